@@ -1,4 +1,5 @@
-export { type Actor, bindActor, currentActor, withActor } from './recording/actor.js'
+export { bindActor, currentActor, withActor } from './recording/actor.js'
+export type { Actor, ActorKind } from './recording/actor-attributes.js'
 export { AuditLog } from './audit-log.js'
 export type {
   AuditLogEvents,

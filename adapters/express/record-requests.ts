@@ -1,13 +1,14 @@
 import { type UsernameOption, usernameOf } from '../../src/http/node/exchange.js'
 import type { NodeMiddleware } from '../../src/http/node/node.js'
 import { nodeRecorder } from '../../src/http/node/request-recorder.js'
+import type { RequestUser } from '../../src/http/record/exchange.js'
 import type { RecordingAudit, RequestRecorderOptions } from '../../src/http/record/recorder.js'
 import type { ExpressRequest } from './express.js'
 import { followRouterErrors } from './router-errors.js'
 import { handlingRoute } from './routes.js'
 
 export interface RecordRequestsOptions
-  extends UsernameOption, RequestRecorderOptions<ExpressRequest> {}
+  extends UsernameOption<RequestUser>, RequestRecorderOptions<ExpressRequest> {}
 
 /**
  * Middleware of Express that records requests. Mount it before all middleware whose requests it should

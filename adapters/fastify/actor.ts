@@ -1,12 +1,13 @@
-import { type Actor, currentActor, withActor } from '../../src/recording/actor.js'
+import { bindActor, currentActor } from '../../src/recording/actor.js'
 import type { FastifyReply, FastifyRequest } from './fastify.js'
 
-const actors = new WeakMap<object, Actor>()
+const continuations = new WeakMap<object, (done: () => void) => void>()
+
+const proceed = (done: () => void): void => done()
 
 /** Keeps the current actor for the handler: Fastify reads the body in another asynchronous context. */
 export function keepActor(request: object): void {
-  const actor = currentActor()
-  if (actor) actors.set(request, actor)
+  if (currentActor()) continuations.set(request, bindActor(proceed))
 }
 
 /** A hook that continues as the actor that was kept. */
@@ -15,7 +16,6 @@ export function continueAsActor(
   _reply: FastifyReply,
   done: () => void,
 ): void {
-  const actor = actors.get(request)
-  if (actor) withActor(actor, () => done())
-  else done()
+  const continueWith = continuations.get(request) ?? proceed
+  continueWith(() => done())
 }

@@ -1,5 +1,6 @@
 import { nodeRecorder } from '../../src/http/node/request-recorder.js'
 import { noteThrown } from '../../src/http/node/thrown.js'
+import type { RequestUser } from '../../src/http/record/exchange.js'
 import type { RecordingAudit, RequestRecorderOptions } from '../../src/http/record/recorder.js'
 import { continueAsActor, keepActor } from './actor.js'
 import { noteRoutes } from './coverage.js'
@@ -7,7 +8,7 @@ import { type UsernameOption, usernameOf } from './exchange.js'
 import { type FastifyPlugin, type FastifyRequest, sharedPlugin } from './fastify.js'
 
 export interface RecordRequestsOptions
-  extends UsernameOption, RequestRecorderOptions<FastifyRequest> {}
+  extends UsernameOption<RequestUser>, RequestRecorderOptions<FastifyRequest> {}
 
 /**
  * Fastify plugin that records requests. Register it first:

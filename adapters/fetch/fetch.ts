@@ -27,15 +27,18 @@ export type FetchMount = (
   ...passed: readonly unknown[]
 ) => Promise<Response | undefined>
 
-export interface UsernameOption {
+export interface UsernameOption<User = string | null> {
   /**
    * The authenticated user of a request, or null.
    * @default `request.username`, as {@link basicAuth} sets it
    */
-  username?(request: FetchRequest): string | null
+  username?(request: FetchRequest): User
 }
 
-export function usernameOf(request: FetchRequest, options: UsernameOption): string | null {
+export function usernameOf<User>(
+  request: FetchRequest,
+  options: UsernameOption<User>,
+): User | string | null {
   if (options.username) return options.username(request)
   const { username } = request
   return typeof username === 'string' ? username : null

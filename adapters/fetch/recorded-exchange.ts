@@ -1,6 +1,6 @@
 import { RecordedFetchExchange } from '../../src/http/fetch/recorded-exchange.js'
 import { sentBody } from '../../src/http/fetch/sent-body.js'
-import type { MatchedRoute } from '../../src/http/record/exchange.js'
+import type { MatchedRoute, RequestUser } from '../../src/http/record/exchange.js'
 import { isMutating } from '../../src/http/record/route-type.js'
 import type { FetchRequest } from './fetch.js'
 import { pathParameters } from './path-parameters.js'
@@ -28,7 +28,7 @@ function keepBody(request: Request): () => unknown {
 /** What the options say about a request. */
 export interface RequestFacts {
   readonly address: string
-  readonly username: () => string | null
+  readonly username: () => RequestUser
   /** The path of the route, with its parameters. */
   readonly route: () => string | undefined
 }
@@ -43,7 +43,7 @@ export class PlainExchange extends RecordedFetchExchange<FetchRequest> {
     this.#body = isMutating(request.method) ? keepBody(request) : undefined
   }
 
-  get username(): string | null {
+  get username(): RequestUser {
     return this.#facts.username()
   }
 

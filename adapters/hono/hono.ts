@@ -46,15 +46,18 @@ export type HonoMiddleware = (
 
 export type HonoHandler = (context: HonoContext) => Promise<Response>
 
-export interface UsernameOption {
+export interface UsernameOption<User = string | null> {
   /**
    * The authenticated user of a request, or null.
    * @default `context.get('username')`, as {@link basicAuth} sets it
    */
-  username?(context: HonoContext): string | null
+  username?(context: HonoContext): User
 }
 
-export function usernameOf(context: HonoContext, options: UsernameOption): string | null {
+export function usernameOf<User>(
+  context: HonoContext,
+  options: UsernameOption<User>,
+): User | string | null {
   if (options.username) return options.username(context)
   const username = context.get('username')
   return typeof username === 'string' ? username : null

@@ -1,14 +1,14 @@
 import { RecordedFetchExchange } from '../../src/http/fetch/recorded-exchange.js'
 import { fetchRecorder } from '../../src/http/fetch/request-recorder.js'
 import { sentBody } from '../../src/http/fetch/sent-body.js'
-import type { MatchedRoute } from '../../src/http/record/exchange.js'
+import type { MatchedRoute, RequestUser } from '../../src/http/record/exchange.js'
 import type { RecordingAudit, RequestRecorderOptions } from '../../src/http/record/recorder.js'
 import { type AddressOption, addressOf } from './address.js'
 import { type HonoContext, type HonoMiddleware, type UsernameOption, usernameOf } from './hono.js'
 import { handlingRoute } from './routes.js'
 
 export interface RecordRequestsOptions
-  extends UsernameOption, AddressOption, RequestRecorderOptions<HonoContext> {}
+  extends UsernameOption<RequestUser>, AddressOption, RequestRecorderOptions<HonoContext> {}
 
 class HonoExchange extends RecordedFetchExchange<HonoContext> {
   readonly #options: RecordRequestsOptions
@@ -18,7 +18,7 @@ class HonoExchange extends RecordedFetchExchange<HonoContext> {
     this.#options = options
   }
 
-  get username(): string | null {
+  get username(): RequestUser {
     return usernameOf(this.context, this.#options)
   }
 

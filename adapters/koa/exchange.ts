@@ -4,15 +4,18 @@ import { sendStream } from '../../src/http/send-stream.js'
 import { responseHeaders } from '../../src/http/response-headers.js'
 import type { KoaContext } from './koa.js'
 
-export interface UsernameOption {
+export interface UsernameOption<User = string | null> {
   /**
    * The authenticated user of a request, or null.
    * @default `ctx.state.username`, as {@link basicAuth} sets it
    */
-  username?(ctx: KoaContext): string | null
+  username?(ctx: KoaContext): User
 }
 
-export function usernameOf(ctx: KoaContext, options: UsernameOption): string | null {
+export function usernameOf<User>(
+  ctx: KoaContext,
+  options: UsernameOption<User>,
+): User | string | null {
   if (options.username) return options.username(ctx) || null
   const { username } = ctx.state
   return typeof username === 'string' ? username : null

@@ -1,22 +1,21 @@
 import { closeWithConnection } from '../../src/http/node-request.js'
 import { errorResponse } from '../../src/http/problem.js'
 import { beforeEnd } from '../../src/http/record/before-end.js'
+import type { RequestUser } from '../../src/http/record/exchange.js'
 import { type Ending, readReason } from '../../src/http/record/reason.js'
 import {
   arrivalOf,
   type Begun,
   type RecordingAudit,
-  requestActor,
   requestRecorder,
   type RequestRecorderOptions,
 } from '../../src/http/record/recorder.js'
-import { withActor } from '../../src/recording/actor.js'
 import { sendResponse, type UsernameOption } from './exchange.js'
 import type { KoaMiddleware, RoutedContext } from './koa.js'
 import { KoaExchange } from './recorded-exchange.js'
 
 export interface RecordRequestsOptions
-  extends UsernameOption, RequestRecorderOptions<RoutedContext> {}
+  extends UsernameOption<RequestUser>, RequestRecorderOptions<RoutedContext> {}
 
 /** The response has not begun, and the client is still there. */
 const isPending = ({ res }: RoutedContext): boolean => !res.headersSent && !res.destroyed
@@ -72,7 +71,7 @@ export function recordRequests(
       }
     }
     try {
-      await withActor(requestActor(exchange), next)
+      await recorder.handle(exchange, arrival, next)
     } catch (error) {
       const ending: Ending = { thrown: { value: error } }
       if (isPending(ctx) && !isUnanswerable(error)) recordAtEnd(exchange, begun, ending)

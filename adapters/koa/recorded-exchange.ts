@@ -1,5 +1,10 @@
 import type { IsSecret } from '../../src/event/secrets.js'
-import type { Range, RecordedExchange, RecordedRoute } from '../../src/http/record/exchange.js'
+import type {
+  Range,
+  RecordedExchange,
+  RecordedRoute,
+  RequestUser,
+} from '../../src/http/record/exchange.js'
 import { targetOf, type UsernameOption, usernameOf } from './exchange.js'
 import { handlingRoute } from './handling-route.js'
 import type { RoutedContext } from './koa.js'
@@ -8,9 +13,9 @@ import { secretRanges } from './secret-ranges.js'
 /** A request of Koa. A class, so that no object with getters is made for each request. */
 export class KoaExchange implements RecordedExchange<RoutedContext> {
   readonly context: RoutedContext
-  readonly #options: UsernameOption
+  readonly #options: UsernameOption<RequestUser>
 
-  constructor(context: RoutedContext, options: UsernameOption) {
+  constructor(context: RoutedContext, options: UsernameOption<RequestUser>) {
     this.context = context
     this.#options = options
   }
@@ -27,7 +32,7 @@ export class KoaExchange implements RecordedExchange<RoutedContext> {
     return this.context.ip
   }
 
-  get username(): string | null {
+  get username(): RequestUser {
     return usernameOf(this.context, this.#options)
   }
 

@@ -66,6 +66,7 @@ export default {
           items: [
             page('Record events', '/guide/record-events'),
             page('Record requests', '/guide/record-requests'),
+            page('Actors and correlation', '/guide/actors'),
             page('Transactions', '/guide/transactions'),
             page('Transactions of ORMs', '/guide/orm-transactions'),
             page('Changes', '/guide/changes'),

@@ -63,6 +63,9 @@ const COMMON_KEYS = [
   'remote_address',
   'trace_id',
   'span_id',
+  'actor_kind',
+  'on_behalf_of',
+  'session_id',
   'aborted',
   'occurred_at',
 ] as const

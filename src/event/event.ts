@@ -43,6 +43,8 @@ export interface EventDraft {
   readonly attributes: JsonObject
   /** `attributes` as JSON text. */
   readonly json: string
+  /** The names of the attributes that the call did not give: ids of the request, fields of the actor. */
+  readonly added?: readonly string[] | undefined
   readonly throttle?: DraftThrottle | undefined
   /** True for a live event, whose attributes change until it is closed. */
   readonly live?: true | undefined

@@ -23,6 +23,8 @@ export interface JsonText {
   readonly attributes: JsonObject
   /** `JSON.stringify(attributes)` */
   readonly json: string
+  /** The names of the attributes that were added to the data. */
+  readonly added?: readonly string[] | undefined
 }
 
 // Bytes kept free for the attribute `recording`, and the part of them that is not pointers: its keys,
@@ -30,16 +32,33 @@ export interface JsonText {
 const RECORDING_RESERVE = 8192
 const RECORDING_FRAME = 100
 
+/** Adds the members that the object lacks, and returns their names. */
+function addMissing(target: JsonObject, members: JsonObject | undefined): string[] | undefined {
+  if (!members) return undefined
+  const names: string[] = []
+  for (const name in members) {
+    if (Object.hasOwn(target, name)) continue
+    target[name] = members[name]!
+    names.push(name)
+  }
+  return names
+}
+
 /** The fast path, for data that is JSON already; `undefined` if anything has to be changed. */
-function plainText(data: object, limits: JsonLimits): JsonText | undefined {
+function plainText(
+  data: object,
+  limits: JsonLimits,
+  more: JsonObject | undefined,
+): JsonText | undefined {
   try {
     const attributes = copyPlain(data, limits.maxDepth, budgetFor(limits.maxBytes))
     if (!isJsonObject(attributes)) return undefined
     if (OWN_FIELDS.some((name) => Object.hasOwn(attributes, name))) return undefined
+    const added = addMissing(attributes, more)
     const json = JSON.stringify(attributes)
     // JSON.stringify escapes unstorable characters and other control characters this way.
     const fits = json.length * 3 <= limits.maxBytes && !json.includes('\\u')
-    return fits ? { attributes, json } : undefined
+    return fits ? { attributes, json, added } : undefined
   } catch {
     // A getter or a proxy threw. The copier finds out where.
     return undefined
@@ -73,33 +92,39 @@ function renameTaken(copy: JsonObject, taken: readonly string[], copier: Copier)
  * Numbers are IEEE doubles: NaN, infinities and BigInt beyond 2^53 become their text. `toJSON` is
  * called; an Error becomes its text, a Map an object, a Set an array. U+0000 and lone surrogates
  * become U+FFFD. Cycles, functions, throwing getters and values that are too deep become null.
- * Attributes with the name of an own field are renamed to `attributes_<name>`. The attribute
+ * Attributes with the name of an own field are renamed to `attributes_<name>`. The members of `more`,
+ * which must be storable, are added if the data does not have them. The attribute
  * `recording` lists the changes: `{ replaced: [JSON Pointer, …], cut_bytes }` (at most 50 pointers).
  * Never throws.
  */
-export function toJsonText(data: object, limits: JsonLimits = defaultJsonLimits): JsonText {
-  return plainText(data, limits) ?? changedText(data, limits)
+export function toJsonText(
+  data: object,
+  limits: JsonLimits = defaultJsonLimits,
+  more?: JsonObject,
+): JsonText {
+  return plainText(data, limits, more) ?? changedText(data, limits, more)
 }
 
 /** The slow path: notes every change. */
-function changedText(data: object, limits: JsonLimits): JsonText {
+function changedText(data: object, limits: JsonLimits, more: JsonObject | undefined): JsonText {
   const copier = new Copier(limits.maxDepth, budgetFor(limits.maxBytes))
   const copy = copier.copy(data)
   if (!isJsonObject(copy) && copier.replaced.length === 0) copier.note([])
   let attributes = renameTaken(isJsonObject(copy) ? copy : {}, OWN_FIELDS, copier)
+  const added = addMissing(attributes, more)
   const reserve = Math.min(RECORDING_RESERVE, limits.maxBytes >> 2)
   const room = limits.maxBytes - reserve
   let json = JSON.stringify(attributes)
   const bytes = Buffer.byteLength(json)
   if (bytes > (copier.replaced.length > 0 ? room : limits.maxBytes))
     json = cutToSize(attributes, room, copier)
-  if (copier.replaced.length === 0) return { attributes, json }
+  if (copier.replaced.length === 0) return { attributes, json, added }
   attributes = renameTaken(attributes, ['recording'], copier)
   attributes['recording'] = {
     replaced: upToSize(copier.replaced, reserve - RECORDING_FRAME),
     cut_bytes: bytes - Buffer.byteLength(json),
   }
-  return { attributes, json: JSON.stringify(attributes) }
+  return { attributes, json: JSON.stringify(attributes), added }
 }
 
 /** The pointers that fit into this many bytes. */

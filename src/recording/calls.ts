@@ -1,4 +1,4 @@
-import { currentActor } from './actor.js'
+import { callContext } from './call-context.js'
 import { AuditLogError } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
 import type { EventTypeDefinition } from '../event/event-types.js'
@@ -56,10 +56,6 @@ export interface Calls extends Pick<Pipeline, 'ownDraft' | 'recordOwn' | 'flush'
 const SYSTEM: SystemCall = {}
 const CUSTOM: SystemCall = {}
 const NOTHING = Promise.resolve(undefined)
-
-/** A given null means that there is no user, even if there is an actor. */
-const usernameOf = (options: CallOptions | undefined): string | null =>
-  options?.username === undefined ? (currentActor()?.username ?? null) : options.username
 
 /** The host's `enabled` and `resolveSource` may throw anything. */
 function asAuditLogError(thrown: unknown): AuditLogError {
@@ -186,7 +182,7 @@ const intentsOf = (
     store,
     now,
     ...waiting,
-    makeDraft: (type, data, username) => drafts.system(type, undefined, data, username),
+    makeDraft: (type, data, context) => drafts.system(type, undefined, data, context),
     record: (type, data, options, replaced) => system(type, data, options, { replaced }),
     recordAgain: (draft, earlier) => pipeline.recordIntended(draft, earlier),
   })
@@ -216,13 +212,13 @@ function createPrepare({ types, drafts }: CallsDependencies, throttling: Throttl
       if (definition?.enabled?.() === false) return undefined
       const throttle = throttling.check(type, data)
       if (throttle === 'heldBack') return undefined
-      const draft = drafts.system(type, definition, data, usernameOf(options))
+      const draft = drafts.system(type, definition, data, callContext(options?.username))
       return throttle || kind?.live ? { ...draft, throttle, live: kind?.live } : draft
     },
     custom(type, data, options) {
       const { idempotencyKey, transaction } = options ?? {}
       if (idempotencyKey !== undefined) checkIdempotencyKey(idempotencyKey, transaction)
-      return drafts.custom(type, data, usernameOf(options))
+      return drafts.custom(type, data, callContext(options?.username))
     },
   }
 }

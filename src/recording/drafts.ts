@@ -2,10 +2,11 @@ import { AuditLogError } from '../errors.js'
 import type { EventDraft } from '../event/event.js'
 import { type RandomBytes, suffixSource } from '../event/event-id.js'
 import { checkData, type EventTypeDefinition, eventTypeFault } from '../event/event-types.js'
-import { type JsonLimits, toJsonText } from '../event/json.js'
+import { type JsonLimits, type JsonText, toJsonText } from '../event/json.js'
 import { storableText } from '../event/json-copy.js'
 import { type ResolveSource, sourceOf } from '../event/links.js'
 import { readSourcePath, type SourcePath } from '../event/source-path.js'
+import type { CallContext } from './call-context.js'
 import { createHints } from './hints.js'
 
 export interface DraftOptions {
@@ -22,10 +23,12 @@ export interface Drafts {
     type: string,
     definition: EventTypeDefinition | undefined,
     data: object,
-    username?: string | null,
+    context?: CallContext,
   ): EventDraft
-  custom(type: string, data: object, username?: string | null): EventDraft
+  custom(type: string, data: object, context?: CallContext): EventDraft
 }
+
+const NOBODY: CallContext = { username: null }
 
 /** Reads the source of each type once. */
 function createSourcePaths() {
@@ -46,7 +49,7 @@ export function createDrafts({ strict, limits, resolveSource, random }: DraftOpt
 
   const draft = (
     { type, system, source, username }: Pick<EventDraft, 'type' | 'system' | 'source' | 'username'>,
-    { attributes, json }: Pick<EventDraft, 'attributes' | 'json'>,
+    { attributes, json, added }: JsonText,
   ): EventDraft => {
     const fault = eventTypeFault(type)
     if (fault)
@@ -59,23 +62,24 @@ export function createDrafts({ strict, limits, resolveSource, random }: DraftOpt
       source: source === null ? null : storableText(source),
       attributes,
       json,
+      added,
     }
   }
 
   return {
-    system(type, definition, data, username = null) {
+    system(type, definition, data, { username, attributes } = NOBODY) {
       if (strict && definition) {
         checkData(type, definition, data)
         hints.keys(type, definition, data)
       }
-      const text = toJsonText(data, limits)
+      const text = toJsonText(data, limits, attributes)
       // Unless `strict`, a system event with an invalid link is recorded without a source.
       const linked = sourceOf(text.attributes, true, resolveSource, !strict)
       const source = sourcePathOf(definition)?.(text.attributes) ?? linked
       return draft({ type, system: true, source, username }, text)
     },
-    custom(type, data, username = null) {
-      const text = toJsonText(data, limits)
+    custom(type, data, { username, attributes } = NOBODY) {
+      const text = toJsonText(data, limits, attributes)
       const source = sourceOf(text.attributes, false, resolveSource)
       return draft({ type, system: false, source, username }, text)
     },

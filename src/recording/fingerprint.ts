@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { EventDraft, JsonValue } from '../event/event.js'
+import type { EventDraft, JsonObject, JsonValue } from '../event/event.js'
 
 /** Sorts the members of objects by name, as RFC 8785 does, so that equal values have equal text. */
 function sortMembers(_key: string, value: JsonValue): JsonValue {
@@ -9,12 +9,19 @@ function sortMembers(_key: string, value: JsonValue): JsonValue {
   return Object.fromEntries(sorted)
 }
 
+const omit = (object: JsonObject, names: readonly string[]): JsonObject =>
+  Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))
+
 /** SHA-256 in hexadecimal. */
 export function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** Equal for drafts with the same type and equal attributes, in any order of their members. */
-export function fingerprintOf({ type, attributes }: EventDraft): string {
-  return digest(JSON.stringify([type, attributes], sortMembers))
+/**
+ * Equal for calls with the same type and equal data, in any order of its members. A repeated call may come
+ * with another request, so attributes that the call did not give do not count.
+ */
+export function fingerprintOf({ type, attributes, added }: EventDraft): string {
+  const given = added?.length ? omit(attributes, added) : attributes
+  return digest(JSON.stringify([type, given], sortMembers))
 }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { timeoutSignal } from '../async/timeout-signal.js'
+import { type CallContext, callContext } from './call-context.js'
 import type { EarlierAttempts } from './earlier-attempts.js'
 import { AuditLogError, untilAborted } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
@@ -54,7 +55,7 @@ export interface IntentsDependencies {
   readonly now: Clock
   readonly deadlineMs: number
   readonly maxWaiting: number
-  readonly makeDraft: (type: string, data: object, username: string | null) => EventDraft
+  readonly makeDraft: (type: string, data: object, context: CallContext) => EventDraft
   /** Records the outcome of an intent as a call of the host. */
   readonly record: (
     type: string,
@@ -164,7 +165,10 @@ function createCheck(
     for (const { intents, readAt, forget } of await state.dead(signal)) {
       const until = readAt - CLOCK_MARGIN
       for (const [suffix, { type, username, attributes, since }] of Object.entries(intents))
-        await recordAgain({ ...makeDraft(type, attributes, username), suffix }, { since, until })
+        await recordAgain(
+          { ...makeDraft(type, attributes, { username }), suffix },
+          { since, until },
+        )
       await forget(signal)
     }
   }
@@ -188,7 +192,7 @@ function savedIntent(
   const earlier = earlierThan(since)
   const recordLater = (draft: EventDraft): void => void book.due.set(suffix, { ...draft, suffix })
   const fail = (error: string): void =>
-    recordLater(makeDraft(type, { ...attributes, error }, username))
+    recordLater(makeDraft(type, { ...attributes, error }, { username }))
   return {
     async record(outcome, data, options = {}) {
       try {
@@ -198,7 +202,7 @@ function savedIntent(
         return event
       } catch (thrown) {
         try {
-          recordLater(makeDraft(outcome, data, options.username ?? null))
+          recordLater(makeDraft(outcome, data, callContext(options.username)))
         } catch {
           fail((thrown as Error).message)
         }
@@ -222,12 +226,13 @@ export function createIntents(dependencies: IntentsDependencies): IntentKeeper {
   let timer: NodeJS.Timeout | undefined
   let checking: Promise<void> | undefined
   return {
-    async open(type, data, { username = null } = {}) {
+    async open(type, data, options = {}) {
       if (isClosed) throw new AuditLogError('CLOSED', 'the audit log is closed')
       if (book.open.size >= maxWaiting)
         throw new AuditLogError('QUEUE_FULL', `${book.open.size} intents are already open`)
       const occurred_at = formatTimestamp(now())
-      const { suffix, attributes } = makeDraft(type, { ...data, occurred_at }, username)
+      const draft = makeDraft(type, { ...data, occurred_at }, callContext(options.username))
+      const { suffix, username, attributes } = draft
       book.open.set(suffix, { type, username, attributes })
       try {
         await book.save()

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
-import { type AuditEvent, AuditLog } from 'daybook'
+import { type Actor, type AuditEvent, AuditLog, withActor } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { faultyStore } from 'daybook/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -14,7 +14,7 @@ import {
   type Service,
 } from '../support/recorded-hosts.js'
 import { SOAK_SECONDS, soakTimeout } from '../support/soak.js'
-import { type Audit, randomFrom, types, worker, wrongUsers } from './work.js'
+import { type Audit, randomFrom, sentIds, types, worker, wrongUsers } from './work.js'
 
 const JSON_API = 'application/vnd.api+json'
 
@@ -198,8 +198,35 @@ describe.each(Object.entries(recordedHosts))('on %s', (name, host) => {
     ])
   })
 
+  it('the user may have further fields, which its events get as attributes', async () => {
+    const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {} })
+    let user: Actor = { username: 'ann', kind: 'agent', on_behalf_of: 'bob', session_id: 's1' }
+    const record = { username: () => user }
+    const within: Handler = async () => {
+      await audit.recordSystem('info:within')
+      await withActor('eve', () => audit.recordSystem('info:nested'))
+      return { status: 204 }
+    }
+    const { url } = await start(host, { record, routes: { 'POST /orders': within } }, audit)
+    const headers = { 'x-request-id': 'r1' }
+    const post = () => send(url, '/orders', { method: 'POST', user: null, headers })
+    await post()
+    const ofAnn = { actor_kind: 'agent', on_behalf_of: 'bob', session_id: 's1', request_id: 'r1' }
+    const [inHandler, nested, ofRequest] = await eventsOf(audit)
+    expect(inHandler).toMatchObject({ username: 'ann', attributes: ofAnn })
+    expect(nested).toMatchObject({ username: 'eve', attributes: { request_id: 'r1' } })
+    expect(nested!.attributes).not.toHaveProperty('actor_kind')
+    expect(ofRequest).toMatchObject({ username: 'ann', attributes: ofAnn })
+    expect(ofRequest!.attributes['remote_address']).toBe('127.0.0.1')
+    user = { username: 'ann', remote_address: '192.0.2.7' }
+    await post()
+    expect((await eventsOf(audit)).at(-1)).toMatchObject({
+      attributes: { remote_address: '192.0.2.7' },
+    })
+  })
+
   it(
-    `events within a request have its user, with interleaved requests (seed ${SEED})`,
+    `events within a request have its user and its ids, with interleaved requests (seed ${SEED})`,
     async () => {
       const audit: Audit = new AuditLog({ store: memoryStore(), types })
       const work = worker(audit, randomFrom(SEED))
@@ -216,11 +243,11 @@ describe.each(Object.entries(recordedHosts))('on %s', (name, host) => {
         audit,
       )
       const agent = new http.Agent({ keepAlive: true, maxSockets: 20 })
-      const headers = { 'content-type': 'application/json' }
       const end = performance.now() + SOAK_SECONDS * 1000
       let next = 0
       const client = async (): Promise<void> => {
         while (next < 150 || performance.now() < end) {
+          const headers = { 'content-type': 'application/json', ...sentIds(next) }
           const path = `/work/${next++}`
           const sent = http
             .request({ port, host: '127.0.0.1', path, method: 'POST', agent, headers })
@@ -233,7 +260,7 @@ describe.each(Object.entries(recordedHosts))('on %s', (name, host) => {
       }
       await Promise.all(Array.from({ length: 20 }, client))
       agent.destroy()
-      const { seen, wrong } = await wrongUsers(audit)
+      const { seen, wrong } = await wrongUsers(audit, { haveIds: true })
       expect(wrong).toEqual([])
       expect(seen).toBeGreaterThanOrEqual(next)
       const users = new Set<string | null>()

@@ -187,6 +187,24 @@ describe('the actor of a request', () => {
     await app.close()
   })
 
+  it('is reported if its fields are invalid; its events have its name', async () => {
+    await using audit: Audit = new AuditLog({ store: memoryStore(), types })
+    const middleware = recordRequests(audit, {
+      username: () => ({ username: 'ann', kind: 'admin' as never, on_behalf_of: 'bob' }),
+    })
+    const ctx = contextOf({})
+    const errors: unknown[] = []
+    ctx.app.emit = (_name, error) => errors.push(error)
+    await middleware(ctx, async () => void (await audit.record('info:work:done')))
+    const { events } = await audit.list()
+    expect(events.map(({ type, username }) => [type, username])).toEqual([
+      ['info:work:done', 'ann'],
+      ['api:unmatched:create', 'ann'],
+    ])
+    for (const { attributes } of events) expect(attributes).not.toHaveProperty('on_behalf_of')
+    expect(errors).toMatchObject([{ code: 'INVALID_OPTION' }, { code: 'INVALID_OPTION' }])
+  })
+
   it('can be null in background work, while a failed request keeps its user', async () => {
     const ended = new EventEmitter()
     const app = await startRecorded(

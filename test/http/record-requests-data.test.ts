@@ -75,22 +75,24 @@ describe('the data of a request', () => {
     ])
   })
 
-  it('contains the request id of the host, and none if requestId throws', async () => {
+  it('contains the request id of the host, and none if requestId throws or returns no text', async () => {
     const broken = new Error('no id')
     const { postJson, errors } = await start({
       requestId: (ctx) => {
         if (ctx.path === '/broken') throw broken
+        if (ctx.path === '/number') return 7 as never
         return ctx.path === '/none' ? undefined : `id of ${ctx.path}`
       },
     })
-    for (const path of ['/a', '/none', '/broken'])
+    for (const path of ['/a', '/none', '/broken', '/number'])
       await postJson(path, {}, { 'x-request-id': 'theirs' })
     expect((await recorded()).map((data) => data['request_id'])).toEqual([
       'id of /a',
       undefined,
       undefined,
+      undefined,
     ])
-    expect(errors).toEqual([broken])
+    expect(errors).toMatchObject([broken, { code: 'INVALID_OPTION' }])
   })
 
   it('has no user if the username option throws', async () => {

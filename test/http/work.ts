@@ -3,7 +3,7 @@ import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { type AuditLog, bindActor, defineEventTypes } from 'daybook'
+import { type AuditLog, bindActor, defineEventTypes, type JsonObject } from 'daybook'
 
 export const types = defineEventTypes({ 'info:work:done': { data: ['request', 'way'] } })
 export type Audit = AuditLog<typeof types>
@@ -113,9 +113,24 @@ export function worker(audit: Audit, random: () => number) {
   }
 }
 
-/** The number of events of this work, and those with the wrong user. */
+/** The headers by which a request gets its ids. */
+export const sentIds = (request: number) => ({
+  'x-request-id': `r${request}`,
+  traceparent: `00-${(request + 1).toString(16).padStart(32, '0')}-00f067aa0ba902b7-01`,
+})
+
+const idsOf = (attributes: JsonObject): string =>
+  ['request_id', 'trace_id', 'span_id'].map((name) => (attributes[name] ?? '') as string).join()
+
+const idsFor = (request: number): string => {
+  const { 'x-request-id': id, traceparent } = sentIds(request)
+  return [id, ...traceparent.split('-').slice(1, 3)].join()
+}
+
+/** The number of events of this work, and those with the wrong user, or with other ids than those sent. */
 export async function wrongUsers(
   audit: AuditLog | Audit,
+  { haveIds = false } = {},
 ): Promise<{ seen: number; wrong: string[] }> {
   let seen = 0
   const wrong: string[] = []
@@ -124,6 +139,8 @@ export async function wrongUsers(
       seen++
       const { request, way } = attributes as { request: number; way: string }
       if (username !== `user ${request}`) wrong.push(`${way}: ${username} for user ${request}`)
+      const ids = idsOf(attributes)
+      if (ids !== (haveIds ? idsFor(request) : ',,')) wrong.push(`${way}: ${ids} for ${request}`)
     }
   return { seen, wrong }
 }

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import Router from '@koa/router'
 import { getRequestListener } from '@hono/node-server'
 import connect from 'connect'
-import type { AuditLog } from 'daybook'
+import type { Actor, AuditLog } from 'daybook'
 import * as forExpress from 'daybook/express'
 import * as forFastify from 'daybook/fastify'
 import * as forFetch from 'daybook/fetch'
@@ -49,6 +49,7 @@ export interface Service {
   readonly record?: {
     readonly required?: boolean
     readonly routes?: Record<string, string | false>
+    readonly username?: () => Actor | string | null
   }
 }
 

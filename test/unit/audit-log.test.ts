@@ -4,7 +4,9 @@ import {
   AuditLogError,
   type AuditLogOptions,
   defineEventTypes,
+  type EventDraft,
   type EventQuery,
+  withActor,
 } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { manualClock } from 'daybook/testing'
@@ -304,6 +306,17 @@ describe('in a transaction of the host', () => {
     expect(await Promise.all(calls)).toEqual([undefined, undefined, undefined])
     await queued
     expect(store.tried).toEqual([['queued']])
+  })
+
+  it('the store gets the fields of the actor', async () => {
+    const store = fakeStore()
+    const drafts: EventDraft[] = []
+    store.enlist = async (draft) => void drafts.push(draft)
+    const { audit } = openLog(store)
+    await withActor({ username: 'ann', kind: 'agent' }, () =>
+      audit.recordCustom('own', { n: 1 }, { transaction }),
+    )
+    expect(drafts).toMatchObject([{ username: 'ann', json: '{"n":1,"actor_kind":"agent"}' }])
   })
 
   it('the store gets a complete draft, and the signal', async () => {

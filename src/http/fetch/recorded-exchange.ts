@@ -1,7 +1,13 @@
 import { inspect } from 'node:util'
 import type { IsSecret } from '../../event/secrets.js'
 import { readTarget } from '../node-request.js'
-import type { MatchedRoute, Range, RecordedExchange, RecordedRoute } from '../record/exchange.js'
+import type {
+  MatchedRoute,
+  Range,
+  RecordedExchange,
+  RecordedRoute,
+  RequestUser,
+} from '../record/exchange.js'
 import { secretParameterRanges } from '../record/request-path.js'
 
 /** How the handler of a request ended. */
@@ -28,7 +34,7 @@ export abstract class RecordedFetchExchange<
     this.address = address
   }
 
-  abstract get username(): string | null
+  abstract get username(): RequestUser
 
   protected abstract findRoute(): MatchedRoute | undefined
 

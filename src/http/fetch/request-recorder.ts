@@ -1,4 +1,3 @@
-import { withActor } from '../../recording/actor.js'
 import { errorResponse } from '../problem.js'
 import { isOwnRequest } from '../record/own-request.js'
 import type { Ending } from '../record/reason.js'
@@ -6,7 +5,6 @@ import {
   arrivalOf,
   type Begun,
   type RecordingAudit,
-  requestActor,
   requestRecorder,
   type RequestRecorderOptions,
 } from '../record/recorder.js'
@@ -73,7 +71,7 @@ export function fetchRecorder<Context extends object>(
     }
     let handled: Handled
     try {
-      handled = await withActor(requestActor(exchange), handle)
+      handled = await recorder.handle(exchange, begun, handle)
     } catch (error) {
       await end(exchange, begun, { response: undefined, thrown: { value: error } })
       throw error

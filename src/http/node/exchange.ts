@@ -14,15 +14,18 @@ export interface NodeExchange {
   readonly next: Next | undefined
 }
 
-export interface UsernameOption {
+export interface UsernameOption<User = string | null> {
   /**
    * The authenticated user of a request, or null.
    * @default `request.username`, as {@link basicAuth} sets it
    */
-  username?(request: NodeRequest): string | null
+  username?(request: NodeRequest): User
 }
 
-export function usernameOf(request: NodeRequest, options: UsernameOption): string | null {
+export function usernameOf<User>(
+  request: NodeRequest,
+  options: UsernameOption<User>,
+): User | string | null {
   if (options.username) return options.username(request)
   const { username } = request
   return typeof username === 'string' ? username : null

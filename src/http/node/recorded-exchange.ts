@@ -2,7 +2,13 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { inspect } from 'node:util'
 import type { IsSecret } from '../../event/secrets.js'
 import { readTarget } from '../node-request.js'
-import type { MatchedRoute, Range, RecordedExchange, RecordedRoute } from '../record/exchange.js'
+import type {
+  MatchedRoute,
+  Range,
+  RecordedExchange,
+  RecordedRoute,
+  RequestUser,
+} from '../record/exchange.js'
 import { secretParameterRanges } from '../record/request-path.js'
 import { readableText } from '../record/response-text.js'
 
@@ -18,7 +24,7 @@ export interface SentRequest {
 
 /** What depends on the framework of a service. */
 export interface NodeHost<Request> {
-  username(request: Request): string | null
+  username(request: Request): RequestUser
   address(request: Request): string
   route(request: Request): MatchedRoute | undefined
 }
@@ -57,7 +63,7 @@ export class RecordedNodeExchange<
     return this.#host.address(this.context)
   }
 
-  get username(): string | null {
+  get username(): RequestUser {
     return this.#host.username(this.context)
   }
 

@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http'
-import { withActor } from '../../recording/actor.js'
 import { closeWithConnection } from '../node-request.js'
 import { errorResponse } from '../problem.js'
 import { beforeEnd } from '../record/before-end.js'
@@ -7,7 +6,6 @@ import {
   arrivalOf,
   type Begun,
   type RecordingAudit,
-  requestActor,
   requestRecorder,
   type RequestRecorderOptions,
 } from '../record/recorder.js'
@@ -33,7 +31,7 @@ export function nodeRecorder<Request extends SentRequest>(
         const thrown = thrownOf(request)
         return recorder.end(exchange, begun, { isAnswered, ...(thrown && { thrown }) })
       })
-      withActor(requestActor(exchange), () => next())
+      recorder.handle(exchange, begun, () => next())
     }
     if (!recorder.needsIntent(exchange)) return handle(arrival)
     const refuse = (error: unknown): void => {

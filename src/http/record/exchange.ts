@@ -1,4 +1,5 @@
 import type { IsSecret } from '../../event/secrets.js'
+import type { Actor } from '../../recording/actor-attributes.js'
 
 /** A route of the host, as its router declares it. */
 export interface RecordedRoute {
@@ -11,6 +12,9 @@ export interface RecordedRoute {
 export interface MatchedRoute extends RecordedRoute {
   readonly params: object
 }
+
+/** The user of a request by name, or with further fields; null if there is none. */
+export type RequestUser = Actor | string | null
 
 /** A part of a text, by indices; `to` is not included. */
 export type Range = readonly [from: number, to: number]
@@ -27,8 +31,8 @@ export interface RecordedExchange<Context> {
   readonly path: string
   /** The client's address; an empty string if it is unknown. */
   readonly address: string
-  /** The authenticated user, or null. Calls a function of the host. */
-  readonly username: string | null
+  /** The authenticated user, or null. Calls a function of the host, and may throw. */
+  readonly username: RequestUser
   /** The body, if a parser of the host has read it. */
   readonly body: unknown
   /** Parameters of the route by name. */

@@ -1,13 +1,23 @@
 import type { AuditLog } from '../../audit-log.js'
 import { AuditLogError } from '../../errors.js'
+import { storableText } from '../../event/json-copy.js'
 import { redactText } from '../../event/secret-values.js'
-import type { Actor } from '../../recording/actor.js'
+import { activeSpan } from '../../recording/active-span.js'
+import {
+  type KnownActor,
+  LateActor,
+  type RequestIds,
+  runAlone,
+  withRequest,
+} from '../../recording/actor.js'
+import { actorAttributes } from '../../recording/actor-attributes.js'
 import type { Intent } from '../../recording/intents.js'
 import type { RecordedExchange } from './exchange.js'
 import { isOwnRequest } from './own-request.js'
 import { backtraceOf, type Ending, endStatus, reasonOf, sentStatus } from './reason.js'
 import { refusalLimiter } from './refusals.js'
 import { type Arrival, type Data, requestData, type RequestDataOptions } from './request-data.js'
+import { parseTraceparent } from './trace-context.js'
 import { checkRouteTypes, isMutating, type RouteTypes, routeType } from './route-type.js'
 
 export interface RequestRecorderOptions<Context> extends RequestDataOptions {
@@ -68,13 +78,20 @@ function callHost<Value>(
   }
 }
 
-const usernameOf = (exchange: RecordedExchange<unknown>): string | null =>
-  callHost(exchange, () => exchange.username) ?? null
+/** The user of a request, without attributes if they are invalid. */
+function userOf(exchange: RecordedExchange<unknown>): KnownActor {
+  const user = callHost(exchange, () => exchange.username) ?? null
+  if (user === null || typeof user !== 'object')
+    return { actor: { username: user }, attributes: undefined }
+  return { actor: user, attributes: callHost(exchange, () => actorAttributes(user)) }
+}
 
 type RecordedEvent = [type: string, data: Data, options: { readonly username: string | null }]
 
 /** The events of requests. */
 interface RequestEvents<Context> {
+  /** The id of the request in other logs. */
+  readonly requestIdOf: (exchange: RecordedExchange<Context>) => string | undefined
   /** The event of a request that is not handled yet, for the case that its process ends. */
   interrupted(exchange: RecordedExchange<Context>, arrival: Arrival): Data
   /** The event of a request that has been handled; `undefined` if it leaves none. */
@@ -119,14 +136,24 @@ function requestEvents<Context>(
     )
   }
 
-  const requestId = (exchange: RecordedExchange<Context>): Data => {
-    const id = callHost(exchange, () =>
+  const requestIdOf = (exchange: RecordedExchange<Context>): string | undefined => {
+    const id: unknown = callHost(exchange, () =>
       options.requestId ? options.requestId(exchange.context) : sentRequestId(exchange),
     )
-    return id === undefined ? {} : { request_id: redactText(id) }
+    if (typeof id === 'string') return redactText(storableText(id))
+    if (id !== undefined && id !== null)
+      exchange.report(
+        new AuditLogError('INVALID_OPTION', 'requestId must return a text or undefined'),
+      )
+    return undefined
+  }
+  const requestId = (exchange: RecordedExchange<Context>): Data => {
+    const request_id = requestIdOf(exchange)
+    return request_id === undefined ? {} : { request_id }
   }
 
   return {
+    requestIdOf,
     interrupted: (exchange, arrival) => ({
       ...request.arrived(exchange, arrival),
       ...requestId(exchange),
@@ -137,42 +164,62 @@ function requestEvents<Context>(
       if (!event) return undefined
       const [type, data] = event
       const described = callHost(exchange, () => options.describe?.(exchange.context))
+      const { actor, attributes: ofActor } = userOf(exchange)
       const attributes = {
         ...request.of(exchange, arrival, sentStatus(exchange, ending)),
         ...requestId(exchange),
+        ...ofActor,
         ...request.redacted(described),
         ...data,
       }
-      return [type, attributes, { username: usernameOf(exchange) }]
+      return [type, attributes, { username: actor.username ?? null }]
     },
   }
 }
 
-/**
- * The user of a request, who may be known only later, when authentication runs. A class, because an object
- * with a getter would get a hidden class of its own for each request.
- */
-class RequestActor implements Actor {
+/** The user of a request, who may be known only later, when authentication runs. */
+class RequestActor extends LateActor {
   readonly #exchange: RecordedExchange<unknown>
 
   constructor(exchange: RecordedExchange<unknown>) {
+    super()
     this.#exchange = exchange
   }
 
-  get username(): string | null {
-    return usernameOf(this.#exchange)
+  override read(): KnownActor {
+    return userOf(this.#exchange)
+  }
+}
+
+/** The ids of a request, whose own id middleware may set later. */
+class IdsOfRequest<Context> implements RequestIds {
+  readonly trace: RequestIds['trace']
+  readonly #exchange: RecordedExchange<Context>
+  readonly #idOf: RequestEvents<Context>['requestIdOf']
+  #id: string | undefined
+
+  constructor(
+    exchange: RecordedExchange<Context>,
+    { trace }: Arrival,
+    idOf: RequestEvents<Context>['requestIdOf'],
+  ) {
+    this.trace = trace
+    this.#exchange = exchange
+    this.#idOf = idOf
+  }
+
+  get request_id(): string | undefined {
+    this.#id ??= this.#idOf(this.#exchange)
+    return this.#id
   }
 }
 
 /** What is known of a request when it arrives. The address is unknown after the client has disconnected. */
-export const arrivalOf = ({ address }: RecordedExchange<unknown>): Arrival => ({
+export const arrivalOf = (exchange: RecordedExchange<unknown>): Arrival => ({
   time: performance.now(),
-  address,
+  address: exchange.address,
+  trace: activeSpan() ?? parseTraceparent(exchange.header('traceparent')),
 })
-
-/** The user as whom a request is handled. */
-export const requestActor = (exchange: RecordedExchange<unknown>): Actor =>
-  new RequestActor(exchange)
 
 /** Records requests, independent of the HTTP server. */
 export interface RequestRecorder<Context> {
@@ -180,6 +227,15 @@ export interface RequestRecorder<Context> {
   needsIntent(exchange: RecordedExchange<Context>): boolean
   /** Resolves when the store has the intent of the request; rejects if it cannot keep it. */
   open(exchange: RecordedExchange<Context>, arrival: Arrival): Promise<Intent>
+  /**
+   * Calls the handler of a request as its user and returns its result: events recorded within it have the
+   * user and the ids of the request.
+   */
+  handle<Result>(
+    exchange: RecordedExchange<Context>,
+    arrival: Arrival,
+    handler: () => Result,
+  ): Result
   /**
    * Records a request that has been handled: resolves when its event is durable, or is known to be lost, and
    * never rejects. Returns `undefined` if the request leaves no event and had no intent.
@@ -215,8 +271,9 @@ export function requestRecorder<Context>(
     event: RecordedEvent | undefined,
   ): Promise<void> => {
     try {
+      // The event has all that is known of the request. What ends a response may run within another request.
       if (!event) await intent?.cancel()
-      else await (intent ? intent.record(...event) : audit.recordSystem(...event))
+      else await runAlone(() => (intent ? intent.record(...event) : audit.recordSystem(...event)))
     } catch (error) {
       failed(exchange, intent, error)
     }
@@ -226,7 +283,13 @@ export function requestRecorder<Context>(
     needsIntent: (exchange) =>
       intents !== undefined && isMutating(exchange.method) && !isOwnRequest(audit, exchange),
     open: async (exchange, arrival) =>
-      intents!.open(UNHANDLED, requests.interrupted(exchange, arrival)),
+      runAlone(() => intents!.open(UNHANDLED, requests.interrupted(exchange, arrival))),
+    handle: (exchange, arrival, handler) =>
+      withRequest(
+        new RequestActor(exchange),
+        new IdsOfRequest(exchange, arrival, requests.requestIdOf),
+        handler,
+      ),
     end(exchange, { intent, ...arrival }, ending) {
       let event: RecordedEvent | undefined
       try {

@@ -1,7 +1,7 @@
 import { AuditLogError } from '../../errors.js'
-import { parseTraceparent } from '../trace-context.js'
 import { redactWithin } from '../../event/redact.js'
 import { type IsSecret, type RedactOptions, secretsOf } from '../../event/secrets.js'
+import type { TraceIds } from '../../recording/active-span.js'
 import type { RecordedExchange } from './exchange.js'
 import { requestPath } from './request-path.js'
 
@@ -23,6 +23,8 @@ export interface Arrival {
   /** By `performance.now()`. */
   readonly time: number
   readonly address: string
+  /** The active OpenTelemetry span, or else the span of the caller. */
+  readonly trace: TraceIds | undefined
 }
 
 export interface RequestDataReader {
@@ -76,11 +78,11 @@ export function requestData(options: RequestDataOptions): RequestDataReader {
   const redactedAt = (path: readonly string[], value: unknown): object =>
     Object(redactWithin(value, path, isSecret, MAX_DATA_BYTES).copy) as object
 
-  const arrived = (exchange: RecordedExchange<unknown>, { address }: Arrival): Data => ({
+  const arrived = (exchange: RecordedExchange<unknown>, { address, trace }: Arrival): Data => ({
     request_method: exchange.method,
     request_path: requestPath(exchange, isSecret),
     ...(address !== '' && { remote_address: address }),
-    ...parseTraceparent(exchange.header('traceparent')),
+    ...trace,
   })
 
   return {

@@ -1,9 +1,9 @@
 import { AsyncResource } from 'node:async_hooks'
 import { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { AuditLog, bindActor, currentActor, withActor } from 'daybook'
+import { type Actor, AuditLog, bindActor, currentActor, withActor } from 'daybook'
 import { memoryStore } from 'daybook/memory'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
 const username = (): string | null | undefined => currentActor()?.username
 
@@ -58,6 +58,152 @@ describe('withActor', () => {
     })
     const { events } = await audit.list()
     expect(events.map((event) => event.username)).toEqual([null, 'ann', 'bob', null, 'ann', null])
+  })
+})
+
+describe('the fields of an actor', () => {
+  const open = () => {
+    const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {} })
+    onTestFinished(() => audit.close())
+    return audit
+  }
+  const bot = {
+    username: 'bot',
+    kind: 'service',
+    on_behalf_of: 'ann',
+    session_id: 's1',
+    remote_address: '192.0.2.7',
+  } as const
+  const ofBot = {
+    actor_kind: 'service',
+    on_behalf_of: 'ann',
+    session_id: 's1',
+    remote_address: '192.0.2.7',
+  }
+
+  it('are attributes of every kind of event', async () => {
+    const types = { 'info:live': { live: true } } as const
+    await using audit = new AuditLog({ store: memoryStore(), types })
+    await withActor(bot, async () => {
+      await audit.recordSystem('info:system')
+      await audit.recordCustom('custom')
+      const live = await audit.recordLive('info:live')
+      await live.close()
+      await audit.recordChange('info:live', 1, 1)
+      const intent = await audit.intents().open('info:intended', {})
+      await intent.record('info:outcome', {})
+    })
+    const { events } = await audit.list()
+    expect(events.map(({ type, username }) => [type, username])).toEqual([
+      ['info:system', 'bot'],
+      ['custom', 'bot'],
+      ['info:live', 'bot'],
+      ['info:live', 'bot'],
+      ['info:outcome', 'bot'],
+    ])
+    for (const { attributes } of events) expect(attributes).toMatchObject(ofBot)
+  })
+
+  it('are replaced as a whole by an actor within', async () => {
+    const audit = open()
+    await withActor(bot, () =>
+      withActor({ username: 'eve', kind: 'user' }, () => audit.recordSystem('a')),
+    )
+    expect((await audit.list()).events).toMatchObject([
+      { username: 'eve', attributes: { actor_kind: 'user' } },
+    ])
+    expect((await audit.list()).events[0]!.attributes).not.toHaveProperty('on_behalf_of')
+  })
+
+  it('give way to attributes of the call, also to null', async () => {
+    const audit = open()
+    await withActor(bot, () =>
+      audit.recordSystem('a', { on_behalf_of: 'zoe', session_id: null, remote_address: undefined }),
+    )
+    expect((await audit.list()).events[0]!.attributes).toEqual({
+      ...ofBot,
+      on_behalf_of: 'zoe',
+      session_id: null,
+    })
+  })
+
+  it('are left out if the call names another user', async () => {
+    const audit = open()
+    await withActor(bot, async () => {
+      await audit.recordSystem('a', {}, { username: 'eve' })
+      await audit.recordSystem('b', {}, { username: null })
+      await audit.recordSystem('c', {}, { username: 'bot' })
+    })
+    const { events } = await audit.list()
+    expect(events.map(({ attributes }) => attributes)).toEqual([{}, {}, ofBot])
+  })
+
+  it('do not make a call with the same idempotency key another one', async () => {
+    const audit = open()
+    const options = { username: 'ann', idempotencyKey: 'k' }
+    const record = (data: object) => audit.recordCustom('custom', data, options)
+    const first = await withActor({ username: 'ann', session_id: 's1' }, () => record({ n: 1 }))
+    const again = await withActor({ username: 'ann', session_id: 's2' }, () => record({ n: 1 }))
+    expect(again).toEqual(first)
+    await expect(record({ n: 1 })).resolves.toEqual(first)
+    await expect(record({ n: 1, session_id: 's1' })).rejects.toMatchObject({
+      code: 'IDEMPOTENCY_CONFLICT',
+    })
+  })
+
+  it('do not count for the scope of a throttle', async () => {
+    const throttle = { period: { hours: 1 }, scope: ['n'] } as const
+    await using audit = new AuditLog({ store: memoryStore(), types: { 'warn:full': { throttle } } })
+    await withActor(bot, () => audit.record('warn:full', { n: 1 }))
+    await withActor('ann', () => audit.record('warn:full', { n: 1 }))
+    expect((await audit.list()).events).toHaveLength(1)
+  })
+
+  it('need not be declared by the type, in strict mode either', async () => {
+    const types = { 'info:strict': { data: ['n'] } } as const
+    await using audit = new AuditLog({ store: memoryStore(), types, strict: true })
+    await withActor(bot, () => audit.record('info:strict', { n: 1 }))
+    await audit.record('info:strict', { n: 1, on_behalf_of: 'ann', actor_kind: 'agent' })
+    expect((await audit.list()).events).toHaveLength(2)
+  })
+
+  it('are kept with the limits of attributes, and without secrets', async () => {
+    const audit = new AuditLog({ store: memoryStore(), types: {}, limits: { maxBytes: 1024 } })
+    onTestFinished(() => audit.close())
+    const session_id = `ghp_${'a1'.repeat(20)}`
+    await withActor({ username: 'ann', on_behalf_of: 'b\0b', session_id }, () =>
+      audit.recordSystem('a', { text: 'x'.repeat(2000) }),
+    )
+    const [event] = (await audit.list()).events
+    expect(event!.attributes).toMatchObject({
+      on_behalf_of: 'b\uFFFDb',
+      session_id: '[redacted]',
+      recording: { replaced: ['/text'] },
+    })
+    expect(Buffer.byteLength(JSON.stringify(event!.attributes))).toBeLessThanOrEqual(1024)
+  })
+
+  it('may be empty', async () => {
+    const audit = open()
+    const nobody = { username: null, kind: null, on_behalf_of: '', session_id: undefined }
+    await withActor(nobody, () => audit.recordSystem('a'))
+    expect((await audit.list()).events[0]!.attributes).toEqual({})
+  })
+
+  it.each([
+    [{ kind: 'admin' }, 'kind of an actor must be one of user, service, agent'],
+    [{ on_behalf_of: 7 }, 'on_behalf_of of an actor must be a text of at most 255 characters'],
+    [
+      { session_id: 'x'.repeat(256) },
+      'session_id of an actor must be a text of at most 255 characters',
+    ],
+    [{ remote_address: {} }, 'remote_address of an actor must be a text of at most 255 characters'],
+  ])('%o is refused', (fields, message) => {
+    const run = vi.fn()
+    expect(() => withActor({ username: 'ann', ...fields } as Actor, run)).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTION', message }),
+    )
+    expect(run).not.toHaveBeenCalled()
   })
 })
 

@@ -1,4 +1,4 @@
-import { AuditLog, type AuditLogOptions, type JsonValue } from 'daybook'
+import { AuditLog, type AuditLogOptions, type JsonValue, withActor } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { type FaultyStore, faultyStore } from 'daybook/testing'
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
@@ -130,4 +130,14 @@ it('opening rejects if the store does not answer in time, or too many are open',
   const { intents } = open({ waiting: { maxWaiting: 1 } })
   await intents.open('b', {})
   await expect(intents.open('c', {})).rejects.toMatchObject({ code: 'QUEUE_FULL' })
+})
+
+it('the event of an intent has the actor as whom it was opened', async () => {
+  const { audit, intents, stored } = open()
+  const actor = { username: 'ann', on_behalf_of: 'bob' }
+  const intent = await withActor(actor, () => intents.open('a', {}))
+  intent.fail('broken')
+  await check()
+  await expect.poll(stored).toMatchObject([['a', { error: 'broken', on_behalf_of: 'bob' }]])
+  expect((await audit.list()).events[0]!.username).toBe('ann')
 })

@@ -1,21 +1,15 @@
-/** The trace that a request is part of. */
-export interface TraceContext {
-  /** 32 hexadecimal digits. */
-  readonly trace_id: string
-  /** 16 hexadecimal digits: the span of the caller. */
-  readonly span_id: string
-}
+import type { TraceIds } from '../../recording/active-span.js'
 
 const TRACEPARENT = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}(-.*)?$/
 const ZEROS = /^0+$/
 
 /**
- * The ids of a `traceparent` header; `undefined` if it is missing or invalid.
+ * The ids of a `traceparent` header, whose span is that of the caller; `undefined` if it is missing or invalid.
  *
  * See W3C Trace Context, "traceparent Header" and "Versioning of traceparent": later versions may
  * append fields.
  */
-export function parseTraceparent(header: string): TraceContext | undefined {
+export function parseTraceparent(header: string): TraceIds | undefined {
   const [, version, trace_id = '', span_id = '', more] = TRACEPARENT.exec(header) ?? []
   if (version === undefined || version === 'ff') return undefined
   if (version === '00' && more !== undefined) return undefined

@@ -9,6 +9,7 @@ import type { EventPage, EventStore } from '../../src/store/store.js'
 import type { PostgresPool } from './connection/client.js'
 import type { Ask } from './connection/connection.js'
 import { isCorrupt, isDataError, isNoJson } from './connection/failures.js'
+import { findUnreadableSegments, UnreadableChunks } from './index/unreadable-chunks.js'
 import { createLogIndex, type LogIndex, type OnDamaged } from './index/log-index.js'
 import type { SealingTuning } from '../../src/store-kit/index-builder/segment-levels.js'
 import type { PostgresLog } from './log/log.js'
@@ -138,7 +139,7 @@ interface Search extends Pick<PageSource, 'reader' | 'serverOf'> {
   readonly report: (damage: Damage) => void
 }
 
-/** Repeats a reading that meets events that the server cannot read, without them. */
+/** Repeats a reading that meets events or segments that the server cannot read, without them. */
 async function readAround<Result>(
   search: Search,
   signal: AbortSignal | undefined,
@@ -148,8 +149,14 @@ async function readAround<Result>(
   const end = performance.now() + queryTimeoutMs
   const found: Damage[] = []
   const find = (cause: unknown): Promise<boolean> =>
-    reader.read(signal, NO_TIME, ({ ask, isReplica }) =>
-      findUnreadable(ask, serverOf(isReplica).names, {
+    reader.read(signal, NO_TIME, async ({ ask, isReplica }) => {
+      const { names, index } = serverOf(isReplica)
+      if (cause instanceof UnreadableChunks) {
+        const damaged = await findUnreadableSegments(ask, names, cause.requests)
+        for (const one of damaged) index.setAside(one)
+        return damaged.length > 0
+      }
+      return findUnreadable(ask, names, {
         ...search,
         found,
         times: cause instanceof UnreadableAmong ? cause.times : undefined,
@@ -157,8 +164,8 @@ async function readAround<Result>(
           check()
           if (performance.now() > end) throw queryTimedOut(queryTimeoutMs, cause)
         },
-      }),
-    )
+      })
+    })
   try {
     for (;;) {
       try {

@@ -8,12 +8,12 @@ import {
 import { BLOCK, decodeTimes } from '../../src/store-kit/index/time-blocks.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
 import { ask, type PostgresPoolClient } from './connection/client.js'
-import { isCorrupt } from './connection/failures.js'
 import type { SummedChunk } from './index/checksums.js'
 import { CHUNK_COLUMNS, readStoredChunk } from './index/chunk-feed.js'
 import type { PostgresSegmentRow } from './index/index-state.js'
 import { numberOfKey } from './index/segment-keys.js'
 import { readBlocks } from './index/segment-times.js'
+import { readingSegment } from './index/unreadable-chunks.js'
 import type { Names } from './schema/names.js'
 
 /** Runs a read in its own short transaction, so that vacuum is not held back for long. */
@@ -93,19 +93,6 @@ function addTimes(
   const from = number * BLOCK
   if (block.length !== Math.min(BLOCK, times.length - from)) fail('its number of events is wrong')
   times.set(block, from)
-}
-
-/** Runs a read of a segment. Damage that Postgres itself finds becomes a `DamagedSegment`. */
-async function readingSegment<Result>(
-  segment: number,
-  read: () => Promise<Result>,
-): Promise<Result> {
-  try {
-    return await read()
-  } catch (error) {
-    if (!isCorrupt(error)) throw error
-    throw new DamagedSegment(segment, (error as Error).message)
-  }
 }
 
 /** The times that a segment has within the bounds. */

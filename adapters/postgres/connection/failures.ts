@@ -29,13 +29,16 @@ const TRANSIENT_CLASSES = /^(?:08|53|57|58)/
 /** True if the server could not read something, because it is not what was written. */
 export function isCorrupt(error: unknown): boolean {
   const cause = error instanceof AuditLogError ? error.cause : error
-  // data_corrupted and index_corrupted; damaged long values are internal errors.
-  return /^XX00[012]$/.test(codeOf(cause))
+  // data_corrupted and index_corrupted; damaged long values are internal errors. undefined_file is the answer
+  // for a page or a transaction that a damaged row refers to, and that never was.
+  return /^(?:XX00[012]|58P01)$/.test(codeOf(cause))
 }
 
-/** True if the server could not convert a value, such as text that is no JSON. */
-export const isDataError = (error: unknown): boolean =>
-  codeOf(error instanceof AuditLogError ? error.cause : error).startsWith('22')
+/** True if the server could not convert a value, such as text that is no JSON, or an array of another type. */
+export function isDataError(error: unknown): boolean {
+  const code = codeOf(error instanceof AuditLogError ? error.cause : error)
+  return code.startsWith('22') || code === DATATYPE_MISMATCH
+}
 
 /** True if this process could not parse JSON. */
 export const isNoJson = (error: unknown): boolean =>
@@ -48,7 +51,11 @@ export function isTransient(error: unknown): boolean {
   if (error instanceof AuditLogError || error instanceof TypeError) return false
   const code = codeOf(error)
   // Errors that are not from the server are connection errors.
-  return !isFromServer(error) || TRANSIENT.has(code) || TRANSIENT_CLASSES.test(code)
+  return (
+    !isFromServer(error) ||
+    TRANSIENT.has(code) ||
+    (TRANSIENT_CLASSES.test(code) && !isCorrupt(error))
+  )
 }
 
 /** True if the server reported that the statement failed; false if the connection ended. */

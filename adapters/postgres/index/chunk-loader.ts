@@ -1,5 +1,6 @@
 import type { TextRow } from '../connection/client.js'
 import type { Ask } from '../connection/connection.js'
+import { isCorrupt } from '../connection/failures.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { BLOCK } from '../../../src/store-kit/index/time-blocks.js'
 import type { Names } from '../schema/names.js'
@@ -14,6 +15,7 @@ import {
 import type { PostgresSegmentRow } from './index-state.js'
 import type { KnownChunks } from './known-chunks.js'
 import { createLoadedChunks } from './loaded-chunks.js'
+import { UnreadableChunks } from './unreadable-chunks.js'
 
 /** Thrown by work on the index if a chunk has to be fetched first. */
 export const CACHE_MISS = new Error('a chunk of the index has to be fetched first')
@@ -111,7 +113,10 @@ export function createChunkLoader({
       limitChunks(requests)
       const { text, params } = requestStatement(names, requests)
       const found: TextRow[][] = requests.map(() => [])
-      for (const row of await ask(text, ...params)) found[Number(row[0])]!.push(row)
+      const answer = await ask(text, ...params).catch((error: unknown) => {
+        throw isCorrupt(error) ? new UnreadableChunks(requests, error) : error
+      })
+      for (const row of answer) found[Number(row[0])]!.push(row)
       for (const [i, rows] of found.entries()) {
         onRead?.(rows.length)
         loaded.add(requests[i]!, rows)

@@ -138,6 +138,12 @@ function valuesOf(request: Request): Values {
   }
 }
 
+/** The segment of a request, unless it is for a name. */
+export function segmentOf(request: Request): number | undefined {
+  if (request.by === 'name') return undefined
+  return 'lists' in request ? request.lists.segment : request.segment
+}
+
 /** Identifies a request, apart from `max`. */
 export const keyOf = (request: Request): string =>
   request.by === 'down' || request.by === 'up'

@@ -1,5 +1,6 @@
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
-import { ask, askLast, type PostgresPoolClient } from '../connection/client.js'
+import { ask, askLast, type PostgresPoolClient, type TextRow } from '../connection/client.js'
+import { isCorrupt } from '../connection/failures.js'
 import type { Names } from '../schema/names.js'
 import { ONLY_KEY } from './by-key.js'
 import type { DriverContext } from './driver-context.js'
@@ -71,6 +72,11 @@ export async function deleteChunks(
   { names: { chunks }, run }: DriverContext,
   id: number,
 ): Promise<void> {
+  const nothing = (error: unknown): readonly TextRow[] => {
+    if (!isCorrupt(error)) throw error
+    // Ids of segments are not used again, so nothing reads what is left.
+    return [['0', null]]
+  }
   // Index entries of removed rows stay until a vacuum: `from` skips them.
   for (let from = MIN_NUMBER, removed = MAX_ROWS; removed === MAX_ROWS;) {
     const [row] = await run((client) =>
@@ -85,7 +91,7 @@ export async function deleteChunks(
         id,
         from,
       ),
-    )
+    ).catch(nothing)
     removed = Number(row![0])
     from = Number(row![1]) + 1
   }

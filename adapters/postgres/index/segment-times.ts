@@ -12,6 +12,7 @@ import { CHUNK_COLUMNS, readStoredChunk } from './chunk-feed.js'
 import type { DriverContext } from './driver-context.js'
 import { loadIndexState, type PostgresSegmentRow } from './index-state.js'
 import { numberOfKey } from './segment-keys.js'
+import { readingSegment } from './unreadable-chunks.js'
 
 /** Blocks of times that one statement reads. */
 const MAX_BLOCKS = 512
@@ -28,7 +29,10 @@ export async function readTimes(
   for (let count = 0; count < size;) {
     const from = count / BLOCK
     const end = Math.min(from + MAX_BLOCKS, Math.ceil(size / BLOCK))
-    for (const block of await run((client) => readBlocks(client, names, id, from, end))) {
+    const blocks = await readingSegment(id, () =>
+      run((client) => readBlocks(client, names, id, from, end)),
+    )
+    for (const block of blocks) {
       if (block.length !== Math.min(BLOCK, size - count))
         throw new DamagedSegment(id, 'its number of events is wrong')
       times.set(block, count)

@@ -5,7 +5,7 @@ import type { Damage } from '../../../src/store/damage.js'
 import { damagedEvent, damagedRange } from '../../../src/store-kit/damages.js'
 import type { TextRow } from '../connection/client.js'
 import type { Ask } from '../connection/connection.js'
-import { asAuditLogError, isCorrupt } from '../connection/failures.js'
+import { asAuditLogError, isCorrupt, isDataError } from '../connection/failures.js'
 import type { Names } from './names.js'
 import { faultOf, STORED_COLUMNS } from './rows.js'
 
@@ -48,6 +48,9 @@ export interface Search {
 
 type Order = 'asc' | 'desc'
 
+/** Fails if the terms are no array of their type, on which the tests of a count fail. */
+const COLUMNS = `${STORED_COLUMNS}, arrayoverlap(terms, '{}')`
+
 const MAX_BATCH = 1024
 /** Factor by which batches shrink before an event that cannot be read, and grow after it. */
 const GROWTH = 4
@@ -57,7 +60,7 @@ const SQL_ORDER: Readonly<Record<Order, string>> = { asc: 'ASC', desc: 'DESC' }
 /** Sends statements of which each may fail without ending the transaction. */
 type Attempt = (text: string, ...values: unknown[]) => Promise<TextRow[] | Error>
 
-const createAttempt =
+export const createAttempt =
   (ask: Ask): Attempt =>
   async (text, ...values) => {
     await ask('SAVEPOINT attempt')
@@ -66,7 +69,7 @@ const createAttempt =
       await ask('RELEASE attempt')
       return rows
     } catch (error) {
-      if (!isCorrupt(error)) throw error
+      if (!isCorrupt(error) && !isDataError(error)) throw error
       await ask('ROLLBACK TO attempt')
       return error as Error
     }
@@ -99,7 +102,7 @@ interface Context {
 async function searchTimes(context: Context, times: readonly Microseconds[]): Promise<void> {
   const { attempt, names } = context
   const rows = await attempt(
-    `SELECT ${STORED_COLUMNS} FROM ${names.readable.sql()} WHERE created_at = ANY ($1::int8[])`,
+    `SELECT ${COLUMNS} FROM ${names.readable.sql()} WHERE created_at = ANY ($1::int8[])`,
     times,
   )
   const middle = times.length >> 1
@@ -154,7 +157,7 @@ const spanOf = (a: TimeBounds, b: TimeBounds): TimeBounds => ({
 })
 
 const selectFirst = ({ readable }: Names, order: Order, size: number): string =>
-  `SELECT ${STORED_COLUMNS} FROM ${readable.sql()} WHERE created_at BETWEEN $1 AND $2
+  `SELECT ${COLUMNS} FROM ${readable.sql()} WHERE created_at BETWEEN $1 AND $2
    ORDER BY created_at ${SQL_ORDER[order]} LIMIT ${size}`
 
 /** Later events are never left out unseen. */

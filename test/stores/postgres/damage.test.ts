@@ -166,6 +166,25 @@ it.each(['whose attributes are not readable', 'that the server cannot read'])(
   },
 )
 
+/** Gives the terms of an event another type of elements. */
+function changeTermType(number: number): Harm {
+  const setType = (type: string): Harm => `UPDATE pg_attribute SET atttypid = '${type}'::regtype
+    WHERE attname = 'terms' AND attrelid IN (
+      SELECT relid FROM pg_partition_tree('daybook.events'::regclass) WHERE level = 0 OR isleaf)`
+  return `SET allow_system_table_mods = on; ${setType('float4[]')};
+    UPDATE daybook.events SET terms = terms::text::float4[]
+      WHERE (attributes ->> 'number')::int = ${number};
+    ${setType('int4[]')}`
+}
+
+it('an event whose terms have another type fails no list and no count', async () => {
+  const { audit, damages, numbers } = await openCopy(changeTermType(190))
+  expect(await numbers('filter[number_gteq]=188&limit=3')).toEqual([197, 198, 199])
+  expect(await numbers('filter[kind_eq]=even&limit=7')).toEqual([186, 188, 190, 192, 194, 196, 198])
+  expect(await count(audit, 'filter[kind_eq]=even')).toBe(99)
+  expect(damages).toMatchObject([{ kind: 'event', id: ids[190] }])
+})
+
 it('an event that the server cannot read does not keep others out of the index', async () => {
   const { audit, sealer, damages, numbers } = await openCopy(loseLongValue(195))
   await Promise.all(range(200, 264).map((number) => audit.recordCustom('order', { number })))
@@ -182,19 +201,29 @@ it('an event that the server cannot read does not keep others out of the index',
 // A copy of the files, of which the server has read no page yet.
 const COPIED_FILES = 'STRATEGY FILE_COPY'
 
-/** Overwrites a page of the table of events. */
-const overwriteBlock = (block: number): Harm => `DO $$
+/** Runs a program with the file of a table, `$file`. */
+const changeFile = (table: string, program: string): Harm => `DO $$
   BEGIN
     EXECUTE format('COPY (SELECT 1) TO PROGRAM %L', format(
-      'cat > /dev/null; head -c 8192 /dev/zero | tr ''\\0'' x | dd bs=8192 seek=${block} conv=notrunc of=%s 2> /dev/null',
+      'cat > /dev/null; file=%s; ${program.replaceAll("'", "''")}',
       current_setting('data_directory') || '/' || pg_relation_filepath('${table}')));
-  END $$`
+  END $$;`
+
+/** Overwrites a page of a table. */
+const overwriteBlock = (table: string, block: number): Harm =>
+  changeFile(
+    table,
+    `head -c 8192 /dev/zero | tr '\\0' x | dd bs=8192 seek=${block} conv=notrunc of=$file 2> /dev/null`,
+  )
+
+/** Adds an empty page to a table: the server puts rows on the last page. */
+const appendBlock = (table: string): Harm => changeFile(table, 'head -c 8192 /dev/zero >> $file')
 
 it('events on a page that cannot be read are left out, and their times reported', async () => {
   const block = blocks[100]!
   const sound = range(0, 200).filter((number) => blocks[number] !== block)
   expect(sound.length).toBeLessThan(199)
-  const { audit, damages, numbers } = await openCopy(overwriteBlock(block), COPIED_FILES)
+  const { audit, damages, numbers } = await openCopy(overwriteBlock(table, block), COPIED_FILES)
   expect(await numbers({ limit: 200 })).toEqual(sound)
   expect(await numbers('filter[sorts]=number asc&limit=200')).toEqual(sound)
   expect(await numbers('filter[kind_eq]=even&limit=200')).toEqual(sound.filter((n) => n % 2 === 0))
@@ -211,4 +240,33 @@ it('events on a page that cannot be read are left out, and their times reported'
   expect(damage.every(({ kind }) => kind === 'event')).toBe(true)
   await audit.rebuildIndex()
   expect(await numbers('filter[number_gteq]=0&limit=200')).toEqual(sound)
+})
+
+it('a merge that meets a segment on such a page ends, and the segment is built anew', async () => {
+  const chunks = 'daybook.segment_chunks'
+  const harm = overwriteBlock(chunks, 0) + appendBlock(chunks)
+  const { audit, sealer, numbers } = await openCopy(harm, COPIED_FILES)
+  await Promise.all(range(200, 264).map((number) => audit.recordCustom('order', { number })))
+  await sealer.settled()
+  expect(await numbers('filter[text_eq]=text 3')).toEqual([3])
+  expect((await audit.verify()).damage).toEqual([])
+})
+
+it('a segment on a page that cannot be read is set aside, and built anew, while lists stay correct', async () => {
+  const chunks = 'daybook.segment_chunks'
+  const harm = overwriteBlock(chunks, 0) + appendBlock(chunks)
+  const { audit, sealer, damages, numbers } = await openCopy(harm, COPIED_FILES)
+  const ask = async (): Promise<void> => {
+    expect(await numbers('filter[text_eq]=text 3')).toEqual([3])
+    expect(await numbers('filter[number_lt]=5')).toEqual(range(0, 5))
+    expect(await count(audit, 'filter[text_cont]=text 5')).toBe(11)
+  }
+  await ask()
+  expect(damages.length).toBeGreaterThan(0)
+  await sealer.settled()
+  const found = damages.length
+  await ask()
+  expect(damages.every(({ kind }) => kind === 'segment')).toBe(true)
+  expect(damages).toHaveLength(found)
+  expect((await audit.verify()).damage).toEqual([])
 })

@@ -40,19 +40,22 @@ afterAll(async () => {
   await database.remove()
 })
 
+// Sixty queries at once wait for the same connections.
+const UNLIMITED = 2 ** 31 - 1
+
 /** Imports the events into all stores and calls `use`. */
 async function withStores(
   events: readonly AuditEvent[],
   use: (world: World) => Promise<void>,
 ): Promise<void> {
   const temp = tempDir()
-  const clock = manualClock('2026-06-01T00:00:00Z')
+  const options = { clock: manualClock('2026-06-01T00:00:00Z'), queryTimeoutMs: UNLIMITED }
   const { schema, store } = await schemas.open((schema) =>
-    postgresStore({ pool: database.pool, schema, clock, partitions: 'none' }),
+    postgresStore({ pool: database.pool, schema, ...options, partitions: 'none' }),
   )
   const logs = [
-    memoryStore({ clock }),
-    sqliteStore({ filename: temp.file('audit.db'), clock }),
+    memoryStore(options),
+    sqliteStore({ filename: temp.file('audit.db'), ...options }),
     store,
   ].map((store): AuditLog => new AuditLog({ store, types: {} }))
   const [memory, ...others] = logs

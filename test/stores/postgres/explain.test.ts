@@ -97,9 +97,11 @@ describe.each([
   it('a sorted list reads only the first matching events', async () => {
     await openLog(options)
     await audit.list('filter[sorts]=n')
-    expect(await explain('filter[word_cont]=ha&filter[sorts]=n')).toMatchObject([
-      { method: 'sort', rows: 11, checked: 11, matched: 11 },
-    ])
+    const [sort, ...more] = await explain('filter[word_cont]=ha&filter[sorts]=n')
+    expect(more).toEqual([])
+    expect(sort).toMatchObject({ method: 'sort', checked: 11, matched: 11 })
+    // One row more if the events are being sealed: the unsealed ones have a first event of their own.
+    expect(sort!.rows).toBeLessThanOrEqual(12)
   })
 })
 

@@ -1,3 +1,4 @@
+export { auditHealth, type AuditHealthOptions } from './audit-health.js'
 export { auditPage, type AuditPageOptions } from './audit-page.js'
 export { auditRoutes, type AuditRoutesOptions } from './audit-routes.js'
 export { basicAuth, type BasicAuthOptions } from './basic-auth.js'

@@ -1,15 +1,19 @@
 import type http from 'node:http'
 import { setImmediate } from 'node:timers/promises'
+import { getRequestListener } from '@hono/node-server'
 import connect from 'connect'
 import { type AuditHealth, AuditLog, defineEventTypes } from 'daybook'
 import * as forExpress from 'daybook/express'
 import * as forFastify from 'daybook/fastify'
+import * as forFetch from 'daybook/fetch'
+import * as forHono from 'daybook/hono'
 import * as forKoa from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import * as forNode from 'daybook/node'
 import { type FaultyStore, faultyStore } from 'daybook/testing'
 import express from 'express'
 import Fastify from 'fastify'
+import { Hono } from 'hono'
 import Koa from 'koa'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { HttpRequest } from '../../src/http/exchange.js'
@@ -65,6 +69,26 @@ const hosts: Readonly<Record<string, (audit: AuditLog) => Listener>> = {
       details: ({ headers }) => details(headers[TOKEN]),
     })
     return express().use(forExpress.recordRequests(audit), probes, forExpress.basicAuth({ users }))
+  },
+  Fetch: (audit) => {
+    const probes = forFetch.auditHealth(audit, {
+      details: ({ headers }) => details(headers.get(TOKEN)),
+    })
+    const authenticated = forFetch.basicAuth({ users })(() => new Response())
+    const handler = forFetch.recordRequests(audit)(
+      async (request, env: unknown) =>
+        (await probes(request, env)) ?? (await authenticated(request)),
+    )
+    return getRequestListener(handler, { overrideGlobalObjects: false })
+  },
+  Hono: (audit) => {
+    const probes = forHono.auditHealth(audit, {
+      details: ({ req }) => details(req.raw.headers.get(TOKEN)),
+    })
+    const app = new Hono()
+      .use(forHono.recordRequests(audit), probes, forHono.basicAuth({ users }))
+      .onError((error, context) => context.text(error.message, 500))
+    return getRequestListener(app.fetch, { overrideGlobalObjects: false })
   },
   Fastify: (audit) => {
     const app = Fastify()
@@ -188,7 +212,7 @@ it.each([
   [{ details: true as never }, /^details must be a function/],
 ])('%o is refused when it is mounted', (options, message) => {
   const { audit } = create()
-  for (const mount of [forKoa, forNode, forExpress, forFastify])
+  for (const mount of [forKoa, forNode, forExpress, forFastify, forFetch, forHono])
     expect(() => mount.auditHealth(audit, options)).toThrow(
       expect.objectContaining({
         code: 'INVALID_OPTION',

@@ -1,8 +1,11 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
+import Database from 'better-sqlite3'
 import { type Actor, type AuditEvent, AuditLog, withActor } from 'daybook'
 import { memoryStore } from 'daybook/memory'
+import { sqliteStore } from 'daybook/sqlite'
 import { faultyStore } from 'daybook/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type RawRequest, send } from '../support/http.js'
@@ -14,6 +17,7 @@ import {
   type Service,
 } from '../support/recorded-hosts.js'
 import { SOAK_SECONDS, soakTimeout } from '../support/soak.js'
+import { tempDir } from '../support/temp.js'
 import { type Audit, randomFrom, sentIds, types, worker, wrongUsers } from './work.js'
 
 const JSON_API = 'application/vnd.api+json'
@@ -271,6 +275,33 @@ describe.each(Object.entries(recordedHosts))('on %s', (name, host) => {
     },
     soakTimeout(60_000),
   )
+
+  it('an event in a transaction of a handler has its user, and is rolled back with it', async () => {
+    const { file, remove } = tempDir()
+    const filename = file('audit.db')
+    const database = new Database(filename)
+    onTestFinished(() => {
+      database.close()
+      remove()
+    })
+    const audit: AuditLog = new AuditLog({ store: sqliteStore({ filename }), types: {} })
+    const shipIn: Handler = async ({ state, params }) => {
+      await turn()
+      state['username'] = 'ann'
+      database.exec('BEGIN')
+      await audit.recordCustom(`shipped_${String(params['id'])}`, {}, { transaction: database })
+      database.exec(params['id'] === '1' ? 'COMMIT' : 'ROLLBACK')
+      return { status: 204 }
+    }
+    const { url } = await start(host, { routes: { 'POST /orders/:id/ship': shipIn } }, audit)
+    for (const id of [1, 2]) await send(url, `/orders/${id}/ship`, { method: 'POST', user: null })
+    const events = await eventsOf(audit)
+    expect(events.map(({ type, username }) => [type, username])).toEqual([
+      ['shipped_1', 'ann'],
+      ['api:orders:ship', 'ann'],
+      ['api:orders:ship', 'ann'],
+    ])
+  })
 
   it('a client that disconnects leaves one event, marked as aborted', async () => {
     let arrived = (): void => {}

@@ -1,0 +1,26 @@
+import {
+  type HealthAudit,
+  healthEndpoint,
+  type HealthEndpointOptions,
+} from '../../src/http/health.js'
+import { markAsOwn } from '../../src/http/record/own-request.js'
+import { toRequest, toResponse } from './exchange.js'
+import type { HonoContext, HonoMiddleware } from './hono.js'
+
+export type AuditHealthOptions = HealthEndpointOptions<HonoContext>
+
+/**
+ * Hono middleware for probes, such as those of Kubernetes: `GET /health/live` responds 200 as long as the process
+ * serves requests, `GET /health/ready` responds 503 while the log cannot record or be read, else 200. Requests to
+ * other paths are passed to the next middleware. Mount it before authentication. Requests to it are not recorded.
+ */
+export function auditHealth(audit: HealthAudit, options: AuditHealthOptions = {}): HonoMiddleware {
+  const endpoint = healthEndpoint(audit, options)
+  return async function auditHealth(context, next) {
+    const request = toRequest(context, () => null)
+    const response = endpoint(request)
+    if (!response) return next()
+    markAsOwn(context)
+    return toResponse(context, request, await response)
+  }
+}

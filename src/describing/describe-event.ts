@@ -5,7 +5,7 @@ import { templateValues } from './template-values.js'
 import { listText, plain } from './formats.js'
 import type { Sentence, SentencePart } from './sentence.js'
 import { readTemplate, type Template } from './template.js'
-import { CUSTOM, FAMILIES, POSTSCRIPT } from './texts.js'
+import { CUSTOM, FAMILIES, onBehalfOf, POSTSCRIPT } from './texts.js'
 import { shortText } from './visible-text.js'
 
 export interface DescribeOptions {
@@ -30,8 +30,17 @@ const MAX_TYPE_LENGTH = 120
  * over its type and attributes. Works for every event, whatever its attributes contain.
  */
 export function describeEvent(event: AuditEvent, options: DescribeOptions = {}): Sentence {
-  const who = shortText(event.username ?? '', MAX_WHO_LENGTH) || null
+  const who = whoOf(event)
   return { who, ...(event.system ? systemRest(event, who, options) : customRest(event)) }
+}
+
+/** Clients give the attributes of custom events, so these do not say for whom somebody acts. */
+function whoOf({ username, system, attributes }: AuditEvent): string | null {
+  const user = shortText(username ?? '', MAX_WHO_LENGTH)
+  if (user === '') return null
+  const { on_behalf_of } = attributes
+  const other = system && typeof on_behalf_of === 'string' ? on_behalf_of : ''
+  return other === '' ? user : onBehalfOf(user, shortText(other, MAX_WHO_LENGTH))
 }
 
 function systemRest(event: AuditEvent, who: string | null, options: DescribeOptions): Rest {
@@ -104,8 +113,8 @@ const typePart = (type: string): SentencePart => ({
 
 const MAX_SHORT_VALUE_LENGTH = 40
 const MAX_SHORT_VALUES = 2
-/** Names of links and other ids, which mean little to readers. */
-const LINK = /_(?:id|path)$/
+/** Names of links and other ids, which mean little to readers, and of what is known of the actor. */
+const UNTELLING = /_(?:id|path)$|^(?:actor_kind|on_behalf_of|remote_address)$/
 
 /** Users can give custom events any type, even one of the service's, so the sentence shows it as it is. */
 function customRest({ type, attributes }: AuditEvent): Rest {
@@ -121,7 +130,7 @@ function shortValues(attributes: AuditEvent['attributes']): string[] {
   const values: string[] = []
   for (const key in attributes) {
     const value = attributes[key]!
-    const text = !LINK.test(key) && isShort(value) ? listText([value]) : ''
+    const text = !UNTELLING.test(key) && isShort(value) ? listText([value]) : ''
     if (text !== '' && values.push(text) === MAX_SHORT_VALUES) break
   }
   return values

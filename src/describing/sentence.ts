@@ -15,7 +15,7 @@ export type SentencePart =
 
 /** An event in one line: `ann` | `created change nightly in project acme`. */
 export interface Sentence {
-  /** The user; null for the service itself. */
+  /** The user, `ann` or `ann on behalf of bob`; null for the service itself. */
   readonly who: string | null
   /** The rest, without a full stop. Never empty. */
   readonly what: readonly SentencePart[]

@@ -119,6 +119,9 @@ export const FAMILIES: readonly Family[] = [
   ['', '', STATED],
 ]
 
+/** The user of an actor that acts for another one. */
+export const onBehalfOf = (user: string, other: string): string => `${user} on behalf of ${other}`
+
 /** The end of every sentence. */
 export const POSTSCRIPT =
   '[{unfinished=true}, left unfinished][ ({suppressed_count} more suppressed[ since {suppressed_since:time}])]'

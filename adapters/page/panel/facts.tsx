@@ -4,8 +4,10 @@ import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent, JsonValue } from '../../../src/event/event.js'
 import { formatAgo, formatFull } from '../data/format.js'
 import { valueCondition } from '../data/query.js'
+import { ownValue } from '../data/own-property.js'
 import { isSafePath } from '../data/safe-path.js'
 import { texts } from '../ui/texts.js'
+import { actorFacts } from './actor-facts.js'
 import { isGrowing } from './opened-event.js'
 import { ValueActions } from './value-actions.js'
 
@@ -57,9 +59,12 @@ function Request({ attributes }: Pick<AuditEvent, 'attributes'>) {
   )
 }
 
-/** When, who, request, source and id of the event. */
+/** When, who and for whom, request, source and id of the event. */
 export function Facts({ event }: { event: AuditEvent }) {
   const { created_at, username, attributes, id } = event
+  const actor = actorFacts(event)
+  const { onBehalfOf } = actor
+  const kind = actor.kind === undefined ? undefined : ownValue(texts.panel.actorKinds, actor.kind)
   const occurred = attributes['occurred_at']
   const isTime = typeof occurred === 'string' && !Number.isNaN(Date.parse(occurred))
   return (
@@ -89,11 +94,24 @@ export function Facts({ event }: { event: AuditEvent }) {
         ) : (
           <bdi>{visibleText(username)}</bdi>
         )}
+        {kind !== undefined && <small>{kind}</small>}
         <ValueActions
           is={valueCondition('username', username)}
           isNot={valueCondition('username', username, true)}
         />
       </dd>
+      {onBehalfOf !== undefined && (
+        <>
+          <dt>{texts.panel.onBehalfOf}</dt>
+          <dd class="with-quick">
+            <bdi>{visibleText(onBehalfOf)}</bdi>
+            <ValueActions
+              is={valueCondition('on_behalf_of', onBehalfOf)}
+              isNot={valueCondition('on_behalf_of', onBehalfOf, true)}
+            />
+          </dd>
+        </>
+      )}
       <Request attributes={attributes} />
       <Source event={event} />
       <dt>{texts.panel.id}</dt>

@@ -2,7 +2,7 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import { ALL_TIME, apiQuery, type Conjunct, conditionOn, type PageQuery } from '../data/query.js'
 
 /** How events can be related to another event. */
-export type Relation = 'change' | 'source' | 'user' | 'time' | 'type'
+export type Relation = 'change' | 'source' | 'request' | 'trace' | 'user' | 'time' | 'type'
 
 export interface RelatedQuery {
   readonly relation: Relation
@@ -30,16 +30,22 @@ export function sourceLink({ source, attributes }: AuditEvent): [string, string]
   return undefined
 }
 
+/** The relation of events with the same id in an attribute, if the event has it. */
+function sameId(relation: Relation, name: string, { attributes }: AuditEvent): RelatedQuery[] {
+  const id = attributes[name]
+  return typeof id === 'string' && id !== '' ? [of(relation, [conditionOn(name, 'eq', [id])])] : []
+}
+
 /** The relations of an event, closest first. */
 export function relationsOf(event: AuditEvent): readonly RelatedQuery[] {
-  const { attributes, created_at, username, type } = event
+  const { created_at, username, type } = event
   const link = sourceLink(event)
-  const change = attributes['change_id']
-  const hasChange = typeof change === 'string' && link?.[0] !== 'change_id'
   const range = { from: around(created_at, -AROUND_MS), to: around(created_at, AROUND_MS) }
   return [
-    ...(hasChange ? [of('change', [conditionOn('change_id', 'eq', [change])])] : []),
+    ...(link?.[0] === 'change_id' ? [] : sameId('change', 'change_id', event)),
     ...(link ? [of('source', [conditionOn(link[0], 'eq', [link[1]])])] : []),
+    ...sameId('request', 'request_id', event),
+    ...sameId('trace', 'trace_id', event),
     username === null
       ? of('time', [], range)
       : of('user', [conditionOn('username', 'eq', [username])], range),

@@ -67,7 +67,13 @@ export const texts = {
   predicates,
   /** The words used to describe filters. */
   words: {
-    attributes: { username: 'user', created_at: 'time', url_params_project_code: 'project' },
+    attributes: {
+      username: 'user',
+      created_at: 'time',
+      url_params_project_code: 'project',
+      on_behalf_of: 'on behalf of',
+      actor_kind: 'kind of actor',
+    },
     level: 'level',
     predicates,
     timePredicates,
@@ -345,6 +351,8 @@ export const texts = {
     occurred: 'Occurred',
     who: 'Who',
     noUser: 'no user (service)',
+    actorKinds: { service: 'service account', agent: 'agent' },
+    onBehalfOf: 'On behalf of',
     request: 'Request',
     source: 'Source',
     id: 'Id',
@@ -392,7 +400,13 @@ export const texts = {
     around: 'Related',
     same: (kind: string) => `Same ${kind}`,
     aroundUser: (user: string) => `${user} ± 5 min`,
-    relations: { change: 'Same change', time: '± 5 min', type: 'Same type' },
+    relations: {
+      change: 'Same change',
+      request: 'Same request',
+      trace: 'Same trace',
+      time: '± 5 min',
+      type: 'Same type',
+    },
     inTheList: 'Show in list',
     tryAgain: 'Try again',
     states: {

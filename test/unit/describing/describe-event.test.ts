@@ -158,6 +158,17 @@ describe('the end of a sentence', () => {
     )
   })
 
+  it('says for whom the user acts', () => {
+    const attributes = { ...change, actor_kind: 'agent', on_behalf_of: 'bob\n' }
+    expect(sentenceOf('api:changes:start', attributes)).toBe(
+      'ann on behalf of bob started change nightly',
+    )
+    expect(sentenceOf('api:changes:start', attributes, null)).toBe('change nightly started')
+    expect(sentenceOf('api:changes:start', { ...change, on_behalf_of: 7 })).toBe(
+      'ann started change nightly',
+    )
+  })
+
   it('says that work is unfinished', () => {
     expect(sentenceOf('api:changes:start', { ...change, unfinished: true })).toBe(
       'ann started change nightly, left unfinished',
@@ -219,6 +230,10 @@ describe('a custom event', () => {
     [
       { change_id: 'x', ok: true, text: '', version: '4.18.0', duration: 92, more: 1 },
       ': 4.18.0, 92',
+    ],
+    [
+      { on_behalf_of: 'bob', actor_kind: 'agent', remote_address: '192.0.2.7', request_id: 'r' },
+      '',
     ],
     [{ log: 'x'.repeat(41), nested: { a: 1 }, list: [1] }, ''],
     [{}, ''],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { AuditEvent } from '../../../../src/event/event.js'
+import type { AuditEvent, JsonValue } from '../../../../src/event/event.js'
 import {
   beforeAndAfter,
   resultQuery,
@@ -50,6 +50,18 @@ describe('relationsOf', () => {
       relationsOf(event(part)).map(({ relation }) => relation)
     expect(relations({})).toEqual(['change', 'source', 'time', 'type'])
     expect(relations({ username: 'ann', source: null, attributes: {} })).toEqual(['user', 'type'])
+  })
+
+  it('includes the request and the trace, if their ids are texts', () => {
+    const relations = (request_id: JsonValue, trace_id: JsonValue) =>
+      relationsOf(event({ source: null, attributes: { request_id, trace_id } })).map(
+        ({ relation, query }) => [relation, decodeURIComponent(formatPageQuery(query))],
+      )
+    expect(relations('r1', 't1').slice(0, 2)).toEqual([
+      ['request', 'range=all&filter[request_id_eq]=r1'],
+      ['trace', 'range=all&filter[trace_id_eq]=t1'],
+    ])
+    expect(relations('', 7).map(([relation]) => relation)).toEqual(['time', 'type'])
   })
 
   it('lists a change only once if it is the source', () => {

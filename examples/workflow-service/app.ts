@@ -22,6 +22,7 @@ import { createLogForwarder } from './engine/log-forwarder.js'
 import { createPods } from './engine/pods.js'
 import { CHANGES, WORKFLOW_RUNS, type ActivityNames } from './engine/names.js'
 import { serviceEventTypes } from './event-types.js'
+import { importHistory } from './history/history.js'
 import { findGit } from './git/git.js'
 import { createImages } from './images/images.js'
 import { createMirrors } from './git/mirrors.js'
@@ -48,6 +49,8 @@ import { openWorkspace, removeWorkspace, takeFiles } from './workspace.js'
 
 export interface RunningService {
   readonly url: string
+  /** Resolves to the number of imported events of the history; 0 if there was nothing to import. */
+  readonly history: Promise<number>
   /** Stops all work, closes server and stores, and removes temporary files. */
   close(): Promise<void>
 }
@@ -55,16 +58,17 @@ export interface RunningService {
 type Audit = AuditLog<typeof serviceEventTypes>
 
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const { port, store, traffic, overrides = {} } = options
+  const { port, store, traffic, history = false, overrides = {} } = options
   const timings = { ...TIMINGS, ...options.timings }
   const { events, documents } = await openStores(store, timings.write)
   const settings = createSettings(documents, overrides)
+  const resolveSource = createResolver(documents)
   const audit: Audit = new AuditLog({
     store: events,
     types: serviceEventTypes,
     // A misspelt data key or a wrong link fails the tests instead of getting into the log.
     strict: true,
-    resolveSource: createResolver(documents),
+    resolveSource,
     cleaning: cleaningOf(documents, settings),
   })
   audit.on('rejected', ({ type, error }) => {
@@ -130,6 +134,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 
   try {
     await seed(documents)
+    const isFirstStart = history && (await audit.list({ limit: 1 })).events.length === 0
     await noteOverrides(service)
     await reportCluster(service)
     const unfinished = await takeOver(service)
@@ -146,7 +151,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     background.repeat(timings.configuration, () => vault.roll())
     background.repeat(timings.configuration, () => reportCluster(service))
     if (traffic) startTraffic(service, url)
-    return { url, close }
+    const imported = isFirstStart ? importHistory(audit, resolveSource) : Promise.resolve(0)
+    background.run(async () => void (await imported))
+    return { url, history: imported, close }
   } catch (error) {
     await close()
     throw error

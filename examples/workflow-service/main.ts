@@ -1,14 +1,21 @@
-import { startService } from './app.js'
-import { readOverrides, readPort, readStore, readTraffic } from './options.js'
+import { readOverrides, readPort, readStore, readTraffic, wantsHistory } from './options.js'
 
 try {
+  const store = readStore(process.env['DAYBOOK_STORE'])
+  const traffic = readTraffic(process.env['DAYBOOK_TRAFFIC'])
+  const port = readPort(process.env['PORT'])
+  // Only now, so that a missing package is an error like any other.
+  const { startService } = await import('./app.js')
   const service = await startService({
-    port: readPort(process.env['PORT']),
-    store: readStore(process.env['DAYBOOK_STORE']),
-    traffic: readTraffic(process.env['DAYBOOK_TRAFFIC']),
+    port,
+    store,
+    traffic,
+    history: wantsHistory(process.stdout.isTTY, { store, traffic }),
     overrides: readOverrides(process.env),
   })
   console.log(`workflow service at ${service.url}`)
+  console.log(`audit page at ${service.url}/audit`)
+  console.log('users: ann, bob, and eve, who may only read; the password of each is their name')
   const stop = (): void => {
     service.close().then(
       () => process.exit(0),
@@ -17,11 +24,17 @@ try {
   }
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
+  // The service reports an import that fails.
+  const imported = await service.history.catch(() => 0)
+  if (imported > 0)
+    console.log(`imported ${imported} events of the last days, with demo_history: true`)
 } catch (error) {
   fail(error)
 }
 
 function fail(error: unknown): void {
-  console.error(error instanceof Error ? error.message : String(error))
+  const { message, code } = Object(error) as { message?: string; code?: unknown }
+  const [line] = (message ?? String(error)).split('\n')
+  console.error(code === 'ERR_MODULE_NOT_FOUND' ? `${line}: run npm install` : line)
   process.exit(1)
 }

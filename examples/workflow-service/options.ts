@@ -14,6 +14,8 @@ export interface ServiceOptions {
   readonly store: StoreOption
   /** Whether simulated users send requests. */
   readonly traffic: boolean
+  /** Whether a log without events gets some days of history. */
+  readonly history?: boolean
   readonly overrides?: Overrides
   readonly timings?: Partial<Timings>
 }
@@ -60,6 +62,12 @@ export function readTraffic(text = 'on'): boolean {
     throw new OptionError(`DAYBOOK_TRAFFIC must be on or off; it is ${JSON.stringify(text)}`)
   return text === 'on'
 }
+
+/** History is for people who try the service, not for scripts, nor for stores that are soon gone. */
+export const wantsHistory = (
+  isTerminal: boolean | undefined,
+  { store, traffic }: Pick<ServiceOptions, 'store' | 'traffic'>,
+): boolean => isTerminal === true && traffic && store.kind !== 'memory'
 
 const OVERRIDE = /^WORKFLOW_OVERRIDE_(\w+)$/
 

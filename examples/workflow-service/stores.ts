@@ -19,10 +19,9 @@ export async function openStores(option: StoreOption, writeTimeoutMs: number): P
       return { documents: sqliteDocuments(undefined, writeTimeoutMs), events: memoryStore() }
     case 'sqlite': {
       const { filename } = option
-      return {
-        documents: sqliteDocuments(serviceFile(filename), writeTimeoutMs),
-        events: sqliteStore({ filename }),
-      }
+      // First the log, whose errors say how to mend a driver that cannot be loaded.
+      const events = sqliteStore({ filename })
+      return { events, documents: sqliteDocuments(serviceFile(filename), writeTimeoutMs) }
     }
     case 'postgres': {
       const { connectionString } = option

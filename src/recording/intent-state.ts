@@ -16,8 +16,13 @@ export type IntendedEvent = {
 
 export type IntendedEvents = Readonly<Record<IdSuffix, IntendedEvent>>
 
-/** A process whose heartbeat has ended, and the intents that it left. */
+/** A process whose heartbeat has ended. */
 export interface DeadOwner {
+  read(signal: AbortSignal): Promise<LeftIntents>
+}
+
+/** The intents that a process has left. */
+export interface LeftIntents {
   readonly intents: IntendedEvents
   /** The store's time when this was read. */
   readonly readAt: Microseconds
@@ -36,7 +41,7 @@ export interface IntentState {
   beat(signal: AbortSignal): Promise<void>
   /** True if no process takes the intents of this one over within `ms`. */
   isOwnFor(ms: number): boolean
-  /** The processes that have become abandoned. Call it every few seconds. */
+  /** The processes whose heartbeats have ended. Call it every few seconds: after a longer gap it begins to wait anew. */
   dead(signal: AbortSignal): Promise<readonly DeadOwner[]>
   /** Removes this process, which has no intents. */
   leave(signal: AbortSignal): Promise<void>
@@ -81,7 +86,7 @@ export function createIntentState(store: EventStore): IntentState {
     beatAt = start
   }
 
-  const deadOwner = async (id: string, count: number, signal: AbortSignal): Promise<DeadOwner> => {
+  const readLeft = async (id: string, count: number, signal: AbortSignal): Promise<LeftIntents> => {
     const { value, readAt } = await read(keyOf(id), signal)
     const intents = value as IntendedEvents
     return {
@@ -110,7 +115,9 @@ export function createIntentState(store: EventStore): IntentState {
       const { value } = await read(OWNERS, signal)
       const others = Object.entries(value as Owners).filter(([id]) => id !== owner)
       const abandoned = findAbandoned(others.map(([id, heartbeats]) => ({ id, heartbeats })))
-      return Promise.all(abandoned.map(({ id, heartbeats }) => deadOwner(id, heartbeats, signal)))
+      return abandoned.map(({ id, heartbeats }) => ({
+        read: (until) => readLeft(id, heartbeats, until),
+      }))
     },
     async leave(signal) {
       if (beatAt === -Infinity) return

@@ -6,7 +6,12 @@ import { AuditLogError, untilAborted } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
 import type { IdSuffix } from '../event/event-id.js'
 import { type Clock, formatTimestamp, type Microseconds } from '../event/timestamp.js'
-import { createIntentState, type IntendedEvent, type IntentState } from './intent-state.js'
+import {
+  createIntentState,
+  type DeadOwner,
+  type IntendedEvent,
+  type IntentState,
+} from './intent-state.js'
 import { asStoreFailure } from './store-failure.js'
 import { HEARTBEAT_MS } from '../store/liveness.js'
 import type { EventStore } from '../store/store.js'
@@ -149,36 +154,56 @@ function createBook(
   }
 }
 
-/** Returns a function that records what is due, and the intents of processes that have ended. */
-function createCheck(
+/** What is done every few seconds. */
+interface Upkeep {
+  /** Sends the heartbeat, and looks for processes that have ended. */
+  readonly watch: () => Promise<void>
+  /** Records what is due, and the intents of processes that have ended. May take much longer than `watch`. */
+  readonly work: () => Promise<void>
+}
+
+function createUpkeep(
   { makeDraft, recordAgain, deadlineMs }: IntentsDependencies,
   state: IntentState,
   book: IntentBook,
-): () => Promise<void> {
+  isClosed: () => boolean,
+): Upkeep {
+  let dead: readonly DeadOwner[] = []
   const recordDue = async (): Promise<void> => {
     for (const [suffix, draft] of book.due) {
       await recordAgain(draft, earlierThan(book.open.get(suffix)!.since!))
       book.remove(suffix)
     }
   }
-  const takeOver = async (signal: AbortSignal): Promise<void> => {
-    for (const { intents, readAt, forget } of await state.dead(signal)) {
-      const until = readAt - CLOCK_MARGIN
-      for (const [suffix, { type, username, attributes, since }] of Object.entries(intents))
-        await recordAgain(
-          { ...makeDraft(type, attributes, { username }), suffix },
-          { since, until },
-        )
-      await forget(signal)
-    }
-  }
-  return async () => {
+  const takeOver = async (owner: DeadOwner): Promise<void> => {
     using wait = timeoutSignal(deadlineMs)
-    if (book.open.size > 0) await state.beat(wait.signal)
-    await recordDue()
-    if (!book.isSaved()) await book.save()
-    await takeOver(wait.signal)
+    const { intents, readAt, forget } = await owner.read(wait.signal)
+    const until = readAt - CLOCK_MARGIN
+    for (const [suffix, { type, username, attributes, since }] of Object.entries(intents))
+      await recordAgain({ ...makeDraft(type, attributes, { username }), suffix }, { since, until })
+    await forget(wait.signal)
   }
+  return {
+    async watch() {
+      using wait = timeoutSignal(deadlineMs)
+      if (book.open.size > 0) await state.beat(wait.signal)
+      dead = await state.dead(wait.signal)
+    },
+    async work() {
+      await recordDue()
+      if (!book.isSaved()) await book.save()
+      for (const owner of dead) if (!isClosed()) await takeOver(owner)
+    },
+  }
+}
+
+/** Runs work that is not running yet. If the store fails, the next run does what is left. */
+function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined
+  return () =>
+    (running ??= work()
+      .catch(() => {})
+      .finally(() => (running = undefined)))
 }
 
 /** An intent that is saved. */
@@ -221,10 +246,11 @@ export function createIntents(dependencies: IntentsDependencies): IntentKeeper {
   const { store, now, deadlineMs, maxWaiting, makeDraft } = dependencies
   const state = createIntentState(store)
   const book = createBook(dependencies, state)
-  const check = createCheck(dependencies, state, book)
   let isClosed = false
+  const upkeep = createUpkeep(dependencies, state, book, () => isClosed)
+  const [watch, work] = [oneAtATime(upkeep.watch), oneAtATime(upkeep.work)]
   let timer: NodeJS.Timeout | undefined
-  let checking: Promise<void> | undefined
+  let checking: Promise<unknown> = Promise.resolve()
   return {
     async open(type, data, options = {}) {
       if (isClosed) throw new AuditLogError('CLOSED', 'the audit log is closed')
@@ -243,12 +269,8 @@ export function createIntents(dependencies: IntentsDependencies): IntentKeeper {
       return savedIntent(dependencies, state, book, suffix)
     },
     start() {
-      timer ??= setInterval(() => {
-        // If the store fails, the next check does what is left.
-        checking ??= check()
-          .catch(() => {})
-          .finally(() => (checking = undefined))
-      }, HEARTBEAT_MS).unref()
+      // Work that takes long does not delay the heartbeat.
+      timer ??= setInterval(() => void (checking = watch().then(work)), HEARTBEAT_MS).unref()
     },
     async stop() {
       isClosed = true

@@ -74,6 +74,32 @@ it('takes over nothing from a process that lives', async () => {
   expect(await stored()).toEqual([])
 })
 
+it('a slow takeover does not delay the next one', async () => {
+  const { audit, intents, memory } = open()
+  await intents.open('first', {})
+  await audit.close()
+  let release = (): void => {}
+  const released = new Promise<void>((resolve) => (release = resolve))
+  const updateState: typeof memory.updateState = async (key, ...rest) => {
+    if (key.startsWith('intents:')) await released
+    return memory.updateState(key, ...rest)
+  }
+  const { stored } = open({}, { ...memory, updateState })
+  await check(3)
+  const second = open({}, memory)
+  await second.intents.open('second', {})
+  await second.audit.close()
+  await check(7)
+  expect(await stored()).toEqual([])
+  release()
+  await expect.poll(stored).toMatchObject([['first', {}]])
+  await check(2)
+  await expect.poll(stored).toMatchObject([
+    ['first', {}],
+    ['second', {}],
+  ])
+})
+
 it('an outcome that strict mode refuses is recorded later', async () => {
   const { intents, stored } = open({ strict: true })
   const intent = await intents.open('a', {})

@@ -84,6 +84,15 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     options: timed(5, 2),
     load: () => import('./record.js'),
   }),
+  capture: sections({
+    summary:
+      'captureChanges on SQLite and Postgres: the price per row of an INSERT, UPDATE, DELETE',
+    options: {
+      rounds: wholeNumber(5, 'rounds'),
+      rows: wholeNumber(10_000, 'rows of a table'),
+    },
+    load: () => import('./capture.js'),
+  }),
   postgres: sections({
     summary: 'record() on Postgres, compared with plain SQL and peers; the cost of ordering',
     options: {

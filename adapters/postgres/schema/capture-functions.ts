@@ -13,6 +13,7 @@ import { OVERFLOW } from './terms.js'
  * rights of their owner, as a role that writes to the table may have none on the log.
  */
 
+// Also of the functions that the trigger calls, where it would cost some microseconds for each call.
 const SETTINGS = 'SET search_path = pg_catalog, pg_temp'
 
 /** A literal that means the same whatever `standard_conforming_strings` is, and does not end a function's body. */
@@ -29,7 +30,7 @@ export function sharedFunctions({ capture }: Names): string {
   return `
   -- The rule of isSensitive in JavaScript.
   CREATE OR REPLACE FUNCTION ${capture.isSecret}(_key text) RETURNS boolean
-  LANGUAGE sql IMMUTABLE ${SETTINGS} AS $daybook$
+  LANGUAGE sql IMMUTABLE AS $daybook$
     SELECT (
       regexp_replace(_words, '[^a-z]', '', 'g') ~ ${literal(letters)}
         OR _words ~ ${literal(words)}
@@ -42,7 +43,7 @@ export function sharedFunctions({ capture }: Names): string {
 
   -- Replaces the values of secret keys at any depth.
   CREATE OR REPLACE FUNCTION ${capture.json}(_value jsonb) RETURNS jsonb
-  LANGUAGE plpgsql IMMUTABLE ${SETTINGS} AS $daybook$
+  LANGUAGE plpgsql IMMUTABLE AS $daybook$
   BEGIN
     IF jsonb_typeof(_value) = 'object' THEN
       RETURN (
@@ -65,7 +66,7 @@ export function sharedFunctions({ capture }: Names): string {
   -- A row as events show it: numbers that a double cannot hold are texts, bytes are their number.
   CREATE OR REPLACE FUNCTION ${capture.state}(
     _row jsonb, _known text[], _secret text[], _bytes text[], _numbers text[], _json text[]
-  ) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE ${SETTINGS} AS $daybook$
+  ) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $daybook$
   DECLARE
     _key text;
     _value jsonb;
@@ -141,40 +142,52 @@ export function captureFunction(
       : `CASE WHEN _row ->> ${first} ~* '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$'
           THEN ${literal(sourcePrefix)} || lower(_row ->> ${first}) END`
   const table = JSON.stringify({ table: subject }).slice(0, -1)
+  // An expression, as a query on the members of the rows takes longer than the rest of the function.
+  const changeOf = (column: string): string => {
+    const name = literal(column)
+    const path = JSON.stringify(`/${column.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+    return `CASE WHEN _new -> ${name} IS DISTINCT FROM _old -> ${name}
+        THEN ${literal(`,{"op":"replace","path":${path},"value":`)} || (_after -> ${name})::text
+          || ',"old_value":' || (_before -> ${name})::text || '}'
+        ELSE '' END`
+  }
   return `
   CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger
   LANGUAGE plpgsql SECURITY DEFINER ${SETTINGS} SET timezone = 'UTC' AS $daybook$
   DECLARE
     _now timestamptz := clock_timestamp();
+    _old jsonb;
+    _new jsonb;
     _before jsonb;
     _after jsonb;
-    _changed text[];
     _row jsonb;
     _attributes text := ${literal(table)};
     _states text := '';
+    _changes text;
   BEGIN
-    IF TG_OP IN ('UPDATE', 'DELETE') THEN _before := to_jsonb(OLD) - ${textArray(excluded)}; END IF;
-    IF TG_OP IN ('UPDATE', 'INSERT') THEN _after := to_jsonb(NEW) - ${textArray(excluded)}; END IF;
-    IF TG_OP = 'UPDATE' THEN
-      IF _before = _after THEN RETURN NULL; END IF;
-      SELECT array_agg(key) INTO _changed FROM jsonb_each(_after)
-      WHERE value IS DISTINCT FROM _before -> key;
-    END IF;
+    IF TG_OP IN ('UPDATE', 'DELETE') THEN _old := to_jsonb(OLD) - ${textArray(excluded)}; END IF;
+    IF TG_OP IN ('UPDATE', 'INSERT') THEN _new := to_jsonb(NEW) - ${textArray(excluded)}; END IF;
+    IF _old = _new THEN RETURN NULL; END IF;
     IF TG_OP <> 'TRUNCATE' THEN
-      _before := ${shown('_before')};
-      _after := ${shown('_after')};
+      _before := ${shown('_old')};
+      _after := ${shown('_new')};
       _row := coalesce(_after, _before);
       _attributes := _attributes || ${literal(`,${JSON.stringify(link ?? 'primary_key')}:`)} || ${key}::text;
     END IF;
     IF _before IS NOT NULL THEN _states := ',"before":' || _before::text; END IF;
     IF _after IS NOT NULL THEN _states := _states || ',"after":' || _after::text; END IF;
     IF TG_OP = 'UPDATE' THEN
-      _states := _states || ',"changes":[' || (
-        SELECT string_agg(jsonb_build_object(
-          'op', 'replace', 'path', '/' || replace(replace(key, '~', '~0'), '/', '~1'),
-          'value', _after -> key, 'old_value', _before -> key
-        )::text, ',') FROM unnest(_changed) AS key
-      ) || ']';
+      _changes := ${columns.map(changeOf).join(' || ')};
+      IF _new - ${textArray(columns)} <> '{}' THEN
+        _changes := _changes || coalesce((
+          SELECT string_agg(',' || jsonb_build_object(
+            'op', 'replace', 'path', '/' || replace(replace(key, '~', '~0'), '/', '~1'),
+            'value', _after -> key, 'old_value', _before -> key
+          )::text, '')
+          FROM jsonb_each(_new - ${textArray(columns)}) WHERE value IS DISTINCT FROM _old -> key
+        ), '');
+      END IF;
+      _states := _states || ',"changes":[' || substr(_changes, 2) || ']';
     END IF;
     IF octet_length(_states) > ${MAX_CAPTURED_BYTES} THEN
       _states := ',"recording":{"replaced":["/before","/after"],"cut_bytes":' || octet_length(_states) || '}';

@@ -226,6 +226,19 @@ describe('captured changes', () => {
     expect(await audit.verify()).toMatchObject({ damage: [] })
   })
 
+  it('hold rows of as many columns as a table can have', async () => {
+    const names = Array.from({ length: 1599 }, (_, i) => `c${i}`)
+    await sql(
+      `CREATE TABLE app.wide (id int PRIMARY KEY, ${names.map((name) => `${name} int`).join(', ')})`,
+    )
+    await capture({ tables: [{ name: 'app.wide', subject: 'wide' }] })
+    await sql('INSERT INTO app.wide (id) VALUES (1); UPDATE app.wide SET c1598 = 1')
+    const [, update] = await captured()
+    expect(update!.attributes['changes']).toEqual([
+      { op: 'replace', path: '/c1598', value: 1, old_value: null },
+    ])
+  })
+
   it('leave out states above the size of an event', async () => {
     await capture()
     await insert('A')

@@ -86,9 +86,13 @@ export function createCommitter({
         return NONE
       }
       const reason = reasonOf(failure, signal)
-      for (const entry of batch) {
+      const isForJournal = ({ policy }: QueueEntry): boolean => policy === 'queue'
+      const lastDue = batch.findLastIndex((entry) => isForJournal(entry) && isDue(entry))
+      for (const [i, entry] of batch.entries()) {
         if (isDue(entry)) settlement.expire(entry, failure, reason)
         else if (entry.signal?.aborted) settlement.reject(entry, abortedError(entry.signal))
+        // Older calls get into the journal first.
+        else if (i < lastDue && isForJournal(entry)) settlement.toJournal(entry)
       }
       return batch.filter(({ stage }) => stage === 'waiting')
     }

@@ -395,6 +395,24 @@ describe('the deadline', () => {
     expect(observed).toEqual(['stored a', 'stored b'])
   })
 
+  it('older calls with the policy queue get into the journal before one that is due', async () => {
+    const journal = memoryJournal()
+    const store = fakeStore({ answers: [untilAborted] })
+    const { add, recorder, observed } = rig(
+      store,
+      { deadlineMs: 40 },
+      createJournaling(journal, () => 0),
+    )
+    const policy = 'queue'
+    void add('older', undefined, { policy })
+    void add('due', undefined, { policy, deadline: performance.now() + 20 })
+    void add('newer', undefined, { policy })
+    await pass(21)
+    await recorder.flush()
+    expect(observed.slice(0, 3)).toEqual(['journalled older', 'journalled due', 'journalled newer'])
+    await recorder.close()
+  })
+
   it('events that are not due are tried again before the journal is replayed', async () => {
     const entry = { draft: draft('journalled'), recordedAt: 0, since: undefined }
     const journaling = createJournaling(memoryJournal(Infinity, [entry]), () => 0)

@@ -100,7 +100,7 @@ async function start(create: () => Promise<INestApplication>) {
 describe.each(Object.entries(platforms))('NestJS on %s', (_name, create) => {
   it('records requests with the user of a guard, and what guards and handlers throw', async () => {
     const { audit, url } = await start(create)
-    const headers = { 'x-user': 'ann' }
+    const headers = { 'x-user': 'ann', 'x-request-id': 'r1' }
     const statuses: number[] = []
     for (const request of [
       { path: '/tea/orders/7/ship', method: 'POST', headers },
@@ -113,7 +113,7 @@ describe.each(Object.entries(platforms))('NestJS on %s', (_name, create) => {
     expect(statuses).toEqual([201, 400, 403, 500, 404])
     const events: readonly AuditEvent[] = (await audit.list()).events
     expect(events).toMatchObject([
-      { type: 'info:stock:reserved', username: 'ann' },
+      { type: 'info:stock:reserved', username: 'ann', attributes: { request_id: 'r1' } },
       {
         type: 'api:orders:ship',
         username: 'ann',

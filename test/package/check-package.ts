@@ -289,7 +289,8 @@ try {
     ]),
   )
   for (const { name, code } of docModules) write(path.join(host, name), code)
-  run(host, bin('tsc'), '-p', 'tsconfig.json', '--skipLibCheck')
+  // NestJS has decorators of this kind.
+  run(host, bin('tsc'), '-p', 'tsconfig.json', '--skipLibCheck', '--experimentalDecorators')
   write(path.join(host, 'use.js'), useSqlite)
   run(host, process.execPath, 'use.js')
 

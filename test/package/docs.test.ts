@@ -42,6 +42,12 @@ describe.each(docPages.map((page) => [page.file, page] as const))('%s', (_file, 
   it('has no dead links', () => {
     expect(deadLinks([page])).toEqual([])
   })
+
+  it('names files that exist', () => {
+    const named = page.text.matchAll(/`((?:test|examples)\/[\w./-]+\.\w+)`/g)
+    const missing = [...named].filter(([, file]) => !fs.existsSync(path.join(root, file!)))
+    expect(missing).toEqual([])
+  })
 })
 
 describe('the documentation', () => {

@@ -5,7 +5,14 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import Koa, { type Context, type Middleware } from 'koa'
 import { AuditLog } from 'daybook'
-import { auditPage, auditRoutes, basicAuth, type EventsAction, recordRequests } from 'daybook/koa'
+import {
+  auditHealth,
+  auditPage,
+  auditRoutes,
+  basicAuth,
+  type EventsAction,
+  recordRequests,
+} from 'daybook/koa'
 import { createAgents } from './agents/agents.js'
 import { startAutoscaler } from './autoscaler/autoscaler.js'
 import { createWorkers } from './autoscaler/workers.js'
@@ -183,6 +190,7 @@ function createApp(service: Service, audit: Audit, users: Readonly<Record<string
   app.use(runDeferred(service.background.run))
   // The codes of projects, environments and assets are no secrets, nor are the ids of secrets.
   app.use(recordRequests(audit, { describe: described, redact: { except: ['code', 'secret_id'] } }))
+  app.use(auditHealth(audit, { timeoutMs: 10_000 }))
   app.use(basicAuth({ users }))
   app.use(refreshFirst(service.documents))
   app.use(auditRoutes(audit, { authorize: isAllowed }))

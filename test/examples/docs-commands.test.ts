@@ -49,6 +49,7 @@ const listsTheRequest =
 const CHECKS: Readonly<Record<string, readonly Check[]>> = {
   'README.md': [makesProject('shop'), listsTheRequest('shop', 'Web shop')],
   'docs/guide/tour.md': [
+    (output) => expect(output).toMatch(/^{"status":"(pass|warn)"}$/),
     makesProject('tour'),
     listsTheRequest('tour', 'Guided tour'),
     (output) => expect(typesOf(output)).toContain('api:projects:create'),

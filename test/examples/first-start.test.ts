@@ -61,6 +61,8 @@ it('only a log without events gets the history', async () => {
       const count = await service.history
       const query = '/api/events?limit=1000&filter[demo_history_true]=1'
       expect(listOf(await send(service.url, query)).data).toHaveLength(410)
+      const ready = await send(service.url, '/health/ready', { user: null })
+      expect(ready.status, ready.body).toBe(200)
       return count
     } finally {
       await service.close()

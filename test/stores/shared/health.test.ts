@@ -16,6 +16,9 @@ const open = (store: EventStore, options: Partial<AuditLogOptions<{}>> = {}): Au
   return audit
 }
 
+/** The machine may be busy, and its disk may have little room. */
+const ANY_MACHINE = { timeoutMs: 60_000, minFreeBytes: 0 }
+
 const tuning = { segmentSize: 4, fanOut: 4 }
 
 const record = (audit: AuditLog, count: number): Promise<unknown> =>
@@ -28,7 +31,7 @@ it('SQLite: the figures are those of the file, its index and its disk', async ()
   const { store, sealer } = createSqliteStore({ filename }, { tuning })
   const audit = open(store)
   await record(audit, 3)
-  const health = await audit.health()
+  const health = await audit.health(ANY_MACHINE)
   expect(health).toMatchObject({ status: 'pass', index: { waiting: 3, damaged: 0 } })
   const size = fs.statSync(filename).size + fs.statSync(`${filename}-wal`).size
   expect(health.disk!.sizeBytes).toBe(size + fs.statSync(`${filename}-shm`).size)
@@ -39,14 +42,14 @@ it('SQLite: the figures are those of the file, its index and its disk', async ()
 
   await record(audit, 5)
   await sealer.settled()
-  expect((await audit.health()).index!.waiting).toBeLessThan(4)
-  expect(await open(sqliteStore({ filename, readOnly: true })).health()).toMatchObject({
+  expect((await audit.health(ANY_MACHINE)).index!.waiting).toBeLessThan(4)
+  expect(await open(sqliteStore({ filename, readOnly: true })).health(ANY_MACHINE)).toMatchObject({
     status: 'pass',
     index: { damaged: 0 },
   })
 
   fs.renameSync(filename, file('moved.db'))
-  expect(await audit.health()).toMatchObject({
+  expect(await audit.health(ANY_MACHINE)).toMatchObject({
     status: 'fail',
     store: {
       error: {
@@ -71,7 +74,10 @@ it('SQLite: a damaged segment warns', async () => {
   const handle = new Database(filename)
   handle.prepare('UPDATE daybook_segments SET size = size + 1').run()
   handle.close()
-  expect(await reading.health()).toMatchObject({ status: 'warn', index: { status: 'warn' } })
+  expect(await reading.health(ANY_MACHINE)).toMatchObject({
+    status: 'warn',
+    index: { status: 'warn' },
+  })
 })
 
 it('Postgres: the figures are those of the database, and a server that refuses writes fails', async () => {
@@ -84,27 +90,27 @@ it('Postgres: the figures are those of the database, and a server that refuses w
   const { store, sealer } = createPostgresStore({ pool }, { tuning })
   const audit = open(store)
   await record(audit, 3)
-  const health = await audit.health()
+  const health = await audit.health(ANY_MACHINE)
   expect(health).toMatchObject({ status: 'pass', index: { waiting: 3, damaged: 0 } })
   expect(health.disk!.sizeBytes).toBeGreaterThan(8192)
   expect(health.disk).not.toHaveProperty('freeBytes')
   await record(audit, 5)
   await sealer.settled()
-  expect((await audit.health()).index!.waiting).toBeLessThan(4)
+  expect((await audit.health(ANY_MACHINE)).index!.waiting).toBeLessThan(4)
 
   await pool.query('SET default_transaction_read_only = on')
-  expect(await audit.health()).toMatchObject({
+  expect(await audit.health(ANY_MACHINE)).toMatchObject({
     status: 'fail',
     store: { error: { message: 'the postgres store refuses writes' } },
   })
   const reading = open(postgresStore({ pool, readOnly: true }))
-  expect(await reading.health()).toMatchObject({ status: 'pass' })
+  expect(await reading.health(ANY_MACHINE)).toMatchObject({ status: 'pass' })
   await pool.query('SET default_transaction_read_only = off')
 })
 
 it('Postgres: a server that cannot be reached fails with the reason', async () => {
   const audit = open(postgresStore({ connectionString: 'postgres://127.0.0.1:1/none' }))
-  expect(await audit.health()).toMatchObject({
+  expect(await audit.health(ANY_MACHINE)).toMatchObject({
     status: 'fail',
     store: { error: { message: expect.stringContaining('ECONNREFUSED') as string } },
   })

@@ -40,5 +40,5 @@ export async function countEvents(
     }
     tally.seen({ ...slice, to: end })
   }
-  return tally.counts()
+  return timeSlices.finish(tally.counts())
 }

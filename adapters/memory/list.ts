@@ -5,7 +5,7 @@ import { type TimeBounds, timeBounds } from '../../src/filter/bounds.js'
 import { type EventCollector, pageCollector } from '../../src/store-kit/collect.js'
 import { compileFilterInSteps } from '../../src/filter/evaluate.js'
 import { scanDirection } from '../../src/filter/order.js'
-import type { Decide } from '../../src/filter/steps.js'
+import type { Decide, Decision } from '../../src/filter/steps.js'
 import { type IndexFilter, indexFilter } from '../../src/store-kit/index/index-filter.js'
 import {
   candidatesInTime,
@@ -99,7 +99,8 @@ async function scan(
     const decision = matches(event)
     if (typeof decision === 'boolean' ? decision : await timeSlices.finish(decision)) {
       probe?.matched()
-      if (collector.add(event)) return undefined
+      const added = collector.add(event)
+      if (typeof added === 'boolean' ? added : await timeSlices.finish(added)) return undefined
     }
     probe?.passed(1)
     if (seen % CLOCK_STRIDE === 0 && timeSlices.isOver()) await timeSlices.next()
@@ -124,7 +125,8 @@ async function listByIndex(
   )) {
     const decision = event !== undefined && matches(event)
     const isMatch = typeof decision === 'boolean' ? decision : await timeSlices.finish(decision)
-    if (isMatch && collector.add(event!)) return
+    const added = isMatch && collector.add(event!)
+    if (typeof added === 'boolean' ? added : await timeSlices.finish(added)) return
     if (timeSlices.isOver()) await timeSlices.next()
   }
 }
@@ -138,7 +140,7 @@ async function listSorted(list: ListQuery): Promise<void> {
     return
   }
   trace?.enter('sort')
-  const add = (event: AuditEvent): unknown => collector.add(event)
+  const add = (event: AuditEvent): Decision => collector.add(event)
   const filter = indexFilter(query.where)
   const view = tracedView(index.view(filter), trace)
   const timeSlices = createTimeSlices(pause)

@@ -1,5 +1,5 @@
 import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
-import { spend } from './steps.js'
+import { spend, type Steps } from './steps.js'
 import { isOwnField, type OwnField, SOURCE } from '../event/own-fields.js'
 
 /** Called with each JSON value that a name leads to. Returns true to end the walk. */
@@ -29,6 +29,8 @@ export function isInObject({ objects }: Declaration, name: string): boolean {
 /** How the names in a query lead to the values of an item. */
 export interface Attributes<Item> extends Declaration {
   walk(name: string, visit: Visit): Walk<Item>
+  /** Finds the values that a walk visits, in any order. */
+  valuesInSteps(item: Item, name: string): Steps<JsonValue[]>
 }
 
 /** A key of an object. `isInherited`: plain objects inherit a member with this name. */
@@ -54,7 +56,7 @@ function walkObject(
   visit: Visit,
 ): boolean {
   if (Array.isArray(value)) {
-    spend(value.length)
+    spend(value.length * heads[from]!.length)
     for (const element of value) {
       if (
         element !== null &&
@@ -129,6 +131,41 @@ export function pathWalk(name: string, visit: Visit): Walk<JsonObject> {
   return (data) => walkObject(data, heads, 0, visit)
 }
 
+/** Values or keys between two pauses. */
+const STRIDE = 1000
+
+/** What work in steps has found, and the number of values and keys that it has seen. */
+interface Search<Value> {
+  readonly found: Value[]
+  seen: number
+}
+
+/** Like {@link walkKeys}, but pauses, and collects the values. */
+function* collectValues(
+  value: JsonObject | JsonValue[],
+  name: string,
+  from: number,
+  search: Search<JsonValue>,
+): Steps<void> {
+  if (Array.isArray(value)) {
+    for (const element of value) {
+      if (++search.seen % STRIDE === 0) yield
+      if (element !== null && typeof element === 'object')
+        yield* collectValues(element, name, from, search)
+    }
+    return
+  }
+  for (const key in value) {
+    if (++search.seen % STRIDE === 0) yield
+    if (!name.startsWith(key, from) || !Object.hasOwn(value, key)) continue
+    const end = from + key.length
+    const child = value[key]!
+    if (end === name.length) search.found.push(child)
+    else if (name[end] === '_' && child !== null && typeof child === 'object')
+      yield* collectValues(child, name, end + 1, search)
+  }
+}
+
 /**
  * The walk for an attribute's name in events. The name of an own field always means that field; `source`
  * also reaches the event's source.
@@ -158,11 +195,20 @@ const OWN_TYPES: Readonly<Record<OwnField, AttributeType>> = {
   created_at: 'timestamp',
 }
 
+function* eventValuesInSteps(event: AuditEvent, name: string): Steps<JsonValue[]> {
+  if (isOwnField(name)) return [event[name]]
+  const search: Search<JsonValue> = { found: [], seen: 0 }
+  if (name === SOURCE && event.source !== null) search.found.push(event.source)
+  yield* collectValues(event.attributes, name, 0, search)
+  return search.found
+}
+
 /** Attributes of events: the own fields are declared, everything else is data without a schema. */
 export const eventAttributes: Attributes<AuditEvent> = {
   types: new Map(Object.entries(OWN_TYPES)),
   isOpen: true,
   walk: eventWalk,
+  valuesInSteps: eventValuesInSteps,
 }
 
 export type Scalar = string | number | boolean
@@ -176,6 +222,21 @@ export function someScalar(
   if (!Array.isArray(value)) return false
   spend(value.length)
   return value.some((element) => someScalar(element, test))
+}
+
+/** The scalars among the values, and in arrays among them; see {@link someScalar}. */
+export function* scalarsInSteps(values: readonly JsonValue[]): Steps<Scalar[]> {
+  const search: Search<Scalar> = { found: [], seen: 0 }
+  yield* collectScalars(values, search)
+  return search.found
+}
+
+function* collectScalars(values: readonly JsonValue[], search: Search<Scalar>): Steps<void> {
+  for (const value of values) {
+    if (++search.seen % STRIDE === 0) yield
+    if (typeof value !== 'object') search.found.push(value)
+    else if (Array.isArray(value)) yield* collectScalars(value, search)
+  }
 }
 
 function hasKeys(value: JsonObject): boolean {

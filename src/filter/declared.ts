@@ -1,7 +1,14 @@
 import { AuditLogError } from '../errors.js'
 import type { JsonObject, JsonValue } from '../event/event.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
-import { type Attributes, type AttributeType, type Declaration, pathWalk } from './attributes.js'
+import {
+  type Attributes,
+  type AttributeType,
+  type Declaration,
+  pathWalk,
+  type Visit,
+  type Walk,
+} from './attributes.js'
 import { lowerAscii, readNumber } from './values.js'
 
 /**
@@ -102,18 +109,30 @@ function readAny(value: unknown): JsonValue {
 /** Items with one member for each declared attribute, and nested data in those that hold objects. */
 export function declaredAttributes(types: AttributeTypes): Attributes<object> {
   const declaration = declare(types)
+  const walk = (name: string, visit: Visit): Walk<object> => {
+    const type = declaration.types.get(name)
+    const visitRead = (value: unknown): boolean =>
+      visit(type === undefined ? readAny(value) : readAttribute(value, type))
+    const below = pathWalk(name, visitRead)
+    // A member with the whole name comes first, so a name is a path only where there is none.
+    return (item) => {
+      const value = (item as Record<string, unknown>)[name]
+      return value === undefined ? below(item as JsonObject) : visitRead(value)
+    }
+  }
   return {
     ...declaration,
-    walk(name, visit) {
-      const type = declaration.types.get(name)
-      const visitRead = (value: unknown): boolean =>
-        visit(type === undefined ? readAny(value) : readAttribute(value, type))
-      const below = pathWalk(name, visitRead)
-      // A member with the whole name comes first, so a name is a path only where there is none.
-      return (item) => {
-        const value = (item as Record<string, unknown>)[name]
-        return value === undefined ? below(item as JsonObject) : visitRead(value)
-      }
+    walk,
+    // In one step, because only a walk finds the inherited members of an object of the host.
+    // eslint-disable-next-line require-yield
+    *valuesInSteps(item, name) {
+      const values: JsonValue[] = []
+      const collect = walk(name, (value) => {
+        values.push(value)
+        return false
+      })
+      collect(item)
+      return values
     },
   }
 }

@@ -6,6 +6,7 @@ import {
   eventAttributes,
   isPresent,
   type Scalar,
+  scalarsInSteps,
   someScalar,
 } from './attributes.js'
 import { likeMatcher } from './like.js'
@@ -120,16 +121,24 @@ interface Compiled<Item> {
   readonly steps: (item: Item) => Steps<boolean>
 }
 
-const inOneStep = <Item>(matches: ItemPredicate<Item>): Compiled<Item> => ({
-  matches,
+const ALL: Compiled<unknown> = {
+  matches: () => true,
   // eslint-disable-next-line require-yield
+  *steps() {
+    return true
+  },
+}
+
+/** `not_null`: a value is present. */
+const notNull = <Item>(attributes: Attributes<Item>, name: string): Compiled<Item> => ({
+  matches: attributes.walk(name, isPresent),
   *steps(item) {
-    return matches(item)
+    return (yield* attributes.valuesInSteps(item, name)).some(isPresent)
   },
 })
 
 /** `blank`: no value, or only empty texts. */
-function isBlankAttribute<Item>(attributes: Attributes<Item>, name: string): ItemPredicate<Item> {
+function blank<Item>(attributes: Attributes<Item>, name: string): Compiled<Item> {
   let present = false
   let empty = false
   const isFilled: ScalarTest = (scalar) => {
@@ -140,33 +149,25 @@ function isBlankAttribute<Item>(attributes: Attributes<Item>, name: string): Ite
     present ||= isPresent(value)
     return someScalar(value, isFilled)
   })
-  return (item) => {
+  const matches = (item: Item): boolean => {
     present = false
     empty = false
     return !walk(item) && (empty || !present)
   }
-}
-
-const not =
-  <Item>(predicate: ItemPredicate<Item>): ItemPredicate<Item> =>
-  (item) =>
-    !predicate(item)
-
-/** All scalars to which a name leads. */
-function scalarsAt<Item>(attributes: Attributes<Item>, name: string): (item: Item) => Scalar[] {
-  let found: Scalar[] = []
-  const walk = attributes.walk(name, (value) =>
-    someScalar(value, (scalar) => {
-      found.push(scalar)
-      return false
-    }),
-  )
-  return (item) => {
-    found = []
-    walk(item)
-    return found
+  function* steps(item: Item): Steps<boolean> {
+    const values = yield* attributes.valuesInSteps(item, name)
+    const scalars = yield* scalarsInSteps(values)
+    return scalars.length > 0 ? scalars.every((scalar) => scalar === '') : !values.some(isPresent)
   }
+  return { matches, steps }
 }
+
+const not = <Item>({ matches, steps }: Compiled<Item>): Compiled<Item> => ({
+  matches: (item) => !matches(item),
+  *steps(item) {
+    return !(yield* steps(item))
+  },
+})
 
 /** Positive: some value passes the test. Negated: there is a value, and none passes. */
 function quantify<Item>(
@@ -175,9 +176,8 @@ function quantify<Item>(
   test: ScalarTest,
   negated: boolean,
 ): Compiled<Item> {
-  let scalarsOf: ((item: Item) => Scalar[]) | undefined
   function* steps(item: Item): Steps<boolean> {
-    const scalars = (scalarsOf ??= scalarsAt(attributes, name))(item)
+    const scalars = yield* scalarsInSteps(yield* attributes.valuesInSteps(item, name))
     for (const scalar of scalars) {
       yield
       const passes = test.steps ? yield* test.steps(scalar) : test(scalar)
@@ -245,12 +245,12 @@ function compileAttribute<Item>(
 ): Compiled<Item> {
   const { test, negated, compound } = predicate
   if (test === 'null') {
-    const isNotNull = attributes.walk(name, isPresent)
-    return inOneStep(negated ? isNotNull : not(isNotNull))
+    const isNotNull = notNull(attributes, name)
+    return negated ? isNotNull : not(isNotNull)
   }
   if (test === 'blank') {
-    const isBlank = isBlankAttribute(attributes, name)
-    return inOneStep(negated ? not(isBlank) : isBlank)
+    const isBlank = blank(attributes, name)
+    return negated ? not(isBlank) : isBlank
   }
   const isTime = attributes.types.get(name) === 'timestamp' && readsValues(test)
   const values = isTime ? printedTimes(texts) : texts
@@ -269,12 +269,12 @@ function compileCondition<Item>(
     combinator,
   )
   if (joinedName === undefined) return apart
-  const hasWhole = attributes.walk(joinedName, isPresent)
+  const hasWhole = notNull(attributes, joinedName)
   const whole = compileAttribute(attributes, joinedName, predicate, values)
   return {
-    matches: (item) => (hasWhole(item) ? whole : apart).matches(item),
+    matches: (item) => (hasWhole.matches(item) ? whole : apart).matches(item),
     *steps(item) {
-      const means = hasWhole(item) ? whole : apart
+      const means = (yield* hasWhole.steps(item)) ? whole : apart
       yield
       return yield* means.steps(item)
     },
@@ -282,7 +282,7 @@ function compileCondition<Item>(
 }
 
 function compile<Item>(attributes: Attributes<Item>, where: Grouping | undefined): Compiled<Item> {
-  if (!where) return inOneStep(() => true)
+  if (!where) return ALL
   // Test declared attributes first: they are read directly, others need a search in the item.
   const isDeclared = (condition: Condition): boolean =>
     condition.attributes.every((name) => attributes.types.has(name))

@@ -1,7 +1,13 @@
 import type { AuditEvent } from '../event/event.js'
 import type { Sort } from './ast.js'
-import { type Attributes, eventAttributes, type Scalar, someScalar } from './attributes.js'
-import type { Steps } from './steps.js'
+import {
+  type Attributes,
+  eventAttributes,
+  type Scalar,
+  scalarsInSteps,
+  someScalar,
+} from './attributes.js'
+import { type Decision, decideWithin, type Steps } from './steps.js'
 import { compareText } from './values.js'
 
 const TYPE_RANK = { boolean: 0, number: 1, string: 2 } as const
@@ -20,12 +26,11 @@ export function compareScalars(left: Scalar, right: Scalar): number {
 export type SortKey = Scalar | undefined
 
 /** The value by which an item sorts: its lowest when ascending, its highest when descending. */
-export function sortKey<Item>(attributes: Attributes<Item>, sort: Sort): (item: Item) => SortKey {
-  const wanted = sort.direction === 'asc' ? -1 : 1
+function sortKey<Item>(attributes: Attributes<Item>, sort: Sort): (item: Item) => SortKey {
   let key: SortKey
   const walk = attributes.walk(sort.attribute, (value) =>
     someScalar(value, (scalar) => {
-      if (key === undefined || compareScalars(scalar, key) * wanted > 0) key = scalar
+      key = keyAmong(key, scalar, sort)
       return false
     }),
   )
@@ -36,6 +41,45 @@ export function sortKey<Item>(attributes: Attributes<Item>, sort: Sort): (item: 
   }
 }
 
+function keyAmong(key: SortKey, scalar: Scalar, { direction }: Sort): Scalar {
+  if (key === undefined) return scalar
+  const order = compareScalars(scalar, key)
+  return (direction === 'asc' ? order < 0 : order > 0) ? scalar : key
+}
+
+/** The values by which an item sorts, one for each sort. */
+export type SortKeys = readonly SortKey[]
+
+/** Returns the keys of an item if they take little work to find, otherwise the whole work. */
+export function sortKeys<Item>(
+  attributes: Attributes<Item>,
+  sorts: readonly Sort[],
+): (item: Item) => SortKeys | Steps<SortKeys> {
+  const keysOf = sorts.map((sort) => sortKey(attributes, sort))
+  return decideWithin(
+    (item) => keysOf.map((keyOf) => keyOf(item)),
+    (item) => sortKeysInSteps(attributes, sorts, item),
+  )
+}
+
+function* sortKeysInSteps<Item>(
+  attributes: Attributes<Item>,
+  sorts: readonly Sort[],
+  item: Item,
+): Steps<SortKeys> {
+  const keys: SortKey[] = []
+  for (const sort of sorts) {
+    let key: SortKey
+    const values = yield* attributes.valuesInSteps(item, sort.attribute)
+    for (const scalar of yield* scalarsInSteps(values)) key = keyAmong(key, scalar, sort)
+    keys.push(key)
+    yield
+  }
+  return keys
+}
+
+export const areFound = (keys: SortKeys | Steps<SortKeys>): keys is SortKeys => Array.isArray(keys)
+
 /** Items without a value sort last when ascending and first when descending, like NULL in Postgres. */
 function compareKeys(left: SortKey, right: SortKey): number {
   if (left === undefined) return right === undefined ? 0 : 1
@@ -44,14 +88,15 @@ function compareKeys(left: SortKey, right: SortKey): number {
 
 interface Ranked<Item> {
   readonly item: Item
-  readonly keys: readonly SortKey[]
+  readonly keys: SortKeys
   /** The number of items added before. */
   readonly place: number
 }
 
 /** Keeps the first items of a sort order among all that are added. */
 export interface TopItems<Item> {
-  add(item: Item): void
+  /** False, or the work that adds the item. */
+  add(item: Item): Decision
   /** The kept items in order. For some thousand items the work can pause. */
   inOrder(): Steps<Item[]>
 }
@@ -67,7 +112,7 @@ export function topItems<Item>(
   ties: readonly string[],
   size: number,
 ): TopItems<Item> {
-  const keysOf = sorts.map((sort) => sortKey(attributes, sort))
+  const keysOf = sortKeys(attributes, sorts)
   const signs = sorts.map((sort) => (sort.direction === 'asc' ? 1 : -1))
   const tiesOf = ties.map((attribute) => sortKey(attributes, { attribute, direction: 'asc' }))
   const heap: Ranked<Item>[] = []
@@ -107,16 +152,24 @@ export function topItems<Item>(
       at = largest
     }
   }
+  const insert = (item: Item, keys: SortKeys): false => {
+    const ranked = { item, keys, place: added++ }
+    if (heap.length < size) {
+      heap.push(ranked)
+      siftUp(heap.length - 1)
+    } else if (compare(ranked, heap[0]!) < 0) {
+      heap[0] = ranked
+      siftDown()
+    }
+    return false
+  }
+  function* insertInSteps(item: Item, keys: Steps<SortKeys>): Steps<boolean> {
+    return insert(item, yield* keys)
+  }
   return {
     add(item) {
-      const ranked = { item, keys: keysOf.map((keyOf) => keyOf(item)), place: added++ }
-      if (heap.length < size) {
-        heap.push(ranked)
-        siftUp(heap.length - 1)
-      } else if (compare(ranked, heap[0]!) < 0) {
-        heap[0] = ranked
-        siftDown()
-      }
+      const keys = keysOf(item)
+      return areFound(keys) ? insert(item, keys) : insertInSteps(item, keys)
     },
     inOrder: () => itemsInOrder(heap, compare),
   }

@@ -38,32 +38,32 @@ export async function finishInTurns<Result>(
 }
 
 /*
- * The budget of a test that runs at once. Walks and tests spend a unit for each value, or for a few
- * characters; each takes some ten nanoseconds.
+ * The budget of work that is done at once. Walks and tests spend a unit for each value, for each key
+ * looked up in an element of an array, or for a few characters; each takes some ten nanoseconds.
  */
 const MAX_UNITS = 50_000
-const OVERSPENT = new Error('the test would take too long to be made at once')
+const OVERSPENT = new Error('the work would take too long to be done at once')
 
 // Whole numbers that stay small: V8 would allocate memory for each other number.
 let spent = 0
 let limit = Infinity
 
-/** Counts work of a test, in whole units. Ends a test that {@link decideWithin} has started once its budget is spent. */
+/** Counts work in whole units. Ends work that {@link decideWithin} has started once its budget is spent. */
 export function spend(units: number): void {
   spent += units
   if (spent > limit) throw OVERSPENT
 }
 
-/** Tests the item at once if that takes little work; otherwise it returns `steps` of the item. */
-export function decideWithin<Item>(
-  test: (item: Item) => boolean,
-  steps: (item: Item) => Steps<boolean>,
-): Decide<Item> {
+/** Does the work for the item at once if it is little; otherwise it returns `steps` of the item. */
+export function decideWithin<Item, Result>(
+  atOnce: (item: Item) => Result,
+  steps: (item: Item) => Steps<Result>,
+): (item: Item) => Result | Steps<Result> {
   return (item) => {
     spent = 0
     limit = MAX_UNITS
     try {
-      return test(item)
+      return atOnce(item)
     } catch (error) {
       if (error !== OVERSPENT) throw error
       return steps(item)

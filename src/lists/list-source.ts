@@ -47,7 +47,8 @@ export async function selectItems<Item extends object>(
     check()
     const decision = matches(item)
     const isMatch = typeof decision === 'boolean' ? decision : await slices.finish(decision)
-    if (isMatch && collector.add(item)) break
+    const added = isMatch && collector.add(item)
+    if (typeof added === 'boolean' ? added : await slices.finish(added)) break
     if (++seen % CLOCK_STRIDE === 0 && slices.isOver()) await slices.next()
   }
   return slices.finish(collector.page())

@@ -2,12 +2,12 @@ import type { AuditEvent } from '../event/event.js'
 import type { EventPage } from '../store/store.js'
 import type { EventQuery } from '../filter/ast.js'
 import { scanDirection, topEvents, type TopItems } from '../filter/order.js'
-import { finishSteps, type Steps } from '../filter/steps.js'
+import { type Decide, finishSteps, type Steps } from '../filter/steps.js'
 
 /** Builds a page from the matches of a scan. */
 export interface Collector<Page, Item> {
-  /** Adds a match. Returns true once no further match can change the page. */
-  readonly add: (item: Item) => boolean
+  /** Adds a match. True once no further match can change the page. */
+  readonly add: Decide<Item>
   page(): Page
 }
 
@@ -32,10 +32,7 @@ export function firstItems<Item>(limit: number): ItemCollector<Item> {
 /** Collects the first matches of an order. `top` has to keep one item more than the limit. */
 export function firstInOrder<Item>(top: TopItems<Item>, limit: number): ItemCollector<Item> {
   return {
-    add(item) {
-      top.add(item)
-      return false
-    },
+    add: (item) => top.add(item),
     page: () => topPage(top, limit),
   }
 }

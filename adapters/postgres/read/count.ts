@@ -4,7 +4,7 @@ import { createTally, type Tally } from '../../../src/store-kit/counting/tally.j
 import { throwIfAborted } from '../../../src/errors.js'
 import { bothOf } from '../../../src/filter/ast.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
-import { filterInTurns } from '../../../src/filter/time-slices.js'
+import { createTimeSlices, filterInTurns } from '../../../src/filter/time-slices.js'
 import { compileFilterInSteps } from '../../../src/filter/evaluate.js'
 import { sql } from '../../../src/store-kit/sql.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
@@ -85,5 +85,5 @@ export async function countEvents(
   const isDone =
     slices.length === 0 || (query.within > 0 && (await countAtOnce(count, snapshot, index)))
   if (!isDone) await countInParts(count)
-  return tally.counts()
+  return createTimeSlices().finish(tally.counts())
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AuditEvent } from '../../../src/event/event.js'
-import type { Decide } from '../../../src/filter/steps.js'
+import type { Decide, Decision } from '../../../src/filter/steps.js'
 import { createTimeSlices } from '../../../src/filter/time-slices.js'
 
 /**
@@ -10,7 +10,7 @@ import { createTimeSlices } from '../../../src/filter/time-slices.js'
 export type TakeMatching = <Item>(
   items: Iterable<Item>,
   eventOf: (item: Item) => AuditEvent,
-  take: (event: AuditEvent, item: Item) => boolean | void,
+  take: (event: AuditEvent, item: Item) => Decision | void,
 ) => Promise<boolean>
 
 /** `checkTime` throws if the list has taken too long or was aborted. */
@@ -27,7 +27,8 @@ export function createTakeMatching(
       const event = eventOf(item)
       const decision = matches(event)
       const isMatch = typeof decision === 'boolean' ? decision : await slices.finish(decision)
-      if (isMatch && take(event, item) === true) return true
+      const taken = isMatch && take(event, item)
+      if (typeof taken === 'object' ? await slices.finish(taken) : taken) return true
       if (slices.isOver()) await slices.next()
     }
     return false

@@ -41,7 +41,7 @@ export async function countEvents(
   const tally = createTally(query, span)
   if (tally.groupFields) await countGroups(tables, tally, tally.groupFields, options)
   else await countRows(tables, tally, options)
-  return tally.counts()
+  return createTimeSlices().finish(tally.counts())
 }
 
 function spanOf({ connection }: Tables, now: Microseconds): Span {

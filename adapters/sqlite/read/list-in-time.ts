@@ -84,9 +84,11 @@ function* takeInTime(state: IndexedList, view: IndexView): Steps<void> {
     if (event) {
       const decision = list.matches(event)
       const isMatch = typeof decision === 'boolean' ? decision : yield* decision
+      const added = isMatch && collector.add(event)
+      state.isFull = typeof added === 'boolean' ? added : yield* added
       // Only now, as the run may start again with what is left.
       state.rest = beyond(state.rest, reached!, order)
-      if (isMatch && (state.isFull = collector.add(event))) return
+      if (state.isFull) return
     }
     yield
   }

@@ -39,9 +39,10 @@ export async function scanRows(
   let pushdown: { readonly where: Sql | undefined } | undefined
   options.trace?.enter(probe ? 'probe' : 'scan')
   let isFull = false
-  const take = (event: AuditEvent): boolean => {
+  const full = (is: boolean): boolean => (isFull = is)
+  const take = (event: AuditEvent): Decision => {
     probe?.matched()
-    return (isFull = collector.add(event))
+    return thenDecided(collector.add(event), full)
   }
   const visit = (row: EventRow): Decision => {
     const event = toEvent(row)

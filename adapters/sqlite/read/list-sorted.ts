@@ -1,5 +1,6 @@
 import type { AuditEvent } from '../../../src/event/event.js'
 import { isEmpty, splitAt, type TimeBounds } from '../../../src/filter/bounds.js'
+import type { Decision } from '../../../src/filter/steps.js'
 import { pageCollector } from '../../../src/store-kit/collect.js'
 import {
   type IndexView,
@@ -21,7 +22,7 @@ export async function listSorted(list: ListQuery, bounds: TimeBounds): Promise<E
     coveredEnd = await coveredTo(indexed, logState, options)
   }
   const { covered, rest: others } = splitAt(bounds, coveredEnd)
-  const add = (event: AuditEvent): unknown => collector.add(event)
+  const add = (event: AuditEvent): Decision => collector.add(event)
   const run = {
     logState,
     bounds: () => covered,

@@ -1,5 +1,6 @@
 import type { AuditEvent } from '../../event/event.js'
 import type { EventQuery } from '../../filter/ast.js'
+import { decideInTurns } from '../../filter/time-slices.js'
 import { pageCollector } from '../../store-kit/collect.js'
 import type { Broadcast } from '../stream/broadcast.js'
 import type { StreamView } from '../stream/chunks.js'
@@ -17,10 +18,10 @@ export interface LongPollOptions {
   readonly signal: AbortSignal
 }
 
-function pageOf(events: readonly AuditEvent[], query: EventQuery): EventPage {
+async function pageOf(events: readonly AuditEvent[], query: EventQuery): Promise<EventPage> {
   const collector = pageCollector(query)
   const scanned = collector.direction === 'desc' ? events.toReversed() : events
-  for (const event of scanned) if (collector.add(event)) break
+  await decideInTurns(scanned, collector.add)
   return collector.page()
 }
 
@@ -44,7 +45,7 @@ export async function longPoll(options: LongPollOptions): Promise<EventPage> {
     timer = setTimeout(end, deadline - performance.now())
     const { value: first } = await chunks.next()
     // The page was empty, so these are all matching events.
-    if (first) return pageOf(first.events, query)
+    if (first) return await pageOf(first.events, query)
     // Changed live events and imported events may match now; the broadcast does not send those.
     return signal.aborted ? page : await list()
   } finally {

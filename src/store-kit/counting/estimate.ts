@@ -1,5 +1,6 @@
 import { formatTimestamp } from '../../event/timestamp.js'
 import type { Buckets, CountsQuery, EventCounts, Facet, LevelCounts } from '../../store/counts.js'
+import type { Steps } from '../../filter/steps.js'
 import type { FacetTally } from './facet-tally.js'
 import type { SeenAttributes } from './seen-attributes.js'
 import { type Cell, durationOf } from './slices.js'
@@ -27,7 +28,7 @@ interface CountedEvents {
 }
 
 /** Scales the numbers of each cell from its counted duration to its whole duration. */
-export function estimateCounts(tallied: Tallied): Omit<EventCounts, 'took_ms'> {
+export function* estimateCounts(tallied: Tallied): Steps<Omit<EventCounts, 'took_ms'>> {
   const { query, buckets, cells, seen, main, populations, tallies, attributes } = tallied
   const factors = cells.map((cell, i) => durationOf(cell) / Math.max(1, seen[i]!))
   const groups = Math.max(1, (buckets?.edges.length ?? 0) - 1)
@@ -44,13 +45,18 @@ export function estimateCounts(tallied: Tallied): Omit<EventCounts, 'took_ms'> {
       levelFacet(scaledOf(one).levels(), query.top)
     )
   }
+  const facets: [name: string, facet: Facet][] = []
+  for (const name of query.facets) {
+    facets.push([name, facetOf(name)])
+    yield
+  }
   const all = scaledOf(main)
   return {
     total: all.total(),
     levels: all.levels(),
     buckets: buckets && bucketCounts(buckets, all),
-    facets: Object.fromEntries(query.facets.map((name) => [name, facetOf(name)])),
-    attributes: attributes?.top(scaleOf(main)),
+    facets: Object.fromEntries(facets),
+    attributes: attributes && (yield* attributes.top(scaleOf(main))),
     sampled: cells.some((cell, i) => seen[i]! < durationOf(cell)),
     counted: main.strata.total(),
   }

@@ -1,12 +1,15 @@
-import type { AuditEvent } from '../../event/event.js'
-import { eventAttributes, someScalar } from '../../filter/attributes.js'
+import {
+  eventAttributes,
+  type Scalar,
+  scalarsInSteps,
+  someScalar,
+} from '../../filter/attributes.js'
 import type { Facet } from '../../store/counts.js'
+import type { FigureTally } from './figure-tally.js'
 import { createSeenValues } from './seen-values.js'
 
 /** Counts the values of one attribute. */
-export interface FacetTally {
-  /** Counts an event that stands for `count` equal ones. */
-  add(event: AuditEvent, number: number, count: number): void
+export interface FacetTally extends FigureTally {
   facet(top: number, scale: (count: number) => number): Facet
 }
 
@@ -20,22 +23,30 @@ export function createFacetTally(attribute: string): FacetTally {
   const values = createSeenValues({ values: MAX_VALUES, characters: MAX_CHARACTERS })
   let missing = 0
   let hasValue = false
-  let event = 0
+  let number = 0
   let count = 0
-  const walk = eventAttributes.walk(attribute, (value) =>
-    someScalar(value, (scalar) => {
-      hasValue = true
-      if (typeof scalar !== 'string' || scalar.length <= MAX_TEXT) values.add(scalar, event, count)
-      return false
-    }),
-  )
+  const addValue = (scalar: Scalar): false => {
+    hasValue = true
+    if (typeof scalar !== 'string' || scalar.length <= MAX_TEXT) values.add(scalar, number, count)
+    return false
+  }
+  const walk = eventAttributes.walk(attribute, (value) => someScalar(value, addValue))
   return {
-    add(one, number, equal) {
+    add(counted) {
       hasValue = false
-      event = number
-      count = equal
-      walk(one)
-      if (!hasValue) missing += equal
+      ;({ number, count } = counted)
+      walk(counted.event)
+      if (!hasValue) missing += count
+    },
+    *addInSteps(counted) {
+      const found = yield* eventAttributes.valuesInSteps(counted.event, attribute)
+      const scalars = yield* scalarsInSteps(found)
+      ;({ number, count } = counted)
+      for (const scalar of scalars) {
+        addValue(scalar)
+        yield
+      }
+      if (scalars.length === 0) missing += count
     },
     facet: (top, scale) => ({
       values: values.top(top, scale),

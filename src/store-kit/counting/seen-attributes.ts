@@ -1,8 +1,10 @@
 import type { JsonObject, JsonValue } from '../../event/event.js'
+import { spend, type Steps } from '../../filter/steps.js'
 import { firstInOrderOf } from '../../filter/order.js'
 import { compareText } from '../../filter/values.js'
 import type { SeenAttribute } from '../../store/counts.js'
 import { isOwnField } from '../../event/own-fields.js'
+import type { CountedEvent, FigureTally } from './figure-tally.js'
 import { createSeenValues, type Capacity, type SeenValues } from './seen-values.js'
 
 /** The order of equally frequent types. */
@@ -17,11 +19,9 @@ interface Seen {
 }
 
 /** Collects the names by which filters find values of events. */
-export interface SeenAttributes {
-  /** Adds the attributes of an event that stands for `count` equal ones. */
-  add(attributes: JsonObject, event: number, count: number): void
+export interface SeenAttributes extends FigureTally {
   /** The most frequent names; ties in the order of the names. */
-  top(scale: (count: number) => number): SeenAttribute[]
+  top(scale: (count: number) => number): Steps<SeenAttribute[]>
 }
 
 const MAX_NAMES = 10_000
@@ -31,6 +31,9 @@ const MAX_NAME = 255
 const MAX_TEXT = 100
 const MAX_VALUES = 100_000
 const MAX_EXAMPLES = 5
+// What a value and a new name take of the budget of work that is done at once.
+const VALUE_UNITS = 10
+const NAME_UNITS = 300
 
 export function createSeenAttributes(): SeenAttributes {
   const names = new Map<string, Seen>()
@@ -40,6 +43,7 @@ export function createSeenAttributes(): SeenAttributes {
     const seen = names.get(name)
     if (seen || names.size === MAX_NAMES || name === '' || name.length > MAX_NAME) return seen
     if (isOwnField(name)) return undefined
+    spend(NAME_UNITS)
     const added: Seen = {
       count: 0,
       event: -1,
@@ -50,39 +54,60 @@ export function createSeenAttributes(): SeenAttributes {
     return added
   }
 
-  const leaf = (name: string, value: JsonValue, event: number, count: number): void => {
+  const leaf = (name: string, value: JsonValue, { number, count }: CountedEvent): void => {
+    spend(VALUE_UNITS)
     const seen = seenOf(name)
     if (!seen) return
-    if (seen.event !== event) seen.count += count
-    seen.event = event
-    seen.types.add(value === null ? 'null' : typeof value, event, count)
+    if (seen.event !== number) seen.count += count
+    seen.event = number
+    seen.types.add(value === null ? 'null' : typeof value, number, count)
     if (value === null || typeof value === 'object') return
-    if (typeof value !== 'string' || value.length <= MAX_TEXT) seen.values.add(value, event, count)
+    if (typeof value !== 'string' || value.length <= MAX_TEXT) seen.values.add(value, number, count)
   }
 
-  const walk = (name: string, value: JsonValue, event: number, count: number): void => {
-    if (value === null || typeof value !== 'object') leaf(name, value, event, count)
-    else if (Array.isArray(value)) for (const element of value) walk(name, element, event, count)
-    else members(`${name}_`, value, event, count)
+  const walk = (name: string, value: JsonValue, counted: CountedEvent): void => {
+    if (value === null || typeof value !== 'object') leaf(name, value, counted)
+    else if (Array.isArray(value)) {
+      spend(value.length)
+      for (const element of value) walk(name, element, counted)
+    } else members(`${name}_`, value, counted)
+  }
+  const members = (prefix: string, object: JsonObject, counted: CountedEvent): void => {
+    for (const key of Object.keys(object)) walk(prefix + key, object[key]!, counted)
   }
 
-  const members = (prefix: string, object: JsonObject, event: number, count: number): void => {
-    for (const key of Object.keys(object)) walk(prefix + key, object[key]!, event, count)
+  function* walkInSteps(name: string, value: JsonValue, counted: CountedEvent): Steps<void> {
+    yield
+    if (value === null || typeof value !== 'object') leaf(name, value, counted)
+    else if (Array.isArray(value))
+      for (const element of value) yield* walkInSteps(name, element, counted)
+    else yield* membersInSteps(`${name}_`, value, counted)
+  }
+  function* membersInSteps(prefix: string, object: JsonObject, counted: CountedEvent): Steps<void> {
+    for (const key of Object.keys(object)) yield* walkInSteps(prefix + key, object[key]!, counted)
   }
 
   return {
-    add: (attributes, event, count) => members('', attributes, event, count),
-    top: (scale) =>
-      firstInOrderOf(
+    add: (counted) => members('', counted.event.attributes, counted),
+    addInSteps: (counted) => membersInSteps('', counted.event.attributes, counted),
+    *top(scale) {
+      const order = firstInOrderOf(
         names,
         MAX_RETURNED,
         ([a, { count: m }], [b, { count: n }]) => n - m || compareText(a, b),
-      ).map(([name, { count, types, values }]) => ({
-        name,
-        types: typesOf(types),
-        count: scale(count),
-        values: values.top(MAX_EXAMPLES, scale),
-      })),
+      )
+      const found: SeenAttribute[] = []
+      for (const [name, { count, types, values }] of order) {
+        yield
+        found.push({
+          name,
+          types: typesOf(types),
+          count: scale(count),
+          values: values.top(MAX_EXAMPLES, scale),
+        })
+      }
+      return found
+    },
   }
 }
 

@@ -6,6 +6,7 @@ import { countPlan, type Span } from './count-plan.js'
 import type { CountsQuery, EventCounts } from '../../store/counts.js'
 import { estimateCounts } from './estimate.js'
 import { createFacetTally, type FacetTally } from './facet-tally.js'
+import { addToEach, type CountedEvent, type FigureTally } from './figure-tally.js'
 import { type GroupField, groupFields } from './group-fields.js'
 import { filterParts } from './own-conditions.js'
 import { createSeenAttributes } from './seen-attributes.js'
@@ -34,7 +35,7 @@ export interface Tally {
   add(cell: number, event: AuditEvent, count?: number, figure?: Figure): Decision
   /** Marks a slice as counted, or the counted part of one that was interrupted. */
   seen(slice: Slice): void
-  counts(): EventCounts
+  counts(): Steps<EventCounts>
 }
 
 /** The events that pass the whole filter, or all of it but one facet's own conditions. */
@@ -43,15 +44,20 @@ interface Population {
   readonly matches: Decide<AuditEvent> | undefined
 }
 
-interface Added {
+interface Added extends CountedEvent {
   readonly cell: number
-  readonly event: AuditEvent
-  readonly count: number
   readonly figure: Figure | undefined
+  /** The only population that has the event; the main one if all have it. */
+  readonly only: Population
 }
 
-const isOf = (figure: Figure, facet: string): boolean =>
-  typeof figure === 'object' && figure.facet === facet
+/** A figure that reads the attributes of events. */
+interface ReadingFigure {
+  readonly tally: FigureTally
+  readonly isOf: (figure: Figure) => boolean
+  /** The population that has events for this figure only. */
+  readonly population: Population | undefined
+}
 
 export function createTally(query: CountsQuery, span: Span): Tally {
   const start = performance.now()
@@ -70,12 +76,18 @@ export function createTally(query: CountsQuery, span: Span): Tally {
       .filter((facet) => facet !== 'level')
       .map((facet) => [facet, createFacetTally(facet)]),
   )
-  const facetTallies = Array.from(tallies, ([facet, tally]) => ({
-    facet,
+  const attributes = query.attributes ? createSeenAttributes() : undefined
+  const readers: ReadingFigure[] = Array.from(tallies, ([facet, tally]) => ({
     tally,
+    isOf: (figure) => typeof figure === 'object' && figure.facet === facet,
     population: populations.get(facet),
   }))
-  const attributes = query.attributes ? createSeenAttributes() : undefined
+  if (attributes)
+    readers.push({
+      tally: attributes,
+      isOf: (figure) => figure === 'attributes',
+      population: undefined,
+    })
   const seen = cells.map(() => 0)
   /** Duration of the slices of the first round that are not counted yet. */
   let unseen = (rounds[0] ?? []).reduce((sum, slice) => sum + durationOf(slice), 0)
@@ -93,24 +105,24 @@ export function createTally(query: CountsQuery, span: Span): Tally {
     return found
   }
 
-  const addTo = (only: Population, { cell, event, count, figure }: Added): void => {
-    events += 1
-    const isMain = only === main
+  const addToReaders = addToEach(
+    readers,
+    ({ isOf, population }, { figure, only }: Added) =>
+      (figure === undefined || isOf(figure)) && (only === main || only === population),
+  )
+  const addTo = (added: Added): Decision => {
+    const { only, cell, event, count, figure } = added
     if (figure === undefined || figure === 'levels') {
       only.strata.add(cell, event.type, count)
-      if (isMain) for (const one of restricted) one.strata.add(cell, event.type, count)
+      if (only === main) for (const one of restricted) one.strata.add(cell, event.type, count)
     }
-    for (const { facet, tally, population } of facetTallies)
-      if ((figure === undefined || isOf(figure, facet)) && (isMain || population === only))
-        tally.add(event, events, count)
-    if (isMain && (figure === undefined || figure === 'attributes'))
-      attributes?.add(event.attributes, events, count)
+    return addToReaders(added)
   }
 
   function* addInSteps(added: Added): Steps<boolean> {
     const only = yield* failed(added.event)
-    if (only) addTo(only, added)
-    return true
+    const decision = only ? addTo({ ...added, only }) : true
+    return typeof decision === 'boolean' ? decision : yield* decision
   }
 
   const tallied = { query, buckets, cells, seen, main, populations, tallies, attributes }
@@ -122,10 +134,8 @@ export function createTally(query: CountsQuery, span: Span): Tally {
     isOver: () => unseen <= 0 && performance.now() - start >= query.within,
 
     add(cell, event, count = 1, figure) {
-      const added = { cell, event, count, figure }
-      if (restricted.length > 0) return addInSteps(added)
-      addTo(main, added)
-      return true
+      const added = { cell, event, count, figure, number: ++events, only: main }
+      return restricted.length > 0 ? addInSteps(added) : addTo(added)
     },
 
     seen(slice) {
@@ -133,9 +143,9 @@ export function createTally(query: CountsQuery, span: Span): Tally {
       unseen -= durationOf(slice)
     },
 
-    counts: () => ({
-      ...estimateCounts(tallied),
-      took_ms: Math.round(performance.now() - start),
-    }),
+    *counts() {
+      const counts = yield* estimateCounts(tallied)
+      return { ...counts, took_ms: Math.round(performance.now() - start) }
+    },
   }
 }

@@ -3,7 +3,7 @@ import { SOURCE } from '../../event/own-fields.js'
 import type { EventQuery, Sort } from '../../filter/ast.js'
 import { eventAttributes } from '../../filter/attributes.js'
 import type { TimeBounds } from '../../filter/bounds.js'
-import { sortKey } from '../../filter/order.js'
+import { areFound, type SortKeys, sortKeys } from '../../filter/order.js'
 import type { Decide } from '../../filter/steps.js'
 import type { Microseconds } from '../../event/timestamp.js'
 import { findPostings, type TimesOf, type Work } from './find-postings.js'
@@ -94,7 +94,7 @@ export interface SortedSearch {
   /** Is given events that may match, none twice. */
   readonly matches: Decide<AuditEvent>
   /** Receives the events that match. */
-  readonly add: (event: AuditEvent) => void
+  readonly add: Decide<AuditEvent>
 }
 
 /** Matching events that were not reached at their place in the order yet; `undefined` for other events. */
@@ -110,7 +110,10 @@ function* checkEvent(
   const decision = event !== undefined && matches(event)
   const isMatch = typeof decision === 'boolean' ? decision : yield* decision
   const matching = isMatch ? event : undefined
-  if (matching) add(matching)
+  if (matching) {
+    const added = add(matching)
+    if (typeof added !== 'boolean') yield* added
+  }
   checked.set(time, matching)
   return matching
 }
@@ -137,7 +140,7 @@ export function* takeSortedOf(
       if (time !== undefined) yield* check(time)
       yield
     }
-    const isInPlace = placeTest(sorts)
+    const keysOf = sortKeys(eventAttributes, sorts)
     let steps = 0
     let found = 0
     const isFull = (): boolean =>
@@ -146,9 +149,12 @@ export function* takeSortedOf(
     for (const sorted of inSortOrder(sets, sorts, { bounds, isFull, requires })) {
       steps += 1
       const event = sorted && (yield* check(sorted.time))
-      if (event && isInPlace(event, sorted.keys)) {
-        found += 1
-        checked.set(sorted.time, undefined)
+      if (event) {
+        const keys = keysOf(event)
+        if (isInPlace(sorted, areFound(keys) ? keys : yield* keys)) {
+          found += 1
+          checked.set(sorted.time, undefined)
+        }
       }
       yield
     }
@@ -167,14 +173,9 @@ const partialSets = (sets: readonly PartPostings[], sorts: readonly Sort[]): Par
     return { part, postings: allOfPostings([partial, postings]) }
   })
 
-/** Tests whether an event still has the values at which the index lists it. */
-function placeTest(
-  sorts: readonly Sort[],
-): (event: AuditEvent, keys: SortedTime['keys']) => boolean {
-  const keysOf = sorts.map((sort) => sortKey(eventAttributes, sort))
-  return (event, keys) =>
-    keys.every((key, i) => {
-      const own = keysOf[i]!(event)
-      return (own === undefined ? own : indexedValue(own)) === key
-    })
-}
+/** Whether an event with the sort keys `own` still has the values at which the index lists it. */
+const isInPlace = ({ keys }: SortedTime, own: SortKeys): boolean =>
+  keys.every((key, i) => {
+    const value = own[i]
+    return (value === undefined ? value : indexedValue(value)) === key
+  })

@@ -20,6 +20,7 @@ describe.each(eachStore)('the event loop runs during a query of %s', (_, createP
     place = await createPlace()
     audit = new AuditLog({ store: place.open(), types: {} })
     await audit.recordSystem('test:long', { text: `${'a'.repeat(250_000)}_b_a` })
+    await audit.recordSystem('test:wide', { wide: Array.from({ length: 60_000 }, () => ({})) })
     await audit.recordSystem('test:short', { text: 'a' })
   })
   afterAll(async () => {
@@ -35,5 +36,21 @@ describe.each(eachStore)('the event loop runs during a query of %s', (_, createP
     )
     const countTurns = await turnsDuring(() => audit.count({ filter }, { within: 60_000 }))
     expect([turns, sortedTurns, countTurns].map((n) => n >= 5)).toEqual([true, true, true])
+  })
+
+  it.each([
+    ['by the index', 'wide_a'],
+    ['by a scan', 'id'],
+  ])('with many sorts of an event of many values, %s', async (_title, last) => {
+    const filter = { type_eq: 'test:wide', sorts: [...many(15, (i) => `wide_b${i}`), last] }
+    const turns = await turnsDuring(() => audit.list({ filter }))
+    expect(turns).toBeGreaterThanOrEqual(5)
+  })
+
+  it('with many facets of an event of many values', async () => {
+    const facets = many(20, (i) => `wide_a${i}`)
+    const query = { filter: { type_eq: 'test:wide' } }
+    const turns = await turnsDuring(() => audit.count(query, { facets, within: 60_000 }))
+    expect(turns).toBeGreaterThanOrEqual(5)
   })
 })

@@ -1,4 +1,4 @@
-import { type AuditEvent, type CountsQuery, parseQuery } from 'daybook'
+import { type AuditEvent, type CountsQuery, type EventCounts, parseQuery } from 'daybook'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { durationOf } from '../../../../src/store-kit/counting/slices.js'
 import { finishSteps } from '../../../../src/filter/steps.js'
@@ -52,7 +52,9 @@ function addTo(tally: Tally, ...added: Parameters<Tally['add']>): number {
   return pauses
 }
 
-const withoutTime = ({ counts }: Tally): object => ({ ...counts(), took_ms: 0 })
+const countsOf = (tally: Tally): EventCounts => finishSteps(tally.counts())
+
+const withoutTime = (tally: Tally): object => ({ ...countsOf(tally), took_ms: 0 })
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -85,7 +87,7 @@ describe('a tally', () => {
     const [further] = tally.rounds[1]!
     tally.add(further!.cell, event({ type: 'error:a:b' }), durationOf(further!) / 1024)
     tally.seen(further!)
-    const counts = tally.counts()
+    const counts = countsOf(tally)
     expect(counts).toMatchObject({
       total: 65_536,
       levels: { api: 65_536 - 512, error: 512 },
@@ -119,7 +121,7 @@ describe('a tally', () => {
     expect(tally.isOver()).toBe(true)
     now = 99
     expect(tally.isOver()).toBe(false)
-    expect(tally.counts().took_ms).toBe(99)
+    expect(countsOf(tally).took_ms).toBe(99)
   })
 
   it('accepts part of a slice', () => {
@@ -131,7 +133,7 @@ describe('a tally', () => {
       tally.add(slice.cell, event(), durationOf(half) / 1024)
       tally.seen(half)
     }
-    const { total, sampled, counted } = tally.counts()
+    const { total, sampled, counted } = countsOf(tally)
     expect({ total, sampled }).toEqual({ total: 65_536, sampled: true })
     expect(counted).toBeCloseTo(49_152, 0)
   })
@@ -145,6 +147,33 @@ describe('a tally', () => {
     expect(addTo(tally, 0, event({ attributes: { n: 2, text: 'a' } }))).toBe(0)
   })
 
+  it('can pause while it adds an event of many values, and counts it once', () => {
+    const wide = { n: 7, list: Array.from({ length: 60_000 }, (_, n) => ({ n: n % 9 })) }
+    const facets = ['n', 'list_n', 'list_a_b_c_d_e_f']
+    const tally = createTally(asked({ facets, attributes: true }), SPAN)
+    expect(addTo(tally, 0, event({ attributes: wide }), 3)).toBeGreaterThan(60_000)
+    expect(addTo(tally, 0, event({ attributes: { n: 7, list: [{ n: 8 }] } }))).toBe(0)
+    for (const slice of tally.rounds.flat()) tally.seen(slice)
+    const { facets: found, attributes = [] } = countsOf(tally)
+    expect(found['n']).toEqual({ values: [{ value: 7, count: 4 }], distinct: 1, missing: 0 })
+    expect(found['list_n']).toMatchObject({ distinct: 9, missing: 0 })
+    expect(found['list_n']!.values[0]).toEqual({ value: 8, count: 4 })
+    expect(found['list_a_b_c_d_e_f']).toEqual({ values: [], distinct: 0, missing: 4 })
+    expect(attributes.map(({ name, count }) => [name, count])).toEqual([
+      ['list_n', 4],
+      ['n', 4],
+    ])
+  })
+
+  it('can pause while it finds the most frequent values', () => {
+    const tally = createTally(asked({ facets: ['a', 'b', 'level'], attributes: true }), SPAN)
+    addTo(tally, 0, event({ attributes: { a: 1, b: [2, 3] } }))
+    const steps = tally.counts()
+    let pauses = 0
+    while (!steps.next().done) pauses += 1
+    expect(pauses).toBe(5)
+  })
+
   it('counts an event for a facet if it fails only the own conditions of that facet', () => {
     const { where } = parseQuery('filter[username_eq]=ann&filter[type_start]=api:&filter[n_gt]=1')
     const tally = createTally(asked({ where, facets: ['username', 'level', 'n', 'type'] }), SPAN)
@@ -156,7 +185,7 @@ describe('a tally', () => {
     addTo(tally, 0, event({ username: 'ann', attributes: { n: 1 } }), 7)
     addTo(tally, 0, event({ username: 'bob', type: 'error:a:b', attributes }), 11)
     for (const slice of tally.rounds.flat()) tally.seen(slice)
-    const { total, facets } = tally.counts()
+    const { total, facets } = countsOf(tally)
     expect(total).toBe(1)
     const counts = Object.entries(facets).map(([name, { values }]) => [
       name,
@@ -176,7 +205,7 @@ describe('a tally', () => {
     tally.add(0, event({ attributes: { n: 7 } }))
     tally.add(0, event({ attributes: { n: 'x'.repeat(1001) } }))
     for (const slice of tally.rounds.flat()) tally.seen(slice)
-    const { total, facets } = tally.counts()
+    const { total, facets } = countsOf(tally)
     expect(total).toBe(100_012)
     expect(facets['n']).toMatchObject({ distinct: 100_000, missing: 0 })
     expect(facets['n']!.values[0]).toEqual({ value: 7, count: 2 })
@@ -189,7 +218,7 @@ describe('a tally', () => {
       tally.add(0, event({ attributes: { ...often, [`key ${n}`]: n } }))
     tally.add(0, event({ attributes: { ['k'.repeat(256)]: 1 } }))
     for (const slice of tally.rounds.flat()) tally.seen(slice)
-    const { attributes = [] } = tally.counts()
+    const { attributes = [] } = countsOf(tally)
     expect(attributes).toHaveLength(1000)
     expect(attributes.slice(0, 3).map(({ name, count }) => [name, count])).toEqual([
       ['often_id', 11_000],
@@ -203,6 +232,6 @@ describe('a tally', () => {
     const tally = createTally(asked({ where, buckets: { count: 4, zone: 'UTC' } }), SPAN)
     expect(tally.rounds).toEqual([])
     expect(tally.isOver()).toBe(true)
-    expect(tally.counts()).toMatchObject({ total: 0, sampled: false, counted: 0 })
+    expect(countsOf(tally)).toMatchObject({ total: 0, sampled: false, counted: 0 })
   })
 })

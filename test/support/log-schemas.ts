@@ -55,7 +55,7 @@ const EMPTY = `
   $$`
 
 /*
- * What distinguishes a used schema from a new one: its relations, the lengths of their files, what ANALYZE
+ * What distinguishes a used schema from a new one: its relations, the numbers of their columns, the lengths of their files, what ANALYZE
  * and VACUUM have noted, the values of sequences, and the rows of the only tables that begin with rows.
  */
 const STATE = `
@@ -65,7 +65,7 @@ const STATE = `
     _relations text;
     _rows text;
   BEGIN
-    SELECT string_agg(concat_ws(' ', relname, relkind,
+    SELECT string_agg(concat_ws(' ', relname, relkind, relnatts,
       CASE WHEN relkind <> 'i' THEN format('%s %s', relpages, reltuples) END,
       CASE WHEN relkind <> 'p' AND relkind <> 'I' THEN pg_relation_size(oid) END,
       CASE WHEN relkind = 'S' THEN pg_sequence_last_value(oid) END,

@@ -1,0 +1,62 @@
+import { AuditLog } from 'daybook'
+import { postgresStore } from 'daybook/postgres'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { postgresDatabase, type TestDatabase } from '../../support/database.js'
+import { type LogSchemas, openLogSchemas } from '../../support/log-schemas.js'
+
+let database: TestDatabase
+let schemas: LogSchemas
+beforeAll(async () => {
+  database = await postgresDatabase()
+  schemas = await openLogSchemas(database.url, 'log_')
+})
+afterAll(async () => {
+  await schemas.close()
+  await database.remove()
+})
+
+/** Records an event in a schema, and closes its store. */
+async function use(): Promise<string> {
+  const { schema, store } = await schemas.open((schema) => {
+    const url = new URL(database.url)
+    url.searchParams.set('application_name', schema)
+    return postgresStore({ connectionString: url.href, schema })
+  })
+  const audit = new AuditLog({ types: {}, store })
+  await audit.recordCustom('used', {})
+  expect(await audit.count()).toMatchObject({ total: 1 })
+  await audit.close()
+  return schema
+}
+
+const exists = async (schema: string): Promise<boolean> =>
+  (await database.pool.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema])).rowCount! > 0
+
+it('a schema that is given back is emptied and used again', async () => {
+  const schema = await use()
+  await schemas.giveBack(schema)
+  // It has the one event of its second use only.
+  expect(await use()).toBe(schema)
+  await schemas.giveBack(schema)
+})
+
+it.each([
+  'ALTER TABLE {}.throttles ADD extra int',
+  `UPDATE {}.schema_version SET version = version + 1`,
+  'CREATE VIEW {}.extra AS SELECT 1',
+])('a schema that is not as new once it is emptied is dropped: %s', async (change) => {
+  const schema = await use()
+  await database.pool.query(change.replace('{}', `"${schema}"`))
+  await schemas.giveBack(schema)
+  expect(await exists(schema)).toBe(false)
+  expect(await use()).not.toBe(schema)
+})
+
+it('a schema to which a session is connected is dropped', async () => {
+  const schema = await use()
+  const client = await database.pool.connect()
+  await client.query(`SET application_name = '${schema}'`)
+  await schemas.giveBack(schema)
+  client.release(true)
+  expect(await exists(schema)).toBe(false)
+})

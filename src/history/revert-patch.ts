@@ -1,5 +1,5 @@
 import { AuditLogError } from '../errors.js'
-import type { AuditEvent } from '../event/event.js'
+import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
 import type { RecordedChange } from '../event/changes.js'
 import type { Operation } from '../event/json-patch.js'
 import { isRedacted, storedChangeOf } from './stored-change.js'
@@ -17,7 +17,7 @@ export interface RevertOptions {
  * The JSON Patch (RFC 6902) that undoes the change of an event: applied to the state after the change, it gives the
  * state before. For the event of something that was created it removes each member, and leaves `{}`; for that of
  * something that was deleted it adds each member to `{}`. Throws `NOT_REVERTIBLE`, whose message has the reason, if
- * the event holds no change or not the whole of it, or if an old value is redacted.
+ * the event holds no change or not the whole of it, or if an old value is redacted or was bytes.
  */
 export function revertPatch(
   event: Pick<AuditEvent, 'attributes'>,
@@ -38,6 +38,8 @@ function invert(change: RecordedChange, index: number, test: boolean): Operation
     throw notRevertible(`changes/${index} (${op} ${path}) has no old_value`)
   if (op !== 'add' && isRedacted(old))
     throw notRevertible(`the old value of ${path} is redacted`, `/changes/${index}/old_value`)
+  if (op !== 'add' && isByteCount(old))
+    throw notRevertible(`only the number of bytes of the old value of ${path} is recorded`)
   const undo: Operation =
     op === 'add'
       ? { op: 'remove', path }
@@ -45,6 +47,13 @@ function invert(change: RecordedChange, index: number, test: boolean): Operation
   const isTested = test && op !== 'remove' && !isRedacted(value)
   return isTested ? [undo, { op: 'test', path, value }] : [undo]
 }
+
+/** Bytes are shown as their number. */
+const isByteCount = (value: JsonValue | undefined): boolean =>
+  value !== null &&
+  typeof value === 'object' &&
+  Object.keys(value).length === 1 &&
+  typeof (value as JsonObject)['bytes'] === 'number'
 
 const notRevertible = (reason: string, pointer?: string): AuditLogError =>
   new AuditLogError('NOT_REVERTIBLE', `the event cannot be undone: ${reason}`, { pointer })

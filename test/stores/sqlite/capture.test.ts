@@ -391,6 +391,19 @@ describe('captureChanges', () => {
     ])
   })
 
+  it('fails with the error of the driver while the file is locked', () => {
+    const other = new Database(database.name)
+    other.exec('BEGIN IMMEDIATE')
+    database.pragma('busy_timeout = 0')
+    expect(() => capture()).toThrow(
+      expect.objectContaining({
+        code: 'STORE_FAILED',
+        message: 'cannot change the triggers: database is locked',
+      }),
+    )
+    other.close()
+  })
+
   it('needs a log in the file, and an open handle', () => {
     const empty = new Database(':memory:')
     expect(() => capture({ database: empty })).toThrow('has no audit log: open the store first')

@@ -274,6 +274,10 @@ describe('revertPatch', () => {
       'the old value of /a is redacted',
       { changes: [{ op: 'remove', path: '/a', old_value: { b: ['Bearer [redacted]'] } }] },
     ],
+    [
+      'only the number of bytes of the old value of /a is recorded',
+      { before: { a: { bytes: 2 } }, after: { a: null } },
+    ],
     ['changes/0 (remove /a) has no old_value', { changes: [{ op: 'remove', path: '/a' }] }],
     [
       'changes/1 is no operation that recordChange writes',

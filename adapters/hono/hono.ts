@@ -35,6 +35,8 @@ export interface HonoContext {
   /** The error that a handler has thrown. */
   readonly error: Error | undefined
   res: Response
+  /** Whether a handler has given a response. */
+  readonly finalized: boolean
   get(key: string): unknown
   set(key: string, value: unknown): void
 }

@@ -39,6 +39,10 @@ class HonoExchange extends RecordedFetchExchange<HonoContext> {
   }
 }
 
+/** Hono throws an error of its own after all middleware. */
+const withoutResponse = ({ finalized }: HonoContext): Error | undefined =>
+  finalized ? undefined : new Error('the handler gave no response')
+
 /**
  * Hono middleware that records requests. Mount it before all middleware whose requests it should record:
  *
@@ -67,8 +71,9 @@ export function recordRequests(
     const response = await record(new HonoExchange(context, options), async () => {
       await next()
       isHandled = true
-      const { error, res } = context
-      return { response: res, ...(error && { thrown: { value: error } }) }
+      const { error = withoutResponse(context) } = context
+      const response = context.finalized ? context.res : undefined
+      return { response, ...(error && { thrown: { value: error } }) }
     })
     // Hono has the response already. It would copy the headers of one that is returned again.
     return isHandled ? undefined : response

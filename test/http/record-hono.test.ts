@@ -91,6 +91,21 @@ it('errors are recorded, whatever onError answers', async () => {
   ])
 })
 
+it('a handler that gives no response has failed', async () => {
+  const audit = create()
+  const app = new Hono()
+    .use(recordRequests(audit))
+    .post('/orders', (() => undefined) as never)
+    .onError((error, context) => context.text(error.message, 500))
+  expect((await app.request('/orders', POST)).status).toBe(500)
+  expect(await recorded(audit)).toMatchObject([
+    {
+      type: 'error:api:controller:unhandled',
+      attributes: { error: 'the handler gave no response', response_status: 500 },
+    },
+  ])
+})
+
 it('the body is what Hono has read', async () => {
   const audit = create()
   const form = new FormData()

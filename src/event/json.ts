@@ -32,16 +32,24 @@ export interface JsonText {
 const RECORDING_RESERVE = 8192
 const RECORDING_FRAME = 100
 
-/** Adds the members that the object lacks, and returns their names. */
-function addMissing(target: JsonObject, members: JsonObject | undefined): string[] | undefined {
-  if (!members) return undefined
-  const names: string[] = []
-  for (const name in members) {
-    if (Object.hasOwn(target, name)) continue
-    target[name] = members[name]!
-    names.push(name)
+/**
+ * The attributes with the members of `more` that they lack, and the names of these. Copies the attributes: in V8, adding a
+ * member to an object that was made by `{ ...value }` takes half a microsecond.
+ */
+function withMore(
+  attributes: JsonObject,
+  more: JsonObject | undefined,
+): Pick<JsonText, 'attributes' | 'added'> {
+  if (!more) return { attributes, added: undefined }
+  const all: JsonObject = {}
+  for (const name in attributes) setKey(all, name, attributes[name]!)
+  const added: string[] = []
+  for (const name in more) {
+    if (Object.hasOwn(all, name)) continue
+    all[name] = more[name]!
+    added.push(name)
   }
-  return names
+  return { attributes: all, added }
 }
 
 /** The fast path, for data that is JSON already; `undefined` if anything has to be changed. */
@@ -51,10 +59,10 @@ function plainText(
   more: JsonObject | undefined,
 ): JsonText | undefined {
   try {
-    const attributes = copyPlain(data, limits.maxDepth, budgetFor(limits.maxBytes))
-    if (!isJsonObject(attributes)) return undefined
-    if (OWN_FIELDS.some((name) => Object.hasOwn(attributes, name))) return undefined
-    const added = addMissing(attributes, more)
+    const copy = copyPlain(data, limits.maxDepth, budgetFor(limits.maxBytes))
+    if (!isJsonObject(copy)) return undefined
+    if (OWN_FIELDS.some((name) => Object.hasOwn(copy, name))) return undefined
+    const { attributes, added } = withMore(copy, more)
     const json = JSON.stringify(attributes)
     // JSON.stringify escapes unstorable characters and other control characters this way.
     const fits = json.length * 3 <= limits.maxBytes && !json.includes('\\u')
@@ -110,8 +118,9 @@ function changedText(data: object, limits: JsonLimits, more: JsonObject | undefi
   const copier = new Copier(limits.maxDepth, budgetFor(limits.maxBytes))
   const copy = copier.copy(data)
   if (!isJsonObject(copy) && copier.replaced.length === 0) copier.note([])
-  let attributes = renameTaken(isJsonObject(copy) ? copy : {}, OWN_FIELDS, copier)
-  const added = addMissing(attributes, more)
+  const given = renameTaken(isJsonObject(copy) ? copy : {}, OWN_FIELDS, copier)
+  const { attributes: all, added } = withMore(given, more)
+  let attributes = all
   const reserve = Math.min(RECORDING_RESERVE, limits.maxBytes >> 2)
   const room = limits.maxBytes - reserve
   let json = JSON.stringify(attributes)

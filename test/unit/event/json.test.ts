@@ -650,3 +650,39 @@ describe('redact', () => {
     expect(JSON.stringify(redact(body))).not.toContain('"p"')
   })
 })
+
+describe('toJsonText with further members', () => {
+  const more = { request_id: 'r1', trace_id: 't1' }
+
+  it.each<[given: object, json: string, added: string[]]>([
+    [{ n: 1 }, '{"n":1,"request_id":"r1","trace_id":"t1"}', ['request_id', 'trace_id']],
+    [{ trace_id: null }, '{"trace_id":null,"request_id":"r1"}', ['request_id']],
+    [{ trace_id: undefined }, '{"request_id":"r1","trace_id":"t1"}', ['request_id', 'trace_id']],
+    [{ request_id: 'x', trace_id: 1 }, '{"request_id":"x","trace_id":1}', []],
+    [
+      JSON.parse('{"__proto__":{"n":1}}') as object,
+      '{"__proto__":{"n":1},"request_id":"r1","trace_id":"t1"}',
+      ['request_id', 'trace_id'],
+    ],
+    [
+      [1],
+      '{"request_id":"r1","trace_id":"t1","recording":{"replaced":[""],"cut_bytes":0}}',
+      ['request_id', 'trace_id'],
+    ],
+  ])('%j', (given, json, added) => {
+    const before = JSON.stringify(given)
+    expect(toJsonText(given, defaultJsonLimits, more)).toEqual({
+      attributes: JSON.parse(json),
+      json,
+      added,
+    })
+    expect(JSON.stringify(given)).toBe(before)
+  })
+
+  it('keeps the limit', () => {
+    const { json, added } = toJsonText({ text: 'x'.repeat(2000) }, small, more)
+    expect(Buffer.byteLength(json)).toBeLessThanOrEqual(1024)
+    expect(json).toContain('"request_id":"r1","trace_id":"t1"')
+    expect(added).toEqual(['request_id', 'trace_id'])
+  })
+})

@@ -88,10 +88,27 @@ export function spellings(char: string): string {
 const codePointRank = (unit: number): number =>
   unit >= 0xe000 ? unit - 0x800 : unit >= 0xd800 ? unit + 0x2000 : unit
 
+/** Sizes in UTF-16 units of the pieces of {@link equalStart}. */
+const PIECES = [4096, 1024, 256, 64]
+
+/** Most of the equal start of two texts: native comparisons of pieces are many times as fast as those of units. */
+function equalStart(left: string, right: string, length: number): number {
+  let from = 0
+  for (const piece of PIECES)
+    for (let to = from + piece; to <= length; to += piece) {
+      if (left.slice(from, to) !== right.slice(from, to)) break
+      from = to
+    }
+  return from
+}
+
+const MAX_SHORT = 128
+
 /** Compares by code point, like UTF-8 bytes in SQLite (BINARY) and Postgres (C). */
 export function compareText(left: string, right: string): number {
   const length = Math.min(left.length, right.length)
-  for (let i = 0; i < length; i++) {
+  const from = length > MAX_SHORT ? equalStart(left, right, length) : 0
+  for (let i = from; i < length; i++) {
     const [a, b] = [left.charCodeAt(i), right.charCodeAt(i)]
     if (a !== b) return codePointRank(a) - codePointRank(b)
   }

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { likeMatcher } from '../../../src/filter/like.js'
 import {
   compareText,
@@ -81,6 +81,27 @@ describe('compareText', () => {
       '😀a',
     ]
     expect(sorted.toReversed().toSorted(compareText)).toEqual(sorted)
+  })
+
+  it('finds the first difference of long texts', () => {
+    const units = ['a', 'b', '\uE000', '😀']
+    const start = 'aé'.repeat(3000)
+    for (const at of [0, 1, 63, 64, 65, 127, 128, 129, 1024, 4095, 4096, 4097, 5000])
+      for (const [i, left] of units.entries())
+        for (const [j, right] of units.entries()) {
+          const [one, other] = [left, right].map((unit) => start.slice(0, at) + unit + start)
+          expect(Math.sign(compareText(one!, other!))).toBe(Math.sign(i - j))
+        }
+    expect(compareText(start, `${start}a`)).toBeLessThan(0)
+  })
+
+  it('compares few units of long texts one by one', () => {
+    const text = 'a'.repeat(100_000)
+    const units = vi.spyOn(String.prototype, 'charCodeAt')
+    onTestFinished(() => units.mockRestore())
+    expect(compareText(`${text}a`, `${text}b`)).toBeLessThan(0)
+    const { length } = units.mock.calls
+    expect(length).toBeLessThan(1000)
   })
 
   it('orders like the bytes of UTF-8', () => {

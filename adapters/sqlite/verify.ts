@@ -19,6 +19,7 @@ import { isCorrupt } from './connection/database.js'
 import { runTimeSlice } from './connection/time-slice.js'
 import { withFileCheck } from './check-file.js'
 import { type IndexState, loadIndexState, type SqliteSegmentRow } from './index/index-state.js'
+import { isLost } from './index/lost-events.js'
 import { readSegment } from './index/segment-reader.js'
 import { createEventReader } from './schema/events.js'
 import { readAfter } from './schema/read-after.js'
@@ -30,19 +31,15 @@ const STEP = 64
 
 const TABLES = `SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'daybook\\_%' ESCAPE '\\'`
 
-const MARKS = `SELECT removed, removed_before AS removedBefore, sealed_to AS sealedTo, created_at AS highWater
+const MARKS = `SELECT removed, created_at AS highWater
   FROM daybook_index, daybook_high_water`
 
 interface Marks {
   readonly removed: number
-  readonly sealedTo: Microseconds
   readonly highWater: Microseconds
-  readonly removedBefore: Microseconds
 }
 
 const NAMED = 'SELECT created_at FROM daybook_foreign_ids WHERE id = ?'
-
-const EXISTS = 'SELECT 1 FROM daybook_events WHERE created_at = ?'
 
 const WINDOW = `SELECT created_at FROM daybook_events WHERE created_at > ? AND created_at <= ?
   ORDER BY created_at LIMIT ${4 * STEP}`
@@ -172,15 +169,13 @@ function* verifyPresence(
   row: SqliteSegmentRow,
 ): Generator<undefined, void> {
   const part = readSegment(connection, row)
-  const at = connection.statement(EXISTS)
   for (let i = 0; i < part.size; i++) {
     if (i % STEP === 0) {
       yield
-      const isThere = loadIndexState(connection).segments.some(({ id }) => id === row.id)
-      if (!isThere || marksOf(connection).removed !== row.removed) return
+      if (marksOf(connection).removed !== row.removed) return
     }
     const time = part.timeOf(i)
-    if (!at.get(time) && time >= marksOf(connection).removedBefore) found(missingEvent(time))
+    if (isLost(connection, [row], time)) found(missingEvent(time))
   }
 }
 

@@ -55,8 +55,9 @@ const EMPTY = `
   $$`
 
 /*
- * What distinguishes a used schema from a new one: its relations, the numbers of their columns, the lengths of their files, what ANALYZE
- * and VACUUM have noted, the values of sequences, and the rows of the only tables that begin with rows.
+ * What distinguishes a used schema from a new one: its relations, the numbers of their columns, the lengths of
+ * their files, what ANALYZE and VACUUM have noted, the values of sequences, and the rows of the only tables
+ * that begin with rows.
  */
 const STATE = `
   CREATE FUNCTION pg_temp.state(_schema regnamespace) RETURNS text

@@ -1,11 +1,11 @@
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { type IndexState, loadIndexState, type SqliteSegmentRow } from './index-state.js'
+import { type IndexState, loadIndexState } from './index-state.js'
 import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import type { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
+import { isLost } from './lost-events.js'
 import { createRecentEvents } from './recent-events.js'
 import { createSegmentParts } from './segment-parts.js'
-import type { Connection } from '../connection/connection.js'
 import { missingEvent, segmentDamage } from '../../../src/store-kit/damages.js'
 import type { Tables } from '../schema/tables.js'
 
@@ -43,10 +43,6 @@ export interface Marks {
   readonly appended: number
   readonly sealed: number
 }
-
-const EXISTS = 'SELECT 1 FROM daybook_events WHERE created_at = ?'
-
-const REMOVED = 'SELECT removed, removed_before FROM daybook_index'
 
 const MARKS = 'SELECT version, appended, sealed FROM daybook_high_water, daybook_index'
 
@@ -115,20 +111,8 @@ export function createLogIndex(
       last = undefined
     },
     checkMissing(time) {
-      if (state && isLost(connection, state, time)) damages.report(missingEvent(time))
+      if (state && isLost(connection, state.segments, time)) damages.report(missingEvent(time))
     },
     reads: segments.reads,
   }
-}
-
-/** True if no row has this time, although a segment does and no event was removed since it was built. */
-function isLost({ statement }: Connection, state: IndexState, time: Microseconds): boolean {
-  if (statement(EXISTS).get(time)) return false
-  const { removed, removed_before } = statement(REMOVED).get() as {
-    readonly removed: number
-    readonly removed_before: Microseconds
-  }
-  const covers = (row: SqliteSegmentRow): boolean =>
-    row.removed === removed && row.first <= time && row.last >= time
-  return time >= removed_before && state.segments.some(covers)
 }

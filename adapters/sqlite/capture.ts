@@ -106,25 +106,21 @@ function findTable(database: SqliteDatabase, name: string): FoundTable {
   }
 }
 
-/** Creates the triggers that are missing or differ. */
-function install(
-  database: SqliteDatabase,
-  plan: CapturePlan,
-  found: readonly Trigger[],
-): keyof CaptureResult {
+/** Creates the triggers that are missing or differ, and drops those that the table had under another name. */
+function install(database: SqliteDatabase, plan: CapturePlan): keyof CaptureResult {
   const wanted = captureTriggers(plan)
-  const known = new Map(found.map(({ name, sql }) => [name, sql]))
-  const stale = CAPTURED_ACTIONS.filter(
-    (action) => known.get(triggerName(plan.name, action)) !== wanted.get(action),
+  const names = new Map(
+    CAPTURED_ACTIONS.map((action) => [triggerName(plan.name, action), wanted.get(action)!]),
   )
-  for (const action of stale) {
-    database.exec(`DROP TRIGGER IF EXISTS main.${quoteName(triggerName(plan.name, action))}`)
-    database.exec(wanted.get(action)!)
-  }
-  if (stale.length === 0) return 'unchanged'
-  return stale.some((action) => known.has(triggerName(plan.name, action)))
-    ? 'replaced'
-    : 'installed'
+  const known = (ask(database, FIND_TRIGGERS) as Trigger[]).filter(
+    ({ name, table }) => table === plan.name || names.has(name),
+  )
+  const stale = known.filter(({ name, sql }) => names.get(name) !== sql)
+  const kept = new Set(known.filter((trigger) => !stale.includes(trigger)).map(({ name }) => name))
+  for (const { name } of stale) database.exec(`DROP TRIGGER IF EXISTS main.${quoteName(name)}`)
+  for (const [name, sql] of names) if (!kept.has(name)) database.exec(sql)
+  if (kept.size === names.size && stale.length === 0) return 'unchanged'
+  return known.length > 0 ? 'replaced' : 'installed'
 }
 
 /**
@@ -147,13 +143,12 @@ export function captureChanges(options: SqliteCaptureOptions): CaptureResult {
     checkExcluded(options, found)
     const plans = tables.map((table, i) => planCapture(table, options, found[i]!))
     if (!hasTable(database, 'daybook_actor')) database.exec(ACTOR_TABLE)
-    const triggers = ask(database, FIND_TRIGGERS) as Trigger[]
     const result = {
       installed: [] as string[],
       replaced: [] as string[],
       unchanged: [] as string[],
     }
-    for (const plan of plans) result[install(database, plan, triggers)].push(plan.name)
+    for (const plan of plans) result[install(database, plan)].push(plan.name)
     return result
   })
 }

@@ -332,6 +332,37 @@ describe('captureChanges', () => {
     ])
   })
 
+  it('follows a renamed table, and leaves one event for each of its rows', async () => {
+    capture({ tables: ['orders'] })
+    database.exec('ALTER TABLE orders RENAME TO sales')
+    const add = (id: string): unknown =>
+      database.prepare('INSERT INTO sales (id) VALUES (?)').run(id)
+    add('A')
+    expect(capture({ tables: ['sales'] }).replaced).toEqual(['sales'])
+    add('B')
+    database.exec('CREATE TABLE orders (id TEXT PRIMARY KEY, total)')
+    expect(capture({ tables: ['orders', 'sales'] })).toMatchObject({
+      installed: ['orders'],
+      unchanged: ['sales'],
+    })
+    insert('C')
+    add('D')
+    database.exec(`
+      DROP TABLE sales; ALTER TABLE orders RENAME TO sales; CREATE TABLE orders (id TEXT PRIMARY KEY, total)`)
+    capture({ tables: ['orders', 'sales'] })
+    insert('E')
+    add('F')
+    const found = (await captured()).map(({ attributes: { table, after } }) => [table, after])
+    expect(found).toMatchObject([
+      ['orders', { id: 'A' }],
+      ['sales', { id: 'B' }],
+      ['orders', { id: 'C' }],
+      ['sales', { id: 'D' }],
+      ['orders', { id: 'E' }],
+      ['sales', { id: 'F' }],
+    ])
+  })
+
   it('is part of an open transaction', async () => {
     database.exec('BEGIN')
     capture()

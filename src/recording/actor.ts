@@ -45,16 +45,20 @@ export interface RequestIds {
 }
 
 /** What code runs as and within. */
-export interface Scope extends KnownActor {
+export interface AsyncContext extends KnownActor {
   readonly request: RequestIds | undefined
 }
 
-const scopes = new AsyncLocalStorage<Scope>()
+const contexts = new AsyncLocalStorage<AsyncContext>()
 
-/** Events recorded in this scope get nothing from where they are recorded. */
-export const ALONE: Scope = { actor: { username: null }, attributes: undefined, request: undefined }
+/** Events recorded in this context get nothing from where they are recorded. */
+export const ALONE: AsyncContext = {
+  actor: { username: null },
+  attributes: undefined,
+  request: undefined,
+}
 
-export const currentScope = (): Scope | undefined => scopes.getStore()
+export const currentContext = (): AsyncContext | undefined => contexts.getStore()
 
 /**
  * Calls `run` and returns its result. Events recorded within it, in nested calls and after any
@@ -68,12 +72,12 @@ export const currentScope = (): Scope | undefined => scopes.getStore()
  */
 export function withActor<Result>(actor: Actor | string | null, run: () => Result): Result {
   const isObject = actor !== null && typeof actor === 'object'
-  const scope: Scope = {
+  const context: AsyncContext = {
     actor: isObject ? actor : { username: actor },
     attributes: isObject ? actorAttributes(actor) : undefined,
-    request: scopes.getStore()?.request,
+    request: contexts.getStore()?.request,
   }
-  return scopes.run(scope, run)
+  return contexts.run(context, run)
 }
 
 /** Like {@link withActor}, for the handler of a request: events recorded within it have the ids of the request. */
@@ -82,12 +86,12 @@ export function withRequest<Result>(
   request: RequestIds,
   run: () => Result,
 ): Result {
-  return scopes.run({ actor, attributes: undefined, request }, run)
+  return contexts.run({ actor, attributes: undefined, request }, run)
 }
 
 /** Calls `run` without an actor and a request. Events recorded within it get no ids of spans either. */
 export function runAlone<Result>(run: () => Result): Result {
-  return scopes.run(ALONE, run)
+  return contexts.run(ALONE, run)
 }
 
 /**
@@ -98,14 +102,14 @@ export function runAlone<Result>(run: () => Result): Result {
 export function bindActor<This, Args extends unknown[], Result>(
   run: (this: This, ...args: Args) => Result,
 ): (this: This, ...args: Args) => Result {
-  const scope = scopes.getStore()
+  const context = contexts.getStore()
   return function bound(...args) {
     const call = (): Result => run.apply(this, args)
-    return scope ? scopes.run(scope, call) : scopes.exit(call)
+    return context ? contexts.run(context, call) : contexts.exit(call)
   }
 }
 
 /** The actor whose user name `record` would use. */
 export function currentActor(): Actor | undefined {
-  return scopes.getStore()?.actor
+  return contexts.getStore()?.actor
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../event/event.js'
 import { activeSpan, type TraceIds } from './active-span.js'
-import { ALONE, currentScope, type KnownActor, LateActor, type Scope } from './actor.js'
+import { ALONE, currentContext, type KnownActor, LateActor, type AsyncContext } from './actor.js'
 
 /** What a call gets from where it is made. */
 export interface CallContext {
@@ -9,8 +9,8 @@ export interface CallContext {
   readonly attributes?: JsonObject | undefined
 }
 
-const knownActor = (scope: Scope): KnownActor =>
-  scope.actor instanceof LateActor ? scope.actor.read() : scope
+const knownActor = (context: AsyncContext): KnownActor =>
+  context.actor instanceof LateActor ? context.actor.read() : context
 
 function attributesOf(
   request_id: string | undefined,
@@ -33,12 +33,12 @@ function attributesOf(
  * if the call names another user.
  */
 export function callContext(given: string | null | undefined): CallContext {
-  const scope = currentScope()
-  if (scope === ALONE) return { username: given ?? null }
-  const known = scope && knownActor(scope)
+  const context = currentContext()
+  if (context === ALONE) return { username: given ?? null }
+  const known = context && knownActor(context)
   const acting = known?.actor.username ?? null
   const username = given === undefined ? acting : given
-  const request = scope?.request
+  const request = context?.request
   const attributes = attributesOf(
     request?.request_id,
     activeSpan() ?? request?.trace,

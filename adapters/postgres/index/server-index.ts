@@ -78,8 +78,10 @@ export function createServerIndex(
 
   const isDamaged = (row: PostgresSegmentRow): boolean => row.isDamaged || isAside(row.id)
 
-  const rangeParts = async (moment: Moment): Promise<readonly IndexPart[]> => {
-    const damaged = segments.filter(isDamaged)
+  const rangeParts = async (
+    damaged: readonly PostgresSegmentRow[],
+    moment: Moment,
+  ): Promise<readonly IndexPart[]> => {
     ranges = new Map(
       damaged.map((row) => [row.id, ranges.get(row.id) ?? createRangePart(names, row)]),
     )
@@ -123,8 +125,10 @@ export function createServerIndex(
       if (!(await late.add(next, moment))) return { ...state, segments: [], recent: [], to: -1 }
       const isAll = await fresh.add(next.fresh, moment)
       const to = isAll ? Number.MAX_SAFE_INTEGER : recent.index.last
-      const parts = [...recent.index.parts(), ...(await rangeParts(moment))]
-      const sound = segments.filter((row) => !isDamaged(row))
+      // Decided once: a segment that is set aside meanwhile would otherwise be in neither.
+      const damaged = segments.filter(isDamaged)
+      const sound = segments.filter((row) => !damaged.includes(row))
+      const parts = [...recent.index.parts(), ...(await rangeParts(damaged, moment))]
       return { ...state, segments: sound, recent: parts, to }
     },
     segment: (wanted) => segments.find(({ id }) => id === wanted),

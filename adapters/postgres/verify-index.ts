@@ -36,6 +36,12 @@ function isInOrder(before: SummedChunk, after: SummedChunk): boolean {
   return before.ordinal < after.ordinal
 }
 
+/** SQL: whether a chunk is found by its key, as queries look for it. */
+const isFoundByKey = (chunks: string): string => `coalesce((
+  SELECT same.number = chunk.number FROM ${chunks} AS same
+  WHERE (same.segment, same.name, same.kind, same.first, same.ordinal)
+    = (chunk.segment, chunk.name, chunk.kind, chunk.first, chunk.ordinal)), false)`
+
 /** Reads all chunks of a segment; throws `DamagedSegment`. */
 export async function verifySegment(
   read: Read,
@@ -64,7 +70,7 @@ export async function verifySegment(
       read((client) =>
         ask(
           client,
-          `SELECT ${CHUNK_COLUMNS} FROM ${chunks}
+          `SELECT ${CHUNK_COLUMNS}, ${isFoundByKey(chunks)} FROM ${chunks} AS chunk
            WHERE segment = $1 AND number >= $2 ORDER BY number LIMIT ${STEP}`,
           id,
           number,
@@ -73,6 +79,7 @@ export async function verifySegment(
     )
     for (const stored of rows) {
       const chunk = readStoredChunk(id, stored)
+      if (stored.at(-1) !== 't') fail('an index of its table does not lead to a chunk')
       check(chunk, number, before)
       before = chunk
       number += 1

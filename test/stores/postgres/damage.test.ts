@@ -242,6 +242,23 @@ it('events on a page that cannot be read are left out, and their times reported'
   expect(await numbers('filter[number_gteq]=0&limit=200')).toEqual(sound)
 })
 
+it('verify finds chunks that an index of their table does not have', async () => {
+  const setReady = (isReady: boolean): Harm =>
+    `UPDATE pg_index SET indisready = ${isReady} WHERE indexrelid = 'daybook.segment_chunks_key'::regclass`
+  // The number is in another index, so the new version of a row gets entries of its own.
+  const { audit, sealer, numbers } = await openCopy(`SET allow_system_table_mods = on;
+    ${setReady(false)};
+    UPDATE daybook.segment_chunks SET number = -1 - number;
+    UPDATE daybook.segment_chunks SET number = -1 - number;
+    ${setReady(true)}`)
+  const { damage } = await audit.verify()
+  expect(damage.length).toBeGreaterThan(0)
+  expect(damage.every(({ kind }) => kind === 'segment')).toBe(true)
+  await sealer.settled()
+  expect((await audit.verify()).damage).toEqual([])
+  expect(await numbers('filter[text_eq]=text 3')).toEqual([3])
+})
+
 it('a merge that meets a segment on such a page ends, and the segment is built anew', async () => {
   const chunks = 'daybook.segment_chunks'
   const harm = overwriteBlock(chunks, 0) + appendBlock(chunks)

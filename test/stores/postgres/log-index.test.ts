@@ -14,6 +14,7 @@ import { createPostgresStore } from '../../../adapters/postgres/postgres-store.j
 import { compileFilter } from '../../../src/filter/evaluate.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import { NONE } from '../../../src/store-kit/index/postings.js'
+import { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
 import { createTrace } from '../../../src/store/trace.js'
 import { parseTimestamp } from '../../../src/event/timestamp.js'
 import { postgresDatabase } from '../../support/database.js'
@@ -216,6 +217,24 @@ it('lists side by side give each event once while events are added and sealed', 
     time.isHurried = false
     await sealing
   }
+})
+
+it('a segment that is set aside while the times of another are read is not left out', async () => {
+  await openLog()
+  await seal()
+  const index = createLogIndex(names(), TUNING)
+  const { segments } = await coverageOf(index, await take())
+  const [first, second] = segments.map(({ id }) => new DamagedSegment(id, 'for the test'))
+  index.setAside(first!)
+  const moment = await take()
+  const coverage = await coverageOf(index, {
+    ...moment,
+    ask(text, ...values) {
+      if (text.includes('created_at > $1 AND created_at <= $2')) index.setAside(second!)
+      return moment.ask(text, ...values)
+    },
+  })
+  expect([coverage.segments.length, coverage.recent.length]).toEqual([2, 1])
 })
 
 it('late events are found once, even if they commit after later ones', async () => {

@@ -1,6 +1,6 @@
 /* Pseudorandom numbers, the same in every run. */
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64'
-import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
+import { mersenne } from 'pure-rand/generator/mersenne'
 
 export interface Random {
   /** From 0 up to 1, exclusive. */
@@ -16,7 +16,7 @@ export interface Random {
 }
 
 export function createRandom(seed: number): Random {
-  const generator = xoroshiro128plus(seed)
+  const generator = mersenne(seed)
   const next = (): number => uniformFloat64(generator)
   const below = (limit: number): number => Math.floor(next() * limit)
   const mostlyLow = (limit: number): number => Math.floor(next() ** 3 * limit)

@@ -1,5 +1,5 @@
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64'
-import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
+import { mersenne } from 'pure-rand/generator/mersenne'
 import { AuditLog, AuditLogError, parseQuery } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { eventsEndpoint } from '../../src/http/events/endpoint.js'
@@ -91,7 +91,7 @@ const TOKENS = [
 
 /** Numbers from 0 to 1 that a seed determines. */
 export function random(seed: number): () => number {
-  const generator = xoroshiro128plus(seed)
+  const generator = mersenne(seed)
   return () => uniformFloat64(generator)
 }
 

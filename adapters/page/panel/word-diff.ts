@@ -1,4 +1,4 @@
-import { diffArrays } from 'diff'
+import { diffArrays } from 'diff/lib/diff/array.js'
 
 /** A piece of one side of a diff: unchanged, or only on this side. */
 export interface Piece {

@@ -1,4 +1,4 @@
-import { stat, statfs } from 'node:fs/promises'
+import fs from 'node:fs/promises'
 import path from 'node:path'
 import type { DiskHealth, StoreHealth } from '../../src/store/health.js'
 import type { WaitOptions } from '../../src/store/store.js'
@@ -24,7 +24,7 @@ export async function fileHealth(
 
 /** The size of a file; 0 if there is none. Opens nothing: see connection/file.ts. */
 const sizeOf = async (file: string): Promise<number> =>
-  stat(file).then(
+  fs.stat(file).then(
     ({ size }) => size,
     () => 0,
   )
@@ -33,7 +33,7 @@ async function diskOf(file: string): Promise<DiskHealth> {
   const sizes = await Promise.all([sizeOf(file), sizeOf(`${file}-wal`), sizeOf(`${file}-shm`)])
   const sizeBytes = sizes.reduce((a, b) => a + b)
   try {
-    const { bavail, bsize } = await statfs(path.dirname(file))
+    const { bavail, bsize } = await fs.statfs(path.dirname(file))
     return { sizeBytes, freeBytes: bavail * bsize }
   } catch (error) {
     throw storeFailure(error)

@@ -77,7 +77,12 @@ describe('imports', () => {
   it('of the page use no Node modules and no packages except Preact and diff', () => {
     const page = modules.map(({ file }) => file).filter((file) => file.startsWith('adapters/page/'))
     const packages = new Set([...reachedFrom(page)].flatMap((file) => byFile.get(file)!.packages))
-    expect([...packages].toSorted()).toEqual(['@preact/signals', 'diff/lib/diff/array.js', 'preact', 'preact/hooks'])
+    expect([...packages].toSorted()).toEqual([
+      '@preact/signals',
+      'diff/lib/diff/array.js',
+      'preact',
+      'preact/hooks',
+    ])
   })
 })
 

@@ -54,7 +54,12 @@ const capture = (options: Partial<PostgresCaptureOptions> = {}) =>
 async function captured(): Promise<readonly AuditEvent[]> {
   await audit.recordCustom('end')
   const { events } = await audit.list('filter[type_start]=audit:&limit=1000')
-  return events
+  // An event that is moved a second later or more says when its row changed.
+  return events.map((event) => {
+    const { ...attributes } = event.attributes
+    delete attributes['occurred_at']
+    return { ...event, attributes }
+  })
 }
 
 const insert = (id: string, total = 1): Promise<unknown> =>

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
-import { inspect } from 'node:util'
 import { AuditLogError } from '../../src/errors.js'
-import { storableText } from '../../src/event/json-copy.js'
+import {
+  type CaptureAsArguments,
+  type CaptureContext,
+  readCaptureArguments,
+} from '../../src/recording/capture-context.js'
 import {
   type CapturedTable,
   type CaptureOptions,
@@ -298,23 +301,25 @@ export async function removeCapture(
 }
 
 /**
- * Calls `run` and resolves to its result. Rows that the transaction changes meanwhile are captured with this user
- * name; others have none. The transaction is an open one of the host: a client of pg, or one of `daybook/orm`. Calls
- * for one transaction must not be nested. Rejects with `INVALID_OPTION` if no transaction is open.
+ * Calls `run` and resolves to its result. Rows that the transaction changes meanwhile are captured with this actor, or
+ * else with the current one, and with the ids of the current request and of the active span, as `record` has them; others
+ * have none. The transaction is an open one of the host: a client of pg, or one of `daybook/orm`. Calls for one
+ * transaction must not be nested. Rejects with `INVALID_OPTION` if no transaction is open, or for another actor than
+ * `withActor` takes.
  *
  * Without this function, in SQL: `SELECT set_config('daybook.actor', 'ann', true)`, until the end of the transaction.
  */
 export async function captureAs<Result>(
   transaction: PostgresClient | SqlTransaction,
-  username: string | null,
-  run: () => Result,
+  ...given: CaptureAsArguments<Result>
 ): Promise<Awaited<Result>> {
-  if (username !== null && typeof username !== 'string')
-    throw invalid(`username must be a text or null; it is ${inspect(username)}`)
+  const { context, run } = readCaptureArguments(given)
   checkClient(transaction)
-  const set = (name: string): string => `SELECT set_config('daybook.actor', ${literal(name)}, true)`
+  const set = ({ username, attributes }: CaptureContext): string =>
+    `SELECT set_config('daybook.actor', ${literal(username ?? '')}, true),
+      set_config('daybook.attributes', ${literal(attributes ?? '')}, true)`
   try {
-    await transaction.query(`${REQUIRE_TRANSACTION}; ${set(storableText(username ?? ''))}`)
+    await transaction.query(`${REQUIRE_TRANSACTION}; ${set(context)}`)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     const message = `transaction must be a client with an open transaction: BEGIN first (${reason})`
@@ -324,6 +329,6 @@ export async function captureAs<Result>(
     return await run()
   } finally {
     // The transaction may have ended, or can only be rolled back.
-    await transaction.query(set('')).catch(() => {})
+    await transaction.query(set({ username: null, attributes: null })).catch(() => {})
   }
 }

@@ -1,5 +1,9 @@
-import { inspect } from 'node:util'
 import { AuditLogError } from '../../src/errors.js'
+import {
+  type CaptureAsArguments,
+  type CaptureContext,
+  readCaptureArguments,
+} from '../../src/recording/capture-context.js'
 import {
   type CaptureOptions,
   type CapturePlan,
@@ -170,37 +174,35 @@ export function removeCapture(options: SqliteRemoveCaptureOptions): readonly str
   })
 }
 
-const SET_ACTOR = 'INSERT INTO main.daybook_actor (username) VALUES (?)'
+const SET_ACTOR = 'INSERT INTO main.daybook_actor (username, attributes) VALUES (?, ?)'
 const CLEAR_ACTOR = 'DELETE FROM main.daybook_actor'
 
 /**
- * Calls `run` and returns its result. Rows that the transaction changes meanwhile are captured with this user name;
- * others have none. The transaction is an open one of the host: a handle, or one of `daybook/orm`, for which a
- * promise is returned. Calls for one transaction must not be nested. Throws `INVALID_OPTION` if no transaction is
- * open, or nothing is captured in the database.
+ * Calls `run` and returns its result. Rows that the transaction changes meanwhile are captured with this actor, or
+ * else with the current one, and with the ids of the current request and of the active span, as `record` has them; others
+ * have none. The transaction is an open one of the host: a handle, or one of `daybook/orm`, for which a promise is
+ * returned. Calls for one transaction must not be nested. Throws `INVALID_OPTION` if no transaction is open, if
+ * nothing is captured in the database, or for another actor than `withActor` takes.
  */
 export function captureAs<Result>(
   transaction: HostDatabase,
-  username: string | null,
-  run: () => Result,
+  ...given: CaptureAsArguments<Result>
 ): Result
 export function captureAs<Result>(
   transaction: SqlTransaction,
-  username: string | null,
-  run: () => Result,
+  ...given: CaptureAsArguments<Result>
 ): Promise<Awaited<Result>>
 export function captureAs<Result>(
   transaction: HostDatabase | SqlTransaction,
-  username: string | null,
-  run: () => Result,
+  ...given: CaptureAsArguments<Result>
 ): Result | Promise<Awaited<Result>> {
-  if (username !== null && typeof username !== 'string')
-    throw invalid(`username must be a text or null; it is ${inspect(username)}`)
-  if (transaction instanceof SqlTransaction) return runAs(transaction, username, run)
+  const { context, run } = readCaptureArguments(given)
+  if (transaction instanceof SqlTransaction) return runAs(transaction, context, run)
   const database = readDatabase({ database: transaction })
   if (!database.inTransaction) throw invalid('transaction: no transaction is open on the handle')
-  setActor(() => database.prepare(SET_ACTOR).run(username))
-  // The transaction may have ended meanwhile, and with it the user name, unless it was committed.
+  const { username, attributes } = context
+  setActor(() => database.prepare(SET_ACTOR).run(username, attributes))
+  // The transaction may have ended meanwhile, and with it the actor, unless it was committed.
   const clear = (): void => {
     if (database.open) database.exec(CLEAR_ACTOR)
   }
@@ -229,18 +231,18 @@ const notCaptured = (cause: unknown): AuditLogError => {
   const reason = cause instanceof Error ? cause.message : String(cause)
   return new AuditLogError(
     'INVALID_OPTION',
-    `transaction: the user name cannot be set (${reason}): run captureChanges on the log's file first`,
+    `transaction: the actor cannot be set (${reason}): run captureChanges on the log's file first`,
     { cause },
   )
 }
 
 async function runAs<Result>(
   transaction: SqlTransaction,
-  username: string | null,
+  { username, attributes }: CaptureContext,
   run: () => Result,
 ): Promise<Awaited<Result>> {
   try {
-    await transaction.run(`${SET_ACTOR} RETURNING 1 AS done`, [username])
+    await transaction.run(`${SET_ACTOR} RETURNING 1 AS done`, [username, attributes])
   } catch (cause) {
     throw notCaptured(cause)
   }

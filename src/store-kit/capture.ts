@@ -57,6 +57,17 @@ export interface CapturePlan {
 /** Larger attributes are replaced by a note of their size. */
 export const MAX_CAPTURED_BYTES = 1_048_576
 
+/** What `captureAs` adds to captured events. The row's own key comes first, such as `session_id` of a table of sessions. */
+export const ACTOR_ATTRIBUTES: readonly string[] = [
+  'actor_kind',
+  'on_behalf_of',
+  'session_id',
+  'remote_address',
+  'request_id',
+  'trace_id',
+  'span_id',
+]
+
 export const captureType = (subject: string, action: string): string => `audit:${subject}:${action}`
 
 const invalid = (message: string): AuditLogError => new AuditLogError('INVALID_OPTION', message)

@@ -1,5 +1,6 @@
 import { REDACTED, SENSITIVE_KEYS } from '../../../src/event/secrets.js'
 import {
+  ACTOR_ATTRIBUTES,
   type CapturePlan,
   captureType,
   MAX_CAPTURED_BYTES,
@@ -141,6 +142,7 @@ export function captureFunction(
       ? 'NULL'
       : `CASE WHEN _row ->> ${first} ~* '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$'
           THEN ${literal(sourcePrefix)} || lower(_row ->> ${first}) END`
+  const ofActor = ACTOR_ATTRIBUTES.filter((attribute) => attribute !== link)
   const table = JSON.stringify({ table: subject }).slice(0, -1)
   // An expression, as a query on the members of the rows takes longer than the rest of the function.
   const changeOf = (column: string): string => {
@@ -164,6 +166,7 @@ export function captureFunction(
     _attributes text := ${literal(table)};
     _states text := '';
     _changes text;
+    _actor text := current_setting('daybook.attributes', true);
   BEGIN
     IF TG_OP IN ('UPDATE', 'DELETE') THEN _old := to_jsonb(OLD) - ${textArray(excluded)}; END IF;
     IF TG_OP IN ('UPDATE', 'INSERT') THEN _new := to_jsonb(NEW) - ${textArray(excluded)}; END IF;
@@ -191,6 +194,13 @@ export function captureFunction(
     END IF;
     IF octet_length(_states) > ${MAX_CAPTURED_BYTES} THEN
       _states := ',"recording":{"replaced":["/before","/after"],"cut_bytes":' || octet_length(_states) || '}';
+    END IF;
+    -- Any role can set it, so no other attributes are taken from it.
+    IF _actor <> '' THEN
+      _states := _states || coalesce((
+        SELECT string_agg(',' || to_json(key)::text || ':' || to_json(value)::text, '')
+        FROM jsonb_each_text(_actor::jsonb) WHERE key = ANY (${textArray(ofActor)})
+      ), '');
     END IF;
     INSERT INTO ${outbox} (
       suffix, type, username, source, system, attributes, terms, recorded_at, occurred_at, occurred_terms

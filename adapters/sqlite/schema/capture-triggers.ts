@@ -1,5 +1,6 @@
 import { REDACTED } from '../../../src/event/secrets.js'
 import {
+  ACTOR_ATTRIBUTES,
   type CapturePlan,
   captureType,
   MAX_CAPTURED_BYTES,
@@ -11,8 +12,8 @@ import { quoteName } from '../../../src/store-kit/sql.js'
  * function takes at most 127 arguments, and `json_object` refuses blobs.
  */
 
-/** The user of captured changes: only within a transaction, and only while `captureAs` runs. */
-export const ACTOR_TABLE = `CREATE TABLE IF NOT EXISTS main.daybook_actor (username TEXT) STRICT`
+/** The actor of captured changes: only within a transaction, and only while `captureAs` runs. */
+export const ACTOR_TABLE = `CREATE TABLE main.daybook_actor (username TEXT, attributes TEXT) STRICT`
 
 const ACTIONS = { create: 'INSERT', update: 'UPDATE', destroy: 'DELETE' } as const
 
@@ -91,6 +92,7 @@ export function captureTriggers(plan: CapturePlan): ReadonlyMap<CapturedAction, 
     ),
   )
 
+  /** JSON text without the closing brace. */
   const attributes = (action: CapturedAction): { readonly whole: string; readonly cut: string } => {
     const row = action === 'destroy' ? 'OLD' : 'NEW'
     const identity = [
@@ -103,12 +105,12 @@ export function captureTriggers(plan: CapturePlan): ReadonlyMap<CapturedAction, 
       ...(action === 'update' ? [`',"changes":['`, `substr(${changes}, 2)`, `']'`] : []),
     ]
     return {
-      whole: joined([...identity, ...states, `'}'`]),
+      whole: joined([...identity, ...states]),
       cut: joined([
         ...identity,
         `',"recording":{"replaced":["/before","/after"],"cut_bytes":'`,
         'octets',
-        `'}}'`,
+        `'}'`,
       ]),
     }
   }
@@ -119,6 +121,11 @@ export function captureTriggers(plan: CapturePlan): ReadonlyMap<CapturedAction, 
     const uuid = [8, 4, 4, 4, 12].map((digits) => '[0-9a-f]'.repeat(digits)).join('-')
     return `CASE WHEN ${id} GLOB '${uuid}' THEN ${literal(sourcePrefix)} || ${id} END`
   }
+
+  const ofActor =
+    link !== undefined && ACTOR_ATTRIBUTES.includes(link)
+      ? `nullif(json_remove(attributes, '$.${link}'), '{}')`
+      : 'attributes'
 
   const trigger = (action: CapturedAction): string => {
     const { whole, cut } = attributes(action)
@@ -133,7 +140,9 @@ BEGIN
     (SELECT username FROM daybook_actor ORDER BY rowid DESC LIMIT 1),
     ${source(action === 'destroy' ? 'OLD' : 'NEW')},
     1,
-    CASE WHEN octets > ${MAX_CAPTURED_BYTES} THEN ${cut} ELSE captured END,
+    CASE WHEN octets > ${MAX_CAPTURED_BYTES} THEN ${cut} ELSE captured END || coalesce(
+      (SELECT ',' || substr(${ofActor}, 2) FROM daybook_actor ORDER BY rowid DESC LIMIT 1), '}'
+    ),
     CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)
   FROM (SELECT captured, length(CAST(captured AS BLOB)) AS octets FROM (SELECT ${whole} AS captured));
 END`

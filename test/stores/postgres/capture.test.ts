@@ -11,6 +11,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { isSensitive } from '../../../src/event/secrets.js'
 import { postgresDatabase, type TestDatabase } from '../../support/database.js'
+import { type CaptureRow, expectActors, REFUSED } from '../shared/captured-actors.js'
 
 let test: TestDatabase
 let audit: AuditLog
@@ -452,13 +453,52 @@ describe('captureAs', () => {
     expect((await captured()).map(({ username }) => username)).toEqual(['ann', null, null])
   })
 
-  it('is refused without a transaction', async () => {
+  it('gives captured events the actor and the ids that recorded ones have', async () => {
+    await sql('CREATE TABLE app.sessions (id text PRIMARY KEY)')
+    await capture({ tables: [ORDERS, { name: 'app.sessions', subject: 'sessions' }] })
+    const client = await test.pool.connect()
+    const add = async (...[given, table, id]: Parameters<CaptureRow>): Promise<void> => {
+      await client.query('BEGIN')
+      await captureAs(client, ...given, () =>
+        client.query(`INSERT INTO app.${table} (id) VALUES ($1)`, [id]),
+      )
+      await client.query('COMMIT')
+    }
+    await expectActors(audit, add, captured)
+    client.release()
+  })
+
+  it('takes from the settings of the transaction only the name and attributes of actors', async () => {
+    await capture()
+    await sql(`BEGIN;
+      SELECT set_config('daybook.actor', 'ann', true),
+        set_config('daybook.attributes', '{"actor_kind":"user","after":1,"project_id":"x"}', true);
+      INSERT INTO app.orders VALUES ('A'); COMMIT`)
+    expect(await captured()).toMatchObject([
+      {
+        username: 'ann',
+        attributes: {
+          table: 'orders',
+          order_id: 'A',
+          after: { id: 'A', total: null, note: null },
+          actor_kind: 'user',
+        },
+      },
+    ])
+    expect((await captured())[0]!.attributes).not.toHaveProperty('project_id')
+  })
+
+  it('is refused without a transaction, and with a bad actor', async () => {
     const client = await test.pool.connect()
     const run = (): never => expect.fail('ran')
     const refused = { code: 'INVALID_OPTION' }
     await expect(captureAs(client, 'ann', run)).rejects.toMatchObject(refused)
     await expect(captureAs(test.pool, 'ann', run)).rejects.toMatchObject(refused)
-    await expect(captureAs(client, 7 as never, run)).rejects.toMatchObject(refused)
+    for (const [given, message] of REFUSED)
+      await expect(captureAs(client, ...(given as never))).rejects.toMatchObject({
+        ...refused,
+        message: expect.stringContaining(message),
+      })
     client.release()
   })
 })

@@ -11,6 +11,7 @@ import {
 import { Kysely, SqliteDialect } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { tempDir } from '../../support/temp.js'
+import { type CaptureRow, expectActors, REFUSED } from '../shared/captured-actors.js'
 
 let temp: ReturnType<typeof tempDir>
 let database: Database.Database
@@ -301,15 +302,28 @@ describe('captureAs', () => {
     expect((await captured()).map(({ username }) => username)).toEqual(['ann', null, null])
   })
 
-  it('is refused without a transaction, or where nothing is captured', () => {
+  it('gives captured events the actor and the ids that recorded ones have', async () => {
+    database.exec('CREATE TABLE sessions (id TEXT PRIMARY KEY)')
+    capture({ tables: ['orders', 'sessions'] })
+    const add = async (...[given, table, id]: Parameters<CaptureRow>): Promise<void> =>
+      database.transaction(() =>
+        captureAs(
+          database,
+          ...given,
+          () => void database.prepare(`INSERT INTO ${table} (id) VALUES (?)`).run(id),
+        ),
+      )()
+    await expectActors(audit, add, captured)
+  })
+
+  it('is refused without a transaction, where nothing is captured, and with a bad actor', () => {
     const refused = (message: string) =>
       expect.objectContaining({ code: 'INVALID_OPTION', message: expect.stringContaining(message) })
     const run = (): unknown => captureAs(database, 'ann', () => {})
     expect(run).toThrow(refused('no transaction is open'))
-    expect(database.transaction(() => captureAs(database, 7 as never, () => {}))).toThrow(
-      refused('username must be a text or null; it is 7'),
-    )
     expect(database.transaction(run)).toThrow(refused('run captureChanges'))
+    for (const [given, message] of REFUSED)
+      expect(() => captureAs(database, ...(given as never))).toThrow(refused(message))
   })
 })
 

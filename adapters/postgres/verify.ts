@@ -12,11 +12,13 @@ import {
   staleHighWater,
   unindexedEvents,
 } from '../../src/store-kit/damages.js'
+import { createKnownNames, type KnownNames } from '../../src/store-kit/index/attribute-names.js'
 import { DamagedSegment } from '../../src/store-kit/index/segment-source.js'
 import { BLOCK } from '../../src/store-kit/index/time-blocks.js'
 import { ask, askLast, type PostgresPoolClient, type TextRow } from './connection/client.js'
 import { createAsk } from './connection/connection.js'
 import { isCorrupt } from './connection/failures.js'
+import { verifyNames } from './index/column-names.js'
 import { loadIndexState, loadSegments, type PostgresSegmentRow } from './index/index-state.js'
 import { findMissing, readBlocks } from './index/segment-times.js'
 import { withRetry } from './log/calls.js'
@@ -44,6 +46,8 @@ interface Run {
   readonly names: Names
   readonly options: VerifyOptions
   readonly found: (damage: Damage) => void
+  /** The names that have been read. */
+  readonly known: KnownNames
   readonly onDamaged: (damaged: DamagedSegment) => void
   readonly read: Read
   /** The times of damaged events, which need not be in a segment. */
@@ -71,7 +75,8 @@ export async function verifyLog(
       await ask(client, 'COMMIT')
       return result
     })
-  const run: Run = { names, options, found, read, onDamaged, damagedTimes: new Set() }
+  const known = createKnownNames()
+  const run: Run = { names, options, found, known, read, onDamaged, damagedTimes: new Set() }
 
   await guarded(run, names.events, () => verifyEvents(run, countEvent))
   await guarded(run, names.liveEvents, () => verifyLive(run))
@@ -194,7 +199,7 @@ async function verifyLive({ names: { liveEvents }, read, found }: Run): Promise<
 
 /** Reads each segment once, also those that are built meanwhile, and returns their number. */
 async function verifySegments(run: Run): Promise<number> {
-  const { names, options, found, read } = run
+  const { names, options, found, known, read } = run
   const load = (): Promise<readonly PostgresSegmentRow[]> =>
     read((client) => loadSegments(client, names))
   const seen = new Set<number>()
@@ -208,6 +213,7 @@ async function verifySegments(run: Run): Promise<number> {
     options.onProgress?.({ step: 'index', done: seen.size, total: visible.length })
     seen.add(row.id)
     try {
+      await verifyNames(read, names, known, row)
       await verifySegment(read, names, row)
       await guarded(run, names.events, () => verifyPresence(run, row))
     } catch (error) {

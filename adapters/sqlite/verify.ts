@@ -11,6 +11,7 @@ import {
   staleHighWater,
   unindexedEvents,
 } from '../../src/store-kit/damages.js'
+import { createKnownNames, type KnownNames } from '../../src/store-kit/index/attribute-names.js'
 import { DamagedSegment } from '../../src/store-kit/index/segment-source.js'
 import { SUFFIX_LENGTH } from '../../src/event/event-id.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
@@ -18,6 +19,7 @@ import type { Connection } from './connection/connection.js'
 import { isCorrupt } from './connection/database.js'
 import { runTimeSlice } from './connection/time-slice.js'
 import { withFileCheck } from './check-file.js'
+import { readNextNames } from './index/column-names.js'
 import { type IndexState, loadIndexState, type SqliteSegmentRow } from './index/index-state.js'
 import { isLost } from './index/lost-events.js'
 import { readSegment } from './index/segment-reader.js'
@@ -50,6 +52,8 @@ interface Run {
   readonly tables: Tables
   readonly options: VerifyOptions
   readonly found: (damage: Damage) => void
+  /** The names that have been read. */
+  readonly known: KnownNames
   /** Runs the steps in time slices; each slice sees one snapshot of the file. */
   readonly onDamaged: (damaged: DamagedSegment) => void
   readonly work: (steps: Iterator<undefined, void>) => Promise<void>
@@ -69,7 +73,7 @@ export async function verifyFile(
     const slice = (): boolean => connection.snapshot(() => runTimeSlice(step))
     while (await connection.retry(slice, { signal })) await nextTurn()
   }
-  const run: Run = { tables, options, found, work, onDamaged }
+  const run: Run = { tables, options, found, known: createKnownNames(), work, onDamaged }
 
   await guarded(run, 'daybook_events', verifyEvents(run, countEvent))
   await guarded(run, 'daybook_live', verifyLive(run))
@@ -135,7 +139,7 @@ function* verifyLive({ tables: { live }, found }: Run): Generator<undefined, voi
 
 /** Reads each segment once, also those that are built meanwhile, and returns their number. */
 async function verifySegments(run: Run): Promise<number> {
-  const { tables, options, found, work } = run
+  const { tables, options, found, known, work } = run
   const { connection } = tables
   const load = (): Promise<IndexState> =>
     connection.retry(() => loadIndexState(connection), { signal: options.signal })
@@ -149,6 +153,8 @@ async function verifySegments(run: Run): Promise<number> {
     options.onProgress?.({ step: 'index', done: read.size, total: segments.length })
     read.add(row.id)
     try {
+      const readNames = (): boolean => readNextNames(connection, known, row)
+      while (await connection.retry(readNames, { signal: options.signal })) await nextTurn()
       await work(verifySegment(connection, row))
       await guarded(run, 'daybook_events', verifyPresence(run, row))
     } catch (error) {

@@ -37,7 +37,8 @@ const GROWTH = 4
 export interface ChunkLoader {
   /** The known chunks of the lists. */
   known(lists: Lists): KnownChunks
-  numberOf(name: string): number | undefined
+  /** The number that a name has in the segment; `undefined` if it has none. */
+  numberOf(name: string, segment: Pick<PostgresSegmentRow, 'id' | 'names'>): number | undefined
   times(segment: number, block: number): readonly Microseconds[]
   /** The first times of all blocks. */
   firsts(segment: Pick<PostgresSegmentRow, 'id' | 'size' | 'starts'>): Float64Array
@@ -58,21 +59,13 @@ export interface ChunkLoader {
 export interface ChunkLoaderOptions {
   readonly names: Names
   readonly cache: ChunkCache
-  /** Version of the index in the snapshot. */
-  readonly version: number
   readonly ask: Ask
   /** Called with the number of rows that were fetched. */
   readonly onRead?: ((rows: number) => void) | undefined
 }
 
-export function createChunkLoader({
-  names,
-  cache,
-  version,
-  ask,
-  onRead,
-}: ChunkLoaderOptions): ChunkLoader {
-  const loaded = createLoadedChunks(cache, version)
+export function createChunkLoader({ names, cache, ask, onRead }: ChunkLoaderOptions): ChunkLoader {
+  const loaded = createLoadedChunks(cache)
   let counts = new Map<string, number>()
   let missing = new Map<string, Request>()
   let noted = 0
@@ -91,9 +84,11 @@ export function createChunkLoader({
     note,
     bulk: loaded.bulk,
     noted: () => noted,
-    numberOf(name) {
-      const number = loaded.numberOf(name)
-      return number === 'unknown' ? miss({ by: 'name', name }) : number
+    numberOf(name, { id, names: last }) {
+      const from = cache.names.last()
+      return from < last
+        ? miss({ by: 'names', segment: id, from })
+        : cache.names.numberOf(name, last)
     },
     times: (segment, block) =>
       loaded.times(segment, block) ?? miss({ by: 'times', segment, block }),

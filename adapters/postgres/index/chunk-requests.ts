@@ -28,7 +28,8 @@ export type Request =
       /** The `eventsDigest` of these times. */
       readonly digest: number
     }
-  | { readonly by: 'name'; readonly name: string }
+  /** The names after a number, which the segment needs. */
+  | { readonly by: 'names'; readonly segment: number; readonly from: number }
 
 /** The parameters of a request, in the order of its branch's columns. */
 type Values = readonly (string | number)[]
@@ -50,6 +51,8 @@ const PLACE = [...LISTS, ['first', 'text'], ['ordinal', 'int'], ['max_rows', 'in
 // Base64 is the text format that is fastest to send and decode, despite its line ends.
 const CHUNK = `encode(c.first, 'hex'), c.ordinal::text, c.vals, encode(c.posts, 'base64'),
   c.number::text, c.checksum::text`
+
+const NAMES_AT_ONCE = 8192
 
 const IN_LISTS = 'c.segment = r.segment AND c.name = r.name AND c.kind = r.kind'
 const AT_PLACE = `(decode(r.first, 'hex'), r.ordinal)`
@@ -107,10 +110,11 @@ const BRANCHES: Readonly<Record<Request['by'], Branch>> = {
       encode(string_agg(c.first, ''::bytea ORDER BY c.number), 'base64'), NULL, NULL FROM ${chunks} AS c
       WHERE c.segment = r.segment AND c.number < r.blocks`,
   },
-  name: {
-    columns: [['name', 'text']],
+  names: {
+    columns: [['low', 'int']],
     select: ({ attributeNames }) =>
-      `SELECT NULL, c.id::text, NULL, NULL, NULL, NULL FROM ${attributeNames} AS c WHERE c.name = r.name`,
+      `SELECT NULL, NULL, c.name, NULL, c.id::text, c.checksum::text FROM ${attributeNames} AS c
+      WHERE c.id > r.low ORDER BY c.id LIMIT ${NAMES_AT_ONCE}`,
   },
 }
 
@@ -133,18 +137,15 @@ function valuesOf(request: Request): Values {
       return [request.segment, request.block]
     case 'firsts':
       return [request.segment, request.blocks]
-    case 'name':
-      return [request.name]
+    case 'names':
+      return [request.from]
   }
 }
 
-/** The segment of a request, unless it is for a name. */
-export function segmentOf(request: Request): number | undefined {
-  if (request.by === 'name') return undefined
-  return 'lists' in request ? request.lists.segment : request.segment
-}
+export const segmentOf = (request: Request): number =>
+  'lists' in request ? request.lists.segment : request.segment
 
-/** Identifies a request, apart from `max`. */
+/** Identifies a request, apart from `max`, and from the segment that needs names. */
 export const keyOf = (request: Request): string =>
   request.by === 'down' || request.by === 'up'
     ? [request.by, ...valuesOf({ ...request, max: 0 })].join(' ')

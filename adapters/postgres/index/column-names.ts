@@ -1,82 +1,181 @@
-import { isStorableText } from '../../../src/event/json-copy.js'
+import {
+  type CheckedNames,
+  checkNames,
+  type KnownNames,
+  nameRow,
+  type NameRow,
+} from '../../../src/store-kit/index/attribute-names.js'
 import { admittedColumns } from '../../../src/store-kit/index-builder/column-numbers.js'
 import type { NumberedColumn } from '../../../src/store-kit/index-builder/index-driver.js'
 import type { Column } from '../../../src/store-kit/index/column-table.js'
+import { damagedNames, SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import { ask, runInTransaction, type PostgresPoolClient } from '../connection/client.js'
+import { isCorrupt } from '../connection/failures.js'
 import type { Names } from '../schema/names.js'
 import type { DriverContext } from './driver-context.js'
+import { changeIndexState, loadSegments, type PostgresSegmentRow } from './index-state.js'
+import { readingSegment } from './unreadable-chunks.js'
 
-/** Names that one transaction adds. */
-const MAX_ADDED = 1000
+/** Rows that one statement reads or adds. */
+const STEP = 1000
 
-/**
- * Gives names numbers that they keep. Numbers are not cached, as a server that takes over after a failure
- * may lack the latest names.
- */
-export async function numberColumns(
-  { names, run }: DriverContext,
-  columns: readonly Column[],
-): Promise<readonly NumberedColumn[]> {
-  const numbered: NumberedColumn[] = []
-  for (let from = 0; from < columns.length; from += MAX_ADDED) {
-    const some = columns.slice(from, from + MAX_ADDED).filter(({ name }) => isStorableText(name))
-    const byName = new Map(some.map((column) => [column.name, column]))
-    const rows = await run((client) => numberNames(client, names, some))
-    for (const [name, number] of rows) numbered.push([number, byName.get(name)!])
-  }
-  return numbered
-}
+const rowsAfter = ({ attributeNames }: Names, columns: string): string =>
+  `SELECT ${columns} FROM ${attributeNames} WHERE id > $1 ORDER BY id`
 
-async function numberNames(
+const nextRows = (names: Names, columns: string): string =>
+  `${rowsAfter(names, columns)} LIMIT ${STEP}`
+
+const COLUMNS = 'id, name, checksum'
+
+const readRow = ([id, name, checksum]: readonly (string | null)[]): NameRow => [
+  Number(id),
+  name!,
+  Number(checksum),
+]
+
+async function readNext(
   client: PostgresPoolClient,
   names: Names,
-  columns: readonly Column[],
-): Promise<[name: string, number: number][]> {
-  const wanted = columns.map(({ name }) => name)
-  const known = await findNames(client, names, wanted)
-  if (known.length === columns.length) return known
-  const { attributeNames, locks } = names
-  await runInTransaction(client, async () => {
-    // The index of names is not unique, because names may be too long for a unique index.
-    await ask(client, `SELECT pg_advisory_xact_lock(${locks.names})`)
-    const there = new Set((await findNames(client, names, wanted)).map(([name]) => name))
-    const unknown = columns.filter(({ name }) => !there.has(name))
-    const [count] = await ask(client, `SELECT coalesce(max(id), 0) FROM ${attributeNames}`)
-    await ask(
-      client,
-      `INSERT INTO ${attributeNames} (name) SELECT unnest($1::text[])`,
-      admittedColumns(unknown, Number(count![0])).map(({ name }) => name),
-    )
-  })
-  return findNames(client, names, wanted)
+  after: number,
+): Promise<readonly NameRow[]> {
+  return (await ask(client, nextRows(names, COLUMNS), after)).map(readRow)
 }
 
-/** The names of the numbers, in the same order. */
+/** Reads the names of a segment; throws `DamagedSegment` if any is damaged or missing. */
+export async function verifyNames(
+  read: <Result>(act: (client: PostgresPoolClient) => Promise<Result>) => Promise<Result>,
+  names: Names,
+  known: KnownNames,
+  { id, names: last }: PostgresSegmentRow,
+): Promise<void> {
+  while (known.last() < last) {
+    const before = known.last()
+    known.add(await readingSegment(id, () => read((client) => readNext(client, names, before))))
+    if (known.last() === before) throw damagedNames(id)
+  }
+}
+
+async function readAll(client: PostgresPoolClient, names: Names): Promise<CheckedNames> {
+  const rows: NameRow[] = []
+  // Damaged numbers may be any.
+  for (let after = -(2 ** 31), isLast = false; !isLast;) {
+    const next = await readNext(client, names, after)
+    rows.push(...next)
+    isLast = next.length < STEP
+    after = next.at(-1)?.[0] ?? after
+  }
+  const segments = (await loadSegments(client, names)).filter(({ isTrusted }) => isTrusted)
+  return checkNames(rows, Math.max(0, ...segments.map((row) => row.names)))
+}
+
+const lockNames = async (client: PostgresPoolClient, { locks }: Names): Promise<void> =>
+  void (await ask(client, `SELECT pg_advisory_xact_lock(${locks.names})`))
+
+async function insertNames(
+  client: PostgresPoolClient,
+  { attributeNames }: Names,
+  rows: readonly NameRow[],
+): Promise<void> {
+  for (let from = 0; from < rows.length; from += STEP) {
+    const some = rows.slice(from, from + STEP)
+    await ask(
+      client,
+      `INSERT INTO ${attributeNames} (${COLUMNS})
+       SELECT * FROM unnest($1::int4[], $2::text[], $3::int8[])`,
+      some.map(([id]) => id),
+      some.map(([, name]) => name),
+      some.map(([, , checksum]) => checksum),
+    )
+  }
+}
+
+/**
+ * Takes lost names out of use: all segments that may have their numbers are built anew. If the server cannot read
+ * the table, all names are lost.
+ */
+const replaceLost = (
+  client: PostgresPoolClient,
+  names: Names,
+  isReadable: boolean,
+): Promise<boolean> =>
+  changeIndexState(client, names, async (state) => {
+    await lockNames(client, names)
+    if (!isReadable) await ask(client, `TRUNCATE ${names.attributeNames}`)
+    const { damaged, lost } = await readAll(client, names)
+    await ask(client, `DELETE FROM ${names.attributeNames} WHERE id = ANY ($1::int4[])`, damaged)
+    await insertNames(
+      client,
+      names,
+      lost.map((number) => nameRow(number, null)),
+    )
+    if (lost.length === 0) return undefined
+    await ask(
+      client,
+      `UPDATE ${names.segments} SET state = ${SegmentState.damaged}
+       WHERE state = ${SegmentState.visible} AND names >= $1`,
+      lost[0],
+    )
+    return state
+  })
+
+/** Not cached: other processes add names, and a server that takes over after a failure may lack the latest ones. */
+async function readNames({ names, run }: DriverContext): Promise<CheckedNames> {
+  const read = (): Promise<CheckedNames> => run((client) => readAll(client, names))
+  const checked = await read().catch((error: unknown) => {
+    if (!isCorrupt(error)) throw error
+    return undefined
+  })
+  if (checked && checked.damaged.length === 0 && checked.lost.length === 0) return checked
+  await run((client) => replaceLost(client, names, checked !== undefined))
+  return read()
+}
+
+/** Gives names numbers that they keep. */
+export async function numberColumns(
+  context: DriverContext,
+  columns: readonly Column[],
+): Promise<readonly NumberedColumn[]> {
+  const { names, run } = context
+  let { numbers, last } = await readNames(context)
+  const added = admittedColumns(
+    columns.filter(({ name }) => !numbers.has(name)),
+    last,
+  )
+  if (added.length > 0) {
+    const rows = await run((client) => addNames(client, names, last, added))
+    numbers = new Map([...numbers, ...rows.map(([number, name]) => [name!, number] as const)])
+  }
+  return columns.flatMap((column) => {
+    const number = numbers.get(column.name)
+    return number === undefined ? [] : [[number, column] as const]
+  })
+}
+
+/** Returns the rows after the last one: those that other processes have added, and those of the columns. */
+const addNames = (
+  client: PostgresPoolClient,
+  names: Names,
+  last: number,
+  columns: readonly Column[],
+): Promise<readonly NameRow[]> =>
+  runInTransaction(client, async () => {
+    await lockNames(client, names)
+    const others = (await ask(client, rowsAfter(names, COLUMNS), last)).map(readRow)
+    const known = new Set(others.map(([, name]) => name))
+    const end = others.at(-1)?.[0] ?? last
+    const added = columns
+      .filter(({ name }) => !known.has(name))
+      .map(({ name }, i) => nameRow(end + 1 + i, name))
+    await insertNames(client, names, added)
+    return [...others, ...added]
+  })
+
+/** The names of the numbers, in the same order. A merge of segments with a lost name has no effect. */
 export async function namesOf(
-  { names, run }: DriverContext,
+  context: DriverContext,
   numbers: readonly number[],
 ): Promise<readonly string[]> {
   if (numbers.length === 0) return []
-  const rows = await run((client) =>
-    ask(
-      client,
-      `SELECT id, name FROM ${names.attributeNames} WHERE id = ANY ($1::int4[])`,
-      numbers,
-    ),
-  )
-  const byNumber = new Map(rows.map(([id, name]) => [Number(id), name!]))
-  return numbers.map((number) => byNumber.get(number)!)
-}
-
-async function findNames(
-  client: PostgresPoolClient,
-  { attributeNames }: Names,
-  some: readonly string[],
-): Promise<[name: string, number: number][]> {
-  const rows = await ask(
-    client,
-    `SELECT name, id FROM ${attributeNames} WHERE name = ANY ($1::text[])`,
-    some,
-  )
-  return rows.map(([name, id]) => [name!, Number(id)])
+  const { names } = await readNames(context)
+  return numbers.map((number) => names.get(number) ?? '')
 }

@@ -21,6 +21,8 @@ export interface PostgresSegmentRow extends SegmentRow {
   readonly digest: number
   /** The `eventsDigest` of the first times of its blocks of times. */
   readonly starts: number
+  /** The number of its last name. */
+  readonly names: number
   /** Number of its chunks. */
   readonly chunks: number
   readonly isDamaged: boolean
@@ -39,7 +41,7 @@ export const selectSegments = ({ segments }: Names): string =>
 export function readSegmentRow(row: TextRow): PostgresSegmentRow {
   const values = row.map(Number)
   const [state, checksum] = values.slice(-2)
-  const [id, level, size, first, last, removed, partial, digest, chunks, starts] = values
+  const [id, level, size, first, last, removed, partial, digest, namesTo, chunks, starts] = values
   const isTrusted = keyChecksum(values.slice(0, -2)) === checksum
   return {
     id: id!,
@@ -51,6 +53,7 @@ export function readSegmentRow(row: TextRow): PostgresSegmentRow {
     removed: removed!,
     digest: digest!,
     starts: starts!,
+    names: namesTo!,
     chunks: chunks!,
     isDamaged: state === SegmentState.damaged || !isTrusted,
     isTrusted,

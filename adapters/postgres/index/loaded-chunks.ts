@@ -1,6 +1,7 @@
 import { eventsDigest } from '../../../src/store-kit/index/checksums.js'
 import {
   type ChunkValues,
+  damagedNames,
   DamagedSegment,
   type Key,
   missingRows,
@@ -23,8 +24,6 @@ import { numberOfKey } from './segment-keys.js'
 export interface LoadedChunks {
   /** The known chunks of the lists. */
   known(lists: Lists): KnownChunks
-  /** `unknown` before it was fetched; `undefined` if the index does not have the name. */
-  numberOf(name: string): number | undefined | 'unknown'
   /** `undefined` before they were fetched. */
   times(segment: number, block: number): readonly Microseconds[] | undefined
   /** `undefined` before they were fetched. */
@@ -66,11 +65,10 @@ function readFirsts(
   return times
 }
 
-export function createLoadedChunks(cache: ChunkCache, version: number): LoadedChunks {
+export function createLoadedChunks(cache: ChunkCache): LoadedChunks {
   let held = new Map<string, KnownChunks>()
   let times = new Map<string, readonly Microseconds[]>()
   let firsts = new Map<number, Float64Array>()
-  const numbers = new Map<string, number | undefined>()
   const bulk = new Map<string, readonly ChunkRow[]>()
   let bytes = 0
 
@@ -83,12 +81,12 @@ export function createLoadedChunks(cache: ChunkCache, version: number): LoadedCh
 
   const add = (request: Request, rows: readonly TextRow[]): void => {
     switch (request.by) {
-      case 'name': {
-        const number = rows[0] && Number(rows[0][2])
-        numbers.set(request.name, number)
-        cache.keepName(request.name, version, number)
+      case 'names':
+        cache.names.add(
+          rows.map(([, , , name, , number, sum]) => [Number(number), name!, Number(sum)]),
+        )
+        if (cache.names.last() <= request.from) throw damagedNames(request.segment)
         break
-      }
       case 'times': {
         const block = readTimes(request.segment, rows)
         times.set(keyOf(request), block)
@@ -123,12 +121,6 @@ export function createLoadedChunks(cache: ChunkCache, version: number): LoadedCh
     bulk,
     add,
     bytes: () => bytes,
-    numberOf(name) {
-      if (numbers.has(name)) return numbers.get(name)
-      const number = cache.name(name, version)
-      if (number !== 'unknown') numbers.set(name, number)
-      return number
-    },
     times: (segment, block) =>
       times.get(keyOf({ by: 'times', segment, block })) ?? cache.times(segment, block),
     firsts: (segment) => firsts.get(segment) ?? cache.firsts(segment),

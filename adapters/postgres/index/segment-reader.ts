@@ -1,4 +1,3 @@
-import { isStorableText } from '../../../src/event/json-copy.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import { openSegment } from '../../../src/store-kit/index/segment.js'
 import {
@@ -124,9 +123,7 @@ export function readSegment(loader: ChunkLoader, row: PostgresSegmentRow): Index
   const source = {
     chunks: createChunkReader(loader),
     listsOf(name: string | undefined, kind: number) {
-      // Such a name is not a text for Postgres, so it has no column.
-      if (name !== undefined && !isStorableText(name)) return undefined
-      const number = name === undefined ? OTHERS : loader.numberOf(name)
+      const number = name === undefined ? OTHERS : loader.numberOf(name, row)
       return number === undefined ? undefined : { segment, name: number, kind }
     },
     timesOf: (block: number) => loader.times(segment, block),

@@ -4,7 +4,7 @@ import type {
   NewSegment,
   WrittenSegment,
 } from '../../../src/store-kit/index-builder/index-driver.js'
-import { keyOf, SegmentState } from '../../../src/store-kit/index/segment-source.js'
+import { keyOf, OTHERS, SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
@@ -103,7 +103,8 @@ export async function setVisible(
   const { segments, chunks } = names
   const rows = await ask(
     client,
-    `UPDATE ${segments} SET state = ${SegmentState.visible}, chunks = $2::int4
+    `UPDATE ${segments} SET state = ${SegmentState.visible}, chunks = $2::int4,
+       names = coalesce((SELECT max(name) FROM ${chunks} WHERE segment = $1 AND name < ${OTHERS}), 0)
      WHERE id = $1 AND state = ${SegmentState.building}
        AND (SELECT count(*) FROM ${chunks} WHERE segment = $1) = $2::int4
      RETURNING 1`,

@@ -52,11 +52,10 @@ export interface SessionOptions {
 
 export function openSession(options: SessionOptions): IndexSession {
   const { names, snapshot, coverage, bounds, filter, timesOf, onRead } = options
-  const { segments, recent, version, cache } = coverage
+  const { segments, recent, cache } = coverage
   const loader = createChunkLoader({
     names,
     cache,
-    version,
     ask: snapshot.ask,
     onRead: onRead && ((chunks) => onRead(0, chunks)),
   })

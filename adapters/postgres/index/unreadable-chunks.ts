@@ -25,7 +25,6 @@ export async function findUnreadableSegments(
   const attempt = createAttempt(ask)
   const damaged: DamagedSegment[] = []
   for (const segment of new Set(requests.map(segmentOf))) {
-    if (segment === undefined) continue
     const own = requests.filter((request) => segmentOf(request) === segment)
     const { text, params } = requestStatement(names, own)
     const rows = await attempt(text, ...params)

@@ -133,6 +133,9 @@ const liveTables = (names: Names): string => `
  * their ids. A segment has the value of that count at the time it was built: if the count is still the same, an
  * event of the segment without a row is missing, not removed.
  *
+ * `names` is the number of a segment's last name. Names of attributes are read as a whole, so their table has no
+ * index that could be damaged. A name without a text was lost: only segments that are built anew had its number.
+ *
  * A row of `late_events` becomes visible with its commit; `transaction` tells a reader whether its
  * snapshot includes it, as ids and times do not follow the order of commits.
  */
@@ -148,10 +151,10 @@ const indexTables = (names: Names): string => `
   );
   INSERT INTO ${names.indexState} (version, sealed_to) VALUES (0, -1);
   CREATE TABLE ${names.attributeNames} (
-    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    name text COLLATE "C" NOT NULL
+    id integer NOT NULL,
+    name text COLLATE "C",
+    checksum bigint NOT NULL
   );
-  CREATE INDEX attribute_names_name ON ${names.attributeNames} USING hash (name);
   CREATE TABLE ${names.segments} (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     state smallint NOT NULL,
@@ -163,6 +166,7 @@ const indexTables = (names: Names): string => `
     removed bigint NOT NULL,
     digest bigint NOT NULL,
     starts bigint NOT NULL,
+    names integer NOT NULL DEFAULT 0,
     chunks integer NOT NULL DEFAULT 0,
     checksum bigint NOT NULL DEFAULT 0
   );

@@ -1,70 +1,156 @@
-import { LRUCache } from 'lru-cache'
+import {
+  type CheckedNames,
+  checkNames,
+  createKnownNames,
+  type KnownNames,
+  nameRow,
+  type NameRow,
+} from '../../../src/store-kit/index/attribute-names.js'
 import { admittedColumns } from '../../../src/store-kit/index-builder/column-numbers.js'
 import type { NumberedColumn } from '../../../src/store-kit/index-builder/index-driver.js'
 import type { Column } from '../../../src/store-kit/index/column-table.js'
+import { damagedNames, SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import type { Connection } from '../connection/connection.js'
+import { readingSegment } from './checksums.js'
 import type { DriverContext } from './driver-context.js'
+import { loadIndexState, type SqliteSegmentRow } from './index-state.js'
+import { nextVersion } from './segment-dropping.js'
 
-/** The numbers that the index uses for names of attributes. */
-export interface ColumnNames {
-  /** `undefined` for a name that no segment has. */
-  find(name: string): number | undefined
+/** Rows that one statement reads, and that one transaction adds. */
+const STEP = 500
+
+const AFTER = 'SELECT id, name, checksum FROM daybook_names WHERE id > ? ORDER BY id'
+
+const NEXT = `${AFTER} LIMIT ${STEP}`
+
+const INSERT = 'INSERT INTO daybook_names (id, name, checksum) VALUES (?, ?, ?)'
+
+const DELETE = 'DELETE FROM daybook_names WHERE id = ?'
+
+const SET_DAMAGED = `UPDATE daybook_segments SET state = ${SegmentState.damaged}
+  WHERE state = ${SegmentState.visible} AND names >= ?`
+
+const nextRows = ({ statement }: Connection, after: number): readonly NameRow[] =>
+  statement(NEXT).raw(true).all(after) as unknown as readonly NameRow[]
+
+const all = new WeakMap<Connection, KnownNames>()
+
+/** The names that queries on the connection have read. */
+export function knownNames(connection: Connection): KnownNames {
+  let known = all.get(connection)
+  if (!known) all.set(connection, (known = createKnownNames()))
+  return known
 }
 
-const MAX_CACHED = 2000
+/**
+ * Reads the next names that a segment needs; false if it needs none. Throws `DamagedSegment` if the next one is
+ * damaged or missing.
+ */
+export function readNextNames(
+  connection: Connection,
+  known: KnownNames,
+  { id, names: last }: SqliteSegmentRow,
+): boolean {
+  const before = known.last()
+  if (before >= last) return false
+  known.add(readingSegment(id, () => nextRows(connection, before)))
+  if (known.last() === before) throw damagedNames(id)
+  return true
+}
 
-/** Names that one transaction adds. */
-const MAX_ADDED = 500
+/** The number that a name has in the segment; `undefined` if it has none. */
+export function numberOf(
+  connection: Connection,
+  row: SqliteSegmentRow,
+  name: string,
+): number | undefined {
+  const known = knownNames(connection)
+  while (readNextNames(connection, known, row));
+  return known.numberOf(name, row.names)
+}
 
-const caches = new WeakMap<Connection, ColumnNames>()
-
-/** The names of the connection's file. The number of a name never changes. */
-export function columnNames(connection: Connection): ColumnNames {
-  const cached = caches.get(connection)
-  if (cached) return cached
-  const ids = new LRUCache<string, number>({ max: MAX_CACHED })
-  const names: ColumnNames = {
-    find(name) {
-      const cachedId = ids.get(name)
-      if (cachedId !== undefined) return cachedId
-      const row = connection.statement('SELECT id FROM daybook_names WHERE name = ?').get(name)
-      const id = (row as { readonly id: number } | undefined)?.id
-      if (id !== undefined) ids.set(name, id)
-      return id
-    },
+/** Not cached, as other processes add names. */
+async function readAll({ connection, steps }: DriverContext): Promise<CheckedNames> {
+  const rows: NameRow[] = []
+  // Damaged numbers may be any, and in any order.
+  for (let after = Number.MIN_SAFE_INTEGER, isLast = false; !isLast;) {
+    const next = nextRows(connection, after)
+    rows.push(...next)
+    const last = next.at(-1)?.[0] ?? after
+    isLast = next.length < STEP || last <= after
+    after = last
+    if (steps.isSliceOver()) await steps.pause()
   }
-  caches.set(connection, names)
-  return names
+  const { segments, damaged } = loadIndexState(connection)
+  const trusted = [...segments, ...damaged].filter(({ isTrusted }) => isTrusted)
+  return checkNames(rows, Math.max(0, ...trusted.map(({ names }) => names)))
 }
 
-// No name is ever removed.
-const COUNT_NAMES = 'SELECT coalesce(max(id), 0) AS numbered FROM daybook_names'
+/** Takes lost names out of use: all segments that may have their numbers are built anew. */
+function replaceLost({ statement }: Connection, { damaged, lost }: CheckedNames): void {
+  for (const number of damaged) statement(DELETE).run(number)
+  for (const number of lost) statement(INSERT).run(...nameRow(number, null))
+  if (lost.length > 0) statement(SET_DAMAGED).run(lost[0])
+}
+
+async function readNames(context: DriverContext): Promise<CheckedNames> {
+  const { connection, write } = context
+  const checked = await readAll(context)
+  if (checked.damaged.length === 0 && checked.lost.length === 0) return checked
+  await write(() => {
+    replaceLost(connection, checked)
+    nextVersion(connection)
+  })
+  return readAll(context)
+}
 
 /** Gives names numbers that they keep. */
 export async function numberColumns(
-  { connection, write }: DriverContext,
+  context: DriverContext,
   columns: readonly Column[],
 ): Promise<readonly NumberedColumn[]> {
-  const names = columnNames(connection)
-  const unknown = columns.filter(({ name }) => names.find(name) === undefined)
-  const { numbered } = connection.statement(COUNT_NAMES).get() as { readonly numbered: number }
-  const added = admittedColumns(unknown, numbered)
-  for (let from = 0; from < added.length; from += MAX_ADDED) {
-    const some = added.slice(from, from + MAX_ADDED)
-    await write(() => {
-      const insert = connection.statement('INSERT OR IGNORE INTO daybook_names (name) VALUES (?)')
-      for (const { name } of some) insert.run(name)
-    })
+  const checked = await readNames(context)
+  const numbers = new Map(checked.numbers)
+  let { last } = checked
+  const unknown = columns.filter(({ name }) => !numbers.has(name))
+  const added = admittedColumns(unknown, last)
+  for (let from = 0; from < added.length; from += STEP) {
+    const some = added.slice(from, from + STEP)
+    for (const [number, name] of await context.write(() =>
+      addNames(context.connection, last, some),
+    )) {
+      numbers.set(name!, number)
+      last = number
+    }
   }
   return columns.flatMap((column) => {
-    const number = names.find(column.name)
+    const number = numbers.get(column.name)
     return number === undefined ? [] : [[number, column] as const]
   })
 }
 
-/** The names of the numbers. */
-export const namesOf = ({ statement }: Connection, numbers: readonly number[]): readonly string[] =>
-  numbers.map((number) => {
-    const row = statement('SELECT name FROM daybook_names WHERE id = ?').get(number)
-    return (row as { readonly name: string }).name
-  })
+/** Returns the rows after the last one: those that other processes have added, and those of the columns. */
+function addNames(
+  connection: Connection,
+  last: number,
+  columns: readonly Column[],
+): readonly NameRow[] {
+  const others = connection.statement(AFTER).raw(true).all(last) as unknown as readonly NameRow[]
+  const known = new Set(others.map(([, name]) => name))
+  const end = others.at(-1)?.[0] ?? last
+  const added = columns
+    .filter(({ name }) => !known.has(name))
+    .map(({ name }, i) => nameRow(end + 1 + i, name))
+  for (const row of added) connection.statement(INSERT).run(...row)
+  return [...others, ...added]
+}
+
+/** The names of the numbers, in the same order. A merge of segments with a lost name has no effect. */
+export async function namesOf(
+  context: DriverContext,
+  numbers: readonly number[],
+): Promise<readonly string[]> {
+  if (numbers.length === 0) return []
+  const { names } = await readNames(context)
+  return numbers.map((number) => names.get(number) ?? '')
+}

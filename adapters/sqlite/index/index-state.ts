@@ -19,6 +19,8 @@ export interface SqliteSegmentRow extends SegmentRow {
   readonly removed: number
   /** See `eventsDigest`. */
   readonly digest: number
+  /** The number of its last name. */
+  readonly names: number
   /** Number of its chunks, without the blocks of times. */
   readonly chunks: number
   readonly isDamaged: boolean
@@ -40,7 +42,8 @@ export interface IndexState {
   readonly damaged: readonly SqliteSegmentRow[]
 }
 
-const COLUMNS = 'id, level, size, first, last, s.removed, partial, digest, chunks, state, checksum'
+const COLUMNS =
+  'id, level, size, first, last, s.removed, partial, digest, names, chunks, state, checksum'
 
 const SEGMENTS = `SELECT ${COLUMNS} FROM daybook_segments AS s WHERE state = ${SegmentState.visible} ORDER BY first, id`
 
@@ -69,8 +72,8 @@ export const visibleSegments = ({ statement }: Connection): readonly SqliteSegme
     .filter(({ isTrusted }) => isTrusted)
 
 function toSegmentRow({ partial, state, checksum, ...row }: SegmentValues): SqliteSegmentRow {
-  const { id, level, size, first, last, removed, digest, chunks } = row
-  const summed = [id, level, size, first, last, removed, partial, digest, chunks]
+  const { id, level, size, first, last, removed, digest, names, chunks } = row
+  const summed = [id, level, size, first, last, removed, partial, digest, names, chunks]
   const isTrusted = keyChecksum(summed) === checksum
   return {
     ...row,

@@ -73,7 +73,7 @@ export function createLogIndex(
     updateState(marks.version)
     const { isNew, isLate } = recent.tooMany(marks.appended - marks.sealed)
     if (isLate) return { segments: [], recent: [], to: -1 }
-    if (!segments.readRanges(isOver)) return undefined
+    if (!segments.readAhead(isOver)) return undefined
     if (!recent.addLate(isOver)) return undefined
     if (!isNew && !recent.addNew(isOver)) return undefined
     return {

@@ -1,9 +1,11 @@
 import type { DamageReporter } from '../../../src/store/damage.js'
+import { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import type { Connection } from '../connection/connection.js'
 import type { IndexState, SqliteSegmentRow } from './index-state.js'
 import { createRangePart, type RangePart } from './range-part.js'
 import { segmentDamage } from '../../../src/store-kit/damages.js'
+import { knownNames, readNextNames } from './column-names.js'
 import { readSegment } from './segment-reader.js'
 
 /** The segments of a file as parts of the index; of a damaged segment, all events in its range. */
@@ -12,8 +14,8 @@ export interface SegmentParts {
   update(state: IndexState): void
   /** Treats the segment as damaged from the next update on. */
   setAside(segment: number): void
-  /** Reads the ranges of damaged segments until `isOver`; false if there is more to read. */
-  readRanges(isOver: () => boolean): boolean
+  /** Reads the names, and the ranges of damaged segments, until `isOver`; false if there is more to read. */
+  readAhead(isOver: () => boolean): boolean
   /** Call it once all ranges are read. */
   all(): readonly IndexPart[]
   /** Number of chunks that have been read. */
@@ -28,6 +30,7 @@ export function createSegmentParts(
 ): SegmentParts {
   let segments = new Map<number, IndexPart>()
   let ranges = new Map<number, RangePart>()
+  let intact: readonly SqliteSegmentRow[] = []
   /** Damaged segments that this process has found. */
   const aside = new Set<number>()
   let reads = 0
@@ -40,9 +43,21 @@ export function createSegmentParts(
   const rangeOf = (row: SqliteSegmentRow): RangePart =>
     ranges.get(row.id) ?? createRangePart(connection, row)
 
+  /** Queries find damaged names again, and set their segments aside. */
+  const readNames = (isOver: () => boolean): boolean => {
+    const known = knownNames(connection)
+    try {
+      for (const row of intact)
+        while (readNextNames(connection, known, row)) if (isOver()) return false
+    } catch (error) {
+      if (!(error instanceof DamagedSegment)) throw error
+    }
+    return true
+  }
+
   return {
     update(state) {
-      const intact = state.segments.filter((row) => !isAside(row))
+      intact = state.segments.filter((row) => !isAside(row))
       const damaged = [...state.damaged, ...state.segments.filter(isAside)]
       segments = new Map(intact.map((row) => [row.id, partOf(row)]))
       ranges = new Map(damaged.map((row) => [row.id, rangeOf(row)]))
@@ -53,7 +68,8 @@ export function createSegmentParts(
       for (const id of aside) if (!ranges.has(id)) aside.delete(id)
     },
     setAside: (segment) => void aside.add(segment),
-    readRanges(isOver) {
+    readAhead(isOver) {
+      if (!readNames(isOver)) return false
       for (const range of ranges.values()) if (!range.read(isOver)) return false
       return true
     },

@@ -7,7 +7,7 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
 import { createChunkReader } from './chunk-reader.js'
 import { readingSegment, segmentChecks, timesChecksum } from './checksums.js'
-import { columnNames } from './column-names.js'
+import { numberOf } from './column-names.js'
 import type { SqliteSegmentRow } from './index-state.js'
 import { rowId } from './row-ids.js'
 
@@ -37,7 +37,6 @@ export function readSegment(
   onRead?: () => void,
 ): IndexPart {
   const { statement } = connection
-  const names = columnNames(connection)
   const blocks = blockCache(connection)
   const checks = segmentChecks(connection)
 
@@ -51,7 +50,7 @@ export function readSegment(
   const source = {
     chunks: createChunkReader(connection, onRead),
     listsOf(name: string | undefined, kind: number) {
-      const number = name === undefined ? OTHERS : names.find(name)
+      const number = name === undefined ? OTHERS : numberOf(connection, row, name)
       return number === undefined ? undefined : { segment: row.id, name: number, kind }
     },
     timesOf(block: number) {

@@ -5,7 +5,12 @@ import type {
   NewSegment,
   WrittenSegment,
 } from '../../../src/store-kit/index-builder/index-driver.js'
-import { keyOf, SegmentState, TIMES_KIND } from '../../../src/store-kit/index/segment-source.js'
+import {
+  keyOf,
+  OTHERS,
+  SegmentState,
+  TIMES_KIND,
+} from '../../../src/store-kit/index/segment-source.js'
 import { BLOCK } from '../../../src/store-kit/index/time-blocks.js'
 import type { Connection } from '../connection/connection.js'
 import type { DriverContext } from './driver-context.js'
@@ -19,13 +24,15 @@ import { rowId } from './row-ids.js'
 
 export const BATCH_LIMITS: BatchLimits = { bytes: 131_072, rows: 500 }
 
-const INSERT_SEGMENT = `INSERT INTO daybook_segments (state, level, size, first, last, removed, partial, digest, chunks, checksum)
-  VALUES (${SegmentState.building}, ?, ?, ?, ?, ?, ?, ?, 0, 0) RETURNING id`
+const INSERT_SEGMENT = `INSERT INTO daybook_segments (state, level, size, first, last, removed, partial, digest, names, chunks, checksum)
+  VALUES (${SegmentState.building}, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0) RETURNING id`
 
 const IS_BUILDING = `SELECT 1 FROM daybook_segments WHERE id = ? AND state = ${SegmentState.building}`
 
 const SET_VISIBLE = `UPDATE daybook_segments SET state = ${SegmentState.visible},
-  chunks = ? - (size + ${BLOCK - 1}) / ${BLOCK} WHERE id = ?`
+  chunks = ? - (size + ${BLOCK - 1}) / ${BLOCK},
+  names = coalesce((SELECT max(name) FROM daybook_chunk_keys WHERE segment = id AND name < ${OTHERS}), 0)
+  WHERE id = ?`
 
 const SUMMED = `SELECT ${SUMMED_COLUMNS} FROM daybook_segments WHERE id = ?`
 

@@ -101,6 +101,8 @@ const LIVE_TABLES = `
 // rows ever inserted, and `sealed` those of them that are in segments or were removed; the difference
 // is the number of unsealed events. `digest` is the CRC-32 of the times of all events of a segment, and
 // `chunks` the number of its rows in daybook_chunks; for the other checksums see index/checksums.ts.
+// `names` is the number of its last name. Names of attributes are read as a whole, so they need no index. A name
+// without a text was lost: only segments that are built anew had its number.
 // `removed` counts the events that were removed by id; events before `removed_before` may have been removed, too.
 // An event that was not inserted as the newest is listed in `daybook_late` until it is in a segment.
 const INDEX_TABLES = `
@@ -122,7 +124,8 @@ const INDEX_TABLES = `
   INSERT INTO daybook_index VALUES (1, 0, -1, 0, 0, 0, 0, 0);
   CREATE TABLE daybook_names (
     id INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE
+    name TEXT,
+    checksum INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE daybook_segments (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -134,6 +137,7 @@ const INDEX_TABLES = `
     removed INTEGER NOT NULL,
     partial INTEGER NOT NULL,
     digest INTEGER NOT NULL,
+    names INTEGER NOT NULL,
     chunks INTEGER NOT NULL,
     checksum INTEGER NOT NULL
   ) STRICT;

@@ -1,3 +1,4 @@
+import { isStorableText } from '../../event/json-copy.js'
 import type { Column } from '../index/column-table.js'
 import { valuedOrdinals } from '../index/columns.js'
 import { nameHash, type OtherNames } from '../index/other-names.js'
@@ -11,12 +12,13 @@ const isRare = ({ ordinals, containers }: Column): boolean =>
   ordinals.at(-1) === ordinals[0] && containers.length < 2
 
 /**
- * The columns that get new numbers, when `numbered` names have one already. This bounds a store's table
- * of names, however many names events have.
+ * The columns that get new numbers, when `numbered` names have one already. This bounds a store's table of names,
+ * however many names events have. Names that Postgres cannot keep get none.
  */
 export function admittedColumns(columns: readonly Column[], numbered: number): readonly Column[] {
   let count = numbered
   return columns.filter((column) => {
+    if (!isStorableText(column.name)) return false
     const max = isRare(column) ? MAX_RARE_NAMES : MAX_NUMBERED_NAMES
     if (count >= max) return false
     count += 1

@@ -156,7 +156,7 @@ export interface IndexDriver<
   openFeeds(segments: readonly Segment[]): ChunkFeeds
   /** The numbers of the names that have lists in the segment, ascending. */
   listedNames(segment: Segment): Promise<readonly number[]>
-  /** The names that have these numbers, in the same order. */
+  /** The names that have these numbers, in the same order; empty texts for names that were lost. */
   namesOf(numbers: readonly number[]): Promise<readonly string[]>
   /** The chunks of the lists of one name and kind in a segment. */
   readChunks(segment: Segment, name: number, kind: number): Promise<readonly FeedChunk[]>

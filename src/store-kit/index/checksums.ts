@@ -8,7 +8,8 @@ import type { Key } from './segment-source.js'
  */
 
 /** The columns that the checksum of a segment's own row covers, as `keyChecksum` takes them. */
-export const SUMMED_COLUMNS = 'id, level, size, first, last, removed, partial, digest, chunks'
+export const SUMMED_COLUMNS =
+  'id, level, size, first, last, removed, partial, digest, names, chunks'
 
 export const keyChecksum = (key: readonly (number | Key)[]): number =>
   zlib.crc32(key.map((part) => `${typeof part === 'string' ? "'" : ''}${part}`).join('\n'))

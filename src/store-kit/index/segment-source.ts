@@ -123,3 +123,6 @@ export class DamagedSegment extends AuditLogError {
 
 export const missingRows = (id: number): DamagedSegment =>
   new DamagedSegment(id, 'rows are missing')
+
+export const damagedNames = (id: number): DamagedSegment =>
+  new DamagedSegment(id, 'the name of an attribute is damaged or missing')

@@ -107,6 +107,12 @@ const SEGMENTS: Readonly<Record<string, Harm>> = {
   'whose row has changed': 'UPDATE daybook.segments SET last = last - 1000000',
   'whose times are gone': 'DELETE FROM daybook.segment_chunks WHERE kind = 7',
   'whose numbers have changed': 'UPDATE daybook.segment_chunks SET number = -1 - number',
+  'a name of which has changed': `UPDATE daybook.attribute_names SET name = 'texts' WHERE name = 'text'`,
+  'a name of which has another number': `UPDATE daybook.attribute_names
+    SET id = id + 1000000 WHERE name = 'text'`,
+  'a name of which is gone': `DELETE FROM daybook.attribute_names WHERE name = 'text'`,
+  'whose last name is gone': `DELETE FROM daybook.attribute_names
+    WHERE id = (SELECT max(id) FROM daybook.attribute_names)`,
 }
 
 const harness: DamageHarness<Harm> = {
@@ -127,6 +133,7 @@ const harness: DamageHarness<Harm> = {
   events: EVENTS,
   segments: SEGMENTS,
   allSegments: SEGMENTS['whose keys have changed']!,
+  loseName: SEGMENTS['a name of which is gone']!,
   loseEvent: `DELETE FROM daybook.events WHERE (attributes ->> 'number')::int = 20`,
   loseSegment: `UPDATE daybook.segments SET state = 9 WHERE id = (SELECT min(id) FROM daybook.segments)`,
   steps: ['index'],
@@ -269,21 +276,26 @@ it('a merge that meets a segment on such a page ends, and the segment is built a
   expect((await audit.verify()).damage).toEqual([])
 })
 
-it('a segment on a page that cannot be read is set aside, and built anew, while lists stay correct', async () => {
-  const chunks = 'daybook.segment_chunks'
-  const harm = overwriteBlock(chunks, 0) + appendBlock(chunks)
-  const { audit, sealer, damages, numbers } = await openCopy(harm, COPIED_FILES)
-  const ask = async (): Promise<void> => {
-    expect(await numbers('filter[text_eq]=text 3')).toEqual([3])
-    expect(await numbers('filter[number_lt]=5')).toEqual(range(0, 5))
-    expect(await count(audit, 'filter[text_cont]=text 5')).toBe(11)
-  }
-  await ask()
-  expect(damages.length).toBeGreaterThan(0)
-  await sealer.settled()
-  const found = damages.length
-  await ask()
-  expect(damages.every(({ kind }) => kind === 'segment')).toBe(true)
-  expect(damages).toHaveLength(found)
-  expect((await audit.verify()).damage).toEqual([])
-})
+it.each([
+  ['a segment', 'segment_chunks'],
+  ['the table of names', 'attribute_names'],
+])(
+  '%s has a page that cannot be read: segments are built anew, while lists stay correct',
+  async (_, name) => {
+    const harm = overwriteBlock(`daybook.${name}`, 0) + appendBlock(`daybook.${name}`)
+    const { audit, sealer, damages, numbers } = await openCopy(harm, COPIED_FILES)
+    const ask = async (): Promise<void> => {
+      expect(await numbers('filter[text_eq]=text 3')).toEqual([3])
+      expect(await numbers('filter[number_lt]=5')).toEqual(range(0, 5))
+      expect(await count(audit, 'filter[text_cont]=text 5')).toBe(11)
+    }
+    await ask()
+    expect(damages.length).toBeGreaterThan(0)
+    await sealer.settled()
+    const found = damages.length
+    await ask()
+    expect(damages.every(({ kind }) => kind === 'segment')).toBe(true)
+    expect(damages).toHaveLength(found)
+    expect((await audit.verify()).damage).toEqual([])
+  },
+)

@@ -134,9 +134,9 @@ it('each fetch in one direction gets more chunks than the one before', async () 
 
 it('a bulk read continues after each fetch, and its chunks are not kept', async () => {
   const { coverage } = await open('')
-  const { version, segments } = coverage
+  const { segments } = coverage
   const cache = createChunkCache()
-  const loader = createChunkLoader({ names, cache, version, ask: moment.ask })
+  const loader = createChunkLoader({ names, cache, ask: moment.ask })
   const tasks = createTaskRunner(loader, () => {})
   const part = readSegment(loader, segments[0]!)
   let looks = 0
@@ -171,9 +171,9 @@ it('a long list is fetched as a whole', async () => {
 
 it('a task that takes too long is aborted', async () => {
   const { coverage } = await open('')
-  const { version, segments } = coverage
+  const { segments } = coverage
   const cache = createChunkCache()
-  const loader = createChunkLoader({ names, cache, version, ask: moment.ask })
+  const loader = createChunkLoader({ names, cache, ask: moment.ask })
   const late = new Error('late')
   const tasks = createTaskRunner(loader, () => {
     throw late

@@ -32,6 +32,8 @@ export interface DamageHarness<Harm> {
   readonly segments: Readonly<Record<string, Harm>>
   /** Harm to rows of every segment. */
   readonly allSegments: Harm
+  /** Removes a name of the index. */
+  readonly loseName: Harm
   /** Removes event 20 behind the back of the store. */
   readonly loseEvent: Harm
   /** Takes a visible segment out of the list of segments. */
@@ -200,6 +202,24 @@ export function describeVerify<Harm>(harness: DamageHarness<Harm>): void {
       const all = Math.floor(SIZE / DAMAGE_TUNING.segmentSize)
       expect(damage.map(({ kind }) => kind)).toEqual(Array(all).fill('segment'))
       await log.sealer.settled()
+      expect((await log.audit.verify()).damage).toEqual([])
+    })
+
+    it('finds the segments that need a missing name, whose number is not used again', async () => {
+      const log = await openDamaged(harness, harness.loseName)
+      const { damage } = await log.audit.verify()
+      expect(damage.map(({ kind }) => kind)).toContain('segment')
+      await log.audit.rebuildIndex()
+      expect(await log.numbers('filter[text_eq]=text 150')).toEqual([150])
+      expect((await log.audit.verify()).damage).toEqual([])
+      await Promise.all(
+        range(SIZE, SIZE + 64).map((number) =>
+          log.audit.recordCustom('order', { number, more: 1 }),
+        ),
+      )
+      await log.sealer.settled()
+      expect(await log.numbers('filter[more_eq]=1&filter[number_lt]=202')).toEqual([200, 201])
+      expect(await log.numbers('filter[text_eq]=text 50')).toEqual([50])
       expect((await log.audit.verify()).damage).toEqual([])
     })
 

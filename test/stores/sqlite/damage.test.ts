@@ -73,6 +73,14 @@ const SEGMENTS: Readonly<Record<string, Harm>> = {
   'whose row has changed': (database) =>
     void database.exec('UPDATE daybook_segments SET last = last - 1000000'),
   'whose times are gone': (database) => void database.exec('DELETE FROM daybook_segment_times'),
+  'a name of which has changed': (database) =>
+    void database.exec(`UPDATE daybook_names SET name = 'texts' WHERE name = 'text'`),
+  'a name of which has another number': (database) =>
+    void database.exec(`UPDATE daybook_names SET id = id + 1000000 WHERE name = 'text'`),
+  'a name of which is gone': (database) =>
+    void database.exec(`DELETE FROM daybook_names WHERE name = 'text'`),
+  'whose last name is gone': (database) =>
+    void database.exec('DELETE FROM daybook_names WHERE id = (SELECT max(id) FROM daybook_names)'),
 }
 
 const LOSE: Harm = (database) =>
@@ -98,6 +106,7 @@ const harness: DamageHarness<Harm> = {
   },
   segments: SEGMENTS,
   allSegments: SEGMENTS['whose keys have changed']!,
+  loseName: SEGMENTS['a name of which is gone']!,
   loseEvent: LOSE,
   loseSegment: (database) =>
     void database.exec('UPDATE daybook_segments SET state = 9 WHERE id = 1'),

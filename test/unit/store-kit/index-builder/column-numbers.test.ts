@@ -33,6 +33,11 @@ it('with many names in all, only names of several events get numbers, and at som
   expect(admitted(65_536)).toEqual([])
 })
 
+it('names that Postgres cannot keep get no numbers', () => {
+  const odd = [column('a\0', 1, 2), column('\ud800', 1, 2), column('', 1, 2)]
+  expect(admittedColumns(odd, 0)).toEqual(odd.slice(2))
+})
+
 it('a store never numbers more names, however many segments have names of their own', () => {
   let numbered = 0
   for (let segment = 0; segment < 100; segment++) {

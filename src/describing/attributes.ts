@@ -5,30 +5,42 @@ export type Scalar = string | number | boolean
 // A sentence lists only a few values.
 const MAX_VALUES = 5
 
+// Bounds the time of a sentence.
+const MAX_ELEMENTS = 10_000
+
 /**
  * The first values that a filter finds under the name: `parent_code` is the attribute with that name,
- * and `code` in `parent`. Leaves out null.
+ * and `code` in `parent`. Leaves out null. Looks only at the first elements of arrays, some thousand in all.
  */
 export function valuesAt(attributes: JsonObject, name: string): JsonValue[] {
-  const found: JsonValue[] = []
-  collect(attributes, name, found)
-  return found
+  const search: Search = { found: [], elements: 0 }
+  collect(attributes, name, search)
+  return search.found
 }
 
-function collect(value: JsonValue, name: string, found: JsonValue[]): void {
-  if (value === null || typeof value !== 'object' || found.length >= MAX_VALUES) return
+interface Search {
+  readonly found: JsonValue[]
+  elements: number
+}
+
+const isOver = ({ found, elements }: Search): boolean =>
+  found.length >= MAX_VALUES || elements >= MAX_ELEMENTS
+
+function collect(value: JsonValue, name: string, search: Search): void {
+  if (value === null || typeof value !== 'object') return
   if (Array.isArray(value)) {
     for (const element of value) {
-      if (found.length >= MAX_VALUES) return
-      collect(element, name, found)
+      if (isOver(search)) return
+      search.elements += 1
+      collect(element, name, search)
     }
     return
   }
-  if (Object.hasOwn(value, name) && value[name] !== null) found.push(value[name]!)
+  if (Object.hasOwn(value, name) && value[name] !== null) search.found.push(value[name]!)
   // A part of the name may be a key whose object has the rest of it.
   for (let end = name.indexOf('_'); end !== -1; end = name.indexOf('_', end + 1)) {
     const key = name.slice(0, end)
-    if (Object.hasOwn(value, key)) collect(value[key]!, name.slice(end + 1), found)
+    if (Object.hasOwn(value, key)) collect(value[key]!, name.slice(end + 1), search)
   }
 }
 

@@ -134,35 +134,37 @@ export function pathWalk(name: string, visit: Visit): Walk<JsonObject> {
 /** Values or keys between two pauses. */
 const STRIDE = 1000
 
-/** What work in steps has found, and the number of values and keys that it has seen. */
-interface Search<Value> {
-  readonly found: Value[]
-  seen: number
-}
-
-/** Like {@link walkKeys}, but pauses, and collects the values. */
-function* collectValues(
-  value: JsonObject | JsonValue[],
-  name: string,
-  from: number,
-  search: Search<JsonValue>,
-): Steps<void> {
-  if (Array.isArray(value)) {
-    for (const element of value) {
-      if (++search.seen % STRIDE === 0) yield
-      if (element !== null && typeof element === 'object')
-        yield* collectValues(element, name, from, search)
+/**
+ * Like {@link walkKeys}, but pauses, and collects the values. It is one generator with a queue, as a generator
+ * for each element would take several times as long.
+ */
+function* collectValues(root: JsonObject, name: string, found: JsonValue[]): Steps<void> {
+  const lists: JsonValue[][] = [[root]]
+  /** Where the rest of the name begins for each list. */
+  const starts = [0]
+  let seen = 0
+  for (let i = 0; i < lists.length; i++) {
+    const from = starts[i]!
+    for (const value of lists[i]!) {
+      if (++seen % STRIDE === 0) yield
+      if (value === null || typeof value !== 'object') continue
+      if (Array.isArray(value)) {
+        lists.push(value)
+        starts.push(from)
+        continue
+      }
+      for (const key in value) {
+        if (++seen % STRIDE === 0) yield
+        if (!name.startsWith(key, from) || !Object.hasOwn(value, key)) continue
+        const end = from + key.length
+        const child = value[key]!
+        if (end === name.length) found.push(child)
+        else if (name[end] === '_') {
+          lists.push([child])
+          starts.push(end + 1)
+        }
+      }
     }
-    return
-  }
-  for (const key in value) {
-    if (++search.seen % STRIDE === 0) yield
-    if (!name.startsWith(key, from) || !Object.hasOwn(value, key)) continue
-    const end = from + key.length
-    const child = value[key]!
-    if (end === name.length) search.found.push(child)
-    else if (name[end] === '_' && child !== null && typeof child === 'object')
-      yield* collectValues(child, name, end + 1, search)
   }
 }
 
@@ -197,10 +199,10 @@ const OWN_TYPES: Readonly<Record<OwnField, AttributeType>> = {
 
 function* eventValuesInSteps(event: AuditEvent, name: string): Steps<JsonValue[]> {
   if (isOwnField(name)) return [event[name]]
-  const search: Search<JsonValue> = { found: [], seen: 0 }
-  if (name === SOURCE && event.source !== null) search.found.push(event.source)
-  yield* collectValues(event.attributes, name, 0, search)
-  return search.found
+  const found: JsonValue[] = []
+  if (name === SOURCE && event.source !== null) found.push(event.source)
+  yield* collectValues(event.attributes, name, found)
+  return found
 }
 
 /** Attributes of events: the own fields are declared, everything else is data without a schema. */
@@ -226,17 +228,16 @@ export function someScalar(
 
 /** The scalars among the values, and in arrays among them; see {@link someScalar}. */
 export function* scalarsInSteps(values: readonly JsonValue[]): Steps<Scalar[]> {
-  const search: Search<Scalar> = { found: [], seen: 0 }
-  yield* collectScalars(values, search)
-  return search.found
-}
-
-function* collectScalars(values: readonly JsonValue[], search: Search<Scalar>): Steps<void> {
-  for (const value of values) {
-    if (++search.seen % STRIDE === 0) yield
-    if (typeof value !== 'object') search.found.push(value)
-    else if (Array.isArray(value)) yield* collectScalars(value, search)
-  }
+  const found: Scalar[] = []
+  const lists = [values]
+  let seen = 0
+  for (const list of lists)
+    for (const value of list) {
+      if (++seen % STRIDE === 0) yield
+      if (typeof value !== 'object') found.push(value)
+      else if (Array.isArray(value)) lists.push(value)
+    }
+  return found
 }
 
 function hasKeys(value: JsonObject): boolean {

@@ -55,10 +55,10 @@ export function spend(units: number): void {
 }
 
 /** Does the work for the item at once if it is little; otherwise it returns `steps` of the item. */
-export function decideWithin<Item, Result>(
+export function decideWithin<Item, Result, Work = Steps<Result>>(
   atOnce: (item: Item) => Result,
-  steps: (item: Item) => Steps<Result>,
-): (item: Item) => Result | Steps<Result> {
+  steps: (item: Item) => Work,
+): (item: Item) => Result | Work {
   return (item) => {
     spent = 0
     limit = MAX_UNITS

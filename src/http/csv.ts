@@ -18,9 +18,12 @@ function cellText(value: string): string {
 }
 
 /**
- * A record of a CSV file (RFC 4180, section 2), including its line break. A cell that a spreadsheet would
- * run as a formula is prefixed with `'`.
+ * A cell of a CSV file (RFC 4180, section 2), including the comma or line break after it. A cell that a
+ * spreadsheet would run as a formula is prefixed with `'`.
  */
-export function csvRecord(cells: readonly string[]): string {
-  return `${cells.map(cellText).join(',')}\r\n`
-}
+export const csvCell = (value: string, isLast: boolean): string =>
+  cellText(value) + (isLast ? '\r\n' : ',')
+
+/** A record of a CSV file: the cells one after the other. */
+export const csvRecord = (cells: readonly string[]): string =>
+  cells.map((cell, i) => csvCell(cell, i === cells.length - 1)).join('')

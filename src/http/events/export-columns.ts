@@ -3,13 +3,16 @@ import { sentenceText } from '../../describing/sentence-text.js'
 import type { AuditEvent, JsonValue } from '../../event/event.js'
 import type { EventTypes } from '../../event/event-types.js'
 import { eventAttributes } from '../../filter/attributes.js'
+import { spend, type Steps } from '../../filter/steps.js'
 import { attributesJson } from '../../store-kit/lazy-event.js'
 import type { Fieldset } from './fieldset.js'
 
 /** A column of an export: its heading, and its cell for an event. */
-interface Column {
+export interface Column {
   readonly name: string
   readonly cell: (event: AuditEvent) => string
+  /** The same cell, for columns whose values may be many. */
+  readonly cellInSteps?: (event: AuditEvent) => Steps<string>
 }
 
 /** The columns that every export has. */
@@ -23,14 +26,23 @@ const ownColumns = (types: EventTypes): readonly Column[] => [
   { name: 'sentence', cell: (event) => sentenceText(describeEvent(event, { types })) },
 ]
 
-const valueText = (value: JsonValue): string =>
-  typeof value === 'string' ? value : JSON.stringify(value)
+const CHARS_PER_UNIT = 8
 
-/** The values that filters find by this name: text as it is, other values as JSON, several as an array. */
+/** Text as it is, other values as JSON, several as an array. */
+function valuesText(values: readonly JsonValue[]): string {
+  const some = values.filter((value) => value !== null)
+  const [first = ''] = some
+  const value = some.length > 1 ? some : first
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  spend(Math.ceil(text.length / CHARS_PER_UNIT))
+  return text
+}
+
+/** The values that filters find by this name. */
 function attributeColumn(name: string): Column {
   let values: JsonValue[] = []
   const collect = eventAttributes.walk(name, (value) => {
-    if (value !== null) values.push(value)
+    values.push(value)
     return false
   })
   return {
@@ -38,11 +50,14 @@ function attributeColumn(name: string): Column {
     cell(event) {
       values = []
       collect(event)
-      const [first] = values
-      if (first === undefined) return ''
-      return valueText(values.length > 1 ? values : first)
+      return valuesText(values)
     },
+    cellInSteps: (event) => attributeInSteps(event, name),
   }
+}
+
+function* attributeInSteps(event: AuditEvent, name: string): Steps<string> {
+  return valuesText(yield* eventAttributes.valuesInSteps(event, name))
 }
 
 /** One column per attribute of the fieldset; without a fieldset one column with all attributes as JSON. */

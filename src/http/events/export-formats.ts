@@ -1,15 +1,20 @@
 import type { AuditEvent } from '../../event/event.js'
 import type { EventTypes } from '../../event/event-types.js'
+import { decideWithin } from '../../filter/steps.js'
 import { attributesJson } from '../../store-kit/lazy-event.js'
-import { csvRecord } from '../csv.js'
-import { exportColumns } from './export-columns.js'
+import { csvCell, csvRecord } from '../csv.js'
+import { type Column, exportColumns } from './export-columns.js'
 import type { Fieldset } from './fieldset.js'
+
+/** A line in pieces; `undefined` where the work can pause. */
+export type LinePieces = Generator<string | undefined, void, undefined>
 
 /** How an export writes events. */
 export interface ExportLines {
   /** Written before the first event. */
   readonly head: string
-  readonly line: (event: AuditEvent) => string
+  /** The line of an event if writing it takes little work, otherwise its pieces. */
+  readonly line: (event: AuditEvent) => string | LinePieces
 }
 
 interface Format {
@@ -23,6 +28,14 @@ function jsonLine(event: AuditEvent): string {
   const { id, created_at, username, system, type, source } = event
   const own = JSON.stringify({ id, created_at, username, system, type, source })
   return `${own.slice(0, -1)},"attributes":${attributesJson(event)}}\n`
+}
+
+function* cellsInSteps(columns: readonly Column[], event: AuditEvent): LinePieces {
+  const last = columns.at(-1)
+  for (const column of columns) {
+    const text = column.cellInSteps ? yield* column.cellInSteps(event) : column.cell(event)
+    yield csvCell(text, column === last)
+  }
 }
 
 /** By file extension; the first one is the default. */
@@ -40,7 +53,10 @@ export const exportFormats = {
       const columns = exportColumns(types, fields)
       return {
         head: csvRecord(columns.map(({ name }) => name)),
-        line: (event) => csvRecord(columns.map(({ cell }) => cell(event))),
+        line: decideWithin(
+          (event) => csvRecord(columns.map(({ cell }) => cell(event))),
+          (event) => cellsInSteps(columns, event),
+        ),
       }
     },
   },

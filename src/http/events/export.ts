@@ -1,6 +1,7 @@
 import { AuditLogError } from '../../errors.js'
 import type { AuditEvent } from '../../event/event.js'
 import { bothOf, type EventQuery, MAX_LIMIT, oneCondition } from '../../filter/ast.js'
+import { createTimeSlices } from '../../filter/time-slices.js'
 import { currentPosition } from '../stream/session.js'
 import { exportFormats, type ExportLines } from './export-formats.js'
 import { readExportRequest } from './export-request.js'
@@ -14,16 +15,19 @@ const CHUNK_LENGTH = 65_536
 
 type Texts = AsyncGenerator<string, void, void>
 
-function* chunksOf(
-  events: readonly AuditEvent[],
-  line: (event: AuditEvent) => string,
-): Generator<string, void, void> {
+/** The lines of the events in chunks. The event loop turns between them, and within long lines. */
+async function* chunksOf(events: readonly AuditEvent[], line: ExportLines['line']): Texts {
+  const timeSlices = createTimeSlices()
   let text = ''
   for (const event of events) {
-    text += line(event)
-    if (text.length < CHUNK_LENGTH) continue
-    yield text
-    text = ''
+    const written = line(event)
+    for (const piece of typeof written === 'string' ? [written] : written) {
+      text += piece ?? ''
+      if (timeSlices.isOver()) await timeSlices.next()
+      if (text.length < CHUNK_LENGTH) continue
+      yield text
+      text = ''
+    }
   }
   if (text !== '') yield text
 }

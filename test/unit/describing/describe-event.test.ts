@@ -359,6 +359,17 @@ describe('any event', () => {
       .map((parts) => parts.join(':')),
   )
 
+  it('looks at the first 10,000 elements of arrays', () => {
+    const types = { 'x:y': { sentence: 'saw {item_code}' } }
+    const named = (before: number): string => {
+      const items: JsonObject[] = Array.from({ length: before }, () => ({}))
+      const attributes = { item: [...items, { code: 'last' }] }
+      return sentenceText(describeEvent(eventOf({ type: 'x:y', attributes }), { types }))
+    }
+    expect(named(9999)).toContain('last')
+    expect(named(10_000)).not.toContain('last')
+  })
+
   it('has a sentence of one bounded line', () => {
     fc.assert(
       fc.property(

@@ -68,10 +68,14 @@ export function createTransactions(
     },
     snapshot(act) {
       statement('BEGIN').run()
+      let isDone = false
       try {
-        return act()
+        const result = act()
+        isDone = true
+        return result
       } finally {
-        if (database.inTransaction) statement('COMMIT').run()
+        // After a read of a damaged page, a commit would fail with the same error.
+        if (database.inTransaction) statement(isDone ? 'COMMIT' : 'ROLLBACK').run()
       }
     },
     settle,

@@ -1,5 +1,4 @@
 import type { DamageReporter } from '../../../src/store/damage.js'
-import { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import type { Connection } from '../connection/connection.js'
 import type { IndexState, SqliteSegmentRow } from './index-state.js'
@@ -14,7 +13,10 @@ export interface SegmentParts {
   update(state: IndexState): void
   /** Treats the segment as damaged from the next update on. */
   setAside(segment: number): void
-  /** Reads the names, and the ranges of damaged segments, until `isOver`; false if there is more to read. */
+  /**
+   * Reads the names, and the ranges of damaged segments, until `isOver`; false if there is more to read. Throws
+   * `DamagedSegment` if a name is damaged.
+   */
   readAhead(isOver: () => boolean): boolean
   /** Call it once all ranges are read. */
   all(): readonly IndexPart[]
@@ -43,15 +45,10 @@ export function createSegmentParts(
   const rangeOf = (row: SqliteSegmentRow): RangePart =>
     ranges.get(row.id) ?? createRangePart(connection, row)
 
-  /** Queries find damaged names again, and set their segments aside. */
   const readNames = (isOver: () => boolean): boolean => {
     const known = knownNames(connection)
-    try {
-      for (const row of intact)
-        while (readNextNames(connection, known, row)) if (isOver()) return false
-    } catch (error) {
-      if (!(error instanceof DamagedSegment)) throw error
-    }
+    for (const row of intact)
+      while (readNextNames(connection, known, row)) if (isOver()) return false
     return true
   }
 

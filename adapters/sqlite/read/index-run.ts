@@ -35,7 +35,15 @@ export async function coveredTo(
     to = index.refresh(isOver)?.to
     return to === undefined
   }
-  const slice = (): boolean => connection.snapshot(() => runTimeSlice(step, { maxSteps: 1 }))
+  const slice = (): boolean => {
+    try {
+      return connection.snapshot(() => runTimeSlice(step, { maxSteps: 1 }))
+    } catch (error) {
+      if (!(error instanceof DamagedSegment)) throw error
+      index.setAside(error)
+      return true
+    }
+  }
   while (await connection.retry(slice, options)) await nextTurn()
   return to!
 }

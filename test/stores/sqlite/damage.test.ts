@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import Database from 'better-sqlite3'
-import { AuditLog } from 'daybook'
-import { afterAll, afterEach, beforeAll } from 'vitest'
+import { AuditLog, type Damage } from 'daybook'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import { sqliteTruth } from '../../support/sqlite-index.js'
 import { tempDir } from '../../support/temp.js'
@@ -116,3 +116,23 @@ const harness: DamageHarness<Harm> = {
 describeDamagedEvents(harness)
 describeDamagedSegments(harness)
 describeVerify(harness)
+
+it('lists stay correct while SQLite cannot read the names of attributes', async () => {
+  const { store } = await harness.open((database) => {
+    const find = `SELECT rootpage FROM sqlite_schema WHERE name = 'daybook_names'`
+    const page = database.prepare(find).pluck().get() as number
+    const file = fs.openSync(database.name, 'r+')
+    fs.writeSync(file, Buffer.from([0xff]), 0, 1, (page - 1) * 4096)
+    fs.closeSync(file)
+  })
+  const audit = new AuditLog({ types: {}, store })
+  open.push(audit)
+  const damages: Damage[] = []
+  audit.on('damaged', (damage) => damages.push(damage))
+  for (const number of [3, 150, 190]) {
+    const { events } = await audit.list(`filter[text_eq]=text ${number}`)
+    expect(events.map(({ attributes }) => attributes['number'])).toEqual([number])
+  }
+  expect(damages.length).toBeGreaterThan(0)
+  expect(damages.every(({ kind }) => kind === 'segment')).toBe(true)
+})

@@ -1,4 +1,11 @@
-import { choosePlace, type Flip, flipOnce, rightAnswers, seededNumbers } from '../support/flips.js'
+import {
+  choosePlace,
+  type Flip,
+  flipOnce,
+  type FlipTarget,
+  rightAnswers,
+  seededNumbers,
+} from '../support/flips.js'
 import { postgresFlips } from '../support/postgres-flips.js'
 import { sqliteFlips } from '../support/sqlite-flips.js'
 import type { Campaign } from './run.js'
@@ -15,19 +22,27 @@ const TARGETS = {
 
 const isTarget = (name: string): name is keyof typeof TARGETS => Object.hasOwn(TARGETS, name)
 
+function pagesOf({ pages }: FlipTarget, table: string | undefined): FlipTarget['pages'] {
+  if (table === undefined) return pages
+  const some = pages.get(table)
+  if (!some) throw new Error(`--table must be one of ${[...pages.keys()].join(', ')}`)
+  return new Map([[table, some]])
+}
+
 /** Flips a bit in each round, and finds out whether lists are right or report it, and whether `verify` finds it. */
 export const campaign: Campaign = {
   rounds: 1000,
-  async run({ seed, rounds, from, store = 'sqlite', failed }) {
+  async run({ seed, rounds, from, store = 'sqlite', table, failed }) {
     if (!isTarget(store))
       throw new Error(`--store must be one of ${Object.keys(TARGETS).join(', ')}`)
     const target = await TARGETS[store]()
     const flips: Flip[] = []
     try {
+      const pages = pagesOf(target, table)
       const right = await rightAnswers(target)
       const next = seededNumbers(seed)
       for (let round = 0; round < rounds; round++) {
-        const place = choosePlace(target.pages, next)
+        const place = choosePlace(pages, next)
         if (round < from) continue
         try {
           flips.push(await flipOnce(target, place, right, 'all'))

@@ -2,8 +2,9 @@ import { parseArgs } from 'node:util'
 
 /*
  * Runs a campaign, which takes too long for the suite: `npm run attack -- <name> [--seed n] [--rounds n] [--from n]
- * [--store name]`. Prints its figures, and ends with exit code 1 if a round failed. The same seed repeats it; `--from`
- * leaves out the first rounds of campaigns that may be resumed, `--store` chooses the store of `flips`.
+ * [--store name] [--table name]`. Prints its figures, and ends with exit code 1 if a round failed. The same seed repeats it; `--from`
+ * leaves out the first rounds of campaigns that may be resumed, `--store` chooses the store of `flips`,
+ * and `--table` one of its tables.
  */
 
 export interface CampaignRun {
@@ -12,6 +13,7 @@ export interface CampaignRun {
   /** The first round to run, to resume. */
   readonly from: number
   readonly store?: string | undefined
+  readonly table?: string | undefined
   /** Reports a round that failed. */
   failed(what: string): void
 }
@@ -30,6 +32,7 @@ const { values, positionals } = parseArgs({
     rounds: { type: 'string' },
     from: { type: 'string', default: '0' },
     store: { type: 'string' },
+    table: { type: 'string' },
   },
 })
 const name = positionals[0]
@@ -44,6 +47,7 @@ const figures = await campaign.run({
   rounds,
   from: Number(values.from),
   store: values.store,
+  table: values.table,
   failed(what) {
     failures.push(what)
     console.error(what)

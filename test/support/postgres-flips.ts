@@ -10,6 +10,9 @@ const PAGE = 8192
 /** https://www.postgresql.org/docs/current/storage-page-layout.html */
 const HEADER = 24
 
+/** In KiB: a damaged row may let a backend allocate all memory. */
+const MAX_MEMORY = 4 * 2 ** 20
+
 // So small that lists use the index.
 const FIRST_PROBE = 32
 
@@ -64,7 +67,7 @@ async function query<Row extends pg.QueryResultRow>(url: string, sql: string): P
  */
 export async function postgresFlips(checksums: 'on' | 'off'): Promise<FlipTarget> {
   const flags = checksums === 'on' ? ['--data-checksums'] : ['--no-data-checksums']
-  const server = await startOwnPostgres(['autovacuum=off'], 'newest', flags)
+  const server = await startOwnPostgres(['autovacuum=off'], 'newest', flags, MAX_MEMORY)
   const urlOf = (database: string): string => {
     const url = new URL(server.url)
     url.pathname = `/${database}`

@@ -206,7 +206,15 @@ interface Place {
   readonly account: Account | undefined
   readonly env: NodeJS.ProcessEnv
   readonly binaries: Binaries
+  /** Address space of each process of the server, in KiB. */
+  readonly maxMemory?: number | undefined
 }
+
+/** A command that runs another one, and all processes it starts, with the memory that the place allows. */
+const limited = ({ maxMemory }: Place, command: readonly string[]): readonly string[] =>
+  maxMemory === undefined
+    ? command
+    : ['/bin/sh', '-c', `ulimit -v ${maxMemory}; exec "$0" "$@"`, ...command]
 
 function makePlace(found: Binaries): Place {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'daybook-postgres-'))
@@ -236,7 +244,7 @@ async function runServer(
   const { folder, data, account, env, binaries } = place
   const port = await freePort()
   const flags = ['-p', String(port), ...SETTINGS, ...settings.flatMap((one) => ['-c', one])]
-  const command = [binaries.postgres, '-D', data, ...flags]
+  const command = limited(place, [binaries.postgres, '-D', data, ...flags])
   const isGuarded = process.platform !== 'win32'
   const child = isGuarded
     ? spawn('/bin/sh', ['-c', GUARD, folder, ...command], {
@@ -254,7 +262,8 @@ async function runServer(
   const control = (...args: readonly string[]): Promise<void> =>
     new Promise((resolve, reject) => {
       const options = { ...account, cwd: folder, env, stdio: 'ignore' as const }
-      const run = spawn(binaries.pgCtl, ['-D', data, '-w', ...args], options)
+      const [program, ...rest] = limited(place, [binaries.pgCtl, '-D', data, '-w', ...args])
+      const run = spawn(program!, rest, options)
       run.once('error', reject)
       run.once('exit', (code) =>
         code === 0 ? resolve() : reject(new Error(`pg_ctl ${args.join(' ')} ended with ${code}`)),
@@ -291,13 +300,18 @@ async function runServer(
   }
 }
 
+interface OwnServerOptions {
+  readonly settings?: readonly string[]
+  readonly initFlags?: readonly string[]
+  readonly maxMemory?: number | undefined
+}
+
 function startOwn(
   found: Binaries,
   origin: 'embedded' | 'system',
-  settings: readonly string[] = [],
-  initFlags: readonly string[] = [],
+  { settings = [], initFlags = [], maxMemory }: OwnServerOptions = {},
 ): Promise<OwnServer> {
-  const place = makePlace(found)
+  const place = { ...makePlace(found), maxMemory }
   runIn(place, place.binaries.initdb, ['-D', place.data, ...INITDB, ...initFlags])
   return runServer(place, origin, settings)
 }
@@ -305,18 +319,23 @@ function startOwn(
 /** True if npm has the oldest server for this platform. */
 export const hasOldestPostgres = (): boolean => embeddedBinaries('oldest') !== undefined
 
-/** Starts a separate server with additional settings and flags of initdb; the test must stop it. */
+/**
+ * Starts a separate server with additional settings and flags of initdb; the test must stop it. `maxMemory` limits
+ * the address space of each of its processes, in KiB.
+ */
 export async function startOwnPostgres(
   settings: readonly string[] = [],
   age: PostgresAge = 'newest',
   initFlags: readonly string[] = [],
+  maxMemory?: number,
 ): Promise<OwnServer> {
+  const options = { settings, initFlags, maxMemory }
   const embedded = embeddedBinaries(age)
-  if (embedded) return startOwn(embedded, 'embedded', settings, initFlags)
+  if (embedded) return startOwn(embedded, 'embedded', options)
   const system = systemBinaries()
   if (!system)
     throw new Error('no binaries for a separate Postgres: install the optional dependencies')
-  return startOwn(system, 'system', settings, initFlags)
+  return startOwn(system, 'system', options)
 }
 
 export async function startPostgres(): Promise<PostgresServer> {

@@ -9,6 +9,7 @@ import {
   type RecordCustomOptions,
   type RecordOptions,
 } from './audit-log-options.js'
+import { runOutside } from './recording/actor.js'
 import { type Calls, createCalls, type SystemCall } from './recording/calls.js'
 import { changeData } from './event/changes.js'
 import { type AuditHealth, checkHealth, type HealthOptions } from './health/health.js'
@@ -477,10 +478,13 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     else process.emitWarning(damageText(damage))
   }
 
+  /** Outside of the context of the call, as that of a batch is the context of whichever call started it. */
   #emit<Name extends keyof AuditLogEvents>(name: Name, event: AuditLogEvents[Name]): void {
-    emitSafely(this.#emitter, name, event, (error) => {
+    if (!this.#emitter.all.get(name)?.length) return
+    const onError = (error: unknown): void => {
       if (name !== 'error' && this.#emitter.all.get('error')?.length) this.#emit('error', error)
       else process.emitWarning(error instanceof Error ? error : new Error(inspect(error)))
-    })
+    }
+    runOutside(() => emitSafely(this.#emitter, name, event, onError))
   }
 }

@@ -1,4 +1,4 @@
-import { AsyncResource } from 'node:async_hooks'
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
 import { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Actor, AuditLog, bindActor, currentActor, withActor } from 'daybook'
@@ -59,6 +59,35 @@ describe('withActor', () => {
     const { events } = await audit.list()
     expect(events.map((event) => event.username)).toEqual([null, 'ann', 'bob', null, 'ann', null])
   })
+})
+
+it('listeners run outside the contexts of the calls', async () => {
+  await using audit: AuditLog = new AuditLog({ store: memoryStore(), types: {} })
+  const host = new AsyncLocalStorage<string>()
+  const seen: unknown[] = []
+  const calls: Promise<unknown>[] = []
+  audit.on('recorded', ({ type }) => {
+    seen.push([username(), host.getStore()])
+    if (type !== 'follow_up') calls.push(audit.recordCustom('follow_up'))
+  })
+  audit.on('rejected', () => seen.push([username(), host.getStore()]))
+  await host.run('span', () =>
+    withActor({ username: 'ann', session_id: 's1' }, async () => {
+      await Promise.all([
+        audit.recordCustom('first'),
+        withActor('bob', () => audit.recordCustom('second')),
+        expect(audit.recordCustom('')).rejects.toThrow('event type'),
+      ])
+    }),
+  )
+  await Promise.all(calls)
+  // Two calls, what the listener recorded for each, and a rejected call.
+  expect(seen).toEqual(Array.from({ length: 5 }, () => [undefined, undefined]))
+  const { events } = await audit.list('filter[type_eq]=follow_up')
+  expect(events.map((event) => [event.username, event.attributes])).toEqual([
+    [null, {}],
+    [null, {}],
+  ])
 })
 
 describe('the fields of an actor', () => {

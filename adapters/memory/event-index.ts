@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../src/event/event.js'
-import { keptSource } from '../../src/store-kit/index/block-source.js'
+import { type BlockSource, keptSource } from '../../src/store-kit/index/block-source.js'
 import { createGrowingIndex, type GrowingIndex } from '../../src/store-kit/index/growing-index.js'
 import type { IndexFilter } from '../../src/store-kit/index/index-filter.js'
 import type { IndexView } from '../../src/store-kit/index/index-list.js'
@@ -7,6 +7,7 @@ import { unindexedPart } from '../../src/store-kit/index/unindexed-part.js'
 import { compilePartTest } from '../../src/store-kit/index/part-test.js'
 import type { IndexPart } from '../../src/store-kit/index/part.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
+import { manyValuesIn } from './frozen.js'
 import type { LiveEvents } from './live.js'
 import type { Timeline } from './timeline.js'
 
@@ -24,6 +25,11 @@ export interface EventIndex {
 const MAX_BLOCK_SIZE = 32_768
 const MIN_BLOCK_SIZE = 1024
 const BLOCKS = 32
+
+// Bounds the time of reading one attribute of a block: some 300,000 values.
+const MAX_BLOCK_BYTES = 16 * 2 ** 20
+
+const createSource = (): BlockSource => keptSource(({ attributes }) => manyValuesIn(attributes))
 
 /** The times of the first and the last event of a timeline. */
 interface Ends {
@@ -46,7 +52,7 @@ export function createEventIndex(timeline: Timeline, live: LiveEvents): EventInd
 
   const create = (): GrowingIndex => {
     late = []
-    return createGrowingIndex(blockSize, keptSource)
+    return createGrowingIndex(blockSize, createSource, MAX_BLOCK_BYTES)
   }
 
   /** True if the index has many dropped events: blocks are dropped only as a whole. */

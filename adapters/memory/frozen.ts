@@ -1,12 +1,27 @@
 import type { JsonObject } from '../../src/event/event.js'
 
+const FEW = 100
+
+/** The number of values of attributes that have more than a few. */
+const valueCounts = new WeakMap<JsonObject, number>()
+
+/** The number of values in parsed attributes, 0 if they are few. */
+export const manyValuesIn = (attributes: JsonObject): number => valueCounts.get(attributes) ?? 0
+
 /** Parses a copy that no caller can change. Parsed strings are flat, which saves memory. */
 export function parseFrozen(json: string): JsonObject {
-  return deepFreeze(JSON.parse(json) as JsonObject)
+  const attributes = JSON.parse(json) as JsonObject
+  const count = deepFreeze(attributes)
+  if (count > FEW) valueCounts.set(attributes, count)
+  return attributes
 }
 
-function deepFreeze<Value extends object>(value: Value): Value {
-  for (const member of Object.values(value))
-    if (member !== null && typeof member === 'object') deepFreeze(member as object)
-  return Object.freeze(value)
+/** Returns the number of values. */
+function deepFreeze(value: object): number {
+  const members = Object.values(value)
+  let count = members.length
+  for (const member of members)
+    if (member !== null && typeof member === 'object') count += deepFreeze(member as object)
+  Object.freeze(value)
+  return count
 }

@@ -65,30 +65,44 @@ export function extractedSource(bounds?: IndexBounds): BlockSource {
   }
 }
 
-/** Keeps the events and reads an attribute from them when it is requested. */
-export function keptSource(): BlockSource {
+const VALUE_BYTES = 48
+
+// Further keys are not learnt: any name may lead to the values of such events.
+const MAX_KEYS = 2048
+
+/**
+ * Keeps the events and reads an attribute from them when it is requested. `bytes` is the memory that the values
+ * which `countValues` counts may take.
+ */
+export function keptSource(countValues: (event: AuditEvent) => number = () => 0): BlockSource {
   const events: AuditEvent[] = []
   const keys = new Set<string>()
   /** Number of events whose keys are in `keys`. */
   let keyed = 0
+  let bytes = 0
 
   const learnKeys = (): void => {
-    for (; keyed < events.length; keyed++)
+    for (; keyed < events.length && keys.size <= MAX_KEYS; keyed++)
       for (const key in events[keyed]!.attributes) keys.add(key)
   }
   return {
-    add: (event) => void events.push(event),
+    add(event) {
+      events.push(event)
+      bytes += VALUE_BYTES * countValues(event)
+    },
     get size() {
       return events.length
+    },
+    get bytes() {
+      return bytes
     },
     // A path to the name begins with one of these keys.
     mayLead(name) {
       if (isOwnField(name)) return true
       learnKeys()
-      return firstKeysOf(name).some((key) => keys.has(key))
+      return keys.size > MAX_KEYS || firstKeysOf(name).some((key) => keys.has(key))
     },
     read: (name) => readEvents(events, name),
-    bytes: 0,
     partial: () => EMPTY,
   }
 }

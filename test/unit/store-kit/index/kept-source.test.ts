@@ -65,3 +65,11 @@ it('excludes names that no key leads to', () => {
   const names = ['x', 'ab', 'lat', 'late_', 'type']
   expect(names.map((name) => source.mayLead(name))).toEqual([false, false, false, true, true])
 })
+
+it('excludes no name once the events have very many keys', () => {
+  const source = keptSource()
+  source.add(eventOf(Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`k${i}`, i])), 0))
+  expect(source.mayLead('x')).toBe(true)
+  source.add(eventOf({ x: 1 }, 1))
+  expect(newIn(source, 'x')()).toEqual({ name: 'x', values: [[1, 1]], containers: [] })
+})

@@ -1,7 +1,11 @@
 import { expect, it } from 'vitest'
 import { parseQuery } from '../../../../src/index.js'
 import type { AuditEvent, JsonObject } from '../../../../src/event/event.js'
-import { extractedSource, keptSource } from '../../../../src/store-kit/index/block-source.js'
+import {
+  type BlockSource,
+  extractedSource,
+  keptSource,
+} from '../../../../src/store-kit/index/block-source.js'
 import { createGrowingIndex } from '../../../../src/store-kit/index/growing-index.js'
 import { indexFilter } from '../../../../src/store-kit/index/index-filter.js'
 import { unindexedPart } from '../../../../src/store-kit/index/unindexed-part.js'
@@ -24,7 +28,7 @@ const passes = (parts: readonly IndexPart[], query: string): readonly boolean[] 
 }
 
 /** Parts of two events each, in which the attributes were searched once, so that their columns exist. */
-function blocks(source: typeof keptSource, ...attributes: JsonObject[]): readonly IndexPart[] {
+function blocks(source: () => BlockSource, ...attributes: JsonObject[]): readonly IndexPart[] {
   const index = createGrowingIndex(2, source)
   for (const [at, one] of attributes.entries()) index.add(at, eventOf(one))
   const parts = index.parts()

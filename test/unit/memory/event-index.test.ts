@@ -1,0 +1,33 @@
+import type { AuditEvent, JsonObject } from 'daybook'
+import { expect, it } from 'vitest'
+import { createEventIndex } from '../../../adapters/memory/event-index.js'
+import { parseFrozen } from '../../../adapters/memory/frozen.js'
+import { createLiveEvents } from '../../../adapters/memory/live.js'
+import { createTimeline } from '../../../adapters/memory/timeline.js'
+
+const eventOf = (attributes: JsonObject): AuditEvent => ({
+  id: '00000000-0000-7000-8000-000000000000',
+  created_at: '2026-01-01T00:00:00.000000Z',
+  type: 'x:y',
+  username: null,
+  source: null,
+  system: true,
+  attributes: parseFrozen(JSON.stringify(attributes)),
+})
+
+/** The numbers of events of each part of the index. */
+function partSizes(count: number, attributes: JsonObject): number[] {
+  const timeline = createTimeline()
+  const event = eventOf(attributes)
+  timeline.append(Array.from({ length: count }, (_, i) => ({ time: i + 1, event })))
+  const { parts } = createEventIndex(timeline, createLiveEvents(timeline)).view(undefined)
+  return parts.map(({ size }) => size)
+}
+
+it('a part of the index has fewer events if they have many values', () => {
+  const values = Array.from({ length: 10_000 }, (_, i) => i)
+  expect(partSizes(1000, { n: 1 })).toEqual([1000])
+  const sizes = partSizes(1000, { values })
+  expect(sizes.reduce((sum, size) => sum + size)).toBe(1000)
+  expect(Math.max(...sizes) * values.length).toBeLessThan(400_000)
+})

@@ -246,6 +246,17 @@ describe('what the guide says is not captured', () => {
     insert('B')
     expect((await captured()).map(({ attributes }) => attributes['order_id'])).toEqual(['B'])
   })
+
+  it('is a renamed table, after captureChanges on only the table that has taken its name', async () => {
+    capture({ tables: ['orders'] })
+    database.exec(
+      `ALTER TABLE orders RENAME TO sales; CREATE TABLE orders (id TEXT PRIMARY KEY, total)`,
+    )
+    capture({ tables: ['orders'] })
+    database.exec(`INSERT INTO sales (id) VALUES ('A')`)
+    insert('B')
+    expect((await captured()).map(({ attributes }) => attributes['order_id'])).toEqual(['B'])
+  })
 })
 
 describe('captureAs', () => {

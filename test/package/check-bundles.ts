@@ -5,6 +5,7 @@ import commonjsPlugin from '@rollup/plugin-commonjs'
 import { nodeResolve } from '@rollup/plugin-node-resolve'
 import * as esbuild from 'esbuild'
 import { rollup } from 'rollup'
+import { buildIndex } from './use-index.js'
 
 // The types of this package are those of a CommonJS module, which it is not here.
 const commonjs = commonjsPlugin as unknown as typeof commonjsPlugin.default
@@ -14,7 +15,7 @@ import http from 'node:http'
 import { AuditLog } from 'daybook'
 import { auditPage, auditRoutes } from 'daybook/node'
 import { sqliteStore } from 'daybook/sqlite'
-
+${buildIndex}
 async function main() {
   const types = { 'api:things:create': { data: ['name'] } }
   const audit = new AuditLog({ store: sqliteStore({ filename: 'bundled.db' }), types })
@@ -36,6 +37,10 @@ async function main() {
   if (status !== 200) throw new Error('expected the script of the page, got ' + status)
   server.closeAllConnections()
   server.close()
+  // The file of the thread is not in the bundle.
+  const { warnings } = await buildIndex(audit)
+  if (warnings.length !== 1 || !warnings[0].includes('builds its index in the main thread'))
+    throw new Error('expected one warning, got ' + warnings.join())
   await audit.close()
 }
 main().catch((error) => {
@@ -46,7 +51,7 @@ main().catch((error) => {
 
 /**
  * Bundles a small host with esbuild and Rollup, daybook included, and runs the bundles in the folder, which
- * has daybook and better-sqlite3 installed. In the folder elsewhere, which has the driver only, the error
+ * has daybook and better-sqlite3 installed. They serve the page and build the index in the main thread. In the folder elsewhere, which has the driver only, the error
  * has to say what to do.
  */
 export async function checkBundles(folder: string, elsewhere: string): Promise<void> {

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { docModules } from '../support/doc-modules.js'
 import { checkBundles } from './check-bundles.js'
 import { countModules } from './count-modules.js'
+import { buildIndex } from './use-index.js'
 
 /*
  * Checks the published package: packs the build, checks its exports and types, installs the tarball
@@ -179,6 +180,17 @@ server.close()
 await audit.close()
 `
 
+const useIndex = `
+import { AuditLog } from 'daybook'
+import { sqliteStore } from 'daybook/sqlite'
+${buildIndex}
+const audit = new AuditLog({ store: sqliteStore({ filename: 'indexed.db' }), types: {} })
+const { threads, warnings } = await buildIndex(audit)
+await audit.close()
+if (threads !== 1 || warnings.length > 0)
+  throw new Error('expected one thread, got ' + threads + ': ' + warnings.join())
+`
+
 const types = `
 import { AuditLog, defineEventTypes, type AuditEvent, type EventStore } from 'daybook'
 import { auditPage, auditRoutes, basicAuth, recordRequests } from 'daybook/koa'
@@ -293,6 +305,8 @@ try {
   run(host, bin('tsc'), '-p', 'tsconfig.json', '--skipLibCheck', '--experimentalDecorators')
   write(path.join(host, 'use.js'), useSqlite)
   run(host, process.execPath, 'use.js')
+  write(path.join(host, 'index.js'), useIndex)
+  run(host, process.execPath, 'index.js')
 
   const newer = path.join(temp, 'newer')
   fs.cpSync(empty, newer, { recursive: true })
@@ -301,6 +315,7 @@ try {
     Object.keys(manifest.peerDependencies).filter((name) => name !== 'better-sqlite3'),
   )
   write(path.join(newer, 'use.js'), useSqlite)
+  write(path.join(newer, 'index.js'), useIndex)
   const prebuilt = path.join(temp, 'prebuilt')
   fs.cpSync(newer, prebuilt, { recursive: true, verbatimSymlinks: true })
   // Beside the folder, as npm would remove the links. This version contains its binary.
@@ -315,8 +330,10 @@ try {
     ['latest', newer],
     ['latest', prebuilt],
   ] as const) {
-    fs.rmSync(path.join(folder, 'audit.db'), { force: true })
-    run(folder, 'npx', '-y', '-p', `node@${version}`, '-c', 'node import.js && node use.js')
+    for (const name of ['audit.db', 'indexed.db'])
+      fs.rmSync(path.join(folder, name), { force: true })
+    const command = 'node import.js && node use.js && node index.js'
+    run(folder, 'npx', '-y', '-p', `node@${version}`, '-c', command)
   }
 
   const elsewhere = path.join(temp, 'elsewhere')

@@ -4,6 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { docModules } from '../support/doc-modules.js'
+import { blocksOf, docPages } from '../support/doc-pages.js'
 import { checkBundles } from './check-bundles.js'
 import { countModules } from './count-modules.js'
 import { buildIndex } from './use-index.js'
@@ -180,6 +181,27 @@ server.close()
 await audit.close()
 `
 
+const gettingStarted = docPages.find(({ file }) => file === 'docs/guide/getting-started.md')!
+
+/** The first script of the documentation, on a free port, and what it promises. */
+const useFirstEvent = `
+${blocksOf(gettingStarted, 'ts')[0]!
+  .code.replace('http.createServer', 'const server = http.createServer')
+  .replace('listen(3000)', `listen(0, '127.0.0.1')`)
+  .replace('audit.db', 'first.db')}
+await new Promise((resolve) => server.once('listening', resolve))
+const get = (path) => fetch('http://127.0.0.1:' + server.address().port + path, {
+  headers: { authorization: 'Basic ' + btoa('ann:secret') },
+})
+const { data } = await (await get('/api/events')).json()
+if (data.length !== 1) throw new Error('expected one event, got ' + JSON.stringify(data))
+const { status } = await get('/audit')
+if (status !== 200) throw new Error('expected the page, got ' + status)
+server.closeAllConnections()
+server.close()
+await audit.close()
+`
+
 const useIndex = `
 import { AuditLog } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
@@ -316,6 +338,7 @@ try {
   )
   write(path.join(newer, 'use.js'), useSqlite)
   write(path.join(newer, 'index.js'), useIndex)
+  write(path.join(newer, 'first.js'), useFirstEvent)
   const prebuilt = path.join(temp, 'prebuilt')
   fs.cpSync(newer, prebuilt, { recursive: true, verbatimSymlinks: true })
   // Beside the folder, as npm would remove the links. This version contains its binary.
@@ -330,9 +353,9 @@ try {
     ['latest', newer],
     ['latest', prebuilt],
   ] as const) {
-    for (const name of ['audit.db', 'indexed.db'])
+    for (const name of ['audit.db', 'indexed.db', 'first.db'])
       fs.rmSync(path.join(folder, name), { force: true })
-    const command = 'node import.js && node use.js && node index.js'
+    const command = 'node import.js && node use.js && node index.js && node first.js'
     run(folder, 'npx', '-y', '-p', `node@${version}`, '-c', command)
   }
 

@@ -5,7 +5,7 @@ import { leadsByValues } from '../../../src/store-kit/index/index-filter.js'
 import { candidatesInTime, type IndexView } from '../../../src/store-kit/index/index-list.js'
 import type { Steps } from '../../../src/filter/steps.js'
 import type { Order } from '../../../src/store-kit/index/part.js'
-import { createProbe } from '../../../src/store-kit/index/probe.js'
+import { createProbe, type Probe, VALUE_PROBE_SIZE } from '../../../src/store-kit/index/probe.js'
 import type { EventPage } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { type ListQuery, scanRows } from './list-query.js'
@@ -22,12 +22,9 @@ export async function listInTime(
     await scanRows(list, collector, bounds)
     return collector.page()
   }
-  const { indexed, filter, logState, options } = list
-  // An index that is up to date finds the events of a list of values faster than a probe.
-  const isIndexReady = leadsByValues(filter) && indexed.index.known(logState) !== undefined
-  const rest = isIndexReady
-    ? bounds
-    : await scanRows(list, collector, bounds, createProbe(indexed.firstProbe))
+  const { indexed, logState, options } = list
+  const probe = probeFor(list)
+  const rest = probe.left() > 0 ? await scanRows(list, collector, bounds, probe) : bounds
   if (!rest || isEmpty(rest)) return collector.page()
 
   options.trace?.enter('index')
@@ -37,6 +34,19 @@ export async function listInTime(
   const [first, second] = order === 'asc' ? [askIndex, scanOthers] : [scanOthers, askIndex]
   if (!(await first())) await second()
   return collector.page()
+}
+
+// The index takes up so many events in a few milliseconds.
+const MAX_UNSEALED = 1024
+
+/**
+ * Depends on the filter and the log alone, so that a query takes the same steps whatever was asked before. Values
+ * need no probe if few events are unsealed; else the probe for them is short, and SQL compares them.
+ */
+function probeFor({ filter, logState, indexed: { firstProbe } }: ListQuery): Probe {
+  if (!filter || !leadsByValues(filter)) return createProbe(firstProbe)
+  const isKeptUp = logState.appended - logState.sealed <= MAX_UNSEALED
+  return createProbe(isKeptUp ? 0 : Math.min(firstProbe, VALUE_PROBE_SIZE), false)
 }
 
 /** Returns true if the page is full. */

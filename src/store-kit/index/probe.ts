@@ -1,5 +1,7 @@
 /** Number of events that a query checks one by one before it uses an index. */
 export const FIRST_PROBE_SIZE = 64
+/** The same if the index finds values by a few reads. */
+export const VALUE_PROBE_SIZE = 16
 const GROWTH = 4
 // With more events checked for each match, an index is faster.
 const MAX_CHECKED_PER_MATCH = 8
@@ -27,11 +29,12 @@ export interface Probe {
   matched(): void
 }
 
-export function createProbe(first: number): Probe {
+/** `isDense` says whether many of the first events may be expected to match. */
+export function createProbe(first: number, isDense = true): Probe {
   let [seen, matches, end] = [0, 0, first]
   return {
     left: () => end - seen,
-    isDense: () => matches * MAX_CHECKED_PER_MATCH_DENSE >= seen,
+    isDense: () => (seen === 0 ? isDense : matches * MAX_CHECKED_PER_MATCH_DENSE >= seen),
     passed(events) {
       seen += events
       if (seen >= end) end = seen + nextProbe(seen, matches)

@@ -58,14 +58,46 @@ it('if few of the first rows match, the database excludes some of the next', asy
   ])
 })
 
-it('a list of values needs no probe if the index is up to date', async () => {
-  const query = `filter[n_in][]=3&filter[n_in][]=${SIZE - 1}`
-  const byIndex = { method: 'index', rows: 2, checked: 2, matched: 2 }
-  const [probe] = await explain(query)
-  expect(probe).toMatchObject({ method: 'probe', rows: 64 })
-  expect(await explain(query)).toEqual([byIndex])
-  await audit.recordCustom('own', { n: -1 })
-  expect((await explain(query)).map(({ method }) => method)).toEqual(['probe', 'index'])
+it.each([
+  [
+    'a common value',
+    'filter[type_eq]=own',
+    [{ method: 'probe', rows: 10, checked: 10, matched: 10 }],
+  ],
+  [
+    'a value of few events',
+    `filter[n_in][]=3&filter[n_in][]=${SIZE - 1}`,
+    [
+      { method: 'probe', rows: 16, checked: 1, matched: 1 },
+      { method: 'index', rows: 1, checked: 1, matched: 1 },
+    ],
+  ],
+])('%s takes the same steps whatever was asked before', async (_, query, steps) => {
+  const other = `filter[n_gteq]=${SIZE - 1}&filter[sorts]=n`
+  const before = audit
+  audit = new AuditLog({ store: sqliteStore({ filename: temp.file('audit.db') }), types: {} })
+  try {
+    expect(await explain(`${query}&limit=9`)).toEqual(steps)
+    expect(await explain(`${query}&limit=9`)).toEqual(steps)
+    await explain(other)
+    expect(await explain(`${query}&limit=9`)).toEqual(steps)
+  } finally {
+    await audit.close()
+    audit = before
+  }
+})
+
+it('a list of values needs no probe while few events are unsealed', async () => {
+  await using small = new AuditLog({
+    store: sqliteStore({ filename: temp.file('small.db') }),
+    types: {},
+  })
+  await Promise.all(Array.from({ length: 100 }, (_, n) => small.recordCustom('own', { n })))
+  const methods = async (query: string) =>
+    (await small.explain(query)).steps.map(({ method, rows }) => ({ method, rows }))
+  expect(await methods('filter[type_eq]=own&limit=9')).toEqual([{ method: 'index', rows: 10 }])
+  expect(await methods('filter[n_eq]=3&limit=9')).toEqual([{ method: 'index', rows: 1 }])
+  expect(await methods('filter[n_lt]=200&limit=9')).toMatchObject([{ method: 'probe' }])
 })
 
 it('a query for a time range reads no more rows than its page needs', async () => {

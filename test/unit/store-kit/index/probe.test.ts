@@ -30,4 +30,13 @@ describe('a probe', () => {
     probe.passed(64)
     expect(probe.left()).toBe(0)
   })
+
+  it('lets SQL exclude the first events if few of them are expected to match', () => {
+    expect(createProbe(16).isDense()).toBe(true)
+    const probe = createProbe(16, false)
+    expect(probe.isDense()).toBe(false)
+    for (let i = 0; i < 16; i++) probe.matched()
+    probe.passed(16)
+    expect(probe.isDense()).toBe(true)
+  })
 })

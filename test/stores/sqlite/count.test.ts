@@ -10,6 +10,7 @@ import { memoryStore } from 'daybook/memory'
 import { sqliteStore } from 'daybook/sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { tempDir } from '../../support/temp.js'
+import { turnsDuring } from '../../support/turns.js'
 
 const SIZE = 20_000
 
@@ -49,12 +50,10 @@ afterEach(() => {
 describe.each(Object.entries(logs))('counting in the %s store', (_name, audit) => {
   describe.each(METHODS)('%s', (_method, options) => {
     it('the event loop runs meanwhile', async () => {
-      const counting = audit.count('', { within: 60_000, ...options })
-      let turns = 0
-      let isOver = false
-      const waiting = counting.finally(() => (isOver = true))
-      for (; !isOver; turns++) await nextTurn()
-      expect(await waiting).toMatchObject({ total: SIZE, sampled: false, counted: SIZE })
+      const turns = await turnsDuring(async () => {
+        const counts = await audit.count('', { within: 60_000, ...options })
+        expect(counts).toMatchObject({ total: SIZE, sampled: false, counted: SIZE })
+      })
       expect(turns).toBeGreaterThan(2)
     })
 

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { DEADLINE_MS, driveDeadlines, untilTried } from '../../support/deadlines.js'
 import { BUSY } from '../../support/node-sqlite/busy.js'
 import { tempDir } from '../../support/temp.js'
+import { turnsDuring } from '../../support/turns.js'
 
 describe('sqliteStore', () => {
   let temp: ReturnType<typeof tempDir>
@@ -223,16 +224,10 @@ describe('sqliteStore', () => {
   it('the event loop runs during a long scan', async () => {
     const audit = auditLog()
     await Promise.all(Array.from({ length: 9000 }, (_, n) => audit.recordCustom('x', { n })))
-    let turns = 0
-    let done = false
-    const count = (): void => {
-      turns++
-      if (!done) setImmediate(count)
-    }
-    setImmediate(count)
-    const page = await audit.list('filter[n_matches]=no such text')
-    done = true
-    expect(page.events).toEqual([])
+    const turns = await turnsDuring(async () => {
+      const page = await audit.list('filter[n_matches]=no such text')
+      expect(page.events).toEqual([])
+    })
     expect(turns).toBeGreaterThan(2)
   })
 

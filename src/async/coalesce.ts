@@ -1,33 +1,32 @@
 import { setImmediate as turnEnd } from 'node:timers/promises'
 
-/** A run for several callers. */
+/** A run for all callers of one turn of the event loop. */
 interface SharedRun<Value> {
   readonly value: Promise<Value>
-  /** Called for each caller. The run's signal aborts once the signals of all callers have. */
-  join(signal: AbortSignal): void
-  readonly isAborted: () => boolean
+  /** The signals of the callers. */
+  readonly signals: AbortSignal[]
 }
 
-function startRun<Value>(begin: (signal: AbortSignal) => Promise<Value>): SharedRun<Value> {
+const isAborted = ({ aborted }: AbortSignal): boolean => aborted
+
+/**
+ * Calls `run` with a signal that aborts once all of these have. A single signal is passed on, because
+ * creating another one costs more than everything else here.
+ */
+async function untilAllAbort<Value>(
+  signals: readonly AbortSignal[],
+  run: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  if (signals.length === 1 || signals.every(isAborted)) return run(signals[0]!)
   const stop = new AbortController()
-  const leaving = new Map<AbortSignal, () => void>()
-  let waiting = 0
-  const value = begin(stop.signal).finally(() => {
-    for (const [signal, leave] of leaving) signal.removeEventListener('abort', leave)
-  })
-  return {
-    value,
-    join(signal) {
-      waiting += 1
-      const leave = (): void => {
-        waiting -= 1
-        if (waiting === 0) stop.abort(signal.reason)
-      }
-      if (signal.aborted) return leave()
-      leaving.set(signal, leave)
-      signal.addEventListener('abort', leave, { once: true })
-    },
-    isAborted: () => stop.signal.aborted,
+  const onAbort = ({ target }: Event): void => {
+    if (signals.every(isAborted)) stop.abort((target as AbortSignal).reason)
+  }
+  for (const signal of signals) signal.addEventListener('abort', onAbort)
+  try {
+    return await run(stop.signal)
+  } finally {
+    for (const signal of signals) signal.removeEventListener('abort', onAbort)
   }
 }
 
@@ -42,18 +41,26 @@ export function coalescePerTurn<Value>(): (
   run: (signal: AbortSignal) => Promise<Value>,
 ) => Promise<Value> {
   const pending = new Map<string, SharedRun<Value>>()
+
+  const start = async (
+    key: string,
+    signals: readonly AbortSignal[],
+    run: (signal: AbortSignal) => Promise<Value>,
+  ): Promise<Value> => {
+    await turnEnd()
+    if (pending.get(key)?.signals === signals) pending.delete(key)
+    return untilAllAbort(signals, run)
+  }
+
   return (key, signal, run) => {
-    let shared = pending.get(key)
-    if (!shared || shared.isAborted()) {
-      const started = startRun(async (stop) => {
-        await turnEnd()
-        if (pending.get(key) === started) pending.delete(key)
-        return run(stop)
-      })
-      pending.set(key, started)
-      shared = started
+    const joined = pending.get(key)
+    if (joined && !joined.signals.every(isAborted)) {
+      joined.signals.push(signal)
+      return joined.value
     }
-    shared.join(signal)
-    return shared.value
+    const signals = [signal]
+    const value = start(key, signals, run)
+    pending.set(key, { value, signals })
+    return value
   }
 }

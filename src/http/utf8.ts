@@ -1,5 +1,12 @@
 import { createTimeSlices } from '../filter/time-slices.js'
 
+/** A text in parts that are made when they are needed. No part may end within a surrogate pair. */
+export interface TextParts {
+  readonly length: number
+  /** Called once for each part, in order. */
+  at(index: number): string
+}
+
 /** Maximum number of UTF-8 bytes per UTF-16 code unit. */
 const MAX_BYTES_PER_UNIT = 3
 
@@ -11,44 +18,34 @@ const allocate = (size: number): Buffer => Buffer.allocUnsafeSlow(size)
 // Texts are encoded here and copied out: allocating a new buffer each time costs more than the copy.
 let buffer = allocate(64 * 1024)
 
-/** The UTF-8 bytes of the joined parts. No part may end within a surrogate pair. */
-export function utf8(parts: Iterable<string>): Uint8Array {
-  let end = 0
-  for (const part of parts) {
-    const needed = end + MAX_BYTES_PER_UNIT * part.length
-    if (needed > buffer.length) {
-      const larger = allocate(2 * needed)
-      buffer.copy(larger, 0, 0, end)
-      buffer = larger
-    }
-    end += buffer.write(part, end)
-  }
-  const bytes = Buffer.from(buffer.subarray(0, end))
-  if (buffer.length > MAX_REUSED_BYTES) buffer = allocate(MAX_REUSED_BYTES)
-  return bytes
+/** Moves the first bytes to a larger buffer. */
+function grow(end: number, needed: number): void {
+  const larger = allocate(2 * needed)
+  buffer.copy(larger, 0, 0, end)
+  buffer = larger
 }
 
-/** Yields further parts until `isOver`; calls `end` after the last of all. */
-function* partsUntil(
-  parts: Iterator<string>,
-  isOver: () => boolean,
-  end: () => void,
-): Generator<string> {
-  do {
-    const next = parts.next()
-    if (next.done) return end()
-    yield next.value
-  } while (!isOver())
-}
-
-/** Like {@link utf8}. The event loop turns between the parts of long texts. */
-export async function utf8InTurns(parts: Iterator<string>): Promise<Uint8Array> {
+/** The UTF-8 bytes of the joined parts. The event loop turns between the parts of long texts. */
+export async function utf8(parts: TextParts): Promise<Uint8Array> {
   const slices = createTimeSlices()
   const chunks: Uint8Array[] = []
-  for (let isDone = false; ;) {
-    const end = (): void => void (isDone = true)
-    chunks.push(utf8(partsUntil(parts, () => slices.isOver(), end)))
-    if (isDone) return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
-    await slices.next()
+  let end = 0
+  const takeChunk = (): void => {
+    chunks.push(Buffer.from(buffer.subarray(0, end)))
+    end = 0
+    if (buffer.length > MAX_REUSED_BYTES) buffer = allocate(MAX_REUSED_BYTES)
   }
+  for (let i = 0; i < parts.length; i++) {
+    const part = parts.at(i)
+    const needed = end + MAX_BYTES_PER_UNIT * part.length
+    if (needed > buffer.length) grow(end, needed)
+    end += buffer.write(part, end)
+    if (slices.isOver()) {
+      // Other texts use the buffer meanwhile.
+      takeChunk()
+      await slices.next()
+    }
+  }
+  takeChunk()
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
 }

@@ -7,6 +7,7 @@ import { expect, it } from 'vitest'
 import { eventsDocument } from '../../src/http/events/documents.js'
 import type { Fieldset } from '../../src/http/events/fieldset.js'
 import { LazyEvent } from '../../src/store-kit/lazy-event.js'
+import { joined } from '../support/text-parts.js'
 import { tempDir } from '../support/temp.js'
 import { events, query } from './arbitraries.js'
 
@@ -40,6 +41,34 @@ const someEmpty = events.map((all) =>
   all.map((event, i) => (i % 4 === 0 ? { ...event, attributes: {} } : event)),
 )
 
+/** Any UTF-16 code units, also those that JSON escapes, and lone surrogates. */
+const text = fc
+  .array(fc.oneof(fc.integer({ min: 0x20, max: 0x7f }), fc.nat(0xff), fc.nat(0xffff)), {
+    maxLength: 8,
+  })
+  .map((units) => String.fromCharCode(...units))
+
+it('texts of own fields are escaped as JSON.stringify does', () => {
+  const event = fc.record({
+    id: fc.constant('00000000-0000-4000-8000-000000000000'),
+    created_at: fc.constant('2026-01-01T00:00:00.000000Z'),
+    system: fc.boolean(),
+    type: text,
+    username: fc.option(text),
+    source: fc.option(text),
+    attributes: fc.constant({}),
+  })
+  fc.assert(
+    fc.property(event, (event) => {
+      const page = { events: [event], truncated: false }
+      expect(joined(eventsDocument(page.events, PATH, LINKS))).toBe(
+        JSON.stringify(documentOf(page, undefined)),
+      )
+    }),
+    { numRuns: 300 },
+  )
+})
+
 it('documents are the same whether attributes are parsed or copied as text', async () => {
   let lazyEvents = 0
   await fc.assert(
@@ -55,7 +84,7 @@ it('documents are the same whether attributes are parsed or copied as text', asy
         const plain = await memory.list(query)
         const lazy = await sqlite.list(query, { lazy: true })
         const textOf = ({ events }: EventPage): string =>
-          [...eventsDocument(events, PATH, LINKS, { fields })].join('')
+          joined(eventsDocument(events, PATH, LINKS, { fields }))
         const text = textOf(lazy)
         expect(text).toBe(textOf(plain))
         expect(text).toBe(JSON.stringify(documentOf(plain, fields)))

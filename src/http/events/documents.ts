@@ -1,9 +1,17 @@
 import type { AuditEvent } from '../../event/event.js'
 import { attributesJson } from '../../store-kit/lazy-event.js'
 import { jsonapi } from '../problem.js'
+import type { TextParts } from '../utf8.js'
 import type { Fieldset } from './fieldset.js'
 
 const JSONAPI = JSON.stringify(jsonapi)
+
+/** Texts that are the same in JSON. */
+const PLAIN = /^[ !#-[\]-~]*$/
+
+/** The JSON text; in a third of the time of `JSON.stringify` for plain texts, which most are. */
+const toJson = (text: string | null): string =>
+  text !== null && PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
 
 /** The attributes as JSON text. Without a fieldset they need not be parsed. */
 function attributesText(event: AuditEvent, fields: Fieldset): string {
@@ -12,7 +20,7 @@ function attributesText(event: AuditEvent, fields: Fieldset): string {
     const all = Object.entries({ type, username, system, created_at, ...event.attributes })
     return JSON.stringify(Object.fromEntries(all.filter(([name]) => fields.has(name))))
   }
-  const names = `"type":${JSON.stringify(type)},"username":${JSON.stringify(username)}`
+  const names = `"type":${toJson(type)},"username":${toJson(username)}`
   const own = `${names},"system":${system},"created_at":"${created_at}"`
   const text = attributesJson(event)
   return text === '{}' ? `{${own}}` : `{${own},${text.slice(1)}`
@@ -44,7 +52,7 @@ function resourceText(
   const { id, source } = event
   const isRelated = source !== null && (fields?.has('source') ?? true)
   const related = isRelated
-    ? `,"relationships":{"source":{"links":{"source":${JSON.stringify(source)}}}}`
+    ? `,"relationships":{"source":{"links":{"source":${toJson(source)}}}}`
     : ''
   const attributes = attributesText(event, fields)
   const meta = open?.has(id) ? ',"meta":{"live":true}' : ''
@@ -57,22 +65,24 @@ export interface ListOptions extends ResourceOptions {
   readonly meta?: object
 }
 
-/** The text of the document in parts; joining them would need another copy. */
-export function* eventsDocument(
+/** The text of the document. Its parts are the events; joining them would need another copy. */
+export function eventsDocument(
   events: readonly AuditEvent[],
   path: string,
   links: Readonly<Record<string, string>>,
   view?: ListOptions,
-): Generator<string, void> {
-  yield `{"jsonapi":${JSONAPI},"data":[`
+): TextParts {
   const start = linkStart(path)
-  let separator = ''
-  for (const event of events) {
-    yield `${separator}${resourceText(event, start, view)}`
-    separator = ','
-  }
   const meta = view?.meta ? `,"meta":${JSON.stringify(view.meta)}` : ''
-  yield `],"links":${JSON.stringify(links)}${meta}}`
+  return {
+    length: events.length + 2,
+    at(index) {
+      if (index === 0) return `{"jsonapi":${JSONAPI},"data":[`
+      if (index > events.length) return `],"links":${JSON.stringify(links)}${meta}}`
+      const resource = resourceText(events[index - 1]!, start, view)
+      return index === 1 ? resource : `,${resource}`
+    },
+  }
 }
 
 export function eventDocument(event: AuditEvent, path: string, view?: ResourceOptions): string {

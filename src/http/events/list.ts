@@ -6,7 +6,7 @@ import { entityTagInTurns } from '../finalize-response.js'
 import { checkAccept, jsonResponse } from '../media.js'
 import { preferredWait } from '../prefer.js'
 import { coalescePerTurn } from '../../async/coalesce.js'
-import { utf8InTurns } from '../utf8.js'
+import { utf8 } from '../utf8.js'
 import { eventsDocument } from './documents.js'
 import { type Fieldset, formatFieldset, extractFieldset } from './fieldset.js'
 import type { EventsHandler, StreamingHandlerOptions } from './handler.js'
@@ -73,7 +73,7 @@ export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions)
     const open = await findOpen(page.events, signal)
     const warnings = await sortWarnings(audit, query, visible, page.events, signal)
     const view = { fields, open, ...(warnings.length > 0 && { meta: { warnings } }) }
-    const body = await utf8InTurns(eventsDocument(page.events, path, links, view))
+    const body = await utf8(eventsDocument(page.events, path, links, view))
     const { status, headers } = jsonResponse(page.truncated ? 206 : 200, body)
     return {
       page,

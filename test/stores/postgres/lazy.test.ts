@@ -5,6 +5,7 @@ import { draft, throttled } from '../../../src/testing/conformance/helpers.js'
 import { manualClock } from '../../../src/testing/conformance/manual-clock.js'
 import { eventsDocument } from '../../../src/http/events/documents.js'
 import { LazyEvent } from '../../../src/store-kit/lazy-event.js'
+import { joined } from '../../support/text-parts.js'
 import { useSchemas } from '../../support/schemas.js'
 
 const schemas = useSchemas('lazy')
@@ -17,8 +18,7 @@ beforeEach(() => {
 })
 afterEach(() => audit.close())
 
-const textOf = ({ events }: EventPage): string =>
-  [...eventsDocument(events, '/api/events', {})].join('')
+const textOf = ({ events }: EventPage): string => joined(eventsDocument(events, '/api/events', {}))
 
 const isUnread = (event: AuditEvent): boolean => event instanceof LazyEvent
 

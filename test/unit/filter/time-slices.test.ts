@@ -7,7 +7,7 @@ import { createTimeSlices, filterInTurns } from '../../../src/filter/time-slices
 import { entityTag, entityTagInTurns } from '../../../src/http/finalize-response.js'
 import { createChunks } from '../../../src/http/stream/chunks.js'
 import { createRing } from '../../../src/http/stream/ring.js'
-import { utf8InTurns } from '../../../src/http/utf8.js'
+import { utf8 } from '../../../src/http/utf8.js'
 import { pollAll } from '../../../src/tail/poll.js'
 import { eventId } from '../../../src/event/event-id.js'
 import { formatTimestamp, parseTimestamp } from '../../../src/event/timestamp.js'
@@ -107,13 +107,11 @@ it('a batch of a stream is filtered in turns of the event loop, once for equal v
 
 it('a document is written in turns of the event loop', async () => {
   const turns: number[] = []
-  function* parts(): Generator<string> {
-    for (let part = 0; part < 20; part++) {
-      turns.push(turn)
-      yield `${part} 😀,`
-    }
+  const at = (part: number): string => {
+    turns.push(turn)
+    return `${part} 😀,`
   }
-  const bytes = await utf8InTurns(parts())
+  const bytes = await utf8({ length: 20, at })
   expect(Buffer.from(bytes).toString()).toBe(
     Array.from({ length: 20 }, (_, part) => `${part} 😀,`).join(''),
   )

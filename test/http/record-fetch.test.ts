@@ -1,7 +1,7 @@
 import { AuditLog, currentActor, defineEventTypes } from 'daybook'
 import { auditRoutes, basicAuth, type FetchRequest, listRoute, recordRequests } from 'daybook/fetch'
 import { memoryStore } from 'daybook/memory'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 
 const types = defineEventTypes({ 'api:orders:create': {}, 'api:orders:ship': {} })
 
@@ -224,4 +224,22 @@ it('errors of the host are thrown', async () => {
   await expect(auditRoutes(audit, { username: () => 'ann' })(read)).rejects.toThrow(
     'the request body was already read',
   )
+})
+
+it.each<[string, string | null, object, string?]>([
+  ['compressed', 'br', {}],
+  ['not compressed on Next.js', null, { nextUrl: new URL(URL_BASE) }],
+  ['not compressed in a worker', null, {}, 'Cloudflare-Workers'],
+])('a list is %s', async (_what, coding, added, userAgent) => {
+  const audit = create()
+  await audit.recordCustom('note', { text: 'long'.repeat(500) })
+  if (userAgent) {
+    vi.stubGlobal('navigator', { userAgent })
+    onTestFinished(() => void vi.unstubAllGlobals())
+  }
+  const request = new Request(`${URL_BASE}/api/events`, { headers: { 'accept-encoding': 'br' } })
+  const feed = auditRoutes(audit, { username: () => 'ann' })
+  const response = await feed(Object.assign(request, added))
+  expect([response!.status, response!.headers.get('content-encoding')]).toEqual([200, coding])
+  await response!.body!.cancel()
 })

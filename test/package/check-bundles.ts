@@ -49,10 +49,24 @@ main().catch((error) => {
 })
 `
 
+/** For a worker: neither files nor packages. */
+const worker = `
+import { AuditLog } from 'daybook'
+import { auditRoutes, recordRequests } from 'daybook/fetch'
+import { memoryStore } from 'daybook/memory'
+const audit = new AuditLog({ store: memoryStore(), types: {} })
+const handle = recordRequests(audit)(() => new Response(), '/things')
+await handle(new Request('http://service.test/things', { method: 'POST' }))
+const feed = auditRoutes(audit, { username: () => 'ann' })
+const { data } = await (await feed(new Request('http://service.test/api/events'))).json()
+if (data.length !== 1) throw new Error('the feed lacks the event')
+await audit.close()
+`
+
 /**
  * Bundles a small host with esbuild and Rollup, daybook included, and runs the bundles in the folder, which
- * has daybook and better-sqlite3 installed. They serve the page and build the index in the main thread. In the folder elsewhere, which has the driver only, the error
- * has to say what to do.
+ * has daybook and better-sqlite3 installed. They serve the page and build the index in the main thread. In the folder
+ * elsewhere, which has the driver only, the error has to say what to do, and a bundle for a worker has to run.
  */
 export async function checkBundles(folder: string, elsewhere: string): Promise<void> {
   const input = path.join(folder, 'bundled-host.js')
@@ -82,6 +96,19 @@ export async function checkBundles(folder: string, elsewhere: string): Promise<v
     console.log(`> node ${name}`)
     execFileSync(process.execPath, [name], { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] })
   }
+
+  const inWorker = path.join(elsewhere, 'worker.mjs')
+  await esbuild.build({
+    stdin: { contents: worker, resolveDir: folder },
+    outfile: inWorker,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    // A worker has no `import.meta.url`.
+    define: { 'import.meta': '{}' },
+    logLevel: 'error',
+  })
+  execFileSync(process.execPath, [inWorker], { stdio: ['ignore', 'inherit', 'inherit'] })
 
   // Where only the driver is installed, the page cannot find its files.
   fs.copyFileSync(output('esbuild.cjs'), path.join(elsewhere, 'esbuild.cjs'))

@@ -27,7 +27,8 @@ const handlers: Readonly<Record<ToThread, () => Promise<void>>> = {
   },
   async stop() {
     await runner.close()
-    port.close()
+    // Ends the thread. The port of Deno has no `close`.
+    port.unref()
   },
 }
 

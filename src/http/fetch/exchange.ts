@@ -13,6 +13,17 @@ export interface Arrived<Context> {
   readonly readAgain?: ReadAgain
 }
 
+interface Navigated {
+  readonly navigator?: { readonly userAgent?: string }
+}
+
+/**
+ * Next.js removes `content-encoding` from responses, and a worker compresses a body with that header once more.
+ * Both compress responses themselves.
+ */
+const isCompressedByHost = (request: Request): boolean =>
+  'nextUrl' in request || (globalThis as Navigated).navigator?.userAgent === 'Cloudflare-Workers'
+
 /** A fetch request. A class, so that no object with getters is made for each request. */
 export class FetchHttpRequest<Context> implements HttpRequest<Context> {
   readonly context: Context
@@ -53,7 +64,9 @@ export class FetchHttpRequest<Context> implements HttpRequest<Context> {
   }
 
   header(name: string): string {
-    return this.#arrived.request.headers.get(name) ?? ''
+    const { request } = this.#arrived
+    if (name === 'accept-encoding' && isCompressedByHost(request)) return ''
+    return request.headers.get(name) ?? ''
   }
 
   body(maxBytes: number): Promise<Uint8Array> {

@@ -1,35 +1,33 @@
 import path from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AuditLogError } from '../../src/errors.js'
-import type { AuditEvent, EventDraft } from '../../src/event/event.js'
-import { freshEvents } from '../../src/event/importing.js'
+import type { EventDraft } from '../../src/event/event.js'
 import { FIRST_PROBE_SIZE } from '../../src/store-kit/index/probe.js'
 import { type QueryTimeoutOptions, readQueryTimeout } from '../../src/store/query-timeout.js'
 import { createClockGuard, guardedClock } from '../../src/store/clock-guard.js'
 import { readFileMode } from '../../src/store/file-mode.js'
 import { readOnlyStore } from '../../src/store/read-only.js'
-import type { EventStore, LiveChange } from '../../src/store/store.js'
-import { type Clock, systemClock } from '../../src/event/timestamp.js'
-import { analyzeTables } from './write/analyze.js'
+import type { EventStore } from '../../src/store/store.js'
+import { type Clock, type Microseconds, systemClock } from '../../src/event/timestamp.js'
 import { type Connection, createConnection } from './connection/connection.js'
 import { isDiskFailure } from './connection/disk-failure.js'
 import { openDatabase, type SqliteDatabase } from './connection/database.js'
 import { loadDriver, type SqliteDriverName } from './connection/driver.js'
 import { driverOf, fileOfHandle, type HostDatabase } from './connection/host-handle.js'
 import { DEFAULT_TUNING } from './index/index-state.js'
-import { createAppender } from './write/append.js'
-import { isRebuildRequested, requestRebuild, setDamaged } from './index/repairs.js'
+import { appendedEvents, writtenDraft } from './write/appended-events.js'
+import { isRebuildRequested } from './index/repairs.js'
 import { createLogIndex } from './index/log-index.js'
 import { recover, type Recovered } from './write/recover.js'
 import { createOutbox } from './write/outbox.js'
 import { createMaintenance } from './write/maintenance.js'
-import { removeBefore, removeIds } from './write/remove.js'
-import { rowToEvent } from './schema/rows.js'
+import { createRemoval } from './write/removal.js'
+import { createWriter } from './write/writer.js'
 import { createReading, findEvent } from './reading.js'
 import { checkSchema, EVENTS_SCHEMA, migrate } from './schema/schema.js'
 import type { Sealer } from '../../src/store-kit/index-builder/sealer.js'
 import { createSqliteSealer, type SealerOptions } from './index/sealer.js'
-import { changeState } from './schema/state.js'
+import { applyToState, readState } from './schema/state.js'
 import { createTables } from './schema/tables.js'
 import { createCommitWatcher } from './connection/commit-watcher.js'
 
@@ -77,8 +75,6 @@ const MAX_BATCH = 500
 const MAX_RECORDED = 1000
 // How often to check whether the index was built anew.
 const REBUILD_CHECK_MS = 50
-// Other connections that wait for the lock try about this often.
-const RETRY_MS = 2
 
 function openFile(options: SqliteStoreOptions): Connection {
   const { readOnly = false } = options
@@ -160,27 +156,29 @@ export function createSqliteStore(
   const connection = openFile(options)
   const { database } = connection
   const tables = createTables(connection)
-  const { events, live, throttles } = tables
+  const { events, throttles } = tables
+  let startedAt: Microseconds = 0
   try {
-    guard.begin(events.highWater())
+    startedAt = events.highWater()
+    guard.begin(startedAt)
   } catch {
     // Locked, without WAL: the start is not compared.
   }
   const outbox = createOutbox(connection)
-  const appender = createAppender(tables, outbox, clock)
+  const writer = createWriter(tables, outbox, clock)
   const watcher = createCommitWatcher(database)
   const sealer = createSqliteSealer(connection, sealing)
   const index = createLogIndex(tables, sealing?.tuning ?? DEFAULT_TUNING, (segment) => {
-    const noted = connection.write(() => setDamaged(connection, segment), {})
     // If that fails, the next query that reads the segment notes it again.
-    noted.then(sealer.checkSoon, () => {})
+    writer.setDamaged(segment).then(sealer.checkSoon, () => {})
   })
-  const maintenance = createMaintenance(tables, outbox, appender, watcher.hint, sealer.checkSoon)
-
-  const closeLive = (id: string, change: LiveChange): AuditEvent | undefined => {
-    if (live.change(id, change)) live.close(id)
-    return findEvent(tables, id)
-  }
+  const maintenance = createMaintenance(tables, outbox, writer, {
+    onVisible: watcher.hint,
+    checkIndex: sealer.checkSoon,
+  })
+  const removal = createRemoval(connection, writer)
+  /** What is appended from now on is later than this. */
+  let floor = startedAt
 
   /** The drafts, if a commit that failed on the disk has stored them nevertheless. */
   const findKept = async (
@@ -188,15 +186,9 @@ export function createSqliteStore(
     error: unknown,
   ): Promise<Recovered | undefined> => {
     if (!(error instanceof AuditLogError) || !isDiskFailure(error.cause)) return undefined
-    const kept = await recover(tables, drafts, appender.startedAfter(), {})
-    const found = await connection.retry(() => kept.events(), {})
-    return found.size > 0 ? kept : undefined
+    const kept = await recover(tables, drafts, floor, {})
+    return kept.events.size > 0 ? kept : undefined
   }
-
-  let appendedAt = -Infinity
-  /** True if other connections have had no time to get the lock since the last append. */
-  const mustYieldLock = (): boolean =>
-    connection.isContended() && performance.now() - appendedAt < RETRY_MS
 
   const store: EventStore = {
     name: 'sqlite',
@@ -205,25 +197,23 @@ export function createSqliteStore(
     ...createReading({ tables, index, firstProbe, queryTimeoutMs }, watcher, clock),
 
     async append(drafts, options = {}) {
-      if (mustYieldLock()) await connection.pause(options)
       const { since, onSuppressed } = options
       let recovered =
         since === undefined ? undefined : await recover(tables, drafts, since, options)
+      const written = drafts.map(writtenDraft)
       for (;;) {
-        const attempt = connection.write(
-          () => appender.append(drafts, recovered?.events()),
-          options,
-        )
+        const attempt = writer.append({ drafts: written, recovered }, options)
         const appended = await attempt.catch(async (error: unknown) => {
           const kept = await findKept(drafts, error)
           if (!kept) throw error
           recovered ??= kept
         })
-        appendedAt = performance.now()
         watcher.hint()
         sealer.checkSoon()
-        for (const { draft, opensIn } of appended?.suppressed ?? []) onSuppressed?.(draft, opensIn)
-        if (appended) return appended.events
+        if (appended) {
+          if (drafts.length > 0 && appended.exceptions.length === 0) floor = appended.first - 1
+          return appendedEvents(drafts, appended, onSuppressed)
+        }
         await nextTurn()
       }
     },
@@ -234,82 +224,59 @@ export function createSqliteStore(
       await outbox.enlist(draft, transaction, clock(), options)
     },
 
-    async importEvents(imported, options = {}) {
-      return connection.write(() => {
-        const fresh = freshEvents(imported, clock(), {
-          at: (time) => {
-            const row = live.at(time) ?? events.at(time)
-            return row && { event: rowToEvent(row), json: row.attributes }
-          },
-          hasId: (id) => findEvent(tables, id) !== undefined,
-        })
-        let highWater = events.highWater()
-        for (const event of fresh) {
-          events.insertImported(event)
-          highWater = Math.max(highWater, event.time)
-        }
-        events.setHighWater(highWater, 0)
-        return { imported: fresh.length, skipped: imported.length - fresh.length }
-      }, options)
-    },
-
-    async removeBefore(time, options = {}) {
-      return removeBefore(connection, time, options)
-    },
-
-    async remove(ids, options = {}) {
-      return removeIds(connection, ids, options)
-    },
-
-    async reportSuppressed(report, options = {}) {
-      await connection.write(() => throttles.report(report, clock()), options)
-    },
+    importEvents: async (imported, options = {}) => writer.importEvents(imported, options),
+    removeBefore: async (time, options = {}) => removal.before(time, options),
+    remove: async (ids, options = {}) => removal.ids(ids, options),
+    reportSuppressed: async (report, options = {}) => writer.reportSuppressed(report, options),
 
     async recordSuppressed(draftOf, options = {}) {
-      const recorded = await connection.write(() => {
-        const now = clock()
-        const counts = throttles.unclaimed(now, MAX_RECORDED)
-        if (counts.length > 0) appender.appendOne(draftOf(counts))
-        throttles.clear(counts)
-        throttles.prune(now)
+      for (;;) {
+        const counts = await connection.retry(
+          () => throttles.unclaimed(clock(), MAX_RECORDED),
+          options,
+        )
+        const draft = counts.length > 0 ? writtenDraft(draftOf(counts)) : undefined
+        if (!(await writer.recordSuppressed({ counts, draft }, options))) continue
+        if (draft) watcher.hint()
         return counts.length
-      }, options)
-      if (recorded > 0) watcher.hint()
-      return recorded
+      }
     },
 
     async updateState(key, change, options = {}) {
       const { keepFor } = options
-      return connection.write(() => changeState(connection, key, change, clock(), keepFor), options)
+      let before = await connection.retry(() => readState(connection, key, clock()), options)
+      for (;;) {
+        const { value, text: after } = applyToState(before, change, clock())
+        if (after === before) return value
+        const found = await writer.replaceState({ key, before, after, keepFor }, options)
+        if (found === before) return value
+        before = found
+      }
     },
 
     async changeLive(id, change, options = {}) {
-      const isOpen = await connection.write(() => live.change(id, change), options)
+      const isOpen = await writer.changeLive({ id, change }, options)
       watcher.hint()
       return isOpen
     },
 
-    async touchLive(ids, options = {}) {
-      await connection.write(() => live.touch(ids), options)
-    },
+    touchLive: async (ids, options = {}) => writer.touchLive(ids, options),
 
     async closeLive(id, change, options = {}) {
-      const event = await connection.write(() => closeLive(id, change), options)
+      await writer.closeLive({ id, change }, options)
       watcher.hint()
-      return event
+      return connection.retry(() => findEvent(tables, id), {})
     },
 
     async rebuildIndex(options = {}) {
-      await connection.write(() => requestRebuild(connection), options)
+      await writer.requestRebuild(options)
       while (await connection.retry(() => isRebuildRequested(connection), options)) {
         sealer.checkSoon()
         await connection.pause(options, REBUILD_CHECK_MS)
       }
     },
 
-    async analyze(options = {}) {
-      return analyzeTables(connection, options)
-    },
+    analyze: async (options = {}) => writer.analyze(options),
 
     watchClock: (handler) => guard.watch(handler),
     acceptClock: () => guard.accept(),
@@ -318,13 +285,10 @@ export function createSqliteStore(
       if (database.open) {
         maintenance.stop()
         watcher.stop()
-        try {
-          // It may be long before another process opens the file.
-          maintenance.moveDrafts()
-        } catch {
-          // The next process that opens the file moves them.
-        }
+        // It may be long before another process opens the file. If this fails, that process moves them.
+        const moving = writer.moveOutbox().catch(() => {})
         database.close()
+        await moving
       }
       await sealer.close()
     },

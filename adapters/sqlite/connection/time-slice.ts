@@ -25,20 +25,18 @@ export function runTimeSlice(
 }
 
 /**
- * Runs `slice` in one write transaction after another until it has no more to do. Pauses between them,
- * so that other connections get the lock.
+ * Calls `slice`, which runs one write transaction, until it has no more to do. Pauses between the calls, so that other
+ * connections get the lock.
  */
-export async function writeInTimeSlices<Done extends { readonly hasMore: boolean }>(
-  connection: Connection,
-  slice: () => Done,
-  onCommit: (done: Done) => void,
+export async function writeInTimeSlices(
+  connection: Pick<Connection, 'pause'>,
+  slice: () => Promise<boolean>,
   options: WaitOptions,
 ): Promise<void> {
   for (;;) {
     const start = performance.now()
-    const done = await connection.write(slice, options)
-    onCommit(done)
-    if (!done.hasMore) return
+    const hasMore = await slice()
+    if (!hasMore) return
     const ms = PAUSE_FACTOR * (performance.now() - start)
     await connection.pause(options, Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, ms)))
   }

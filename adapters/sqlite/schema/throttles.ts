@@ -1,11 +1,6 @@
 import type { EventDraft, JsonObject } from '../../../src/event/event.js'
 import type { SuppressedCount, SuppressedReport } from '../../../src/store/store.js'
-import {
-  closedPeriod,
-  isUnclaimed,
-  type ThrottleState,
-  withSuppressed,
-} from '../../../src/store/throttle-state.js'
+import { closedPeriod, isUnclaimed, type ThrottleState } from '../../../src/store/throttle-state.js'
 import { DAY, type Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
 
@@ -15,20 +10,26 @@ import type { Connection } from '../connection/connection.js'
  */
 export interface ThrottleTable {
   /** How long the draft's throttle stays closed; 0 if it is open or the draft has none. */
-  opensIn(draft: EventDraft, now: Microseconds): Microseconds
-  /** Closes the throttle of a stored draft; returns the draft with the count of suppressed calls. */
-  close(draft: EventDraft, storedAt: Microseconds): EventDraft
+  opensIn(draft: ThrottledDraft, now: Microseconds): Microseconds
+  /** Closes the throttle of a stored draft; returns its state before, with the suppressed calls that the event takes. */
+  close(draft: ThrottledDraft, storedAt: Microseconds): ThrottleState
+  /** Opens the throttle of a draft that is removed again, and returns the suppressed calls to it. */
+  reopen(key: string, before: ThrottleState): void
   /** Adds to the count of suppressed calls. */
   add(count: SuppressedCount): void
   /** Adds the counts of the report, unless they were added before. */
   report(report: SuppressedReport, now: Microseconds): void
   /** At most `max` of the counts that no further event will take. */
   unclaimed(now: Microseconds, max: number): readonly SuppressedCount[]
+  /** False if one of these counts has changed. */
+  areCurrent(counts: readonly SuppressedCount[]): boolean
   /** Resets these counts, which have been recorded. */
   clear(counts: readonly SuppressedCount[]): void
   /** Deletes some of the rows that have no effect any more. */
   prune(now: Microseconds): void
 }
+
+export type ThrottledDraft = Pick<EventDraft, 'type' | 'throttle'>
 
 // Rows of each table that one transaction prunes.
 const MAX_PRUNED = 1000
@@ -62,6 +63,9 @@ const ADD_REPORT = `INSERT INTO daybook_reporters (reporter, number, reported_at
   ON CONFLICT (reporter) DO UPDATE SET number = excluded.number, reported_at = excluded.reported_at
   WHERE excluded.number > number`
 
+const REOPEN = `UPDATE daybook_throttles SET stored_at = NULL, count = count + ?,
+  first = min(coalesce(first, ?), coalesce(?, first)), last = max(coalesce(last, ?), coalesce(?, last)) WHERE key = ?`
+
 export function createThrottleTable({ statement }: Connection): ThrottleTable {
   const stateOf = (key: string): ThrottleState => {
     const row = statement(STATE).get(key) as ThrottleRow | undefined
@@ -85,11 +89,14 @@ export function createThrottleTable({ statement }: Connection): ThrottleTable {
       return opensIn
     },
     close(draft, storedAt) {
-      if (!draft.throttle) return draft
+      if (!draft.throttle) return NO_STATE
       const { key, scope, period } = draft.throttle
       const before = stateOf(key)
       statement(CLOSE).run(key, draft.type, JSON.stringify(scope), period, storedAt)
-      return withSuppressed(draft, before)
+      return before
+    },
+    reopen(key, { count, first = null, last = null }) {
+      statement(REOPEN).run(count, first, first, last, last, key)
     },
     add,
     report({ reporter, number, counts }, now) {
@@ -115,6 +122,11 @@ export function createThrottleTable({ statement }: Connection): ThrottleTable {
       }
       return found
     },
+    areCurrent: (counts) =>
+      counts.every(({ key, ...listed }) => {
+        const { count, first, last } = stateOf(key)
+        return count === listed.count && first === listed.first && last === listed.last
+      }),
     clear(counts) {
       const reset = statement(
         'UPDATE daybook_throttles SET count = 0, first = NULL, last = NULL WHERE key = ?',

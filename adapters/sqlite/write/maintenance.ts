@@ -1,14 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { HEARTBEAT_MS, createLivenessCheck } from '../../../src/store/liveness.js'
 import { isBusy } from '../connection/database.js'
-import type { Appender } from './append.js'
 import type { Outbox } from './outbox.js'
+import type { Writer } from './writer.js'
 import type { Tables } from '../schema/tables.js'
 
 /** Moves drafts from the outbox, closes abandoned live events and wakes the sealer, once a second. */
 export interface Maintenance {
-  /** Moves some drafts from the outbox; returns false if there are none. Throws the driver's errors. */
-  moveDrafts(): boolean
   stop(): void
 }
 
@@ -19,47 +17,36 @@ const LOCKED_POLL_MS = 50
 
 export function createMaintenance(
   { connection, live }: Tables,
-  outbox: Outbox,
-  appender: Appender,
-  onVisible: () => void,
-  checkIndex: () => void,
+  outbox: Pick<Outbox, 'hasDrafts'>,
+  writer: Pick<Writer, 'moveOutbox' | 'closeAbandoned'>,
+  { onVisible, checkIndex }: { readonly onVisible: () => void; readonly checkIndex: () => void },
 ): Maintenance {
   const findAbandoned = createLivenessCheck()
   let lastLivenessCheck = -Infinity
   let timer: NodeJS.Timeout
 
-  const moveDrafts = (): boolean => {
-    if (!outbox.hasDrafts()) return false
-    connection.tryWrite(() => appender.append([]))
-    return true
-  }
-
-  const closeAbandoned = (): void => {
+  const closeAbandoned = async (): Promise<void> => {
     const abandoned = findAbandoned(live.heartbeats())
     if (abandoned.length === 0) return
-    connection.tryWrite(() => {
-      // A heartbeat may have come since the check.
-      const current = new Map(live.heartbeats().map((one) => [one.id, one.heartbeats]))
-      for (const { id, heartbeats } of abandoned)
-        if (current.get(id) === heartbeats) live.close(id, { unfinished: true })
-    })
+    await writer.closeAbandoned(abandoned)
     onVisible()
   }
 
   const poll = async (): Promise<void> => {
     let pause = POLL_MS
     try {
-      while (moveDrafts()) {
+      while (outbox.hasDrafts()) {
+        await writer.moveOutbox()
         onVisible()
         await nextTurn()
       }
       if (performance.now() - lastLivenessCheck >= HEARTBEAT_MS) {
         lastLivenessCheck = performance.now()
-        closeAbandoned()
+        await closeAbandoned()
       }
     } catch (error) {
       // Calls that use the file report its errors.
-      if (isBusy(error)) pause = LOCKED_POLL_MS
+      if (isBusy(error) || isBusy((error as Error).cause)) pause = LOCKED_POLL_MS
     }
     if (!connection.database.open) return
     checkIndex()
@@ -71,5 +58,5 @@ export function createMaintenance(
   }
   schedule(POLL_MS)
 
-  return { moveDrafts, stop: () => clearTimeout(timer) }
+  return { stop: () => clearTimeout(timer) }
 }

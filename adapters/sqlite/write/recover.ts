@@ -6,42 +6,54 @@ import { EVENT_COLUMNS, type EventRow, rowToEvent } from '../schema/rows.js'
 import { scanEvents } from '../read/scan.js'
 import type { Tables } from '../schema/tables.js'
 
-/** The events of drafts that an earlier attempt with an unknown outcome has stored. */
+/** What earlier attempts with unknown outcomes have stored of some drafts. Can be cloned. */
 export interface Recovered {
-  /** All of these events, by their suffixes. Call it in the transaction that appends the other drafts. */
-  events(): ReadonlyMap<string, AuditEvent>
+  readonly events: ReadonlyMap<string, AuditEvent>
+  /** Events that became visible later were not searched. */
+  readonly searchedTo: Microseconds
 }
 
-/**
- * Looks for drafts that may have been stored later than `since`. Most of the search runs outside of a
- * write transaction; `events` searches only what became visible since.
- */
+const suffixesOf = (drafts: readonly Pick<EventDraft, 'suffix'>[]): ReadonlySet<string> =>
+  new Set(drafts.map(({ suffix }) => suffix))
+
+const whereSuffixIn = (suffixes: ReadonlySet<string>) =>
+  sql('suffix IN (SELECT value FROM json_each(?))', JSON.stringify([...suffixes]))
+
+/** Looks for drafts that may have been stored later than `since`. */
 export async function recover(
   tables: Tables,
   drafts: readonly EventDraft[],
   since: Microseconds,
   options: AppendOptions,
 ): Promise<Recovered> {
-  const { connection, events, live } = tables
-  const suffixes = new Set(drafts.map(({ suffix }) => suffix))
+  const { connection, events } = tables
+  const suffixes = suffixesOf(drafts)
   const found = new Map<string, AuditEvent>()
   const take = (row: EventRow): boolean => {
     if (suffixes.has(row.suffix)) found.set(row.suffix, rowToEvent(row))
     return found.size === suffixes.size
   }
-  const where = sql('suffix IN (SELECT value FROM json_each(?))', JSON.stringify([...suffixes]))
+  const where = whereSuffixIn(suffixes)
   const end = await connection.retry(() => events.highWater(), options)
   const bounds = { from: since + 1, to: end }
   await scanEvents(tables, { bounds, direction: 'asc', where: () => where }, take, options)
-  return {
-    events() {
-      const from = Math.max(since, end) + 1
-      const text = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at >= ? AND ${where.text}`
-      const select = connection.statement(text).raw(false)
-      const rows = select.all(from, ...where.params) as EventRow[]
-      for (const row of [...live.between({ from, to: Number.MAX_SAFE_INTEGER }), ...rows])
-        if (events.check(row)) take(row)
-      return found
-    },
-  }
+  return { events: found, searchedTo: Math.max(since, end) }
+}
+
+/** All of these events, also those that became visible since the search. Call it in the transaction that appends. */
+export function recoverRest(
+  { connection, events, live }: Tables,
+  drafts: readonly Pick<EventDraft, 'suffix'>[],
+  { events: before, searchedTo }: Recovered,
+): ReadonlyMap<string, AuditEvent> {
+  const found = new Map(before)
+  const suffixes = suffixesOf(drafts)
+  const from = searchedTo + 1
+  const where = whereSuffixIn(suffixes)
+  const text = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at >= ? AND ${where.text}`
+  const select = connection.statement(text).raw(false)
+  const rows = select.all(from, ...where.params) as EventRow[]
+  for (const row of [...live.between({ from, to: Number.MAX_SAFE_INTEGER }), ...rows])
+    if (suffixes.has(row.suffix) && events.check(row)) found.set(row.suffix, rowToEvent(row))
+  return found
 }

@@ -1,0 +1,35 @@
+import { type AuditEvent, type EventDraft, stampDraft } from '../../../src/event/event.js'
+import type { AppendOptions } from '../../../src/store/store.js'
+import { withSuppressed } from '../../../src/store/throttle-state.js'
+import type { Appended, WrittenDraft } from './append.js'
+
+export const writtenDraft = ({
+  suffix,
+  username,
+  system,
+  type,
+  source,
+  json,
+  throttle,
+  live,
+}: EventDraft): WrittenDraft => ({ suffix, username, system, type, source, json, throttle, live })
+
+/** The events that these drafts have become, without the suppressed ones, of which `onSuppressed` is told. */
+export function appendedEvents(
+  drafts: readonly EventDraft[],
+  { first, exceptions }: Appended,
+  onSuppressed: AppendOptions['onSuppressed'],
+): readonly AuditEvent[] {
+  let time = first
+  if (exceptions.length === 0) return drafts.map((draft) => stampDraft(draft, time++))
+  const byIndex = new Map(exceptions.map((exception) => [exception.index, exception]))
+  const events: AuditEvent[] = []
+  for (const [index, draft] of drafts.entries()) {
+    const exception = byIndex.get(index)
+    if (!exception) events.push(stampDraft(draft, time++))
+    else if ('found' in exception) events.push(exception.found)
+    else if ('opensIn' in exception) onSuppressed?.(draft, exception.opensIn)
+    else events.push(stampDraft(withSuppressed(draft, exception.suppressed), time++))
+  }
+  return events
+}

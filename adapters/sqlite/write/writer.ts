@@ -1,0 +1,161 @@
+import type { ImportedEvent } from '../../../src/event/event.js'
+import type { Clock, Microseconds } from '../../../src/event/timestamp.js'
+import type { Heartbeat } from '../../../src/store/liveness.js'
+import type {
+  Analysis,
+  AppendOptions,
+  ImportResult,
+  LiveChange,
+  SuppressedCount,
+  SuppressedReport,
+} from '../../../src/store/store.js'
+import { type Connection, storeFailure } from '../connection/connection.js'
+import { withSmallCheckpoints } from '../connection/database.js'
+import { requestRebuild, setDamaged } from '../index/repairs.js'
+import { replaceState, type StateChange, type StateText } from '../schema/state.js'
+import type { Tables } from '../schema/tables.js'
+import { analyzeTables } from './analyze.js'
+import {
+  type Appended,
+  type AppendRequest,
+  createAppender,
+  NO_DRAFTS,
+  type WrittenDraft,
+} from './append.js'
+import { importEvents } from './import.js'
+import type { Outbox } from './outbox.js'
+import {
+  type IdSlice,
+  releaseSomePages,
+  removeSomeBefore,
+  removeSomeIds,
+  type Slice,
+} from './remove.js'
+
+export type WriteOptions = Pick<AppendOptions, 'signal' | 'deadline'>
+
+/**
+ * The writes of a store, each in one transaction unless it says otherwise. Arguments and results can be cloned, so
+ * that a thread can run them. Rejects as the methods of `EventStore` do.
+ */
+export interface Writer {
+  /** `undefined` if only drafts of the outbox were stored: call it again then. */
+  append(request: AppendRequest, options: WriteOptions): Promise<Appended | undefined>
+  importEvents(events: readonly ImportedEvent[], options: WriteOptions): Promise<ImportResult>
+  /** Removes some of the events before `time`. */
+  removeBefore(time: Microseconds, options: WriteOptions): Promise<Slice>
+  /** Removes some of the events with these ids. */
+  removeIds(ids: readonly string[], options: WriteOptions): Promise<IdSlice>
+  /** Returns some of the free pages to the file system; true if there are more. */
+  releasePages(options: WriteOptions): Promise<boolean>
+  /** Moves what the WAL holds to the file, and truncates both. */
+  checkpoint(options: WriteOptions): Promise<void>
+  reportSuppressed(report: SuppressedReport, options: WriteOptions): Promise<void>
+  /** Stores the draft and clears these counts. Returns false if the counts have changed. */
+  recordSuppressed(record: SuppressedRecord, options: WriteOptions): Promise<boolean>
+  /** Returns the value that was there; it was replaced if it is `before`. */
+  replaceState(change: StateChange, options: WriteOptions): Promise<StateText>
+  /** False if the event is not open. */
+  changeLive(change: LiveChangeOf, options: WriteOptions): Promise<boolean>
+  touchLive(ids: readonly string[], options: WriteOptions): Promise<void>
+  closeLive(change: LiveChangeOf, options: WriteOptions): Promise<void>
+  /** Closes the open events whose heartbeats have not changed. Does not wait for a lock. */
+  closeAbandoned(abandoned: readonly Heartbeat[]): Promise<void>
+  /** Stores some drafts of the outbox. Does not wait for a lock. */
+  moveOutbox(): Promise<void>
+  setDamaged(segment: number): Promise<void>
+  requestRebuild(options: WriteOptions): Promise<void>
+  /** See `EventStore.analyze`; one transaction for each table. */
+  analyze(options: WriteOptions): Promise<Analysis>
+}
+
+export interface LiveChangeOf {
+  readonly id: string
+  readonly change: LiveChange
+}
+
+export interface SuppressedRecord {
+  readonly counts: readonly SuppressedCount[]
+  /** `undefined` if there are no counts. */
+  readonly draft: WrittenDraft | undefined
+}
+
+// Other connections that wait for the lock try about this often.
+const RETRY_MS = 2
+
+/** Writes in this thread, on the connection of the tables. */
+export function createWriter(tables: Tables, outbox: Outbox, clock: Clock): Writer {
+  const { connection, live, throttles } = tables
+  const { database } = connection
+  const write: Connection['write'] = (act, options) => connection.write(act, options)
+  const appender = createAppender(tables, outbox, clock)
+  let appendedAt = -Infinity
+
+  /** True if other connections have had no time to get the lock since the last append. */
+  const mustYieldLock = (): boolean =>
+    connection.isContended() && performance.now() - appendedAt < RETRY_MS
+
+  const tryOnce = async (act: () => void): Promise<void> => {
+    try {
+      act()
+    } catch (error) {
+      throw storeFailure(error)
+    }
+  }
+
+  return {
+    async append(request, options) {
+      if (mustYieldLock()) await connection.pause(options)
+      try {
+        return await write(() => appender.append(request), options)
+      } finally {
+        appendedAt = performance.now()
+      }
+    },
+    importEvents: (events, options) => write(() => importEvents(tables, events, clock()), options),
+    removeBefore: (time, options) =>
+      withSmallCheckpoints(database, () =>
+        write(() => removeSomeBefore(connection, time), options),
+      ),
+    removeIds: (ids, options) =>
+      withSmallCheckpoints(database, () => write(() => removeSomeIds(connection, ids), options)),
+    releasePages: (options) =>
+      withSmallCheckpoints(database, () => write(() => releaseSomePages(connection), options)),
+    async checkpoint(options) {
+      await connection.retry(() => database.pragma('wal_checkpoint(TRUNCATE)'), options)
+    },
+    reportSuppressed: (report, options) => write(() => throttles.report(report, clock()), options),
+    recordSuppressed: ({ counts, draft }, options) =>
+      write(() => {
+        if (!throttles.areCurrent(counts)) return false
+        if (draft) appender.appendOne(draft)
+        throttles.clear(counts)
+        throttles.prune(clock())
+        return true
+      }, options),
+    replaceState: (change, options) =>
+      write(() => replaceState(connection, change, clock()), options),
+    changeLive: ({ id, change }, options) => write(() => live.change(id, change), options),
+    touchLive: (ids, options) => write(() => live.touch(ids), options),
+    closeLive: ({ id, change }, options) =>
+      write(() => {
+        if (live.change(id, change)) live.close(id)
+      }, options),
+    closeAbandoned: (abandoned) =>
+      tryOnce(() =>
+        connection.tryWrite(() => {
+          // A heartbeat may have come since the check.
+          const current = new Map(live.heartbeats().map((one) => [one.id, one.heartbeats]))
+          for (const { id, heartbeats } of abandoned)
+            if (current.get(id) === heartbeats) live.close(id, { unfinished: true })
+        }),
+      ),
+    moveOutbox: () =>
+      tryOnce(() => {
+        if (outbox.hasDrafts()) connection.tryWrite(() => appender.append(NO_DRAFTS))
+      }),
+    setDamaged: (segment) => write(() => setDamaged(connection, segment), {}),
+    requestRebuild: (options) => write(() => requestRebuild(connection), options),
+    analyze: (options) => analyzeTables(connection, options),
+  }
+}

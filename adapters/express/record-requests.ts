@@ -1,4 +1,4 @@
-import { type UsernameOption, usernameOf } from '../../src/http/node/exchange.js'
+import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
 import type { NodeMiddleware } from '../../src/http/node/node.js'
 import { nodeRecorder } from '../../src/http/node/request-recorder.js'
 import type { RequestUser } from '../../src/http/record/exchange.js'
@@ -8,7 +8,7 @@ import { followRouterErrors } from './router-errors.js'
 import { handlingRoute } from './routes.js'
 
 export interface RecordRequestsOptions
-  extends UsernameOption<RequestUser>, RequestRecorderOptions<ExpressRequest> {}
+  extends UsernameOption<ExpressRequest, RequestUser>, RequestRecorderOptions<ExpressRequest> {}
 
 /**
  * Middleware of Express that records requests. Mount it before all middleware whose requests it should

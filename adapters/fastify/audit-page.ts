@@ -4,10 +4,11 @@ import {
   type PageAudit,
   pageEndpoint,
 } from '../../src/http/page/page.js'
-import { mountEndpoint, toRequest, type UsernameOption, usernameOf } from './exchange.js'
-import type { FastifyPlugin } from './fastify.js'
+import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
+import { mountEndpoint, toRequest } from './exchange.js'
+import type { FastifyPlugin, FastifyRequest } from './fastify.js'
 
-export type AuditPageOptions = PageOptions & UsernameOption
+export type AuditPageOptions = PageOptions & UsernameOption<FastifyRequest>
 
 /**
  * Fastify plugin that serves the audit history page at `path`, from files of this package, with a strict

@@ -5,10 +5,12 @@ import {
 } from '../../src/http/events/endpoint.js'
 import type { EndpointAudit } from '../../src/http/events/handler.js'
 import { declareMount } from '../../src/http/mounts.js'
-import { mountEndpoint, toRequest, type UsernameOption, usernameOf } from './exchange.js'
+import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
+import { mountEndpoint, toRequest } from './exchange.js'
 import type { FastifyPlugin, FastifyRequest } from './fastify.js'
 
-export type AuditRoutesOptions = EventsEndpointOptions<FastifyRequest> & UsernameOption
+export type AuditRoutesOptions = EventsEndpointOptions<FastifyRequest> &
+  UsernameOption<FastifyRequest>
 
 /**
  * Fastify plugin that serves the event feed: `GET` and `POST` at `path`, and the endpoints under it. Register

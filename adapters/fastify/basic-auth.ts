@@ -11,10 +11,10 @@ import {
 } from './fastify.js'
 
 /**
- * Fastify plugin for HTTP Basic authentication, in the hook `onRequest`. It sets `request.username` and runs
- * what follows as that actor: events recorded without a username get this one. Other requests get a 401 with a
- * challenge, or a 429 with `Retry-After` after too many failures. Failures are counted by `request.ip`: set
- * `trustProxy` behind a proxy. Errors of a `users` function go to the error handler of Fastify.
+ * Fastify plugin for HTTP Basic authentication, in the hook `onRequest`. It sets `request.username` and
+ * handles the request as that actor: events recorded without a username get this one. Other requests get a 401
+ * with a challenge, or a 429 with `Retry-After` after too many failures. Failures are counted by `request.ip`:
+ * set `trustProxy` behind a proxy. Errors of a `users` function go to the error handler of Fastify.
  */
 export function basicAuth(options: BasicAuthOptions): FastifyPlugin {
   const authenticate = basicAuthentication(options)

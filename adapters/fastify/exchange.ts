@@ -4,23 +4,6 @@ import { createRequest, readBody, readTarget } from '../../src/http/node-request
 import { markAsOwn } from '../../src/http/record/own-request.js'
 import type { FastifyApp, FastifyReply, FastifyRequest } from './fastify.js'
 
-export interface UsernameOption<User = string | null> {
-  /**
-   * The authenticated user of a request, or null.
-   * @default `request.username`, as {@link basicAuth} sets it
-   */
-  username?(request: FastifyRequest): User
-}
-
-export function usernameOf<User>(
-  request: FastifyRequest,
-  options: UsernameOption<User>,
-): User | string | null {
-  if (options.username) return options.username(request)
-  const { username } = request
-  return typeof username === 'string' ? username : null
-}
-
 export function toRequest(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -2,7 +2,7 @@ export { auditHealth, type AuditHealthOptions } from './audit-health.js'
 export { auditPage, type AuditPageOptions } from './audit-page.js'
 export { auditRoutes, type AuditRoutesOptions } from './audit-routes.js'
 export { basicAuth } from './basic-auth.js'
-export type { BasicAuthOptions, VerifyUser } from '../../src/http/basic-auth.js'
+export type { BasicAuthOptions } from '../../src/http/basic-auth.js'
 export { assertCoverage, type AssertCoverageOptions } from './coverage.js'
 export type {
   FastifyApp,
@@ -14,13 +14,4 @@ export type {
 export { listRoute, type ListRouteOptions } from './list-route.js'
 export { recordRequests, type RecordRequestsOptions } from './record-requests.js'
 export { recordError } from '../../src/http/node/thrown.js'
-export type { EventsRead } from '../../src/http/events/access.js'
-export type { Visible } from '../../src/http/visible-filter.js'
-export type { EventsAction } from '../../src/http/events/routes.js'
-export type {
-  FailureCount,
-  FailureCounter,
-  FailureCounterOptions,
-  FailureStore,
-} from '../../src/http/failure-counters.js'
-export type { FailureLimits } from '../../src/http/login-rate-limit.js'
+export type * from '../../src/http/events/shared-types.js'

@@ -4,11 +4,11 @@ import type { RequestUser } from '../../src/http/record/exchange.js'
 import type { RecordingAudit, RequestRecorderOptions } from '../../src/http/record/recorder.js'
 import { continueAsActor, keepActor } from './actor.js'
 import { noteRoutes } from './coverage.js'
-import { type UsernameOption, usernameOf } from './exchange.js'
+import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
 import { type FastifyPlugin, type FastifyRequest, sharedPlugin } from './fastify.js'
 
 export interface RecordRequestsOptions
-  extends UsernameOption<RequestUser>, RequestRecorderOptions<FastifyRequest> {}
+  extends UsernameOption<FastifyRequest, RequestUser>, RequestRecorderOptions<FastifyRequest> {}
 
 /**
  * Fastify plugin that records requests. Register it first:

@@ -5,9 +5,10 @@ import {
   pageEndpoint,
 } from '../../src/http/page/page.js'
 import { markAsOwn } from '../../src/http/record/own-request.js'
-import { type FetchMount, type UsernameOption, usernameOf } from './fetch.js'
+import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
+import type { FetchMount, FetchRequest } from './fetch.js'
 
-export type AuditPageOptions = PageOptions & UsernameOption
+export type AuditPageOptions = PageOptions & UsernameOption<FetchRequest>
 
 /**
  * Returns a fetch handler that serves the audit history page at `path`, from files of this package, with a strict

@@ -7,9 +7,10 @@ import type { EndpointAudit } from '../../src/http/events/handler.js'
 import { FetchHttpRequest, respond } from '../../src/http/fetch/exchange.js'
 import { declareMount } from '../../src/http/mounts.js'
 import { markAsOwn } from '../../src/http/record/own-request.js'
-import { type FetchMount, type FetchRequest, type UsernameOption, usernameOf } from './fetch.js'
+import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
+import type { FetchMount, FetchRequest } from './fetch.js'
 
-export type AuditRoutesOptions = EventsEndpointOptions<FetchRequest> & UsernameOption
+export type AuditRoutesOptions = EventsEndpointOptions<FetchRequest> & UsernameOption<FetchRequest>
 
 /**
  * Returns a fetch handler that serves the event feed: `GET` and `POST` at `path`, and the endpoints under it.

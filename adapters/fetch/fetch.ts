@@ -26,20 +26,3 @@ export type FetchMount = (
   request: Request,
   ...passed: readonly unknown[]
 ) => Promise<Response | undefined>
-
-export interface UsernameOption<User = string | null> {
-  /**
-   * The authenticated user of a request, or null.
-   * @default `request.username`, as {@link basicAuth} sets it
-   */
-  username?(request: FetchRequest): User
-}
-
-export function usernameOf<User>(
-  request: FetchRequest,
-  options: UsernameOption<User>,
-): User | string | null {
-  if (options.username) return options.username(request)
-  const { username } = request
-  return typeof username === 'string' ? username : null
-}

@@ -11,14 +11,4 @@ export {
   type RecordHandler,
   type RecordRequestsOptions,
 } from './record-requests.js'
-export type { VerifyUser } from '../../src/http/basic-auth.js'
-export type { EventsRead } from '../../src/http/events/access.js'
-export type { Visible } from '../../src/http/visible-filter.js'
-export type { EventsAction } from '../../src/http/events/routes.js'
-export type {
-  FailureCount,
-  FailureCounter,
-  FailureCounterOptions,
-  FailureStore,
-} from '../../src/http/failure-counters.js'
-export type { FailureLimits } from '../../src/http/login-rate-limit.js'
+export type * from '../../src/http/events/shared-types.js'

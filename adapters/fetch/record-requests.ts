@@ -2,11 +2,15 @@ import { fetchRecorder } from '../../src/http/fetch/request-recorder.js'
 import type { RequestUser } from '../../src/http/record/exchange.js'
 import type { RecordingAudit, RequestRecorderOptions } from '../../src/http/record/recorder.js'
 import { type AddressOption, addressOf } from './address.js'
-import { type FetchHandler, type FetchRequest, type UsernameOption, usernameOf } from './fetch.js'
+import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
+import type { FetchHandler, FetchRequest } from './fetch.js'
 import { PlainExchange } from './recorded-exchange.js'
 
 export interface RecordRequestsOptions
-  extends UsernameOption<RequestUser>, AddressOption, RequestRecorderOptions<FetchRequest> {
+  extends
+    UsernameOption<FetchRequest, RequestUser>,
+    AddressOption,
+    RequestRecorderOptions<FetchRequest> {
   /**
    * The path of the route that handles a request, with its parameters: `/orders/:id`. The event is named after it.
    * Called before the request is handled if it is `required`, and when its handler has returned.

@@ -6,14 +6,4 @@ export { assertCoverage, type AssertCoverageOptions, type CoveredApp } from './c
 export type { HonoContext, HonoHandler, HonoMiddleware, HonoRoute } from './hono.js'
 export { listRoute, type ListRouteOptions } from './list-route.js'
 export { recordRequests, type RecordRequestsOptions } from './record-requests.js'
-export type { VerifyUser } from '../../src/http/basic-auth.js'
-export type { EventsRead } from '../../src/http/events/access.js'
-export type { Visible } from '../../src/http/visible-filter.js'
-export type { EventsAction } from '../../src/http/events/routes.js'
-export type {
-  FailureCount,
-  FailureCounter,
-  FailureCounterOptions,
-  FailureStore,
-} from '../../src/http/failure-counters.js'
-export type { FailureLimits } from '../../src/http/login-rate-limit.js'
+export type * from '../../src/http/events/shared-types.js'

@@ -3,17 +3,8 @@ export { auditPage, type AuditPageOptions } from './audit-page.js'
 export { auditRoutes, type AuditRoutesOptions } from './audit-routes.js'
 export { assertCoverage, type AssertCoverageOptions } from './coverage.js'
 export { basicAuth } from './basic-auth.js'
-export type { BasicAuthOptions, VerifyUser } from '../../src/http/basic-auth.js'
-export type { EventsRead } from '../../src/http/events/access.js'
-export type { Visible } from '../../src/http/visible-filter.js'
-export type { EventsAction } from '../../src/http/events/routes.js'
-export type {
-  FailureCount,
-  FailureCounter,
-  FailureCounterOptions,
-  FailureStore,
-} from '../../src/http/failure-counters.js'
-export type { FailureLimits } from '../../src/http/login-rate-limit.js'
+export type { BasicAuthOptions } from '../../src/http/basic-auth.js'
 export { listRoute, type ListRouteOptions } from './list-route.js'
 export type { KoaContext, KoaMiddleware, RoutedContext } from './koa.js'
 export { recordRequests, type RecordRequestsOptions } from './record-requests.js'
+export type * from '../../src/http/events/shared-types.js'

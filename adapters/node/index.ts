@@ -13,14 +13,4 @@ export {
 export { recordError, recordErrors } from '../../src/http/node/thrown.js'
 export type { AssertCoverageOptions } from '../../src/http/record/coverage.js'
 export { assertCoverage } from '../../src/http/record/listed-routes.js'
-export type { VerifyUser } from '../../src/http/basic-auth.js'
-export type { EventsRead } from '../../src/http/events/access.js'
-export type { Visible } from '../../src/http/visible-filter.js'
-export type { EventsAction } from '../../src/http/events/routes.js'
-export type {
-  FailureCount,
-  FailureCounter,
-  FailureCounterOptions,
-  FailureStore,
-} from '../../src/http/failure-counters.js'
-export type { FailureLimits } from '../../src/http/login-rate-limit.js'
+export type * from '../../src/http/events/shared-types.js'

@@ -1,14 +1,6 @@
-import { inspect } from 'node:util'
-import type { IsSecret } from '../../event/secrets.js'
 import { readTarget } from '../node-request.js'
-import type {
-  MatchedRoute,
-  Range,
-  RecordedExchange,
-  RecordedRoute,
-  RequestUser,
-} from '../record/exchange.js'
-import { secretParameterRanges } from '../record/request-path.js'
+import type { RecordedExchange, RequestUser } from '../record/exchange.js'
+import { RoutedExchange } from '../record/routed-exchange.js'
 
 /** How the handler of a request ended. */
 export interface Outcome {
@@ -19,16 +11,17 @@ export interface Outcome {
 }
 
 /** A fetch request that is recorded, and its response. */
-export abstract class RecordedFetchExchange<
-  Context extends object,
-> implements RecordedExchange<Context> {
+export abstract class RecordedFetchExchange<Context extends object>
+  extends RoutedExchange
+  implements RecordedExchange<Context>
+{
   readonly context: Context
   readonly request: Request
   readonly address: string
   #outcome: Outcome | undefined
-  #found: { readonly route: MatchedRoute | undefined } | undefined
 
   constructor(context: Context, request: Request, address: string) {
+    super()
     this.context = context
     this.request = request
     this.address = address
@@ -36,15 +29,13 @@ export abstract class RecordedFetchExchange<
 
   abstract get username(): RequestUser
 
-  protected abstract findRoute(): MatchedRoute | undefined
-
   /** The body of the request, if the host has read it. */
   abstract readBody(): Promise<unknown>
 
   /** Called when the handler has ended and the route is known. */
   end(outcome: Outcome): void {
     this.#outcome = outcome
-    this.#found = undefined
+    this.forgetRoute()
   }
 
   get method(): string {
@@ -57,14 +48,6 @@ export abstract class RecordedFetchExchange<
 
   get body(): unknown {
     return this.#outcome?.body
-  }
-
-  get params(): object {
-    return this.#matched?.params ?? {}
-  }
-
-  get route(): RecordedRoute | undefined {
-    return this.#matched
   }
 
   get key(): object {
@@ -90,18 +73,5 @@ export abstract class RecordedFetchExchange<
 
   header(name: string): string {
     return this.request.headers.get(name) ?? ''
-  }
-
-  secretRanges(isSecret: IsSecret): readonly Range[] {
-    return secretParameterRanges(this.path, this.params, isSecret)
-  }
-
-  report(error: unknown): void {
-    process.emitWarning(error instanceof Error ? error : new Error(inspect(error)))
-  }
-
-  get #matched(): MatchedRoute | undefined {
-    this.#found ??= { route: this.findRoute() }
-    return this.#found.route
   }
 }

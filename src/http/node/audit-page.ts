@@ -1,9 +1,10 @@
 import { type AuditPageOptions as PageOptions, type PageAudit, pageEndpoint } from '../page/page.js'
 import { markAsOwn } from '../record/own-request.js'
-import { respond, toRequest, type UsernameOption, usernameOf } from './exchange.js'
-import type { NodeListener } from './node.js'
+import { type UsernameOption, usernameOf } from '../username-option.js'
+import { respond, toRequest } from './exchange.js'
+import type { NodeListener, NodeRequest } from './node.js'
 
-export type AuditPageOptions = PageOptions & UsernameOption
+export type AuditPageOptions = PageOptions & UsernameOption<NodeRequest>
 
 /**
  * Serves the audit history page at `path`, from files of this package, with a strict content security

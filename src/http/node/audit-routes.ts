@@ -2,10 +2,11 @@ import { DEFAULT_PATH, eventsEndpoint, type EventsEndpointOptions } from '../eve
 import type { EndpointAudit } from '../events/handler.js'
 import { declareMount } from '../mounts.js'
 import { markAsOwn } from '../record/own-request.js'
-import { respond, toRequest, type UsernameOption, usernameOf } from './exchange.js'
+import { type UsernameOption, usernameOf } from '../username-option.js'
+import { respond, toRequest } from './exchange.js'
 import type { NodeListener, NodeRequest } from './node.js'
 
-export type AuditRoutesOptions = EventsEndpointOptions<NodeRequest> & UsernameOption
+export type AuditRoutesOptions = EventsEndpointOptions<NodeRequest> & UsernameOption<NodeRequest>
 
 /**
  * Serves the event feed: `GET` and `POST` at `path`, and the endpoints under it. Works as middleware of

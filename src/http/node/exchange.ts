@@ -14,23 +14,6 @@ export interface NodeExchange {
   readonly next: Next | undefined
 }
 
-export interface UsernameOption<User = string | null> {
-  /**
-   * The authenticated user of a request, or null.
-   * @default `request.username`, as {@link basicAuth} sets it
-   */
-  username?(request: NodeRequest): User
-}
-
-export function usernameOf<User>(
-  request: NodeRequest,
-  options: UsernameOption<User>,
-): User | string | null {
-  if (options.username) return options.username(request)
-  const { username } = request
-  return typeof username === 'string' ? username : null
-}
-
 export function toRequest(
   { request, response }: NodeExchange,
   findUsername: () => string | null,

@@ -1,12 +1,13 @@
 import type { RequestUser } from '../record/exchange.js'
 import type { RecordingAudit, RequestRecorderOptions } from '../record/recorder.js'
-import { fail, type UsernameOption, usernameOf } from './exchange.js'
+import { type UsernameOption, usernameOf } from '../username-option.js'
+import { fail } from './exchange.js'
 import type { NodeListener, NodeMiddleware, NodeRequest } from './node.js'
 import { nodeRecorder } from './request-recorder.js'
 import { noteThrown } from './thrown.js'
 
 export interface RecordRequestsOptions
-  extends UsernameOption<RequestUser>, RequestRecorderOptions<NodeRequest> {
+  extends UsernameOption<NodeRequest, RequestUser>, RequestRecorderOptions<NodeRequest> {
   /**
    * The path of the route that handles a request, with its parameters: `/orders/:id`. The event is named
    * after it. Called before the request is handled if it is `required`, and at the end of its response.

@@ -1,15 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
-import { inspect } from 'node:util'
-import type { IsSecret } from '../../event/secrets.js'
 import { readTarget } from '../node-request.js'
-import type {
-  MatchedRoute,
-  Range,
-  RecordedExchange,
-  RecordedRoute,
-  RequestUser,
-} from '../record/exchange.js'
-import { secretParameterRanges } from '../record/request-path.js'
+import type { MatchedRoute, RecordedExchange, RequestUser } from '../record/exchange.js'
+import { RoutedExchange } from '../record/routed-exchange.js'
 import { readableText } from '../record/response-text.js'
 
 /** The part of a request that all frameworks on `node:http` have. */
@@ -30,16 +22,17 @@ export interface NodeHost<Request> {
 }
 
 /** A request of a framework on `node:http`. A class, so that no object with getters is made for each request. */
-export class RecordedNodeExchange<
-  Request extends SentRequest,
-> implements RecordedExchange<Request> {
+export class RecordedNodeExchange<Request extends SentRequest>
+  extends RoutedExchange
+  implements RecordedExchange<Request>
+{
   readonly context: Request
   readonly #response: ServerResponse
   readonly #host: NodeHost<Request>
   #chunk: unknown
-  #found: { readonly route: MatchedRoute | undefined } | undefined
 
   constructor(request: Request, response: ServerResponse, host: NodeHost<Request>) {
+    super()
     this.context = request
     this.#response = response
     this.#host = host
@@ -48,7 +41,7 @@ export class RecordedNodeExchange<
   /** Called at the end of the response, when the route is known. */
   end(chunk: unknown): void {
     this.#chunk = chunk
-    this.#found = undefined
+    this.forgetRoute()
   }
 
   get method(): string {
@@ -69,14 +62,6 @@ export class RecordedNodeExchange<
 
   get body(): unknown {
     return this.context.body
-  }
-
-  get params(): object {
-    return this.#matched?.params ?? {}
-  }
-
-  get route(): RecordedRoute | undefined {
-    return this.#matched
   }
 
   get key(): object {
@@ -104,16 +89,7 @@ export class RecordedNodeExchange<
     return String(this.context.headers[name] ?? '')
   }
 
-  secretRanges(isSecret: IsSecret): readonly Range[] {
-    return secretParameterRanges(this.path, this.params, isSecret)
-  }
-
-  report(error: unknown): void {
-    process.emitWarning(error instanceof Error ? error : new Error(inspect(error)))
-  }
-
-  get #matched(): MatchedRoute | undefined {
-    this.#found ??= { route: this.#host.route(this.context) }
-    return this.#found.route
+  protected findRoute(): MatchedRoute | undefined {
+    return this.#host.route(this.context)
   }
 }

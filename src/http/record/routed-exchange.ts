@@ -1,0 +1,39 @@
+import { inspect } from 'node:util'
+import type { IsSecret } from '../../event/secrets.js'
+import type { MatchedRoute, Range, RecordedRoute } from './exchange.js'
+import { secretParameterRanges } from './request-path.js'
+
+/** The part of a `RecordedExchange` that follows from its path and its route. */
+export abstract class RoutedExchange {
+  #found: { readonly route: MatchedRoute | undefined } | undefined
+
+  abstract get path(): string
+
+  protected abstract findRoute(): MatchedRoute | undefined
+
+  /** To be called when the handler has ended: the route is known only then. */
+  protected forgetRoute(): void {
+    this.#found = undefined
+  }
+
+  get params(): object {
+    return this.#matched?.params ?? {}
+  }
+
+  get route(): RecordedRoute | undefined {
+    return this.#matched
+  }
+
+  secretRanges(isSecret: IsSecret): readonly Range[] {
+    return secretParameterRanges(this.path, this.params, isSecret)
+  }
+
+  report(error: unknown): void {
+    process.emitWarning(error instanceof Error ? error : new Error(inspect(error)))
+  }
+
+  get #matched(): MatchedRoute | undefined {
+    this.#found ??= { route: this.findRoute() }
+    return this.#found.route
+  }
+}

@@ -263,7 +263,8 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     const trace = createTrace({ detailed: true })
     const start = performance.now()
     const page = await this.store.list(parsed, { signal, trace }).finally(() => trace.stop())
-    return explanationOf(this.store.name, parsed, trace, page, performance.now() - start)
+    const took_ms = performance.now() - start
+    return explanationOf({ store: this.store.name, query: parsed, trace, page, took_ms })
   }
 
   /**
@@ -305,9 +306,9 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   /**
    * The changes of a resource, oldest first, each with its event, its JSON Patch and the state after it:
    * `for await (const { event, state } of audit.history({ order_id: 'A-17' }))`. Reads the events that name the resource and
-   * hold `changes`, or `before` and `after`. A state is known from the first event on that holds it whole or whose type
-   * ends with `create`, until an event holds only a part of its change, or does not fit the state before it. Keeps one
-   * page of events and one state. Rejects with `INVALID_VALUE` and as `pages` does.
+   * hold `changes`, or `before` and `after`. The state is known after an event that holds it whole or whose type ends
+   * with `create`. It is unknown after an event that holds only a part of its change, or that does not fit the state
+   * before it. Keeps one page of events and one state. Rejects with `INVALID_VALUE` and as `pages` does.
    */
   async *history(
     resource: HistoryResource,
@@ -350,7 +351,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     return this.#queries.count(wanted, { signal })
   }
 
-  /** The event with this id, or `undefined`. Rejects with `INVALID_VALUE` for an id that is no text. */
+  /** The event with this id, or `undefined`. Rejects with `INVALID_VALUE` for an id that is not a text. */
   async get(id: string, options?: WaitOptions): Promise<AuditEvent | undefined> {
     if (typeof id !== 'string')
       throw new AuditLogError('INVALID_VALUE', `id must be a text; it is ${inspect(id)}`)
@@ -478,7 +479,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     else process.emitWarning(damageText(damage))
   }
 
-  /** Outside of the context of the call, as that of a batch is the context of whichever call started it. */
+  /** Runs outside of the context of a call: a batch runs in that of the call that happened to start it. */
   #emit<Name extends keyof AuditLogEvents>(name: Name, event: AuditLogEvents[Name]): void {
     if (!this.#emitter.all.get(name)?.length) return
     const onError = (error: unknown): void => {

@@ -5,7 +5,7 @@
 export const errorCodes = {
   ABORTED: 'the caller aborted the operation before it took effect',
   CLOSED: 'the audit log or its store is closed',
-  DAMAGED: 'the event is stored but cannot be read, because what is stored is not what was written',
+  DAMAGED: 'the event is stored but cannot be read, because its stored data is damaged',
   DEADLINE_EXCEEDED: 'the store did not take the event in time; the event is not kept',
   IDEMPOTENCY_CONFLICT: 'the idempotency key was used for another event within the last 24 hours',
   IMPORT_CONFLICT:
@@ -20,7 +20,7 @@ export const errorCodes = {
   MISSING_DEPENDENCY:
     'an optional package is missing, is broken or does not run in this version of Node; or Node is too old',
   NOT_COVERED: 'routes and registered event types do not match',
-  NOT_REVERTIBLE: 'the event does not hold what undoing its change needs',
+  NOT_REVERTIBLE: 'the event does not hold enough to undo its change',
   OUTCOME_UNKNOWN:
     'the store did not confirm the write in time; what it wrote may be kept, or may be lost',
   QUERY_TIMEOUT:

@@ -5,7 +5,7 @@ import { declaredRoutes } from './routes.js'
 
 export type { AssertCoverageOptions }
 
-/** An app or a router of Express, including nested routers. Apps that are mounted in it are given too. */
+/** An app or a router of Express, including nested routers. Pass the apps that are mounted in it, too. */
 export type CoveredRouter = ExpressRouter | ExpressApp
 
 const isApp = (router: CoveredRouter): router is ExpressApp => 'router' in router

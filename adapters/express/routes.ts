@@ -34,7 +34,7 @@ function matchLayer(layer: ExpressLayer, path: string): Match | undefined {
   for (const [i, matcher] of (layer.matchers ?? []).entries()) {
     try {
       const match = matcher(path)
-      // Before version 2.3 a layer does not tell its path.
+      // Before version 2.3 of the package `router`, layers have no `rawPath`.
       if (match)
         return { pattern: patterns[i] ?? match.path, text: match.path, params: match.params }
     } catch {
@@ -84,7 +84,7 @@ function matchingRoutes({ stack }: ExpressRouter, { path, prefix, params }: Moun
   })
 }
 
-/** Where the app is mounted in others, for the path that the client sent. */
+/** Where the app is mounted in its parents, for the path that the client sent. */
 function mountedAt(app: ExpressApp, sent: string): Mounted | undefined {
   const { parent } = app
   if (!parent) return { path: sent, prefix: '', params: {} }
@@ -129,7 +129,7 @@ export interface DeclaredRoute {
   readonly methods: readonly string[]
 }
 
-/** All routes below a router. Throws if a router does not tell where it is mounted. */
+/** All routes below a router. Throws if it is not known where a router is mounted. */
 export function declaredRoutes({ stack }: ExpressRouter, prefix: string): DeclaredRoute[] {
   return stack.flatMap((layer): DeclaredRoute[] => {
     const { route } = layer

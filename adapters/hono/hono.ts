@@ -18,11 +18,11 @@ export interface HonoContext {
     readonly method: string
     /** Handlers and middleware that match the request, in the order of registration. */
     readonly matchedRoutes: readonly HonoRoute[]
-    /** The one of them that runs, or that ran last. */
+    /** The index in `matchedRoutes` of the handler that runs, or that ran last. */
     routeIndex: number
-    /** Parameters of the one that runs. */
+    /** Parameters of the route of that handler. */
     param(): object
-    /** What methods have returned. */
+    /** What methods such as `json()` have returned. */
     readonly bodyCache: {
       readonly formData?: unknown
       readonly json?: unknown

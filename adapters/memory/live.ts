@@ -33,7 +33,7 @@ function changed(live: LiveAttributes, change: LiveChange): LiveAttributes {
   }
   const base = change.json === undefined ? live.base : parseFrozen(change.json)
   const texts = new Map(live.texts)
-  // Text cannot be appended to an attribute that was removed or that is no text any more.
+  // Text cannot be appended to an attribute that was removed or that is no longer a text.
   if (change.json !== undefined)
     for (const key of live.texts.keys())
       if (!Object.hasOwn(base, key) || typeof base[key] !== 'string') texts.delete(key)

@@ -9,7 +9,7 @@ import { createThrottles, type Throttles } from './throttles.js'
 import { createTimeline, type Timeline } from './timeline.js'
 
 /** The number of events between two pauses. */
-export const SCAN_SLICE = 10_000
+export const EVENTS_PER_SLICE = 10_000
 
 /** The data of a memory store. */
 export interface MemoryLog {

@@ -4,7 +4,7 @@ import type { EventStore } from '../../src/store/store.js'
 import { countEvents } from './count.js'
 import { excessBefore } from './excess.js'
 import { listEvents, type MemoryTuning } from './list.js'
-import { type MemoryLog, SCAN_SLICE } from './memory-log.js'
+import { type MemoryLog, EVENTS_PER_SLICE } from './memory-log.js'
 
 export interface ReadingOptions {
   readonly queryTimeoutMs: number
@@ -54,7 +54,7 @@ export function createReading(
           const before = step.value
           return { before, count: timeline.countBefore(before) - live.countBefore(before) }
         }
-        if (seen % SCAN_SLICE === 0) {
+        if (seen % EVENTS_PER_SLICE === 0) {
           await nextTurn()
           log.check(signal)
         }

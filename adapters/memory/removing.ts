@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AuditEvent } from '../../src/event/event.js'
 import type { EventStore } from '../../src/store/store.js'
-import { type MemoryLog, SCAN_SLICE } from './memory-log.js'
+import { type MemoryLog, EVENTS_PER_SLICE } from './memory-log.js'
 
 /** The methods of the store that remove events. They leave open live events. */
 export function createRemoving(log: MemoryLog): Pick<EventStore, 'removeBefore' | 'remove'> {
@@ -12,13 +12,13 @@ export function createRemoving(log: MemoryLog): Pick<EventStore, 'removeBefore' 
     async removeBefore(time, { signal, onProgress } = {}) {
       log.check(signal)
       for (let removed = 0; ;) {
-        const count = timeline.removeBefore(time, SCAN_SLICE, isClosed)
+        const count = timeline.removeBefore(time, EVENTS_PER_SLICE, isClosed)
         removed += count
         if (count > 0) {
           index.reset()
           onProgress?.(removed)
         }
-        if (count < SCAN_SLICE) return removed
+        if (count < EVENTS_PER_SLICE) return removed
         await nextTurn()
         log.check(signal)
       }

@@ -96,7 +96,10 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
   jsonb: 'json',
 }
 
-/** What a name may stand for, in SQL: `sales.orders` is a table of a schema, or else a name with a dot in it. */
+/**
+ * The SQL identifiers that a name may mean: `sales.orders` is a table in the schema `sales`, or a table with a
+ * dot in its name.
+ */
 const identifiersOf = (name: string): string[] => {
   const dot = name.indexOf('.')
   const whole = quoteName(name)
@@ -140,7 +143,7 @@ async function findTable(
   if (!oid || !table) throw invalid(`there is no table ${name} in the log's database`)
   if (isOurs === 't') throw invalid(`the table ${name} belongs to the log`)
   if (kind !== 'r' && kind !== 'p')
-    throw invalid(`${name} is no table: triggers need an ordinary or a partitioned table`)
+    throw invalid(`${name} is not a table: triggers need an ordinary or a partitioned table`)
   const columns = await ask(
     client,
     `SELECT attname, coalesce(base.typname, type.typname)
@@ -167,7 +170,7 @@ async function findTable(
   }
 }
 
-/** The comment on a function that this SQL has made. */
+/** The comment on a function that was created by this SQL. */
 const commentOn = (sql: string): string => `daybook capture ${hash(sql)}`
 
 async function install(
@@ -177,7 +180,7 @@ async function install(
   { oid, table, kinds }: CatalogTable,
 ): Promise<keyof CaptureResult> {
   const shared = sharedFunctions(names)
-  // Ids and names may both lead to another table once the database is restored.
+  // After a restore of the database, the id or the name may belong to another table.
   const name = `${names.schema}.${quoteName(`capture_${oid}_${hash(table).slice(0, 8)}`)}`
   const sql = captureFunction(names, plan, kinds, name)
   const comment = commentOn(shared + sql)
@@ -229,11 +232,11 @@ async function dropUnused(client: PostgresPoolClient, { schema }: Names): Promis
 }
 
 /**
- * Makes triggers on tables in the log's database. From then on each row that is inserted, updated or deleted, by
- * whatever program and statement, leaves an event in the transaction that changes it: `audit:<table>:create`,
- * `:update` or `:destroy`, with the row as `before` and `after`; TRUNCATE leaves `audit:<table>:truncate`. Run it
- * after the migrations at each start: it changes nothing if the triggers are those of the options and the columns.
- * Tables that are not in the options stay as they are. Works in one transaction.
+ * Creates triggers on tables in the log's database. From then on, each row that any program inserts, updates or
+ * deletes leaves an event in the same transaction: `audit:<table>:create`, `:update` or `:destroy`, with the row
+ * as `before` and `after`; TRUNCATE leaves `audit:<table>:truncate`. Run it after the migrations at each start: it
+ * changes nothing if the triggers are those of the options and the columns. Tables that are not in the options
+ * stay as they are. Works in one transaction.
  *
  * Rejects with `INVALID_OPTION` for tables and columns that do not exist, tables without a primary key, and a
  * database without a log; `STORE_FAILED` with the error of the server.
@@ -301,11 +304,11 @@ export async function removeCapture(
 }
 
 /**
- * Calls `run` and resolves to its result. Rows that the transaction changes meanwhile are captured with this actor, or
- * else with the current one, and with the ids of the current request and of the active span, as `record` has them; others
- * have none. The transaction is an open one of the host: a client of pg, or one of `daybook/orm`. Calls for one
- * transaction must not be nested. Rejects with `INVALID_OPTION` if no transaction is open, or for another actor than
- * `withActor` takes.
+ * Calls `run` and resolves to its result. Rows that the transaction changes meanwhile are captured with this actor,
+ * or with the current one if none is given, and with the ids of the current request and of the active span, as
+ * `record` adds them. Rows that change outside of such a call are captured without these. The transaction is an open
+ * one of the host: a client of pg, or one of `daybook/orm`. Calls for one transaction must not be nested. Rejects
+ * with `INVALID_OPTION` if no transaction is open, or for another actor than `withActor` takes.
  *
  * Without this function, in SQL: `SELECT set_config('daybook.actor', 'ann', true)`, until the end of the transaction.
  */

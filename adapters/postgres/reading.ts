@@ -71,7 +71,7 @@ const readWalPosition = async (ask: Ask, known: string | undefined): Promise<str
   return position
 }
 
-/** What answers of the primary, or of a replica, are read from. */
+/** What queries on the primary, or on a replica, read from. */
 interface Server {
   readonly names: Names
   readonly index: LogIndex
@@ -122,13 +122,13 @@ async function readPage(
       return 'damaged' as const
     })
     if (page === 'outdated') left -= 1
-    // Each time another segment is set aside, or SQL tests nothing any more, so this ends.
+    // This ends: each repetition has one segment less to read, or no more tests in SQL.
     else if (page !== 'damaged') return page
   }
 }
 
 interface Search extends Pick<PageSource, 'reader' | 'serverOf'> {
-  /** Where the reading begins. */
+  /** The direction in which rows are read. */
   readonly order: Order
   readonly bounds: TimeBounds
   /** Whether an error means that some rows cannot be read. */
@@ -139,7 +139,7 @@ interface Search extends Pick<PageSource, 'reader' | 'serverOf'> {
   readonly report: (damage: Damage) => void
 }
 
-/** Repeats a reading that meets events or segments that the server cannot read, without them. */
+/** Repeats a read without the events and segments that the server cannot read. */
 async function readAround<Result>(
   search: Search,
   signal: AbortSignal | undefined,
@@ -175,7 +175,7 @@ async function readAround<Result>(
       }
     }
   } finally {
-    // Only now, as a report is an event, which the page must not have.
+    // Reported after the read, because a report becomes an event, which the page must not contain.
     for (const damage of found) report(damage)
   }
 }
@@ -203,7 +203,7 @@ export function createReading(
     return { names: on, index: createLogIndex(on, tuning, report) }
   }
   const primary = onServer(names)
-  // What one server cannot read, the other may.
+  // One server may be able to read what the other cannot.
   const replica = readPool && onServer({ ...names, readable: createReadableEvents(names.events) })
   const serverOf = (isReplica: boolean): Server => (isReplica && replica) || primary
   const search = {

@@ -1,18 +1,18 @@
-import { eventsDigest } from '../../src/store-kit/index/checksums.js'
+import { createCollectedTimes } from '../../src/store-kit/index/collected-times.js'
 import {
   DamagedSegment,
-  ListKind,
   missingRows,
   TIMES_KIND,
 } from '../../src/store-kit/index/segment-source.js'
-import { BLOCK, decodeTimes } from '../../src/store-kit/index/time-blocks.js'
+import { TIMES_PER_BLOCK } from '../../src/store-kit/index/time-blocks.js'
+import { isPartialKind } from '../../src/store-kit/index/verify-segments.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
 import { ask, type PostgresPoolClient } from './connection/client.js'
 import type { SummedChunk } from './index/checksums.js'
 import { CHUNK_COLUMNS, readStoredChunk } from './index/chunk-feed.js'
 import type { PostgresSegmentRow } from './index/index-state.js'
 import { numberOfKey } from './index/segment-keys.js'
-import { readBlocks } from './index/segment-times.js'
+import { readBlocks, timesOf } from './index/segment-times.js'
 import { readingSegment } from './index/unreadable-chunks.js'
 import type { Names } from './schema/names.js'
 
@@ -21,12 +21,6 @@ export type Read = <Result>(act: (client: PostgresPoolClient) => Promise<Result>
 
 /** Chunks that are read at once. */
 const STEP = 64
-
-const PARTIAL_KINDS: ReadonlySet<number> = new Set([
-  ListKind.partial,
-  ListKind.otherNames,
-  ListKind.others,
-])
 
 /** True if the chunks are in the order of their keys. */
 function isInOrder(before: SummedChunk, after: SummedChunk): boolean {
@@ -52,15 +46,15 @@ export async function verifySegment(
   const fail = (reason: string): never => {
     throw new DamagedSegment(id, reason)
   }
-  const times = new Float64Array(size)
-  const blocks = Math.ceil(size / BLOCK)
+  const times = createCollectedTimes(row)
+  const blocks = Math.ceil(size / TIMES_PER_BLOCK)
   const check = (chunk: SummedChunk, number: number, before: SummedChunk | undefined): void => {
     if (chunk.number !== number) throw missingRows(id)
     if ((chunk.kind === TIMES_KIND) !== number < blocks) fail('its chunks are not in order')
-    if (number < blocks) addTimes(times, chunk, fail)
+    if (number < blocks) times.add(timesOf(chunk))
     else if (before && number > blocks && !isInOrder(before, chunk))
       fail('its chunks are not in order')
-    if (PARTIAL_KINDS.has(chunk.kind) && !row.isPartial) fail('its row is wrong')
+    if (isPartialKind(chunk.kind) && !row.isPartial) fail('its row is wrong')
   }
 
   let number = 0
@@ -87,19 +81,7 @@ export async function verifySegment(
     isLast = rows.length < STEP
   }
   if (number !== row.chunks) fail(`it has ${number} chunks instead of ${row.chunks}`)
-  if (eventsDigest(times) !== row.digest) fail('the digest of its events is wrong')
-  if (times[0] !== row.first || times[size - 1] !== row.last) fail('its time range is wrong')
-}
-
-function addTimes(
-  times: Float64Array,
-  { number, first, postings }: SummedChunk,
-  fail: (reason: string) => never,
-): void {
-  const block = decodeTimes(numberOfKey(Buffer.from(first, 'hex')), postings)
-  const from = number * BLOCK
-  if (block.length !== Math.min(BLOCK, times.length - from)) fail('its number of events is wrong')
-  times.set(block, from)
+  times.all()
 }
 
 /** The times that a segment has within the bounds. */
@@ -109,7 +91,7 @@ export async function timesBetween(
   { id, size }: PostgresSegmentRow,
   [from, to]: readonly [from: Microseconds, to: Microseconds],
 ): Promise<readonly Microseconds[]> {
-  const count = Math.ceil(size / BLOCK)
+  const count = Math.ceil(size / TIMES_PER_BLOCK)
   const firsts = await ask(
     client,
     `SELECT number, first FROM ${names.chunks} WHERE segment = $1 AND number < $2 ORDER BY number`,
@@ -123,6 +105,6 @@ export async function timesBetween(
   )
   const end = starts.findLastIndex((time) => time <= to) + 1
   if (end <= start) return []
-  const blocks = await readBlocks(client, names, id, start, end)
+  const blocks = await readBlocks(client, names, id, [start, end])
   return blocks.flat().filter((time) => time >= from && time <= to)
 }

@@ -7,14 +7,14 @@ import {
   createFindings,
   damagedEvent,
   databaseDamage,
+  type Findings,
   missingEvent,
-  segmentDamage,
   staleHighWater,
-  unindexedEvents,
 } from '../../src/store-kit/damages.js'
 import { createKnownNames, type KnownNames } from '../../src/store-kit/index/attribute-names.js'
 import { DamagedSegment } from '../../src/store-kit/index/segment-source.js'
-import { BLOCK } from '../../src/store-kit/index/time-blocks.js'
+import { TIMES_PER_BLOCK } from '../../src/store-kit/index/time-blocks.js'
+import { verifySegments } from '../../src/store-kit/index/verify-segments.js'
 import { ask, askLast, type PostgresPoolClient, type TextRow } from './connection/client.js'
 import { createAsk } from './connection/connection.js'
 import { isCorrupt } from './connection/failures.js'
@@ -42,13 +42,11 @@ const WINDOW = 1024
 const BEGIN = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
   SET LOCAL jit = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;`
 
-interface Run {
+interface Run extends Findings {
   readonly names: Names
   readonly options: VerifyOptions
-  readonly found: (damage: Damage) => void
   /** The names that have been read. */
   readonly known: KnownNames
-  readonly onDamaged: (damaged: DamagedSegment) => void
   readonly read: Read
   /** The times of damaged events, which need not be in a segment. */
   readonly damagedTimes: Set<Microseconds>
@@ -64,10 +62,10 @@ export async function verifyLog(
   onDamaged: (damaged: DamagedSegment) => void,
 ): Promise<Verification> {
   const { events } = log.names
-  // Also the events are read that this process leaves out.
+  // Reads also the events that queries of this process leave out.
   const names = { ...log.names, readable: createReadableEvents(events) }
   const { signal } = options
-  const { found, countEvent, result } = createFindings(options)
+  const findings = createFindings(options)
   const read: Read = (act) =>
     withRetry(log, signal, async (client) => {
       await askLast(client, BEGIN)
@@ -76,12 +74,21 @@ export async function verifyLog(
       return result
     })
   const known = createKnownNames()
-  const run: Run = { names, options, found, known, read, onDamaged, damagedTimes: new Set() }
+  const run: Run = { ...findings, names, options, known, read, damagedTimes: new Set() }
 
-  await guarded(run, names.events, () => verifyEvents(run, countEvent))
+  await guarded(run, names.events, () => verifyEvents(run))
   await guarded(run, names.liveEvents, () => verifyLive(run))
-  const segments = await verifySegments(run)
-  return result(segments)
+  const segments = await verifySegments(
+    {
+      load: () => loadVisible(run),
+      verify: (row) => verifyWhole(run, row),
+      findings,
+      onDamaged,
+    },
+    options,
+  )
+  await guarded(run, names.events, () => verifyCoverage(run))
+  return findings.result(segments)
 }
 
 /** Does the work. If Postgres itself cannot read something, the work ends and the damage is noted. */
@@ -96,9 +103,8 @@ async function guarded({ found }: Run, table: string, work: () => Promise<void>)
 
 /** The next events after a time, without those that Postgres cannot read. */
 async function readAfter(
-  { names, read, options, found, damagedTimes }: Run,
+  { names, read, options, found, countEvent, damagedTimes }: Run,
   last: Microseconds,
-  countEvent: () => void,
 ): Promise<readonly TextRow[]> {
   for (;;) {
     try {
@@ -133,8 +139,8 @@ async function readAfter(
   }
 }
 
-async function verifyEvents(run: Run, countEvent: () => void): Promise<void> {
-  const { names, read, found, damagedTimes } = run
+async function verifyEvents(run: Run): Promise<void> {
+  const { names, read, found, countEvent, damagedTimes } = run
   const readHighWater = (): Promise<Microseconds> =>
     read(async (client) => {
       const [row] = await ask(client, `SELECT last_value FROM ${names.highWater}`)
@@ -143,7 +149,7 @@ async function verifyEvents(run: Run, countEvent: () => void): Promise<void> {
   const end = await readHighWater()
   let last: Microseconds = -1
   for (;;) {
-    const rows = await readAfter(run, last, countEvent)
+    const rows = await readAfter(run, last)
     const foreign: TextRow[] = []
     for (const row of rows) {
       countEvent()
@@ -190,54 +196,41 @@ async function verifyLive({ names: { liveEvents }, read, found }: Run): Promise<
       try {
         JSON.parse(attributes!)
       } catch {
-        found(damagedEvent(last, suffix, 'its attributes are no JSON'))
+        found(damagedEvent(last, suffix, 'its attributes are not JSON'))
       }
     }
     if (rows.length < STEP) return
   }
 }
 
-/** Reads each segment once, also those that are built meanwhile, and returns their number. */
-async function verifySegments(run: Run): Promise<number> {
-  const { names, options, found, known, read } = run
-  const load = (): Promise<readonly PostgresSegmentRow[]> =>
-    read((client) => loadSegments(client, names))
-  const seen = new Set<number>()
-  for (;;) {
-    const segments = await load()
-    const visible = segments.filter(({ isDamaged }) => !isDamaged)
-    for (const row of segments.filter(({ id, isDamaged }) => isDamaged && !seen.has(id)))
-      found(segmentDamage(row, row.isTrusted ? 'it is being built anew' : 'its row is damaged'))
-    const row = visible.find(({ id }) => !seen.has(id))
-    if (!row) break
-    options.onProgress?.({ step: 'index', done: seen.size, total: visible.length })
-    seen.add(row.id)
-    try {
-      await verifyNames(read, names, known, row)
-      await verifySegment(read, names, row)
-      await guarded(run, names.events, () => verifyPresence(run, row))
-    } catch (error) {
-      if (!(error instanceof DamagedSegment)) throw error
-      // A segment that was merged meanwhile is no longer read.
-      if (!(await load()).some(({ id, isDamaged }) => id === row.id && !isDamaged)) continue
-      found(segmentDamage(row, error.message))
-      run.onDamaged(error)
-    }
+async function loadVisible({ names, read }: Run): Promise<{
+  readonly segments: readonly PostgresSegmentRow[]
+  readonly damaged: readonly PostgresSegmentRow[]
+}> {
+  const rows = await read((client) => loadSegments(client, names))
+  return {
+    segments: rows.filter(({ isDamaged }) => !isDamaged),
+    damaged: rows.filter(({ isDamaged }) => isDamaged),
   }
-  await guarded(run, names.events, () => verifyCoverage(run))
-  return seen.size
+}
+
+async function verifyWhole(run: Run, row: PostgresSegmentRow): Promise<void> {
+  const { names, known, read } = run
+  await verifyNames(read, names, known, row)
+  await verifySegment(read, names, row)
+  await guarded(run, names.events, () => verifyPresence(run, row))
 }
 
 /** Finds events that a segment lists and that were not removed, but that have no row. */
 async function verifyPresence({ names, read, found }: Run, row: PostgresSegmentRow): Promise<void> {
-  const count = Math.ceil(row.size / BLOCK)
+  const count = Math.ceil(row.size / TIMES_PER_BLOCK)
   for (let from = 0; from < count; from += BLOCKS_AT_ONCE) {
     const missing = await read(async (client) => {
       const { removed, removedBefore } = await loadIndexState(client, names)
       const segments = await loadSegments(client, names)
       if (removed !== row.removed || !segments.some(({ id }) => id === row.id)) return undefined
       const end = Math.min(from + BLOCKS_AT_ONCE, count)
-      const times = (await readBlocks(client, names, row.id, from, end)).flat()
+      const times = (await readBlocks(client, names, row.id, [from, end])).flat()
       const gone = await findMissing(client, names, Float64Array.from(times))
       return gone.filter((time) => time >= removedBefore)
     })
@@ -247,8 +240,7 @@ async function verifyPresence({ names, read, found }: Run, row: PostgresSegmentR
 }
 
 /** Finds events that are in no segment, in ranges where lists read only segments. */
-async function verifyCoverage({ names, read, found, damagedTimes }: Run): Promise<void> {
-  let [count, from, to] = [0, 0, 0]
+async function verifyCoverage({ names, read, unindexed, damagedTimes }: Run): Promise<void> {
   for (let last: Microseconds | undefined = -1; last !== undefined;) {
     const after: Microseconds = last
     const page = await read(async (client) => {
@@ -262,21 +254,15 @@ async function verifyCoverage({ names, read, found, damagedTimes }: Run): Promis
       )
       const times = rows.map(([time]) => Number(time))
       const segments = await loadSegments(client, names)
-      return { last: times.at(-1), lacking: await unindexed(client, names, segments, times) }
+      return { last: times.at(-1), lacking: await findUnindexed(client, names, segments, times) }
     })
-    for (const time of page.lacking) {
-      if (damagedTimes.has(time)) continue
-      if (count === 0) from = time
-      to = time
-      count += 1
-    }
+    for (const time of page.lacking) if (!damagedTimes.has(time)) unindexed(time)
     last = page.last
   }
-  if (count > 0) found(unindexedEvents(count, from, to))
 }
 
 /** The times, ascending, of events that no list with a filter finds. */
-async function unindexed(
+async function findUnindexed(
   client: PostgresPoolClient,
   names: Names,
   segments: readonly PostgresSegmentRow[],

@@ -128,11 +128,11 @@ function install(database: SqliteDatabase, plan: CapturePlan): keyof CaptureResu
 }
 
 /**
- * Makes triggers on tables in the log's file. From then on each row that is inserted, updated or deleted, by
- * whatever program and statement, leaves an event in the transaction that changes it: `audit:<table>:create`,
- * `:update` or `:destroy`, with the row as `before` and `after`. Run it after the migrations at each start: it
- * changes nothing if the triggers are those of the options and the columns. Tables that are not in the options stay
- * as they are. Works in the handle's open transaction, or in one of its own.
+ * Creates triggers on tables in the log's file. From then on, each row that any program inserts, updates or deletes
+ * leaves an event in the same transaction: `audit:<table>:create`, `:update` or `:destroy`, with the row as
+ * `before` and `after`. Run it after the migrations at each start: it changes nothing if the triggers are those of
+ * the options and the columns. Tables that are not in the options stay as they are. Works in the handle's open
+ * transaction, or in one of its own.
  *
  * Throws `INVALID_OPTION` for tables and columns that do not exist, tables without a primary key, and a file without
  * a log; `STORE_FAILED` with the driver's error, such as for a locked file.
@@ -179,10 +179,11 @@ const CLEAR_ACTOR = 'DELETE FROM main.daybook_actor'
 
 /**
  * Calls `run` and returns its result. Rows that the transaction changes meanwhile are captured with this actor, or
- * else with the current one, and with the ids of the current request and of the active span, as `record` has them; others
- * have none. The transaction is an open one of the host: a handle, or one of `daybook/orm`, for which a promise is
- * returned. Calls for one transaction must not be nested. Throws `INVALID_OPTION` if no transaction is open, if
- * nothing is captured in the database, or for another actor than `withActor` takes.
+ * with the current one if none is given, and with the ids of the current request and of the active span, as `record`
+ * adds them. Rows that change outside of such a call are captured without these. The transaction is an open one of
+ * the host: a handle, or one of `daybook/orm`, for which a promise is returned. Calls for one transaction must not be
+ * nested. Throws `INVALID_OPTION` if no transaction is open, if nothing is captured in the database, or for another
+ * actor than `withActor` takes.
  */
 export function captureAs<Result>(
   transaction: HostDatabase,

@@ -162,7 +162,7 @@ export function createSqliteStore(
     startedAt = events.highWater()
     guard.begin(startedAt)
   } catch {
-    // Locked, without WAL: the start is not compared.
+    // The file is locked and not in WAL mode, so the clock is not compared with its newest event.
   }
   const outbox = createOutbox(connection)
   const writer = createWriter(tables, outbox, clock)

@@ -1,9 +1,11 @@
-import { DamagedSegment, ListKind, NO_NAME } from '../../src/store-kit/index/segment-source.js'
-import { BLOCK, decodeTimes } from '../../src/store-kit/index/time-blocks.js'
+import { createCollectedTimes } from '../../src/store-kit/index/collected-times.js'
+import { DamagedSegment, missingRows, NO_NAME } from '../../src/store-kit/index/segment-source.js'
+import { TIMES_PER_BLOCK, decodeTimes } from '../../src/store-kit/index/time-blocks.js'
+import { isPartialKind } from '../../src/store-kit/index/verify-segments.js'
 import type { IndexPart } from '../../src/store-kit/index/part.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
 import type { Connection } from './connection/connection.js'
-import { eventsDigest, keyChecksum } from '../../src/store-kit/index/checksums.js'
+import { keyChecksum } from '../../src/store-kit/index/checksums.js'
 import {
   postingsChecksum,
   readingSegment,
@@ -31,12 +33,6 @@ type KeyRow = [
   sum: number,
 ]
 
-const PARTIAL_KINDS: ReadonlySet<number> = new Set([
-  ListKind.partial,
-  ListKind.otherNames,
-  ListKind.others,
-])
-
 /** Reads all rows of a segment; throws `DamagedSegment`. Yields where the work may pause. */
 export function* verifySegment(
   connection: Connection,
@@ -45,7 +41,7 @@ export function* verifySegment(
   const fail = (reason: string): never => {
     throw new DamagedSegment(row.id, reason)
   }
-  yield* verifyTimes(connection, row, fail)
+  yield* verifyTimes(connection, row)
   const { statement } = connection
   let last: KeyRow = [NO_NAME, 0, 0, 0, -1, 0]
   for (let number = 0; ;) {
@@ -55,8 +51,8 @@ export function* verifySegment(
       const [name, kind, , , chunk, sum] = key
       if (keyChecksum([row.id, ...key.slice(0, 5)]) !== sum) fail('a checksum of its keys is wrong')
       if (chunk !== number) fail('its keys are not in order')
-      if (PARTIAL_KINDS.has(kind) && !row.isPartial) fail('its row is wrong')
-      verifyChunk(connection, row.id, number, { name, kind }, fail)
+      if (isPartialKind(kind) && !row.isPartial) fail('its row is wrong')
+      verifyChunk(connection, row.id, { number, name, kind })
       number += 1
     }
     if (keys.length < STEP) {
@@ -73,39 +69,36 @@ const TIMES = 'SELECT first, times, checksum FROM daybook_segment_times WHERE id
 /** Reads the rows themselves: a part may have times in memory. */
 function* verifyTimes(
   { statement }: Connection,
-  { id, size, first, last, digest }: SqliteSegmentRow,
-  fail: (reason: string) => never,
+  segment: SqliteSegmentRow,
 ): Generator<undefined, void> {
-  const times = new Float64Array(size)
-  for (let from = 0; from < size; from += BLOCK) {
-    const row = rowId(id, from / BLOCK)
+  const { id, size } = segment
+  const times = createCollectedTimes(segment)
+  while (times.count < size) {
+    const row = rowId(id, times.count / TIMES_PER_BLOCK)
     const found = readingSegment(id, () => statement(TIMES).raw(true).get(row))
-    if (!found) fail('rows are missing')
+    if (!found) throw missingRows(id)
     const [start, data, checksum] = found as [Microseconds, Uint8Array, number]
-    if (timesChecksum(row, start, data) !== checksum) fail('a checksum of its times is wrong')
-    const block = decodeTimes(start, data)
-    if (block.length !== Math.min(BLOCK, size - from)) fail('its number of events is wrong')
-    times.set(block, from)
+    if (timesChecksum(row, start, data) !== checksum)
+      throw new DamagedSegment(id, 'a checksum of its times is wrong')
+    times.add(decodeTimes(start, data))
     yield
   }
-  if (eventsDigest(times) !== digest) fail('the digest of its events is wrong')
-  if (times[0] !== first || times[size - 1] !== last) fail('its time range is wrong')
+  times.all()
 }
 
 function verifyChunk(
   { statement }: Connection,
   segment: number,
-  number: number,
-  { name, kind }: { readonly name: number; readonly kind: number },
-  fail: (reason: string) => never,
+  { number, name, kind }: { readonly number: number; readonly name: number; readonly kind: number },
 ): void {
   const id = rowId(segment, number)
   const found = readingSegment(segment, () => statement(CHUNK).raw(true).get(id))
-  if (!found) return fail('rows are missing')
+  if (!found) throw missingRows(segment)
   const [values, postings, valuesSum, postingsSum] = found as [string, Uint8Array, number, number]
   if (valuesChecksum(id, name, kind, values) !== valuesSum)
-    fail('a checksum of its values is wrong')
-  if (postingsChecksum(id, postings) !== postingsSum) fail('a checksum of its postings is wrong')
+    throw new DamagedSegment(segment, 'a checksum of its values is wrong')
+  if (postingsChecksum(id, postings) !== postingsSum)
+    throw new DamagedSegment(segment, 'a checksum of its postings is wrong')
 }
 
 /** The times that a segment has within the bounds. */

@@ -1,18 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Damage } from '../../src/store/damage.js'
 import { createDamageReporter } from '../../src/store/damage.js'
 import type { Verification, VerifyOptions } from '../../src/store/verification.js'
 import {
   createFindings,
   damagedEvent,
   databaseDamage,
+  type Findings,
   missingEvent,
-  segmentDamage,
   staleHighWater,
-  unindexedEvents,
 } from '../../src/store-kit/damages.js'
 import { createKnownNames, type KnownNames } from '../../src/store-kit/index/attribute-names.js'
 import { DamagedSegment } from '../../src/store-kit/index/segment-source.js'
+import { verifySegments } from '../../src/store-kit/index/verify-segments.js'
 import { SUFFIX_LENGTH } from '../../src/event/event-id.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
 import type { Connection } from './connection/connection.js'
@@ -20,7 +19,7 @@ import { isCorrupt } from './connection/database.js'
 import { runTimeSlice } from './connection/time-slice.js'
 import { withFileCheck } from './check-file.js'
 import { readNextNames } from './index/column-names.js'
-import { type IndexState, loadIndexState, type SqliteSegmentRow } from './index/index-state.js'
+import { loadIndexState, type SqliteSegmentRow } from './index/index-state.js'
 import { isLost } from './index/lost-events.js'
 import { readSegment } from './index/segment-reader.js'
 import { createEventReader } from './schema/events.js'
@@ -48,14 +47,12 @@ const WINDOW = `SELECT created_at FROM daybook_events WHERE created_at > ? AND c
 
 const LATE = 'SELECT 1 FROM daybook_late WHERE created_at = ? LIMIT 1'
 
-interface Run {
+interface Run extends Findings {
   readonly tables: Tables
   readonly options: VerifyOptions
-  readonly found: (damage: Damage) => void
   /** The names that have been read. */
   readonly known: KnownNames
   /** Runs the steps in time slices; each slice sees one snapshot of the file. */
-  readonly onDamaged: (damaged: DamagedSegment) => void
   readonly work: (steps: Iterator<undefined, void>) => Promise<void>
 }
 
@@ -67,19 +64,28 @@ export async function verifyFile(
 ): Promise<Verification> {
   const { connection } = tables
   const { signal } = options
-  const { found, countEvent, result } = createFindings(options)
+  const findings = createFindings(options)
   const work = async (steps: Iterator<undefined, void>): Promise<void> => {
     const step = (): boolean => !steps.next().done
     const slice = (): boolean => connection.snapshot(() => runTimeSlice(step))
     while (await connection.retry(slice, { signal })) await nextTurn()
   }
-  const run: Run = { tables, options, found, known: createKnownNames(), work, onDamaged }
+  const run: Run = { ...findings, tables, options, known: createKnownNames(), work }
 
-  await guarded(run, 'daybook_events', verifyEvents(run, countEvent))
+  await guarded(run, 'daybook_events', verifyEvents(run))
   await guarded(run, 'daybook_live', verifyLive(run))
-  const segments = await verifySegments(run)
+  const segments = await verifySegments(
+    {
+      load: () => connection.retry(() => loadIndexState(connection), { signal }),
+      verify: (row) => verifyWhole(run, row),
+      findings,
+      onDamaged,
+    },
+    options,
+  )
+  await guarded(run, 'daybook_events', verifyCoverage(run))
   await verifyTables(run)
-  return result(segments)
+  return findings.result(segments)
 }
 
 /** Runs the steps. If SQLite itself cannot read something, the steps end and the damage is noted. */
@@ -98,10 +104,11 @@ async function guarded(
   }
 }
 
-function* verifyEvents(
-  { tables: { connection }, found }: Run,
-  countEvent: () => void,
-): Generator<undefined, void> {
+function* verifyEvents({
+  tables: { connection },
+  found,
+  countEvent,
+}: Run): Generator<undefined, void> {
   const damages = createDamageReporter()
   damages.watch(found)
   const events = createEventReader(connection, damages)
@@ -131,42 +138,19 @@ function* verifyLive({ tables: { live }, found }: Run): Generator<undefined, voi
     try {
       JSON.parse(attributes)
     } catch {
-      found(damagedEvent(created_at, suffix, 'its attributes are no JSON'))
+      found(damagedEvent(created_at, suffix, 'its attributes are not JSON'))
     }
   }
   yield
 }
 
-/** Reads each segment once, also those that are built meanwhile, and returns their number. */
-async function verifySegments(run: Run): Promise<number> {
-  const { tables, options, found, known, work } = run
+async function verifyWhole(run: Run, row: SqliteSegmentRow): Promise<void> {
+  const { tables, options, known, work } = run
   const { connection } = tables
-  const load = (): Promise<IndexState> =>
-    connection.retry(() => loadIndexState(connection), { signal: options.signal })
-  const read = new Set<number>()
-  for (;;) {
-    const { segments, damaged } = await load()
-    for (const row of damaged.filter(({ id }) => !read.has(id)))
-      found(segmentDamage(row, row.isTrusted ? 'it is being built anew' : 'its row is damaged'))
-    const row = segments.find(({ id }) => !read.has(id))
-    if (!row) break
-    options.onProgress?.({ step: 'index', done: read.size, total: segments.length })
-    read.add(row.id)
-    try {
-      const readNames = (): boolean => readNextNames(connection, known, row)
-      while (await connection.retry(readNames, { signal: options.signal })) await nextTurn()
-      await work(verifySegment(connection, row))
-      await guarded(run, 'daybook_events', verifyPresence(run, row))
-    } catch (error) {
-      if (!(error instanceof DamagedSegment)) throw error
-      // A segment that was merged meanwhile is no longer read.
-      if (!(await load()).segments.some(({ id }) => id === row.id)) continue
-      found(segmentDamage(row, error.message))
-      run.onDamaged(error)
-    }
-  }
-  await guarded(run, 'daybook_events', verifyCoverage(run))
-  return read.size
+  const readNames = (): boolean => readNextNames(connection, known, row)
+  while (await connection.retry(readNames, { signal: options.signal })) await nextTurn()
+  await work(verifySegment(connection, row))
+  await guarded(run, 'daybook_events', verifyPresence(run, row))
 }
 
 /** Finds events that a segment lists and that were not removed, but that have no row. */
@@ -188,10 +172,9 @@ function* verifyPresence(
 /** Finds events that are in no segment, in ranges where lists read only segments. */
 function* verifyCoverage({
   tables: { connection, events },
-  found,
+  unindexed,
 }: Run): Generator<undefined, void> {
   let last: Microseconds = -1
-  let [count, from, to] = [0, 0, 0]
   for (;;) {
     const { segments, damaged, sealedTo } = loadIndexState(connection)
     const rows = connection.statement(WINDOW).raw(true).all(last, sealedTo) as [Microseconds][]
@@ -205,15 +188,11 @@ function* verifyCoverage({
     const isScanned = damaged.some(overlaps)
     for (const [time] of rows) {
       if (isScanned || indexed.has(time)) continue
-      if (connection.statement(LATE).get(time) || !events.at(time)) continue
-      if (count === 0) from = time
-      to = time
-      count += 1
+      if (!connection.statement(LATE).get(time) && events.at(time)) unindexed(time)
     }
     last = end
     yield
   }
-  if (count > 0) found(unindexedEvents(count, from, to))
 }
 
 async function verifyTables({ tables: { connection }, options, found }: Run): Promise<void> {

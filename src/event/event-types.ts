@@ -32,8 +32,8 @@ export interface EventTypeDefinition {
   readonly cadence?: Duration
   /**
    * The source of system events that the link attributes do not give: an API path with the names of
-   * attributes in braces, such as `/api/workflows/{workflow_id}`. It comes before the link attributes. An
-   * event without one of these attributes has the source of its links.
+   * attributes in braces, such as `/api/workflows/{workflow_id}`. It takes precedence over the link
+   * attributes. An event without one of these attributes has the source of its links.
    */
   readonly source?: string
   /**

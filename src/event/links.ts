@@ -101,8 +101,8 @@ function readLink(attribute: LinkAttribute, value: JsonValue): Link {
 
 /**
  * The source of an event with these attributes: the path of its best link, or null if it has none.
- * Checks every link; a null value is no link. Throws `INVALID_LINK` with a pointer, or what `resolve`
- * throws. With `lenient` it skips refused links instead.
+ * Checks every link; a null value is not a link. Throws `INVALID_LINK` with a pointer, or what
+ * `resolve` throws. With `lenient` it skips refused links instead.
  */
 export function sourceOf(
   attributes: JsonObject,

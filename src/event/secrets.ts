@@ -69,8 +69,9 @@ function isSensitiveKey(key: string): boolean {
 }
 
 /**
- * The expressions of {@link isSensitive}, for stores that test keys in SQL: on the letters of a key, on its words
- * joined by `_`, on its letters and digits, and what is no secret by its words.
+ * The expressions of {@link isSensitive}, for stores that test keys in SQL: `letters` on the letters of a key,
+ * `words` on its words joined by `_`, `whole` on its letters and digits. Keys whose words match `not` are not
+ * secret.
  */
 export const SENSITIVE_KEYS = {
   letters: PARTS.source,

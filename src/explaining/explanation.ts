@@ -23,14 +23,23 @@ export interface QueryExplanation {
   readonly steps: readonly QueryStep[]
 }
 
-/** Explains a page, or a query that failed. */
-export function explanationOf(
-  store: string,
-  query: EventQuery,
-  trace: QueryTrace,
-  page: EventPage | undefined,
-  took_ms: number,
-): QueryExplanation {
+/** A query of a store, as it was measured. */
+interface MeasuredQuery {
+  readonly store: string
+  readonly query: EventQuery
+  readonly trace: QueryTrace
+  /** `undefined` if the query failed. */
+  readonly page: EventPage | undefined
+  readonly took_ms: number
+}
+
+export function explanationOf({
+  store,
+  query,
+  trace,
+  page,
+  took_ms,
+}: MeasuredQuery): QueryExplanation {
   // A store may not know how many rows the database examined; it saw at least those it checked.
   const steps = trace.steps.map((step) => ({
     ...step,

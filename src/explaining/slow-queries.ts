@@ -76,7 +76,7 @@ export function createSlowQueries(
       return watch(
         () => store.list(query, { ...options, trace }).finally(() => trace.stop()),
         (took_ms, page) => {
-          const explanation = explanationOf(store.name, query, trace, page, took_ms)
+          const explanation = explanationOf({ store: store.name, query, trace, page, took_ms })
           return { method, query: explanation.query, explanation }
         },
       )

@@ -27,7 +27,7 @@ export function isInObject({ objects }: Declaration, name: string): boolean {
 }
 
 /** How the names in a query lead to the values of an item. */
-export interface Attributes<Item> extends Declaration {
+export interface AttributeReader<Item> extends Declaration {
   walk(name: string, visit: Visit): Walk<Item>
   /** Finds the values that a walk visits, in any order. */
   valuesInSteps(item: Item, name: string): Steps<JsonValue[]>
@@ -206,7 +206,7 @@ function* eventValuesInSteps(event: AuditEvent, name: string): Steps<JsonValue[]
 }
 
 /** Attributes of events: the own fields are declared, everything else is data without a schema. */
-export const eventAttributes: Attributes<AuditEvent> = {
+export const eventAttributes: AttributeReader<AuditEvent> = {
   types: new Map(Object.entries(OWN_TYPES)),
   isOpen: true,
   walk: eventWalk,

@@ -2,7 +2,7 @@ import { AuditLogError } from '../errors.js'
 import type { JsonObject, JsonValue } from '../event/event.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
 import {
-  type Attributes,
+  type AttributeReader,
   type AttributeType,
   type Declaration,
   pathWalk,
@@ -107,7 +107,7 @@ function readAny(value: unknown): JsonValue {
 }
 
 /** Items with one member for each declared attribute, and nested data in those that hold objects. */
-export function declaredAttributes(types: AttributeTypes): Attributes<object> {
+export function declaredAttributes(types: AttributeTypes): AttributeReader<object> {
   const declaration = declare(types)
   const walk = (name: string, visit: Visit): Walk<object> => {
     const type = declaration.types.get(name)

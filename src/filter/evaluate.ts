@@ -2,7 +2,7 @@ import type { AuditEvent } from '../event/event.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
 import type { Combinator, Condition, Grouping } from './ast.js'
 import {
-  type Attributes,
+  type AttributeReader,
   eventAttributes,
   isPresent,
   type Scalar,
@@ -64,7 +64,7 @@ const CHARS_BITS = 2
 // Compiling a regular expression takes about this many units.
 const COMPILE_UNITS = 1000
 
-/** Compiles the matcher when it is first used, as there may be thousands of which few are. */
+/** Compiles the matcher when it is first used: a list may have thousands of values, of which few are reached. */
 function onText(compile: (text: string) => TextMatcher, text: string): ScalarTest {
   let matcher: TextMatcher | undefined
   let factor = 1
@@ -130,7 +130,7 @@ const ALL: Compiled<unknown> = {
 }
 
 /** `not_null`: a value is present. */
-const notNull = <Item>(attributes: Attributes<Item>, name: string): Compiled<Item> => ({
+const notNull = <Item>(attributes: AttributeReader<Item>, name: string): Compiled<Item> => ({
   matches: attributes.walk(name, isPresent),
   *steps(item) {
     return (yield* attributes.valuesInSteps(item, name)).some(isPresent)
@@ -138,7 +138,7 @@ const notNull = <Item>(attributes: Attributes<Item>, name: string): Compiled<Ite
 })
 
 /** `blank`: no value, or only empty texts. */
-function blank<Item>(attributes: Attributes<Item>, name: string): Compiled<Item> {
+function blank<Item>(attributes: AttributeReader<Item>, name: string): Compiled<Item> {
   let present = false
   let empty = false
   const isFilled: ScalarTest = (scalar) => {
@@ -171,7 +171,7 @@ const not = <Item>({ matches, steps }: Compiled<Item>): Compiled<Item> => ({
 
 /** Positive: some value passes the test. Negated: there is a value, and none passes. */
 function quantify<Item>(
-  attributes: Attributes<Item>,
+  attributes: AttributeReader<Item>,
   name: string,
   test: ScalarTest,
   negated: boolean,
@@ -238,7 +238,7 @@ function printedTimes(values: readonly string[]): readonly string[] {
 }
 
 function compileAttribute<Item>(
-  attributes: Attributes<Item>,
+  attributes: AttributeReader<Item>,
   name: string,
   predicate: Predicate,
   texts: readonly string[],
@@ -260,7 +260,7 @@ function compileAttribute<Item>(
 }
 
 function compileCondition<Item>(
-  attributes: Attributes<Item>,
+  attributes: AttributeReader<Item>,
   { attributes: names, combinator, joinedName, values, ...condition }: Condition,
 ): Compiled<Item> {
   const predicate = predicateOf(condition.predicate)
@@ -281,7 +281,10 @@ function compileCondition<Item>(
   }
 }
 
-function compile<Item>(attributes: Attributes<Item>, where: Grouping | undefined): Compiled<Item> {
+function compile<Item>(
+  attributes: AttributeReader<Item>,
+  where: Grouping | undefined,
+): Compiled<Item> {
   if (!where) return ALL
   // Test declared attributes first: they are read directly, others need a search in the item.
   const isDeclared = (condition: Condition): boolean =>
@@ -299,7 +302,7 @@ function compile<Item>(attributes: Attributes<Item>, where: Grouping | undefined
 
 /** Compiles a filter on items with these attributes. */
 export function compileWhere<Item>(
-  attributes: Attributes<Item>,
+  attributes: AttributeReader<Item>,
   where: Grouping | undefined,
 ): ItemPredicate<Item> {
   return compile(attributes, where).matches
@@ -307,7 +310,7 @@ export function compileWhere<Item>(
 
 /** Like {@link compileWhere}, for filters of clients: what takes long is returned as work that can pause. */
 export function compileWhereInSteps<Item>(
-  attributes: Attributes<Item>,
+  attributes: AttributeReader<Item>,
   where: Grouping | undefined,
 ): Decide<Item> {
   if (!where) return () => true

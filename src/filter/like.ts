@@ -1,5 +1,10 @@
 import { type FindText, textFinder } from './find-text.js'
-import { characterClass, MAX_CLASSES, type SlowMatcher, type TextMatcher } from './search.js'
+import {
+  characterClass,
+  MAX_CHARACTER_CLASSES,
+  type SlowMatcher,
+  type TextMatcher,
+} from './search.js'
 import { finishSteps, type Steps } from './steps.js'
 import { fold } from './values.js'
 
@@ -162,7 +167,7 @@ const MAX_SHORT = 32
  * character. `undefined` for longer patterns and for half of a surrogate pair.
  */
 function shortMatcher(pieces: readonly Piece[]): TextMatcher | undefined {
-  const isShort = pieces.every(({ length }) => length <= MAX_CLASSES)
+  const isShort = pieces.every(({ length }) => length <= MAX_CHARACTER_CLASSES)
   const isWellFormed = pieces.flat().every((char) => char?.isWellFormed() ?? true)
   if (pieces.length > MAX_SHORT || !isShort || !isWellFormed) return undefined
   const last = pieces.length - 1

@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../event/event.js'
 import type { Sort } from './ast.js'
 import {
-  type Attributes,
+  type AttributeReader,
   eventAttributes,
   type Scalar,
   scalarsInSteps,
@@ -26,7 +26,7 @@ export function compareScalars(left: Scalar, right: Scalar): number {
 export type SortKey = Scalar | undefined
 
 /** The value by which an item sorts: its lowest when ascending, its highest when descending. */
-function sortKey<Item>(attributes: Attributes<Item>, sort: Sort): (item: Item) => SortKey {
+function sortKey<Item>(attributes: AttributeReader<Item>, sort: Sort): (item: Item) => SortKey {
   let key: SortKey
   const walk = attributes.walk(sort.attribute, (value) =>
     someScalar(value, (scalar) => {
@@ -52,7 +52,7 @@ export type SortKeys = readonly SortKey[]
 
 /** Returns the keys of an item if they take little work to find, otherwise the whole work. */
 export function sortKeys<Item>(
-  attributes: Attributes<Item>,
+  attributes: AttributeReader<Item>,
   sorts: readonly Sort[],
 ): (item: Item) => SortKeys | Steps<SortKeys> {
   const keysOf = sorts.map((sort) => sortKey(attributes, sort))
@@ -63,7 +63,7 @@ export function sortKeys<Item>(
 }
 
 function* sortKeysInSteps<Item>(
-  attributes: Attributes<Item>,
+  attributes: AttributeReader<Item>,
   sorts: readonly Sort[],
   item: Item,
 ): Steps<SortKeys> {
@@ -107,7 +107,7 @@ export interface TopItems<Item> {
  * the order in which they were added.
  */
 export function topItems<Item>(
-  attributes: Attributes<Item>,
+  attributes: AttributeReader<Item>,
   sorts: readonly Sort[],
   ties: readonly string[],
   size: number,
@@ -185,7 +185,7 @@ function* itemsInOrder<Item, Ranked extends { readonly item: Item }>(
 
 type Compare<Item> = (left: Item, right: Item) => number
 
-/** As many items are sorted, or merged, at once. */
+/** Number of items that are sorted or merged at once. */
 const SORTED_AT_ONCE = 1024
 
 /** Merges two sorted lists. */

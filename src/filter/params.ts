@@ -85,8 +85,7 @@ const clash = (name: string): AuditLogError =>
 /** Inserts a value at the place that its brackets name. `[]` appends; a repeated plain key becomes a list. */
 function insert(
   map: ParamMap,
-  root: string,
-  keys: readonly string[],
+  [root, ...keys]: readonly [root: string, ...keys: string[]],
   value: string,
   name: string,
 ): void {
@@ -164,7 +163,7 @@ export function readQueryString(
       continue
     }
     const name = decode(rawName, rawName)
-    insert(params, root, splitBrackets(name), decode(rawValue, name), name)
+    insert(params, [root, ...splitBrackets(name)], decode(rawValue, name), name)
   }
   return { params, others }
 }

@@ -81,6 +81,11 @@ function wordsOf(text: string): string[] {
   return words.filter((word) => word !== '')
 }
 
+/** A condition whose values are not checked yet. */
+interface ReadCondition extends Omit<Condition, 'predicate'> {
+  readonly predicate: Predicate
+}
+
 /** Reads one query, and counts conditions and list values for the limits. */
 class Reader {
   private conditions = 0
@@ -191,15 +196,19 @@ class Reader {
     const keyed = splitKey(key)
     if (!keyed) throw this.unknownPredicate(key, at)
     const { attribute, predicate } = keyed
+    const read = (): readonly string[] => this.values(value, predicate, at, top)
     // A declared name is one attribute. On events each event decides, by the attributes it has.
     if (this.declaration.types.has(attribute))
-      return this.build([attribute], 'and', predicate, this.values(value, predicate, at, top), at)
+      return this.build(
+        { attributes: [attribute], combinator: 'and', predicate, values: read() },
+        at,
+      )
     const isOr = attribute.includes('_or_')
     const isAnd = attribute.includes('_and_')
     if (isOr && isAnd)
       throw wrong('MALFORMED_PARAMETER', at, '_or_ and _and_ cannot be mixed in one name')
     const split = isOr || isAnd ? attribute.split(isOr ? '_or_' : '_and_') : [attribute]
-    // The keys of nested data may contain `_or_`: then the parts are no attributes.
+    // The keys of nested data may contain `_or_`: then the parts are not attributes.
     const isPath = isInObject(this.declaration, attribute) && !split.every((name) => this.has(name))
     const names = isPath ? [attribute] : split
     if (names.some((name) => name === ''))
@@ -207,8 +216,8 @@ class Reader {
     if (names.length > 1 && /[[\]]/.test(attribute))
       throw wrong('MALFORMED_PARAMETER', at, 'write names with brackets as a condition, c')
     for (const name of names) this.checkAttribute(name, at)
-    const values = this.values(value, predicate, at, top)
-    const condition = this.build(names, isOr ? 'or' : 'and', predicate, values, at)
+    const combinator = isOr ? 'or' : 'and'
+    const condition = this.build({ attributes: names, combinator, predicate, values: read() }, at)
     if (!condition || names.length === 1 || !this.canBeWhole(attribute)) return condition
     return { ...condition, joinedName: attribute }
   }
@@ -233,15 +242,17 @@ class Reader {
     const values = this.texts(part('v', 'values') ?? [], `${at}[v]`, 'value')
     if (predicate.takes !== 'list' && values.length > 1)
       throw wrong('INVALID_VALUE', `${at}[v]`, `${predicate.name} takes one value, not a list`)
-    const join = names.length > 1 ? combinator : 'and'
-    return this.build(names, join, predicate, this.withoutBlanks(values), `${at}[v]`)
+    const read = {
+      attributes: names,
+      combinator: names.length > 1 ? combinator : ('and' as const),
+      predicate,
+      values: this.withoutBlanks(values),
+    }
+    return this.build(read, `${at}[v]`)
   }
 
   private build(
-    attributes: readonly string[],
-    combinator: Combinator,
-    predicate: Predicate,
-    values: readonly string[],
+    { attributes, combinator, predicate, values }: ReadCondition,
     at: string,
   ): Condition | undefined {
     if (values.length === 0) {

@@ -20,7 +20,7 @@ export interface SlowMatcher {
   readonly steps: (text: string) => Steps<boolean>
 }
 
-export const MAX_CLASSES = 32
+export const MAX_CHARACTER_CLASSES = 32
 const SYNTAX = /[\^$\\.*+?()[\]{}|/]/
 
 /** A regular expression, for the flag `u`, that matches all spellings of a character. */
@@ -32,7 +32,7 @@ export function characterClass(char: string): string {
 /** `undefined` for long texts, and for half of a surrogate pair, which the flag `u` never matches. */
 function expression(element: string, before: '' | '^'): RegExp | undefined {
   const chars = Array.from(element)
-  if (chars.length > MAX_CLASSES || !element.isWellFormed()) return undefined
+  if (chars.length > MAX_CHARACTER_CLASSES || !element.isWellFormed()) return undefined
   return new RegExp(before + chars.map(characterClass).join(''), 'u')
 }
 

@@ -91,7 +91,10 @@ const codePointRank = (unit: number): number =>
 /** Sizes in UTF-16 units of the pieces of {@link equalStart}. */
 const PIECES = [4096, 1024, 256, 64]
 
-/** Most of the equal start of two texts: native comparisons of pieces are many times as fast as those of units. */
+/**
+ * A number of units with which both texts begin, in whole pieces. Comparing pieces natively is many times as
+ * fast as comparing units.
+ */
 function equalStart(left: string, right: string, length: number): number {
   let from = 0
   for (const piece of PIECES)

@@ -41,7 +41,7 @@ export interface AuditHealth {
    * lists are right, but slower.
    */
   readonly index?: Omit<IndexHealth, 'batch'> & { readonly status: HealthStatus }
-  /** `warn` while it holds events, which no list has. */
+  /** `warn` while it holds events, which lists do not have yet. */
   readonly journal?: { readonly status: HealthStatus; readonly length: number }
   /** `warn` if fewer than `minFreeBytes` are free; `fail` if fewer than 16 MiB are. */
   readonly disk?: DiskHealth & { readonly status: HealthStatus }
@@ -66,7 +66,7 @@ export interface HealthSources {
 const MAX_INDEX_BATCHES = 4
 const FULL_BYTES = 16 * 1024 * 1024
 
-/** No event has it. */
+/** An id that no event has. */
 const NIL_ID = '00000000-0000-0000-0000-000000000000'
 
 export type HealthLimits = Required<HealthOptions>

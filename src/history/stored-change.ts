@@ -37,7 +37,7 @@ function faultOf(attributes: JsonObject, changes: readonly JsonValue[]): string 
   if (left !== undefined && left !== null) return 'some of its changes are left out (changes_cut)'
   if (isObject(recording) && Number(recording['cut_bytes']) > 0) return 'its attributes are cut'
   const wrong = changes.findIndex((change) => !isChange(change))
-  if (wrong >= 0) return `changes/${wrong} is no operation that recordChange writes`
+  if (wrong >= 0) return `changes/${wrong} is not an operation that recordChange writes`
   const cut = changes.findIndex((change) => isObject(change) && Number(change['cut_bytes']) > 0)
   return cut >= 0 ? `the values of changes/${cut} are cut` : undefined
 }

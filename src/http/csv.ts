@@ -1,4 +1,4 @@
-/** Characters that show nothing, and those that separate cells in some locales. */
+/** Invisible characters, and those that separate cells in some locales. */
 const SKIPPED = String.raw`[\s\p{Z}\p{Cc}\p{Default_Ignorable_Code_Point}\p{Cf}\u2800;,|]`
 
 /** The signs that begin a formula, and their full-width and small forms. */

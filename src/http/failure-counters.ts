@@ -9,7 +9,7 @@ export interface FailureCount {
   readonly msBeforeNext: number
 }
 
-/** Counts failures by key. The limiters of rate-limiter-flexible do, whatever their store. */
+/** Counts failures by key. All limiters of rate-limiter-flexible have this interface. */
 export interface FailureCounter {
   get(key: string): Promise<FailureCount | null | undefined>
   /** Adds a failure. */

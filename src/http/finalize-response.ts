@@ -66,7 +66,7 @@ function codingOf(body: Content, accept: string): Coding {
 /** A weak entity tag, because the same text may be sent in several codings (RFC 9110, section 8.8.1). */
 export const entityTag = (text: Content): string => `W/"${hash('sha1', text, 'base64url')}"`
 
-/** As much is hashed at once. */
+/** Number of characters or bytes that are hashed at once. */
 const HASHED_AT_ONCE = 1024 * 1024
 
 /** Like {@link entityTag}. The event loop turns between parts of a large text. */

@@ -7,7 +7,7 @@ import { isBlank } from '../filter/values.js'
 /** What a user may see: a filter with at least one condition, or `'all'`. */
 export type Visible = NonNullable<QueryObject['filter']> | 'all'
 
-/** Members of a grouping that are no conditions. */
+/** Members of a grouping that are not conditions. */
 const SETTINGS = new Set(['m', 'combinator', 's', 'sorts'])
 
 /** The name of a value that a filter would ignore; `undefined` if there is none. */

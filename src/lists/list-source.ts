@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { EventQuery } from '../filter/ast.js'
-import type { Attributes } from '../filter/attributes.js'
+import type { AttributeReader } from '../filter/attributes.js'
 import { firstInOrder, firstItems, type ItemPage } from '../store-kit/collect.js'
 import type { AttributeTypes } from '../filter/declared.js'
 import { compileWhereInSteps } from '../filter/evaluate.js'
@@ -20,7 +20,7 @@ export interface ListTable<Item extends object> {
 
 export type ListSource<Item extends object> = Iterable<Item> | AsyncIterable<Item> | ListTable<Item>
 
-/** Items between two looks at the clock. */
+/** Items between two readings of the clock. */
 const CLOCK_STRIDE = 16
 
 /**
@@ -29,7 +29,7 @@ const CLOCK_STRIDE = 16
  */
 export async function selectItems<Item extends object>(
   items: Iterable<Item> | AsyncIterable<Item>,
-  attributes: Attributes<Item>,
+  attributes: AttributeReader<Item>,
   { where, sorts, limit }: EventQuery,
   check: () => void = () => {},
 ): Promise<ItemPage<Item>> {

@@ -82,7 +82,7 @@ export const transitions: Readonly<
   },
 }
 
-/** Failures since the store last took something. */
+/** Failures since the store last accepted events. */
 export interface Outage {
   /** The time of the first, as `Date.now()` counts. */
   readonly since: number

@@ -16,8 +16,8 @@ export interface Deadlines {
 }
 
 /**
- * Tests entries against one time, on the scale of `performance.now()`. If the clock went on from entry to
- * entry, a later one could be due although an earlier one was not.
+ * Tests entries against one time, on the scale of `performance.now()`. If each entry read the clock anew,
+ * a later one could be due although an earlier one was not.
  */
 export const dueAt =
   (now: number) =>

@@ -5,7 +5,7 @@ import type { LossReason } from './losses.js'
 import { type Clock, formatTimestamp, type Microseconds } from '../event/timestamp.js'
 
 interface Loss {
-  /** `null` for all types beyond the first 500, and for what is no text. */
+  /** `null` for all types beyond the first 500, and for anything but a text. */
   readonly type: string | null
   readonly reason: LossReason
   readonly scope?: JsonObject
@@ -120,7 +120,7 @@ export function createGaps(now: Clock, record: (data: JsonObject) => Promise<unk
   return {
     lost(type, reason) {
       const time = now()
-      // Names that are no types, of any length, come from invalid calls.
+      // Invalid calls may name anything, of any length.
       const name = typeof type === 'string' ? type.slice(0, MAX_TYPE_LENGTH) : null
       add({ type: name, reason, count: 1, first: time, last: time })
       schedule()

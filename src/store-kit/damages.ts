@@ -5,7 +5,7 @@ import type { Damage } from '../store/damage.js'
 import type { Verification, VerifyOptions } from '../store/verification.js'
 
 /*
- * The damage that stores report, in the same words.
+ * The reports of damage, in the same words for all stores.
  */
 
 const AFFECTS = 'lists, pages, exports and counts leave the event out, and get rejects with DAMAGED'
@@ -41,7 +41,7 @@ export function damagedEvent(time: Microseconds, suffix: unknown, reason: string
 }
 
 /** The fields of a segment that a report contains. */
-interface ReportedSegment {
+export interface ReportedSegment {
   readonly id: number
   readonly size: number
   readonly first: Microseconds
@@ -63,8 +63,14 @@ export const segmentDamage = (
   ...(isTrusted && { from: first, to: last }),
 })
 
+interface UnindexedEvents {
+  count: number
+  readonly from: Microseconds
+  to: Microseconds
+}
+
 /** Events between two times that no list with a filter finds. */
-export const unindexedEvents = (count: number, from: Microseconds, to: Microseconds): Damage => ({
+const unindexedEvents = ({ count, from, to }: UnindexedEvents): Damage => ({
   kind: 'index',
   place: 'list of segments',
   reason: `${count} events are in no segment`,
@@ -81,7 +87,7 @@ export const databaseDamage = (place: string, reason: string): Damage => ({
   affects: 'rows of the table may be missing from answers; restore the file from a backup',
 })
 
-/** The newest event is later than the mark below which new events are never put. */
+/** The newest event is later than the high-water mark. */
 export const staleHighWater = (
   table: string,
   highWater: Microseconds,
@@ -89,7 +95,7 @@ export const staleHighWater = (
 ): Damage => ({
   kind: 'database',
   place: `table ${table}`,
-  reason: 'an event is newer than the newest event is said to be',
+  reason: 'an event is newer than the high-water mark',
   affects: 'new events may come before older ones',
   from: highWater,
   to: last,
@@ -112,12 +118,15 @@ export interface Findings {
   readonly found: (damage: Damage) => void
   /** Counts an event, and reports the progress from time to time. */
   readonly countEvent: () => void
+  /** Adds an event that no list with a filter finds. Times ascend. */
+  readonly unindexed: (time: Microseconds) => void
   readonly result: (segments: number) => Verification
 }
 
 export function createFindings({ onProgress }: VerifyOptions): Findings {
   const damage = new Map<string, Damage>()
   let events = 0
+  let unindexed: UnindexedEvents | undefined
   return {
     found(one) {
       const key = `${one.kind} ${one.place}`
@@ -127,6 +136,14 @@ export function createFindings({ onProgress }: VerifyOptions): Findings {
       events += 1
       if (events % 1000 === 0) onProgress?.({ step: 'events', done: events, total: undefined })
     },
-    result: (segments) => ({ events, segments, damage: [...damage.values()] }),
+    unindexed(time) {
+      unindexed ??= { count: 0, from: time, to: time }
+      unindexed.count += 1
+      unindexed.to = time
+    },
+    result(segments) {
+      const lacking = unindexed ? [unindexedEvents(unindexed)] : []
+      return { events, segments, damage: [...damage.values(), ...lacking] }
+    },
   }
 }

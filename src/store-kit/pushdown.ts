@@ -30,11 +30,11 @@ function combine<Test>(
 
 function pushDownAttribute<Test>(
   attribute: string,
-  predicate: Predicate,
-  values: readonly string[],
+  { predicate: name, values }: Condition,
   pushDown: PushDown<Test>,
   join: Join<Test>,
 ): Test | undefined {
+  const predicate = predicateOf(name)
   // A database would read these texts differently from the predicate.
   if (![attribute, ...values].every(isStorableText)) return undefined
   if (!predicate.compound) return pushDown(attribute, predicate, values)
@@ -47,9 +47,8 @@ function pushDownCondition<Test>(
   pushDown: PushDown<Test>,
   join: Join<Test>,
 ): Test | undefined {
-  const predicate = predicateOf(condition.predicate)
   const one = (attribute: string): Test | undefined =>
-    pushDownAttribute(attribute, predicate, condition.values, pushDown, join)
+    pushDownAttribute(attribute, condition, pushDown, join)
   const separate = combine(condition.attributes.map(one), condition.combinator, join)
   return condition.joinedName === undefined
     ? separate

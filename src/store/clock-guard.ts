@@ -15,7 +15,7 @@ export interface ClockDoubt {
 /** How far a clock may jump ahead, or be from the newest event at the start, without doubt. */
 export const MAX_JUMP: Microseconds = 30 * DAY
 /** A jump that has lasted for this long, in milliseconds, is accepted. */
-export const STANDING_MS = 600_000
+export const ACCEPTED_AFTER_MS = 600_000
 
 /**
  * Decides which readings of a clock become times of events. Every new event is later than the
@@ -76,7 +76,7 @@ export function createClockGuard(monotonic: Clock['monotonic']): ClockGuard {
           doubtedSince = at
           report({ reason: 'jump', clock: reading, expected })
         }
-        if (at - doubtedSince < STANDING_MS) return expected
+        if (at - doubtedSince < ACCEPTED_AFTER_MS) return expected
       }
       doubtedSince = undefined
       trusted = reading

@@ -2,7 +2,7 @@
 export interface StoreHealth {
   /** False if the database refuses writes, such as a standby. @default true */
   readonly writable?: boolean | undefined
-  /** Missing if the store has no index that is built later than its events are stored. */
+  /** Missing if the store has no index, or updates it whenever it stores events. */
   readonly index?: IndexHealth | undefined
   /** Missing if the store keeps nothing on disk. */
   readonly disk?: DiskHealth | undefined
@@ -13,7 +13,7 @@ export interface IndexHealth {
   readonly waiting: number
   /** Parts of the index that are damaged, and not built anew yet. */
   readonly damaged: number
-  /** As many events wait in normal operation: they are indexed together. */
+  /** Number of events that are indexed together. Up to as many wait in normal operation. */
   readonly batch: number
 }
 

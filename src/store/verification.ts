@@ -21,6 +21,6 @@ export interface Verification {
   readonly events: number
   /** Number of segments of the index that were read. */
   readonly segments: number
-  /** Each damaged place; empty if all that was read is what was written. */
+  /** Each damaged place; empty if no damage was found. */
   readonly damage: readonly Damage[]
 }

@@ -53,25 +53,39 @@ interface Opened {
   readonly position: Position
 }
 
+interface Starts {
+  /** The position of the newest event at the time of the call, however late the store answers. */
+  current(options: WaitOptions): Promise<Position>
+  /** To be called with the events that this log has stored. */
+  stored(events: readonly AuditEvent[]): void
+}
+
+function createStarts(store: EventStore): Starts {
+  /** The calls of `current` in progress, with the first event that the log has stored since. */
+  const pending = new Set<{ first: Position }>()
+  return {
+    async current(options) {
+      const start: { first: Position } = { first: undefined }
+      pending.add(start)
+      try {
+        const found = await newestTime(store, options)
+        const { first } = start
+        if (first === undefined || found === undefined || found < first) return found
+        return formatTimestamp(parseTimestamp(first)! - 1)
+      } finally {
+        pending.delete(start)
+      }
+    },
+    stored(events) {
+      for (const start of pending) start.first ??= events[0]?.created_at
+    },
+  }
+}
+
 export function createTails(store: EventStore): Tails {
-  /** Tails without a start yet, with the first event that the log has stored since their call. */
-  const starting = new Set<{ first: Position }>()
+  const starts = createStarts(store)
   const wakers = new Set<() => void>()
   const loadLive = sharedLoads(store)
-
-  /** The position of the newest event at the time of the call, however late the store answers. */
-  const currentPosition = async (options: WaitOptions): Promise<Position> => {
-    const start: { first: Position } = { first: undefined }
-    starting.add(start)
-    try {
-      const found = await newestTime(store, options)
-      const { first } = start
-      if (first === undefined || found === undefined || found < first) return found
-      return formatTimestamp(parseTimestamp(first)! - 1)
-    } finally {
-      starting.delete(start)
-    }
-  }
 
   const open = async (
     readQuery: () => EventQuery,
@@ -79,7 +93,7 @@ export function createTails(store: EventStore): Tails {
   ): Promise<Opened> => {
     const filter = readFilter(readQuery())
     throwIfAborted(signal)
-    const position = after === undefined ? await currentPosition({ signal }) : readPosition(after)
+    const position = after === undefined ? await starts.current({ signal }) : readPosition(after)
     return { filter, position }
   }
 
@@ -126,9 +140,7 @@ export function createTails(store: EventStore): Tails {
       opening.catch(() => {})
       return asTail(run(opening, stop, options), stop)
     },
-    stored(events) {
-      for (const start of starting) start.first ??= events[0]?.created_at
-    },
+    stored: (events) => starts.stored(events),
     wake() {
       for (const wake of wakers) wake()
     },

@@ -130,7 +130,7 @@ function check(response: RawResponse, status: number, body: unknown): void {
 }
 
 describe.each(Object.entries(hosts))('auditHealth on %s', (_name, listener) => {
-  it('answers probes without authentication, and strangers with the status alone', async () => {
+  it('answers probes without authentication, with the status alone', async () => {
     const { store, audit } = create()
     const url = await serve(listener(audit))
     check(await send(url, '/health/live', probe), 200, { status: 'pass' })

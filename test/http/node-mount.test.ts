@@ -146,7 +146,7 @@ describe('a feed', () => {
     expect(new Set(created.map(({ headers }) => headers['location'])).size).toBe(4)
   })
 
-  it('forbids guessing and embedding everywhere, and storing but for revalidated documents', () => {
+  it('no response may be sniffed or embedded, and only documents may be cached, with revalidation', () => {
     for (const [i, { status, headers }] of expected.entries()) {
       const [, path] = TABLE[i]!
       const isDocument = [200, 206, 304].includes(status) && !/^.(?:export|stream)/.test(path)

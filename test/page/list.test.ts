@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => host.close())
 
 describe('a row', () => {
-  it('shows time, level, user, sentence, type and source; on hover the full time, by a key UTC', async () => {
+  it('shows time, level, user, sentence, type and source; on hover the full time, and on a key press UTC', async () => {
     const event = await eventOf('filter[type_eq]=audit:steps:approve')
     const page = await open('', { timezoneId: ZONE })
     const cells = cellsOf(page, event)

@@ -155,7 +155,7 @@ describe('a user', () => {
     await rowsOf(page).first().waitFor()
   })
 
-  it('who may not read single events sees that in the panel', async () => {
+  it('the panel shows that the user may not read single events', async () => {
     const host = await serve({ feed: { authorize: (_, action) => action !== 'read' } })
     const page = await open(host, `?filter[type_eq]=none#event=${past[0]!.id}`, {
       tolerates: /403/,
@@ -172,7 +172,7 @@ describe('when the service fails', () => {
     store.fail('list')
     const page = await open(host, '?range=all', { tolerates: /50\d/ })
     await title(page, 'The events could not be loaded').waitFor()
-    expect(await page.getByRole('main').innerText()).toMatch(/The service answered 50\d/)
+    expect(await page.getByRole('main').innerText()).toMatch(/The service answered with 50\d/)
     store.heal()
     await page.getByRole('main').getByRole('button', { name: 'Try again' }).first().click()
     await expectShown(page, host.audit, '')

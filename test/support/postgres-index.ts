@@ -9,12 +9,12 @@ import {
   type Key,
   keyOf,
   NO_NAME,
-  OTHERS,
+  UNNAMED_LISTS,
   SegmentState,
   TIMES_KIND,
 } from '../../src/store-kit/index/segment-source.js'
 import { readValues } from '../../src/store-kit/index/read-chunks.js'
-import { BLOCK, decodeTimes } from '../../src/store-kit/index/time-blocks.js'
+import { TIMES_PER_BLOCK, decodeTimes } from '../../src/store-kit/index/time-blocks.js'
 import { compareEvents, type IndexTruth } from './index-truth.js'
 
 /** The chunks of one name and kind, in the order of their keys. */
@@ -56,7 +56,7 @@ export async function loadSegment(
   const { rows } = await pool.query<ChunkRow>(
     `SELECT number, names.name, kind, first, ordinal, vals, posts
      FROM ${schema}.segment_chunks AS chunk LEFT JOIN ${schema}.attribute_names AS names ON names.id = chunk.name
-     WHERE segment = $1 AND (names.name IS NOT NULL OR chunk.name IN (${NO_NAME}, ${OTHERS}))
+     WHERE segment = $1 AND (names.name IS NOT NULL OR chunk.name IN (${NO_NAME}, ${UNNAMED_LISTS}))
      ORDER BY kind <> ${TIMES_KIND}, chunk.name, kind, chunk.first, ordinal`,
     [info.id],
   )
@@ -73,7 +73,8 @@ export async function loadSegment(
   const times = rows
     .filter(({ kind }) => kind === TIMES_KIND)
     .map(({ first, posts }) => decodeTimes(doubleOf(first), posts))
-  if (times.length !== Math.ceil(info.size / BLOCK)) throw new Error('blocks of times are missing')
+  if (times.length !== Math.ceil(info.size / TIMES_PER_BLOCK))
+    throw new Error('blocks of times are missing')
   return openSegment(
     {
       chunks: READER,

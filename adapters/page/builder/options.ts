@@ -80,13 +80,17 @@ function valueOptions(
   return /^(not_)?eq$/.test(row.predicate) ? [...seen, ...literal] : [...literal, ...seen]
 }
 
+interface OptionSource {
+  readonly attributes: readonly FilterableAttribute[]
+  readonly words: Words
+}
+
 /** The options for a part of a row, filtered by the typed text. */
 export function optionsFor(
   part: Part,
   row: Row,
   typed: string,
-  attributes: readonly FilterableAttribute[],
-  words: Words,
+  { attributes, words }: OptionSource,
 ): readonly Option[] {
   switch (part) {
     case 'attribute':

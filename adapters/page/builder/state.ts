@@ -35,7 +35,10 @@ export const pickedRow = computed(() =>
 export const options = computed((): readonly Option[] => {
   const row = pickedRow.value
   return row && picking.value
-    ? optionsFor(picking.value.part, row, typed.value, filterableAttributes.value, texts.words)
+    ? optionsFor(picking.value.part, row, typed.value, {
+        attributes: filterableAttributes.value,
+        words: texts.words,
+      })
     : []
 })
 

@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals'
-import type { EventCounts, Facet } from '../../../src/store/counts.js'
+import type { EventCounts, Facet, SeenAttribute } from '../../../src/store/counts.js'
 import type { OwnField } from '../../../src/event/own-fields.js'
 import { types } from './account.js'
 import { fault, query } from './address.js'
@@ -86,12 +86,14 @@ export const filterableAttributes = computed((): readonly FilterableAttribute[] 
     name: string,
     from: FilterableAttribute['from'],
     types: readonly string[],
-    count?: number,
-    values: FilterableAttribute['values'] = [],
-  ): FilterableAttribute => {
-    const facet = facets.get(name)
-    return { name, from, types, count, values: facet ? texts(facet) : values }
-  }
+    counted?: SeenAttribute,
+  ): FilterableAttribute => ({
+    name,
+    from,
+    types,
+    count: counted?.count,
+    values: texts(facets.get(name) ?? counted),
+  })
   const registered = Object.keys(types.value).map((value) => ({ value }))
   const flags = ['true', 'false'].map((value) => ({ value }))
   const own = OWN_FIELDS.map((name) => attribute(name, 'own', [OWN_TYPES[name]])).map((field) => {
@@ -106,9 +108,7 @@ export const filterableAttributes = computed((): readonly FilterableAttribute[] 
   const names = new Set<string>(OWN_FIELDS)
   const seen = (counted.value?.attributes ?? [])
     .filter(({ name }) => !names.has(name))
-    .map(({ name, types, count, values }) =>
-      attribute(name, 'seen', types, count, texts({ values })),
-    )
+    .map((counted) => attribute(counted.name, 'seen', counted.types, counted))
   for (const { name } of seen) names.add(name)
   const keys = Object.values(types.value).flatMap(({ data }) => (Array.isArray(data) ? data : []))
   const declared = [...new Set(keys as string[])].filter((name) => !names.has(name)).toSorted()

@@ -19,7 +19,7 @@ import {
 import { loadedWindow, isStale, scrollTarget, shownSorts, totalRows } from './loading.js'
 import { activeColumn, hoveredCell, tabRow } from './row-focus.js'
 import { isNewestFirst, isPaged } from './paging.js'
-import { pointerHandlers, useSelecting } from './row-pointer.js'
+import { pointerHandlers, useSelectionTracking } from './row-pointer.js'
 import type { Item } from './positions.js'
 import { Row } from './row.js'
 import { restoreScroll, storeAnchor } from './scroll-anchor.js'
@@ -105,7 +105,7 @@ function rowCount(): number {
 export function Grid() {
   const box = useRef<HTMLDivElement>(null)
   useViewport(box)
-  useSelecting(box)
+  useSelectionTracking(box)
   const onKeyDown = useGridKeys()
   // Subscribes to everything that moves rows, scrolls, or changes the focus; `restoreScroll` runs after each render.
   void mounted.value

@@ -3,7 +3,7 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import { counts } from '../data/counts.js'
 import { dayKey, zone } from '../data/format.js'
 import { dayTotals } from './row-estimate.js'
-import { MAX_ROWS, rowsAfter } from './loaded-window.js'
+import { MAX_LIST_ROWS, rowsAfter } from './loaded-window.js'
 import { canJump, loadedWindow, shownSorts, totalRows } from './loading.js'
 import { isByTime } from './paging.js'
 import { itemAt, itemsBetween, itemsOf, mountedItems, positionsOf } from './positions.js'
@@ -111,7 +111,7 @@ export function anchorAt(
 /** The row number at an offset outside of the loaded rows. */
 export const rowAtOffset = (offset: number): number => {
   const total = totalRows.value ?? 0
-  return Math.round((offset / rowHeight.value) * Math.max(1, total / MAX_ROWS))
+  return Math.round((offset / rowHeight.value) * Math.max(1, total / MAX_LIST_ROWS))
 }
 
 /** The number of events of each day, as far as the counts know it. */

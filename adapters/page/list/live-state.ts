@@ -36,7 +36,7 @@ export const isFollowed = (state: LiveState): boolean =>
 
 /** New events that are not in the list yet. */
 export interface Waiting {
-  /** Newest first; empty if there are more than {@link MAX_WAITING}. */
+  /** Newest first; empty if there are more than {@link MAX_WAITING_EVENTS}. */
   readonly events: readonly AuditEvent[]
   readonly count: number
 }
@@ -44,11 +44,11 @@ export interface Waiting {
 export const NONE_WAITING: Waiting = { events: [], count: 0 }
 
 /** Beyond this number only a count is kept, and showing them reloads the list. */
-export const MAX_WAITING = 1000
+export const MAX_WAITING_EVENTS = 1000
 
 export function withWaiting(waiting: Waiting, events: readonly AuditEvent[]): Waiting {
   const count = waiting.count + events.length
-  return { events: count > MAX_WAITING ? [] : [...events, ...waiting.events], count }
+  return { events: count > MAX_WAITING_EVENTS ? [] : [...events, ...waiting.events], count }
 }
 
 /** The events that still wait once the list includes all events up to a time. */

@@ -15,13 +15,13 @@ export interface LoadedWindow {
 export const EMPTY_WINDOW: LoadedWindow = { events: [], before: 0, hasFirst: true, hasLast: true }
 
 /** The maximum number of loaded rows. Dropped rows are loaded again when scrolled to. */
-export const MAX_LOADED = 2000
+export const MAX_LOADED_ROWS = 2000
 
 /** Rows of empty space to scroll into while the number of rows is unknown. */
 const ROOM = 20
 
 /** Browsers limit the height of elements to 17 million pixels. */
-export const MAX_ROWS = 400_000
+export const MAX_LIST_ROWS = 400_000
 
 export function withNext(
   loaded: LoadedWindow,
@@ -29,7 +29,7 @@ export function withNext(
   more: boolean,
 ): LoadedWindow {
   const all = [...loaded.events, ...events]
-  const leaving = Math.max(0, all.length - MAX_LOADED)
+  const leaving = Math.max(0, all.length - MAX_LOADED_ROWS)
   return {
     events: all.slice(leaving),
     before: loaded.before + leaving,
@@ -45,10 +45,10 @@ export function withPrevious(
 ): LoadedWindow {
   const all = [...events, ...loaded.events]
   return {
-    events: all.slice(0, MAX_LOADED),
+    events: all.slice(0, MAX_LOADED_ROWS),
     before: more ? Math.max(ROOM, loaded.before - events.length) : 0,
     hasFirst: !more,
-    hasLast: loaded.hasLast && all.length <= MAX_LOADED,
+    hasLast: loaded.hasLast && all.length <= MAX_LOADED_ROWS,
   }
 }
 
@@ -86,5 +86,5 @@ export function rowsAfter(
 ): number {
   if (hasLast) return 0
   const known = before + events.length
-  return Math.max(ROOM, Math.min(total ?? 0, MAX_ROWS) - known)
+  return Math.max(ROOM, Math.min(total ?? 0, MAX_LIST_ROWS) - known)
 }

@@ -81,37 +81,43 @@ export interface PageRequest {
   readonly isReversed: boolean
 }
 
+interface PagePart {
+  /** The order in which the endpoint sorts. */
+  readonly order: readonly KeySort[]
+  readonly where: readonly Conjunct[]
+  readonly now: Date
+  /** True if `order` is the reverse of the order that the list shows. */
+  readonly isReverse?: boolean
+}
+
 /** Builds a request. Without sorts, the endpoint returns the newest events, oldest first. */
 function requestOf(
   query: PageQuery,
-  order: readonly KeySort[],
-  where: readonly Conjunct[],
-  now: Date,
-  against: boolean,
+  { order, where, now, isReverse = false }: PagePart,
 ): PageRequest {
   const [{ attribute, direction }] = order as [KeySort]
   const isNewest = attribute === 'created_at' && direction === 'desc'
   const paged = { ...query, where: [...query.where, ...where], sorts: isNewest ? [] : order }
-  return { query: apiQuery(paged, now), isReversed: isNewest !== against }
+  return { query: apiQuery(paged, now), isReversed: isNewest !== isReverse }
 }
 
 /** The first page. */
 export function firstPage(query: PageQuery, now: Date): PageRequest {
   const order = orderOf(query.sorts)
   if (!order) return { query: apiQuery(query, now), isReversed: false }
-  return requestOf(query, order, [], now, false)
+  return requestOf(query, { order, where: [], now })
 }
 
 /** The page after an event. The sorts must be {@link isPaged}. */
 export function nextPage(query: PageQuery, event: AuditEvent, now: Date): PageRequest {
   const order = orderOf(query.sorts)!
-  return requestOf(query, order, [eventsAfter(order, event)], now, false)
+  return requestOf(query, { order, where: [eventsAfter(order, event)], now })
 }
 
 /** The page directly before an event. The sorts must be {@link isPaged}. */
 export function previousPage(query: PageQuery, event: AuditEvent, now: Date): PageRequest {
   const order = reversed(orderOf(query.sorts)!)
-  return requestOf(query, order, [eventsAfter(order, event)], now, true)
+  return requestOf(query, { order, where: [eventsAfter(order, event)], now, isReverse: true })
 }
 
 /** The pages before and after a time. The list must be sorted {@link isByTime}. */
@@ -125,8 +131,13 @@ export function pagesAround(
   const older = conditionOn('created_at', 'lteq', [time])
   const newer = conditionOn('created_at', 'gt', [time])
   return {
-    previous: requestOf(query, reversed(order), [isDescending ? newer : older], now, true),
-    next: requestOf(query, order, [isDescending ? older : newer], now, false),
+    previous: requestOf(query, {
+      order: reversed(order),
+      where: [isDescending ? newer : older],
+      now,
+      isReverse: true,
+    }),
+    next: requestOf(query, { order, where: [isDescending ? older : newer], now }),
   }
 }
 

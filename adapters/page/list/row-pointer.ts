@@ -77,7 +77,7 @@ export const pointerHandlers = {
 }
 
 /** Keeps `isSelecting` up to date. */
-export function useSelecting(box: { readonly current: HTMLElement | null }): void {
+export function useSelectionTracking(box: { readonly current: HTMLElement | null }): void {
   useEffect(() => {
     const read = (): void => {
       const { anchorNode } = getSelection() ?? {}

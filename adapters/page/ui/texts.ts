@@ -227,7 +227,7 @@ export const texts = {
     failed: {
       title: 'The events could not be loaded',
       answered: (status: number, detail: string) =>
-        `The service answered ${status}${detail === '' ? '' : `: ${detail}`}.`,
+        `The service answered with ${status}${detail === '' ? '' : `: ${detail}`}.`,
       timeout: 'The service took too long to answer.',
       unreachable: 'The service could not be reached.',
       stays: 'Showing the events loaded before.',
@@ -267,12 +267,12 @@ export const texts = {
     },
     signIn: {
       title: (_user: string | undefined) => 'Sign in to read the audit history',
-      text: 'You are not signed in: the service answered 401.',
+      text: 'You are not signed in: the service answered with 401.',
       reload: 'Sign in',
     },
     forbidden: {
       title: (user: string | undefined) => `${user ?? 'You'} may not read the audit history`,
-      text: 'The service answered 403. The application that keeps this history decides who may read it. Ask the person who runs it for access, then reload.',
+      text: 'The service answered with 403. The application that keeps this history decides who may read it. Ask the person who runs it for access, then reload.',
       reload: 'Reload',
     },
   },

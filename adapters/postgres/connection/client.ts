@@ -51,14 +51,14 @@ function noteWarning(this: PostgresPoolClient, { code }: PostgresNotice): void {
   if (code === WARNING) unconfirmed.add(this)
 }
 
-/** True if a commit since the connection was taken, or since `confirm`, may be lost with the server. */
+/** True if a commit since the connection was taken, or since `confirmCommits`, may be lost with the server. */
 export const isUnconfirmed = (client: PostgresPoolClient): boolean => unconfirmed.has(client)
 
 /**
  * Resolves once the synchronous standby has everything that was committed before. `isUnconfirmed`
  * returns whether this wait was cancelled too.
  */
-export async function confirm(client: PostgresPoolClient): Promise<void> {
+export async function confirmCommits(client: PostgresPoolClient): Promise<void> {
   unconfirmed.delete(client)
   try {
     // A commit waits only if its transaction has written something; this leaves no row behind.

@@ -26,15 +26,15 @@ const TRANSIENT = new Set([
 ])
 const TRANSIENT_CLASSES = /^(?:08|53|57|58)/
 
-/** True if the server could not read something, because it is not what was written. */
+/** True if the server could not read stored data because it is damaged. */
 export function isCorrupt(error: unknown): boolean {
   const cause = error instanceof AuditLogError ? error.cause : error
-  // data_corrupted and index_corrupted; damaged long values are internal errors. undefined_file is the answer
-  // for a page or a transaction that a damaged row refers to, and that never was.
+  // data_corrupted and index_corrupted; damaged long values are internal errors. undefined_file: a damaged
+  // row refers to a page or a transaction that never existed.
   return /^(?:XX00[012]|58P01)$/.test(codeOf(cause))
 }
 
-/** True if the server could not convert a value, such as text that is no JSON, or an array of another type. */
+/** True if the server could not convert a value, such as text that is not JSON, or an array of another type. */
 export function isDataError(error: unknown): boolean {
   const code = codeOf(error instanceof AuditLogError ? error.cause : error)
   return code.startsWith('22') || code === DATATYPE_MISMATCH

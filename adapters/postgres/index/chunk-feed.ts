@@ -5,7 +5,7 @@ import type {
   SegmentRow,
 } from '../../../src/store-kit/index-builder/index-driver.js'
 import { ListKind, missingRows } from '../../../src/store-kit/index/segment-source.js'
-import { BLOCK } from '../../../src/store-kit/index/time-blocks.js'
+import { TIMES_PER_BLOCK } from '../../../src/store-kit/index/time-blocks.js'
 import { ask, type PostgresPoolClient, type TextRow } from '../connection/client.js'
 import { isCorrupt } from '../connection/failures.js'
 import type { Names } from '../schema/names.js'
@@ -30,7 +30,7 @@ interface BufferedFeed extends ChunkFeed {
 /** The columns of {@link readStoredChunk}. */
 export const CHUNK_COLUMNS = 'number, name, kind, first, ordinal, vals, posts, checksum'
 
-/** Throws `DamagedSegment` unless it is what was written. */
+/** Throws `DamagedSegment` unless the row is intact. */
 export function readStoredChunk(segment: number, row: TextRow): SummedChunk {
   const [number, name, kind, first, ordinal, values, posts, checksum] = row
   const chunk = {
@@ -52,7 +52,7 @@ const MAX_CHUNKS = 64
 
 /** Blocks of times come first. */
 function createFeed({ id, size }: SegmentRow): BufferedFeed {
-  let next = Math.ceil(size / BLOCK)
+  let next = Math.ceil(size / TIMES_PER_BLOCK)
   let isRead = false
   let chunks: readonly FeedChunk[] = []
   let at = 0

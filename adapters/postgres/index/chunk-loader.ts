@@ -2,7 +2,7 @@ import type { TextRow } from '../connection/client.js'
 import type { Ask } from '../connection/connection.js'
 import { isCorrupt } from '../connection/failures.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { BLOCK } from '../../../src/store-kit/index/time-blocks.js'
+import { TIMES_PER_BLOCK } from '../../../src/store-kit/index/time-blocks.js'
 import type { Names } from '../schema/names.js'
 import { type ChunkCache, chunkCacheKey } from './chunk-cache.js'
 import {
@@ -94,7 +94,12 @@ export function createChunkLoader({ names, cache, ask, onRead }: ChunkLoaderOpti
       loaded.times(segment, block) ?? miss({ by: 'times', segment, block }),
     firsts: ({ id, size, starts }) =>
       loaded.firsts(id) ??
-      miss({ by: 'firsts', segment: id, blocks: Math.ceil(size / BLOCK), digest: starts }),
+      miss({
+        by: 'firsts',
+        segment: id,
+        blocks: Math.ceil(size / TIMES_PER_BLOCK),
+        digest: starts,
+      }),
     ahead(lists, direction) {
       const key = `${chunkCacheKey(lists)} ${direction}`
       const count = (counts.get(key) ?? 1) * GROWTH

@@ -190,7 +190,7 @@ export interface ChunkRow {
   readonly posts: Uint8Array
 }
 
-/** Throws `DamagedSegment` unless it is what was written for these lists. */
+/** Throws `DamagedSegment` unless these are all rows of the lists, and intact. */
 export function readChunkRow({ segment, name, kind }: Lists, row: TextRow): ChunkRow {
   const [, first, ordinal, vals, posts, number, checksum] = row
   const chunk = {

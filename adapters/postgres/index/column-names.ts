@@ -5,7 +5,11 @@ import {
   nameRow,
   type NameRow,
 } from '../../../src/store-kit/index/attribute-names.js'
-import { admittedColumns } from '../../../src/store-kit/index-builder/column-numbers.js'
+import {
+  admittedColumns,
+  numberedColumns,
+  rowsToAdd,
+} from '../../../src/store-kit/index-builder/column-numbers.js'
 import type { NumberedColumn } from '../../../src/store-kit/index-builder/index-driver.js'
 import type { Column } from '../../../src/store-kit/index/column-table.js'
 import { damagedNames, SegmentState } from '../../../src/store-kit/index/segment-source.js'
@@ -57,7 +61,7 @@ export async function verifyNames(
 
 async function readAll(client: PostgresPoolClient, names: Names): Promise<CheckedNames> {
   const rows: NameRow[] = []
-  // Damaged numbers may be any.
+  // A damaged row may have any number.
   for (let after = -(2 ** 31), isLast = false; !isLast;) {
     const next = await readNext(client, names, after)
     rows.push(...next)
@@ -145,10 +149,7 @@ export async function numberColumns(
     const rows = await run((client) => addNames(client, names, last, added))
     numbers = new Map([...numbers, ...rows.map(([number, name]) => [name!, number] as const)])
   }
-  return columns.flatMap((column) => {
-    const number = numbers.get(column.name)
-    return number === undefined ? [] : [[number, column] as const]
-  })
+  return numberedColumns(columns, numbers)
 }
 
 /** Returns the rows after the last one: those that other processes have added, and those of the columns. */
@@ -161,11 +162,7 @@ const addNames = (
   runInTransaction(client, async () => {
     await lockNames(client, names)
     const others = (await ask(client, rowsAfter(names, COLUMNS), last)).map(readRow)
-    const known = new Set(others.map(([, name]) => name))
-    const end = others.at(-1)?.[0] ?? last
-    const added = columns
-      .filter(({ name }) => !known.has(name))
-      .map(({ name }, i) => nameRow(end + 1 + i, name))
+    const added = rowsToAdd(columns, others, last)
     await insertNames(client, names, added)
     return [...others, ...added]
   })

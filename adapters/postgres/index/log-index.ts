@@ -57,7 +57,7 @@ export function createLogIndex(
         onDamaged(row.id, segmentDamage(row, 'the checksum of its row is wrong')),
     })
   const servers = new LRUCache<string, ServerIndex>({ max: MAX_SERVERS })
-  /** That of the server of the latest snapshot. */
+  /** The index of the server that the latest snapshot is of. */
   let latest = createIndex()
 
   const refresh = async (

@@ -7,7 +7,7 @@ import type { Moment } from './recent-events.js'
 
 /** Stands for a damaged segment: the times of all events in its range. Any of them may match a filter. */
 export interface RangePart {
-  /** Reads the times, or those that an earlier call has not read because its time was over. */
+  /** Reads the times. Continues where an earlier call ran out of time. */
   read(moment: Moment): Promise<IndexPart>
 }
 

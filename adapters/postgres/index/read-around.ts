@@ -9,8 +9,8 @@ import { loadIndexState } from './index-state.js'
 import { BEGIN } from './unsealed-rows.js'
 
 /**
- * Repeats work that meets events that the server cannot read, without them. They are looked for within the
- * bounds, or among the events that are in no segment yet.
+ * Repeats work without the events that the server cannot read. Looks for these within the bounds, or among
+ * the events that are in no segment yet.
  */
 export type ReadAround = <Result>(
   work: () => Promise<Result>,

@@ -6,7 +6,7 @@ import {
   type ChunkValues,
   type Key,
   keyOf as keyOfValue,
-  OTHERS,
+  UNNAMED_LISTS,
   type PlaceRange,
 } from '../../../src/store-kit/index/segment-source.js'
 import { readValues } from '../../../src/store-kit/index/read-chunks.js'
@@ -123,7 +123,7 @@ export function readSegment(loader: ChunkLoader, row: PostgresSegmentRow): Index
   const source = {
     chunks: createChunkReader(loader),
     listsOf(name: string | undefined, kind: number) {
-      const number = name === undefined ? OTHERS : loader.numberOf(name, row)
+      const number = name === undefined ? UNNAMED_LISTS : loader.numberOf(name, row)
       return number === undefined ? undefined : { segment, name: number, kind }
     },
     timesOf: (block: number) => loader.times(segment, block),

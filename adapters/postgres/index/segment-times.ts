@@ -1,16 +1,20 @@
 import type { Presence } from '../../../src/store-kit/index-builder/index-driver.js'
-import { eventsDigest } from '../../../src/store-kit/index/checksums.js'
-import { DamagedSegment, missingRows } from '../../../src/store-kit/index/segment-source.js'
-import { BLOCK, decodeTimes } from '../../../src/store-kit/index/time-blocks.js'
+import {
+  createCollectedTimes,
+  type DescribedTimes,
+} from '../../../src/store-kit/index/collected-times.js'
+import { missingRows } from '../../../src/store-kit/index/segment-source.js'
+import { TIMES_PER_BLOCK, decodeTimes } from '../../../src/store-kit/index/time-blocks.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import { readingAt } from '../schema/find-unreadable.js'
 import type { Names } from '../schema/names.js'
 import { byKey } from './by-key.js'
 import { int8Array } from './binary-array.js'
+import type { SummedChunk } from './checksums.js'
 import { CHUNK_COLUMNS, readStoredChunk } from './chunk-feed.js'
 import type { DriverContext } from './driver-context.js'
-import { loadIndexState, type PostgresSegmentRow } from './index-state.js'
+import { loadIndexState } from './index-state.js'
 import { numberOfKey } from './segment-keys.js'
 import { readingSegment } from './unreadable-chunks.js'
 
@@ -23,34 +27,31 @@ export const MAX_TIMES = 4096
 /** Throws `DamagedSegment` unless the times are those that were written. */
 export async function readTimes(
   { names, run }: Pick<DriverContext, 'names' | 'run'>,
-  { id, size, digest }: Pick<PostgresSegmentRow, 'id' | 'size' | 'digest'>,
+  row: DescribedTimes,
 ): Promise<Float64Array> {
-  const times = new Float64Array(size)
-  for (let count = 0; count < size;) {
-    const from = count / BLOCK
-    const end = Math.min(from + MAX_BLOCKS, Math.ceil(size / BLOCK))
+  const { id, size } = row
+  const times = createCollectedTimes(row)
+  while (times.count < size) {
+    const from = times.count / TIMES_PER_BLOCK
+    const end = Math.min(from + MAX_BLOCKS, Math.ceil(size / TIMES_PER_BLOCK))
     const blocks = await readingSegment(id, () =>
-      run((client) => readBlocks(client, names, id, from, end)),
+      run((client) => readBlocks(client, names, id, [from, end])),
     )
-    for (const block of blocks) {
-      if (block.length !== Math.min(BLOCK, size - count))
-        throw new DamagedSegment(id, 'its number of events is wrong')
-      times.set(block, count)
-      count += block.length
-    }
+    for (const block of blocks) times.add(block)
   }
-  if (eventsDigest(times) !== digest)
-    throw new DamagedSegment(id, 'the digest of its events is wrong')
-  return times
+  return times.all()
 }
+
+/** The times in a chunk that holds a block of them. */
+export const timesOf = ({ first, postings }: SummedChunk): readonly Microseconds[] =>
+  decodeTimes(numberOfKey(Buffer.from(first, 'hex')), postings)
 
 /** The blocks of a segment's times with the numbers from `from` to `end`, exclusive. */
 export async function readBlocks(
   client: PostgresPoolClient,
   { chunks }: Names,
   id: number,
-  from: number,
-  end: number,
+  [from, end]: readonly [from: number, end: number],
 ): Promise<readonly (readonly Microseconds[])[]> {
   const rows = await ask(
     client,
@@ -63,9 +64,7 @@ export async function readBlocks(
   const blocks = rows.map((row) => readStoredChunk(id, row))
   if (blocks.length !== end - from || blocks.some(({ number }, i) => number !== from + i))
     throw missingRows(id)
-  return blocks.map(({ first, postings }) =>
-    decodeTimes(numberOfKey(Buffer.from(first, 'hex')), postings),
-  )
+  return blocks.map(timesOf)
 }
 
 export async function checkPresence(

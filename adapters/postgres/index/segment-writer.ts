@@ -4,12 +4,12 @@ import type {
   NewSegment,
   WrittenSegment,
 } from '../../../src/store-kit/index-builder/index-driver.js'
-import { keyOf, OTHERS, SegmentState } from '../../../src/store-kit/index/segment-source.js'
+import { keyOf, UNNAMED_LISTS, SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { eventsDigest } from '../../../src/store-kit/index/checksums.js'
-import { BLOCK } from '../../../src/store-kit/index/time-blocks.js'
+import { TIMES_PER_BLOCK } from '../../../src/store-kit/index/time-blocks.js'
 import { byteaArray, int4Array, textArray } from './binary-array.js'
 import { chunkChecksum } from './checksums.js'
 import type { DriverContext } from './driver-context.js'
@@ -22,8 +22,8 @@ export const BATCH_LIMITS: BatchLimits = { bytes: 262_144, rows: Infinity }
 const startsDigest = (times: ArrayLike<Microseconds>): number =>
   eventsDigest(
     Float64Array.from(
-      { length: Math.ceil(times.length / BLOCK) },
-      (_, block) => times[block * BLOCK]!,
+      { length: Math.ceil(times.length / TIMES_PER_BLOCK) },
+      (_, block) => times[block * TIMES_PER_BLOCK]!,
     ),
   )
 
@@ -104,7 +104,7 @@ export async function setVisible(
   const rows = await ask(
     client,
     `UPDATE ${segments} SET state = ${SegmentState.visible}, chunks = $2::int4,
-       names = coalesce((SELECT max(name) FROM ${chunks} WHERE segment = $1 AND name < ${OTHERS}), 0)
+       names = coalesce((SELECT max(name) FROM ${chunks} WHERE segment = $1 AND name < ${UNNAMED_LISTS}), 0)
      WHERE id = $1 AND state = ${SegmentState.building}
        AND (SELECT count(*) FROM ${chunks} WHERE segment = $1) = $2::int4
      RETURNING 1`,

@@ -125,7 +125,8 @@ export function createServerIndex(
       if (!(await late.add(next, moment))) return { ...state, segments: [], recent: [], to: -1 }
       const isAll = await fresh.add(next.fresh, moment)
       const to = isAll ? Number.MAX_SAFE_INTEGER : recent.index.last
-      // Decided once: a segment that is set aside meanwhile would otherwise be in neither.
+      // Filtered once: `await` lets other queries set segments aside, and such a segment must not be
+      // missing from both lists.
       const damaged = segments.filter(isDamaged)
       const sound = segments.filter((row) => !damaged.includes(row))
       const parts = [...recent.index.parts(), ...(await rangeParts(damaged, moment))]

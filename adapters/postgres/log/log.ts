@@ -2,7 +2,7 @@ import type { Clock, Microseconds } from '../../../src/event/timestamp.js'
 import type { ClockGuard } from '../../../src/store/clock-guard.js'
 import { isOutcomeUnknown } from '../../../src/errors.js'
 import {
-  confirm,
+  confirmCommits,
   isUnconfirmed,
   type PostgresPool,
   type PostgresPoolClient,
@@ -93,7 +93,7 @@ export function createLog(options: LogOptions): PostgresLog {
     const known = doubts
     // A commit that is waited for after the abort would have to be cancelled again.
     if (signal.aborted) throw unconfirmedError()
-    await confirm(client)
+    await confirmCommits(client)
     if (isUnconfirmed(client)) throw unconfirmedError()
     settledDoubts = Math.max(settledDoubts, known)
   }

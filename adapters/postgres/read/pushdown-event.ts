@@ -138,7 +138,7 @@ function pushDownSource(
 }
 
 // Longer SQL costs the server more than it saves.
-export const MAX_LENGTH = 100_000
+export const MAX_SQL_LENGTH = 100_000
 
 const isText = (param: unknown): param is string => typeof param === 'string'
 
@@ -152,9 +152,9 @@ function pushDownWithinLength(
 ): Sql | undefined {
   let length = 0
   return pushDownFilter(where, (name, predicate, values) => {
-    const pushed = length < MAX_LENGTH ? pushDown(name, predicate, values) : undefined
+    const pushed = length < MAX_SQL_LENGTH ? pushDown(name, predicate, values) : undefined
     if (pushed) length += lengthOf(pushed)
-    return length < MAX_LENGTH ? pushed : undefined
+    return length < MAX_SQL_LENGTH ? pushed : undefined
   })
 }
 

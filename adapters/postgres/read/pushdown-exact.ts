@@ -6,7 +6,7 @@ import type { Sql } from '../../../src/store-kit/sql.js'
 import { isStorableText } from '../../../src/event/json-copy.js'
 import { isOwnField } from '../../../src/event/own-fields.js'
 import { parseTimestamp } from '../../../src/event/timestamp.js'
-import { lengthOf, MAX_LENGTH, pushDownOwnField } from './pushdown-event.js'
+import { lengthOf, MAX_SQL_LENGTH, pushDownOwnField } from './pushdown-event.js'
 import { textPattern } from './sql.js'
 
 /** A filter in two parts; an event matches if both do. */
@@ -71,7 +71,7 @@ export function splitFilter(where: Grouping | undefined): SplitFilter {
     groupings: groupings.filter(isExactGrouping),
   })
   const exact = exactPart && exactSql(exactPart)
-  if (!exact || lengthOf(exact) > MAX_LENGTH) return { exact: undefined, rest: where }
+  if (!exact || lengthOf(exact) > MAX_SQL_LENGTH) return { exact: undefined, rest: where }
   const rest = allHold({
     conditions: conditions.filter((condition) => !isExactCondition(condition)),
     groupings: groupings.filter((grouping) => !isExactGrouping(grouping)),

@@ -5,7 +5,7 @@ import { type Names, quoteText } from './names.js'
 import { presenceHash, SERVER_ATTRIBUTES } from './terms.js'
 
 /** Maximum number of events that one append moves from the outbox. */
-export const MAX_MOVED = 1000
+export const MAX_MOVED_DRAFTS = 1000
 
 /** SQL that adds members to the JSON text of an object. */
 const withMembers = (attributes: string, members: string): string => `(
@@ -88,12 +88,12 @@ export const appendFunction = (names: Names): string => `
     IF EXISTS (SELECT FROM ${names.outbox}) THEN
       WITH moving AS (
         DELETE FROM ${names.outbox}
-        WHERE id IN (SELECT id FROM ${names.outbox} ORDER BY id LIMIT ${MAX_MOVED})
+        WHERE id IN (SELECT id FROM ${names.outbox} ORDER BY id LIMIT ${MAX_MOVED_DRAFTS})
         RETURNING *
       )
       SELECT array_agg(moving ORDER BY id) INTO _moving FROM moving;
       moved := coalesce(cardinality(_moving), 0);
-      _high := greatest(_high, _present - _count - ${MAX_MOVED});
+      _high := greatest(_high, _present - _count - ${MAX_MOVED_DRAFTS});
       FOR _draft IN
         SELECT i::integer, suffix, type, recorded_at, throttle_key, throttle_scope, throttle_period
         FROM unnest(_moving) WITH ORDINALITY AS queued(

@@ -14,7 +14,8 @@ import { OVERFLOW } from './terms.js'
  * rights of their owner, as a role that writes to the table may have none on the log.
  */
 
-// Also of the functions that the trigger calls, where it would cost some microseconds for each call.
+// Set for the trigger function, and thus for the functions that it calls: setting it in each of these
+// would cost some microseconds a call.
 const SETTINGS = 'SET search_path = pg_catalog, pg_temp'
 
 /** A literal that means the same whatever `standard_conforming_strings` is, and does not end a function's body. */
@@ -115,7 +116,7 @@ export function sharedFunctions({ capture }: Names): string {
 `
 }
 
-/** How a column is shown; others as JSON has them. */
+/** How a column is converted to JSON. `other` is converted as `to_jsonb` does it. */
 export type ColumnKind = 'bytes' | 'number' | 'json' | 'other'
 
 /** SQL of the trigger function of one table. */

@@ -44,7 +44,7 @@ const ADDED = [
   /,?"suppressed_count":\d+,"suppressed_since":"[^"]*"\}$/,
 ] as const
 
-/** True if the event is what was written. */
+/** True if the event has its checksum. */
 export function isIntact(event: SummedEvent, time: Microseconds, checksum: number): boolean {
   if (eventChecksum(event, time) === checksum) return true
   let { json } = event

@@ -42,13 +42,13 @@ export interface Search {
   readonly checkTime: () => void
   /** Receives what is to be reported. */
   readonly found: Damage[]
-  /** How far searches have come that took too long, by order. */
+  /** Where searches that took too long have ended, by order. */
   readonly reached: Map<Order, Microseconds>
 }
 
 type Order = 'asc' | 'desc'
 
-/** Fails if the terms are no array of their type, on which the tests of a count fail. */
+/** A statement with these columns fails if the terms are not an array of their type, as counts do. */
 const COLUMNS = `${STORED_COLUMNS}, arrayoverlap(terms, '{}')`
 
 const MAX_BATCH = 1024
@@ -76,8 +76,8 @@ export const createAttempt =
   }
 
 /**
- * Finds events that the server cannot read, or that are not what was written, and makes all statements of
- * this process leave them out. To be called in a transaction. Returns false if it finds none.
+ * Finds events that the server cannot read, or whose rows are damaged, and makes all statements of this
+ * process leave them out. To be called in a transaction. Returns false if it finds none.
  */
 export async function findUnreadable(ask: Ask, names: Names, search: Search): Promise<boolean> {
   const { found } = search
@@ -160,7 +160,7 @@ const selectFirst = ({ readable }: Names, order: Order, size: number): string =>
   `SELECT ${COLUMNS} FROM ${readable.sql()} WHERE created_at BETWEEN $1 AND $2
    ORDER BY created_at ${SQL_ORDER[order]} LIMIT ${size}`
 
-/** Later events are never left out unseen. */
+/** Ends the bounds at the newest event, so that events that are stored later are not left out unseen. */
 async function upToNewest(
   attempt: Attempt,
   { highWater }: Names,
@@ -171,7 +171,7 @@ async function upToNewest(
   return { from, to: Math.min(to, Number(rows[0]![0])) }
 }
 
-/** Leaves out the rows that are not what was written. */
+/** Leaves out the rows that are damaged. */
 function leaveOutFaulty({ names: { readable }, found }: Context, rows: readonly TextRow[]): void {
   for (const row of rows) {
     const fault = faultOf(row)

@@ -9,7 +9,7 @@ import { createDamageReporter, type DamageReporter } from '../../../src/store/da
 export interface ReadableEvents {
   /** What follows FROM in SQL that reads events, with the alias `e`. */
   readonly sql: () => string
-  /** True if none are known that cannot be read. */
+  /** True if no unreadable event is known. */
   readonly isWhole: () => boolean
   readonly has: (time: Microseconds) => boolean
   /** Leaves out the events of these times. Returns false if there are too many such ranges. */

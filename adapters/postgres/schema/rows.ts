@@ -31,11 +31,11 @@ const jsonOf = (row: TextRow): string => row[6]!
 /** {@link EVENT_COLUMNS} and what `faultOf` needs of a row of the table of events. */
 export const STORED_COLUMNS = `${EVENT_COLUMNS}, checksum`
 
-/** How a row with the {@link STORED_COLUMNS} is not what was written; `undefined` if nothing is wrong with it. */
+/** What is wrong with a row with the {@link STORED_COLUMNS}; `undefined` if it is intact. */
 export function faultOf(row: TextRow): string | undefined {
   const [time, suffix, type, username, source, system, json, checksum] = row
   // Rows that were not written by this store have none.
-  if (checksum === null || checksum === undefined) return isJson(json!) ? undefined : NO_JSON
+  if (checksum === null || checksum === undefined) return isJson(json!) ? undefined : NOT_JSON
   const event = {
     suffix: suffix!,
     type: type!,
@@ -47,7 +47,7 @@ export function faultOf(row: TextRow): string | undefined {
   return isIntact(event, Number(time), Number(checksum)) ? undefined : 'its checksum is wrong'
 }
 
-const NO_JSON = 'its attributes are no JSON'
+const NOT_JSON = 'its attributes are not JSON'
 
 function isJson(json: string): boolean {
   try {
@@ -58,7 +58,7 @@ function isJson(json: string): boolean {
   }
 }
 
-/** Passes on rows with the {@link STORED_COLUMNS}, and reports those that are not what was written. */
+/** Passes on rows with the {@link STORED_COLUMNS}, and reports those that are damaged. */
 export type CheckRows = (rows: readonly TextRow[]) => readonly TextRow[]
 
 export const checkRows =

@@ -2,10 +2,10 @@ import { ask, type PostgresPoolClient } from '../connection/client.js'
 import { type Names, quoteText } from './names.js'
 
 /**
- * SQL for the server and the tables that a connection leads to. What was read from others may be wrong
- * there: after a failover the new primary may lack the latest changes, and transaction ids, versions
- * and ids of a restored log start again. It changes with each start of a server, as nothing is lost
- * without one.
+ * SQL that identifies the server and the tables that a connection leads to. What was read from others
+ * may be wrong there: after a failover the new primary may lack the latest changes, and transaction
+ * ids, versions and ids of a restored log start again. The value changes with each start of the
+ * server; a server that has not restarted has lost nothing.
  */
 export const serverSql = ({ indexState }: Names): string =>
   `concat(extract(epoch FROM pg_postmaster_start_time()), ' ',

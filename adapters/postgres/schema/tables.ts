@@ -136,7 +136,7 @@ const liveTables = (names: Names): string => `
  * `names` is the number of a segment's last name. Names of attributes are read as a whole, so their table has no
  * index that could be damaged. A name without a text was lost: only segments that are built anew had its number.
  *
- * A row of `late_events` becomes visible with its commit; `transaction` tells a reader whether its
+ * A row of `late_events` becomes visible with its commit; `transaction` shows a reader whether its
  * snapshot includes it, as ids and times do not follow the order of commits.
  */
 const indexTables = (names: Names): string => `

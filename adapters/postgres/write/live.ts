@@ -112,10 +112,10 @@ export async function changeLive(
 async function tryMove(
   client: PostgresPoolClient,
   { names: { events, liveEvents } }: PostgresLog,
-  { time, suffix }: Key,
-  { revision, heartbeats }: LiveRow,
+  { time, revision, heartbeats }: LiveRow,
   event: AuditEvent,
 ): Promise<AuditEvent | undefined> {
+  const { suffix } = parseEventId(event.id)!
   const json = JSON.stringify(event.attributes)
   const rows = await ask(
     client,
@@ -142,18 +142,17 @@ async function tryMove(
 async function move(
   client: PostgresPoolClient,
   log: PostgresLog,
-  key: Key,
   row: LiveRow,
   change: (attributes: JsonObject) => JsonObject,
 ): Promise<AuditEvent | undefined> {
   const [open] = await readOpen(createAsk(client), log.names, [row])
   const event = { ...open!, attributes: change(open!.attributes) }
   try {
-    return await tryMove(client, log, key, row, event)
+    return await tryMove(client, log, row, event)
   } catch (error) {
     if (codeOf(error) !== NO_PARTITION) throw error
-    await makePartitions(client, log.names, log.partitions(), [key.time])
-    return tryMove(client, log, key, row, event)
+    await makePartitions(client, log.names, log.partitions(), [row.time])
+    return tryMove(client, log, row, event)
   }
 }
 
@@ -170,7 +169,7 @@ export async function closeLive(
   for (let row = key && (await findRow(client, log, key)); key && row;) {
     if (isNext(row, change)) await apply(client, log, key, change)
     else {
-      const event = await move(client, log, key, row, unchanged)
+      const event = await move(client, log, row, unchanged)
       if (event) return event
     }
     row = await findRow(client, log, key)
@@ -185,10 +184,9 @@ export async function abandonLive(
   id: string,
   heartbeats: number,
 ): Promise<boolean> {
-  const key = parseEventId(id)!
-  const row = await findRow(client, log, key)
+  const row = await findRow(client, log, parseEventId(id)!)
   if (row?.heartbeats !== heartbeats) return false
-  const event = await move(client, log, key, row, (attributes) => ({
+  const event = await move(client, log, row, (attributes) => ({
     ...attributes,
     unfinished: true,
   }))

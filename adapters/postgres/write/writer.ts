@@ -5,7 +5,7 @@ import { type Appender, createAppender } from './append.js'
 import type { Appended } from './append-call.js'
 import { appendWithRetry } from './append-retry.js'
 import { createAttempts } from './attempts.js'
-import { MAX_MOVED } from '../schema/append-function.js'
+import { MAX_MOVED_DRAFTS } from '../schema/append-function.js'
 import type { PostgresLog } from '../log/log.js'
 import { createCallQueue } from './call-queue.js'
 import { createPartitionsAhead } from './partitions-ahead.js'
@@ -46,7 +46,7 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
     using wait = timeoutSignal(POLL_ATTEMPT_MS, signal)
     const deadline = performance.now() + POLL_ATTEMPT_MS
     const { moved } = await attempts.run({ drafts: [], deadline }, wait.signal)
-    return moved === MAX_MOVED
+    return moved === MAX_MOVED_DRAFTS
   }
 
   /** One batch a turn, so that appends need not wait for all batches. */

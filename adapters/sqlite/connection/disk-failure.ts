@@ -2,11 +2,10 @@ import type { SqliteDatabase } from './driver-types.js'
 import { codeOf } from './driver-errors.js'
 
 /*
- * If the sync of a commit fails, SQLite rolls the transaction back, but its frames stay in the WAL
- * behind those that count. If every process on the file dies before the next commit overwrites them,
- * the recovery finds a complete commit there: https://www.sqlite.org/walformat.html#recovery. In
- * addition, the kernel may have dropped earlier frames that were not synced yet, which it reports only
- * once.
+ * If the sync of a commit fails, SQLite rolls the transaction back, but its frames stay in the WAL,
+ * behind the valid ones. If every process on the file dies before the next commit overwrites them, the
+ * recovery finds a complete commit there: https://www.sqlite.org/walformat.html#recovery. In addition,
+ * the kernel may have dropped earlier frames that were not synced yet, which it reports only once.
  */
 
 /** True for errors of the disk, after which a commit may be in the file or not. */

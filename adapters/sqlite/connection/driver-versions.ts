@@ -19,9 +19,9 @@ const OLD_NODE = 'ends the process with a segmentation fault'
 const OLD_NODE_REMEDY =
   'install version 12 (npm install better-sqlite3@12), or use Node 22.14, 23.6 or newer'
 
-/** Pairs that end the process, which no `catch` can prevent. */
+/** Versions that crash the process when they meet. No `catch` can prevent that. */
 const BAD_PAIRS: readonly BadPair[] = [
-  // Version 13 calls functions of Node-API 10 without looking whether Node has them:
+  // Version 13 calls functions of Node-API 10 without checking that Node has them:
   // https://nodejs.org/api/n-api.html#node-api-version-matrix
   {
     driver: 13,

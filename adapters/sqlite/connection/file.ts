@@ -47,7 +47,7 @@ export function createFile(file: string, mode: number): void {
   }
 }
 
-/** Notices that the path leads to another file, or to none, than when it was opened. Takes some microseconds. */
+/** Notices when the path no longer leads to the file that was opened. Takes some microseconds. */
 export interface FileWatch {
   /** Throws `STORE_FAILED` if the database or its `-wal` is not in its place. Call it before a transaction. */
   check(): void

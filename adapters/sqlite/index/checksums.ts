@@ -25,7 +25,7 @@ export function readingSegment<Result>(segment: number, read: () => Result): Res
   }
 }
 
-/** Parts that were checked stay unchecked for this long, so that repeated queries do not check them again. */
+/** A part that was checked is not checked again for this long, because queries often repeat. */
 const TRUSTED_MS = 60_000
 const MAX_TRUSTED = 100_000
 

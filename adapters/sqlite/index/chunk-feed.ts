@@ -31,7 +31,7 @@ const CHUNK = 'SELECT vals, posts, vals_checksum, posts_checksum FROM daybook_ch
 
 type ChunkRow = readonly [values: string, postings: Uint8Array, valuesSum: number, sum: number]
 
-/** Throws `DamagedSegment` unless the row is what was written. */
+/** Throws `DamagedSegment` unless the row is intact. */
 function checkedChunk(
   id: number,
   { name, kind }: Pick<Lists, 'name' | 'kind'>,

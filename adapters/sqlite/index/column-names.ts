@@ -6,7 +6,11 @@ import {
   nameRow,
   type NameRow,
 } from '../../../src/store-kit/index/attribute-names.js'
-import { admittedColumns } from '../../../src/store-kit/index-builder/column-numbers.js'
+import {
+  admittedColumns,
+  numberedColumns,
+  rowsToAdd,
+} from '../../../src/store-kit/index-builder/column-numbers.js'
 import type { NumberedColumn } from '../../../src/store-kit/index-builder/index-driver.js'
 import type { Column } from '../../../src/store-kit/index/column-table.js'
 import { damagedNames, SegmentState } from '../../../src/store-kit/index/segment-source.js'
@@ -72,7 +76,7 @@ export function numberOf(
 /** Not cached, as other processes add names. */
 async function readAll({ connection, steps }: DriverContext): Promise<CheckedNames> {
   const rows: NameRow[] = []
-  // Damaged numbers may be any, and in any order.
+  // Damaged rows may have any numbers, in any order.
   for (let after = Number.MIN_SAFE_INTEGER, isLast = false; !isLast;) {
     const next = nextRows(connection, after)
     rows.push(...next)
@@ -123,10 +127,7 @@ export async function numberColumns(
       last = number
     }
   }
-  return columns.flatMap((column) => {
-    const number = numbers.get(column.name)
-    return number === undefined ? [] : [[number, column] as const]
-  })
+  return numberedColumns(columns, numbers)
 }
 
 /** Returns the rows after the last one: those that other processes have added, and those of the columns. */
@@ -136,11 +137,7 @@ function addNames(
   columns: readonly Column[],
 ): readonly NameRow[] {
   const others = connection.statement(AFTER).raw(true).all(last) as unknown as readonly NameRow[]
-  const known = new Set(others.map(([, name]) => name))
-  const end = others.at(-1)?.[0] ?? last
-  const added = columns
-    .filter(({ name }) => !known.has(name))
-    .map(({ name }, i) => nameRow(end + 1 + i, name))
+  const added = rowsToAdd(columns, others, last)
   for (const row of added) connection.statement(INSERT).run(...row)
   return [...others, ...added]
 }

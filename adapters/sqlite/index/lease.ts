@@ -37,7 +37,7 @@ export function takeLease(
     isTaken = !stored || stored.holder === holder || !isValid(stored, now)
     return isTaken ? { holder, until: now + period, period } : { ...stored! }
   }
-  changeState(connection, KEY, take, now, period)
+  changeState(connection, KEY, take, { now, keepFor: period })
   return isTaken
 }
 
@@ -47,7 +47,7 @@ export function releaseLease(connection: Connection, holder: string, now: Micros
     const stored = value as StoredLease | undefined
     return stored && stored.holder !== holder ? { ...stored } : undefined
   }
-  changeState(connection, KEY, release, now, undefined)
+  changeState(connection, KEY, release, { now })
 }
 
 export const createLease = (connection: Connection, clock: Clock, signal: AbortSignal): Lease => ({

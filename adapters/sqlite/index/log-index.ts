@@ -31,7 +31,7 @@ export interface LogIndex {
   has(segments: readonly IndexPart[]): boolean
   /** Reads the events of a damaged segment one by one from now on. */
   setAside(damaged: DamagedSegment): void
-  /** Reports an event that a segment has and the log has not, unless it was removed. Call it within a snapshot. */
+  /** Reports an event that is in a segment and has no row, unless it was removed. Call it within a snapshot. */
   checkMissing(time: Microseconds): void
   /** Number of chunks that have been read. */
   readonly reads: () => number

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import { openSegment } from '../../../src/store-kit/index/segment.js'
-import { missingRows, OTHERS } from '../../../src/store-kit/index/segment-source.js'
+import { missingRows, UNNAMED_LISTS } from '../../../src/store-kit/index/segment-source.js'
 import { decodeTimes } from '../../../src/store-kit/index/time-blocks.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
@@ -50,7 +50,7 @@ export function readSegment(
   const source = {
     chunks: createChunkReader(connection, onRead),
     listsOf(name: string | undefined, kind: number) {
-      const number = name === undefined ? OTHERS : numberOf(connection, row, name)
+      const number = name === undefined ? UNNAMED_LISTS : numberOf(connection, row, name)
       return number === undefined ? undefined : { segment: row.id, name: number, kind }
     },
     timesOf(block: number) {

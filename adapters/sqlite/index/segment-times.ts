@@ -1,10 +1,10 @@
 import type { Presence } from '../../../src/store-kit/index-builder/index-driver.js'
+import { createCollectedTimes } from '../../../src/store-kit/index/collected-times.js'
 import { DamagedSegment, missingRows } from '../../../src/store-kit/index/segment-source.js'
 import { decodeTimes } from '../../../src/store-kit/index/time-blocks.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
 import type { DriverContext } from './driver-context.js'
-import { eventsDigest } from '../../../src/store-kit/index/checksums.js'
 import { readingSegment, timesChecksum } from './checksums.js'
 import type { SqliteSegmentRow } from './index-state.js'
 import { rowIds } from './row-ids.js'
@@ -33,29 +33,25 @@ type BlockRow = readonly [id: number, first: Microseconds, times: Uint8Array, ch
 /** Throws `DamagedSegment` unless the times are those that were written. */
 export async function readTimes(
   { connection: { statement }, steps }: DriverContext,
-  { id, size, digest }: SqliteSegmentRow,
+  segment: SqliteSegmentRow,
 ): Promise<Float64Array> {
-  const times = new Float64Array(size)
+  const { id, size } = segment
+  const times = createCollectedTimes(segment)
   const [start, end] = rowIds(id)
   let from = start
-  let count = 0
-  while (count < size) {
+  while (times.count < size) {
     const select = statement(BLOCKS).raw(true)
     const rows = readingSegment(id, () => select.all(from, end)) as BlockRow[]
     if (rows.length === 0) throw missingRows(id)
     for (const [row, first, data, checksum] of rows) {
-      const block = decodeTimes(first, data)
-      if (timesChecksum(row, first, data) !== checksum || count + block.length > size)
+      if (timesChecksum(row, first, data) !== checksum)
         throw new DamagedSegment(id, 'a checksum of its times is wrong')
-      times.set(block, count)
-      count += block.length
+      times.add(decodeTimes(first, data))
     }
     from = rows.at(-1)![0] + 1
     await steps.pause()
   }
-  if (eventsDigest(times) !== digest)
-    throw new DamagedSegment(id, 'the digest of its events is wrong')
-  return times
+  return times.all()
 }
 
 /** Reads the times of all events only if some were removed since the segments were built. */

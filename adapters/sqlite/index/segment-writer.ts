@@ -7,11 +7,11 @@ import type {
 } from '../../../src/store-kit/index-builder/index-driver.js'
 import {
   keyOf,
-  OTHERS,
+  UNNAMED_LISTS,
   SegmentState,
   TIMES_KIND,
 } from '../../../src/store-kit/index/segment-source.js'
-import { BLOCK } from '../../../src/store-kit/index/time-blocks.js'
+import { TIMES_PER_BLOCK } from '../../../src/store-kit/index/time-blocks.js'
 import type { Connection } from '../connection/connection.js'
 import type { DriverContext } from './driver-context.js'
 import {
@@ -30,8 +30,8 @@ const INSERT_SEGMENT = `INSERT INTO daybook_segments (state, level, size, first,
 const IS_BUILDING = `SELECT 1 FROM daybook_segments WHERE id = ? AND state = ${SegmentState.building}`
 
 const SET_VISIBLE = `UPDATE daybook_segments SET state = ${SegmentState.visible},
-  chunks = ? - (size + ${BLOCK - 1}) / ${BLOCK},
-  names = coalesce((SELECT max(name) FROM daybook_chunk_keys WHERE segment = id AND name < ${OTHERS}), 0)
+  chunks = ? - (size + ${TIMES_PER_BLOCK - 1}) / ${TIMES_PER_BLOCK},
+  names = coalesce((SELECT max(name) FROM daybook_chunk_keys WHERE segment = id AND name < ${UNNAMED_LISTS}), 0)
   WHERE id = ?`
 
 const SUMMED = `SELECT ${SUMMED_COLUMNS} FROM daybook_segments WHERE id = ?`
@@ -83,7 +83,7 @@ export function insertChunks(
   chunks: readonly NamedChunk<number>[],
 ): Promise<boolean> {
   const { statement } = connection
-  const blocks = Math.ceil(size / BLOCK)
+  const blocks = Math.ceil(size / TIMES_PER_BLOCK)
   const insert = ({ name, kind, chunk }: NamedChunk<number>, place: number): void => {
     if (kind === TIMES_KIND) {
       const row = rowId(id, place)

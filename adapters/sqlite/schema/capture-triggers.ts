@@ -43,7 +43,7 @@ function joined(parts: readonly string[]): string {
 // Larger integers would lose digits when they are read as doubles.
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER
 
-/** The JSON text of a value; what JSON has no form for becomes text, and bytes become their number. */
+/** The JSON text of a value. A value that JSON cannot express becomes text, and bytes become their number. */
 const valueSql = (value: string): string => `CASE typeof(${value})
   WHEN 'blob' THEN '{"bytes":' || length(${value}) || '}'
   WHEN 'integer' THEN CASE WHEN ${value} BETWEEN -${MAX_INTEGER} AND ${MAX_INTEGER} THEN ${value}

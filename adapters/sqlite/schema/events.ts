@@ -22,7 +22,7 @@ export interface EventReader {
   highWater(): Microseconds
   /** The event at the time; `undefined` also if it cannot be read, which is reported. */
   at(time: Microseconds): EventRow | undefined
-  /** False if the row is not what was written, which is reported. */
+  /** False if the row is damaged, which is reported. */
   check(row: EventRow): boolean
   /** Reads rows one by one after a statement for several has failed; leaves out the unreadable ones. */
   each(times: Iterable<Microseconds>): Generator<EventRow, void>

@@ -43,7 +43,7 @@ export function applyChange(
   const isSame = json === undefined && replaced.length === 0
   const base = isSame ? undefined : membersOf(json ?? attributes)
   if (json !== undefined) {
-    // Text cannot be appended to an attribute that was removed or that is no text any more.
+    // Text cannot be appended to an attribute that was removed or that is no longer a text.
     const rows = statement(SELECT_KEYS).all(created_at) as { readonly key: string }[]
     for (const { key } of rows) if (typeof base?.get(key) !== 'string') dropTexts(key)
   }

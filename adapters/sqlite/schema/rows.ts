@@ -51,7 +51,7 @@ export const checksumOf = (row: EventRow): number =>
     `${row.created_at} ${row.suffix} ${row.system} ${row.type} ${row.username} ${row.source}${row.attributes}`,
   )
 
-/** False if the row is not what was written. */
+/** False if the row does not have its checksum. */
 export const isIntact = (row: EventRow): boolean =>
   row.checksum === undefined ||
   (typeof row.attributes === 'string' && row.checksum === checksumOf(row))

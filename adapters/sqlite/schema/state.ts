@@ -66,8 +66,7 @@ export function changeState(
   connection: Connection,
   key: string,
   change: (value: JsonValue | undefined, now: Microseconds) => JsonValue | undefined,
-  now: Microseconds,
-  keepFor: Microseconds | undefined,
+  { now, keepFor }: { readonly now: Microseconds; readonly keepFor?: Microseconds | undefined },
 ): JsonValue | undefined {
   const before = readState(connection, key, now)
   const { value, text: after } = applyToState(before, change, now)

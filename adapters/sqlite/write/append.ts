@@ -3,7 +3,7 @@ import { withOccurredAt } from '../../../src/event/occurred-at.js'
 import type { SuppressedCount } from '../../../src/store/store.js'
 import { type ThrottleState, withSuppressed } from '../../../src/store/throttle-state.js'
 import type { Clock, Microseconds } from '../../../src/event/timestamp.js'
-import { type OutboxDraft, MAX_MOVED, type Outbox } from './outbox.js'
+import { type OutboxDraft, MAX_MOVED_DRAFTS, type Outbox } from './outbox.js'
 import { type Recovered, recoverRest } from './recover.js'
 import type { Tables } from '../schema/tables.js'
 
@@ -74,7 +74,7 @@ export function createAppender(tables: Tables, outbox: Outbox, clock: Clock): Ap
     append({ drafts, recovered }) {
       const [highWater, hasOutboxDrafts] = readLogState()
       const moved = hasOutboxDrafts ? outbox.take() : []
-      const isFull = moved.length === MAX_MOVED
+      const isFull = moved.length === MAX_MOVED_DRAFTS
       const own = isFull ? [] : drafts
       const found = recovered && recoverRest(tables, own, recovered)
       const now = clock()

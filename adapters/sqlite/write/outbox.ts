@@ -23,12 +23,12 @@ export interface Outbox {
   ): Promise<void> | undefined
   /** True if there are committed drafts. */
   hasDrafts(): boolean
-  /** Removes and returns up to {@link MAX_MOVED} of the oldest drafts. Call it within a write transaction. */
+  /** Removes and returns up to {@link MAX_MOVED_DRAFTS} of the oldest drafts. Call it within a write transaction. */
   take(): readonly OutboxDraft[]
 }
 
 // With the drafts of one append, moving them blocks the event loop for some milliseconds.
-export const MAX_MOVED = 500
+export const MAX_MOVED_DRAFTS = 500
 
 /** A draft from the outbox, with the time of its insertion. */
 export interface OutboxDraft {
@@ -115,7 +115,7 @@ export function createOutbox(connection: Connection): Outbox {
     hasDrafts: () =>
       connection.statement('SELECT 1 FROM daybook_outbox LIMIT 1').get() !== undefined,
     take() {
-      const rows = connection.statement(TAKE).all(MAX_MOVED) as OutboxRow[]
+      const rows = connection.statement(TAKE).all(MAX_MOVED_DRAFTS) as OutboxRow[]
       const last = rows.at(-1)
       // Ids only increase, so these are all the rows up to the last id.
       if (last) connection.statement('DELETE FROM daybook_outbox WHERE id <= ?').run(last.id)

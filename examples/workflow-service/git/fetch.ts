@@ -18,8 +18,7 @@ export async function checkRemote(
   { note }: Service,
   git: Git,
   remote: GitRemote,
-  occasion: 'create' | 'update',
-  username: string,
+  { occasion, username }: { readonly occasion: 'create' | 'update'; readonly username: string },
 ): Promise<void> {
   try {
     await git(['ls-remote', '--', remote.url])
@@ -45,7 +44,12 @@ export async function fetchVersion(
   const logged: Git = (args) => git(args, (text) => log.append('progress', text))
   try {
     if (!remote) throw new Error('the Git remote was removed')
-    const progress = await cloneRemote(service, logged, remote, directory, username)
+    const progress = await cloneRemote(logged, remote, directory).catch(async (error: unknown) => {
+      const failed = { name: remote.name, git_remote_id: remote.id }
+      if (error instanceof GitError)
+        await note('error:git_remote:fetch', { ...failed, ...failureData(error) }, username)
+      throw error
+    })
     const lookUp = ['log', '-1', '--format=%H', version.revision, '--']
     const { stdout } = await logged(['-C', directory, ...lookUp])
     await log.close()
@@ -62,23 +66,11 @@ export async function fetchVersion(
   }
 }
 
-async function cloneRemote(
-  { note }: Service,
-  git: Git,
-  remote: GitRemote,
-  directory: string,
-  username: string,
-): Promise<string> {
-  try {
-    // Without --no-local, Git links the files of a local repository and reports no progress.
-    const clone = ['clone', '--bare', '--no-local', '--progress', '--', remote.url, directory]
-    return (await git(clone)).stderr.trim()
-  } catch (error) {
-    const facts = { name: remote.name, git_remote_id: remote.id }
-    if (error instanceof GitError)
-      await note('error:git_remote:fetch', { ...facts, ...failureData(error) }, username)
-    throw error
-  }
+/** Returns Git's progress messages. */
+async function cloneRemote(git: Git, { url }: GitRemote, directory: string): Promise<string> {
+  // Without --no-local, Git links the files of a local repository and reports no progress.
+  const clone = ['clone', '--bare', '--no-local', '--progress', '--', url, directory]
+  return (await git(clone)).stderr.trim()
 }
 
 async function failFetch(

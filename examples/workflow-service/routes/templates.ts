@@ -39,7 +39,7 @@ export function templateRoutes(service: Service): Route[] {
       afterwards: (ctx, remote, occasion) => {
         const git = requireGit(service)
         const username = usernameOf(ctx)
-        deferIn(ctx)(() => checkRemote(service, git, remote, occasion, username))
+        deferIn(ctx)(() => checkRemote(service, git, remote, { occasion, username }))
       },
     }),
 

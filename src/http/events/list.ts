@@ -71,7 +71,7 @@ export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions)
     const prev = previousLink(query, fields, page)
     const links = prev === undefined ? { self } : { self, prev }
     const open = await findOpen(page.events, signal)
-    const warnings = await sortWarnings(audit, query, visible, page.events, signal)
+    const warnings = await sortWarnings(audit, query, page.events, { visible, signal })
     const view = { fields, open, ...(warnings.length > 0 && { meta: { warnings } }) }
     const body = await utf8(eventsDocument(page.events, path, links, view))
     const { status, headers } = jsonResponse(page.truncated ? 206 : 200, body)

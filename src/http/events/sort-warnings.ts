@@ -59,15 +59,14 @@ async function missingOf(
 }
 
 /**
- * Warnings about sorts by attributes that no visible event has: those of a log that holds only the
- * visible events. None if the time limit of a query does not suffice to know.
+ * Warnings about sorts by attributes that no visible event has. They reveal nothing about other
+ * events. Empty if that cannot be found out within the time limit of a query.
  */
 export async function sortWarnings(
   audit: EndpointAudit,
   { sorts }: EventQuery,
-  visible: Grouping | undefined,
   listed: readonly AuditEvent[],
-  signal: AbortSignal,
+  { visible, signal }: { readonly visible: Grouping | undefined; readonly signal: AbortSignal },
 ): Promise<readonly ListWarning[]> {
   const names = [...new Set(sorts.map(({ attribute }) => attribute))]
   const unseen = await withoutAny(

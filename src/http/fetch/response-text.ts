@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { MAX_READ, readableText } from '../record/response-text.js'
+import { MAX_READ_BYTES, readableText } from '../record/response-text.js'
 
 /** The bytes that a stream has at once; undefined if it has too many or is still being produced. */
 async function bytesAtHand(stream: ReadableStream<Uint8Array>): Promise<Uint8Array | undefined> {
   const reader = stream.getReader()
   const chunks: Uint8Array[] = []
   let bytes = 0
-  while (bytes <= MAX_READ) {
+  while (bytes <= MAX_READ_BYTES) {
     const part = await Promise.race([reader.read(), turn()])
     if (part?.done) return Buffer.concat(chunks)
     if (!part) break

@@ -8,7 +8,7 @@ export type EndTask = (
   chunk: unknown,
 ) => Promise<void> | undefined
 
-/** The part of Node's responses that makes their head. The middleware `compression` uses it too. */
+/** The part of Node's responses that creates status line and headers. The middleware `compression` uses it too. */
 interface Head {
   _contentLength: number | null
   _implicitHeader(): void

@@ -271,7 +271,8 @@ export function requestRecorder<Context>(
     event: RecordedEvent | undefined,
   ): Promise<void> => {
     try {
-      // The event has all that is known of the request. What ends a response may run within another request.
+      // The event has all that is known of the request. Code that ends a response may run in the context of
+      // another request.
       if (!event) await intent?.cancel()
       else await runAlone(() => (intent ? intent.record(...event) : audit.recordSystem(...event)))
     } catch (error) {

@@ -38,7 +38,7 @@ function rangesOf(path: string, value: string): Range[] {
   return holding.length > 0 ? holding : [[0, path.length]]
 }
 
-/** The parts of a path that hold secret parameters, for routers that do not tell the positions. */
+/** The parts of a path that hold secret parameters, for routers that do not report the positions. */
 export function secretParameterRanges(path: string, params: object, isSecret: IsSecret): Range[] {
   return Object.entries(params).flatMap(([name, value]: [string, unknown]) => {
     if (!isSecret(['url_params', name])) return []

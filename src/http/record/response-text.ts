@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 
 /** How much of a response is read for the reason of a failure, in bytes. */
-export const MAX_READ = 65_536
+export const MAX_READ_BYTES = 65_536
 
 /**
  * The text of a part of a response, which may be the reason of a failure. Undefined if it is a page for people,
@@ -14,6 +14,7 @@ export function readableText(part: unknown): string | undefined {
 
 function textOf(part: unknown): string | undefined {
   if (typeof part === 'string') return part
-  if (!(part instanceof Uint8Array) || part.byteLength > MAX_READ || !isUtf8(part)) return undefined
+  if (!(part instanceof Uint8Array) || part.byteLength > MAX_READ_BYTES || !isUtf8(part))
+    return undefined
   return Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString()
 }

@@ -85,8 +85,7 @@ export function createBroadcast(
     session: Session,
     reader: Reader,
     view: StreamView,
-    start: string,
-    signal: AbortSignal,
+    { after: start, signal }: { readonly after: string; readonly signal: AbortSignal },
   ): AsyncGenerator<Chunk, void, void> {
     const catchUp = createCatchUp(source, view)
     let position = start
@@ -127,7 +126,7 @@ export function createBroadcast(
       const reader = joinSession(session, signal)
       try {
         const start = after ?? (await currentPosition(source, signal))
-        return run(session, reader, view, start, signal)
+        return run(session, reader, view, { after: start, signal })
       } catch (error) {
         reader.leave()
         throw error

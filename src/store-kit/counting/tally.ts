@@ -59,6 +59,21 @@ interface ReadingFigure {
   readonly population: Population | undefined
 }
 
+function readingFigures(
+  tallies: ReadonlyMap<string, FacetTally>,
+  attributes: FigureTally | undefined,
+  populations: ReadonlyMap<string, Population>,
+): readonly ReadingFigure[] {
+  const facets = Array.from(tallies, ([facet, tally]) => ({
+    tally,
+    isOf: (figure: Figure) => typeof figure === 'object' && figure.facet === facet,
+    population: populations.get(facet),
+  }))
+  if (!attributes) return facets
+  const isOf = (figure: Figure): boolean => figure === 'attributes'
+  return [...facets, { tally: attributes, isOf, population: undefined }]
+}
+
 export function createTally(query: CountsQuery, span: Span): Tally {
   const start = performance.now()
   const { shared, own } = filterParts(query)
@@ -71,23 +86,10 @@ export function createTally(query: CountsQuery, span: Span): Tally {
   const main = population()
   const populations = new Map(Array.from(own, ([facet, where]) => [facet, population(where)]))
   const restricted = [...populations.values()]
-  const tallies = new Map<string, FacetTally>(
-    query.facets
-      .filter((facet) => facet !== 'level')
-      .map((facet) => [facet, createFacetTally(facet)]),
-  )
+  const facetNames = query.facets.filter((facet) => facet !== 'level')
+  const tallies = new Map(facetNames.map((facet) => [facet, createFacetTally(facet)]))
   const attributes = query.attributes ? createSeenAttributes() : undefined
-  const readers: ReadingFigure[] = Array.from(tallies, ([facet, tally]) => ({
-    tally,
-    isOf: (figure) => typeof figure === 'object' && figure.facet === facet,
-    population: populations.get(facet),
-  }))
-  if (attributes)
-    readers.push({
-      tally: attributes,
-      isOf: (figure) => figure === 'attributes',
-      population: undefined,
-    })
+  const readers = readingFigures(tallies, attributes, populations)
   const seen = cells.map(() => 0)
   /** Duration of the slices of the first round that are not counted yet. */
   let unseen = (rounds[0] ?? []).reduce((sum, slice) => sum + durationOf(slice), 0)

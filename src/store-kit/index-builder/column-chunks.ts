@@ -2,7 +2,7 @@ import { ANY_VALUE, type Chunk, encodeChunks, type Entry } from '../index/chunks
 import type { OtherNames } from '../index/other-names.js'
 import type { Column } from '../index/column-table.js'
 import { type SortedValues, sortColumn, valuedOrdinals } from '../index/columns.js'
-import { ListKind, OTHERS } from '../index/segment-source.js'
+import { ListKind, UNNAMED_LISTS } from '../index/segment-source.js'
 
 /** A chunk of the lists of one name and kind. `Name` is what a store writes for a name. */
 export interface NamedChunk<Name> {
@@ -29,8 +29,8 @@ export function* otherChunks(
   otherNames: OtherNames,
   others: readonly number[],
 ): Generator<NamedChunk<number>, void> {
-  yield* named(OTHERS, ListKind.otherNames, encodeChunks(otherNames.entries()))
-  yield* named(OTHERS, ListKind.others, listChunks(others))
+  yield* named(UNNAMED_LISTS, ListKind.otherNames, encodeChunks(otherNames.entries()))
+  yield* named(UNNAMED_LISTS, ListKind.others, listChunks(others))
 }
 
 function* named<Name>(

@@ -1,7 +1,9 @@
 import { isStorableText } from '../../event/json-copy.js'
+import { type NameRow, nameRow } from '../index/attribute-names.js'
 import type { Column } from '../index/column-table.js'
 import { valuedOrdinals } from '../index/columns.js'
 import { nameHash, type OtherNames } from '../index/other-names.js'
+import type { NumberedColumn } from './index-driver.js'
 
 /** Once this many names have numbers, a name gets one only if several events of a segment have it. */
 const MAX_RARE_NAMES = 8192
@@ -25,6 +27,29 @@ export function admittedColumns(columns: readonly Column[], numbered: number): r
     return true
   })
 }
+
+/** The rows to add for the columns, whose numbers follow `last` and the rows that others have added after it. */
+export function rowsToAdd(
+  columns: readonly Column[],
+  others: readonly NameRow[],
+  last: number,
+): readonly NameRow[] {
+  const known = new Set(others.map(([, name]) => name))
+  const end = others.at(-1)?.[0] ?? last
+  return columns
+    .filter(({ name }) => !known.has(name))
+    .map(({ name }, i) => nameRow(end + 1 + i, name))
+}
+
+/** The columns that have a number. */
+export const numberedColumns = (
+  columns: readonly Column[],
+  numbers: ReadonlyMap<string, number>,
+): readonly NumberedColumn[] =>
+  columns.flatMap((column) => {
+    const number = numbers.get(column.name)
+    return number === undefined ? [] : [[number, column] as const]
+  })
 
 /** Lists the events of a column by its name's hash, as the column is left out. */
 export function addToOtherNames(otherNames: OtherNames, column: Column): void {

@@ -1,6 +1,6 @@
 import { type Chunk, encodeChunks, type Entry } from '../index/chunks.js'
 import type { NamedChunk } from './column-chunks.js'
-import { addGrams, ExtraList, type GramBits, GRAMS, noGrams } from '../index/grams.js'
+import { addGrams, ExtraList, type GramBits, GRAM_COUNT, noGrams } from '../index/grams.js'
 import { Kind, mayHaveCut } from '../index/part.js'
 import { ListKind } from '../index/segment-source.js'
 
@@ -84,7 +84,7 @@ function* listsOf(groups: readonly GramBits[]): Generator<Entry, void> {
   const max = Math.floor(Math.max(MAX_LISTED_GROUPS, groups.length * MAX_LISTED_SHARE))
   const lists = new Uint16Array(LISTS * max)
   const lengths = new Uint16Array(LISTS)
-  for (let from = 0; from < GRAMS; from += LISTS) {
+  for (let from = 0; from < GRAM_COUNT; from += LISTS) {
     if (!fillLists(groups, from, max, { lists, lengths })) continue
     for (let i = 0; i < LISTS; i++) {
       const value = from + i

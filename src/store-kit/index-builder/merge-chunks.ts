@@ -11,11 +11,11 @@ export interface MergeSource {
   readonly chunks: Iterator<Pick<Chunk, 'values' | 'postings'>>
   /** False if the next chunk has to be fetched first. @default always true */
   readonly isReady?: () => boolean
-  /** The segment's ordinals mapped to ordinals of the merged segment; {@link GONE} for events left out. */
+  /** The segment's ordinals mapped to ordinals of the merged segment; {@link REMOVED_ORDINAL} for events left out. */
   readonly ordinals: Uint32Array
 }
 
-export const GONE = 0xffffffff
+export const REMOVED_ORDINAL = 0xffffffff
 
 /** The list that is being merged. */
 interface MergedList {
@@ -111,7 +111,7 @@ function ordinalsIn({ ordinals, length, isRising }: MergedList): Uint32Array {
 }
 
 function append(list: MergedList, ordinal: number): void {
-  if (ordinal === GONE) return
+  if (ordinal === REMOVED_ORDINAL) return
   if (list.length === list.ordinals.length) {
     const grown = new Uint32Array(2 * list.length)
     grown.set(list.ordinals)

@@ -2,10 +2,10 @@ import { encodeChunks } from '../index/chunks.js'
 import { createOtherNames, type OtherNames } from '../index/other-names.js'
 import { NONE, type Postings, postingsBuilder, type PostingsBuilder } from '../index/postings.js'
 import { isPiece, listBounds, readList, readPiece } from '../index/read-chunks.js'
-import { ListKind, OTHERS } from '../index/segment-source.js'
+import { ListKind, UNNAMED_LISTS } from '../index/segment-source.js'
 import { listChunks, type NamedChunk } from './column-chunks.js'
 import type { ChunkFeed, FeedChunk } from './index-driver.js'
-import { GONE, mergeChunks, type MergeSource } from './merge-chunks.js'
+import { REMOVED_ORDINAL, mergeChunks, type MergeSource } from './merge-chunks.js'
 
 /** What is merged. */
 export interface Merge {
@@ -38,7 +38,7 @@ export function* mergedChunks(merge: Merge): Chunks {
   for (;;) {
     while (!feeds.every((feed) => feed.isReady())) yield
     const lowest = feeds.flatMap((feed) => feed.head() ?? []).toSorted(compareLists)[0]
-    if (!lowest || lowest.name === OTHERS) break
+    if (!lowest || lowest.name === UNNAMED_LISTS) break
     const { name, kind } = lowest
     const hash = dropped.get(name)
     const sources = sourcesOf(merge, lowest)
@@ -52,8 +52,8 @@ export function* mergedChunks(merge: Merge): Chunks {
   ] as const
   for (const [kind, chunks] of further) {
     const source = { chunks: chunks[Symbol.iterator](), ordinals: same }
-    const sources = [...sourcesOf(merge, { name: OTHERS, kind }), source]
-    for (const chunk of mergeChunks(sources)) yield chunk && { name: OTHERS, kind, chunk }
+    const sources = [...sourcesOf(merge, { name: UNNAMED_LISTS, kind }), source]
+    for (const chunk of mergeChunks(sources)) yield chunk && { name: UNNAMED_LISTS, kind, chunk }
   }
 }
 
@@ -118,7 +118,7 @@ function* leaveOut(
       if (next.done) break
       if (isList)
         for (const ordinal of ordinalsIn(next.value.postings))
-          if (ordinals[ordinal] !== GONE) left.add(hash, ordinals[ordinal]!)
+          if (ordinals[ordinal] !== REMOVED_ORDINAL) left.add(hash, ordinals[ordinal]!)
     }
 }
 

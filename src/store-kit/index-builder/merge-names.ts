@@ -1,6 +1,6 @@
 import { INDEX_BOUNDS } from '../index/index-bounds.js'
 import { nameHash } from '../index/other-names.js'
-import { ListKind, NO_NAME, OTHERS } from '../index/segment-source.js'
+import { ListKind, NO_NAME, UNNAMED_LISTS } from '../index/segment-source.js'
 import type { Builder } from './builder.js'
 import type { ChunkFeed, FeedChunk, SegmentRow } from './index-driver.js'
 
@@ -21,7 +21,7 @@ export async function chooseNames(
   const counts = new Map<number, number>()
   for (const part of parts) {
     const names = (await driver.listedNames(part)).filter(
-      (one) => one !== NO_NAME && one !== OTHERS,
+      (one) => one !== NO_NAME && one !== UNNAMED_LISTS,
     )
     for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
     listed.push(new Set(names))
@@ -36,7 +36,7 @@ export async function chooseNames(
   const partialFeeds: { part: number; feed: ChunkFeed }[] = []
   for (const [i, part] of parts.entries()) {
     if (!part.isPartial) continue
-    const others = await driver.readChunks(part, OTHERS, ListKind.others)
+    const others = await driver.readChunks(part, UNNAMED_LISTS, ListKind.others)
     const missing = kept.filter((name) => !listed[i]!.has(name)).toSorted((a, b) => a - b)
     if (others.length > 0) partialFeeds.push({ part: i, feed: partialFeed(missing, others) })
   }

@@ -1,5 +1,5 @@
 import type { Microseconds } from '../../event/timestamp.js'
-import { GONE } from './merge-chunks.js'
+import { REMOVED_ORDINAL } from './merge-chunks.js'
 
 /** The events of several segments, in the order of their times. */
 export interface MergedTimes {
@@ -26,7 +26,7 @@ export function* mergeTimes(
 ): Generator<undefined, MergedTimes> {
   const size = parts.reduce((sum, { length }) => sum + length, 0)
   const times = new Float64Array(size)
-  const ordinals = parts.map(({ length }) => new Uint32Array(length).fill(GONE))
+  const ordinals = parts.map(({ length }) => new Uint32Array(length).fill(REMOVED_ORDINAL))
   const heads = parts.map(() => 0)
   const duplicates: Microseconds[] = []
   let [lastPart, lastOrdinal] = [0, 0]
@@ -36,7 +36,7 @@ export function* mergeTimes(
     const ordinal = heads[part]!++
     const time = parts[part]![ordinal]!
     if (count > 0 && times[count - 1] === time) {
-      ordinals[lastPart]![lastOrdinal] = GONE
+      ordinals[lastPart]![lastOrdinal] = REMOVED_ORDINAL
       duplicates.push(time)
       count -= 1
     } else if (duplicates.at(-1) !== time && isPresent(time)) {

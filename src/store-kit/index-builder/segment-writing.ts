@@ -1,13 +1,13 @@
 import type { Microseconds } from '../../event/timestamp.js'
 import { NO_NAME, TIMES_KIND } from '../index/segment-source.js'
-import { BLOCK, encodeTimes } from '../index/time-blocks.js'
+import { TIMES_PER_BLOCK, encodeTimes } from '../index/time-blocks.js'
 import type { Builder } from './builder.js'
 import type { NamedChunk } from './column-chunks.js'
 import type { NewSegment, WrittenSegment } from './index-driver.js'
 
 /** The blocks of a segment's times, which come before all of its other chunks. */
 function* timeChunks(times: ArrayLike<Microseconds>): Generator<NamedChunk<number>, void> {
-  for (let from = 0; from < times.length; from += BLOCK) {
+  for (let from = 0; from < times.length; from += TIMES_PER_BLOCK) {
     const postings = encodeTimes(times, from)
     const chunk = { first: times[from]!, ordinal: 0, values: '', postings }
     yield { name: NO_NAME, kind: TIMES_KIND, chunk }

@@ -56,7 +56,7 @@ export interface CheckedNames {
   readonly names: ReadonlyMap<number, string>
   /** All numbers up to this one are in use. */
   readonly last: number
-  /** The numbers of damaged rows, which may be any. */
+  /** The numbers of damaged rows; any number is possible. */
   readonly damaged: readonly number[]
   /** The numbers up to `last` that have no right row, ascending. */
   readonly lost: readonly number[]

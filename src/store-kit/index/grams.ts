@@ -12,15 +12,15 @@ import { fold } from '../../filter/values.js'
  * The values of `ExtraList` follow after the grams.
  */
 const GRAM_BITS = 16
-export const GRAMS = 1 << GRAM_BITS
+export const GRAM_COUNT = 1 << GRAM_BITS
 
 export const ExtraList = {
   /** The list of grams without a list of their own, because too many groups contain them. */
-  everywhere: GRAMS,
+  everywhere: GRAM_COUNT,
   /** The list of groups with cut texts. */
-  cut: GRAMS + 1,
+  cut: GRAM_COUNT + 1,
   /** A list of one number: how many chunks a group has. */
-  groupSize: GRAMS + 2,
+  groupSize: GRAM_COUNT + 2,
 } as const
 
 const WINDOW = 0x1fffff
@@ -51,7 +51,7 @@ export function gramsOf(part: string): readonly number[] {
 /** A bit for each gram. */
 export type GramBits = Uint32Array
 
-export const noGrams = (): GramBits => new Uint32Array(GRAMS / 32)
+export const noGrams = (): GramBits => new Uint32Array(GRAM_COUNT / 32)
 
 /** Adds the grams of the lines. Grams across line ends are added too, but never searched for. */
 export function addGrams(bits: GramBits, lines: string): void {

@@ -2,7 +2,7 @@ import { isOwnField } from '../../event/own-fields.js'
 import { nameHash } from './other-names.js'
 import { anyOfPostings, EMPTY, type Postings } from './postings.js'
 
-/** Lists of a part that tell which events may match any filter on a name. */
+/** Lists of a part with the events that may match any filter on a name. */
 export interface PartialLists {
   /** Events whose values of the name are not all listed. */
   readonly own: () => Postings

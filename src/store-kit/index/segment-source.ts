@@ -9,7 +9,7 @@ export const SegmentState = {
   visible: 1,
   /** Its rows are being removed, and no query begins to read it. */
   gone: 2,
-  /** Not what was written. Queries read its events one by one, until a round has built it anew. */
+  /** Damaged. Queries read its events one by one, until a round has built it anew. */
   damaged: 3,
 } as const
 
@@ -22,9 +22,9 @@ export const ListKind = {
   containers: 4,
   partial: 5,
   grams: 6,
-  /** The events that have names without a column, by the hash of the name; a list of `OTHERS`. */
+  /** The events that have names without a column, by the hash of the name; a list of `UNNAMED_LISTS`. */
   otherNames: 8,
-  /** The events that have more names without a column than `otherNames` lists; a list of `OTHERS`. */
+  /** The events that have more names without a column than `otherNames` lists; a list of `UNNAMED_LISTS`. */
   others: 9,
 } as const
 
@@ -35,7 +35,7 @@ export const TIMES_KIND = 7
 export const NO_NAME = 0
 
 /** The number in place of a name for lists of events by names without a column, above those of all names. */
-export const OTHERS = 2 ** 31 - 1
+export const UNNAMED_LISTS = 2 ** 31 - 1
 
 /** A value in the key of a chunk. Keys of one type sort as the values do. */
 export type Key = string | number
@@ -90,9 +90,9 @@ export interface ChunkReader<Lists> {
 /** Reads a segment from its store. */
 export interface SegmentSource<Lists> {
   readonly chunks: ChunkReader<Lists>
-  /** `undefined` if there are none. Without a name, the lists of `OTHERS`. */
+  /** `undefined` if there are none. Without a name, the lists of `UNNAMED_LISTS`. */
   readonly listsOf: (name: string | undefined, kind: number) => Lists | undefined
-  /** The times of a block of {@link BLOCK} events. */
+  /** The times of a block of {@link TIMES_PER_BLOCK} events. */
   timesOf(block: number): readonly Microseconds[]
   /** The first time of a block. */
   firstTimeOf(block: number): Microseconds
@@ -111,7 +111,7 @@ export interface SegmentInfo {
   readonly isPartial: boolean
 }
 
-/** Thrown by reads of a segment that is not what was written, or that another process has begun to remove. */
+/** Thrown by reads of a segment that is damaged, or that another process has begun to remove. */
 export class DamagedSegment extends AuditLogError {
   readonly segment: number
 

@@ -1,6 +1,6 @@
 import type { Microseconds } from '../../event/timestamp.js'
 import type { SegmentInfo, SegmentSource } from './segment-source.js'
-import { BLOCK } from './time-blocks.js'
+import { TIMES_PER_BLOCK } from './time-blocks.js'
 
 /** Converts between ordinals and times of a segment. */
 export interface SegmentTimes {
@@ -26,14 +26,14 @@ export function segmentTimes(
   const firstOf = (number: number): Microseconds => (firsts[number] ??= source.firstTimeOf(number))
 
   return {
-    timeOf: (ordinal) => block(Math.floor(ordinal / BLOCK))[ordinal % BLOCK]!,
+    timeOf: (ordinal) => block(Math.floor(ordinal / TIMES_PER_BLOCK))[ordinal % TIMES_PER_BLOCK]!,
     countBefore(time) {
       if (time <= first) return 0
       if (time > last) return size
       // The last block that begins before the time.
-      const number = lastIndex(Math.ceil(size / BLOCK), (n) => firstOf(n) < time)
+      const number = lastIndex(Math.ceil(size / TIMES_PER_BLOCK), (n) => firstOf(n) < time)
       const times = block(number)
-      return number * BLOCK + lastIndex(times.length, (i) => times[i]! < time) + 1
+      return number * TIMES_PER_BLOCK + lastIndex(times.length, (i) => times[i]! < time) + 1
     },
   }
 }

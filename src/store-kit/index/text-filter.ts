@@ -1,5 +1,5 @@
 import type { Scalar } from '../../filter/attributes.js'
-import { eachGram, GRAMS, gramsOf } from './grams.js'
+import { eachGram, GRAM_COUNT, gramsOf } from './grams.js'
 import { mayBeCut } from './part.js'
 
 /**
@@ -78,7 +78,7 @@ function createRows(first: readonly string[]): Rows {
   let stride = Math.max(1, Math.floor(first.length / WORD))
   let bits = new Uint32Array(count * stride)
   let words = 0
-  const rowOf = (gram: number): number => Math.floor((gram * count) / GRAMS)
+  const rowOf = (gram: number): number => Math.floor((gram * count) / GRAM_COUNT)
   /** The bits of the current word of texts, by row. */
   const column = new Uint32Array(count)
 

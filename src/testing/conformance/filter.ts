@@ -87,7 +87,7 @@ export const filterCases: readonly Case[] = [
       })
     },
 
-    // Every text is a name, and all that a query may hold beside values.
+    // Every text is an attribute, a predicate, a sort and each other part of a query.
     async 'filter: hostile names match or are refused, and change nothing'({ audit }) {
       await expectUnchanged(audit, async (tryList) => {
         for (const text of [...hostileTexts, ...longTexts]) {

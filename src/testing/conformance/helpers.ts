@@ -154,7 +154,7 @@ export async function turns(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await nextTurn()
 }
 
-/** For what never ends: a store on a busy machine may need seconds. */
+/** The limit for work that may never end. A store on a busy machine may need seconds. */
 export const TIMEOUT_MS = 10_000
 
 /** Waits until `check` resolves to true, for what happens in the background within about a second. */

@@ -576,7 +576,7 @@ describe('captureChanges', () => {
 
   it.each<[string, Partial<PostgresCaptureOptions>]>([
     ['there is no table nowhere in', { tables: ['nowhere'] }],
-    ['app.seen is no table', { tables: ['app.seen'] }],
+    ['app.seen is not a table', { tables: ['app.seen'] }],
     ['belongs to the log', { tables: ['log.outbox'] }],
     ['the table app.keyless has no primary key', { tables: ['app.keyless'] }],
     ['exclude: no table has a column notes; did you mean note?', { exclude: ['notes'] }],

@@ -67,7 +67,7 @@ it('the worst part counts, and each has its own status', async () => {
   expect(health.index).not.toHaveProperty('batch')
 })
 
-it('minFreeBytes sets from where a disk warns', async () => {
+it('a disk with fewer than minFreeBytes free warns', async () => {
   const audit = open(reporting({ disk: { sizeBytes: 0, freeBytes: 100 * MIB } }))
   expect((await audit.health()).status).toBe('warn')
   expect((await audit.health({ minFreeBytes: 0 })).status).toBe('pass')

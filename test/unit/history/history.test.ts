@@ -280,7 +280,7 @@ describe('revertPatch', () => {
     ],
     ['changes/0 (remove /a) has no old_value', { changes: [{ op: 'remove', path: '/a' }] }],
     [
-      'changes/1 is no operation that recordChange writes',
+      'changes/1 is not an operation that recordChange writes',
       {
         changes: [
           { op: 'add', path: '/a', value: 1 },

@@ -12,7 +12,7 @@ const auditWith = (list: (query: unknown, options: WaitOptions) => Promise<Event
   ({ list }) as unknown as EndpointAudit
 
 const warningsOf = (audit: EndpointAudit, ...sorts: readonly string[]) =>
-  sortWarnings(audit, parseQuery({ filter: { sorts } }), undefined, [], signal)
+  sortWarnings(audit, parseQuery({ filter: { sorts } }), [], { visible: undefined, signal })
 
 it('one query decides about all attributes that no event has', async () => {
   let queries = 0

@@ -76,7 +76,7 @@ describe('the terms of an event', () => {
   const named = (count: number): JsonObject =>
     Object.fromEntries(numbers(count).map((i) => [`k${i}`, i]))
 
-  it('are one for each name, which all searches for the name find, if there are too many', () => {
+  it('are one for each name if there are too many, which all searches for the name find', () => {
     const terms = of({ list: numbers(5000), a: [{ b: 'x' }], ...named(1001) })
     expect(terms).toHaveLength(1 + 2 + 1001)
     for (const name of ['list', 'a', 'a_b', 'k1000'])

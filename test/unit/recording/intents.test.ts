@@ -66,7 +66,7 @@ it('close leaves an open intent to the next process, also one whose outcome come
   await expect.poll(() => stateOf(next.store)).toBeUndefined()
 })
 
-it('takes over nothing from a process that lives', async () => {
+it('takes over nothing from a live process', async () => {
   const { intents, memory, stored } = open()
   await intents.open('a', {})
   open({}, memory)

@@ -224,7 +224,7 @@ describe('a gap event reports', () => {
     expect(warnings).toEqual([])
   })
 
-  it('calls whose type is no text, and the start of a long one', async () => {
+  it('calls whose type is not a text, and the start of a long one', async () => {
     takeWarnings()
     const { audit, gaps } = rig()
     const types = [Symbol('type'), undefined, 'x'.repeat(10_000)] as unknown as string[]

@@ -14,7 +14,7 @@ function fixture() {
   return { guard, doubts, pass: (time: Microseconds) => void (passed += time) }
 }
 
-it('a jump ahead is stamped from the last reading plus the time since, and reported once', () => {
+it('after a jump ahead, events get the last reading plus the time since, and it is reported once', () => {
   const { guard, doubts, pass } = fixture()
   expect(guard.judge(NOON)).toBe(NOON)
   expect(guard.doubted()).toBeUndefined()
@@ -33,7 +33,7 @@ it('a jump of 30 days is followed', () => {
   expect(doubts).toEqual([])
 })
 
-it('a long time without a reading is no jump', () => {
+it('a long time without a reading is not a jump', () => {
   const { guard, pass } = fixture()
   guard.judge(NOON)
   pass(90 * DAY)

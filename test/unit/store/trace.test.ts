@@ -1,9 +1,15 @@
 import { describe, expect, it, vi } from 'vitest'
-import { explanationOf } from '../../../src/explaining/explanation.js'
-import { createTrace, tracedFilter } from '../../../src/store/trace.js'
+import { explanationOf, type QueryExplanation } from '../../../src/explaining/explanation.js'
+import { createTrace, type QueryTrace, tracedFilter } from '../../../src/store/trace.js'
 import { parseQuery } from '../../../src/filter/parse.js'
 
 const PAGE = { events: [], truncated: false }
+
+const explain = (
+  trace: QueryTrace,
+  measured: Partial<Parameters<typeof explanationOf>[0]> = {},
+): QueryExplanation =>
+  explanationOf({ store: 'own', query: parseQuery(''), trace, page: PAGE, took_ms: 1, ...measured })
 
 describe('a trace', () => {
   it('has one step for each method, in the order of first use', () => {
@@ -54,7 +60,7 @@ describe('a trace', () => {
       at(21)
       trace.stop()
       expect(trace.steps.map(({ took_ms }) => took_ms)).toEqual([4])
-      expect(explanationOf('own', parseQuery(''), trace, PAGE, 21).took_ms).toBe(4)
+      expect(explain(trace, { took_ms: 21 }).took_ms).toBe(4)
     } finally {
       now.mockRestore()
     }
@@ -92,7 +98,11 @@ describe('an explanation', () => {
     const trace = createTrace({ detailed: false })
     Object.assign(trace.enter('probe'), { rows: 100, checked: 9, matched: 2 })
     Object.assign(trace.enter('index'), { checked: 5, matched: 4, parts: 9, parts_read: 2 })
-    const { steps, ...all } = explanationOf('own', parseQuery('limit=6'), trace, undefined, 1.23456)
+    const { steps, ...all } = explain(trace, {
+      query: parseQuery('limit=6'),
+      page: undefined,
+      took_ms: 1.23456,
+    })
     expect(all).toEqual({
       query: 'limit=6',
       store: 'own',
@@ -109,7 +119,7 @@ describe('an explanation', () => {
   it('does not change when the trace continues', () => {
     const trace = createTrace({ detailed: false })
     trace.enter('scan').checked += 1
-    const explanation = explanationOf('own', parseQuery(''), trace, PAGE, 1)
+    const explanation = explain(trace)
     trace.current!.checked += 1
     expect([explanation.checked, explanation.steps[0]!.checked]).toEqual([1, 1])
   })
@@ -117,7 +127,7 @@ describe('an explanation', () => {
   it('supports a query that no query string can express', () => {
     const query = parseQuery({ filter: { text_eq: 'a\ud800', sorts: 'type' } })
     const trace = createTrace({ detailed: false })
-    expect(explanationOf('own', query, trace, PAGE, 1).query).toBe(
+    expect(explain(trace, { query }).query).toBe(
       'filter[text_eq]=a%EF%BF%BD&filter[sorts][]=type%20asc&limit=10',
     )
   })

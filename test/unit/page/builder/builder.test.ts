@@ -184,12 +184,12 @@ describe('an option', () => {
     },
   ]
   const values = (part: 'attribute' | 'predicate' | 'value', row: Row, typed: string): string[] =>
-    optionsFor(part, row, typed, attributes, words).map(({ value }) => value)
+    optionsFor(part, row, typed, { attributes, words }).map(({ value }) => value)
 
   it('is an attribute by either name, or the typed name', () => {
     expect(values('attribute', emptyRow(), '')).toEqual(['username', 'level', 'level', 'name'])
     expect(values('attribute', emptyRow(), 'user')).toEqual(['username', 'user'])
-    const [level, seen] = optionsFor('attribute', emptyRow(), 'level', attributes, words)
+    const [level, seen] = optionsFor('attribute', emptyRow(), 'level', { attributes, words })
     expect([level?.isLevel, seen?.isLevel]).toEqual([true, undefined])
   })
 

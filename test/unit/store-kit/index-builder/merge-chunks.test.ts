@@ -2,7 +2,10 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Scalar } from '../../../../src/filter/attributes.js'
 import { encodeChunks } from '../../../../src/store-kit/index/chunks.js'
-import { GONE, mergeChunks } from '../../../../src/store-kit/index-builder/merge-chunks.js'
+import {
+  REMOVED_ORDINAL,
+  mergeChunks,
+} from '../../../../src/store-kit/index-builder/merge-chunks.js'
 import { compareScalars, type Truth, truths } from '../../../support/index-values.js'
 
 const END = 3000
@@ -36,7 +39,7 @@ function encodeAll(parts: readonly Part[]) {
     for (const [value, list] of truth)
       for (const ordinal of list) {
         const next = ordinals[ordinal]!
-        if (next === GONE) continue
+        if (next === REMOVED_ORDINAL) continue
         if (!all.has(value)) all.set(value, new Set())
         all.get(value)!.add(next)
       }
@@ -81,7 +84,9 @@ it('removed events are left out', () => {
       .integer({ min: 1, max: 5 })
       .map(
         (every) => (part, ordinal) =>
-          ordinal % every === 0 ? GONE : part * END + ordinal - Math.ceil(ordinal / every),
+          ordinal % every === 0
+            ? REMOVED_ORDINAL
+            : part * END + ordinal - Math.ceil(ordinal / every),
       ),
   )
 })

@@ -82,6 +82,9 @@ async function rightsOf({ may, visible }: HostAccess): Promise<UserRights> {
   }
 }
 
+/** One function for all requests, because a stream keeps it, and with it what it refers to. */
+const reportNothing = async (): Promise<void> => {}
+
 function createHandlers(
   audit: EndpointAudit,
   path: string,
@@ -154,11 +157,13 @@ export function eventsEndpoint<Context>(
               (action === 'me' || (await access.may(action))) &&
               JSON.stringify(await access.visible()) === JSON.stringify(visible)
           : undefined,
-      async reportRead(events) {
-        if (!read || !options.onRead) return
-        const report = { action: read, username, query, events: events.map(plainEvent) }
-        await callHost(() => options.onRead!(context, report))
-      },
+      reportRead:
+        read && options.onRead
+          ? (events) => {
+              const report = { action: read, username, query, events: events.map(plainEvent) }
+              return callHost(() => options.onRead!(context, report))
+            }
+          : reportNothing,
     })
     return finalizeResponse(request, response)
   }

@@ -1,3 +1,5 @@
+import { callInTurns } from '../../async/in-turns.js'
+
 /** A shared timer. */
 export interface KeepAliveTimer {
   /** Calls `listener` once per period. Returns a function that removes it. */
@@ -12,7 +14,7 @@ export function createKeepAliveTimer(periodMs: number): KeepAliveTimer {
     add(listener) {
       listeners.add(listener)
       timer ??= setInterval(() => {
-        for (const each of listeners) each()
+        void callInTurns(listeners, (each) => each())
       }, periodMs)
       return () => {
         listeners.delete(listener)

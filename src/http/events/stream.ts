@@ -37,9 +37,17 @@ async function* eventFrames(
   reportRead: EventsCall['reportRead'],
 ): Frames {
   yield RETRY
-  for await (const { events, bytes } of untilLogFails(chunks)) {
-    await reportRead(events)
-    yield bytes
+  let isReporting = false
+  // Not by `untilLogFails`: each generator takes more than half a kilobyte of each idle stream.
+  try {
+    for await (const { events, bytes } of chunks) {
+      isReporting = true
+      await reportRead(events)
+      isReporting = false
+      yield bytes
+    }
+  } catch (error) {
+    if (isReporting || !(error instanceof AuditLogError)) throw error
   }
 }
 

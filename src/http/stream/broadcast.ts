@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createTimeSlices } from '../../filter/time-slices.js'
-import { createCatchUp } from '../../tail/catch-up.js'
+import { type CatchUp, createCatchUp } from '../../tail/catch-up.js'
 import { type Chunk, createChunks, type RenderFrame, type StreamView } from './chunks.js'
 import {
   type BroadcastSource,
@@ -8,6 +8,7 @@ import {
   currentPosition,
   type Session,
   type SessionOptions,
+  type SessionReader,
 } from './session.js'
 
 export interface ReadOptions {
@@ -30,41 +31,54 @@ export interface Broadcast {
   read(view: StreamView, options: ReadOptions): Promise<AsyncGenerator<Chunk, void, void>>
 }
 
-/** A reader of a session, from its call of `read` until its signal aborts or its generator ends. */
-interface Reader {
-  wake(): void
-  /** Safe to call twice. */
-  leave(): void
-}
-
 // How long a reader waits when the store lags behind or fails.
 const RETRY_MS = 1000
 
-function joinSession(session: Session, signal: AbortSignal): Reader {
-  const reader: Reader = { wake() {}, leave() {} }
-  const leaveSession = session.join(() => reader.wake())
-  const onAbort = (): void => {
-    reader.leave()
-    reader.wake()
-  }
-  reader.leave = () => {
-    signal.removeEventListener('abort', onAbort)
-    leaveSession()
-  }
-  if (signal.aborted) onAbort()
-  else signal.addEventListener('abort', onAbort, { once: true })
-  return reader
-}
+/**
+ * A reader of a session, from its call of `read` until its signal aborts or its generator ends. A class,
+ * because a process may have thousands of them, and closures take several times the memory.
+ */
+class Reader implements SessionReader {
+  readonly #session: Session
+  readonly #signal: AbortSignal
+  #wake: (() => void) | undefined
 
-/** Resolves when the reader is woken, or after `ms`. */
-const sleep = (reader: Reader, ms?: number): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = ms === undefined ? undefined : setTimeout(() => reader.wake(), ms)
-    reader.wake = () => {
-      clearTimeout(timer)
-      resolve()
-    }
-  })
+  constructor(session: Session, signal: AbortSignal) {
+    this.#session = session
+    this.#signal = signal
+    session.join(this)
+    if (signal.aborted) this.handleEvent()
+    else signal.addEventListener('abort', this, { once: true })
+  }
+
+  /** The signal has aborted. */
+  handleEvent(): void {
+    this.leave()
+    this.wake()
+  }
+
+  wake(): void {
+    this.#wake?.()
+  }
+
+  /** Safe to call twice. */
+  leave(): void {
+    this.#signal.removeEventListener('abort', this)
+    this.#session.leave(this)
+  }
+
+  /** Resolves when the reader is woken. */
+  sleep(): Promise<void> {
+    return new Promise((resolve) => (this.#wake = resolve))
+  }
+
+  /** Resolves when the reader is woken, or after `ms`. */
+  async sleepAtMost(ms: number): Promise<void> {
+    const timer = setTimeout(() => this.wake(), ms)
+    await this.sleep()
+    clearTimeout(timer)
+  }
+}
 
 /** `render` renders events for views without a `render` of their own. */
 export function createBroadcast(
@@ -87,15 +101,17 @@ export function createBroadcast(
     view: StreamView,
     { after: start, signal }: { readonly after: string; readonly signal: AbortSignal },
   ): AsyncGenerator<Chunk, void, void> {
-    const catchUp = createCatchUp(source, view)
+    /** Few readers need it. */
+    let catchUp: CatchUp | undefined
     let position = start
     try {
       const ring = await session.ring(signal)
       while (!signal.aborted) {
         session.check()
         if (position < ring.floor) {
+          catchUp ??= createCatchUp(source, view)
           const { events, position: reached = position } = await catchUp(position, { signal })
-          if (reached === position) await sleep(reader, RETRY_MS)
+          if (reached === position) await reader.sleepAtMost(RETRY_MS)
           position = reached
           const slices = createTimeSlices()
           for (const chunk of chunks.ofEvents(events, view)) {
@@ -110,7 +126,7 @@ export function createBroadcast(
           const chunk = await chunks.ofBatch(batch, view, position)
           position = batch.last
           if (chunk.events.length > 0) yield chunk
-        } else await sleep(reader)
+        } else await reader.sleep()
       }
     } catch (error) {
       if (!signal.aborted) throw error
@@ -123,7 +139,7 @@ export function createBroadcast(
     async read(view, { after, signal }) {
       if (!latest || latest.hasEnded) latest = openSession(source, render, options)
       const session = latest
-      const reader = joinSession(session, signal)
+      const reader = new Reader(session, signal)
       try {
         const start = after ?? (await currentPosition(source, signal))
         return run(session, reader, view, { after: start, signal })

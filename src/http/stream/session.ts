@@ -1,6 +1,7 @@
 import { untilAborted } from '../../errors.js'
 import type { AuditEvent } from '../../event/event.js'
 import { createCoalescedNotifier } from '../../async/coalesced-notifier.js'
+import { callInTurns } from '../../async/in-turns.js'
 import type { EventTail, TailOptions } from '../../tail/tails.js'
 import { type EventLister, newestTime } from '../../tail/poll.js'
 import { createRing, type Ring, type RingBounds } from './ring.js'
@@ -15,12 +16,18 @@ export interface SessionOptions extends RingBounds {
   readonly lingerMs?: number | undefined
 }
 
+export interface SessionReader {
+  /** Called for new events and at the end of the session. */
+  wake(): void
+}
+
 /** A shared tail of a log and a ring of its newest events, from the first reader to the last. */
 export interface Session {
   /** True if the session accepts no new readers. */
   readonly hasEnded: boolean
-  /** Calls `wake` for new events and at the end of the session. Returns a function that leaves. */
-  join(wake: () => void): () => void
+  join(reader: SessionReader): void
+  /** Safe to call twice. */
+  leave(reader: SessionReader): void
   /**
    * Resolves with the ring once its start position is known. Rejects with the error that ended the
    * session, or with `ABORTED`.
@@ -45,13 +52,15 @@ const MAX_GAP_MS = 250
 
 const LINGER_MS = 5000
 
+const wakeReader = (reader: SessionReader): void => reader.wake()
+
 export function openSession(
   source: BroadcastSource,
   render: (event: AuditEvent) => string,
   { lingerMs = LINGER_MS, ...bounds }: SessionOptions,
 ): Session {
   const stop = new AbortController()
-  const wakes = new Set<() => void>()
+  const readers = new Set<SessionReader>()
   let end: { readonly error: unknown } | undefined
   let linger: NodeJS.Timeout | undefined
 
@@ -63,9 +72,9 @@ export function openSession(
     const ring = await opening
     const wakeAll = (): void => {
       ring.publish()
-      for (const wake of wakes) wake()
+      void callInTurns(readers, wakeReader)
     }
-    const gapMs = (): number => Math.min(GAP_MS + wakes.size * GAP_PER_READER_MS, MAX_GAP_MS)
+    const gapMs = (): number => Math.min(GAP_MS + readers.size * GAP_PER_READER_MS, MAX_GAP_MS)
     const notifier = createCoalescedNotifier(wakeAll, gapMs)
     try {
       // The tail starts at the floor of the ring, so the ring has no gap.
@@ -82,22 +91,20 @@ export function openSession(
   follow().catch((error: unknown) => {
     end = { error }
     clearTimeout(linger)
-    for (const wake of wakes) wake()
+    void callInTurns(readers, wakeReader)
   })
 
   return {
     get hasEnded() {
       return end !== undefined || stop.signal.aborted
     },
-    join(wake) {
+    join(reader) {
       clearTimeout(linger)
-      // Wrapped, because two readers may pass the same function.
-      const ownWake = (): void => wake()
-      wakes.add(ownWake)
-      return () => {
-        if (!wakes.delete(ownWake) || wakes.size > 0 || end) return
-        linger = setTimeout(() => stop.abort(), lingerMs)
-      }
+      readers.add(reader)
+    },
+    leave(reader) {
+      if (!readers.delete(reader) || readers.size > 0 || end) return
+      linger = setTimeout(() => stop.abort(), lingerMs)
     },
     ring: (signal) => untilAborted(opening, signal),
     check() {

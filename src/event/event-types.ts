@@ -3,7 +3,7 @@ import type { Duration } from './duration.js'
 import { AuditLogError } from '../errors.js'
 import { isStorableText, jsonPointer } from './json-copy.js'
 import { LINK_ATTRIBUTES, type LinkAttribute } from './links.js'
-import { didYouMean, distance, nearest } from './nearest.js'
+import { didYouMean, editDistance, nearest } from './nearest.js'
 
 /** Allows one event per period or, with a scope, one per period for each combination of values. */
 export interface ThrottleRule {
@@ -188,7 +188,7 @@ export function misspeltKeys(
   const known = [...knownKeys(definition), ...commonKeys]
   return Object.keys(data).flatMap((key) => {
     if (known.includes(key)) return []
-    const suggestion = known.find((other) => distance(key, other, 1) <= 1)
+    const suggestion = known.find((other) => editDistance(key, other, 1) <= 1)
     return suggestion === undefined ? [] : [{ key, suggestion }]
   })
 }

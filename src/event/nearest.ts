@@ -2,7 +2,7 @@
  * The number of edits between two words; two swapped letters count as one ("optimal string
  * alignment"). Returns `limit + 1` as soon as the distance exceeds the limit.
  */
-export function distance(left: string, right: string, limit: number): number {
+export function editDistance(left: string, right: string, limit: number): number {
   if (Math.abs(left.length - right.length) > limit) return limit + 1
   let before: number[] = []
   let row = Array.from({ length: right.length + 1 }, (_, i) => i)
@@ -26,7 +26,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   let best: string | undefined
   let bestDistance = Math.floor(word.length / 3) + 1
   for (const candidate of candidates) {
-    const edits = distance(word, candidate, bestDistance - 1)
+    const edits = editDistance(word, candidate, bestDistance - 1)
     if (edits < bestDistance) {
       best = candidate
       bestDistance = edits

@@ -12,6 +12,15 @@ import { type Declaration, eventAttributes, isInObject } from './attributes.js'
 import { type AttributeTypes, declare } from './declared.js'
 import { readsValues } from './evaluate.js'
 import type { FilterObject } from './filter-object.js'
+import {
+  readCombinator,
+  readMap,
+  readMembers,
+  readText,
+  readTexts,
+  tooLarge,
+  wrong,
+} from './param-values.js'
 import { type Param, type ParamMap, readObject, readQueryString } from './params.js'
 import { type Predicate, predicates, splitKey } from './predicates.js'
 import { READERS } from './readers.js'
@@ -69,12 +78,6 @@ export interface ParseOptions {
   readonly maxLimit?: number
 }
 
-const wrong = (
-  code: 'INVALID_VALUE' | 'MALFORMED_PARAMETER',
-  parameter: string,
-  message: string,
-): AuditLogError => new AuditLogError(code, `${parameter}: ${message}`, { parameter })
-
 function wordsOf(text: string): string[] {
   // White space other than the ordinary space is rare, and splitting by it is slower.
   const words = /^[!-~ ]*$/.test(text) ? text.split(' ') : text.split(/\p{White_Space}+/u)
@@ -97,7 +100,7 @@ class Reader {
   }
 
   grouping(map: ParamMap, at: string, depth: number): Grouping | undefined {
-    if (depth > MAX_NESTING) throw this.tooLarge(`groupings nest deeper than ${MAX_NESTING}`, at)
+    if (depth > MAX_NESTING) throw tooLarge(`groupings nest deeper than ${MAX_NESTING}`, at)
     let combinator: Combinator = 'and'
     const conditions: Condition[] = []
     const groupings: Grouping[] = []
@@ -106,7 +109,7 @@ class Reader {
       switch (key) {
         case 'm':
         case 'combinator':
-          combinator = this.combinator(value, name, depth === 0)
+          combinator = readCombinator(value, name, depth === 0)
           break
         case 's':
         case 'sorts':
@@ -115,15 +118,15 @@ class Reader {
           break
         case 'g':
         case 'groupings':
-          for (const [index, child] of this.members(value, name)) {
-            const grouping = this.grouping(this.mapOf(child, index), index, depth + 1)
+          for (const [index, child] of readMembers(value, name)) {
+            const grouping = this.grouping(readMap(child, index), index, depth + 1)
             if (grouping) groupings.push(grouping)
           }
           break
         case 'c':
         case 'conditions':
-          for (const [index, child] of this.members(value, name)) {
-            const condition = this.condition(this.mapOf(child, index), index)
+          for (const [index, child] of readMembers(value, name)) {
+            const condition = this.condition(readMap(child, index), index)
             if (condition) conditions.push(condition)
           }
           break
@@ -141,15 +144,15 @@ class Reader {
     const sorts: Sort[] = []
     for (const [key, value] of map)
       if (key === 's' || key === 'sorts') sorts.push(...this.sortList(value, `filter[${key}]`))
-    if (sorts.length > MAX_SORTS) throw this.tooLarge(tooManySorts(sorts), 'filter[sorts]')
+    if (sorts.length > MAX_SORTS) throw tooLarge(tooManySorts(sorts), 'filter[sorts]')
     return sorts
   }
 
   private sortList(value: Param, at: string): Sort[] {
     if (typeof value === 'string') return this.sort(value, at)
     if (value instanceof Map && (value.has('name') || value.has('dir'))) {
-      const name = this.text(value.get('name') ?? '', `${at}[name]`)
-      const direction = this.text(value.get('dir') ?? '', `${at}[dir]`)
+      const name = readText(value.get('name') ?? '', `${at}[name]`)
+      const direction = readText(value.get('dir') ?? '', `${at}[dir]`)
       if (isBlank(name) && !isBlank(direction))
         throw wrong('MALFORMED_PARAMETER', `${at}[name]`, 'a sort needs the name of an attribute')
       const stray = [...value.keys()].find((key) => key !== 'name' && key !== 'dir')
@@ -157,7 +160,7 @@ class Reader {
         throw wrong('MALFORMED_PARAMETER', `${at}[${stray}]`, 'a sort has a name and a dir')
       return this.sort(`${name} ${direction}`, at)
     }
-    return this.members(value, at).flatMap(([index, element]) => this.sortList(element, index))
+    return readMembers(value, at).flatMap(([index, element]) => this.sortList(element, index))
   }
 
   private sort(text: string, at: string): Sort[] {
@@ -229,17 +232,17 @@ class Reader {
     const stray = [...map.keys()].find((key) => !known.has(key))
     if (stray !== undefined)
       throw wrong('MALFORMED_PARAMETER', `${at}[${stray}]`, 'a condition has a, p, v and m')
-    const names = this.texts(part('a', 'attributes') ?? [], `${at}[a]`, 'name').filter(
+    const names = readTexts(part('a', 'attributes') ?? [], `${at}[a]`, 'name').filter(
       (name) => !isBlank(name),
     )
     if (names.length === 0) throw wrong('MALFORMED_PARAMETER', `${at}[a]`, 'names no attribute')
     for (const name of names) this.checkAttribute(name, `${at}[a]`)
-    const predicateName = this.text(part('p', 'predicate') ?? '', `${at}[p]`)
+    const predicateName = readText(part('p', 'predicate') ?? '', `${at}[p]`)
     const predicate = predicates.get(predicateName)
     if (!predicate) throw this.unknownPredicate(predicateName, `${at}[p]`)
     const m = part('m', 'combinator')
-    const combinator = m === undefined ? 'and' : this.combinator(m, `${at}[m]`)
-    const values = this.texts(part('v', 'values') ?? [], `${at}[v]`, 'value')
+    const combinator = m === undefined ? 'and' : readCombinator(m, `${at}[m]`)
+    const values = readTexts(part('v', 'values') ?? [], `${at}[v]`, 'value')
     if (predicate.takes !== 'list' && values.length > 1)
       throw wrong('INVALID_VALUE', `${at}[v]`, `${predicate.name} takes one value, not a list`)
     const read = {
@@ -261,7 +264,7 @@ class Reader {
       return undefined
     }
     if (++this.conditions > MAX_CONDITIONS)
-      throw this.tooLarge(`there are more than ${MAX_CONDITIONS} conditions`, at)
+      throw tooLarge(`there are more than ${MAX_CONDITIONS} conditions`, at)
     if (predicate.takes !== 'flag') {
       const read = this.readValues(attributes, predicate, values, at)
       return { attributes, combinator, predicate: predicate.name, values: read }
@@ -317,59 +320,14 @@ class Reader {
     }
     if (predicate.takes !== 'list')
       throw wrong('INVALID_VALUE', at, `${predicate.name} takes one value, not a list`)
-    return this.withoutBlanks(this.texts(value, at, 'value'))
+    return this.withoutBlanks(readTexts(value, at, 'value'))
   }
 
   private withoutBlanks(values: readonly string[]): readonly string[] {
     this.listValues += values.length
     if (this.listValues > MAX_LIST_VALUES)
-      throw this.tooLarge(`there are more than ${MAX_LIST_VALUES} values`)
+      throw tooLarge(`there are more than ${MAX_LIST_VALUES} values`)
     return values.filter((value) => !isBlank(value))
-  }
-
-  private combinator(value: Param, at: string, top = false): Combinator {
-    const given = this.text(value, at)
-    const text = top ? trimAscii(given) : given
-    if (isBlank(text)) return 'and'
-    if (text !== 'or' && text !== 'and')
-      throw wrong('INVALID_VALUE', at, `must be or, or and; it is ${JSON.stringify(text)}`)
-    return text
-  }
-
-  private text(value: Param, at: string): string {
-    if (typeof value === 'string') return value
-    throw wrong('INVALID_VALUE', at, 'takes one text')
-  }
-
-  /** One text, a list of texts, or a list of hashes with each text under `member` (Ransack's long form). */
-  private texts(value: Param, at: string, member: 'name' | 'value'): string[] {
-    if (typeof value === 'string') return [value]
-    if (value instanceof Map && value.has(member))
-      return [this.text(value.get(member)!, `${at}[${member}]`)]
-    return this.members(value, at).map(([index, element]) =>
-      element instanceof Map && element.size === 1 && element.has(member)
-        ? this.text(element.get(member)!, `${index}[${member}]`)
-        : this.text(element, index),
-    )
-  }
-
-  /** The elements of a list, or of a hash by index, with their names, in the given order. */
-  private members(value: Param, at: string): [name: string, element: Param][] {
-    if (typeof value === 'string') {
-      if (isBlank(value)) return []
-      throw wrong('MALFORMED_PARAMETER', at, 'takes a list or a hash')
-    }
-    const entries = value instanceof Map ? [...value] : value.map((child, i) => [i, child] as const)
-    return entries.map(([index, child]) => [`${at}[${index}]`, child])
-  }
-
-  private mapOf(value: Param, at: string): ParamMap {
-    if (value instanceof Map) return value
-    throw wrong('MALFORMED_PARAMETER', at, 'takes a hash of members')
-  }
-
-  private tooLarge(message: string, parameter?: string): AuditLogError {
-    return new AuditLogError('QUERY_TOO_LARGE', message, { parameter })
   }
 
   private unknownPredicate(key: string, at: string): AuditLogError {

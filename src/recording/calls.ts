@@ -9,7 +9,7 @@ import { checkIdempotencyKey } from './idempotency-key.js'
 import type { AuditLogStats } from './outcomes.js'
 import type { Recorder } from './recorder.js'
 import { createPipeline, type Pipeline, type PipelineDependencies } from './pipeline.js'
-import { records } from './record-channel.js'
+import { recordChannel } from './record-channel.js'
 import { readOnlyError } from '../store/read-only.js'
 import type { WaitOptions } from '../store/store.js'
 import type { Throttling } from './throttling.js'
@@ -108,8 +108,8 @@ export function createCalls(dependencies: CallsDependencies): Calls {
   }
 
   const call: typeof callUnpublished = (type, options, kind, makeDraft) =>
-    records.hasSubscribers
-      ? records.tracePromise(() => callUnpublished(type, options, kind, makeDraft), {
+    recordChannel.hasSubscribers
+      ? recordChannel.tracePromise(() => callUnpublished(type, options, kind, makeDraft), {
           audit: dependencies.audit,
           type,
         })

@@ -17,4 +17,4 @@ export interface RecordMessage {
 }
 
 /** Its subscribers get the calls of all logs of the process. */
-export const records = tracingChannel<unknown, RecordMessage>('daybook:record')
+export const recordChannel = tracingChannel<unknown, RecordMessage>('daybook:record')

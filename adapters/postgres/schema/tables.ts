@@ -13,9 +13,9 @@ const DRAFT_COLUMNS = `
  * `created_at`, in microseconds, is the primary key; the id consists of it and `suffix`, so ids need no
  * index. `suffix` holds the last 16 hexadecimal digits of the id, or the whole of an imported id that
  * does not contain the time; `foreign_ids` finds those. Text is compared by code point, whatever the
- * collation of the database. `terms` are hashes of what an event has (terms.ts): counts rule rows out
- * by them two to five times as fast as by a search in the JSON text. `checksum` is described in
- * event-checksum.ts.
+ * collation of the database. `terms` are hashes of what an event has (terms.ts): counts use them to
+ * rule rows out, two to five times as fast as a search in the JSON text would. `checksum` is
+ * described in event-checksum.ts.
  *
  * The high-water mark is a sequence, which is outside of any transaction: a rollback may leave it too
  * high, which is harmless, and no append rewrites a row whose versions an old snapshot would keep.

@@ -24,7 +24,7 @@ export interface FirstRows {
   readonly rows: readonly EventRow[]
   /** The number of rows, including those that cannot be read. */
   readonly count: number
-  /** The time of the last of them. */
+  /** The time of the last row. */
   readonly end: Microseconds | undefined
 }
 

@@ -181,9 +181,10 @@ const CLEAR_ACTOR = 'DELETE FROM main.daybook_actor'
  * Calls `run` and returns its result. Rows that the transaction changes meanwhile are captured with this actor, or
  * with the current one if none is given, and with the ids of the current request and of the active span, as `record`
  * adds them. Rows that change outside of such a call are captured without these. The transaction is an open one of
- * the host: a handle, or one of `daybook/orm`, for which a promise is returned. Calls for one transaction must not be
- * nested. Throws `INVALID_OPTION` if no transaction is open, if nothing is captured in the database, or for another
- * actor than `withActor` takes.
+ * the host: a handle, or one of `daybook/orm`, for which a promise is returned unless the library is synchronous, as
+ * Drizzle is with better-sqlite3; `run` must then be synchronous too. Calls for one transaction must not be nested.
+ * Throws `INVALID_OPTION` if no transaction is open, if nothing is captured in the database, or for another actor than
+ * `withActor` takes.
  */
 export function captureAs<Result>(
   transaction: HostDatabase,
@@ -192,7 +193,7 @@ export function captureAs<Result>(
 export function captureAs<Result>(
   transaction: SqlTransaction,
   ...given: CaptureAsArguments<Result>
-): Promise<Awaited<Result>>
+): Result | Promise<Awaited<Result>>
 export function captureAs<Result>(
   transaction: HostDatabase | SqlTransaction,
   ...given: CaptureAsArguments<Result>
@@ -237,13 +238,33 @@ const notCaptured = (cause: unknown): AuditLogError => {
   )
 }
 
-async function runAs<Result>(
+function runAs<Result>(
   transaction: SqlTransaction,
   { username, attributes }: CaptureContext,
   run: () => Result,
+): Result | Promise<Awaited<Result>> {
+  const isSet = setActor(() =>
+    transaction.run(`${SET_ACTOR} RETURNING 1 AS done`, [username, attributes]),
+  )
+  if (isThenable(isSet)) return runOnceSet(transaction, isSet, run)
+  try {
+    return run()
+  } finally {
+    // A synchronous transaction ends before a promise of `run` does.
+    void clearIn(transaction)
+  }
+}
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof (value as Partial<PromiseLike<unknown>> | undefined)?.then === 'function'
+
+async function runOnceSet<Result>(
+  transaction: SqlTransaction,
+  isSet: PromiseLike<unknown>,
+  run: () => Result,
 ): Promise<Awaited<Result>> {
   try {
-    await transaction.run(`${SET_ACTOR} RETURNING 1 AS done`, [username, attributes])
+    await isSet
   } catch (cause) {
     throw notCaptured(cause)
   }

@@ -1,7 +1,9 @@
 import Database from 'better-sqlite3'
 import { AuditLog, AuditLogError, type EventStore } from 'daybook'
 import { fromKysely, type SqlTransaction } from 'daybook/orm'
+import * as onPostgres from 'daybook/postgres'
 import { postgresStore } from 'daybook/postgres'
+import * as onSqlite from 'daybook/sqlite'
 import { sqliteStore } from 'daybook/sqlite'
 import { Kysely, SqliteDialect } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -29,8 +31,14 @@ interface Databases {
   readonly other: Place
   orders(): Promise<number[]>
   clearOrders(): Promise<unknown>
+  /** Captures the rows of the table of orders. */
+  capture(): Promise<unknown>
+  stopCapture(): Promise<unknown>
+  captureAs(transaction: SqlTransaction, actor: string, run: () => unknown): unknown
   remove(): Promise<unknown>
 }
+
+const CAPTURED = { tables: ['orders'], primaryKey: ['n'] }
 
 const CREATE = 'CREATE TABLE orders (n integer)'
 const SELECT = 'SELECT n FROM orders ORDER BY n'
@@ -47,6 +55,9 @@ function sqliteDatabases(): Databases {
     other: { filename: other },
     orders: async () => host.prepare(SELECT).pluck().all() as number[],
     clearOrders: async () => host.exec('DELETE FROM orders'),
+    capture: async () => onSqlite.captureChanges({ database: host, ...CAPTURED }),
+    stopCapture: async () => onSqlite.removeCapture({ database: host }),
+    captureAs: onSqlite.captureAs,
     async remove() {
       host.close()
       temp.remove()
@@ -73,6 +84,9 @@ function postgresDatabases(): Databases {
       return rows.map(({ n }) => n)
     },
     clearOrders: () => log.pool.query('DELETE FROM orders'),
+    capture: () => onPostgres.captureChanges({ pool: log.pool, schema: 'audit', ...CAPTURED }),
+    stopCapture: () => onPostgres.removeCapture({ pool: log.pool, schema: 'audit' }),
+    captureAs: onPostgres.captureAs,
     remove: () => log.pool.query('DROP SCHEMA IF EXISTS audit CASCADE'),
   }
 }
@@ -195,6 +209,43 @@ describe.each(libraries)('$name', (under) => {
         await transact([8, { savepoint: [9] }], true)
         expect(await recorded()).toEqual([1, 4, 6, 7])
       })
+
+    it('rows that triggers capture have the actor of captureAs', async () => {
+      await given.capture()
+      const insertAs = (scope: Scope, actor: string, n: number): unknown =>
+        given.captureAs(scope.handle(), actor, () => scope.insertOrder(n))
+      const failing = (scope: Scope): unknown =>
+        given.captureAs(scope.handle(), 'bob', () => {
+          throw new Error('out of stock')
+        })
+      const commit = library.isSynchronous
+        ? (scope: Scope): void => {
+            insertAs(scope, 'ann', 1)
+            scope.insertOrder(2)
+            expect(() => failing(scope)).toThrow('out of stock')
+            scope.insertOrder(3)
+          }
+        : async (scope: Scope): Promise<void> => {
+            await insertAs(scope, 'ann', 1)
+            await scope.insertOrder(2)
+            await expect(failing(scope)).rejects.toThrow('out of stock')
+            await scope.insertOrder(3)
+          }
+      await library.transaction(commit)
+      await library.transaction((scope) => scope.insertOrder(4))
+      expect(await given.orders()).toEqual([1, 2, 3, 4])
+
+      await audit.recordCustom('last')
+      const filter = { type_eq: 'audit:orders:create', sorts: 'created_at' }
+      const { events } = await audit.list({ filter })
+      expect(events.map(({ username, attributes }) => [attributes['order_id'], username])).toEqual([
+        [1, 'ann'],
+        [2, null],
+        [3, null],
+        [4, null],
+      ])
+      await given.stopCapture()
+    })
 
     it('a connection without a transaction is refused', async () => {
       for (const [name, make] of Object.entries(library.outside)) {

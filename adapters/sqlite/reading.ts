@@ -4,6 +4,7 @@ import type { Clock } from '../../src/event/timestamp.js'
 import type { EventStore, ListOptions } from '../../src/store/store.js'
 import type { CommitWatcher } from './connection/commit-watcher.js'
 import { countEvents } from './read/count.js'
+import { MIN_INDEXED } from './read/count-segments.js'
 import { findExcess } from './read/excess.js'
 import type { Indexed } from './read/index-run.js'
 import { listEvents } from './read/list.js'
@@ -38,11 +39,13 @@ async function withinTimeout<Page>(
 
 interface Readable extends Indexed {
   readonly queryTimeoutMs: number
+  /** How many events the index must have for a count to use it. */
+  readonly minIndexed?: number | undefined
 }
 
 /** The methods of the store that only read. */
 export function createReading(
-  { queryTimeoutMs, ...indexed }: Readable,
+  { queryTimeoutMs, minIndexed = MIN_INDEXED, ...indexed }: Readable,
   watcher: CommitWatcher,
   clock: Clock,
 ): Pick<
@@ -57,7 +60,12 @@ export function createReading(
       withinTimeout(queryTimeoutMs, options, (bounded) => listEvents(indexed, query, bounded)),
     count(query, options = {}) {
       const within = Math.min(query.within, queryTimeoutMs)
-      return countEvents(tables, { ...query, within }, clock, options)
+      return countEvents(
+        { tables, index: indexed.index, minIndexed },
+        { ...query, within },
+        clock,
+        options,
+      )
     },
     excess: async (bounds, options = {}) => findExcess(connection, bounds, options),
     openEvents: async (options = {}) => connection.retry(() => live.open(), options),

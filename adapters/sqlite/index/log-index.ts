@@ -18,6 +18,13 @@ export interface Coverage {
   readonly to: Microseconds
 }
 
+/** The segments at one moment. */
+export interface Sealed {
+  readonly state: IndexState
+  /** Those of `state.segments` that can be read, and ranges of events in place of damaged ones. */
+  readonly segments: readonly IndexPart[]
+}
+
 /** The index of a file: segments in the file, and in memory the events that are in no segment yet. */
 export interface LogIndex {
   /** The last coverage, if it is still complete at these marks. */
@@ -27,6 +34,11 @@ export interface LogIndex {
    * Returns `undefined` if the time slice ended (`isOver`) before all were added: call it again then.
    */
   refresh(isOver: () => boolean): Coverage | undefined
+  /**
+   * The segments, of the snapshot within which it has to be called, without reading any event. Returns `undefined`
+   * if the time slice ended (`isOver`): call it again then.
+   */
+  sealed(isOver: () => boolean): Sealed | undefined
   /** Whether these segments can still be read. Call it within a snapshot, after `refresh`. */
   has(segments: readonly IndexPart[]): boolean
   /** Reads the events of a damaged segment one by one from now on. */
@@ -96,6 +108,11 @@ export function createLogIndex(
       const coverage = cover(marks, isOver)
       last = coverage && { marks, coverage }
       return coverage
+    },
+    sealed(isOver) {
+      const { version } = connection.statement(MARKS).get() as Marks
+      updateState(version)
+      return segments.readAhead(isOver) ? { state: state!, segments: segments.all() } : undefined
     },
     has(wanted) {
       if (wanted === last?.coverage.segments) return true

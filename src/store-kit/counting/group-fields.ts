@@ -17,24 +17,33 @@ const untimed = (where: Grouping): Condition[] =>
         ...where.groupings.flatMap(untimed),
       ]
 
+/** True if the filter consists of bounds on the time only, which all events of a slice fulfill. */
+export const isTimeOnly = ({ where, visible }: Pick<CountsQuery, 'where' | 'visible'>): boolean =>
+  [where, visible].every((part) => !part || untimed(part).length === 0)
+
+type FieldsQuery = Pick<CountsQuery, 'where' | 'visible' | 'facets' | 'attributes'>
+
+/** The attributes on which the counts depend, apart from levels. */
+function neededNames({ where, visible, facets }: FieldsQuery): Set<string> {
+  const conditions = [where, visible].flatMap((part) => (part ? untimed(part) : []))
+  // The facet `level` comes from types; a condition on `level` means an attribute.
+  const names = new Set<string>(facets.filter((facet) => facet !== 'level'))
+  for (const { attributes, joinedName } of conditions) {
+    for (const name of attributes) names.add(name)
+    if (joinedName !== undefined) names.add(joinedName)
+  }
+  return names
+}
+
+/** True if events of the same level are equal for the query, whatever their types. */
+export const isByLevel = (query: FieldsQuery): boolean => !neededNames(query).has('type')
+
 /**
  * The fields, always with `type`, by which a store may group the events of a slice and count each group
  * as one. `undefined` if the counts depend on other attributes too.
  */
-export function groupFields({
-  where,
-  visible,
-  facets,
-  attributes,
-}: Pick<CountsQuery, 'where' | 'visible' | 'facets' | 'attributes'>):
-  | readonly GroupField[]
-  | undefined {
-  const conditions = [where, visible].flatMap((part) => (part ? untimed(part) : []))
-  // The facet `level` comes from types; a condition on `level` means an attribute.
-  const names = new Set<string>(facets.filter((facet) => facet !== 'level'))
-  for (const { attributes, joinedName } of conditions)
-    for (const name of [...attributes, joinedName ?? 'type']) names.add(name)
-  names.add('type')
+export function groupFields(query: FieldsQuery): readonly GroupField[] | undefined {
+  const names = neededNames(query).add('type')
   const fields = GROUP_FIELDS.filter((field) => names.has(field))
-  return attributes || fields.length < names.size ? undefined : fields
+  return query.attributes || fields.length < names.size ? undefined : fields
 }

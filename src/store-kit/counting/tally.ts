@@ -7,7 +7,7 @@ import type { CountsQuery, EventCounts } from '../../store/counts.js'
 import { estimateCounts } from './estimate.js'
 import { createFacetTally, type FacetTally } from './facet-tally.js'
 import { addToEach, type CountedEvent, type FigureTally } from './figure-tally.js'
-import { type GroupField, groupFields } from './group-fields.js'
+import { type GroupField, groupFields, isByLevel, isTimeOnly } from './group-fields.js'
 import { filterParts } from './own-conditions.js'
 import { createSeenAttributes } from './seen-attributes.js'
 import { durationOf, type Rounds, type Slice } from './slices.js'
@@ -15,6 +15,12 @@ import { createStrata, type Strata } from './strata.js'
 
 /** A figure of a tally: levels over time, names of attributes, or the values of one facet. */
 export type Figure = 'levels' | 'attributes' | { readonly facet: string }
+
+/** A figure that counts the values of one field. */
+export interface FieldFigure {
+  readonly field: GroupField
+  readonly figure: Figure
+}
 
 /**
  * Defines what is counted, for every store. A store processes the slices, round by round, until
@@ -25,6 +31,13 @@ export interface Tally {
   readonly shared: Grouping | undefined
   /** The fields by which a store may group the events of a slice; `undefined` if it must not. */
   readonly groupFields: readonly GroupField[] | undefined
+  /**
+   * The figures, each with the field by whose values it counts, if every event of a slice matches: then a store may
+   * count each by itself. `undefined` if a figure depends on other fields, too.
+   */
+  readonly separateFigures: readonly FieldFigure[] | undefined
+  /** True if types of the same level may be counted as one. */
+  readonly isByLevel: boolean
   readonly rounds: Rounds
   /** True once the time limit of the query has passed, but never before the first round is complete. */
   isOver(): boolean
@@ -127,11 +140,14 @@ export function createTally(query: CountsQuery, span: Span): Tally {
     return typeof decision === 'boolean' ? decision : yield* decision
   }
 
+  const fields = groupFields(query)
   const tallied = { query, buckets, cells, seen, main, populations, tallies, attributes }
 
   return {
     shared,
-    groupFields: groupFields(query),
+    groupFields: fields,
+    separateFigures: fields && isTimeOnly(query) ? separateFigures(query) : undefined,
+    isByLevel: isByLevel(query),
     rounds,
     isOver: () => unseen <= 0 && performance.now() - start >= query.within,
 
@@ -151,3 +167,11 @@ export function createTally(query: CountsQuery, span: Span): Tally {
     },
   }
 }
+
+/** Every figure, as the facet `level` belongs to the levels. */
+const separateFigures = ({ facets }: CountsQuery): readonly FieldFigure[] => [
+  { field: 'type', figure: 'levels' },
+  ...facets
+    .filter((facet) => facet !== 'level')
+    .map((facet) => ({ field: facet as GroupField, figure: { facet } })),
+]

@@ -10,6 +10,19 @@ export interface Postings {
   readonly size: number
   /** The first ordinal from `at` on in the direction; {@link NONE} if there is none. */
   seek(at: number, step: Step): number
+  /** Adds to `counts[i]` how many ordinals are from `bounds[i]` on and below `bounds[i + 1]`. Faster than seeking. */
+  addCounts?(bounds: readonly number[], counts: number[]): void
+}
+
+/** Calls `addCounts`, or seeks each ordinal. */
+export function addCounts(set: Postings, bounds: readonly number[], counts: number[]): void {
+  if (set.addCounts) return set.addCounts(bounds, counts)
+  let next = 1
+  for (let at = set.seek(bounds[0]!, 1); at !== NONE; at = set.seek(at + 1, 1)) {
+    while (next < bounds.length && bounds[next]! <= at) next += 1
+    if (next === bounds.length) return
+    counts[next - 1]! += 1
+  }
 }
 
 export const EMPTY: Postings = { size: 0, seek: () => NONE }
@@ -79,7 +92,22 @@ export function listPostings(ordinals: ArrayLike<number>): Postings {
       const index = indexOf(at + 1) - 1
       return index >= 0 ? ordinals[index]! : NONE
     },
+    addCounts(bounds, counts) {
+      let before = indexOf(bounds[0]!)
+      for (let i = 1; i < bounds.length; i++) {
+        const index = before < size ? indexOf(bounds[i]!) : size
+        counts[i - 1]! += index - before
+        before = index
+      }
+    },
   }
+}
+
+/** Number of bits that are set in a word of 32. */
+function bitCount(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x5555_5555)
+  const nibbles = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333)
+  return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24
 }
 
 /** A bitmap: bit 0 of the first word stands for the ordinal `base`, a multiple of 32. */
@@ -103,8 +131,23 @@ export function bitPostings(words: Uint32Array, size: number, base = 0): Posting
     return (index << 5) + 31 - Math.clz32(word)
   }
   const end = words.length * 32
+  /** The number of bits below `to`. */
+  const below = (to: number, from: number): number => {
+    let count = 0
+    for (let index = from >> 5; index < to >> 5; index++) count += bitCount(words[index]!)
+    if ((to & 31) > 0) count += bitCount(words[to >> 5]! & ((1 << (to & 31)) - 1))
+    return count
+  }
   return {
     size,
+    addCounts(bounds, counts) {
+      const at = (bound: number): number => Math.max(0, Math.min(end, bound - base))
+      for (let i = 1; i < bounds.length; i++) {
+        const [from, to] = [at(bounds[i - 1]!), at(bounds[i]!)]
+        // Both are counted from the beginning of the word of `from`.
+        if (from < to) counts[i - 1]! += below(to, from) - below(from, from)
+      }
+    },
     seek(at, step) {
       const from = at - base
       if (step > 0 ? from >= end : from < 0) return NONE

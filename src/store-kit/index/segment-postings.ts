@@ -1,5 +1,5 @@
 import { isPiece, listBounds, listSize, type Piece, readList, readPiece } from './read-chunks.js'
-import { listPostings, NONE, type Postings, type Step } from './postings.js'
+import { addCounts, listPostings, NONE, type Postings, type Step } from './postings.js'
 import type { ChunkReader, ChunkValues, Key } from './segment-source.js'
 
 /** The lists of a chunk's values, by index in the chunk. */
@@ -71,5 +71,14 @@ function piecedPostings<Lists>(
   return {
     size: piece.size,
     seek: (at: number, step: Step) => (step > 0 ? up(at) : down(at)),
+    addCounts(bounds, counts) {
+      const end = bounds.at(-1)!
+      const from = bounds[0]!
+      let next = read(reader.pieceAt(lists, key, from) ?? reader.pieceAfter(lists, key, from))
+      while (next && next.first < end) {
+        addCounts(next.postings, bounds, counts)
+        next = read(reader.pieceAfter(lists, key, next.last))
+      }
+    },
   }
 }

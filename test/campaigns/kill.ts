@@ -58,8 +58,8 @@ interface Kept {
   readonly created_at: string
 }
 
-/** What the processes of a log have said. */
-interface Told {
+/** The calls that the processes of a log have acknowledged. */
+interface Acknowledged {
   readonly kept: Map<string, Kept>
   /** Times in the order of the acknowledgements, by life and lane. */
   readonly lanes: Map<string, string[]>
@@ -68,16 +68,22 @@ interface Told {
 /** A life of a process. */
 class Life {
   readonly #child: ChildProcess
-  readonly #told: Told
+  readonly #acknowledged: Acknowledged
   readonly #open = new Set<string>()
   readonly #name: string
   #rest = ''
   #stderr = ''
   readonly began: Promise<unknown>
 
-  constructor(file: string, place: Place, name: string, repeated: readonly string[], told: Told) {
+  constructor(
+    file: string,
+    place: Place,
+    name: string,
+    repeated: readonly string[],
+    acknowledged: Acknowledged,
+  ) {
     this.#name = name
-    this.#told = told
+    this.#acknowledged = acknowledged
     for (const key of repeated) this.#open.add(key)
     const args = [file, place.location, name, JSON.stringify(repeated)]
     this.#child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -103,13 +109,13 @@ class Life {
     if (word === 'begin') this.#open.add(key)
     if (word !== 'kept') return false
     this.#open.delete(key)
-    if (this.#told.kept.has(key)) throw new Error(`${key} was acknowledged twice`)
-    this.#told.kept.set(key, { id, created_at })
+    if (this.#acknowledged.kept.has(key)) throw new Error(`${key} was acknowledged twice`)
+    this.#acknowledged.kept.set(key, { id, created_at })
     // A repeated call may get the event of an earlier life.
     if (key.startsWith(`${this.#name}:`)) {
       const place = `${this.#name}:${lane}`
-      const times = this.#told.lanes.get(place) ?? []
-      this.#told.lanes.set(place, [...times, created_at])
+      const times = this.#acknowledged.lanes.get(place) ?? []
+      this.#acknowledged.lanes.set(place, [...times, created_at])
     }
     return true
   }
@@ -129,7 +135,7 @@ class Life {
   }
 }
 
-/** Follows the log until it is told to end, and then until it has the newest event. */
+/** Follows the log until the returned function is called, and then until it has the newest event. */
 function follow(audit: AuditLog): () => Promise<readonly string[]> {
   const ids: string[] = []
   const tail = audit.tail('', { after: '2000-01-01' })
@@ -153,7 +159,7 @@ interface Figures {
   logs: number
 }
 
-function checkEvents(events: readonly AuditEvent[], { kept, lanes }: Told): void {
+function checkEvents(events: readonly AuditEvent[], { kept, lanes }: Acknowledged): void {
   const found = new Map<string, AuditEvent>()
   for (const event of events) {
     if (event.type !== 'test:killed') continue
@@ -181,12 +187,12 @@ async function runLog(file: string, place: Place, plan: readonly KillRound[], fi
   try {
     await audit.recordCustom('test:begin')
     const end = follow(audit)
-    const told: Told = { kept: new Map(), lanes: new Map() }
+    const acknowledged: Acknowledged = { kept: new Map(), lanes: new Map() }
     const left = [...plan]
     const runProcess = async (number: number): Promise<void> => {
       let open: readonly string[] = []
       for (let round = left.pop(); round; round = left.pop()) {
-        const life = new Life(file, place, `${number}-${lives.length}`, open, told)
+        const life = new Life(file, place, `${number}-${lives.length}`, open, acknowledged)
         lives.push(life)
         await waitFor(round, life.began)
         open = await life.kill()
@@ -195,16 +201,16 @@ async function runLog(file: string, place: Place, plan: readonly KillRound[], fi
       for (const key of open) {
         const data = { key, check: checkOf(key) }
         const event = await audit.recordCustom('test:killed', data, { idempotencyKey: key })
-        told.kept.set(key, event!)
+        acknowledged.kept.set(key, event!)
       }
     }
     await Promise.all(Array.from({ length: PROCESSES }, (_, i) => runProcess(i)))
     const followed = await end()
     const events = await allEvents(audit)
-    checkEvents(events, told)
+    checkEvents(events, acknowledged)
     if (followed.join() !== events.map(({ id }) => id).join())
       throw new Error(`the follower got ${followed.length} of ${events.length} events, or others`)
-    figures.kept += told.kept.size
+    figures.kept += acknowledged.kept.size
     figures.logs += 1
   } finally {
     for (const life of lives) life.end()

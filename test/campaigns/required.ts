@@ -153,8 +153,9 @@ function checkEvents(events: readonly AuditEvent[], { sent, ran, answered }: Kno
   }
   const unfinished = [...byPath].filter(([, { attributes }]) => attributes['unfinished'] === true)
   const hung = [...ran].filter((target) => target.startsWith('/hanging/'))
-  const told = new Set(unfinished.map(([target]) => target))
-  if (hung.some((target) => !told.has(target))) throw new Error('a hanging request has an outcome')
+  const reported = new Set(unfinished.map(([target]) => target))
+  if (hung.some((target) => !reported.has(target)))
+    throw new Error('a hanging request has an outcome')
   return unfinished.length
 }
 

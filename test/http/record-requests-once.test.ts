@@ -244,7 +244,7 @@ describe('a request leaves one event', () => {
   })
 
   it.each([
-    ['is no JSON', '{"a":', 400],
+    ['is not JSON', '{"a":', 400],
     ['is too large', JSON.stringify('x'.repeat(1_200_000)), 413],
   ])('whose body %s', async (_name, body, status) => {
     app = await startRecorded([parser as Middleware, done])

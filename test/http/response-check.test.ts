@@ -123,7 +123,7 @@ it.each<[string, Change]>([
   ['another relationship', withResource({ relationships: { other: { links: { self: '/x' } } } })],
   ['an empty relationship', withResource({ relationships: { source: {} } })],
   ['a link that is none', withResource({ links: { self: 'a b' } })],
-  ['a line that is no event', exported(`${JSON.stringify({ ...line, source: 1 })}\n`)],
+  ['a line that is not an event', exported(`${JSON.stringify({ ...line, source: 1 })}\n`)],
   ['a line that does not end', exported(JSON.stringify(line))],
   ['lines of another type', exported('', 'application/json')],
   ['no error', { status: 400, body: { ...failure, errors: [] } }],

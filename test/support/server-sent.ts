@@ -85,19 +85,19 @@ export function openStream(
       let taken = 0
       let hasEnded = false
       const waiting = new Set<() => void>()
-      const tell = (): void => {
+      const checkAll = (): void => {
         for (const check of waiting) check()
       }
       const ended = new Promise<'ended' | 'cut off'>((end) => {
         response.on('close', () => {
           hasEnded = true
           end(response.complete ? 'ended' : 'cut off')
-          tell()
+          checkAll()
         })
       })
       response.on('data', (text: string) => {
         sent.add(text)
-        tell()
+        checkAll()
       })
       response.on('error', () => {})
       const until = (holds: (sent: SentParser) => boolean): Promise<void> =>

@@ -241,7 +241,7 @@ describe('a tail', () => {
     ['a limit of none', 'INVALID_VALUE', 'limit=0', {}],
     ['an unreadable time', 'INVALID_VALUE', '', { after: 'yesterday' }],
     ['an empty time', 'INVALID_VALUE', '', { after: '' }],
-    ['a time that is no text', 'INVALID_VALUE', '', { after: new Date(0) as unknown as string }],
+    ['a time that is not a text', 'INVALID_VALUE', '', { after: new Date(0) as unknown as string }],
   ])('rejects %s at the first next, not before', async (_, code, query, options) => {
     const { audit, watching } = rig()
     const tail = audit.tail(query, options)

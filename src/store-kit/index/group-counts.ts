@@ -28,6 +28,9 @@ const MAX_GROUPS = 100_000
 const WINDOW = 65_536
 /** Values between two points where the work may pause. */
 const STEP = 64
+// The same in ordinals. Reading a list takes as long as some of its ordinals.
+const MAX_UNITS = 65_536
+const LIST_UNITS = 1000
 
 /** The values of one name. */
 interface Column {
@@ -92,11 +95,15 @@ function* countEach(
   const isWhole = spans.length === 1 && spans[0]!.to - spans[0]!.from === size
   const bounds = spans.flatMap(({ from, to }) => [from, to])
   const counts = values.map(() => bounds.map(() => 0))
+  let units = 0
   for (const [index, entry] of entries.entries()) {
     const ofClass = counts[classes[index]!]!
     if (isWhole) ofClass[0]! += entry.size
     else addCounts(entry.postings(), bounds, ofClass)
-    if (index % STEP === STEP - 1) yield
+    units += LIST_UNITS + (isWhole ? 0 : entry.size)
+    if (units < MAX_UNITS) continue
+    yield
+    units = 0
   }
   return spans.flatMap(({ range, from, to }, i) => {
     const found = values.map((value, index) => ({

@@ -24,8 +24,8 @@ function databaseError(error: unknown): unknown {
   return Object.assign(new Error(message, { cause: error }), { code })
 }
 
-const isOpen = (transaction: { readonly $connect?: unknown; $queryRawUnsafe?: unknown }): boolean =>
-  typeof transaction.$queryRawUnsafe === 'function' && transaction.$connect === undefined
+const isOpen = (transaction: PrismaTransaction | undefined): boolean =>
+  typeof transaction?.$queryRawUnsafe === 'function' && transaction.$connect === undefined
 
 /**
  * Makes an open interactive transaction of Prisma, with a driver adapter, a `transaction` of `record`.

@@ -13,7 +13,12 @@ export interface TypeOrmManager {
   readonly queryRunner?: TypeOrmQueryRunner | undefined
 }
 
-const isRunner = (value: object): value is TypeOrmQueryRunner => 'isTransactionActive' in value
+const isRunner = (value: TypeOrmManager | TypeOrmQueryRunner): value is TypeOrmQueryRunner =>
+  'isTransactionActive' in value
+
+const runnerOf = (
+  value: TypeOrmManager | TypeOrmQueryRunner | undefined,
+): TypeOrmQueryRunner | undefined => (value && isRunner(value) ? value : value?.queryRunner)
 
 /**
  * Makes an open transaction of TypeORM a `transaction` of `record`: the `EntityManager` of a
@@ -21,7 +26,7 @@ const isRunner = (value: object): value is TypeOrmQueryRunner => 'isTransactionA
  * `dataSource.manager`. Await the call of `record` before the transaction ends.
  */
 export function fromTypeOrm(transaction: TypeOrmManager | TypeOrmQueryRunner): SqlTransaction {
-  const runner = isRunner(transaction) ? transaction : transaction.queryRunner
+  const runner = runnerOf(transaction)
   return new SqlTransaction({
     async run(sql, params) {
       try {

@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3'
 import { AuditLog, AuditLogError, type EventStore } from 'daybook'
+import * as orm from 'daybook/orm'
 import { fromKysely, type SqlTransaction } from 'daybook/orm'
 import * as onPostgres from 'daybook/postgres'
 import { postgresStore } from 'daybook/postgres'
@@ -336,4 +337,12 @@ it('a connection through another build of SQLite is refused', async () => {
   await db.destroy()
   await audit.close()
   await given.remove()
+})
+
+describe.each(Object.entries(orm))('%s', (_name, from: (transaction: never) => unknown) => {
+  it.each([undefined, null, {}])('refuses %s', (value) => {
+    const message = expect.stringContaining('no transaction is open; pass the') as string
+    const refused = expect.objectContaining({ code: 'INVALID_OPTION', message }) as Error
+    expect(() => from(value as never)).toThrow(refused)
+  })
 })

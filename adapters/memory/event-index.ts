@@ -8,13 +8,14 @@ import { compilePartTest } from '../../src/store-kit/index/part-test.js'
 import type { IndexPart } from '../../src/store-kit/index/part.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
 import { manyValuesIn } from './frozen.js'
+import type { Steps } from '../../src/filter/steps.js'
 import type { LiveEvents } from './live.js'
 import type { Timeline } from './timeline.js'
 
 /** The index of a timeline's events, created when it is first used. */
 export interface EventIndex {
-  /** The current index, without parts that certainly have no match for the filter. */
-  view(filter: IndexFilter | undefined): IndexView
+  /** The current index, without parts that certainly have no match for the filter. The first use adds all events. */
+  view(filter: IndexFilter | undefined): Steps<IndexView>
   /** Call it for an event that was not appended as the newest, or that was open until now. */
   addLate(time: Microseconds): void
   /** Call it after events were removed: the next use creates a new index. */
@@ -28,6 +29,9 @@ const BLOCKS = 32
 
 // Bounds the time of reading one attribute of a block: some 300,000 values.
 const MAX_BLOCK_BYTES = 16 * 2 ** 20
+
+/** Events that are added without a pause. */
+const ADDED_AT_ONCE = 4096
 
 const createSource = (): BlockSource => keptSource(({ attributes }) => manyValuesIn(attributes))
 
@@ -58,44 +62,64 @@ export function createEventIndex(timeline: Timeline, live: LiveEvents): EventInd
   /** True if the index has many dropped events: blocks are dropped only as a whole. */
   const isWasteful = ({ size }: GrowingIndex): boolean => size > 2 * timeline.size + MIN_BLOCK_SIZE
 
-  const refresh = (first: Microseconds): readonly IndexPart[] => {
+  /** Adds events that are later than those of the index; false if there are more. */
+  const addNew = (to: GrowingIndex): boolean => {
+    const range = timeline.between(to.last + 1, Infinity)
+    let added = 0
+    for (let i = range.from; i < range.to; i++) {
+      const event = range.events[i]!
+      if (live.isOpen(event)) continue
+      if (added++ === ADDED_AT_ONCE) return false
+      to.add(range.times[i]!, event)
+    }
+    return true
+  }
+  /** Adds late events; false if there are more. */
+  const addLate = (to: GrowingIndex): boolean => {
+    for (const time of late.splice(0, ADDED_AT_ONCE)) {
+      const event = timeline.at(time)
+      if (event && !live.isOpen(event)) to.addLate(time, event)
+    }
+    return late.length === 0
+  }
+  /** Adds the next events; the parts once there are no more. */
+  const refreshSome = (first: Microseconds): readonly IndexPart[] | undefined => {
     if (!index || isWasteful(index)) index = create()
     index.dropUntil(first - 1)
-    const { events, times, from, to } = timeline.between(index.last + 1, Infinity)
-    for (let i = from; i < to; i++) {
-      const event = events[i]!
-      if (!live.isOpen(event)) index.add(times[i]!, event)
-    }
-    for (const time of late) {
-      const event = timeline.at(time)
-      if (event && !live.isOpen(event)) index.addLate(time, event)
-    }
-    late = []
-    return index.parts()
+    return addNew(index) && addLate(index) ? index.parts() : undefined
   }
 
   /** The current parts; refreshed only if events were added or removed. */
-  const parts = (): readonly IndexPart[] => {
-    const [first, last] = timeline.ends ?? [0, 0]
-    const isSame = late.length === 0 && first === cached?.first && last === cached.last
-    if (!isSame) cached = { first, last, parts: refresh(first) }
-    return cached!.parts
+  function* currentParts(): Steps<readonly IndexPart[]> {
+    for (;;) {
+      // Other queries, additions and removals may come in the pauses.
+      const [first, last] = timeline.ends ?? [0, 0]
+      const isSame = late.length === 0 && first === cached?.first && last === cached.last
+      if (isSame) return cached!.parts
+      const parts = refreshSome(first)
+      if (parts) cached = { first, last, parts }
+      else yield
+    }
+  }
+
+  function* view(filter: IndexFilter | undefined): Steps<IndexView> {
+    const mayMatch = compilePartTest(filter)
+    const parts = yield* currentParts()
+    const open = live.list().flatMap(({ id }) => timeline.find(id)?.time ?? [])
+    const some = mayMatch ? parts.filter(mayMatch) : parts
+    return {
+      parts: open.length > 0 ? [...some, unindexedPart('open', open)] : some,
+      eventAt,
+      timesOf,
+    }
   }
 
   return {
-    view(filter) {
-      const open = live.list().flatMap(({ id }) => timeline.find(id)?.time ?? [])
-      const mayMatch = compilePartTest(filter)
-      const all = parts()
-      const some = mayMatch ? all.filter(mayMatch) : all
-      return {
-        parts: open.length > 0 ? [...some, unindexedPart('open', open)] : some,
-        eventAt,
-        timesOf,
-      }
-    },
+    view,
     addLate(time) {
-      if (index) late.push(time)
+      cached = undefined
+      // Later events are added in order.
+      if (index && time <= index.last) late.push(time)
     },
     reset() {
       index = undefined

@@ -117,12 +117,8 @@ async function listByIndex(
 ): Promise<void> {
   trace?.enter('index')
   const timeSlices = createTimeSlices(pause)
-  for (const event of candidatesInTime(
-    tracedView(index.view(filter), trace),
-    filter,
-    order,
-    bounds,
-  )) {
+  const view = tracedView(await timeSlices.finish(index.view(filter)), trace)
+  for (const event of candidatesInTime(view, filter, order, bounds)) {
     const decision = event !== undefined && matches(event)
     const isMatch = typeof decision === 'boolean' ? decision : await timeSlices.finish(decision)
     const added = isMatch && collector.add(event!)
@@ -142,8 +138,8 @@ async function listSorted(list: ListQuery): Promise<void> {
   trace?.enter('sort')
   const add = (event: AuditEvent): Decision => collector.add(event)
   const filter = indexFilter(query.where)
-  const view = tracedView(index.view(filter), trace)
   const timeSlices = createTimeSlices(pause)
+  const view = tracedView(await timeSlices.finish(index.view(filter)), trace)
   for (const _ of takeSorted(view, { filter, query, bounds, matches, add }))
     if (timeSlices.isOver()) await timeSlices.next()
 }

@@ -97,7 +97,7 @@ interface Ranked<Item> {
 export interface TopItems<Item> {
   /** False, or the work that adds the item. */
   add(item: Item): Decision
-  /** The kept items in order. For some thousand items the work can pause. */
+  /** The kept items in order. */
   inOrder(): Steps<Item[]>
 }
 
@@ -185,8 +185,8 @@ function* itemsInOrder<Item, Ranked extends { readonly item: Item }>(
 
 type Compare<Item> = (left: Item, right: Item) => number
 
-/** Number of items that are sorted or merged at once. */
-const SORTED_AT_ONCE = 1024
+/** Number of items that are sorted or merged at once. Comparing two texts of 1 MiB takes about 0.1 ms. */
+const SORTED_AT_ONCE = 64
 
 /** Merges two sorted lists. */
 function* mergeInSteps<Item>(left: Item[], right: Item[], compare: Compare<Item>): Steps<Item[]> {

@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../event/event.js'
+import { createTimeSlices } from '../filter/time-slices.js'
 import type { EventPage } from '../store/store.js'
 import type { EventQuery } from '../filter/ast.js'
 import { scanDirection, topEvents, type TopItems } from '../filter/order.js'
@@ -50,11 +51,19 @@ function truncate<Item>(items: readonly Item[], limit: number): ItemPage<Item> {
   return { items: items.slice(0, limit), truncated: items.length > limit }
 }
 
-/** Collects a page of events from a scan. */
-export interface EventCollector extends Collector<EventPage, AuditEvent> {
+/** Collects a page of events from a scan. A page that has to be sorted is a promise: sorting long texts can pause. */
+export interface EventCollector extends Collector<EventPage | Promise<EventPage>, AuditEvent> {
   /** The direction in time in which the scan must run. */
   readonly direction: 'asc' | 'desc'
 }
+
+const eventPage = (
+  { items, truncated }: ItemPage<AuditEvent>,
+  isReversed: boolean,
+): EventPage => ({ events: isReversed ? items.toReversed() : items, truncated })
+
+const sortedPage = async (items: ItemCollector<AuditEvent>): Promise<EventPage> =>
+  eventPage(await createTimeSlices().finish(items.page()), false)
 
 export function pageCollector({ sorts, limit }: EventQuery): EventCollector {
   const direction = scanDirection(sorts)
@@ -65,10 +74,9 @@ export function pageCollector({ sorts, limit }: EventQuery): EventCollector {
   return {
     direction: direction ?? 'desc',
     add: (event) => items.add(event),
-    page() {
-      // The limit of events is so low that they are sorted at once.
-      const { items: events, truncated } = finishSteps(items.page())
-      return { events: sorts.length === 0 ? events.toReversed() : events, truncated }
-    },
+    page: () =>
+      direction === undefined
+        ? sortedPage(items)
+        : eventPage(finishSteps(items.page()), sorts.length === 0),
   }
 }

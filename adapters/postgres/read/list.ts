@@ -70,7 +70,7 @@ export async function listEvents(
         collector.add,
       )
     await list.steps.end()
-    return lazyPage(collector.page())
+    return lazyPage(await collector.page())
   } catch (error) {
     if (error === SNAPSHOT_OUTDATED) return 'outdated'
     if (!(error instanceof DamagedSegment) || !indexed.index) throw error

@@ -77,17 +77,18 @@ const MAX_KEYS = 2048
 export function keptSource(countValues: (event: AuditEvent) => number = () => 0): BlockSource {
   const events: AuditEvent[] = []
   const keys = new Set<string>()
-  /** Number of events whose keys are in `keys`. */
-  let keyed = 0
   let bytes = 0
 
-  const learnKeys = (): void => {
-    for (; keyed < events.length && keys.size <= MAX_KEYS; keyed++)
-      for (const key in events[keyed]!.attributes) keys.add(key)
+  const learnKeys = ({ attributes }: AuditEvent): void => {
+    for (const key in attributes) {
+      if (keys.size > MAX_KEYS) return
+      keys.add(key)
+    }
   }
   return {
     add(event) {
       events.push(event)
+      learnKeys(event)
       bytes += VALUE_BYTES * countValues(event)
     },
     get size() {
@@ -99,7 +100,6 @@ export function keptSource(countValues: (event: AuditEvent) => number = () => 0)
     // A path to the name begins with one of these keys.
     mayLead(name) {
       if (isOwnField(name)) return true
-      learnKeys()
       return keys.size > MAX_KEYS || firstKeysOf(name).some((key) => keys.has(key))
     },
     read: (name) => readEvents(events, name),

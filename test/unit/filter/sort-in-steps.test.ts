@@ -44,7 +44,7 @@ it('sorts as the language does, and is stable', () =>
 it('compares few items without a pause, however many there are', () => {
   const keys = Array.from({ length: 50_000 }, (_, i) => (i * 7919) % 50_000)
   const { pauses, most } = run(itemsOf(keys))
-  expect(pauses).toBeGreaterThan(300)
-  expect(most).toBeLessThan(20_000)
-  expect(run(itemsOf(keys.slice(0, 1000))).pauses).toBe(0)
+  expect(pauses).toBeGreaterThan(3000)
+  expect(most).toBeLessThan(500)
+  expect(run(itemsOf(keys.slice(0, 60))).pauses).toBe(0)
 })

@@ -33,6 +33,9 @@ const MAX_BLOCK_BYTES = 16 * 2 ** 20
 /** Events that are added without a pause. */
 const ADDED_AT_ONCE = 4096
 
+/** Ends each step of the index. */
+const always = (): boolean => true
+
 const createSource = (): BlockSource => keptSource(({ attributes }) => manyValuesIn(attributes))
 
 /** The times of the first and the last event of a timeline. */
@@ -71,22 +74,27 @@ export function createEventIndex(timeline: Timeline, live: LiveEvents): EventInd
       if (live.isOpen(event)) continue
       if (added++ === ADDED_AT_ONCE) return false
       to.add(range.times[i]!, event)
+      if (!to.finish(always)) return false
     }
     return true
   }
   /** Adds late events; false if there are more. */
   const addLate = (to: GrowingIndex): boolean => {
-    for (const time of late.splice(0, ADDED_AT_ONCE)) {
+    for (let added = 0; late.length > 0; added++) {
+      if (added === ADDED_AT_ONCE) return false
+      const time = late.pop()!
       const event = timeline.at(time)
       if (event && !live.isOpen(event)) to.addLate(time, event)
+      if (!to.finish(always)) return false
     }
-    return late.length === 0
+    return true
   }
   /** Adds the next events; the parts once there are no more. */
   const refreshSome = (first: Microseconds): readonly IndexPart[] | undefined => {
     if (!index || isWasteful(index)) index = create()
+    if (!index.finish(always)) return undefined
     index.dropUntil(first - 1)
-    return addNew(index) && addLate(index) ? index.parts() : undefined
+    return addNew(index) && addLate(index) ? index.parts(always) : undefined
   }
 
   /** The current parts; refreshed only if events were added or removed. */

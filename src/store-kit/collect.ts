@@ -57,10 +57,10 @@ export interface EventCollector extends Collector<EventPage | Promise<EventPage>
   readonly direction: 'asc' | 'desc'
 }
 
-const eventPage = (
-  { items, truncated }: ItemPage<AuditEvent>,
-  isReversed: boolean,
-): EventPage => ({ events: isReversed ? items.toReversed() : items, truncated })
+const eventPage = ({ items, truncated }: ItemPage<AuditEvent>, isReversed: boolean): EventPage => ({
+  events: isReversed ? items.toReversed() : items,
+  truncated,
+})
 
 const sortedPage = async (items: ItemCollector<AuditEvent>): Promise<EventPage> =>
   eventPage(await createTimeSlices().finish(items.page()), false)

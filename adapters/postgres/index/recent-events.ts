@@ -5,6 +5,7 @@ import {
   type GrowingIndex,
 } from '../../../src/store-kit/index/growing-index.js'
 import type { IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
+import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import type { TextRow } from '../connection/client.js'
 import type { Snapshot } from '../log/snapshot.js'
 
@@ -34,17 +35,25 @@ export interface RecentEvents {
     add: (row: TextRow) => void,
     checkTime: Moment['checkTime'],
   ): Promise<void>
+  /** The events so far; events that are added later are not in these parts. */
+  parts(checkTime: Moment['checkTime']): Promise<readonly IndexPart[]>
 }
 
 const BLOCK = 2048
-/** Rows between two checks of the time. */
-const STEP = 64
 const SLICE_MS = 5
 
 /** `nextStage` returns a number that no addition has had before. */
 export function createRecentEvents(bounds: IndexBounds, nextStage: () => number): RecentEvents {
   const index = createGrowingIndex(BLOCK, () => extractedSource(bounds), bounds.bytes)
   let stage = nextStage()
+  let end = 0
+  const isOver = (): boolean => performance.now() >= end
+  const startSlice = (): void => void (end = performance.now() + SLICE_MS)
+  const pause = async (checkTime: Moment['checkTime']): Promise<void> => {
+    await nextTurn()
+    checkTime()
+    startSlice()
+  }
 
   return {
     index,
@@ -57,15 +66,22 @@ export function createRecentEvents(bounds: IndexBounds, nextStage: () => number)
     },
     async addRows(rows, add, checkTime) {
       stage = nextStage()
-      let end = performance.now() + SLICE_MS
-      for (const [i, row] of rows.entries()) {
+      startSlice()
+      for (const row of rows) {
         add(row)
-        if (i % STEP !== 0 || performance.now() < end) continue
-        await nextTurn()
-        checkTime()
-        // A statement that was made during the pause also reads the rows that are added from here on.
-        stage = nextStage()
-        end = performance.now() + SLICE_MS
+        while (!index.finish(isOver) || isOver()) {
+          await pause(checkTime)
+          // A statement that was made during the pause also reads the rows that are added from here on.
+          stage = nextStage()
+        }
+      }
+    },
+    async parts(checkTime) {
+      startSlice()
+      for (;;) {
+        const parts = index.parts(isOver)
+        if (parts) return parts
+        await pause(checkTime)
       }
     },
   }

@@ -87,10 +87,9 @@ async function readRange(
     )
     for (const row of rows) {
       if (left <= 0) break
-      addRow(extractor, row)
+      await addRow(extractor, row, steps)
       last = Number(row[0])
       left -= attributeBytes(row)
-      if (steps.isSliceOver()) await steps.pause()
     }
     if (rows.length < max) break
   }

@@ -129,7 +129,8 @@ export function createServerIndex(
       // missing from both lists.
       const damaged = segments.filter(isDamaged)
       const sound = segments.filter((row) => !damaged.includes(row))
-      const parts = [...recent.index.parts(), ...(await rangeParts(damaged, moment))]
+      const inMemory = await recent.parts(moment.checkTime)
+      const parts = [...inMemory, ...(await rangeParts(damaged, moment))]
       return { ...state, segments: sound, recent: parts, to }
     },
     segment: (wanted) => segments.find(({ id }) => id === wanted),

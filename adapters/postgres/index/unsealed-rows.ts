@@ -6,6 +6,7 @@ import {
   type Extractor,
 } from '../../../src/store-kit/index/extract.js'
 import type { IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
+import { finishInTurns } from '../../../src/filter/steps.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { readingAt } from '../schema/find-unreadable.js'
 import { faultOf, STORED_COLUMNS } from '../schema/rows.js'
@@ -151,8 +152,8 @@ async function readRows(
 /** An event that cannot be read has no values in the index. */
 const DAMAGED_ROW = { type: '', username: null, system: false, attributes: '{}' } as const
 
-/** Adds a row with the `STORED_COLUMNS` to the events of a segment. */
-export function addRow(extractor: Extractor, row: TextRow): void {
+/** Adds a row with the `STORED_COLUMNS` to the events of a segment; the builder may rest meanwhile. */
+export async function addRow(extractor: Extractor, row: TextRow, steps: StepRunner): Promise<void> {
   const [time, , type, username, , system, attributes] = row
   const values = {
     type: type!,
@@ -160,7 +161,12 @@ export function addRow(extractor: Extractor, row: TextRow): void {
     system: system === 't',
     attributes: attributes!,
   }
-  extractor.add({ time: Number(time), ...(faultOf(row) === undefined ? values : DAMAGED_ROW) })
+  const rest = extractor.add({
+    time: Number(time),
+    ...(faultOf(row) === undefined ? values : DAMAGED_ROW),
+  })
+  if (rest) await finishInTurns(rest, steps.isSliceOver, steps.pause)
+  if (steps.isSliceOver()) await steps.pause()
 }
 
 /** Stored bytes of the attributes of a row with the `STORED_COLUMNS`. */
@@ -173,8 +179,7 @@ async function extractRows(
 ): Promise<Extract> {
   const extractor = createExtractor(bounds)
   for (const row of rows) {
-    addRow(extractor, row)
-    if (steps.isSliceOver()) await steps.pause()
+    await addRow(extractor, row, steps)
   }
   return extractor.extract()
 }

@@ -88,9 +88,11 @@ export function createLogIndex(
     if (!segments.readAhead(isOver)) return undefined
     if (!recent.addLate(isOver)) return undefined
     if (!isNew && !recent.addNew(isOver)) return undefined
+    const parts = recent.parts(isOver)
+    if (!parts) return undefined
     return {
       segments: segments.all(),
-      recent: recent.parts(),
+      recent: parts,
       // If there are too many new events, `recent` has only those that were added before.
       to: isNew ? recent.last : Number.MAX_SAFE_INTEGER,
     }

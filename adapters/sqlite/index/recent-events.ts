@@ -22,13 +22,15 @@ export interface RecentEvents {
   addNew(isOver: () => boolean): boolean
   /** Adds the late events until `isOver`, or until there are too many; false if there are more. */
   addLate(isOver: () => boolean): boolean
-  /** The events so far; events that are added later are not in these parts. */
-  parts(): readonly IndexPart[]
+  /** The events so far; events that are added later are not in these parts. `undefined` if there is more to do. */
+  parts(isOver: () => boolean): readonly IndexPart[] | undefined
 }
 
 const BLOCK = 2048
-/** Rows between two checks of the time. */
+/** Maximum number of rows that are read at once. */
 const STEP = 64
+/** Rows that are read first, as they may be large. */
+const FIRST_STEP = 4
 /**
  * At most this many segments' worth of unsealed events is kept in memory, and no more than
  * `IndexBounds.unsealedBytes`. Queries check more one by one.
@@ -71,25 +73,31 @@ export function createRecentEvents(
       return { isNew: true, isLate: late >= most }
     },
     addNew(isOver) {
-      for (;;) {
-        const rows = readAfter(tables, index.last, STEP)
-        for (const { time, row } of rows) index.add(time, row ? rowToEvent(row) : DAMAGED_EVENT)
-        if (rows.length < STEP) return true
-        if (isFull() || isOver()) return false
+      if (!index.finish(isOver)) return false
+      for (let step = FIRST_STEP; ; step = Math.min(STEP, 2 * step)) {
+        const rows = readAfter(tables, index.last, step)
+        for (const { time, row } of rows) {
+          index.add(time, row ? rowToEvent(row) : DAMAGED_EVENT)
+          if (!index.finish(isOver) || isOver()) return false
+        }
+        if (rows.length < step) return true
+        if (isFull()) return false
       }
     },
     addLate(isOver) {
+      if (!index.finish(isOver)) return false
       for (;;) {
         const late = statement(LATE).all(lastLate) as { id: number; time: Microseconds }[]
         for (const { id, time } of late) {
           const row = tables.events.at(time)
           if (row) index.addLate(time, rowToEvent(row))
           lastLate = id
+          if (!index.finish(isOver) || isOver()) return false
         }
         if (late.length < STEP) return true
-        if (isFullOfLate() || isOver()) return false
+        if (isFullOfLate()) return false
       }
     },
-    parts: () => index.parts(),
+    parts: (isOver) => index.parts(isOver),
   }
 }

@@ -69,7 +69,7 @@ async function readRange(
     const rows = readAfter({ connection, events }, last, Math.min(STEP, size - extractor.size))
     for (const row of rows) {
       if (row.time > to || extractor.bytes >= bounds.bytes) break
-      addRow(extractor, row)
+      await addRow(extractor, row, steps)
       last = row.time
     }
     if (rows.length === 0 || rows.at(-1)!.time > to) break

@@ -1,5 +1,7 @@
 import type { UnsealedEvents } from '../../../src/store-kit/index-builder/index-driver.js'
 import { createExtractor, type Extractor } from '../../../src/store-kit/index/extract.js'
+import { finishInTurns } from '../../../src/filter/steps.js'
+import type { StepRunner } from '../../../src/store-kit/index-builder/steps.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { createDamageReporter } from '../../../src/store/damage.js'
 import { createEventReader } from '../schema/events.js'
@@ -54,10 +56,15 @@ const LATE = `SELECT id, created_at FROM daybook_late
 /** An event that cannot be read has no values in the index. */
 const DAMAGED_ROW = { type: '', username: null, system: 0, attributes: '{}' } as const
 
-/** Adds a row to the events of a segment. */
-export function addRow(extractor: Extractor, { time, row }: ReadRow): void {
+/** Adds a row to the events of a segment; the builder may rest meanwhile. */
+export async function addRow(
+  extractor: Extractor,
+  { time, row }: ReadRow,
+  steps: StepRunner,
+): Promise<void> {
   const { type, username, system, attributes } = row ?? DAMAGED_ROW
-  extractor.add({ time, type, username, system: system === 1, attributes })
+  const rest = extractor.add({ time, type, username, system: system === 1, attributes })
+  if (rest) await finishInTurns(rest, steps.isSliceOver, steps.pause)
 }
 
 interface LateRow {
@@ -97,7 +104,7 @@ async function readFrom(
   const events = createEventReader(connection, createDamageReporter())
   const extractor = createExtractor(bounds)
   const isFull = (): boolean => extractor.bytes >= bounds.bytes
-  const add = (row: ReadRow): void => addRow(extractor, row)
+  const add = (row: ReadRow): Promise<void> => addRow(extractor, row, steps)
 
   const late: number[] = []
   let last: Microseconds = -1
@@ -105,7 +112,7 @@ async function readFrom(
     if (isFull()) break
     // An event that was removed and imported again is listed twice.
     if (created_at !== last && statement(EXISTS).get(created_at))
-      add({ time: created_at, row: events.at(created_at) })
+      await add({ time: created_at, row: events.at(created_at) })
     last = created_at
     if (late.push(id) % STEP === 0 || steps.isSliceOver()) await steps.pause()
   }
@@ -117,7 +124,7 @@ async function readFrom(
     if (rows.length === 0) break
     for (const row of rows) {
       if (isFull()) break
-      add(row)
+      await add(row)
       last = row.time
       fresh += 1
     }

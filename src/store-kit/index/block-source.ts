@@ -1,5 +1,6 @@
 import type { AuditEvent, JsonValue } from '../../event/event.js'
 import { eventAttributes, isPresent, type Scalar, someScalar } from '../../filter/attributes.js'
+import type { Steps } from '../../filter/steps.js'
 import { isOwnField } from '../../event/own-fields.js'
 import { createColumns } from './columns.js'
 import type { IndexBounds } from './index-bounds.js'
@@ -19,7 +20,8 @@ export type ReadColumn = (sink: ColumnSink) => void
 
 /** The events of an index in memory, which are added one by one. */
 export interface BlockSource {
-  add(event: AuditEvent): void
+  /** Returns the rest of the work if there is much; it has to be done before the next addition. */
+  add(event: AuditEvent): Steps<void> | undefined
   readonly size: number
   /** Approximate memory, without the events themselves. */
   readonly bytes: number
@@ -90,6 +92,7 @@ export function keptSource(countValues: (event: AuditEvent) => number = () => 0)
       events.push(event)
       learnKeys(event)
       bytes += VALUE_BYTES * countValues(event)
+      return undefined
     },
     get size() {
       return events.length

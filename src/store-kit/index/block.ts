@@ -1,5 +1,6 @@
 import type { AuditEvent } from '../../event/event.js'
 import type { Microseconds } from '../../event/timestamp.js'
+import type { Steps } from '../../filter/steps.js'
 import type { BlockSource } from './block-source.js'
 import { type ColumnIndex, createColumnIndex, lowerBound } from './column-index.js'
 import type { IndexPart } from './part.js'
@@ -11,8 +12,11 @@ export interface Block {
   readonly last: Microseconds
   /** Approximate memory, without the events themselves. */
   readonly bytes: number
-  /** The event must be later than all events of the block. */
-  add(time: Microseconds, event: AuditEvent): void
+  /**
+   * The event must be later than all events of the block. Returns the rest of the work if there is much; it has to
+   * be done before the next addition.
+   */
+  add(time: Microseconds, event: AuditEvent): Steps<void> | undefined
   /** The events so far; a later search in the part may also find events that were added since. */
   part(): IndexPart
 }
@@ -76,8 +80,8 @@ export function createBlock(id: string, createSource: () => BlockSource): Block 
     },
     add(time, event) {
       times.push(time)
-      source.add(event)
       part = undefined
+      return source.add(event)
     },
     part: () => (part ??= makePart()),
   }

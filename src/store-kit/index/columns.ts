@@ -1,6 +1,7 @@
 import type { AuditEvent, JsonObject, JsonValue } from '../../event/event.js'
 import { isOwnField } from '../../event/own-fields.js'
 import type { Scalar } from '../../filter/attributes.js'
+import type { Steps } from '../../filter/steps.js'
 import { compareText } from '../../filter/values.js'
 import { type Column, createColumnTable, type GrowingColumn } from './column-table.js'
 import { createPlaceFinder, type Place } from './column-places.js'
@@ -14,8 +15,13 @@ import { indexedText, Kind, kindOf } from './part.js'
  * column, to `others`.
  */
 export interface Columns {
-  /** Adds an event; its ordinal is the number of events before it. */
-  add(event: Pick<AuditEvent, 'type' | 'username' | 'system' | 'attributes'>): void
+  /**
+   * Adds an event; its ordinal is the number of events before it. Returns the rest of the work if the event has
+   * very many values; it has to be done before the next addition.
+   */
+  add(
+    event: Pick<AuditEvent, 'type' | 'username' | 'system' | 'attributes'>,
+  ): Steps<void> | undefined
   readonly size: number
   /** Approximate memory. */
   readonly bytes: number
@@ -29,6 +35,16 @@ export interface Columns {
 const NUMBER_BYTES = 24
 const TEXT_BYTES = 48
 const EVENT_BYTES = 64
+
+/** Values of an event that are added at once, in some milliseconds. More than are listed: the rest is only noted. */
+const ADDED_AT_ONCE = 10_000
+
+/** A value that is not added yet: that of a key below the parent, or without key an element of the parent. */
+interface PendingValue {
+  readonly parent: Place | undefined
+  readonly key: string | undefined
+  readonly value: JsonValue
+}
 
 // Copies a cut text, because a substring would keep the whole text in memory.
 const ownText = (text: string): string => {
@@ -46,6 +62,8 @@ export function createColumns({ names, values } = INDEX_BOUNDS): Columns {
   const placeBelow = createPlaceFinder(table.columnOf, names)
   let size = 0
   let left = 0
+  let leftAtOnce = 0
+  let pending: PendingValue[] = []
   let bytes = 0
 
   /** Notes that the event has something at the place that is not listed. */
@@ -78,15 +96,34 @@ export function createColumns({ names, values } = INDEX_BOUNDS): Columns {
     if (typeof value !== 'object') return addScalar(place, value)
     if (!Array.isArray(value)) return addMembers(place, value)
     if (value.length > 0) addContainer(place)
-    for (const element of value) addValue(place, element)
+    for (const element of value) addSoon(place, undefined, element)
+  }
+  const addSoon = (parent: Place | undefined, key: string | undefined, value: JsonValue): void => {
+    leftAtOnce -= 1
+    if (leftAtOnce < 0) pending.push({ parent, key, value })
+    else addValue(key === undefined ? parent! : placeBelow(parent, key), value)
   }
   const addMembers = (parent: Place | undefined, object: JsonObject): void => {
     let isEmpty = true
     for (const key in object) {
       if (isEmpty && parent) addContainer(parent)
       isEmpty = false
-      addValue(placeBelow(parent, key), object[key]!)
+      addSoon(parent, key, object[key]!)
     }
+  }
+  function* addPending(): Steps<void> {
+    while (pending.length > 0) {
+      const values = pending
+      pending = []
+      for (const { parent, key, value } of values) {
+        if (leftAtOnce <= 0) {
+          yield
+          leftAtOnce = ADDED_AT_ONCE
+        }
+        addSoon(parent, key, value)
+      }
+    }
+    size += 1
   }
 
   return {
@@ -101,12 +138,15 @@ export function createColumns({ names, values } = INDEX_BOUNDS): Columns {
     },
     add({ type, username, system, attributes }) {
       left = values
+      leftAtOnce = ADDED_AT_ONCE
       bytes += EVENT_BYTES
       list(table.ownColumn('type'), ownText(type))
       if (username !== null) list(table.ownColumn('username'), ownText(username))
       list(table.ownColumn('system'), system)
       addMembers(undefined, attributes)
+      if (pending.length > 0) return addPending()
       size += 1
+      return undefined
     },
   }
 }

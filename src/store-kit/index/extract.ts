@@ -1,5 +1,6 @@
 import type { AuditEvent } from '../../event/event.js'
 import type { Microseconds } from '../../event/timestamp.js'
+import type { Steps } from '../../filter/steps.js'
 import { type Columns, createColumns } from './columns.js'
 import type { IndexBounds } from './index-bounds.js'
 
@@ -20,8 +21,11 @@ export interface Extractor {
   readonly size: number
   /** Approximate memory. */
   readonly bytes: number
-  /** The event must be later than all before it. */
-  add(row: ExtractedRow): void
+  /**
+   * The event must be later than all before it. Returns the rest of the work if the event has very many values; it
+   * has to be done before the next addition.
+   */
+  add(row: ExtractedRow): Steps<void> | undefined
   extract(): Extract
 }
 
@@ -37,8 +41,8 @@ export function createExtractor(bounds?: IndexBounds): Extractor {
     },
     add({ time, type, username, system, attributes: text }) {
       const attributes = JSON.parse(text) as AuditEvent['attributes']
-      columns.add({ type, username, system, attributes })
       times.push(time)
+      return columns.add({ type, username, system, attributes })
     },
     extract: () => ({ times, columns }),
   }

@@ -1,5 +1,6 @@
 import type { AuditEvent, JsonValue } from '../../event/event.js'
 import type { Microseconds } from '../../event/timestamp.js'
+import type { Steps } from '../../filter/steps.js'
 import { type Block, createBlock } from './block.js'
 import type { BlockSource } from './block-source.js'
 import type { IndexPart } from './part.js'
@@ -12,12 +13,17 @@ export interface GrowingIndex {
   readonly bytes: number
   /** Time of the newest event that was added in order, or up to which events were dropped. */
   readonly last: Microseconds
-  /** Adds an event that is later than all before it. */
+  /** Adds an event that is later than all before it. Call `finish` after it. */
   add(time: Microseconds, event: AuditEvent): void
-  /** Adds an event of any time. */
+  /** Adds an event of any time. Call `finish` after it. */
   addLate(time: Microseconds, event: AuditEvent): void
-  /** The events so far; events that are added later are not in these parts. */
-  parts(): readonly IndexPart[]
+  /** Does what the additions have left to do, until `isOver`; false if there is more. */
+  finish(isOver: () => boolean): boolean
+  /**
+   * The events so far; events that are added later are not in these parts. `undefined` if `isOver` was true before
+   * the late events were sorted.
+   */
+  parts(isOver: () => boolean): readonly IndexPart[] | undefined
   /** Drops the blocks without events later than the time. */
   dropUntil(time: Microseconds): void
   /** Drops the late events. */
@@ -40,16 +46,26 @@ export function createGrowingIndex(
   let lateEvents = new Map<Microseconds, AuditEvent>()
   let lateBytes = 0
   let lastLateBlock: Block | undefined
+  let work: Steps<void> | undefined
   let made = 0
 
   const maxInBlock = (): number => (typeof blockSize === 'number' ? blockSize : blockSize())
   const newBlock = (): Block => createBlock(`memory-${++made}`, createSource)
 
-  const blockOfLate = (): Block => {
-    const block = newBlock()
-    const inOrder = Array.from(lateEvents).toSorted(([a], [b]) => a - b)
-    for (const [time, event] of inOrder) block.add(time, event)
-    return block
+  const finish = (isOver: () => boolean): boolean => {
+    while (work) {
+      if (work.next().done) work = undefined
+      else if (isOver()) return false
+    }
+    return true
+  }
+  function* addLateBlock(events: LateEvents, to: Block[]): Steps<void> {
+    to.push(yield* sortedBlock(newBlock(), events))
+  }
+  function* setLastLateBlock(events: LateEvents): Steps<void> {
+    const block = yield* sortedBlock(newBlock(), events)
+    // They may have been dropped meanwhile.
+    if (events === lateEvents) lastLateBlock = block
   }
 
   return {
@@ -63,25 +79,32 @@ export function createGrowingIndex(
       return last
     },
     add(time, event) {
+      finish(never)
       let block = blocks.at(-1)
       if (!block || block.size >= maxInBlock() || block.bytes >= maxBytes) {
         block = newBlock()
         blocks.push(block)
       }
-      block.add(time, event)
+      work = block.add(time, event)
       last = time
     },
     addLate(time, event) {
+      finish(never)
       lateEvents.set(time, event)
       lateBytes += jsonBytes(event.attributes)
       lastLateBlock = undefined
       if (lateEvents.size < maxInBlock() && lateBytes < maxBytes) return
-      lateBlocks.push(blockOfLate())
+      work = addLateBlock(lateEvents, lateBlocks)
       lateEvents = new Map()
       lateBytes = 0
     },
-    parts() {
-      if (lateEvents.size > 0) lastLateBlock ??= blockOfLate()
+    finish,
+    parts(isOver) {
+      if (!finish(isOver)) return undefined
+      if (lateEvents.size > 0 && !lastLateBlock) {
+        work = setLastLateBlock(lateEvents)
+        if (!finish(isOver)) return undefined
+      }
       const all = lastLateBlock
         ? [...blocks, ...lateBlocks, lastLateBlock]
         : [...blocks, ...lateBlocks]
@@ -98,6 +121,21 @@ export function createGrowingIndex(
       lastLateBlock = undefined
     },
   }
+}
+
+type LateEvents = ReadonlyMap<Microseconds, AuditEvent>
+
+const never = (): boolean => false
+
+/** Adds the events to the empty block. */
+function* sortedBlock(block: Block, events: LateEvents): Steps<Block> {
+  const inOrder = Array.from(events).toSorted(([a], [b]) => a - b)
+  for (const [time, event] of inOrder) {
+    const rest = block.add(time, event)
+    if (rest) yield* rest
+    yield
+  }
+  return block
 }
 
 const MEMBER_BYTES = 48

@@ -11,7 +11,10 @@ it('the event loop runs while long texts that begin alike are sorted', async () 
   })
   const prefix = 'x'.repeat(20_000)
   for (let i = 0; i < 1001; i++)
-    collector.add({ id: `${i}`, attributes: { text: `${prefix}${i % 1000}` } } as never as AuditEvent)
+    collector.add({
+      id: `${i}`,
+      attributes: { text: `${prefix}${i % 1000}` },
+    } as never as AuditEvent)
   const turns = await turnsDuring(async () => {
     const { events, truncated } = await collector.page()
     expect([events.length, truncated]).toEqual([1000, true])

@@ -3,6 +3,7 @@ import { parseQuery } from 'daybook'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { compileFilter } from '../../../../src/filter/evaluate.js'
+import { finishSteps, type Steps } from '../../../../src/filter/steps.js'
 import { createBlock } from '../../../../src/store-kit/index/block.js'
 import { extractedSource } from '../../../../src/store-kit/index/block-source.js'
 import { type Columns, createColumns } from '../../../../src/store-kit/index/columns.js'
@@ -30,15 +31,17 @@ const eventOf = (attributes: JsonObject): AuditEvent => ({
 const uniqueNames = (at: number, count: number): JsonObject =>
   Object.fromEntries(range(count).map((i) => [`unique-${at}-${i}`, i]))
 
+const finish = (rest: Steps<void> | undefined): void => rest && finishSteps(rest)
+
 function columnsOf(events: readonly JsonObject[], bounds = INDEX_BOUNDS): Columns {
   const columns = createColumns(bounds)
-  for (const attributes of events) columns.add(eventOf(attributes))
+  for (const attributes of events) finish(columns.add(eventOf(attributes)))
   return columns
 }
 
 function partOf(events: readonly AuditEvent[], bounds = INDEX_BOUNDS): IndexPart {
   const block = createBlock('block', () => extractedSource(bounds))
-  for (const [time, event] of events.entries()) block.add(time, event)
+  for (const [time, event] of events.entries()) finish(block.add(time, event))
   return block.part()
 }
 
@@ -137,4 +140,31 @@ it('with few columns and values, no event is missed', () => {
     { numRuns: 40 },
   )
   expect(excluded).toBeGreaterThan(100)
+})
+
+it('an event of 100,000 values is added in steps, and found by each of its names', () => {
+  const names = range(25_000)
+  const wide = {
+    list: names.map((i) => ({ [`l${i}`]: i })),
+    nulls: Object.fromEntries(names.map((i) => [`n${i}`, null])),
+    first: 1,
+    ...Object.fromEntries(names.map((i) => [`k${i}`, i])),
+    last: { of: { all: 1 } },
+  }
+  const columns = createColumns()
+  expect(columns.add(eventOf({ first: 1 }))).toBeUndefined()
+  const rest = columns.add(eventOf(wide))!
+  let steps = 0
+  while (!rest.next().done) steps += 1
+  expect(steps).toBeGreaterThanOrEqual(9)
+  expect(columns.size).toBe(2)
+
+  const part = partOf([eventOf({ first: 1 }), eventOf(wide), eventOf({ last_of_all: 1 })])
+  for (const name of ['list_l0', 'list_l24999', 'k0', 'k12000', 'k24999'])
+    expect(candidates(part, `filter[${name}_gteq]=0`)).toEqual([1])
+  expect(candidates(part, 'filter[first_eq]=1')).toEqual([0, 1])
+  expect(candidates(part, 'filter[last_of_all_eq]=1')).toEqual([1, 2])
+  // It is no candidate for other names that have a column.
+  const both = partOf([eventOf({ other: 1 }), eventOf({ other: 1 }), eventOf(wide)])
+  expect(candidates(both, 'filter[other_eq]=1')).toEqual([0, 1])
 })

@@ -1,7 +1,7 @@
 import { throwIfAborted } from '../../src/errors.js'
 import { SUFFIX_LENGTH } from '../../src/event/event-id.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
-import type { Damage } from '../../src/store/damage.js'
+import { createDamageReporter, type Damage } from '../../src/store/damage.js'
 import type { Verification, VerifyOptions } from '../../src/store/verification.js'
 import {
   createFindings,
@@ -26,6 +26,7 @@ import type { PostgresLog } from './log/log.js'
 import { findUnreadable } from './schema/find-unreadable.js'
 import type { Names } from './schema/names.js'
 import { createReadableEvents } from './schema/readable-events.js'
+import { LIVE_COLUMNS, readLiveRows } from './schema/live-rows.js'
 import { STORED_COLUMNS, faultOf } from './schema/rows.js'
 import { type Read, timesBetween, verifySegment } from './verify-index.js'
 
@@ -78,7 +79,9 @@ export async function verifyLog(
 
   await guarded(run, names.events, () => verifyEvents(run))
   await guarded(run, names.liveEvents, () => verifyLive(run))
-  const segments = await verifySegments(
+  let segments = 0
+  await guarded(run, names.indexState, async () => {
+  segments = await verifySegments(
     {
       load: () => loadVisible(run),
       verify: (row) => verifyWhole(run, row),
@@ -88,6 +91,7 @@ export async function verifyLog(
     options,
   )
   await guarded(run, names.events, () => verifyCoverage(run))
+  })
   return findings.result(segments)
 }
 
@@ -182,24 +186,20 @@ async function verifyForeignIds(
 }
 
 async function verifyLive({ names: { liveEvents }, read, found }: Run): Promise<void> {
+  const damages = createDamageReporter()
+  damages.watch(found)
   for (let last: Microseconds = -1; ;) {
     const rows = await read((client) =>
       ask(
         client,
-        `SELECT created_at, suffix, attributes FROM ${liveEvents}
+        `SELECT ${LIVE_COLUMNS} FROM ${liveEvents}
          WHERE created_at > $1 ORDER BY created_at LIMIT ${STEP}`,
         last,
       ),
     )
-    for (const [text, suffix, attributes] of rows) {
-      last = Number(text)
-      try {
-        JSON.parse(attributes!)
-      } catch {
-        found(damagedEvent(last, suffix, 'its attributes are not JSON'))
-      }
-    }
+    readLiveRows(rows, damages)
     if (rows.length < STEP) return
+    last = Number(rows.at(-1)![0])
   }
 }
 

@@ -23,6 +23,7 @@ import { loadIndexState, type SqliteSegmentRow } from './index/index-state.js'
 import { isLost } from './index/lost-events.js'
 import { readSegment } from './index/segment-reader.js'
 import { createEventReader } from './schema/events.js'
+import { onlyRow } from './schema/only-row.js'
 import { readAfter } from './schema/read-after.js'
 import type { Tables } from './schema/tables.js'
 import { timesBetween, verifySegment } from './verify-index.js'
@@ -72,9 +73,11 @@ export async function verifyFile(
   }
   const run: Run = { ...findings, tables, options, known: createKnownNames(), work }
 
-  await guarded(run, 'daybook_events', verifyEvents(run))
-  await guarded(run, 'daybook_live', verifyLive(run))
-  const segments = await verifySegments(
+  await guarded(run, 'daybook_events', () => work(verifyEvents(run)))
+  await guarded(run, 'daybook_live', () => work(verifyLive(run)))
+  let segments = 0
+  await guarded(run, 'daybook_index', async () => {
+  segments = await verifySegments(
     {
       load: () => connection.retry(() => loadIndexState(connection), { signal }),
       verify: (row) => verifyWhole(run, row),
@@ -83,19 +86,16 @@ export async function verifyFile(
     },
     options,
   )
-  await guarded(run, 'daybook_events', verifyCoverage(run))
+  await guarded(run, 'daybook_events', () => work(verifyCoverage(run)))
+  })
   await verifyTables(run)
   return findings.result(segments)
 }
 
-/** Runs the steps. If SQLite itself cannot read something, the steps end and the damage is noted. */
-async function guarded(
-  { found, work }: Run,
-  table: string,
-  steps: Iterator<undefined, void>,
-): Promise<void> {
+/** Verifies a table. If it cannot be read, its verification ends and the damage is noted. */
+async function guarded({ found }: Run, table: string, verify: () => Promise<void>): Promise<void> {
   try {
-    await work(steps)
+    await verify()
   } catch (error) {
     // `verifySegments` has noted it.
     if (error instanceof DamagedSegment) return
@@ -131,17 +131,13 @@ function* verifyEvents({
   if (last > highWater) found(staleHighWater('daybook_high_water', highWater, last))
 }
 
-const marksOf = ({ statement }: Connection): Marks => statement(MARKS).get() as Marks
+const marksOf = (connection: Connection): Marks => onlyRow(connection, MARKS)
 
-function* verifyLive({ tables: { live }, found }: Run): Generator<undefined, void> {
-  for (const { created_at, suffix, attributes } of live.between({ from: 0, to: 9e15 })) {
-    try {
-      JSON.parse(attributes)
-    } catch {
-      found(damagedEvent(created_at, suffix, 'its attributes are not JSON'))
-    }
-  }
-  yield
+// eslint-disable-next-line require-yield
+function* verifyLive({ tables: { live, damages }, found }: Run): Generator<undefined, void> {
+  const stop = damages.watch(found)
+  live.between({ from: 0, to: Number.MAX_SAFE_INTEGER })
+  stop()
 }
 
 async function verifyWhole(run: Run, row: SqliteSegmentRow): Promise<void> {
@@ -150,7 +146,7 @@ async function verifyWhole(run: Run, row: SqliteSegmentRow): Promise<void> {
   const readNames = (): boolean => readNextNames(connection, known, row)
   while (await connection.retry(readNames, { signal: options.signal })) await nextTurn()
   await work(verifySegment(connection, row))
-  await guarded(run, 'daybook_events', verifyPresence(run, row))
+  await guarded(run, 'daybook_events', () => work(verifyPresence(run, row)))
 }
 
 /** Finds events that a segment lists and that were not removed, but that have no row. */

@@ -1,3 +1,4 @@
+import { AuditLogError } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import { idOf } from '../event/event-id.js'
 import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
@@ -38,6 +39,36 @@ export function damagedEvent(time: Microseconds, suffix: unknown, reason: string
   const id = typeof suffix === 'string' ? idOf(time, suffix) : undefined
   const place = `event ${id ?? `of ${timeText(time)}`}`
   return { kind: 'event', place, reason, affects: AFFECTS, id, from: time, to: time }
+}
+
+export const damagedEventError = (id: string, cause?: unknown): AuditLogError =>
+  new AuditLogError('DAMAGED', `event ${id} cannot be read, because its row is damaged`, { cause })
+
+function isJsonObject(json: unknown): boolean {
+  if (typeof json !== 'string') return false
+  try {
+    const value: unknown = JSON.parse(json)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+  } catch {
+    return false
+  }
+}
+
+const isTextOrNull = (value: unknown): boolean => value === null || typeof value === 'string'
+
+/** How the row of an open live event is not one that was written; `undefined` if that is not known. It has no checksum. */
+export function openEventFault(row: {
+  readonly suffix: unknown
+  readonly type: unknown
+  readonly username: unknown
+  readonly source: unknown
+  readonly attributes: unknown
+}): string | undefined {
+  const { suffix, type, username, source, attributes } = row
+  const isText = typeof suffix === 'string' && typeof type === 'string'
+  if (!isText || !isTextOrNull(username) || !isTextOrNull(source))
+    return 'a value of its row is missing or is no text'
+  return isJsonObject(attributes) ? undefined : 'its attributes are no JSON object'
 }
 
 /** The fields of a segment that a report contains. */

@@ -12,6 +12,7 @@ export const QUERY_CANCELED = '57014'
 export const DATATYPE_MISMATCH = '42804'
 export const NO_ACTIVE_TRANSACTION = '25P01'
 export const UNDEFINED_TABLE = '42P01'
+const DATA_CORRUPTED = 'XX001'
 
 // Conditions that may end soon: https://www.postgresql.org/docs/current/errcodes-appendix.html
 const TRANSIENT = new Set([
@@ -25,6 +26,10 @@ const TRANSIENT = new Set([
   '55P03', // lock_not_available
 ])
 const TRANSIENT_CLASSES = /^(?:08|53|57|58)/
+
+/** An error like those of the server, for a row that it can read but that makes no sense. */
+export const damagedData = (reason: string): Error =>
+  Object.assign(new Error(reason), { code: DATA_CORRUPTED })
 
 /** True if the server could not read stored data because it is damaged. */
 export function isCorrupt(error: unknown): boolean {

@@ -10,6 +10,8 @@ import {
   type TextRow,
 } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
+import { asAuditLogError, damagedData } from '../connection/failures.js'
+import type { AuditLogError } from '../../../src/errors.js'
 import { IDLE_TIMEOUT } from './transaction-settings.js'
 
 export const DEFAULT_TUNING: SealingTuning = { segmentSize: 8192, fanOut: 16 }
@@ -98,11 +100,16 @@ export interface IndexState {
   readonly isRebuildRequested: boolean
 }
 
+/** The error of a log whose row of the index's state is not as it was written. */
+export const damagedIndexState = (): AuditLogError =>
+  asAuditLogError(damagedData('the row of index_state is missing or lacks a value'))
+
 /** SQL for the rows of {@link readIndexState}. */
 export const selectIndexState = ({ indexState }: Names): string =>
   `SELECT version, sealed_to, removed, removed_before, rebuild FROM ${indexState}`
 
-export function readIndexState(row: TextRow): IndexState {
+export function readIndexState(row: TextRow | undefined): IndexState {
+  if (!row?.every((value) => value !== null)) throw damagedIndexState()
   const [version, sealedTo, removed, removedBefore, rebuild] = row
   return {
     version: Number(version),
@@ -118,7 +125,7 @@ export async function loadIndexState(
   names: Names,
 ): Promise<IndexState> {
   const [row] = await ask(client, selectIndexState(names))
-  return readIndexState(row!)
+  return readIndexState(row)
 }
 
 /**
@@ -133,7 +140,7 @@ export const changeIndexState = (
   runInTransaction(client, async () => {
     await ask(client, IDLE_TIMEOUT)
     const [row] = await ask(client, `${selectIndexState(names)} FOR UPDATE`)
-    const next = await change(readIndexState(row!))
+    const next = await change(readIndexState(row))
     if (!next) return false
     await ask(
       client,

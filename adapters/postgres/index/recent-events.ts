@@ -40,6 +40,9 @@ export interface RecentEvents {
 }
 
 const BLOCK = 2048
+/** Rows, and length of their attributes, between two checks of the time. */
+const STEP = 64
+const STEP_LENGTH = 65_536
 const SLICE_MS = 5
 
 /** `nextStage` returns a number that no addition has had before. */
@@ -67,13 +70,18 @@ export function createRecentEvents(bounds: IndexBounds, nextStage: () => number)
     async addRows(rows, add, checkTime) {
       stage = nextStage()
       startSlice()
-      for (const row of rows) {
+      let unchecked = 0
+      for (const [i, row] of rows.entries()) {
         add(row)
-        while (!index.finish(isOver) || isOver()) {
+        unchecked += row[6]?.length ?? 0
+        const isCheckDue = i % STEP === 0 || unchecked > STEP_LENGTH
+        if (isCheckDue) unchecked = 0
+        if (index.finish(isOver) && !(isCheckDue && isOver())) continue
+        do {
           await pause(checkTime)
           // A statement that was made during the pause also reads the rows that are added from here on.
           stage = nextStage()
-        }
+        } while (!index.finish(isOver))
       }
     },
     async parts(checkTime) {

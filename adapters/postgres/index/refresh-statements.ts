@@ -1,6 +1,7 @@
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { TextRow } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
+import { damagedIndexState } from './index-state.js'
 import { serverSql } from '../schema/server.js'
 
 /*
@@ -94,14 +95,16 @@ export const readLateRow = (row: TextRow): LateRow => ({
 export function readRefreshed(rows: readonly TextRow[]): Refreshed {
   const ofKind = (kind: string): readonly TextRow[] => rows.filter((row) => row[0] === kind)
   const [state] = ofKind('state')
+  if (!state?.slice(1, 8).every((value) => value !== null)) throw damagedIndexState()
+  const [, version, sealedTo, running, stage, server, removed, removedBefore] = state
   return {
-    stage: Number(state![4]),
-    server: state![5]!,
-    version: Number(state![1]),
-    sealedTo: Number(state![2]),
-    removed: Number(state![6]),
-    removedBefore: Number(state![7]),
-    running: BigInt(state![3]!),
+    stage: Number(stage),
+    server: server!,
+    version: Number(version),
+    sealedTo: Number(sealedTo),
+    removed: Number(removed),
+    removedBefore: Number(removedBefore),
+    running: BigInt(running!),
     late: ofKind('late').map(readLateRow),
     fresh: ofKind('fresh').map((row) => row.slice(5)),
   }

@@ -57,7 +57,7 @@ export async function readUnsealed(
   const { names, steps, run, bounds } = context
   const found = await run(async (client) => {
     const [row] = await askLast(client, `${BEGIN} ${selectIndexState(names)}`)
-    const state = readIndexState(row!)
+    const state = readIndexState(row)
     const read = await readRows(client, context, state.sealedTo, size)
     await ask(client, 'COMMIT')
     return read && { ...state, ...read }

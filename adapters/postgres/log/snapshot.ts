@@ -2,7 +2,7 @@ import { queryTimedOut } from '../../../src/errors.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { ask, askAll, type PostgresPoolClient, type TextRow } from '../connection/client.js'
 import { type Ask, createAsk } from '../connection/connection.js'
-import { LIVE_COLUMNS, type LiveRow, readLiveRow } from '../schema/live-rows.js'
+import { LIVE_COLUMNS, type LiveRow, readLiveRows } from '../schema/live-rows.js'
 import type { Names } from '../schema/names.js'
 
 /** One snapshot of the log. */
@@ -37,7 +37,7 @@ export type InSnapshot = <Result>(
 ) => Promise<Result>
 
 /** `timeoutMs` limits each statement; `checkTime` applies it to all statements of a snapshot together. */
-export function createSnapshots({ liveEvents }: Names, timeoutMs: number): InSnapshot {
+export function createSnapshots({ liveEvents, readable }: Names, timeoutMs: number): InSnapshot {
   // Index scans along the key, unless `list` sets another plan: for a table that has grown since it was
   // analyzed, the planner would read and sort all of it.
   const begin = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
@@ -58,7 +58,7 @@ export function createSnapshots({ liveEvents }: Names, timeoutMs: number): InSna
     const snapshot = {
       ask: createAsk(client),
       isReplica,
-      open: live!.map(readLiveRow),
+      open: readLiveRows(live!, readable.damages),
       checkTime() {
         if (performance.now() > end) throw queryTimedOut(timeoutMs)
       },

@@ -1,5 +1,7 @@
 import type { AuditEvent, JsonObject } from '../../../src/event/event.js'
 import { setKey } from '../../../src/event/json-copy.js'
+import { damagedEvent, damagedEventError, openEventFault } from '../../../src/store-kit/damages.js'
+import type { DamageReporter } from '../../../src/store/damage.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { TextRow } from '../connection/client.js'
 import type { Ask } from '../connection/connection.js'
@@ -18,7 +20,26 @@ export interface LiveRow {
 
 export const LIVE_COLUMNS = `${EVENT_COLUMNS}, revision, heartbeats, base_revision`
 
-export function readLiveRow(row: TextRow): LiveRow {
+const faultOf = ([, suffix, type, username, source, , attributes]: TextRow): string | undefined =>
+  openEventFault({ suffix, type, username, source, attributes })
+
+/** The rows with the {@link LIVE_COLUMNS} that can be read; reports the others. */
+export const readLiveRows = (rows: readonly TextRow[], damages: DamageReporter): LiveRow[] =>
+  rows
+    .filter((row) => {
+      const fault = faultOf(row)
+      if (fault !== undefined) damages.report(damagedEvent(Number(row[0]), row[1], fault))
+      return fault === undefined
+    })
+    .map(toLiveRow)
+
+/** The row of the event with this id. Throws `DAMAGED` if it cannot be read. */
+export function readLiveRow(row: TextRow, id: string): LiveRow {
+  if (faultOf(row) !== undefined) throw damagedEventError(id)
+  return toLiveRow(row)
+}
+
+function toLiveRow(row: TextRow): LiveRow {
   const [revision, heartbeats, baseRevision] = row.slice(7).map(Number)
   return {
     time: Number(row[0]),

@@ -1,8 +1,7 @@
-import { AuditLogError } from '../../../src/errors.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { idOf, parseEventId } from '../../../src/event/event-id.js'
 import { formatTimestamp } from '../../../src/event/timestamp.js'
-import { DAMAGED_EVENT, damagedEvent } from '../../../src/store-kit/damages.js'
+import { DAMAGED_EVENT, damagedEvent, damagedEventError } from '../../../src/store-kit/damages.js'
 import { LazyEvent } from '../../../src/store-kit/lazy-event.js'
 import { createDamageReporter, type DamageReporter } from '../../../src/store/damage.js'
 import type { TextRow } from '../connection/client.js'
@@ -90,9 +89,6 @@ export function rowToLazyEvent(row: TextRow): AuditEvent {
   return json.includes(ADDED_MEMBER) ? rowToEvent(row) : new LazyEvent(ownFields(row), json)
 }
 
-const damagedError = (id: string, cause?: unknown): AuditLogError =>
-  new AuditLogError('DAMAGED', `event ${id} cannot be read, because its row is damaged`, { cause })
-
 /**
  * The event with this id, or `undefined`; open live events are not found. Throws `DAMAGED` if it cannot
  * be read.
@@ -109,8 +105,8 @@ export async function findEvent(
   const rows = await ask(select, id, parsed?.time ?? null).catch((cause: unknown) => {
     if (!isCorrupt(cause)) throw cause
     if (parsed) damages.report(damagedEvent(parsed.time, parsed.suffix, (cause as Error).message))
-    throw damagedError(id, cause)
+    throw damagedEventError(id, cause)
   })
-  if (checkRows(damages)(rows).length < rows.length) throw damagedError(id)
+  if (checkRows(damages)(rows).length < rows.length) throw damagedEventError(id)
   return rows.map(rowToEvent).find((event) => event.id === id)
 }

@@ -6,7 +6,7 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, runInTransaction, type PostgresPoolClient } from '../connection/client.js'
 import { createAsk } from '../connection/connection.js'
 import type { PostgresLog } from '../log/log.js'
-import { LIVE_COLUMNS, readLiveRow, readOpen } from '../schema/live-rows.js'
+import { LIVE_COLUMNS, readLiveRows, readOpen } from '../schema/live-rows.js'
 import { makePartitions } from '../schema/partitions.js'
 import { EVENT_COLUMNS, rowToEvent } from '../schema/rows.js'
 import { eventChecksum } from '../schema/event-checksum.js'
@@ -46,7 +46,7 @@ async function findExisting(
       `SELECT ${LIVE_COLUMNS} FROM ${liveEvents} WHERE created_at = ANY ($1::bigint[])`,
       times,
     )
-    const live = open.map(readLiveRow)
+    const live = readLiveRows(open, names.readable.damages)
     for (const [i, event] of (await readOpen(createAsk(client), names, live)).entries()) {
       byTime.set(live[i]!.time, { event, json: JSON.stringify(event.attributes) })
       ids.add(event.id)

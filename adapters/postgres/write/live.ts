@@ -1,6 +1,6 @@
 import { AuditLogError } from '../../../src/errors.js'
 import type { AuditEvent, JsonObject } from '../../../src/event/event.js'
-import { isUuid, parseEventId } from '../../../src/event/event-id.js'
+import { eventId, isUuid, parseEventId } from '../../../src/event/event-id.js'
 import type { LiveChange } from '../../../src/store/store.js'
 import { ask, DURABLE, type PostgresPoolClient } from '../connection/client.js'
 import { createAsk } from '../connection/connection.js'
@@ -26,7 +26,7 @@ async function findRow(
     time,
     suffix,
   )
-  return row && readLiveRow(row)
+  return row && readLiveRow(row, eventId(time, suffix))
 }
 
 /** True if the change follows the stored revision; false if it has been applied already. */

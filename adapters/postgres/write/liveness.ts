@@ -31,10 +31,12 @@ export function createLivenessMonitor(
         client,
         `SELECT created_at, suffix, heartbeats FROM ${log.names.liveEvents}`,
       )
-      const open = rows.map(([time, suffix, heartbeats]): Heartbeat => ({
-        id: eventId(Number(time), suffix!),
-        heartbeats: Number(heartbeats),
-      }))
+      const open = rows.flatMap(([time, suffix, heartbeats]): readonly Heartbeat[] =>
+        // Queries report a damaged row.
+        typeof suffix === 'string'
+          ? [{ id: eventId(Number(time), suffix), heartbeats: Number(heartbeats) }]
+          : [],
+      )
       for (const { id, heartbeats } of findSilent(open))
         if (await abandonLive(client, log, id, heartbeats)) onClosed()
     })

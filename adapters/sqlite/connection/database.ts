@@ -86,6 +86,10 @@ export const isCorrupt = (error: unknown): boolean =>
     codeOf(error).startsWith(code),
   )
 
+/** An error like those of SQLite, for a row that SQLite can read but that makes no sense. */
+export const damagedFile = (reason: string): Error =>
+  Object.assign(new Error(reason), { code: 'SQLITE_CORRUPT' })
+
 /** True if SQLite could not read the attributes of a row, or the pages that hold them. */
 export const isUnreadable = (error: unknown): boolean =>
   isCorrupt(error) || (error instanceof Error && error.message === 'malformed JSON')

@@ -4,6 +4,7 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import { INDEX_BOUNDS, type IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
 import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import type { Connection } from '../connection/connection.js'
+import { onlyRow } from '../schema/only-row.js'
 import { isLeased } from './lease.js'
 
 // Reads no more than the sizes of the attributes.
@@ -37,9 +38,7 @@ interface NewBytes {
  */
 export function isFullOfBytes(connection: Connection, maxBytes: number): boolean {
   const { statement } = connection
-  const { sealed_to } = statement('SELECT sealed_to FROM daybook_index').get() as {
-    readonly sealed_to: Microseconds
-  }
+  const { sealed_to } = onlyRow<{ readonly sealed_to: Microseconds }>(connection, SEALED_TO)
   let state = known.get(connection)
   if (state?.sealedTo !== sealed_to) {
     state = { sealedTo: sealed_to, last: sealed_to, bytes: 0 }
@@ -55,6 +54,8 @@ export function isFullOfBytes(connection: Connection, maxBytes: number): boolean
   return state.bytes >= maxBytes
 }
 
+const SEALED_TO = 'SELECT sealed_to FROM daybook_index'
+
 const UNSEALED = 'SELECT appended - sealed AS unsealed FROM daybook_high_water, daybook_index'
 
 // Segments that were abandoned, are to be built anew, or that end before the oldest event.
@@ -69,8 +70,8 @@ const hasUnsealed = (connection: Connection, size: number): boolean =>
   countUnsealed(connection) >= size
 
 /** As for {@link isSealDue}, it may be too high after events were removed. */
-export const countUnsealed = ({ statement }: Connection): number =>
-  (statement(UNSEALED).get() as { readonly unsealed: number }).unsealed
+export const countUnsealed = (connection: Connection): number =>
+  onlyRow<{ readonly unsealed: number }>(connection, UNSEALED).unsealed
 
 function isWorkDue(connection: Connection, { segmentSize, bounds }: SealingTuning): boolean {
   if (isSealDue(connection, segmentSize, bounds ?? INDEX_BOUNDS)) return true

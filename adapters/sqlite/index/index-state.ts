@@ -4,6 +4,7 @@ import type { SealingTuning } from '../../../src/store-kit/index-builder/segment
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import { keyChecksum } from '../../../src/store-kit/index/checksums.js'
 import type { Connection } from '../connection/connection.js'
+import { checkRow } from '../schema/only-row.js'
 
 /*
  * The index of the attributes on disk. A segment indexes some events, numbered in the order of their times,
@@ -90,7 +91,11 @@ function toSegmentRow({ partial, state, checksum, ...row }: SegmentValues): Sqli
  */
 export function loadIndexState({ statement }: Connection): IndexState {
   const rows = statement(STATE).all() as StateRow[]
-  const { version, sealed_to, sealed_late } = rows[0]!
+  const [first] = rows
+  const { version, sealed_to, sealed_late } = checkRow(
+    first && { version: first.version, sealed_to: first.sealed_to, sealed_late: first.sealed_late },
+    STATE,
+  )
   const segments = rows.flatMap(({ version: _v, sealed_to: _t, sealed_late: _l, id, ...row }) =>
     id === null ? [] : [toSegmentRow({ id, ...row })],
   )

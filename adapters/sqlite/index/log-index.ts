@@ -7,6 +7,7 @@ import { isLost } from './lost-events.js'
 import { createRecentEvents } from './recent-events.js'
 import { createSegmentParts } from './segment-parts.js'
 import { missingEvent, segmentDamage } from '../../../src/store-kit/damages.js'
+import { onlyRow } from '../schema/only-row.js'
 import type { Tables } from '../schema/tables.js'
 
 /** The index of the events at one moment. */
@@ -104,7 +105,7 @@ export function createLogIndex(
   return {
     known,
     refresh(isOver) {
-      const marks = connection.statement(MARKS).get() as Marks
+      const marks = onlyRow<Marks>(connection, MARKS)
       const before = known(marks)
       if (before) return before
       const coverage = cover(marks, isOver)

@@ -1,5 +1,6 @@
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
+import { onlyRow } from '../schema/only-row.js'
 import type { SqliteSegmentRow } from './index-state.js'
 
 const EXISTS = 'SELECT 1 FROM daybook_events WHERE created_at = ?'
@@ -8,15 +9,15 @@ const REMOVED = 'SELECT removed, removed_before FROM daybook_index'
 
 /** True if no row has this time, although one of the segments does and no event was removed since it was built. */
 export function isLost(
-  { statement }: Connection,
+  connection: Connection,
   segments: readonly Pick<SqliteSegmentRow, 'removed' | 'first' | 'last'>[],
   time: Microseconds,
 ): boolean {
-  if (statement(EXISTS).get(time)) return false
-  const { removed, removed_before } = statement(REMOVED).get() as {
+  if (connection.statement(EXISTS).get(time)) return false
+  const { removed, removed_before } = onlyRow<{
     readonly removed: number
     readonly removed_before: Microseconds
-  }
+  }>(connection, REMOVED)
   return (
     time >= removed_before &&
     segments.some((row) => row.removed === removed && row.first <= time && row.last >= time)

@@ -10,6 +10,7 @@ import { createDamageReporter } from '../../../src/store/damage.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
 import { createEventReader } from '../schema/events.js'
+import { onlyRow } from '../schema/only-row.js'
 import { readAfter } from '../schema/read-after.js'
 import type { DriverContext } from './driver-context.js'
 import { loadIndexState } from './index-state.js'
@@ -40,8 +41,8 @@ export function requestRebuild({ statement }: Connection): void {
 }
 
 /** True until the index was built anew after `requestRebuild`. */
-export const isRebuildRequested = ({ statement }: Connection): boolean =>
-  (statement(REBUILD).get() as { readonly rebuild: number }).rebuild === 1
+export const isRebuildRequested = (connection: Connection): boolean =>
+  onlyRow<{ readonly rebuild: number }>(connection, REBUILD).rebuild === 1
 
 /** One damaged segment; all segments if that was requested, or if the range of one is not known. */
 function nextRebuild(connection: Connection): Rebuild | undefined {
@@ -60,7 +61,7 @@ async function readRange(
   to: Microseconds,
   size: number,
 ): Promise<UnsealedEvents> {
-  const { removed } = connection.statement(REMOVED).get() as { readonly removed: number }
+  const { removed } = onlyRow<{ readonly removed: number }>(connection, REMOVED)
   const extractor = createExtractor(bounds)
   // The store's own connection reports events that cannot be read.
   const events = createEventReader(connection, createDamageReporter())

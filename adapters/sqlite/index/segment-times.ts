@@ -4,6 +4,7 @@ import { DamagedSegment, missingRows } from '../../../src/store-kit/index/segmen
 import { decodeTimes } from '../../../src/store-kit/index/time-blocks.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
+import { onlyRow } from '../schema/only-row.js'
 import type { DriverContext } from './driver-context.js'
 import { readingSegment, timesChecksum } from './checksums.js'
 import type { SqliteSegmentRow } from './index-state.js'
@@ -59,7 +60,7 @@ export function checkPresence(
   connection: Connection,
   segments: readonly SqliteSegmentRow[],
 ): Presence {
-  const { removed, removed_before } = connection.statement(REMOVED).get() as Removed
+  const { removed, removed_before } = onlyRow<Removed>(connection, REMOVED)
   const isUnchanged = segments.every(
     (segment) => segment.removed === removed && segment.first >= removed_before,
   )

@@ -5,6 +5,7 @@ import type { StepRunner } from '../../../src/store-kit/index-builder/steps.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { createDamageReporter } from '../../../src/store/damage.js'
 import { createEventReader } from '../schema/events.js'
+import { checkRow } from '../schema/only-row.js'
 import { type ReadRow, readAfter } from '../schema/read-after.js'
 import type { DriverContext } from './driver-context.js'
 import { forgetBytes, isFullOfBytes, isSealDue } from './due.js'
@@ -82,7 +83,10 @@ export async function readUnsealed(
 ): Promise<UnsealedRows | undefined> {
   const { connection, steps, write, bounds } = context
   if (!isSealDue(connection, size, bounds)) return undefined
-  const start = connection.statement(START).get({ size }) as SealingStart
+  const start = checkRow(
+    connection.statement(START).get({ size }) as SealingStart | undefined,
+    START,
+  )
   if (start.late + start.fresh === 0) forgetBytes(connection)
   if (start.late + start.fresh < size && !isFullOfBytes(connection, bounds.bytes)) {
     const sealed = start.appended - start.late - start.fresh

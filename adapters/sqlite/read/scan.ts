@@ -7,6 +7,7 @@ import type { ListOptions } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
 import type { Marks } from '../index/log-index.js'
+import { onlyRow } from '../schema/only-row.js'
 import type { EventRow } from '../schema/rows.js'
 import type { Tables } from '../schema/tables.js'
 import { runTimeSlice } from '../connection/time-slice.js'
@@ -38,8 +39,7 @@ export interface LogState extends Marks {
 const LOG_STATE = `SELECT created_at AS end, EXISTS (SELECT 1 FROM daybook_live) AS hasOpen,
   version, appended, sealed FROM daybook_high_water, daybook_index`
 
-export const readLogState = ({ statement }: Connection): LogState =>
-  statement(LOG_STATE).get() as LogState
+export const readLogState = (connection: Connection): LogState => onlyRow(connection, LOG_STATE)
 
 const COUNT_ROWS = 'SELECT count(*) AS rows FROM daybook_events WHERE created_at BETWEEN ? AND ?'
 

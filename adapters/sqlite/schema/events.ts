@@ -1,11 +1,11 @@
-import { AuditLogError } from '../../../src/errors.js'
 import type { EventDraft, ImportedEvent } from '../../../src/event/event.js'
 import { parseEventId } from '../../../src/event/event-id.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { DamageReporter } from '../../../src/store/damage.js'
 import type { Connection } from '../connection/connection.js'
 import { isUnreadable } from '../connection/database.js'
-import { damagedEvent } from '../../../src/store-kit/damages.js'
+import { damagedEvent, damagedEventError } from '../../../src/store-kit/damages.js'
+import { onlyRow } from './only-row.js'
 import {
   checksumOf,
   EVENT_COLUMNS,
@@ -55,6 +55,8 @@ const INSERT = `INSERT INTO daybook_events (created_at, suffix, type, username, 
 
 const HIGH_WATER = 'UPDATE daybook_high_water SET created_at = ?, appended = appended + ?'
 
+const HIGH_WATER_MARK = 'SELECT created_at FROM daybook_high_water'
+
 const SUFFIX_AT = 'SELECT suffix FROM daybook_events WHERE created_at = ?'
 
 const AT = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at = ?`
@@ -64,7 +66,8 @@ export const createEventTable = (connection: Connection, damages: DamageReporter
   ...createEventWriter(connection),
 })
 
-export function createEventReader({ statement }: Connection, damages: DamageReporter): EventReader {
+export function createEventReader(connection: Connection, damages: DamageReporter): EventReader {
+  const { statement } = connection
   const check = (row: EventRow): boolean => {
     if (isIntact(row)) return true
     damages.report(damagedEvent(row.created_at, row.suffix, 'its checksum is wrong'))
@@ -98,8 +101,7 @@ export function createEventReader({ statement }: Connection, damages: DamageRepo
 
   return {
     highWater() {
-      const row = statement('SELECT created_at FROM daybook_high_water').get()
-      return (row as { created_at: Microseconds }).created_at
+      return onlyRow<{ created_at: Microseconds }>(connection, HIGH_WATER_MARK).created_at
     },
     at,
     check,
@@ -114,8 +116,7 @@ export function createEventReader({ statement }: Connection, damages: DamageRepo
       const time = foreignTime(id) ?? parseEventId(id)?.time
       if (time === undefined) return undefined
       const row = at(time)
-      if (!row && suffixAt(time) !== undefined)
-        throw new AuditLogError('DAMAGED', `event ${id} cannot be read, because its row is damaged`)
+      if (!row && suffixAt(time) !== undefined) throw damagedEventError(id)
       return row && rowToEvent(row).id === id ? row : undefined
     },
   }

@@ -3,6 +3,8 @@ import type { JsonObject } from '../../../src/event/event.js'
 import { eventId, parseEventId } from '../../../src/event/event-id.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import type { Heartbeat } from '../../../src/store/liveness.js'
+import type { DamageReporter } from '../../../src/store/damage.js'
+import { damagedEvent, damagedEventError, openEventFault } from '../../../src/store-kit/damages.js'
 import type { LiveChange, OpenEvent } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
@@ -59,15 +61,24 @@ const TOUCH =
 
 const DELETE = 'DELETE FROM daybook_live WHERE created_at = ?'
 
-const OPEN = 'SELECT created_at, suffix, revision FROM daybook_live ORDER BY created_at'
+const ALL = `SELECT ${COLUMNS} FROM daybook_live ORDER BY created_at`
 
-const HEARTBEATS = 'SELECT created_at, suffix, heartbeats FROM daybook_live'
-
-export function createLiveTable(connection: Connection, events: EventTable): LiveTable {
+export function createLiveTable(
+  connection: Connection,
+  events: EventTable,
+  damages: DamageReporter,
+): LiveTable {
   const { database, statement } = connection
   /** Reads rows and their texts in one snapshot. */
   const inSnapshot = <Result>(act: () => Result): Result =>
     database.inTransaction ? act() : connection.snapshot(act)
+
+  /** False, and reported, if the row is not one that was written. */
+  const check = (row: LiveRow): boolean => {
+    const fault = openEventFault(row)
+    if (fault !== undefined) damages.report(damagedEvent(row.created_at, row.suffix, fault))
+    return fault === undefined
+  }
 
   const rowAt = (time: Microseconds): LiveRow | undefined =>
     statement(AT).get(time) as LiveRow | undefined
@@ -75,7 +86,9 @@ export function createLiveTable(connection: Connection, events: EventTable): Liv
   const rowOf = (id: string): LiveRow | undefined => {
     const carried = parseEventId(id)
     const row = carried && rowAt(carried.time)
-    return row?.suffix === carried?.suffix ? row : undefined
+    if (!row || row.suffix !== carried.suffix) return undefined
+    if (!check(row)) throw damagedEventError(id)
+    return row
   }
 
   return {
@@ -84,7 +97,7 @@ export function createLiveTable(connection: Connection, events: EventTable): Liv
     },
     at(time) {
       const row = rowAt(time)
-      return row && withTexts(connection, row)
+      return row && check(row) ? withTexts(connection, row) : undefined
     },
     find(id) {
       // Most events are not open: these need no snapshot.
@@ -97,7 +110,7 @@ export function createLiveTable(connection: Connection, events: EventTable): Liv
     between: ({ from, to }) =>
       inSnapshot(() => {
         const rows = statement(BETWEEN).all(from, to) as LiveRow[]
-        return rows.map((row) => withTexts(connection, row))
+        return rows.filter(check).map((row) => withTexts(connection, row))
       }),
     timesBetween({ from, to }) {
       const rows = statement(TIMES_BETWEEN).all(from, to) as LiveRow[]
@@ -131,8 +144,8 @@ export function createLiveTable(connection: Connection, events: EventTable): Liv
       statement(DELETE).run(time)
       removeTexts(connection, time)
     },
-    open: () => (statement(OPEN).all() as LiveRow[]).map(openEventOf),
-    heartbeats: () => (statement(HEARTBEATS).all() as LiveRow[]).map(heartbeatOf),
+    open: () => (statement(ALL).all() as LiveRow[]).filter(check).map(openEventOf),
+    heartbeats: () => (statement(ALL).all() as LiveRow[]).filter(check).map(heartbeatOf),
   }
 }
 

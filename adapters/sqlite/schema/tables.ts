@@ -19,7 +19,7 @@ export function createTables(connection: Connection): Tables {
   return {
     connection,
     events,
-    live: createLiveTable(connection, events),
+    live: createLiveTable(connection, events, damages),
     throttles: createThrottleTable(connection),
     damages,
   }

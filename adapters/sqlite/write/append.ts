@@ -5,6 +5,7 @@ import { type ThrottleState, withSuppressed } from '../../../src/store/throttle-
 import type { Clock, Microseconds } from '../../../src/event/timestamp.js'
 import { type OutboxDraft, MAX_MOVED_DRAFTS, type Outbox } from './outbox.js'
 import { type Recovered, recoverRest } from './recover.js'
+import { checkRow } from '../schema/only-row.js'
 import type { Tables } from '../schema/tables.js'
 
 /** A draft as a thread gets it: cloning the attributes as well would take longer than inserting the row. */
@@ -68,7 +69,7 @@ export function createAppender(tables: Tables, outbox: Outbox, clock: Clock): Ap
   }
 
   const readLogState = (): readonly [highWater: Microseconds, hasOutboxDrafts: 0 | 1] =>
-    connection.statement(LOG_STATE).raw(true).get() as [Microseconds, 0 | 1]
+    checkRow(connection.statement(LOG_STATE).raw(true).get() as [Microseconds, 0 | 1], LOG_STATE)
 
   return {
     append({ drafts, recovered }) {

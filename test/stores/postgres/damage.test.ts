@@ -23,6 +23,15 @@ afterEach(async () => {
   await Promise.all(copies.splice(0).map((copy) => copy.remove()))
 })
 
+/** SQL that lets the columns of a table hold what a flipped bit may make of them. */
+const withoutConstraints = (table: string): string =>
+  `DO $$ DECLARE _column text; BEGIN
+     FOR _column IN SELECT attname FROM pg_attribute
+       WHERE attrelid = 'daybook.${table}'::regclass AND attnum > 0 AND attnotnull
+         AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = attrelid AND attnum = ANY (indkey))
+     LOOP EXECUTE format('ALTER TABLE daybook.${table} ALTER %I DROP NOT NULL', _column); END LOOP;
+   END $$;`
+
 // So small that lists use the index.
 const FIRST_PROBE = 32
 
@@ -299,3 +308,51 @@ it.each([
     expect((await audit.verify()).damage).toEqual([])
   },
 )
+
+it.each([
+  ['is gone', 'DELETE FROM daybook.index_state'],
+  ['has no version', 'UPDATE daybook.index_state SET version = NULL'],
+])('lists fail clearly while the state of the index %s, and verify names it', async (_, sql) => {
+  const { store } = await harness.open(`${withoutConstraints('index_state')} ${sql}`)
+  const audit = new AuditLog({ types: {}, store })
+  open.push(audit)
+  const reason = 'the row of index_state is missing or lacks a value'
+  await expect(audit.list('filter[text_eq]=text 3')).rejects.toMatchObject({
+    code: 'STORE_FAILED',
+    message: `the Postgres store failed: ${reason}`,
+  })
+  const { damage } = await audit.verify()
+  expect(damage.map(({ kind, reason }) => [kind, reason])).toContainEqual([
+    'database',
+    `the Postgres store failed: ${reason}`,
+  ])
+})
+
+it.each([
+  ['has no attributes', 'attributes = NULL'],
+  ['has attributes that are null', `attributes = 'null'`],
+  ['has no type', 'type = NULL'],
+  ['has no suffix', 'suffix = NULL'],
+])('an open live event whose row %s is left out and reported', async (_, change) => {
+  const copy = await postgresDatabase(base.name)
+  copies.push(copy)
+  const types = { 'bad:one': {}, 'good:one': {} }
+  const first = new AuditLog({ types, store: openStore(copy).store })
+  open.push(first as never)
+  await first.recordLive('bad:one', { n: 1 })
+  const good = (await first.recordLive('good:one', { n: 2 })).event!
+  await copy.pool.query(
+    `${withoutConstraints('live_events')} UPDATE daybook.live_events SET ${change} WHERE type = 'bad:one'`,
+  )
+
+  const audit = new AuditLog({ types: {}, store: openStore(copy).store })
+  open.push(audit)
+  const damages: Damage[] = []
+  audit.on('damaged', (damage) => damages.push(damage))
+  for (const query of ['filter[type_end]=:one', 'filter[n_gt]=0', 'filter[n_gt]=0&filter[sorts]=n'])
+    expect((await audit.list(query)).events.map(({ id }) => id)).toEqual([good.id])
+  expect(damages.length).toBeGreaterThan(0)
+  expect(damages.every(({ kind }) => kind === 'event')).toBe(true)
+  expect((await audit.verify()).damage).toMatchObject([{ kind: 'event' }])
+  expect((await audit.get(good.id))?.attributes).toEqual({ n: 2 })
+})

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import Database from 'better-sqlite3'
-import { AuditLog, type Damage } from 'daybook'
+import { AuditLog, type Damage, type EventStore } from 'daybook'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import { sqliteTruth } from '../../support/sqlite-index.js'
@@ -135,4 +135,81 @@ it('lists stay correct while SQLite cannot read the names of attributes', async 
   }
   expect(damages.length).toBeGreaterThan(0)
   expect(damages.every(({ kind }) => kind === 'segment')).toBe(true)
+})
+
+/** Lets columns hold what a flipped bit may make of them. */
+const withoutConstraints =
+  (table: string, sql: string): Harm =>
+  (database) => {
+    const { definition } = database
+      .prepare('SELECT sql AS definition FROM sqlite_schema WHERE name = ?')
+      .get(table) as { readonly definition: string }
+    const columns = definition.replaceAll(' NOT NULL', '').replace('STRICT', '')
+    database.exec(`ALTER TABLE ${table} RENAME TO intact; ${columns.replace(/STRICT/, '')};
+      INSERT INTO ${table} SELECT * FROM intact; DROP TABLE intact; ${sql}`)
+  }
+
+const ROWS: readonly (readonly [table: string, what: string, sql: string])[] = [
+  ['daybook_index', 'is gone', 'DELETE FROM daybook_index'],
+  ['daybook_index', 'has no version', 'UPDATE daybook_index SET version = NULL'],
+  ['daybook_index', 'has text for a time', `UPDATE daybook_index SET sealed_to = 'x'`],
+  ['daybook_high_water', 'is gone', 'DELETE FROM daybook_high_water'],
+  ['daybook_high_water', 'has no time', 'UPDATE daybook_high_water SET created_at = NULL'],
+]
+
+it.each(ROWS)(
+  'calls fail clearly while the row of %s %s, and verify names it',
+  async (table, _, sql) => {
+    const copy = (await harness.open(withoutConstraints(table, sql))) as { store: EventStore }
+    const audit = new AuditLog({ types: {}, store: copy.store })
+    open.push(audit)
+    const error = {
+      code: 'STORE_FAILED',
+      message: expect.stringMatching(
+        /^the SQLite file is damaged: the row of .*daybook_\w+ is missing or has no numbers$/,
+      ) as unknown,
+    }
+    await expect(audit.list('filter[text_eq]=text 3')).rejects.toMatchObject(error)
+    if (table === 'daybook_high_water')
+      await expect(audit.recordCustom('order', {})).rejects.toMatchObject(error)
+    const { damage } = await audit.verify()
+    expect(damage.map(({ kind, reason }) => [kind, reason.includes(table)])).toContainEqual([
+      'database',
+      true,
+    ])
+  },
+)
+
+const LIVE_HARM: readonly (readonly [what: string, sql: string])[] = [
+  ['has no attributes', 'UPDATE daybook_live SET attributes = NULL WHERE type = $'],
+  ['has attributes that are null', `UPDATE daybook_live SET attributes = 'null' WHERE type = $`],
+  ['has attributes that are torn', `UPDATE daybook_live SET attributes = '{"a' WHERE type = $`],
+  ['has no type', 'UPDATE daybook_live SET type = NULL WHERE type = $'],
+  ['has no suffix', 'UPDATE daybook_live SET suffix = NULL WHERE type = $'],
+  ['has bytes for a user', `UPDATE daybook_live SET username = x'00ff' WHERE type = $`],
+]
+
+it.each(LIVE_HARM)('an open live event whose row %s is left out and reported', async (_, sql) => {
+  const filename = temp.file(`${randomUUID()}.db`)
+  const types = { 'bad:one': {}, 'good:one': {} }
+  const first = new AuditLog({ types, store: createSqliteStore({ filename }, {}).store })
+  open.push(first as never)
+  const bad = (await first.recordLive('bad:one', { n: 1 })).event!
+  const good = (await first.recordLive('good:one', { n: 2 })).event!
+  const database = new Database(filename)
+  withoutConstraints('daybook_live', sql.replace('$', `'bad:one'`))(database)
+  database.close()
+
+  const audit = new AuditLog({ types: {}, store: createSqliteStore({ filename }, {}).store })
+  open.push(audit)
+  const damages: Damage[] = []
+  audit.on('damaged', (damage) => damages.push(damage))
+  for (const query of ['filter[type_end]=:one', 'filter[n_gt]=0', 'filter[n_gt]=0&filter[sorts]=n'])
+    expect((await audit.list(query)).events.map(({ id }) => id)).toEqual([good.id])
+  expect(damages.length).toBeGreaterThan(0)
+  expect(damages.every(({ kind }) => kind === 'event')).toBe(true)
+  expect((await audit.verify()).damage).toMatchObject([{ kind: 'event' }])
+  expect((await audit.get(good.id))?.attributes).toEqual({ n: 2 })
+  if (!sql.includes('suffix'))
+    await expect(audit.get(bad.id)).rejects.toMatchObject({ code: 'DAMAGED' })
 })

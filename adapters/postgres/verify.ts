@@ -81,16 +81,16 @@ export async function verifyLog(
   await guarded(run, names.liveEvents, () => verifyLive(run))
   let segments = 0
   await guarded(run, names.indexState, async () => {
-  segments = await verifySegments(
-    {
-      load: () => loadVisible(run),
-      verify: (row) => verifyWhole(run, row),
-      findings,
-      onDamaged,
-    },
-    options,
-  )
-  await guarded(run, names.events, () => verifyCoverage(run))
+    segments = await verifySegments(
+      {
+        load: () => loadVisible(run),
+        verify: (row) => verifyWhole(run, row),
+        findings,
+        onDamaged,
+      },
+      options,
+    )
+    await guarded(run, names.events, () => verifyCoverage(run))
   })
   return findings.result(segments)
 }

@@ -77,16 +77,16 @@ export async function verifyFile(
   await guarded(run, 'daybook_live', () => work(verifyLive(run)))
   let segments = 0
   await guarded(run, 'daybook_index', async () => {
-  segments = await verifySegments(
-    {
-      load: () => connection.retry(() => loadIndexState(connection), { signal }),
-      verify: (row) => verifyWhole(run, row),
-      findings,
-      onDamaged,
-    },
-    options,
-  )
-  await guarded(run, 'daybook_events', () => work(verifyCoverage(run)))
+    segments = await verifySegments(
+      {
+        load: () => connection.retry(() => loadIndexState(connection), { signal }),
+        verify: (row) => verifyWhole(run, row),
+        findings,
+        onDamaged,
+      },
+      options,
+    )
+    await guarded(run, 'daybook_events', () => work(verifyCoverage(run)))
   })
   await verifyTables(run)
   return findings.result(segments)

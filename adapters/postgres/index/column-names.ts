@@ -1,6 +1,6 @@
 import {
   type CheckedNames,
-  checkNames,
+  createNamesCheck,
   type KnownNames,
   nameRow,
   type NameRow,
@@ -60,16 +60,16 @@ export async function verifyNames(
 }
 
 async function readAll(client: PostgresPoolClient, names: Names): Promise<CheckedNames> {
-  const rows: NameRow[] = []
+  const check = createNamesCheck()
   // A damaged row may have any number.
   for (let after = -(2 ** 31), isLast = false; !isLast;) {
     const next = await readNext(client, names, after)
-    rows.push(...next)
+    check.add(next)
     isLast = next.length < STEP
     after = next.at(-1)?.[0] ?? after
   }
   const segments = (await loadSegments(client, names)).filter(({ isTrusted }) => isTrusted)
-  return checkNames(rows, Math.max(0, ...segments.map((row) => row.names)))
+  return check.result(Math.max(0, ...segments.map((row) => row.names)))
 }
 
 const lockNames = async (client: PostgresPoolClient, { locks }: Names): Promise<void> =>
@@ -140,14 +140,14 @@ export async function numberColumns(
   columns: readonly Column[],
 ): Promise<readonly NumberedColumn[]> {
   const { names, run } = context
-  let { numbers, last } = await readNames(context)
+  const { numbers, last } = await readNames(context)
   const added = admittedColumns(
     columns.filter(({ name }) => !numbers.has(name)),
     last,
   )
   if (added.length > 0) {
     const rows = await run((client) => addNames(client, names, last, added))
-    numbers = new Map([...numbers, ...rows.map(([number, name]) => [name!, number] as const)])
+    for (const [number, name] of rows) numbers.set(name!, number)
   }
   return numberedColumns(columns, numbers)
 }

@@ -1,7 +1,7 @@
 import {
   type CheckedNames,
-  checkNames,
   createKnownNames,
+  createNamesCheck,
   type KnownNames,
   nameRow,
   type NameRow,
@@ -75,11 +75,11 @@ export function numberOf(
 
 /** Not cached, as other processes add names. */
 async function readAll({ connection, steps }: DriverContext): Promise<CheckedNames> {
-  const rows: NameRow[] = []
+  const check = createNamesCheck()
   // Damaged rows may have any numbers, in any order.
   for (let after = Number.MIN_SAFE_INTEGER, isLast = false; !isLast;) {
     const next = nextRows(connection, after)
-    rows.push(...next)
+    check.add(next)
     const last = next.at(-1)?.[0] ?? after
     isLast = next.length < STEP || last <= after
     after = last
@@ -87,7 +87,7 @@ async function readAll({ connection, steps }: DriverContext): Promise<CheckedNam
   }
   const { segments, damaged } = loadIndexState(connection)
   const trusted = [...segments, ...damaged].filter(({ isTrusted }) => isTrusted)
-  return checkNames(rows, Math.max(0, ...trusted.map(({ names }) => names)))
+  return check.result(Math.max(0, ...trusted.map(({ names }) => names)))
 }
 
 /** Takes lost names out of use: all segments that may have their numbers are built anew. */
@@ -114,7 +114,7 @@ export async function numberColumns(
   columns: readonly Column[],
 ): Promise<readonly NumberedColumn[]> {
   const checked = await readNames(context)
-  const numbers = new Map(checked.numbers)
+  const { numbers } = checked
   let { last } = checked
   const unknown = columns.filter(({ name }) => !numbers.has(name))
   const added = admittedColumns(unknown, last)

@@ -51,9 +51,10 @@ export function createKnownNames(): KnownNames {
 
 /** The whole table, as the index builder reads it. */
 export interface CheckedNames {
-  readonly numbers: ReadonlyMap<string, number>
-  /** The names by their numbers. */
-  readonly names: ReadonlyMap<number, string>
+  /** The numbers of the names; the caller may add further ones. */
+  readonly numbers: Map<string, number>
+  /** The names by their numbers; `null` for one that was lost. */
+  readonly names: ReadonlyMap<number, string | null>
   /** All numbers up to this one are in use. */
   readonly last: number
   /** The numbers of damaged rows; any number is possible. */
@@ -62,17 +63,40 @@ export interface CheckedNames {
   readonly lost: readonly number[]
 }
 
-/** `highest` is the highest number that a segment has. */
-export function checkNames(rows: readonly NameRow[], highest: number): CheckedNames {
-  const damaged = new Set(rows.filter((row) => !isRight(row)).map(([number]) => number))
-  const right = new Map(rows.map(([number, name]) => [number, name]))
-  for (const number of damaged) right.delete(number)
-  const last = Math.max(highest, ...right.keys())
-  const lost: number[] = []
-  for (let number = 1; number <= last; number++) if (!right.has(number)) lost.push(number)
-  const named = [...right].flatMap(([number, name]) =>
-    name === null ? [] : [[number, name] as const],
-  )
-  const numbers = new Map(named.map(([number, name]) => [name, number]))
-  return { numbers, names: new Map(named), last, damaged: [...damaged], lost }
+/** Checks the rows of the table as they are read, so that no step checks many. */
+export interface NamesCheck {
+  add(rows: readonly NameRow[]): void
+  /** `highest` is the highest number that a segment has. */
+  result(highest: number): CheckedNames
+}
+
+export function createNamesCheck(): NamesCheck {
+  const damaged = new Set<number>()
+  const names = new Map<number, string | null>()
+  const numbers = new Map<string, number>()
+  return {
+    add(rows) {
+      for (const row of rows) {
+        const [number, name] = row
+        if (!isRight(row)) damaged.add(number)
+        else {
+          names.set(number, name)
+          if (name !== null) numbers.set(name, number)
+        }
+      }
+    },
+    result(highest) {
+      // A damaged row may have the number of another.
+      for (const number of damaged) {
+        const name = names.get(number)
+        if (typeof name === 'string') numbers.delete(name)
+        names.delete(number)
+      }
+      let last = highest
+      for (const number of names.keys()) if (number > last) last = number
+      const lost: number[] = []
+      for (let number = 1; number <= last; number++) if (!names.has(number)) lost.push(number)
+      return { numbers, names, last, damaged: [...damaged], lost }
+    },
+  }
 }

@@ -1,10 +1,17 @@
 import { expect, it } from 'vitest'
 import {
-  checkNames,
+  type CheckedNames,
   createKnownNames,
+  createNamesCheck,
   nameRow,
   type NameRow,
 } from '../../../../src/store-kit/index/attribute-names.js'
+
+function checkNames(rows: readonly NameRow[], highest: number): CheckedNames {
+  const check = createNamesCheck()
+  for (const row of rows) check.add([row])
+  return check.result(highest)
+}
 
 const RIGHT = ['a', 'b', 'c', 'd'].map((name, i) => nameRow(i + 1, name))
 
@@ -32,6 +39,16 @@ it.each(WRONG)(
 it('a name that is gone after the last one is found by the number that segments have', () => {
   expect(checkNames(RIGHT, 6)).toMatchObject({ last: 6, lost: [5, 6] })
   expect(checkNames([], 0)).toMatchObject({ last: 0, damaged: [], lost: [] })
+})
+
+it('a number that a damaged row has too is lost', () => {
+  const { numbers, ...checked } = checkNames([...RIGHT, [4, 'x', 0]], 4)
+  expect(checked).toMatchObject({ last: 4, damaged: [4], lost: [4] })
+  expect([...numbers]).toEqual([
+    ['a', 1],
+    ['b', 2],
+    ['c', 3],
+  ])
 })
 
 it('a name that was lost gets a new number, which older segments do not have', () => {

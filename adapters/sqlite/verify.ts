@@ -131,7 +131,7 @@ function* verifyEvents({
   if (last > highWater) found(staleHighWater('daybook_high_water', highWater, last))
 }
 
-const marksOf = (connection: Connection): Marks => onlyRow(connection, MARKS)
+const marksOf = (connection: Connection): Marks => onlyRow(connection, MARKS) as Marks
 
 // eslint-disable-next-line require-yield
 function* verifyLive({ tables: { live, damages }, found }: Run): Generator<undefined, void> {

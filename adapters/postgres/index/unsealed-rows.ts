@@ -165,7 +165,12 @@ export async function addRow(extractor: Extractor, row: TextRow, steps: StepRunn
     time: Number(time),
     ...(faultOf(row) === undefined ? values : DAMAGED_ROW),
   })
-  if (rest) await finishInTurns(rest, steps.isSliceOver, steps.pause)
+  if (rest)
+    await finishInTurns(
+      rest,
+      () => steps.isSliceOver(),
+      () => steps.pause(),
+    )
   if (steps.isSliceOver()) await steps.pause()
 }
 

@@ -38,7 +38,7 @@ interface NewBytes {
  */
 export function isFullOfBytes(connection: Connection, maxBytes: number): boolean {
   const { statement } = connection
-  const { sealed_to } = onlyRow<{ readonly sealed_to: Microseconds }>(connection, SEALED_TO)
+  const { sealed_to } = onlyRow(connection, SEALED_TO) as { readonly sealed_to: Microseconds }
   let state = known.get(connection)
   if (state?.sealedTo !== sealed_to) {
     state = { sealedTo: sealed_to, last: sealed_to, bytes: 0 }
@@ -71,7 +71,7 @@ const hasUnsealed = (connection: Connection, size: number): boolean =>
 
 /** As for {@link isSealDue}, it may be too high after events were removed. */
 export const countUnsealed = (connection: Connection): number =>
-  onlyRow<{ readonly unsealed: number }>(connection, UNSEALED).unsealed
+  (onlyRow(connection, UNSEALED) as { readonly unsealed: number }).unsealed
 
 function isWorkDue(connection: Connection, { segmentSize, bounds }: SealingTuning): boolean {
   if (isSealDue(connection, segmentSize, bounds ?? INDEX_BOUNDS)) return true

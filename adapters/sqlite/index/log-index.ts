@@ -105,7 +105,7 @@ export function createLogIndex(
   return {
     known,
     refresh(isOver) {
-      const marks = onlyRow<Marks>(connection, MARKS)
+      const marks = onlyRow(connection, MARKS) as Marks
       const before = known(marks)
       if (before) return before
       const coverage = cover(marks, isOver)

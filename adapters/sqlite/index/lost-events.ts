@@ -14,10 +14,10 @@ export function isLost(
   time: Microseconds,
 ): boolean {
   if (connection.statement(EXISTS).get(time)) return false
-  const { removed, removed_before } = onlyRow<{
+  const { removed, removed_before } = onlyRow(connection, REMOVED) as {
     readonly removed: number
     readonly removed_before: Microseconds
-  }>(connection, REMOVED)
+  }
   return (
     time >= removed_before &&
     segments.some((row) => row.removed === removed && row.first <= time && row.last >= time)

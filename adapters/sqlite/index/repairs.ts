@@ -42,7 +42,7 @@ export function requestRebuild({ statement }: Connection): void {
 
 /** True until the index was built anew after `requestRebuild`. */
 export const isRebuildRequested = (connection: Connection): boolean =>
-  onlyRow<{ readonly rebuild: number }>(connection, REBUILD).rebuild === 1
+  (onlyRow(connection, REBUILD) as { readonly rebuild: number }).rebuild === 1
 
 /** One damaged segment; all segments if that was requested, or if the range of one is not known. */
 function nextRebuild(connection: Connection): Rebuild | undefined {
@@ -61,7 +61,7 @@ async function readRange(
   to: Microseconds,
   size: number,
 ): Promise<UnsealedEvents> {
-  const { removed } = onlyRow<{ readonly removed: number }>(connection, REMOVED)
+  const { removed } = onlyRow(connection, REMOVED) as { readonly removed: number }
   const extractor = createExtractor(bounds)
   // The store's own connection reports events that cannot be read.
   const events = createEventReader(connection, createDamageReporter())

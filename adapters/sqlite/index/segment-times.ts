@@ -60,7 +60,7 @@ export function checkPresence(
   connection: Connection,
   segments: readonly SqliteSegmentRow[],
 ): Presence {
-  const { removed, removed_before } = onlyRow<Removed>(connection, REMOVED)
+  const { removed, removed_before } = onlyRow(connection, REMOVED) as Removed
   const isUnchanged = segments.every(
     (segment) => segment.removed === removed && segment.first >= removed_before,
   )

@@ -65,7 +65,12 @@ export async function addRow(
 ): Promise<void> {
   const { type, username, system, attributes } = row ?? DAMAGED_ROW
   const rest = extractor.add({ time, type, username, system: system === 1, attributes })
-  if (rest) await finishInTurns(rest, steps.isSliceOver, steps.pause)
+  if (rest)
+    await finishInTurns(
+      rest,
+      () => steps.isSliceOver(),
+      () => steps.pause(),
+    )
 }
 
 interface LateRow {

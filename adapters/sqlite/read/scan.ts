@@ -39,7 +39,8 @@ export interface LogState extends Marks {
 const LOG_STATE = `SELECT created_at AS end, EXISTS (SELECT 1 FROM daybook_live) AS hasOpen,
   version, appended, sealed FROM daybook_high_water, daybook_index`
 
-export const readLogState = (connection: Connection): LogState => onlyRow(connection, LOG_STATE)
+export const readLogState = (connection: Connection): LogState =>
+  onlyRow(connection, LOG_STATE) as LogState
 
 const COUNT_ROWS = 'SELECT count(*) AS rows FROM daybook_events WHERE created_at BETWEEN ? AND ?'
 

@@ -101,7 +101,7 @@ export function createEventReader(connection: Connection, damages: DamageReporte
 
   return {
     highWater() {
-      return onlyRow<{ created_at: Microseconds }>(connection, HIGH_WATER_MARK).created_at
+      return (onlyRow(connection, HIGH_WATER_MARK) as { created_at: Microseconds }).created_at
     },
     at,
     check,

@@ -73,12 +73,7 @@ export function createLiveTable(
   const inSnapshot = <Result>(act: () => Result): Result =>
     database.inTransaction ? act() : connection.snapshot(act)
 
-  /** False, and reported, if the row is not one that was written. */
-  const check = (row: LiveRow): boolean => {
-    const fault = openEventFault(row)
-    if (fault !== undefined) damages.report(damagedEvent(row.created_at, row.suffix, fault))
-    return fault === undefined
-  }
+  const check = (row: LiveRow): boolean => isReadable(row, damages)
 
   const rowAt = (time: Microseconds): LiveRow | undefined =>
     statement(AT).get(time) as LiveRow | undefined
@@ -147,6 +142,13 @@ export function createLiveTable(
     open: () => (statement(ALL).all() as LiveRow[]).filter(check).map(openEventOf),
     heartbeats: () => (statement(ALL).all() as LiveRow[]).filter(check).map(heartbeatOf),
   }
+}
+
+/** False, and reported, if the row is not one that was written. */
+function isReadable(row: LiveRow, damages: DamageReporter): boolean {
+  const fault = openEventFault(row)
+  if (fault !== undefined) damages.report(damagedEvent(row.created_at, row.suffix, fault))
+  return fault === undefined
 }
 
 /** Refuses a change that does not follow the last one. */

@@ -5,9 +5,8 @@ import type { Connection } from '../connection/connection.js'
  * The row of a statement over tables of one row, whose columns have whole numbers. Throws an error of a damaged file
  * if there is none, or if a value is none.
  */
-export function onlyRow<Row extends object>({ statement }: Connection, sql: string): Row {
-  return checkRow(statement(sql).get() as Row | undefined, sql)
-}
+export const onlyRow = ({ statement }: Connection, sql: string): object =>
+  checkRow(statement(sql).get() as object | undefined, sql)
 
 /** Throws an error of a damaged file unless all values of the row are whole numbers. */
 export function checkRow<Row extends object>(row: Row | undefined, sql: string): Row {

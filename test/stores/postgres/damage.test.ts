@@ -338,7 +338,7 @@ it.each([
   copies.push(copy)
   const types = { 'bad:one': {}, 'good:one': {} }
   const first = new AuditLog({ types, store: openStore(copy).store })
-  open.push(first as never)
+  open.push(first)
   await first.recordLive('bad:one', { n: 1 })
   const good = (await first.recordLive('good:one', { n: 2 })).event!
   await copy.pool.query(

@@ -193,7 +193,7 @@ it.each(LIVE_HARM)('an open live event whose row %s is left out and reported', a
   const filename = temp.file(`${randomUUID()}.db`)
   const types = { 'bad:one': {}, 'good:one': {} }
   const first = new AuditLog({ types, store: createSqliteStore({ filename }, {}).store })
-  open.push(first as never)
+  open.push(first)
   const bad = (await first.recordLive('bad:one', { n: 1 })).event!
   const good = (await first.recordLive('good:one', { n: 2 })).event!
   const database = new Database(filename)

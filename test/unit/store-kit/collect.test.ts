@@ -14,7 +14,7 @@ it('the event loop runs while long texts that begin alike are sorted', async () 
     collector.add({
       id: `${i}`,
       attributes: { text: `${prefix}${i % 1000}` },
-    } as never as AuditEvent)
+    } as unknown as AuditEvent)
   const turns = await turnsDuring(async () => {
     const { events, truncated } = await collector.page()
     expect([events.length, truncated]).toEqual([1000, true])

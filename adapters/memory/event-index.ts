@@ -65,36 +65,13 @@ export function createEventIndex(timeline: Timeline, live: LiveEvents): EventInd
   /** True if the index has many dropped events: blocks are dropped only as a whole. */
   const isWasteful = ({ size }: GrowingIndex): boolean => size > 2 * timeline.size + MIN_BLOCK_SIZE
 
-  /** Adds events that are later than those of the index; false if there are more. */
-  const addNew = (to: GrowingIndex): boolean => {
-    const range = timeline.between(to.last + 1, Infinity)
-    let added = 0
-    for (let i = range.from; i < range.to; i++) {
-      const event = range.events[i]!
-      if (live.isOpen(event)) continue
-      if (added++ === ADDED_AT_ONCE) return false
-      to.add(range.times[i]!, event)
-      if (!to.finish(always)) return false
-    }
-    return true
-  }
-  /** Adds late events; false if there are more. */
-  const addLate = (to: GrowingIndex): boolean => {
-    for (let added = 0; late.length > 0; added++) {
-      if (added === ADDED_AT_ONCE) return false
-      const time = late.pop()!
-      const event = timeline.at(time)
-      if (event && !live.isOpen(event)) to.addLate(time, event)
-      if (!to.finish(always)) return false
-    }
-    return true
-  }
   /** Adds the next events; the parts once there are no more. */
   const refreshSome = (first: Microseconds): readonly IndexPart[] | undefined => {
     if (!index || isWasteful(index)) index = create()
     if (!index.finish(always)) return undefined
     index.dropUntil(first - 1)
-    return addNew(index) && addLate(index) ? index.parts(always) : undefined
+    const isWhole = addNew(index, timeline, live) && addLate(index, late, timeline, live)
+    return isWhole ? index.parts(always) : undefined
   }
 
   /** The current parts; refreshed only if events were added or removed. */
@@ -135,4 +112,35 @@ export function createEventIndex(timeline: Timeline, live: LiveEvents): EventInd
       late = []
     },
   }
+}
+
+/** Adds events that are later than those of the index; false if there are more. */
+function addNew(index: GrowingIndex, timeline: Timeline, live: LiveEvents): boolean {
+  const { events, times, from, to } = timeline.between(index.last + 1, Infinity)
+  let added = 0
+  for (let i = from; i < to; i++) {
+    const event = events[i]!
+    if (live.isOpen(event)) continue
+    if (added++ === ADDED_AT_ONCE) return false
+    index.add(times[i]!, event)
+    if (!index.finish(always)) return false
+  }
+  return true
+}
+
+/** Takes late events from the list and adds them; false if there are more. */
+function addLate(
+  index: GrowingIndex,
+  late: Microseconds[],
+  timeline: Timeline,
+  live: LiveEvents,
+): boolean {
+  for (let added = 0; late.length > 0; added++) {
+    if (added === ADDED_AT_ONCE) return false
+    const time = late.pop()!
+    const event = timeline.at(time)
+    if (event && !live.isOpen(event)) index.addLate(time, event)
+    if (!index.finish(always)) return false
+  }
+  return true
 }

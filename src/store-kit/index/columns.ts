@@ -55,6 +55,13 @@ const ownText = (text: string): string => {
 const bytesOf = (value: Scalar): number =>
   typeof value === 'string' ? TEXT_BYTES + value.length : NUMBER_BYTES
 
+/** The work on one event that is done at once. */
+interface AtOnce {
+  /** Number of values that may still be added. */
+  left: number
+  pending: PendingValue[]
+}
+
 export function createColumns({ names, values } = INDEX_BOUNDS): Columns {
   const otherNames = createOtherNames()
   const others: number[] = []
@@ -62,8 +69,7 @@ export function createColumns({ names, values } = INDEX_BOUNDS): Columns {
   const placeBelow = createPlaceFinder(table.columnOf, names)
   let size = 0
   let left = 0
-  let leftAtOnce = 0
-  let pending: PendingValue[] = []
+  const atOnce: AtOnce = { left: 0, pending: [] }
   let bytes = 0
 
   /** Notes that the event has something at the place that is not listed. */
@@ -99,8 +105,8 @@ export function createColumns({ names, values } = INDEX_BOUNDS): Columns {
     for (const element of value) addSoon(place, undefined, element)
   }
   const addSoon = (parent: Place | undefined, key: string | undefined, value: JsonValue): void => {
-    leftAtOnce -= 1
-    if (leftAtOnce < 0) pending.push({ parent, key, value })
+    atOnce.left -= 1
+    if (atOnce.left < 0) atOnce.pending.push({ parent, key, value })
     else addValue(key === undefined ? parent! : placeBelow(parent, key), value)
   }
   const addMembers = (parent: Place | undefined, object: JsonObject): void => {
@@ -111,20 +117,7 @@ export function createColumns({ names, values } = INDEX_BOUNDS): Columns {
       addSoon(parent, key, object[key]!)
     }
   }
-  function* addPending(): Steps<void> {
-    while (pending.length > 0) {
-      const values = pending
-      pending = []
-      for (const { parent, key, value } of values) {
-        if (leftAtOnce <= 0) {
-          yield
-          leftAtOnce = ADDED_AT_ONCE
-        }
-        addSoon(parent, key, value)
-      }
-    }
-    size += 1
-  }
+  const end = (): undefined => void (size += 1)
 
   return {
     byName: table.byName,
@@ -138,17 +131,35 @@ export function createColumns({ names, values } = INDEX_BOUNDS): Columns {
     },
     add({ type, username, system, attributes }) {
       left = values
-      leftAtOnce = ADDED_AT_ONCE
+      atOnce.left = ADDED_AT_ONCE
       bytes += EVENT_BYTES
       list(table.ownColumn('type'), ownText(type))
       if (username !== null) list(table.ownColumn('username'), ownText(username))
       list(table.ownColumn('system'), system)
       addMembers(undefined, attributes)
-      if (pending.length > 0) return addPending()
-      size += 1
-      return undefined
+      return atOnce.pending.length > 0 ? addPending(atOnce, addSoon, end) : end()
     },
   }
+}
+
+/** Adds the values that are left, with pauses. */
+function* addPending(
+  atOnce: AtOnce,
+  add: (parent: Place | undefined, key: string | undefined, value: JsonValue) => void,
+  end: () => void,
+): Steps<void> {
+  while (atOnce.pending.length > 0) {
+    const values = atOnce.pending
+    atOnce.pending = []
+    for (const { parent, key, value } of values) {
+      if (atOnce.left <= 0) {
+        yield
+        atOnce.left = ADDED_AT_ONCE
+      }
+      add(parent, key, value)
+    }
+  }
+  end()
 }
 
 /** Appends an ordinal that is not below those of the list. */

@@ -53,27 +53,17 @@ export function createGrowingIndex(
   const newBlock = (): Block => createBlock(`memory-${++made}`, createSource)
 
   const finish = (isOver: () => boolean): boolean => {
-    while (work) {
-      if (work.next().done) work = undefined
-      else if (isOver()) return false
-    }
+    if (work && !runUntil(work, isOver)) return false
+    work = undefined
     return true
-  }
-  function* addLateBlock(events: LateEvents, to: Block[]): Steps<void> {
-    to.push(yield* sortedBlock(newBlock(), events))
-  }
-  function* setLastLateBlock(events: LateEvents): Steps<void> {
-    const block = yield* sortedBlock(newBlock(), events)
-    // They may have been dropped meanwhile.
-    if (events === lateEvents) lastLateBlock = block
   }
 
   return {
     get size() {
-      return [...blocks, ...lateBlocks].reduce((sum, { size }) => sum + size, lateEvents.size)
+      return sumOf([...blocks, ...lateBlocks], 'size') + lateEvents.size
     },
     get bytes() {
-      return [...blocks, ...lateBlocks].reduce((sum, { bytes }) => sum + bytes, 2 * lateBytes)
+      return sumOf([...blocks, ...lateBlocks], 'bytes') + 2 * lateBytes
     },
     get last() {
       return last
@@ -94,7 +84,8 @@ export function createGrowingIndex(
       lateBytes += jsonBytes(event.attributes)
       lastLateBlock = undefined
       if (lateEvents.size < maxInBlock() && lateBytes < maxBytes) return
-      work = addLateBlock(lateEvents, lateBlocks)
+      const to = lateBlocks
+      work = sortLate(newBlock(), lateEvents, (block) => void to.push(block))
       lateEvents = new Map()
       lateBytes = 0
     },
@@ -102,12 +93,13 @@ export function createGrowingIndex(
     parts(isOver) {
       if (!finish(isOver)) return undefined
       if (lateEvents.size > 0 && !lastLateBlock) {
-        work = setLastLateBlock(lateEvents)
+        work = sortLate(newBlock(), lateEvents, (block, events) => {
+          // They may have been dropped meanwhile.
+          if (events === lateEvents) lastLateBlock = block
+        })
         if (!finish(isOver)) return undefined
       }
-      const all = lastLateBlock
-        ? [...blocks, ...lateBlocks, lastLateBlock]
-        : [...blocks, ...lateBlocks]
+      const all = [...blocks, ...lateBlocks, ...(lastLateBlock ? [lastLateBlock] : [])]
       return all.map((block) => block.part())
     },
     dropUntil(time) {
@@ -125,17 +117,28 @@ export function createGrowingIndex(
 
 type LateEvents = ReadonlyMap<Microseconds, AuditEvent>
 
+type SortedLate = (block: Block, events: LateEvents) => void
+
 const never = (): boolean => false
 
-/** Adds the events to the empty block. */
-function* sortedBlock(block: Block, events: LateEvents): Steps<Block> {
+const sumOf = (blocks: readonly Block[], field: 'size' | 'bytes'): number =>
+  blocks.reduce((sum, block) => sum + block[field], 0)
+
+/** Does the work until `isOver`; false if there is more. */
+function runUntil(work: Steps<void>, isOver: () => boolean): boolean {
+  while (!work.next().done) if (isOver()) return false
+  return true
+}
+
+/** Adds the events to the empty block, and passes it on. */
+function* sortLate(block: Block, events: LateEvents, done: SortedLate): Steps<void> {
   const inOrder = Array.from(events).toSorted(([a], [b]) => a - b)
   for (const [time, event] of inOrder) {
     const rest = block.add(time, event)
     if (rest) yield* rest
     yield
   }
-  return block
+  done(block, events)
 }
 
 const MEMBER_BYTES = 48

@@ -1,12 +1,13 @@
 import { milliseconds, ratios, table, times, whole, withSpread } from '../harness/format.js'
 import { measuredOn, sqliteVersion } from '../harness/machine.js'
-import { storeTitles, type StoreSetup, withEachStore } from '../harness/open-store.js'
+import { storeTitles, withEachStore } from '../harness/open-store.js'
 import type { TimedOptions } from '../harness/options.js'
 import type { Section } from '../harness/results.js'
 import { type Answers, runRounds } from '../harness/rounds.js'
 import { Worker } from '../harness/workers.js'
 import type { Answer as LoadAnswer, Job as LoadJob } from '../targets/http-client.js'
-import type { Answer as ServerAnswer, Job as ServerJob } from '../targets/requests-server.js'
+import type { Framework } from '../targets/recorded-services.js'
+import type { Answer as ServerAnswer, Job as ServerJob, Setup } from '../targets/requests-server.js'
 
 /*
  * The cost of `recordRequests` for a mutating request, whose event is durable before the response is
@@ -14,7 +15,12 @@ import type { Answer as ServerAnswer, Job as ServerJob } from '../targets/reques
  * event must be stored for each response.
  */
 
+/** The others are measured with one number of connections, on SQLite. */
+const MEASURED_FULLY: Framework = 'Koa'
+const OTHERS: readonly Framework[] = ['Express', 'Fastify', 'Hono', 'Fetch', 'node:http']
+
 const CONNECTIONS = [1, 10, 100]
+const CONNECTIONS_OF_OTHERS = [10]
 const HEADERS = { 'content-type': 'application/json' }
 const BODY = JSON.stringify({
   name: 'nightly',
@@ -28,9 +34,10 @@ const SERVICES = ['recorded', 'plain'] as const
 
 type Rounds = Answers<(typeof SERVICES)[number], LoadAnswer>
 
-/** By number of connections, the rounds on one store. */
-async function measureStore(
-  setup: StoreSetup,
+/** By number of connections, the rounds of one framework on one store. */
+async function measureService(
+  setup: Setup,
+  connections: readonly number[],
   { rounds, seconds }: TimedOptions,
 ): Promise<ReadonlyMap<number, Rounds>> {
   const server = await Worker.start<ServerJob, ServerAnswer>('requests-server.ts', setup)
@@ -43,7 +50,7 @@ async function measureStore(
   /** Requests for whose response the client did not wait at the end of a trial. */
   let maxAbandoned = 0
   const measured = await runRounds({
-    cases: CONNECTIONS,
+    cases: connections,
     sides: SERVICES,
     rounds,
     warmUp: true,
@@ -60,7 +67,7 @@ async function measureStore(
         const { p50, p99 } = answers[service]
         return `${service} p50 ${milliseconds(p50)}, p99 ${milliseconds(p99)}`
       })
-      return `${setup.store}, ${connections} connections: ${figures.join('; ')}`
+      return `${setup.framework}, ${setup.store.store}, ${connections} connections: ${figures.join('; ')}`
     },
   })
   await client.end()
@@ -71,7 +78,11 @@ async function measureStore(
   return measured
 }
 
-function cells(store: StoreSetup, connections: number, { recorded, plain }: Rounds): string[] {
+function cells(
+  { framework, store }: Setup,
+  connections: number,
+  { recorded, plain }: Rounds,
+): string[] {
   const of = (answers: readonly LoadAnswer[], member: keyof LoadAnswer): number[] =>
     answers.map((answer) => answer[member])
   const latency = (member: 'p50' | 'p99'): string[] => {
@@ -80,6 +91,7 @@ function cells(store: StoreSetup, connections: number, { recorded, plain }: Roun
     return [without, with_, differences].map((figures) => withSpread(figures, milliseconds))
   }
   return [
+    framework,
     storeTitles[store.store],
     String(connections),
     ...latency('p50'),
@@ -90,7 +102,7 @@ function cells(store: StoreSetup, connections: number, { recorded, plain }: Roun
 }
 
 const HEADS = [
-  ...['store', 'connections', 'p50, not recorded', 'p50, recorded', 'difference'],
+  ...['framework', 'store', 'connections', 'p50, not recorded', 'p50, recorded', 'difference'],
   ...['p99, not recorded', 'p99, recorded', 'difference'],
   ...['requests/s, recorded', 'ratio to not recorded'],
 ]
@@ -98,12 +110,17 @@ const HEADS = [
 export const measure = (options: TimedOptions): Promise<Section[]> =>
   withEachStore(async ({ sqlite, postgres }) => {
     const rows: string[][] = []
+    const measureRows = async (setup: Setup, connections: readonly number[]): Promise<void> => {
+      for (const [count, answers] of await measureService(setup, connections, options))
+        rows.push(cells(setup, count, answers))
+    }
     for (const store of [sqlite, postgres])
-      for (const [connections, answers] of await measureStore(store, options))
-        rows.push(cells(store, connections, answers))
+      await measureRows({ framework: MEASURED_FULLY, store }, CONNECTIONS)
+    for (const framework of OTHERS)
+      await measureRows({ framework, store: sqlite }, CONNECTIONS_OF_OTHERS)
     const text = [
-      `${measuredOn(sqliteVersion(), 'Postgres')} \`POST\` of ${BODY.length} bytes of JSON to a route of @koa/router that`,
-      'responds at once, behind @koa/bodyparser. With `recordRequests` the event is durable before the response is sent. The',
+      `${measuredOn(sqliteVersion(), 'Postgres')} \`POST\` of ${BODY.length} bytes of JSON to a route that`,
+      'responds at once, on Koa behind @koa/bodyparser and @koa/router. With `recordRequests` the event is durable before the response is sent. The',
       `client is on the same machine. Medians [min–max] of ${options.rounds} rounds of ${options.seconds} s; differences and ratios`,
       'are taken within each round.',
       '',

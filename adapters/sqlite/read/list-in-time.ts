@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../../../src/event/event.js'
 import { beyond, isEmpty, splitAt, type TimeBounds } from '../../../src/filter/bounds.js'
 import { type EventCollector, pageCollector } from '../../../src/store-kit/collect.js'
-import { leadsByValues } from '../../../src/store-kit/index/index-filter.js'
+import { type IndexFilter, leadsByValues } from '../../../src/store-kit/index/index-filter.js'
 import { candidatesInTime, type IndexView } from '../../../src/store-kit/index/index-list.js'
 import type { Steps } from '../../../src/filter/steps.js'
 import type { Order } from '../../../src/store-kit/index/part.js'
@@ -36,14 +36,21 @@ export async function listInTime(
   return collector.page()
 }
 
-// The index takes up so many events in a few milliseconds.
-const MAX_UNSEALED = 1024
+// A process takes up so many events in some 100 ms, once. Half of the events that are usually unsealed.
+const MAX_UNSEALED = 8192
+
+/** What the choice between a probe and the index depends on. */
+interface ProbeChoice {
+  readonly filter: IndexFilter | undefined
+  readonly logState: Pick<ListQuery['logState'], 'appended' | 'sealed'>
+  readonly indexed: Pick<ListQuery['indexed'], 'firstProbe'>
+}
 
 /**
  * Depends on the filter and the log alone, so that a query takes the same steps whatever was asked before. Values
  * need no probe if few events are unsealed; else the probe for them is short, and SQL compares them.
  */
-function probeFor({ filter, logState, indexed: { firstProbe } }: ListQuery): Probe {
+export function probeFor({ filter, logState, indexed: { firstProbe } }: ProbeChoice): Probe {
   if (!filter || !leadsByValues(filter)) return createProbe(firstProbe)
   const isKeptUp = logState.appended - logState.sealed <= MAX_UNSEALED
   return createProbe(isKeptUp ? 0 : Math.min(firstProbe, VALUE_PROBE_SIZE), false)

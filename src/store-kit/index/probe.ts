@@ -29,12 +29,12 @@ export interface Probe {
   matched(): void
 }
 
-/** `isDense` says whether many of the first events may be expected to match. */
-export function createProbe(first: number, isDense = true): Probe {
+/** `mayBeDense` is false if predicates in SQL are faster however many events match. */
+export function createProbe(first: number, mayBeDense = true): Probe {
   let [seen, matches, end] = [0, 0, first]
   return {
     left: () => end - seen,
-    isDense: () => (seen === 0 ? isDense : matches * MAX_CHECKED_PER_MATCH_DENSE >= seen),
+    isDense: () => mayBeDense && matches * MAX_CHECKED_PER_MATCH_DENSE >= seen,
     passed(events) {
       seen += events
       if (seen >= end) end = seen + nextProbe(seen, matches)

@@ -31,12 +31,15 @@ describe('a probe', () => {
     expect(probe.left()).toBe(0)
   })
 
-  it('lets SQL exclude the first events if few of them are expected to match', () => {
-    expect(createProbe(16).isDense()).toBe(true)
-    const probe = createProbe(16, false)
-    expect(probe.isDense()).toBe(false)
-    for (let i = 0; i < 16; i++) probe.matched()
-    probe.passed(16)
-    expect(probe.isDense()).toBe(true)
+  it('lets SQL exclude events while few match, or always', () => {
+    const [some, always] = [createProbe(16), createProbe(16, false)]
+    expect([some.isDense(), always.isDense()]).toEqual([true, false])
+    for (const probe of [some, always]) {
+      for (let i = 0; i < 16; i++) probe.matched()
+      probe.passed(16)
+    }
+    expect([some.isDense(), always.isDense()]).toEqual([true, false])
+    some.passed(64)
+    expect(some.isDense()).toBe(false)
   })
 })

@@ -25,7 +25,7 @@ interface Load extends LoadAnswer {
 }
 
 type Side = 'feed' | 'prepared'
-type Rounds = Answers<Side, Load>
+export type Rounds = Answers<Side, Load>
 
 /** By case, the rounds on one store. */
 export async function measureFeed(

@@ -5,11 +5,13 @@ import { serveJobs } from '../harness/workers.js'
 
 /*
  * Many readers of one event stream. `open` connects them; `finish` is sent when all events have been
- * recorded. Each reader checks that the attribute `seq` of the events counts up by one.
+ * recorded, `leave` disconnects them at once. Each reader checks that the attribute `seq` of the events
+ * counts up by one.
  */
 
 export type Job =
   | { readonly open: Opening }
+  | 'leave'
   | { readonly finish: { readonly last: number; readonly withinSeconds: number } }
 
 export interface Opening {
@@ -124,9 +126,20 @@ function connect(url: string): Promise<http.IncomingMessage> {
   })
 }
 
+/** More connections at once would exceed the queue of the listening socket. */
+const OPENED_AT_ONCE = 100
+
+async function connectAll(url: string, count: number): Promise<http.IncomingMessage[]> {
+  const responses: http.IncomingMessage[] = []
+  while (responses.length < count) {
+    const length = Math.min(OPENED_AT_ONCE, count - responses.length)
+    responses.push(...(await Promise.all(Array.from({ length }, () => connect(url)))))
+  }
+  return responses
+}
+
 async function open({ url, slow, first, ...opening }: Opening): Promise<void> {
-  const connections = Array.from({ length: opening.readers }, () => connect(url))
-  const responses = await Promise.all(connections)
+  const responses = await connectAll(url, opening.readers)
   for (const [index, response] of responses.entries()) {
     if (response.statusCode !== 200) throw new Error(`${url}: ${response.statusCode}`)
     const isSlow = index < slow
@@ -138,13 +151,17 @@ async function open({ url, slow, first, ...opening }: Opening): Promise<void> {
   cpuAtOpen = process.cpuUsage()
 }
 
+function leave(): void {
+  for (const { response } of readers) response.destroy()
+}
+
 async function finish(last: number, withinSeconds: number): Promise<Answer> {
   isFinishing = true
   const end = performance.now() + withinSeconds * 1000
   const isMissing = (): boolean => readers.some(({ next }) => next <= last)
   while (isMissing() && performance.now() < end)
     await new Promise((resolve) => setTimeout(resolve, 50))
-  for (const { response } of readers) response.destroy()
+  leave()
   const sum = (value: (reader: Reader) => number): number =>
     readers.reduce((total, reader) => total + value(reader), 0)
   const { user, system } = process.cpuUsage(cpuAtOpen)
@@ -160,6 +177,10 @@ async function finish(last: number, withinSeconds: number): Promise<Answer> {
 }
 
 async function run(job: Job): Promise<unknown> {
+  if (job === 'leave') {
+    leave()
+    return 'left'
+  }
   if ('finish' in job) return finish(job.finish.last, job.finish.withinSeconds)
   await open(job.open)
   return 'open'

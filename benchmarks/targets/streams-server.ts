@@ -8,7 +8,8 @@ import { readSetup, serveJobs } from '../harness/workers.js'
 
 /* A service that records events and streams them to readers. */
 
-export type Job = 'listen' | { readonly record: Recording }
+/** The answer to `memory` is the memory of the service now, in MiB. */
+export type Job = 'listen' | 'memory' | { readonly record: Recording }
 
 export interface Recording {
   /** The number of the first event; all numbers have the same number of digits. */
@@ -17,7 +18,7 @@ export interface Recording {
   readonly seconds: number
 }
 
-export type Answer = string | Recorded
+export type Answer = string | number | Recorded
 
 export interface Recorded {
   /** The number of the last event. */
@@ -78,10 +79,12 @@ async function record({ first, perSecond, seconds }: Recording): Promise<Recorde
   return { last: first + calls.length - 1, idle, peak, cpu: share }
 }
 
-serveJobs(
-  (job: Job): Promise<Answer> => (job === 'listen' ? start() : record(job.record)),
-  () => {
-    server?.close()
-    return audit.close()
-  },
-)
+function run(job: Job): Promise<Answer> | Answer {
+  if (job === 'memory') return memory()
+  return job === 'listen' ? start() : record(job.record)
+}
+
+serveJobs(run, () => {
+  server?.close()
+  return audit.close()
+})

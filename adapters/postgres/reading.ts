@@ -27,6 +27,7 @@ import {
 } from './read/list-plan.js'
 import type { Indexed } from './read/list-query.js'
 import { readOpen } from './schema/live-rows.js'
+import { damagedEventError } from '../../src/store-kit/damages.js'
 import type { Names } from './schema/names.js'
 import { findUnreadable, UnreadableAmong } from './schema/find-unreadable.js'
 import { createReadableEvents } from './schema/readable-events.js'
@@ -222,9 +223,13 @@ export function createReading(
       check(signal)
       if (!isUuid(id)) return undefined
       const time = parseEventId(id)?.time ?? -1
-      return reader.read(signal, { from: time, to: time }, async ({ ask, open }) => {
+      return reader.read(signal, { from: time, to: time }, async ({ ask, open, isOpenDamaged }) => {
         const live = await readOpen(ask, names, open)
-        return live.find((event) => event.id === id) ?? findEvent(ask, names, id, damages)
+        const found = live.find((event) => event.id === id)
+        const event = found ?? (await findEvent(ask, names, id, damages))
+        // It may be the open event of that time.
+        if (!event && isOpenDamaged) throw damagedEventError(id)
+        return event
       })
     },
 

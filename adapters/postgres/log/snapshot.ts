@@ -12,6 +12,8 @@ export interface Snapshot {
   readonly isReplica: boolean
   /** The open live events within the bounds, oldest first, without their texts. */
   readonly open: readonly LiveRow[]
+  /** True if `open` lacks events whose rows cannot be read. */
+  readonly isOpenDamaged: boolean
   /** Throws `QUERY_TIMEOUT` once the time limit of all its statements together is over. */
   readonly checkTime: () => void
 }
@@ -55,10 +57,12 @@ export function createSnapshots({ liveEvents, readable }: Names, timeoutMs: numb
     const statements = [readLive(bounds), ...Object.values(opening)]
     const answers = await askAll(client, begin + statements.join(';'))
     const [live, ...rows] = answers.slice(-statements.length)
+    const readableLive = readLiveRows(live!, readable.damages)
     const snapshot = {
       ask: createAsk(client),
       isReplica,
-      open: readLiveRows(live!, readable.damages),
+      open: readableLive,
+      isOpenDamaged: readableLive.length < live!.length,
       checkTime() {
         if (performance.now() > end) throw queryTimedOut(timeoutMs)
       },

@@ -339,7 +339,7 @@ it.each([
   const types = { 'bad:one': {}, 'good:one': {} }
   const first = new AuditLog({ types, store: openStore(copy).store })
   open.push(first)
-  await first.recordLive('bad:one', { n: 1 })
+  const bad = (await first.recordLive('bad:one', { n: 1 })).event!
   const good = (await first.recordLive('good:one', { n: 2 })).event!
   await copy.pool.query(
     `${withoutConstraints('live_events')} UPDATE daybook.live_events SET ${change} WHERE type = 'bad:one'`,
@@ -355,4 +355,5 @@ it.each([
   expect(damages.every(({ kind }) => kind === 'event')).toBe(true)
   expect((await audit.verify()).damage).toMatchObject([{ kind: 'event' }])
   expect((await audit.get(good.id))?.attributes).toEqual({ n: 2 })
+  await expect(audit.get(bad.id)).rejects.toMatchObject({ code: 'DAMAGED' })
 })

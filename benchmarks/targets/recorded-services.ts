@@ -26,7 +26,7 @@ export const PATH = '/api/things'
 let things = 0
 const created = (body: unknown): object => ({ id: ++things, ...(body as object) })
 
-const onKoa = (audit: AuditLog | undefined): Promise<Listening> => {
+const onKoa = (audit?: AuditLog): Promise<Listening> => {
   const app = new Koa()
   if (audit) app.use(forKoa.recordRequests(audit))
   app.use(bodyParser())
@@ -39,7 +39,7 @@ const onKoa = (audit: AuditLog | undefined): Promise<Listening> => {
   return listen(app)
 }
 
-const onExpress = (audit: AuditLog | undefined): Promise<Listening> => {
+const onExpress = (audit?: AuditLog): Promise<Listening> => {
   const app = express()
   if (audit) app.use(forExpress.recordRequests(audit))
   app.use(express.json())
@@ -49,7 +49,7 @@ const onExpress = (audit: AuditLog | undefined): Promise<Listening> => {
   return listenOn(createServer(app))
 }
 
-const onFastify = async (audit: AuditLog | undefined): Promise<Listening> => {
+const onFastify = async (audit?: AuditLog): Promise<Listening> => {
   const app = Fastify({ forceCloseConnections: true })
   if (audit) await app.register(forFastify.recordRequests(audit))
   app.post(PATH, (request, reply) => reply.code(201).send(created(request.body)))
@@ -57,21 +57,21 @@ const onFastify = async (audit: AuditLog | undefined): Promise<Listening> => {
   return { url, close: () => void app.close() }
 }
 
-const onHono = (audit: AuditLog | undefined): Promise<Listening> => {
+const onHono = (audit?: AuditLog): Promise<Listening> => {
   const app = new Hono()
   if (audit) app.use(forHono.recordRequests(audit))
   app.post(PATH, async (context) => context.json(created(await context.req.json()), 201))
   return listenOn(createAdaptorServer({ fetch: app.fetch }) as Server)
 }
 
-const onFetch = (audit: AuditLog | undefined): Promise<Listening> => {
+const onFetch = (audit?: AuditLog): Promise<Listening> => {
   const handle = async (request: Request): Promise<Response> =>
     Response.json(created(await request.json()), { status: 201 })
   const fetch = audit ? forFetch.recordRequests(audit)(handle, PATH) : handle
   return listenOn(createAdaptorServer({ fetch }) as Server)
 }
 
-const onNode = (audit: AuditLog | undefined): Promise<Listening> => {
+const onNode = (audit?: AuditLog): Promise<Listening> => {
   const handle: forNode.RecordedListener = async (request, response) => {
     const body = await json(request)
     Object.assign(request, { body })

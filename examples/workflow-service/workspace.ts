@@ -1,7 +1,8 @@
-import { mkdtemp, rename, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Documents } from './documents/documents.js'
+import { isFinished } from './engine/transitions.js'
 import type { Workspace } from './model.js'
 import { findAbandoned } from './owners.js'
 
@@ -29,10 +30,20 @@ export async function takeFiles(
   if (workspace) await rename(join(workspace.id, path), target).catch(() => undefined)
 }
 
-/** Removes the directories of processes that were killed. */
+/** Removes the directories of processes that were killed, once nothing in them is needed. */
 export async function removeAbandonedWorkspaces(documents: Documents): Promise<void> {
   for (const { id } of await findAbandoned(documents, workspacesHere(documents)))
-    await removeWorkspace(documents, id)
+    if (!(await hasFilesToTake(documents, id))) await removeWorkspace(documents, id)
+}
+
+/** True until the process that has taken over an unfinished activity has also moved its files. */
+async function hasFilesToTake(documents: Documents, directory: string): Promise<boolean> {
+  for (const kind of ['changes', 'workflow_runs'] as const)
+    for (const id of await readdir(join(directory, kind)).catch(() => [])) {
+      const activity = documents.get(kind, id)
+      if (activity && !isFinished(activity.status)) return true
+    }
+  return false
 }
 
 export async function removeWorkspace(documents: Documents, directory: string): Promise<void> {

@@ -26,6 +26,8 @@ export function createRunner(context: EngineContext): Runner {
   const { names, documents, background } = context
   const { noteStep, moveStep, takeOver, end } = createMoves(context)
   const interrupts = new Map<string, AbortController>()
+  /** Activities that are being taken over: their files may not be here yet. */
+  const arriving = new Set<string>()
 
   const log = (activity: Activity, step: Step, text: string): void =>
     background.run(() => context.forwardLog(step, text, stepFacts(names, activity, step)))
@@ -68,6 +70,7 @@ export function createRunner(context: EngineContext): Runner {
   }
 
   const run = async (activityId: string): Promise<void> => {
+    if (arriving.has(activityId)) return
     while (!background.stopping.aborted) {
       const activity = documents.get(names.activities, activityId)
       if (activity?.status !== 'running' || activity.owner !== documents.processId) return
@@ -101,9 +104,14 @@ export function createRunner(context: EngineContext): Runner {
         .filter(({ status }) => status !== 'waiting' && !isFinished(status))
       const taken: string[] = []
       for (const activity of await findAbandoned(documents, unfinished)) {
-        if (!(await takeOver(activity))) continue
-        await context.takeFiles(activity)
-        taken.push(activity.id)
+        arriving.add(activity.id)
+        try {
+          if (!(await takeOver(activity))) continue
+          await context.takeFiles(activity)
+          taken.push(activity.id)
+        } finally {
+          arriving.delete(activity.id)
+        }
       }
       return taken
     },

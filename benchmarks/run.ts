@@ -12,7 +12,14 @@ import { execFileSync } from 'node:child_process'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Option, readValues, UsageError } from './harness/options.js'
-import { type Row, type Section, tablesOf, writeReport, writeSection } from './harness/results.js'
+import {
+  goalsMet,
+  type Row,
+  type Section,
+  tablesOf,
+  writeReport,
+  writeSection,
+} from './harness/results.js'
 import { withTempFolder } from './harness/temp.js'
 import { killWorkers } from './harness/workers.js'
 import { type Suite, SUITES } from './suites/index.js'
@@ -34,7 +41,15 @@ const COMMON = {
     help: '--write',
     description: 'write the sections of the suites into results.md',
   },
+  quick: {
+    type: 'boolean',
+    help: '--quick',
+    description: 'run all suites with goals in under five minutes, without writing results',
+  },
 } as const
+
+/** Options of the suites in a quick run. */
+const QUICK: Readonly<Record<string, string>> = { size: '100k', rounds: '2', seconds: '1' }
 
 function optionHelp(
   name: string,
@@ -56,6 +71,7 @@ function help(): string {
     'Usage: npm run bench -- [suites] [options]',
     '',
     'Without suites, runs all suites with goals and writes results.md. With suites, prints their results.',
+    'Both list the goals that were missed at the end.',
     '',
     'Options:',
     ...common,
@@ -98,7 +114,7 @@ function readCommand(args: readonly string[]): Command {
   const suites = isReport ? goalSuites : named
   const allowed = new Set([
     ...suites.flatMap((name) => Object.keys(SUITES[name]!.options)),
-    ...Object.keys(COMMON).filter((name) => name !== 'write' || !isReport),
+    ...Object.keys(COMMON).filter((name) => name !== (isReport ? 'write' : 'quick')),
   ])
   for (const token of tokens) {
     if (token.kind !== 'option') continue
@@ -106,21 +122,24 @@ function readCommand(args: readonly string[]): Command {
       throw new UsageError(
         `unknown option --${token.name}; allowed here: ${list([...allowed].map((name) => `--${name}`))}`,
       )
-    const takesValue = !['help', 'write'].includes(token.name)
+    const takesValue = !['help', 'write', 'quick'].includes(token.name)
     if (takesValue && token.value === undefined)
       throw new UsageError(`--${token.name} needs a value`)
   }
   const unknown = positionals.find((name) => !named.includes(name))
   if (unknown !== undefined)
     throw new UsageError(`unknown suite ${unknown}; the suites are ${list(Object.keys(SUITES))}`)
-  const { help = false, keep, write = false, ...given } = values
+  const { help = false, keep, write = false, quick = false, ...given } = values
+  const fixed = Object.keys(given).find((name) => Object.hasOwn(QUICK, name))
+  if (quick && fixed !== undefined)
+    throw new UsageError(`--quick sets --${fixed}; leave out one of the two`)
   if (write && suites.some((name) => SUITES[name]!.kind !== 'sections'))
     throw new UsageError('--write is for suites without goals; the report has the others')
   return {
     help: Boolean(help),
     isReport,
     suites,
-    given: given as Record<string, string>,
+    given: { ...(given as Record<string, string>), ...(quick && QUICK) },
     keep: keep as string | undefined,
     write: Boolean(write),
   }
@@ -187,6 +206,7 @@ async function runAll(command: Command, folder: string): Promise<void> {
     }
   const isWritten = isReport && (await writeReport(given['size'] ?? '1m', rows, failed))
   if (!isWritten && rows.length > 0) console.log(tablesOf(rows).join('\n'))
+  console.log(goalsMet(rows).join('\n'))
   if (failed.length > 0) process.exitCode = 1
 }
 

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { median } from 'simple-statistics'
+import { type Bar, ratioChart } from './chart.js'
 import { type Print, short, table, times, withSpread } from './format.js'
 import { machine } from './machine.js'
 
@@ -29,6 +30,8 @@ export interface Row {
   /** Taken within each round; empty where there is no reference. */
   readonly ratio: string
   readonly goals: readonly Goal[]
+  /** The bar of a library that Daybook is compared with, and the file of its chart. */
+  readonly charted?: { readonly chart: string; readonly bar: Bar }
 }
 
 /** A part of results.md that a single suite writes: Markdown between the markers of this name. */
@@ -84,7 +87,7 @@ export function goalFor(
 const summary = (figures: readonly number[], print: Print): string =>
   figures.length === 1 ? print(figures[0]!) : withSpread(figures, print)
 
-/** Makes a row from the figures of each round. */
+/** Makes a row from the figures of each round. With `chart`, the ratio becomes a bar in the chart of that name. */
 export function rowOf(facts: {
   readonly group: string
   readonly name: string
@@ -94,8 +97,9 @@ export function rowOf(facts: {
   readonly print: Print
   readonly note?: string
   readonly goals?: readonly Goal[]
+  readonly chart?: string
 }): Row {
-  const { group, name, daybook, reference, ratio, print, note, goals = [] } = facts
+  const { group, name, daybook, reference, ratio, print, note, goals = [], chart } = facts
   const compared = reference && summary(reference.figures, print)
   return {
     group,
@@ -104,6 +108,17 @@ export function rowOf(facts: {
     reference: reference?.name ? `${reference.name}: ${compared}` : (compared ?? ''),
     ratio: ratio ? summary(ratio, times) : '',
     goals,
+    ...(chart &&
+      ratio && {
+        charted: {
+          chart,
+          bar: {
+            label: reference?.name ? `${reference.name}: ${name}` : name,
+            ratio: median(ratio),
+            spread: [Math.min(...ratio), Math.max(...ratio)],
+          },
+        },
+      }),
   }
 }
 
@@ -111,7 +126,10 @@ const verdict = ({ goal, met, missedBy }: Goal): string =>
   met ? `${goal}: met` : `**${goal}: ${missedBy}**`
 
 /** A table for each group, in the order in which the groups first occur. */
-export function tablesOf(rows: readonly Row[]): string[] {
+export function tablesOf(
+  rows: readonly Row[],
+  images: ReadonlyMap<string, string> = new Map(),
+): string[] {
   const groups = [...new Set(rows.map(({ group }) => group))]
   return groups.flatMap((group) => {
     const lines = rows
@@ -124,17 +142,56 @@ export function tablesOf(rows: readonly Row[]): string[] {
         goals.map(verdict).join('; '),
       ])
     const [heads, , ...body] = table(['', 'Daybook', 'compared with', 'ratio', 'goal'], lines)
-    return [`### ${group}`, '', heads!, '| :-- | --: | --: | --: | :-- |', ...body, '']
+    const image = images.get(group)
+    return [
+      `### ${group}`,
+      '',
+      ...(image === undefined ? [] : [image, '']),
+      heads!,
+      '| :-- | --: | --: | --: | :-- |',
+      ...body,
+      '',
+    ]
   })
 }
 
 function goalSummary(rows: readonly Row[]): string {
   const goals = rows.flatMap((row) => row.goals)
   const met = goals.filter((goal) => goal.met).length
-  return `${met} of ${goals.length} goals are met. The others say by how much they were missed.`
+  return `${met} of ${goals.length} goals are met.`
+}
+
+/** How many goals were met, and a line for each that was missed. */
+export function goalsMet(rows: readonly Row[]): string[] {
+  const missed = rows.flatMap(({ group, name, goals }) =>
+    goals
+      .filter((goal) => !goal.met)
+      .map(({ goal, missedBy }) => `- ${group}: ${name}: ${goal}: ${missedBy}`),
+  )
+  return rows.length === 0
+    ? []
+    : [goalSummary(rows), ...(missed.length > 0 ? ['Missed:', ''] : []), ...missed]
 }
 
 const RESULTS = path.join(import.meta.dirname, '..')
+const CHART_TITLE = 'Speed of Daybook, in multiples of the other side'
+const CHARTS = path.join(RESULTS, 'charts')
+
+/** Draws the charts. Gives the Markdown of the image for each group that has one. */
+function drawCharts(rows: readonly Row[]): Map<string, string> {
+  const images = new Map<string, string>()
+  const names = new Set(rows.flatMap(({ charted }) => charted?.chart ?? []))
+  for (const name of names) {
+    const charted = rows.filter((row) => row.charted?.chart === name)
+    const { group } = charted[0]!
+    fs.mkdirSync(CHARTS, { recursive: true })
+    const bars = charted.map((row) => row.charted!.bar)
+    fs.writeFileSync(path.join(CHARTS, `${name}.svg`), ratioChart(CHART_TITLE, bars))
+    images.set(group, `![${CHART_TITLE}. The table below has the figures.](charts/${name}.svg)`)
+  }
+  return images
+}
+
 /** Everything from this marker on belongs to single suites. */
 const SECTIONS_MARKER = '<!-- suites -->'
 
@@ -167,10 +224,10 @@ export async function writeReport(
     'Query results are objects whose attributes are read, and all sides must return the same ones. p99 is taken over all single',
     'queries. Each query asks for a different value. Up to 200 unmeasured queries, or one second of them, come first.',
     '',
-    goalSummary(rows),
+    `${goalSummary(rows)} The others say by how much they were missed.`,
     ...failed.map((suite) => `**The suite ${suite} failed and is missing.**`),
     '',
-    ...tablesOf(rows),
+    ...tablesOf(rows, drawCharts(rows)),
   ].join('\n')
   fs.writeFileSync(file, sections === -1 ? text : `${text}\n${before.slice(sections)}`)
   return true

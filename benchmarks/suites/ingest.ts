@@ -118,6 +118,7 @@ async function peerRows(options: TimedOptions): Promise<Row[]> {
       rows.push(
         rowOf({
           group: 'Peers on SQLite, one event per call, equally durable',
+          chart: 'recording-sqlite',
           name: `${name} ${peerVersion(packages[0]!)}, ${whole(inFlight)} in flight${NOTES[peer] ?? ''}`,
           daybook: ours,
           reference: { figures: theirs },

@@ -70,6 +70,7 @@ function caseRows(one: QueryCase, events: number, times: SideTimes<SideName>): R
     const faster = ratios(theirs, ours)
     return rowOf({
       group: `Queries, memory, ${whole(events)} events, compared with sift and mingo`,
+      chart: 'queries-memory',
       name: one.name,
       daybook: ours,
       reference: { name: `${name} ${versionOf(name)}`, figures: theirs },

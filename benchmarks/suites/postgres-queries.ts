@@ -119,6 +119,7 @@ async function recordRows({ rounds, seconds }: TimedOptions): Promise<Row[]> {
     const ratio = ratios(ours, theirs)
     return rowOf({
       group: `Recording, Postgres: \`record()\`, ${whole(IN_FLIGHT)} calls in flight, equally durable`,
+      chart: 'recording-postgres',
       name: `compared with ${name}`,
       daybook: ours,
       reference: { figures: theirs },

@@ -100,6 +100,7 @@ function copyResults(): void {
   fs.mkdirSync(to, { recursive: true })
   for (const name of fs.readdirSync(from).filter((file) => file.endsWith('.md')))
     fs.copyFileSync(path.join(from, name), path.join(to, name))
+  fs.cpSync(path.join(from, 'charts'), path.join(to, 'charts'), { recursive: true })
 }
 
 copyResults()

@@ -6,6 +6,8 @@ import { TopBar } from './bar/top-bar.js'
 import { lazy } from './ui/lazy.js'
 import { EventList } from './list/event-list.js'
 import { deniedStatus } from './list/access-status.js'
+// Not lazy: without a connection its code could not be loaded.
+import { Notices } from './list/notices.js'
 import { texts } from './ui/texts.js'
 
 const Facets = lazy(
@@ -18,7 +20,6 @@ const OverTime = lazy(
 )
 const MobileToolbar = lazy(async () => (await import('./bar/mobile-toolbar.js')).MobileToolbar)
 const RangePicker = lazy(async () => (await import('./bar/range-picker.js')).RangePicker)
-const Notices = lazy(async () => (await import('./list/notices.js')).Notices)
 const AccessDenied = lazy(async () => (await import('./list/access-denied.js')).AccessDenied)
 const Panel = lazy(async () => (await import('./panel/panel.js')).Panel)
 const Builder = lazy(async () => (await import('./builder/builder.js')).Builder)

@@ -46,6 +46,25 @@ describe('without a connection', () => {
     expect(inOrder(scrolled)).toEqual(ids)
   })
 
+  it('the page says so, even if it has only its first script', async () => {
+    const requests = watchRequests()
+    let isDown = false
+    const host = await servePast({
+      inside: [
+        requests.middleware,
+        async (ctx, next) => {
+          const isOtherScript = ctx.url.endsWith('.js') && !ctx.url.includes('/index-')
+          if (isDown || isOtherScript) ctx.req.socket.destroy()
+          else await next()
+        },
+      ],
+    })
+    const page = await openList(host, { tolerates: /ERR_/ })
+    isDown = true
+    requests.cut()
+    await page.getByText(/^No connection since/).waitFor()
+  })
+
   it('the end of a stream is not reported as a loss', async () => {
     const requests = watchRequests()
     const host = await servePast({ inside: [requests.middleware] })

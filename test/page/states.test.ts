@@ -178,6 +178,21 @@ describe('when the service fails', () => {
     await expectShown(page, host.audit, '')
   })
 
+  it('the page says so, even if it has only its first script', async () => {
+    const isFirst = (url: string): boolean => /\/audit\?|\/index-|\.css$|\.svg$/.test(url)
+    const host = await serve({
+      inside: [
+        async (ctx, next) => {
+          if (isFirst(ctx.url)) await next()
+          else ctx.req.socket.destroy()
+        },
+      ],
+    })
+    const page = await open(host, '?range=all', { tolerates: /ERR_/ })
+    await title(page, 'The events could not be loaded').waitFor()
+    await page.getByText('The service could not be reached.').waitFor()
+  })
+
   it('rows stay, and the failed request is repeated once the service works', async () => {
     const store = faultyStore(memoryStore())
     const host = await serve({ store })

@@ -6,12 +6,13 @@ import { Skeleton } from './skeleton.js'
 import { texts } from '../ui/texts.js'
 import { liveState, showWaiting, waitingCount } from './live-updates.js'
 import { Grid } from './grid.js'
+// Not lazy: without a connection its code could not be loaded.
+import { LoadFailure } from './load-failure.js'
 import { failure, loadedWindow, isStale } from './loading.js'
 import { activate } from './row-focus.js'
 
 const BadQuery = lazy(async () => (await import('./bad-query.js')).BadQuery)
 const NoMatches = lazy(async () => (await import('./no-matches.js')).NoMatches)
-const LoadFailure = lazy(async () => (await import('./load-failure.js')).LoadFailure)
 
 /** The button that shows waiting events, with their number. */
 function WaitingButton() {

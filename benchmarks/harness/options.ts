@@ -1,4 +1,6 @@
 /* Command-line options. Each suite declares which options it takes, and with which defaults. */
+import fs from 'node:fs'
+import path from 'node:path'
 
 export interface Option<Value> {
   /** Placeholder in the help, such as `<n>`. */
@@ -59,6 +61,19 @@ export function oneOf<Choice extends string>(
       const choice = choices.find((one) => one === text)
       if (choice !== undefined) return choice
       throw new UsageError(`--${name} must be one of ${choices.join(', ')}`)
+    },
+  }
+}
+
+/** The name of a file that exists; empty without one. */
+export function fileName(description: string): Option<string> {
+  return {
+    hint: '<file>',
+    description,
+    default: '',
+    parse(text, name) {
+      if (fs.existsSync(text)) return path.resolve(text)
+      throw new UsageError(`--${name} must be a file; there is no ${text}`)
     },
   }
 }

@@ -1,4 +1,5 @@
 import {
+  fileName,
   oneOf,
   type Options,
   positiveNumber,
@@ -144,6 +145,15 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     summary: 'a log in which each event has an attribute name of its own',
     options: { size: oneOf(['10k', '100k', '1m'], '100k', 'events in the log') },
     load: () => import('./names.js'),
+  }),
+  disk: sections({
+    summary: 'what a log takes on disk, by part, compared with the JSON text of its attributes',
+    options: {
+      size: oneOf(['10k', '100k', '1m', 'both'], 'both', 'events in the log'),
+      store: oneOf(['sqlite', 'postgres', 'both'], 'both', 'store'),
+      records: fileName('JSON objects, one per line, in place of the sample events'),
+    },
+    load: () => import('./disk.js'),
   }),
   streams: sections({
     summary: 'readers of GET /api/events/stream',

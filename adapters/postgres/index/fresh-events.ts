@@ -6,8 +6,8 @@ import { countFresh, moreFresh, type Refreshed } from './refresh-statements.js'
 
 /** Adds unsealed events in the order of their times. */
 export interface FreshEvents {
-  /** `first` is the first slice after the events in memory. False if there are too many events; no more are added then. */
-  add(first: Refreshed['fresh'], moment: Moment): Promise<boolean>
+  /** `fresh` is the first slice after the events in memory. False if there are too many events; no more are added then. */
+  add(first: Pick<Refreshed, 'fresh' | 'maxFresh'>, moment: Moment): Promise<boolean>
   /** Drops blocks without events later than the time. */
   dropUntil(time: Microseconds): void
 }
@@ -21,13 +21,14 @@ export function createFreshEvents(
   let count = 0
 
   return {
-    async add(first, moment) {
-      if (recent.isFull()) return first.length === 0
-      for (let rows = first; ;) {
+    async add({ fresh, maxFresh }, moment) {
+      if (recent.isFull()) return fresh.length === 0
+      let [rows, wanted] = [fresh, maxFresh]
+      for (;;) {
         const last = Number(rows.at(-1)?.[0])
-        if (rows.length === slice) {
+        if (rows.length === wanted) {
           const [row] = await moment.ask(countFresh(names), last, max)
-          if (count + slice + Number(row![0]) > max) return false
+          if (count + rows.length + Number(row![0]) > max) return false
         }
         if (rows.length > 0)
           await recent.addRows(
@@ -38,9 +39,10 @@ export function createFreshEvents(
             },
             moment.checkTime,
           )
-        if (rows.length < slice) return true
+        if (rows.length < wanted) return true
         if (recent.isFull()) return false
         rows = await moment.ask(moreFresh(names, slice), last)
+        wanted = slice
       }
     },
     dropUntil(time) {

@@ -4,7 +4,6 @@ import { segmentDamage } from '../../../src/store-kit/damages.js'
 import type { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
 import type { TextRow } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
-import { createProbeHistory, type ProbeHistory } from './probe-history.js'
 import type { Moment } from './recent-events.js'
 import { readRefreshed } from './refresh-statements.js'
 import {
@@ -19,9 +18,8 @@ import {
  * was read from one server is not used for the snapshots of another, such as a standby that took over.
  */
 export interface LogIndex {
-  readonly probeHistory: ProbeHistory
-  /** The statement that `refresh` needs the rows of. */
-  statement(): string
+  /** The statement that `refresh` needs the rows of. With `isAhead`, it reads few events, as they may not be needed. */
+  statement(isAhead?: boolean): string
   /**
    * Adds what is new in the snapshot. `rows` are those of `statement` in the snapshot, if it was run already.
    * Returns `outdated` if a newer snapshot of the same server was added and events that this one needs are no
@@ -73,8 +71,7 @@ export function createLogIndex(
 
   let last: Promise<unknown> = Promise.resolve()
   return {
-    probeHistory: createProbeHistory(),
-    statement: () => latest.statement(),
+    statement: (isAhead) => latest.statement(isAhead),
     setAside({ segment, message }) {
       aside.set(segment, true)
       const row = latest.segment(segment)

@@ -36,6 +36,8 @@ export interface Refreshed {
   readonly late: readonly LateRow[]
   /** Rows of events, by time. */
   readonly fresh: readonly TextRow[]
+  /** The number of these rows that were asked for. */
+  readonly maxFresh: number
 }
 
 /** What a process has read of the index. */
@@ -73,7 +75,7 @@ export function refreshStatement(
   const isNotAdded = `l.id <> ALL ('{${added.join()}}'::bigint[])`
   return `
     SELECT 'state', version::text, sealed_to::text, pg_snapshot_xmin(pg_current_snapshot())::text,
-      '${stage}', ${serverSql(names)}, removed::text, removed_before::text, NULL, NULL, NULL, NULL, NULL
+      '${stage}', ${serverSql(names)}, removed::text, removed_before::text, '${maxFresh}', NULL, NULL, NULL, NULL
     FROM ${names.indexState}
     UNION ALL
     (${selectLate(names, slice, `l.transaction >= '${before}'::xid8 AND ${isNotAdded}`)})
@@ -95,8 +97,8 @@ export const readLateRow = (row: TextRow): LateRow => ({
 export function readRefreshed(rows: readonly TextRow[]): Refreshed {
   const ofKind = (kind: string): readonly TextRow[] => rows.filter((row) => row[0] === kind)
   const [state] = ofKind('state')
-  if (!state?.slice(1, 8).every((value) => value !== null)) throw damagedIndexState()
-  const [, version, sealedTo, running, stage, server, removed, removedBefore] = state
+  if (!state?.slice(1, 9).every((value) => value !== null)) throw damagedIndexState()
+  const [, version, sealedTo, running, stage, server, removed, removedBefore, maxFresh] = state
   return {
     stage: Number(stage),
     server: server!,
@@ -107,6 +109,7 @@ export function readRefreshed(rows: readonly TextRow[]): Refreshed {
     running: BigInt(running!),
     late: ofKind('late').map(readLateRow),
     fresh: ofKind('fresh').map((row) => row.slice(5)),
+    maxFresh: Number(maxFresh),
   }
 }
 

@@ -30,8 +30,8 @@ export interface Coverage {
 
 /** What a process has of the index of a log on one server, which never goes back in time. */
 export interface ServerIndex {
-  /** The statement that `refresh` needs the rows of. */
-  statement(): string
+  /** See `LogIndex`. */
+  statement(isAhead?: boolean): string
   /**
    * Adds what is new in the snapshot that has `given`; rows of other servers and of earlier statements
    * are read again. One call at a time. Returns `outdated` if a newer snapshot was added and events that
@@ -55,6 +55,8 @@ export type IndexTuning = Pick<SealingTuning, 'segmentSize' | 'bounds'>
 
 /** Maximum number of rows that one statement reads. */
 const MAX_ROWS = 1000
+/** The same for a statement whose rows may not be needed. */
+const MAX_ROWS_AHEAD = 16
 /**
  * At most this many segments' worth of unsealed events is kept in memory, and no more than
  * `IndexBounds.unsealedBytes`. Queries check more one by one.
@@ -99,10 +101,15 @@ export function createServerIndex(
     late.drop()
   }
 
-  const statement = (): string =>
+  const maxFresh = (isAhead: boolean): number => {
+    if (recent.isFull()) return 1
+    return isAhead ? Math.min(MAX_ROWS_AHEAD, slice) : slice
+  }
+
+  const statement = (isAhead = false): string =>
     refreshStatement(names, slice, {
       stage: recent.stage(),
-      maxFresh: recent.isFull() ? 1 : slice,
+      maxFresh: maxFresh(isAhead),
       // Without a known state no events can be added.
       last: version < 0 ? Number.MAX_SAFE_INTEGER : recent.index.last,
       ...late.known(),
@@ -123,7 +130,7 @@ export function createServerIndex(
       const { removed, removedBefore } = next
       const state = { version, cache, removed, removedBefore }
       if (!(await late.add(next, moment))) return { ...state, segments: [], recent: [], to: -1 }
-      const isAll = await fresh.add(next.fresh, moment)
+      const isAll = await fresh.add(next, moment)
       const to = isAll ? Number.MAX_SAFE_INTEGER : recent.index.last
       // Filtered once: `await` lets other queries set segments aside, and such a segment must not be
       // missing from both lists.

@@ -35,13 +35,11 @@ export async function* rowsInTime(list: ListQuery, order: Order, bounds: TimeBou
     yield* scanRows(list, order, bounds, opened['scan'])
     return
   }
-  const firstProbe = firstProbeOf(filter, indexed)
-  if (firstProbe > 0) await steps.enter('probe')
+  await steps.enter('probe')
   let rest = bounds
   let [seen, matched] = [0, 0]
   const least = query.limit + 1
-  if (filter) index?.probeHistory.note(filter, 'rows')
-  for (let size = firstProbe; size > 0; size = nextProbe(seen, matched)) {
+  for (let size = firstProbeOf(filter, indexed); size > 0; size = nextProbe(seen, matched)) {
     const probed = seen === 0 ? opened['probe'] : undefined
     const found =
       probed ?? (await run(probeStatement(list, { order, bounds: rest, count: size, most: least })))
@@ -61,12 +59,8 @@ export async function* rowsInTime(list: ListQuery, order: Order, bounds: TimeBou
     yield* scanRows(list, order, rest)
     return
   }
-  index.probeHistory.note(filter, matched === 0 ? 'index' : 'both')
   const end = order === 'asc' ? 'oldest' : 'newest'
-  const reason =
-    seen > 0
-      ? `${matched} of the ${seen} ${end} events may match`
-      : `none of the ${end} events passed the last filter on the same attributes`
+  const reason = `${matched} of the ${seen} ${end} events may match`
   yield* remainingRows(list, index, { order, bounds: rest, reason })
 }
 
@@ -87,7 +81,7 @@ async function* remainingRows(
   await steps.enter('index', reason)
   const coverage = await coverageIn(list, index)
   const { covered: known, rest: others } = splitAt(bounds, coverage.to)
-  const ask = (): Rows => rowsByIndex(list, index, coverage, { order, bounds: known, reason })
+  const ask = (): Rows => rowsByIndex(list, coverage, { order, bounds: known, reason })
   const scan = (): Rows => scanUncovered(list, order, others, 'too many events are not indexed yet')
   for (const rows of order === 'asc' ? [ask, scan] : [scan, ask]) yield* rows()
 }
@@ -108,7 +102,6 @@ const GROWTH = 4
 
 async function* rowsByIndex(
   list: ListQuery,
-  index: LogIndex,
   coverage: Coverage,
   { order, bounds, reason }: IndexWalk,
 ): Rows {
@@ -124,7 +117,6 @@ async function* rowsByIndex(
       bounds,
       max: () => most,
     })) {
-      if (times.length > query.limit && list.filter) index.probeHistory.note(list.filter, 'both')
       const rows = await rowsOfFound(list, coverage, times)
       const sign = order === 'asc' ? 1 : -1
       yield rows.toSorted((a, b) => (timeOf(a) - timeOf(b)) * sign)

@@ -3,7 +3,11 @@ import type { EventQuery } from '../../../src/filter/ast.js'
 import { isEmpty, timeBounds, type TimeBounds } from '../../../src/filter/bounds.js'
 import { scanDirection } from '../../../src/filter/order.js'
 import type { Sql } from '../../../src/store-kit/sql.js'
-import { type IndexFilter, indexFilter } from '../../../src/store-kit/index/index-filter.js'
+import {
+  type IndexFilter,
+  indexFilter,
+  leadsByValues,
+} from '../../../src/store-kit/index/index-filter.js'
 import { isIndexedOrder } from '../../../src/store-kit/index/index-list.js'
 import type { Order } from '../../../src/store-kit/index/part.js'
 import type { Indexed } from './list-query.js'
@@ -11,7 +15,7 @@ import { inlined } from './inline.js'
 import { probeStatement, scanStatement } from './list-scan.js'
 import type { Names } from '../schema/names.js'
 import { pushDownEvents } from './pushdown-event.js'
-import { MAX_TIME } from './ranges.js'
+import { MAX_TIME, VALUE_PROBE_SIZE } from './ranges.js'
 import type { Opening } from '../log/snapshot.js'
 
 /** The time range of a query, in whole microseconds. */
@@ -48,13 +52,16 @@ export function planList(request: ListRequest, { foreignIds }: Names): ListPlan 
   }
 }
 
-/** How many rows to read before the index is used; 0 if the last probe for such a filter found nothing. */
-export function firstProbeOf(
+/**
+ * How many rows to read before the index is used. Depends on the filter alone, so that a query takes the same steps
+ * whatever was asked before. The rows are read together with the start of the snapshot, and no further than the page
+ * needs.
+ */
+export const firstProbeOf = (
   filter: IndexFilter | undefined,
   { index, firstProbe }: Indexed,
-): number {
-  return index && filter && index.probeHistory.of(filter) === 'index' ? 0 : firstProbe
-}
+): number =>
+  index && filter && leadsByValues(filter) ? Math.min(firstProbe, VALUE_PROBE_SIZE) : firstProbe
 
 /**
  * The statements that the list will certainly or probably need, to be sent with BEGIN. A traced list
@@ -82,11 +89,9 @@ function openRows(plan: ListPlan, indexed: Indexed): Opening {
   return probe === undefined ? {} : { probe }
 }
 
-/** Reads the unsealed events if the last such list used the index. */
+/** Reads what is new in the index if the list needs the index, or is likely to need it soon after the probe. */
 function openIndex({ direction, filter, query }: ListPlan, { index }: Indexed): Opening {
   if (!index) return {}
-  const isAsked = direction
-    ? filter && index.probeHistory.of(filter) !== 'rows'
-    : filter || isIndexedOrder(query.sorts)
-  return isAsked ? { index: index.statement() } : {}
+  if (direction) return filter && leadsByValues(filter) ? { index: index.statement(true) } : {}
+  return filter || isIndexedOrder(query.sorts) ? { index: index.statement() } : {}
 }

@@ -10,6 +10,9 @@ export const MAX_TIME = Number.MAX_SAFE_INTEGER
 /** How many rows a list reads before it uses the index. Frequent matches are found among them. */
 export const FIRST_PROBE_SIZE = 250
 
+/** The same for values, which the index finds by a few reads. */
+export const VALUE_PROBE_SIZE = 100
+
 export const within = ({ from, to }: TimeBounds): Sql => sql('created_at BETWEEN ? AND ?', from, to)
 
 const isAllTime = ({ from, to }: TimeBounds): boolean => from === 0 && to === MAX_TIME

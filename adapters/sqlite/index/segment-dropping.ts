@@ -4,6 +4,7 @@ import type { Connection } from '../connection/connection.js'
 import { isCorrupt } from '../connection/database.js'
 import type { DriverContext } from './driver-context.js'
 import { loadIndexState } from './index-state.js'
+import { forgetRemoved } from './removed-events.js'
 import { rowIds } from './row-ids.js'
 
 /** Rows that one transaction removes. */
@@ -45,21 +46,20 @@ const idsOf = (rows: unknown): readonly number[] =>
 export const hiddenSegments = ({ statement }: Connection): readonly number[] =>
   idsOf(statement(HIDDEN).all())
 
-export async function hideExpired({
-  connection,
-  write,
-}: DriverContext): Promise<readonly number[]> {
+export async function hideExpired(context: DriverContext): Promise<readonly number[]> {
+  const { connection, write } = context
   const { statement } = connection
   const { oldest } = statement(OLDEST).get() as { readonly oldest: Microseconds | null }
-  const { segments, damaged } = loadIndexState(connection)
+  const { segments, damaged, sealedTo } = loadIndexState(connection)
   const ids = [...segments, ...damaged]
     .filter(({ last }) => last < (oldest ?? Number.MAX_SAFE_INTEGER))
     .map(({ id }) => id)
-  if (ids.length > 0)
-    await write(() => {
-      for (const id of ids) hideSegment(connection, id)
-      nextVersion(connection)
-    })
+  if (ids.length === 0) return ids
+  await write(() => {
+    for (const id of ids) hideSegment(connection, id)
+    nextVersion(connection)
+  })
+  await forgetRemoved(context, -1, Math.min(oldest ?? sealedTo, sealedTo))
   return ids
 }
 

@@ -12,7 +12,9 @@ import type { WaitOptions } from '../../../src/store/store.js'
 import { runTimeSlice } from '../connection/time-slice.js'
 import type { EventRow } from '../schema/rows.js'
 import type { Tables } from '../schema/tables.js'
-import { type CountingIndex, countSegments, type FoundGroup, type Group } from './count-segments.js'
+import { countSegments, type FoundGroup, type Group } from './count-segments.js'
+import { addCovered, INDEX_SHARE, wholeCells } from './covered-events.js'
+import type { CountingIndex } from './indexed-parts.js'
 import { pushDownAttribute } from './pushdown.js'
 import { pushDownWhere } from './pushdown-where.js'
 
@@ -41,9 +43,6 @@ interface GroupCounting {
   readonly options: WaitOptions
 }
 
-// The share of the time after which a count by the index is given up for a sample.
-const INDEX_SHARE = 0.5
-
 /**
  * Counts equal events as one: by the index if it has most of them, else with GROUP BY, which takes a fraction of the
  * time of reading each event.
@@ -61,24 +60,10 @@ export async function countGroups({
   const counted = await countSegments({ tables, index, tally, cells, deadline, options })
   if (counted) {
     await addGroups(tally, counted.groups)
-    for (const slice of counted.covered) tally.seen(slice)
+    await addCovered(tables, tally, counted, options)
   }
   const slices = counted?.rest ?? tally.rounds.flat()
   await countSlices(tables, tally, { fields, slices, options })
-}
-
-/** The cells of a tally, each as one slice. */
-function wholeCells({ rounds }: Tally): Slice[] {
-  const cells = new Map<number, Slice>()
-  for (const { cell, from, to } of rounds.flat()) {
-    const known = cells.get(cell)
-    cells.set(cell, {
-      cell,
-      from: Math.min(from, known?.from ?? from),
-      to: Math.max(to, known?.to ?? to),
-    })
-  }
-  return [...cells.values()].toSorted((a, b) => a.from - b.from)
 }
 
 interface GroupQuery {

@@ -1,6 +1,7 @@
 import { parseEventId, SUFFIX_LENGTH } from '../../../src/event/event-id.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
+import { noteRemoved } from '../index/removed-events.js'
 import { runTimeSlice, WRITE_SLICE_MS } from '../connection/time-slice.js'
 
 // Rows, and free pages, between two checks of the time.
@@ -61,9 +62,14 @@ export interface EventPlace {
 }
 
 /** Removes an event; returns the number of rows. Call it, and then `countRemoved`, within a write transaction. */
-export const removeAt = ({ statement }: Connection, { time, suffix }: EventPlace): number =>
-  statement('DELETE FROM daybook_events WHERE created_at = ? AND suffix = ?').run(time, suffix)
-    .changes
+export function removeAt(connection: Connection, { time, suffix }: EventPlace): number {
+  const remove = connection.statement(
+    'DELETE FROM daybook_events WHERE created_at = ? AND suffix = ?',
+  )
+  const { changes } = remove.run(time, suffix)
+  if (changes > 0) noteRemoved(connection, time)
+  return changes
+}
 
 export function countRemoved({ statement }: Connection, removed: number): void {
   if (removed > 0) statement(COUNT_REMOVED).run(removed)

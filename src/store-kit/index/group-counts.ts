@@ -2,7 +2,7 @@ import type { Scalar } from '../../filter/attributes.js'
 import type { TimeBounds } from '../../filter/bounds.js'
 import { type IndexPart, mayBeCut, type ValueEntry } from './part.js'
 import { sortedEntries, type Work } from './find-postings.js'
-import { addCounts, NONE, type Postings } from './postings.js'
+import { addCounts, allOfPostings, listPostings, NONE, type Postings } from './postings.js'
 
 /** A name by whose values events are counted. */
 export interface GroupName {
@@ -42,14 +42,15 @@ interface Column {
 }
 
 /**
- * Counts the events of each range by their values, of which an event has at most one for each name. Removed events
- * are counted, too. The ranges do not overlap. `undefined` if the index does not have all values, or if there are
- * too many.
+ * Counts the events of each range by their values, of which an event has at most one for each name. Leaves
+ * out the `removed` ordinals, which are ascending. The ranges do not overlap. `undefined` if the index does not have
+ * all values, or if there are too many.
  */
 export function* groupCounts(
   part: IndexPart,
   names: readonly GroupName[],
   ranges: readonly TimeBounds[],
+  removed: ArrayLike<number> = [],
 ): Work<readonly GroupCount[] | undefined> {
   const spans = ranges.flatMap(({ from, to }, range) => {
     const span = { range, from: part.countBefore(from), to: part.countBefore(to + 1) }
@@ -62,9 +63,10 @@ export function* groupCounts(
     if (!column) return undefined
     columns.push(column)
   }
-  if (columns.length === 1) return yield* countEach(columns[0]!, spans, part.size)
+  const left = { spans, removed: listPostings(removed) }
+  if (columns.length === 1) return yield* countEach(columns[0]!, left, part.size)
   const groups = columns.reduce((product, { values }) => product * (values.length + 1), 1)
-  return groups * spans.length > MAX_GROUPS ? undefined : yield* countSpans(columns, groups, spans)
+  return groups * spans.length > MAX_GROUPS ? undefined : yield* countSpans(columns, groups, left)
 }
 
 function* columnOf(part: IndexPart, { name, classOf }: GroupName): Work<Column | undefined> {
@@ -89,10 +91,11 @@ function* columnOf(part: IndexPart, { name, classOf }: GroupName): Work<Column |
 /** Counts the events of each class without looking at each event. */
 function* countEach(
   { entries, classes, values }: Column,
-  spans: readonly Span[],
+  { spans, removed }: Left,
   size: number,
 ): Work<GroupCount[]> {
   const isWhole = spans.length === 1 && spans[0]!.to - spans[0]!.from === size
+  const hasRemoved = removed.size > 0
   const bounds = spans.flatMap(({ from, to }) => [from, to])
   const counts = values.map(() => bounds.map(() => 0))
   let units = 0
@@ -100,20 +103,36 @@ function* countEach(
     const ofClass = counts[classes[index]!]!
     if (isWhole) ofClass[0]! += entry.size
     else addCounts(entry.postings(), bounds, ofClass)
-    units += LIST_UNITS + (isWhole ? 0 : entry.size)
+    if (hasRemoved) takeCounts(allOfPostings([entry.postings(), removed]), bounds, ofClass)
+    units += LIST_UNITS + (isWhole ? 0 : entry.size) + Math.min(entry.size, removed.size)
     if (units < MAX_UNITS) continue
     yield
     units = 0
   }
-  return spans.flatMap(({ range, from, to }, i) => {
+  const present = spans.flatMap(({ from, to }) => [to - from, 0])
+  takeCounts(removed, bounds, present)
+  return spans.flatMap(({ range }, i) => {
     const found = values.map((value, index) => ({
       range,
       values: [value],
       count: counts[index]![2 * i]!,
     }))
-    const rest = found.reduce((left, { count }) => left - count, to - from)
+    const rest = found.reduce((left, { count }) => left - count, present[2 * i]!)
     return [...found, { range, values: [undefined], count: rest }].filter(({ count }) => count > 0)
   })
+}
+
+/** Takes from `counts` what `addCounts` would add. */
+function takeCounts(set: Postings, bounds: readonly number[], counts: number[]): void {
+  const taken = counts.map(() => 0)
+  addCounts(set, bounds, taken)
+  for (const [i, count] of taken.entries()) counts[i]! -= count
+}
+
+/** The events to count: those of the spans that were not removed. */
+interface Left {
+  readonly spans: readonly Span[]
+  readonly removed: Postings
 }
 
 /** A range of ordinals; `to` is exclusive. */
@@ -130,7 +149,7 @@ interface Span {
 function* countSpans(
   columns: readonly Column[],
   groupCount: number,
-  spans: readonly Span[],
+  { spans, removed }: Left,
 ): Work<GroupCount[]> {
   const sets = columns.map(({ entries }) => entries.map((entry) => entry.postings()))
   const groups = new Uint32Array(WINDOW)
@@ -144,7 +163,10 @@ function* countSpans(
     for (; next < spans.length && spans[next]!.from < start + WINDOW; next++) {
       const { range, from, to } = spans[next]!
       const last = Math.min(to, start + WINDOW)
-      for (let at = Math.max(from, start); at < last; at++) found[groups[at - start]!]! += 1
+      const first = Math.max(from, start)
+      for (let at = first; at < last; at++) found[groups[at - start]!]! += 1
+      for (let at = removed.seek(first, 1); at !== NONE && at < last; at = removed.seek(at + 1, 1))
+        found[groups[at - start]!]! -= 1
       if (to > start + WINDOW) break
       for (const [group, count] of found.entries())
         if (count > 0) counts.push({ range, values: valuesOf(columns, group), count })

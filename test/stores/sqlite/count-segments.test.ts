@@ -13,9 +13,13 @@ import { createConnection } from '../../../adapters/sqlite/connection/connection
 import { openDatabase, type SqliteDatabase } from '../../../adapters/sqlite/connection/database.js'
 import { createLogIndex, type LogIndex } from '../../../adapters/sqlite/index/log-index.js'
 import { countEvents } from '../../../adapters/sqlite/read/count.js'
+import { countSegments } from '../../../adapters/sqlite/read/count-segments.js'
+import { wholeCells } from '../../../adapters/sqlite/read/covered-events.js'
 import { createTables, type Tables } from '../../../adapters/sqlite/schema/tables.js'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import { countsQuery } from '../../../src/counting/count-options.js'
+import type { Slice } from '../../../src/store-kit/counting/slices.js'
+import { createTally } from '../../../src/store-kit/counting/tally.js'
 import { tempDir } from '../../support/temp.js'
 
 const SIZE = 1000
@@ -33,7 +37,12 @@ const eventAt = (n: number, shift = 0): AuditEvent => ({
   username: USERS[(n * 11) % USERS.length]!,
   system: n % 3 === 0,
   source: null,
-  attributes: { n },
+  attributes: {
+    n,
+    kind: ['a', 'b', true, 4, null, ''][(n * 5) % 6]!,
+    list: [n % 4, [n % 3], { code: n % 7 }],
+    text: n === 850 ? 'x'.repeat(600) : `text ${n % 9}`,
+  },
 })
 const eventsAt = (from: number, to: number, shift = 0): AuditEvent[] =>
   Array.from({ length: to - from }, (_, i) => eventAt(from + i, shift))
@@ -82,6 +91,21 @@ const QUERIES: readonly (readonly [filter: string, options: CountOptions])[] = [
   ['filter[username_null]=1&filter[system_true]=1', { buckets: { count: 9 } }],
   ['filter[type_not_eq]=own&filter[username_cont]=N', { facets: ['type', 'username', 'system'] }],
   ['filter[type_eq]=none', { buckets: { count: 5 }, facets: ['type'] }],
+  ['', { facets: ['kind', 'n', 'none'], top: 1000 }],
+  ['filter[kind_eq]=a', { buckets: { count: 40 }, facets: ['level', 'kind', 'list', 'username'] }],
+  [
+    `filter[list_code_gt]=3&filter[list_not_eq]=2&${between(100, 950)}`,
+    { buckets: { count: 30 }, facets: ['type', 'list_code', 'system'] },
+  ],
+  [
+    'filter[kind_or_username_eq]=ann&filter[type_start]=error:&filter[username_eq]=ann',
+    { facets: ['level', 'username', 'kind'] },
+  ],
+  ['filter[kind_null]=1', { facets: ['kind', 'list'] }],
+  ['filter[kind_present]=1', { buckets: { count: 3 }, facets: ['text'] }],
+  ['filter[text_cont]=T+3', { facets: ['kind'] }],
+  ['filter[source_null]=1&filter[kind_eq]=b', { facets: ['list'] }],
+  ['filter[kind_eq]=b', { facets: ['list', 'source'], attributes: true }],
 ]
 
 const untimed = (counts: EventCounts): EventCounts => ({ ...counts, took_ms: 0 })
@@ -93,6 +117,16 @@ const count = (
 ): Promise<EventCounts> => {
   const query = countsQuery(filter, { within: 60_000, ...options })
   return countEvents({ tables, minIndexed: 1, ...using }, query, clock, {})
+}
+
+/** The ranges of time that the segments cannot count. */
+async function uncovered(): Promise<readonly Slice[]> {
+  const span = { first: FIRST, last: FIRST + SIZE * MINUTE, now: FIRST + SIZE * MINUTE }
+  const tally = createTally(countsQuery('', { facets: ['type'] }), span)
+  const cells = wholeCells(tally)
+  const using = { tables, index: { index, minIndexed: 1 }, deadline: Infinity, options: {} }
+  const counted = await countSegments({ ...using, tally, cells })
+  return counted!.rest
 }
 
 /** Compares all counts with those of the memory store; returns how many chunks of the index were read. */
@@ -143,6 +177,16 @@ describe('counts by segments are those of the memory store', () => {
     await live.close()
     expect(await total()).toBe(stored + 1)
     await sqlite.store.remove([live.event!.id])
+  })
+
+  it('after events were removed, which segments count as before', async () => {
+    const before = await uncovered()
+    for (const audit of both)
+      await audit.store.remove(
+        [...eventsAt(0, 1), ...eventsAt(120, 135), ...eventsAt(600, 602)].map(({ id }) => id),
+      )
+    expect(await expectAgreement()).toBeGreaterThan(20)
+    expect(await uncovered()).toEqual(before)
   })
 
   it('after events were removed, and others came in their place', async () => {

@@ -75,6 +75,8 @@ export interface Facet {
   readonly distinct: number
   /** Events without a value. */
   readonly missing: number
+  /** Whether these figures are estimates from a sample; they may be if the total is exact. */
+  readonly sampled: boolean
 }
 
 /** An attribute by the name that filters use, such as `request_body_name`. */
@@ -90,7 +92,8 @@ export interface SeenAttribute {
 
 /**
  * Figures for all matching events, not only for a page of them. If `sampled`, they are estimates from
- * `counted` matching events that are spread over the whole time range; else they are exact.
+ * `counted` matching events that are spread over the whole time range; else they are exact, but for facets that are
+ * `sampled` themselves.
  */
 export interface EventCounts {
   readonly total: number

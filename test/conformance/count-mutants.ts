@@ -91,6 +91,9 @@ export const countMutants: Mutants = {
     'does not report that it sampled': {
       mutate: withCounts((counts) => ({ ...counts, sampled: false })),
     },
+    'does not report that a facet is from a sample': {
+      mutate: withCounts((counts) => withFacets(counts, (facet) => ({ ...facet, sampled: false }))),
+    },
     'does not count open events': {
       mutate: (store) => ({
         async count(query, options) {

@@ -3,9 +3,9 @@ import { texts } from './texts.js'
 import { counts } from '../data/counts.js'
 
 /** A number of events for narrow places: `2,163`, or `≈2,163` for an estimate. */
-export function shortNumber(count: number): string {
+export function shortNumber(count: number, isEstimate = counts.value?.sampled): string {
   const text = formatNumber(count)
-  return counts.value?.sampled ? `≈${text}` : text
+  return isEstimate ? `≈${text}` : text
 }
 
 /** `2,163 events`, or `about 2,163 events` for an estimate. */

@@ -27,6 +27,10 @@ const facet = closedObject({
   values: { ...values, description: 'Most frequent first.' },
   distinct: { ...count, description: 'Number of distinct values.' },
   missing: { ...count, description: 'Number of events without a value.' },
+  sampled: {
+    ...flag,
+    description: 'True if these figures are estimates from a sample, even if the total is exact.',
+  },
 })
 
 const attribute = closedObject({
@@ -49,7 +53,8 @@ export const countsSchemas = {
         attributes: { ...listOf(attribute), description: 'Most frequent first.' },
         sampled: {
           ...flag,
-          description: 'True if the counts are estimates from a sample of the time range.',
+          description:
+            'True if the total, levels, buckets and attributes are estimates from a sample of the time range.',
         },
         counted: { ...count, description: 'Number of matching events that were actually counted.' },
         took_ms: { type: 'number', minimum: 0 },

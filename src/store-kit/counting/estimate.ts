@@ -31,6 +31,7 @@ interface CountedEvents {
 export function* estimateCounts(tallied: Tallied): Steps<Omit<EventCounts, 'took_ms'>> {
   const { query, buckets, cells, seen, main, populations, tallies, attributes } = tallied
   const factors = cells.map((cell, i) => durationOf(cell) / Math.max(1, seen[i]!))
+  const sampled = cells.some((cell, i) => seen[i]! < durationOf(cell))
   const groups = Math.max(1, (buckets?.edges.length ?? 0) - 1)
   const scaledOf = ({ strata }: CountedEvents): Strata =>
     strata.scaled(groups, (cell) => cells[cell]!.bucket, factors)
@@ -41,8 +42,8 @@ export function* estimateCounts(tallied: Tallied): Steps<Omit<EventCounts, 'took
   const facetOf = (name: string): Facet => {
     const one = populations.get(name) ?? main
     return (
-      tallies.get(name)?.facet(query.top, scaleOf(one)) ??
-      levelFacet(scaledOf(one).levels(), query.top)
+      tallies.get(name)?.facet(query.top, scaleOf(one), sampled) ??
+      levelFacet(scaledOf(one).levels(), query.top, sampled)
     )
   }
   const facets: [name: string, facet: Facet][] = []
@@ -57,7 +58,7 @@ export function* estimateCounts(tallied: Tallied): Steps<Omit<EventCounts, 'took
     buckets: buckets && bucketCounts(buckets, all),
     facets: Object.fromEntries(facets),
     attributes: attributes && (yield* attributes.top(scaleOf(main))),
-    sampled: cells.some((cell, i) => seen[i]! < durationOf(cell)),
+    sampled,
     counted: main.strata.total(),
   }
 }
@@ -65,11 +66,11 @@ export function* estimateCounts(tallied: Tallied): Steps<Omit<EventCounts, 'took
 const sumOf = (counts: LevelCounts): number =>
   Object.values(counts).reduce((sum, count) => sum + count, 0)
 
-function levelFacet(levels: LevelCounts, top: number): Facet {
+function levelFacet(levels: LevelCounts, top: number, sampled: boolean): Facet {
   const values = Object.entries(levels)
     .map(([value, count]) => ({ value, count }))
     .toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
-  return { values: values.slice(0, top), distinct: values.length, missing: 0 }
+  return { values: values.slice(0, top), distinct: values.length, missing: 0, sampled }
 }
 
 function bucketCounts({ width, zone, edges }: TimeBuckets, strata: Strata): Buckets {

@@ -5,12 +5,15 @@ import {
   someScalar,
 } from '../../filter/attributes.js'
 import type { Facet } from '../../store/counts.js'
+import type { Steps } from '../../filter/steps.js'
 import type { FigureTally } from './figure-tally.js'
-import { createSeenValues } from './seen-values.js'
+import { createSeenValues, type SeenValues } from './seen-values.js'
 
 /** Counts the values of one attribute. */
 export interface FacetTally extends FigureTally {
-  facet(top: number, scale: (count: number) => number): Facet
+  /** Adds events that were counted already: for each value those that have it, and those without a value. */
+  addCounted(values: Iterable<readonly [Scalar, number]>, missing: number): Steps<void>
+  facet(top: number, scale: (count: number) => number, sampled: boolean): Facet
 }
 
 // Limits of the distinct values kept.
@@ -18,6 +21,10 @@ const MAX_VALUES = 100_000
 const MAX_CHARACTERS = 4_000_000
 // Longer texts are not useful in a list of values.
 const MAX_TEXT = 1000
+// Values that are added at once, in less than a millisecond.
+const STRIDE = 1000
+// No event that is added one by one has this number.
+const COUNTED = 0
 
 export function createFacetTally(attribute: string): FacetTally {
   const values = createSeenValues({ values: MAX_VALUES, characters: MAX_CHARACTERS })
@@ -48,10 +55,23 @@ export function createFacetTally(attribute: string): FacetTally {
       }
       if (scalars.length === 0) missing += count
     },
-    facet: (top, scale) => ({
+    addCounted(counted, more) {
+      missing += more
+      return addAll(values, counted)
+    },
+    facet: (top, scale, sampled) => ({
       values: values.top(top, scale),
       distinct: values.size,
       missing: scale(missing),
+      sampled,
     }),
+  }
+}
+
+function* addAll(values: SeenValues, counted: Iterable<readonly [Scalar, number]>): Steps<void> {
+  let added = 0
+  for (const [value, count] of counted) {
+    values.add(value, COUNTED, count)
+    if (++added % STRIDE === 0) yield
   }
 }

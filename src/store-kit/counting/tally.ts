@@ -1,10 +1,11 @@
 import type { AuditEvent } from '../../event/event.js'
 import { bothOf, type Grouping } from '../../filter/ast.js'
+import type { Scalar } from '../../filter/attributes.js'
 import { compileFilterInSteps } from '../../filter/evaluate.js'
 import type { Decide, Decision, Steps } from '../../filter/steps.js'
 import { countPlan, type Span } from './count-plan.js'
 import type { CountsQuery, EventCounts } from '../../store/counts.js'
-import { estimateCounts } from './estimate.js'
+import { estimateCounts, type Tallied } from './estimate.js'
 import { createFacetTally, type FacetTally } from './facet-tally.js'
 import { addToEach, type CountedEvent, type FigureTally } from './figure-tally.js'
 import { type GroupField, groupFields, isByLevel, isTimeOnly } from './group-fields.js'
@@ -29,6 +30,8 @@ export interface FieldFigure {
 export interface Tally {
   /** The filter that events must pass to be added. The tally applies the rest of the query. */
   readonly shared: Grouping | undefined
+  /** By facet, the conditions that apply to every figure but that of the facet. */
+  readonly own: ReadonlyMap<string, Grouping>
   /** The fields by which a store may group the events of a slice; `undefined` if it must not. */
   readonly groupFields: readonly GroupField[] | undefined
   /**
@@ -46,6 +49,17 @@ export interface Tally {
    * for only one figure are added to that figure alone. True, or the work that adds the event.
    */
   add(cell: number, event: AuditEvent, count?: number, figure?: Figure): Decision
+  /**
+   * Adds events of a cell, all of the level of the type, that an index has counted: those that match, or those that
+   * match without the facet's own conditions. Leaves out the values of facets.
+   */
+  addLevel(cell: number, type: string, count: number, facet?: string): void
+  /** Adds the values of a facet of events that an index has counted, and the number of those without a value. */
+  addValues(
+    facet: string,
+    values: Iterable<readonly [Scalar, number]>,
+    missing: number,
+  ): Steps<void>
   /** Marks a slice as counted, or the counted part of one that was interrupted. */
   seen(slice: Slice): void
   counts(): Steps<EventCounts>
@@ -145,6 +159,7 @@ export function createTally(query: CountsQuery, span: Span): Tally {
 
   return {
     shared,
+    own,
     groupFields: fields,
     separateFigures: fields && isTimeOnly(query) ? separateFigures(query) : undefined,
     isByLevel: isByLevel(query),
@@ -155,6 +170,8 @@ export function createTally(query: CountsQuery, span: Span): Tally {
       const added = { cell, event, count, figure, number: ++events, only: main }
       return restricted.length > 0 ? addInSteps(added) : addTo(added)
     },
+
+    ...indexedFigures(tallied),
 
     seen(slice) {
       seen[slice.cell]! += durationOf(slice)
@@ -167,6 +184,19 @@ export function createTally(query: CountsQuery, span: Span): Tally {
     },
   }
 }
+
+/** Adds what an index has counted. */
+const indexedFigures = ({
+  main,
+  populations,
+  tallies,
+}: Pick<Tallied, 'main' | 'populations' | 'tallies'>): Pick<Tally, 'addLevel' | 'addValues'> => ({
+  addLevel(cell, type, count, facet) {
+    const one = facet === undefined ? main : populations.get(facet)!
+    one.strata.add(cell, type, count)
+  },
+  addValues: (facet, values, missing) => tallies.get(facet)!.addCounted(values, missing),
+})
 
 /** Every figure, as the facet `level` belongs to the levels. */
 const separateFigures = ({ facets }: CountsQuery): readonly FieldFigure[] => [

@@ -2,7 +2,7 @@ import type { Scalar } from '../../filter/attributes.js'
 import { compareScalars } from '../../filter/order.js'
 import type { Microseconds } from '../../event/timestamp.js'
 import type { Find, IndexFilter, ValueRange } from './index-filter.js'
-import { type IndexPart, Kind, type ValueEntry } from './part.js'
+import { type IndexPart, Kind, type LineSearch, type ValueEntry } from './part.js'
 import {
   allOfPostings,
   anyOfPostings,
@@ -130,7 +130,7 @@ function* inRanges(part: IndexPart, name: string, ranges: readonly ValueRange[])
   return builder.build()
 }
 
-function* startingWith(
+export function* startingWith(
   part: IndexPart,
   name: string,
   { text, test }: Extract<Find, { by: 'start' }>,
@@ -152,6 +152,17 @@ function* startingWith(
   return builder.build()
 }
 
+/** The values of one type, with a search maybe without some that cannot match; `undefined` where the work may pause. */
+export const entriesInAnyOrder = (
+  part: IndexPart,
+  name: string,
+  kind: Kind,
+  search?: LineSearch,
+): Iterable<ValueEntry | undefined> =>
+  (search && part.search?.(name, kind, search)) ??
+  part.inAnyOrder?.(name, kind) ??
+  part.values(name, kind, 'asc')
+
 function* passing(
   part: IndexPart,
   name: string,
@@ -160,11 +171,7 @@ function* passing(
   const builder = postingsBuilder(part.size)
   let seen = 0
   for (const kind of kinds) {
-    const entries =
-      (search && part.search?.(name, kind, search)) ??
-      part.inAnyOrder?.(name, kind) ??
-      part.values(name, kind, 'asc')
-    for (const entry of entries) {
+    for (const entry of entriesInAnyOrder(part, name, kind, search)) {
       if (entry && passes(entry.value)) builder.addAll(entry.postings())
       if (!entry || ++seen % STEP === 0) yield
     }

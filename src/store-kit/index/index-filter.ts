@@ -52,12 +52,14 @@ function readings(text: string): Scalar[] {
 
 const isBelow = (test: ValueTestName): boolean => test === 'lt' || test === 'lteq'
 
-const MAX_START = 100
+/** Longer beginnings are cut, and then lead to further values. */
+export const MAX_START = 100
 
 // Testing each distinct value is faster than more lookups.
 const MAX_LOOKUPS = 100
 
-function findValue(test: ValueTestName, texts: readonly string[]): Find {
+/** How an index finds the events with a value that passes the test. */
+export function findValue(test: ValueTestName, texts: readonly string[]): Find {
   const passes = scalarTest(test, texts)
   const [text = ''] = texts
   switch (test) {

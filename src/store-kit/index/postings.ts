@@ -1,3 +1,5 @@
+import { bitCount, type BitSet } from './bit-set.js'
+
 /** Returned by `seek` if there is no further ordinal. */
 export const NONE = -1
 
@@ -12,6 +14,10 @@ export interface Postings {
   seek(at: number, step: Step): number
   /** Adds to `counts[i]` how many ordinals are from `bounds[i]` on and below `bounds[i + 1]`. Faster than seeking. */
   addCounts?(bounds: readonly number[], counts: number[]): void
+  /** Adds all ordinals to the set. Faster than seeking. */
+  addTo?(set: BitSet): void
+  /** How many ordinals the set has. Faster than seeking. */
+  countIn?(set: BitSet): number
 }
 
 /** Calls `addCounts`, or seeks each ordinal. */
@@ -23,6 +29,22 @@ export function addCounts(set: Postings, bounds: readonly number[], counts: numb
     if (next === bounds.length) return
     counts[next - 1]! += 1
   }
+}
+
+/** Calls `addTo`, or seeks each ordinal. */
+export function addToSet(postings: Postings, set: BitSet): void {
+  if (postings.addTo) return postings.addTo(set)
+  for (let at = postings.seek(0, 1); at !== NONE; at = postings.seek(at + 1, 1))
+    set[at >>> 5]! |= 1 << (at & 31)
+}
+
+/** Calls `countIn`, or seeks each ordinal. */
+export function countInSet(postings: Postings, set: BitSet): number {
+  if (postings.countIn) return postings.countIn(set)
+  let count = 0
+  for (let at = postings.seek(0, 1); at !== NONE; at = postings.seek(at + 1, 1))
+    count += (set[at >>> 5]! >>> (at & 31)) & 1
+  return count
 }
 
 export const EMPTY: Postings = { size: 0, seek: () => NONE }
@@ -100,14 +122,15 @@ export function listPostings(ordinals: ArrayLike<number>): Postings {
         before = index
       }
     },
+    addTo(set) {
+      for (let i = 0; i < size; i++) set[ordinals[i]! >>> 5]! |= 1 << (ordinals[i]! & 31)
+    },
+    countIn(set) {
+      let count = 0
+      for (let i = 0; i < size; i++) count += (set[ordinals[i]! >>> 5]! >>> (ordinals[i]! & 31)) & 1
+      return count
+    },
   }
-}
-
-/** Number of bits that are set in a word of 32. */
-function bitCount(word: number): number {
-  const pairs = word - ((word >>> 1) & 0x5555_5555)
-  const nibbles = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333)
-  return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24
 }
 
 /** A bitmap: bit 0 of the first word stands for the ordinal `base`, a multiple of 32. */
@@ -147,6 +170,15 @@ export function bitPostings(words: Uint32Array, size: number, base = 0): Posting
         // Both are counted from the beginning of the word of `from`.
         if (from < to) counts[i - 1]! += below(to, from) - below(from, from)
       }
+    },
+    addTo(set) {
+      for (let i = 0, at = base >>> 5; i < words.length; i++, at++) set[at]! |= words[i]!
+    },
+    countIn(set) {
+      let count = 0
+      for (let i = 0, at = base >>> 5; i < words.length; i++, at++)
+        count += bitCount(words[i]! & set[at]!)
+      return count
     },
     seek(at, step) {
       const from = at - base

@@ -1,5 +1,13 @@
 import { isPiece, listBounds, listSize, type Piece, readList, readPiece } from './read-chunks.js'
-import { addCounts, listPostings, NONE, type Postings, type Step } from './postings.js'
+import {
+  addCounts,
+  addToSet,
+  countInSet,
+  listPostings,
+  NONE,
+  type Postings,
+  type Step,
+} from './postings.js'
 import type { ChunkReader, ChunkValues, Key } from './segment-source.js'
 
 /** The lists of a chunk's values, by index in the chunk. */
@@ -68,8 +76,19 @@ function piecedPostings<Lists>(
     return piece.postings.seek(at, 1)
   }
 
+  const visitAll = (visit: (piece: Postings) => void): void => {
+    let next = read(reader.pieceAt(lists, key, 0) ?? reader.pieceAfter(lists, key, 0))
+    for (; next; next = read(reader.pieceAfter(lists, key, next.last))) visit(next.postings)
+  }
+
   return {
     size: piece.size,
+    addTo: (set) => visitAll((one) => addToSet(one, set)),
+    countIn(set) {
+      let count = 0
+      visitAll((one) => (count += countInSet(one, set)))
+      return count
+    },
     seek: (at: number, step: Step) => (step > 0 ? up(at) : down(at)),
     addCounts(bounds, counts) {
       const end = bounds.at(-1)!

@@ -105,7 +105,7 @@ export const countCases: readonly Case[] = cases({
   async 'count: all counts of an empty log are zero'({ audit }) {
     const options = { buckets: {}, facets: ['level', 'type', 'name'], attributes: true }
     const { took_ms: _, ...counts } = await count(audit, {}, options)
-    const none = { values: [], distinct: 0, missing: 0 }
+    const none = { values: [], distinct: 0, missing: 0, sampled: false }
     assert.deepEqual(counts, {
       total: 0,
       levels: {},
@@ -423,6 +423,7 @@ export const countCases: readonly Case[] = cases({
     }
     const { took_ms: _, ...sample } = await count(audit, filter, options)
     assert.equal(sample.sampled, true)
+    for (const facet of Object.values(sample.facets)) assert.equal(facet.sampled, true)
     assert.ok(sample.counted <= sample.total)
     const sum = (counts: EventCounts['levels']): number =>
       Object.values(counts).reduce((all, count) => all + count, 0)

@@ -16,6 +16,7 @@ const facetOf = (
 ): Facet => ({
   values: Object.entries(counts).map(([value, count]) => ({ value, count })),
   distinct: distinct ?? Object.keys(counts).length,
+  sampled: false,
   missing,
 })
 
@@ -68,6 +69,7 @@ test('a number and its text are one value', () => {
       { value: false, count: 2 },
     ],
     distinct: 3,
+    sampled: false,
     missing: 0,
   }
   expect(collapsedRows(facet, ALL, 10).shown).toEqual([

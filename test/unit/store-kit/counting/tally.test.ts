@@ -69,8 +69,13 @@ describe('a tally', () => {
       levels: { api: 65_536 },
       buckets: undefined,
       facets: {
-        type: { values: [{ value: 'api:a:b', count: 65_536 }], distinct: 1, missing: 0 },
-        username: { values: [], distinct: 0, missing: 65_536 },
+        type: {
+          values: [{ value: 'api:a:b', count: 65_536 }],
+          distinct: 1,
+          missing: 0,
+          sampled: false,
+        },
+        username: { values: [], distinct: 0, missing: 65_536, sampled: false },
       },
       attributes: undefined,
       sampled: false,
@@ -98,7 +103,7 @@ describe('a tally', () => {
             { value: 'error', count: 512 },
           ],
         },
-        n: { values: [{ value: 7, count: 64_528 }], distinct: 1, missing: 1008 },
+        n: { values: [{ value: 7, count: 64_528 }], distinct: 1, missing: 1008, sampled: true },
       },
       sampled: true,
       counted: 65,
@@ -155,10 +160,20 @@ describe('a tally', () => {
     expect(addTo(tally, 0, event({ attributes: { n: 7, list: [{ n: 8 }] } }))).toBe(0)
     for (const slice of tally.rounds.flat()) tally.seen(slice)
     const { facets: found, attributes = [] } = countsOf(tally)
-    expect(found['n']).toEqual({ values: [{ value: 7, count: 4 }], distinct: 1, missing: 0 })
+    expect(found['n']).toEqual({
+      values: [{ value: 7, count: 4 }],
+      distinct: 1,
+      missing: 0,
+      sampled: false,
+    })
     expect(found['list_n']).toMatchObject({ distinct: 9, missing: 0 })
     expect(found['list_n']!.values[0]).toEqual({ value: 8, count: 4 })
-    expect(found['list_a_b_c_d_e_f']).toEqual({ values: [], distinct: 0, missing: 4 })
+    expect(found['list_a_b_c_d_e_f']).toEqual({
+      values: [],
+      distinct: 0,
+      missing: 4,
+      sampled: false,
+    })
     expect(attributes.map(({ name, count }) => [name, count])).toEqual([
       ['list_n', 4],
       ['n', 4],

@@ -1,0 +1,225 @@
+import type { Scalar } from '../../filter/attributes.js'
+import type { TimeBounds } from '../../filter/bounds.js'
+import { type Level, levelOf } from '../../event/level.js'
+import {
+  addRange,
+  type BitSet,
+  countCommon,
+  emptySet,
+  intersect,
+  removeOrdinals,
+  sizeOfSet,
+} from './bit-set.js'
+import type { ExactFilter } from './exact-filter.js'
+import { exactMatches } from './exact-matches.js'
+import { sortedEntries, type Work } from './find-postings.js'
+import { type IndexPart, mayBeCut } from './part.js'
+import { addToSet, countInSet } from './postings.js'
+
+/** What to count. */
+export interface FigureQuery {
+  /** Applies to every figure. */
+  readonly shared: ExactFilter
+  /** By facet: applies to every figure but that of the facet. */
+  readonly own: ReadonlyMap<string, ExactFilter>
+  /** The attributes whose values to count, without `level`. */
+  readonly facets: readonly string[]
+}
+
+/** The values of one attribute. */
+export interface CountedValues {
+  /** For each value the number of events that have it. */
+  readonly values: ReadonlyMap<Scalar, number>
+  /** Number of events without a value. */
+  readonly missing: number
+}
+
+/** The events of one range and level. */
+export interface CountedLevel {
+  /** The number of the range. */
+  readonly range: number
+  /** The type of one of them. */
+  readonly type: string
+  readonly count: number
+}
+
+/** The counts of some parts. */
+export interface FigureCounts {
+  /** The events that match. */
+  readonly levels: readonly CountedLevel[]
+  /** By facet with an own filter: the events that match without it. */
+  readonly levelsOf: ReadonlyMap<string, readonly CountedLevel[]>
+  /** By facet; without those whose values an index does not have, or of which there are too many. */
+  readonly facets: ReadonlyMap<string, CountedValues>
+}
+
+/** Counts that grow part by part. */
+export interface GrowingFigures extends FigureCounts {
+  readonly query: FigureQuery
+  readonly levels: CountedLevel[]
+  readonly levelsOf: ReadonlyMap<string, CountedLevel[]>
+  readonly facets: Map<string, GrowingValues>
+}
+
+/** With more distinct values, a facet is not counted. */
+const MAX_VALUES = 10_000
+/** As many characters of text as a facet may keep. */
+const MAX_CHARACTERS = 4_000_000
+/** The same in ordinals that are read between two points where the work may pause. Reading a list takes as long as some. */
+const MAX_UNITS = 65_536
+const LIST_UNITS = 1000
+
+/** A range of ordinals; `to` is exclusive. */
+interface Span {
+  readonly range: number
+  readonly from: number
+  readonly to: number
+}
+
+/** The events of a part that one figure counts. */
+interface Population {
+  readonly set: BitSet
+  readonly size: number
+  /** True if these are all events of the part. */
+  readonly isWhole: boolean
+  readonly levels: CountedLevel[]
+}
+
+interface GrowingValues extends CountedValues {
+  readonly values: Map<Scalar, number>
+  /** Length of all texts. */
+  characters: number
+  missing: number
+}
+
+export const createFigures = (query: FigureQuery): GrowingFigures => ({
+  query,
+  levels: [],
+  levelsOf: new Map([...query.own.keys()].map((facet) => [facet, []])),
+  facets: new Map(
+    query.facets.map((facet) => [facet, { values: new Map(), characters: 0, missing: 0 }]),
+  ),
+})
+
+/**
+ * Adds the events of the part that are within the ranges, which do not overlap, without the `removed` ordinals. False
+ * if the part does not have exactly the events that match; then the counts cannot be used.
+ */
+export function* addFigures(
+  figures: GrowingFigures,
+  part: IndexPart,
+  ranges: readonly TimeBounds[],
+  removed: ArrayLike<number>,
+): Work<boolean> {
+  const { facets } = figures
+  const spans = spansOf(part, ranges)
+  if (spans.length === 0) return true
+  const populations = yield* populationsOf(figures, part, spans, removed)
+  if (!populations) return false
+  if (!(yield* addLevels(part, spans, [...populations.values()]))) return false
+  for (const [facet, found] of facets) {
+    const population = populations.get(facet) ?? populations.get(undefined)!
+    if (!(yield* addValues(part, facet, population, found))) facets.delete(facet)
+  }
+  return true
+}
+
+/** The main population without a name, and those of the facets with own filters. */
+function* populationsOf(
+  { query: { shared, own }, levels, levelsOf }: GrowingFigures,
+  part: IndexPart,
+  spans: readonly Span[],
+  removed: ArrayLike<number>,
+): Work<ReadonlyMap<string | undefined, Population> | undefined> {
+  const base = emptySet(part.size)
+  for (const { from, to } of spans) addRange(base, from, to)
+  removeOrdinals(base, removed)
+  const matches = yield* exactMatches(part, shared)
+  if (!matches) return undefined
+  intersect(base, matches)
+  const owned: (readonly [facet: string, matches: BitSet])[] = []
+  for (const [facet, filter] of own) {
+    const set = yield* exactMatches(part, filter)
+    if (!set) return undefined
+    owned.push([facet, set])
+  }
+  const populations = new Map<string | undefined, Population>()
+  for (const [name, into] of [[undefined, levels] as const, ...levelsOf]) {
+    const set = base.slice()
+    for (const [facet, matching] of owned) if (facet !== name) intersect(set, matching)
+    const size = sizeOfSet(set)
+    populations.set(name, { set, size, isWhole: size === part.size, levels: into })
+    yield
+  }
+  return populations
+}
+
+const spansOf = (part: IndexPart, ranges: readonly TimeBounds[]): Span[] =>
+  ranges.flatMap(({ from, to }, range) => {
+    const span = { range, from: part.countBefore(from), to: part.countBefore(to + 1) }
+    return span.from < span.to ? [span] : []
+  })
+
+/** Counts the levels of each range. False if the part does not have the type of each event. */
+function* addLevels(
+  part: IndexPart,
+  spans: readonly Span[],
+  populations: readonly Population[],
+): Work<boolean> {
+  const sets = new Map<Level, { readonly type: string; readonly set: BitSet }>()
+  let units = 0
+  for (const entry of sortedEntries(part, 'type', 'asc')) {
+    const type = String(entry.value)
+    const level = levelOf(type)
+    const found = sets.get(level) ?? { type, set: emptySet(part.size) }
+    sets.set(level, found)
+    addToSet(entry.postings(), found.set)
+    units += LIST_UNITS + entry.size
+    if (units < MAX_UNITS) continue
+    yield
+    units = 0
+  }
+  for (const { set, size, levels } of populations) {
+    let left = size
+    for (const { type, set: ofLevel } of sets.values())
+      for (const { range, from, to } of spans) {
+        const count = countCommon(set, ofLevel, from, to)
+        if (count > 0) levels.push({ range, type, count })
+        left -= count
+      }
+    if (left !== 0) return false
+    yield
+  }
+  return true
+}
+
+/** False if the part does not have all values of the attribute, or if there are too many. */
+function* addValues(
+  part: IndexPart,
+  facet: string,
+  { set, size, isWhole }: Population,
+  found: GrowingValues,
+): Work<boolean> {
+  if (part.partial(facet).size > 0) return false
+  const { values } = found
+  let read = 0
+  let units = 0
+  for (const entry of sortedEntries(part, facet, 'asc')) {
+    const { value } = entry
+    if (mayBeCut(value) || ++read > MAX_VALUES) return false
+    const count = isWhole ? entry.size : countInSet(entry.postings(), set)
+    const before = values.get(value)
+    if (count > 0) values.set(value, (before ?? 0) + count)
+    if (before === undefined && count > 0 && typeof value === 'string')
+      found.characters += value.length
+    if (values.size > MAX_VALUES || found.characters > MAX_CHARACTERS) return false
+    units += LIST_UNITS + (isWhole ? 0 : entry.size)
+    if (units < MAX_UNITS) continue
+    yield
+    units = 0
+  }
+  const valued = part.valued(facet)
+  found.missing += size - (isWhole ? valued.size : countInSet(valued, set))
+  yield
+  return true
+}

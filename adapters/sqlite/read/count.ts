@@ -1,4 +1,5 @@
 import type { Span } from '../../../src/store-kit/counting/count-plan.js'
+import type { Slice } from '../../../src/store-kit/counting/slices.js'
 import type { CountsQuery, EventCounts } from '../../../src/store/counts.js'
 import { createTally, type Tally } from '../../../src/store-kit/counting/tally.js'
 import { compileFilterInSteps } from '../../../src/filter/evaluate.js'
@@ -7,6 +8,8 @@ import { createTimeSlices } from '../../../src/filter/time-slices.js'
 import type { WaitOptions } from '../../../src/store/store.js'
 import { type Clock, type Microseconds } from '../../../src/event/timestamp.js'
 import { countGroups, isEmptyRange } from './count-groups.js'
+import { addIndexed, countFigures } from './count-figures.js'
+import { addCovered, INDEX_SHARE, wholeCells } from './covered-events.js'
 import type { CountingIndex } from './indexed-parts.js'
 import { pushDownAttribute } from './pushdown.js'
 import { pushDownWhere } from './pushdown-where.js'
@@ -34,9 +37,58 @@ export async function countEvents(
   const span = await tables.connection.retry(() => spanOf(tables, clock()), options)
   const tally = createTally(query, span)
   const { within } = query
+  const slices = createTimeSlices()
   if (tally.groupFields) await countGroups({ tables, index, tally, within, options })
-  else await countRows(tables, tally, options)
-  return createTimeSlices().finish(tally.counts())
+  else {
+    const counted = await countByIndex({ tables, index, tally, query, span, options })
+    if (counted) return counted
+    await countRows(tables, tally, tally.rounds.flat(), options)
+  }
+  return slices.finish(tally.counts())
+}
+
+interface Counting {
+  readonly tables: Tables
+  readonly index: CountingIndex
+  readonly tally: Tally
+  readonly query: CountsQuery
+  readonly span: Span
+  readonly options: WaitOptions
+}
+
+/**
+ * Counts what the index has, reads the events that it does not have, and counts the facets that it cannot count from a
+ * sample. `undefined` if the index cannot count the total.
+ */
+async function countByIndex(counting: Counting): Promise<EventCounts | undefined> {
+  const { tables, index, tally, query, span, options } = counting
+  const start = performance.now()
+  const deadline = start + query.within * INDEX_SHARE
+  const cells = wholeCells(tally)
+  const counted = await countFigures({ query, tables, index, tally, cells, deadline, options })
+  if (!counted) return undefined
+  const has = (facet: string): boolean => facet === 'level' || counted.counts.facets.has(facet)
+  const facets = query.facets.filter(has)
+  // Without the other facets, their conditions apply to all figures.
+  const exact =
+    facets.length < query.facets.length ? createTally({ ...query, facets }, span) : tally
+  const slices = createTimeSlices()
+  await slices.finish(addIndexed(exact, counted, facets))
+  await addCovered(tables, exact, counted, options)
+  await countRows(tables, exact, counted.rest, options)
+  const counts = await slices.finish(exact.counts())
+  if (exact === tally) return counts
+  const left = Math.max(0, Math.round(query.within - (performance.now() - start)))
+  const others = query.facets.filter((facet) => !has(facet))
+  const sample = createTally({ ...query, facets: others, buckets: undefined, within: left }, span)
+  await countRows(tables, sample, sample.rounds.flat(), options)
+  const sampled = await slices.finish(sample.counts())
+  const all = { ...counts.facets, ...sampled.facets }
+  return {
+    ...counts,
+    facets: Object.fromEntries(query.facets.map((facet) => [facet, all[facet]!])),
+    took_ms: Math.round(performance.now() - start),
+  }
 }
 
 function spanOf({ connection }: Tables, now: Microseconds): Span {
@@ -47,11 +99,16 @@ function spanOf({ connection }: Tables, now: Microseconds): Span {
   return { first: first ?? undefined, last: last ?? 0, now }
 }
 
-async function countRows(tables: Tables, tally: Tally, options: WaitOptions): Promise<void> {
+async function countRows(
+  tables: Tables,
+  tally: Tally,
+  wanted: readonly Slice[],
+  options: WaitOptions,
+): Promise<void> {
   const matches = compileFilterInSteps(tally.shared)
   const where = pushDownWhere(tally.shared, pushDownAttribute)
   const slices = createTimeSlices()
-  for (const slice of tally.rounds.flat()) {
+  for (const slice of wanted) {
     if (tally.isOver()) return
     if (await tables.connection.retry(() => isEmptyRange(tables, slice), options)) {
       tally.seen(slice)

@@ -4,7 +4,6 @@ import { formatTimestamp, type Microseconds } from '../../../src/event/timestamp
 import { compileFilterInSteps } from '../../../src/filter/evaluate.js'
 import { type Decision, thenDecided } from '../../../src/filter/steps.js'
 import { decideInTurns } from '../../../src/filter/time-slices.js'
-import type { GroupField } from '../../../src/store-kit/counting/group-fields.js'
 import type { Slice } from '../../../src/store-kit/counting/slices.js'
 import type { Tally } from '../../../src/store-kit/counting/tally.js'
 import type { TimeRange } from '../../../src/store/counts.js'
@@ -13,8 +12,8 @@ import { runTimeSlice } from '../connection/time-slice.js'
 import type { EventRow } from '../schema/rows.js'
 import type { Tables } from '../schema/tables.js'
 import { countSegments, type FoundGroup, type Group } from './count-segments.js'
-import { addCovered, INDEX_SHARE, wholeCells } from './covered-events.js'
-import type { CountingIndex } from './indexed-parts.js'
+import { addCovered } from './covered-events.js'
+import type { IndexedCount } from './indexed-parts.js'
 import { pushDownAttribute } from './pushdown.js'
 import { pushDownWhere } from './pushdown-where.js'
 
@@ -33,53 +32,29 @@ export function isEmptyRange({ connection }: Tables, { from, to }: TimeRange): b
   return (row as { readonly hasSome: 0 | 1 }).hasSome === 0
 }
 
-interface GroupCounting {
-  readonly tables: Tables
-  readonly index: CountingIndex
-  /** Has `groupFields`. */
-  readonly tally: Tally
-  /** Milliseconds that the count may take. */
-  readonly within: number
-  readonly options: WaitOptions
+/** Counts the figures one by one, each by the values of one field. False if the index cannot count them. */
+export async function countSeparately(
+  counting: IndexedCount & { readonly tally: Tally },
+): Promise<boolean> {
+  const { tables, tally, options } = counting
+  const counted = await countSegments(counting)
+  if (!counted) return false
+  await addGroups(tally, counted.groups)
+  await addCovered(tables, tally, counted, options)
+  await countGroups(tables, tally, counted.rest, options)
+  return true
 }
 
-/**
- * Counts equal events as one: by the index if it has most of them, else with GROUP BY, which takes a fraction of the
- * time of reading each event.
- */
-export async function countGroups({
-  tables,
-  index,
-  tally,
-  within,
-  options,
-}: GroupCounting): Promise<void> {
-  const fields = tally.groupFields!
-  const cells = wholeCells(tally)
-  const deadline = performance.now() + within * INDEX_SHARE
-  const counted = await countSegments({ tables, index, tally, cells, deadline, options })
-  if (counted) {
-    await addGroups(tally, counted.groups)
-    await addCovered(tables, tally, counted, options)
-  }
-  const slices = counted?.rest ?? tally.rounds.flat()
-  await countSlices(tables, tally, { fields, slices, options })
-}
-
-interface GroupQuery {
-  readonly fields: readonly GroupField[]
-  readonly slices: readonly Slice[]
-  readonly options: WaitOptions
-}
-
-async function countSlices(
+/** Counts equal events of the slices as one, with GROUP BY, which takes a fraction of the time of reading each event. */
+export async function countGroups(
   tables: Tables,
   tally: Tally,
-  { fields, slices, options }: GroupQuery,
+  slices: readonly Slice[],
+  options: WaitOptions,
 ): Promise<void> {
   const { connection } = tables
   const where = pushDownWhere(tally.shared, pushDownAttribute)
-  const columns = fields.join(', ')
+  const columns = tally.groupFields!.join(', ')
   // One statement, so that an event that closes meanwhile is counted once.
   const select = `SELECT ${columns}, count(*) AS count FROM daybook_events
       WHERE created_at BETWEEN ? AND ? ${where ? `AND ${where.text}` : ''} GROUP BY ${columns}

@@ -7,10 +7,10 @@ import { type Decision, thenDecided } from '../../../src/filter/steps.js'
 import { createTimeSlices } from '../../../src/filter/time-slices.js'
 import type { WaitOptions } from '../../../src/store/store.js'
 import { type Clock, type Microseconds } from '../../../src/event/timestamp.js'
-import { countGroups, isEmptyRange } from './count-groups.js'
+import { countGroups, countSeparately, isEmptyRange } from './count-groups.js'
 import { addIndexed, countFigures } from './count-figures.js'
 import { addCovered, INDEX_SHARE, wholeCells } from './covered-events.js'
-import type { CountingIndex } from './indexed-parts.js'
+import type { CountingIndex, IndexedCount } from './indexed-parts.js'
 import { pushDownAttribute } from './pushdown.js'
 import { pushDownWhere } from './pushdown-where.js'
 import { type EventRow, rowToLazyEvent } from '../schema/rows.js'
@@ -36,24 +36,21 @@ export async function countEvents(
 ): Promise<EventCounts> {
   const span = await tables.connection.retry(() => spanOf(tables, clock()), options)
   const tally = createTally(query, span)
-  const { within } = query
-  const slices = createTimeSlices()
-  if (tally.groupFields) await countGroups({ tables, index, tally, within, options })
-  else {
-    const counted = await countByIndex({ tables, index, tally, query, span, options })
-    if (counted) return counted
-    await countRows(tables, tally, tally.rounds.flat(), options)
+  const deadline = performance.now() + query.within * INDEX_SHARE
+  const cells = wholeCells(tally)
+  const counting = { tables, index, tally, query, span, cells, deadline, options }
+  if (!tally.separateFigures || !(await countSeparately(counting))) {
+    const counts = await countByIndex(counting)
+    if (counts) return counts
+    await countSlices(tables, tally, tally.rounds.flat(), options)
   }
-  return slices.finish(tally.counts())
+  return createTimeSlices().finish(tally.counts())
 }
 
-interface Counting {
-  readonly tables: Tables
-  readonly index: CountingIndex
+interface Counting extends IndexedCount {
   readonly tally: Tally
   readonly query: CountsQuery
   readonly span: Span
-  readonly options: WaitOptions
 }
 
 /**
@@ -61,11 +58,9 @@ interface Counting {
  * sample. `undefined` if the index cannot count the total.
  */
 async function countByIndex(counting: Counting): Promise<EventCounts | undefined> {
-  const { tables, index, tally, query, span, options } = counting
+  const { tables, tally, query, span, options } = counting
   const start = performance.now()
-  const deadline = start + query.within * INDEX_SHARE
-  const cells = wholeCells(tally)
-  const counted = await countFigures({ query, tables, index, tally, cells, deadline, options })
+  const counted = await countFigures(counting)
   if (!counted) return undefined
   const has = (facet: string): boolean => facet === 'level' || counted.counts.facets.has(facet)
   const facets = query.facets.filter(has)
@@ -75,13 +70,13 @@ async function countByIndex(counting: Counting): Promise<EventCounts | undefined
   const slices = createTimeSlices()
   await slices.finish(addIndexed(exact, counted, facets))
   await addCovered(tables, exact, counted, options)
-  await countRows(tables, exact, counted.rest, options)
+  await countSlices(tables, exact, counted.rest, options)
   const counts = await slices.finish(exact.counts())
   if (exact === tally) return counts
   const left = Math.max(0, Math.round(query.within - (performance.now() - start)))
   const others = query.facets.filter((facet) => !has(facet))
   const sample = createTally({ ...query, facets: others, buckets: undefined, within: left }, span)
-  await countRows(tables, sample, sample.rounds.flat(), options)
+  await countSlices(tables, sample, sample.rounds.flat(), options)
   const sampled = await slices.finish(sample.counts())
   const all = { ...counts.facets, ...sampled.facets }
   return {
@@ -98,6 +93,13 @@ function spanOf({ connection }: Tables, now: Microseconds): Span {
   }
   return { first: first ?? undefined, last: last ?? 0, now }
 }
+
+const countSlices = (
+  tables: Tables,
+  tally: Tally,
+  slices: readonly Slice[],
+  options: WaitOptions,
+): Promise<void> => (tally.groupFields ? countGroups : countRows)(tables, tally, slices, options)
 
 async function countRows(
   tables: Tables,

@@ -7,6 +7,7 @@ import {
   keyOf,
   missingRows,
   type PlaceRange,
+  type WholeChunk,
 } from '../../../src/store-kit/index/segment-source.js'
 import type { Connection } from '../connection/connection.js'
 import { keyChecksum } from '../../../src/store-kit/index/checksums.js'
@@ -46,12 +47,23 @@ const END_CHUNK = (order: 'ASC' | 'DESC'): string =>
 
 const LINES = `SELECT id, vals AS lines, vals_checksum AS checksum FROM daybook_chunks WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ${BULK}`
 
+const WHOLE = `SELECT id, vals, posts, vals_checksum, posts_checksum FROM daybook_chunks
+  WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ${BULK}`
+
 const POSTINGS = 'SELECT posts, posts_checksum AS checksum FROM daybook_chunks WHERE id = ?'
 
 type ReadChunk = readonly [
   ...chunk: ChunkValues,
   number: number,
   keySum: number,
+  valuesSum: number,
+  postingsSum: number,
+]
+
+type ReadWhole = readonly [
+  id: number,
+  values: string,
+  postings: Uint8Array,
   valuesSum: number,
   postingsSum: number,
 ]
@@ -113,10 +125,30 @@ export function createChunkReader(connection: Connection, onRead?: () => void): 
     }
   }
 
+  const checkWhole = ({ segment, name, kind }: Lists, chunk: ReadWhole): WholeChunk => {
+    const [id, lines, postings, valuesSum, postingsSum] = chunk
+    onRead?.()
+    checks.values(segment, id, () => valuesChecksum(id, name, kind, lines) === valuesSum)
+    checks.postings(segment, id, () => postingsChecksum(id, postings) === postingsSum)
+    return { lines, postings }
+  }
+  function* whole(lists: Lists): Generator<readonly WholeChunk[], void> {
+    const first = endOf(END_CHUNK('ASC'), lists)
+    if (first === undefined) return
+    const last = endOf(END_CHUNK('DESC'), lists)!
+    for (let next = first; next <= last; next += BULK) {
+      const select = statement(WHOLE).raw(true)
+      const chunks = readingSegment(lists.segment, () => select.all(next, last)) as ReadWhole[]
+      if (chunks.length < Math.min(BULK, last + 1 - next)) throw missingRows(lists.segment)
+      yield chunks.map((chunk) => checkWhole(lists, chunk))
+    }
+  }
+
   const floor = reader(FLOOR)
 
   return {
     inBulk,
+    whole,
     at(id, lines) {
       const segment = segmentOf(id)
       const found = readingSegment(segment, () => statement(POSTINGS).get(id))

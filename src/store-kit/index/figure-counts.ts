@@ -12,7 +12,7 @@ import {
 } from './bit-set.js'
 import type { ExactFilter } from './exact-filter.js'
 import { exactMatches } from './exact-matches.js'
-import { sortedEntries, type Work } from './find-postings.js'
+import { allEntries, type Work } from './find-postings.js'
 import { type IndexPart, mayBeCut } from './part.js'
 import { addToSet, countInSet } from './postings.js'
 
@@ -168,7 +168,7 @@ function* addLevels(
 ): Work<boolean> {
   const sets = new Map<Level, { readonly type: string; readonly set: BitSet }>()
   let units = 0
-  for (const entry of sortedEntries(part, 'type', 'asc')) {
+  for (const entry of allEntries(part, 'type')) {
     const type = String(entry.value)
     const level = levelOf(type)
     const found = sets.get(level) ?? { type, set: emptySet(part.size) }
@@ -204,7 +204,7 @@ function* addValues(
   const { values } = found
   let read = 0
   let units = 0
-  for (const entry of sortedEntries(part, facet, 'asc')) {
+  for (const entry of allEntries(part, facet)) {
     const { value } = entry
     if (mayBeCut(value) || ++read > MAX_VALUES) return false
     const count = isWhole ? entry.size : countInSet(entry.postings(), set)

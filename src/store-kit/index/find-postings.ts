@@ -193,6 +193,12 @@ function present(
   return withPartial(part, name, anyOfPostings([absent, part.find(name, '')]))
 }
 
+/** The entries of all types in ascending order, all of which are wanted. */
+export function* allEntries(part: IndexPart, name: string): Generator<ValueEntry, void> {
+  for (const kind of [Kind.boolean, Kind.number, Kind.text])
+    yield* part.all?.(name, kind) ?? part.values(name, kind, 'asc')
+}
+
 /** The entries of all types in sort order. */
 export function* sortedEntries(
   part: IndexPart,

@@ -1,7 +1,7 @@
 import type { Scalar } from '../../filter/attributes.js'
 import type { TimeBounds } from '../../filter/bounds.js'
 import { type IndexPart, mayBeCut, type ValueEntry } from './part.js'
-import { sortedEntries, type Work } from './find-postings.js'
+import { allEntries, type Work } from './find-postings.js'
 import { addCounts, allOfPostings, listPostings, NONE, type Postings } from './postings.js'
 
 /** A name by whose values events are counted. */
@@ -73,7 +73,7 @@ function* columnOf(part: IndexPart, { name, classOf }: GroupName): Work<Column |
   if (part.partial(name).size > 0) return undefined
   const indexes = new Map<unknown, number>()
   const column = { entries: [] as ValueEntry[], classes: [] as number[], values: [] as Scalar[] }
-  for (const entry of sortedEntries(part, name, 'asc')) {
+  for (const entry of allEntries(part, name)) {
     const { value } = entry
     if (mayBeCut(value) || column.entries.length === MAX_VALUES) return undefined
     const key = classOf ? classOf(value) : value

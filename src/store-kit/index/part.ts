@@ -57,6 +57,8 @@ export interface IndexPart {
   search?(name: string, kind: Kind, search: LineSearch): Iterable<ValueEntry | undefined>
   /** The same values in any order, if that is cheaper. An entry is valid until the next one. */
   inAnyOrder?(name: string, kind: Kind): Iterable<ValueEntry>
+  /** All values of one type, sorted, if reading all is cheaper than reading some. */
+  all?(name: string, kind: Kind): Iterable<ValueEntry>
   /** False if no event has the value in the attribute, as far as that is known without reading. */
   mayHave?(name: string, value: Scalar): boolean
   /** The events that have the value in the attribute; a long text is cut first. */

@@ -32,10 +32,50 @@ export function chunkPostings<Lists>(
       postings: () => piecedPostings(reader, lists, key, { piece, isLast }),
     }
   }
+  return sharedPostings(data)
+}
+
+/** The lists of a chunk that has several. */
+export function sharedPostings(data: Uint8Array): ChunkPostings {
   const bounds = listBounds(data)
   return {
     sizeOf: (index) => listSize(data, bounds[index]!, bounds[index + 1]!),
     postings: (index) => listPostings(readList(data, bounds[index]!, bounds[index + 1]!)),
+  }
+}
+
+/** A list of which all pieces were read, in order. */
+export function joinedPostings(pieces: readonly Piece[]): Postings {
+  // Most calls seek in the same piece as the call before, or in the next one.
+  let near = pieces[0]!
+  const reaches = ({ first, last }: Piece, at: number): boolean => first <= at && at <= last
+  const pieceAt = (at: number, step: Step): Piece | undefined => {
+    if (reaches(near, at)) return near
+    return step > 0
+      ? pieces.find(({ last }) => last >= at)
+      : pieces.findLast(({ first }) => first <= at)
+  }
+  return {
+    size: near.size,
+    seek(at, step) {
+      const piece = pieceAt(at, step)
+      if (!piece) return NONE
+      near = piece
+      return piece.postings.seek(at, step)
+    },
+    addCounts(bounds, counts) {
+      const [from, end] = [bounds[0]!, bounds.at(-1)!]
+      for (const { first, last, postings } of pieces)
+        if (first < end && last >= from) addCounts(postings, bounds, counts)
+    },
+    addTo(set) {
+      for (const { postings } of pieces) addToSet(postings, set)
+    },
+    countIn(set) {
+      let count = 0
+      for (const { postings } of pieces) count += countInSet(postings, set)
+      return count
+    },
   }
 }
 

@@ -59,6 +59,12 @@ export interface ChunkLines {
   readonly lines: string
 }
 
+/** A chunk without its key. */
+export interface WholeChunk {
+  readonly lines: string
+  readonly postings: Uint8Array
+}
+
 /** Positions among the chunks of some lists, from 0; `to` is exclusive. */
 export interface PlaceRange {
   readonly from: number
@@ -72,6 +78,8 @@ export interface ChunkReader<Lists> {
    * one may end after the last chunk.
    */
   inBulk(lists: Lists, places?: readonly PlaceRange[]): Iterable<readonly ChunkLines[]>
+  /** All chunks with their postings, in order, a few at a time, if that takes less than reading them by their keys. */
+  whole?(lists: Lists): Iterable<readonly WholeChunk[]>
   /** The whole chunk, after `inBulk` has returned its id and lines. */
   at(id: number, lines: string): ChunkValues
   /** The last chunk, or last piece, whose first key is not above the key. */

@@ -13,8 +13,13 @@ import {
 } from './part.js'
 import { partialEvents } from './partial-events.js'
 import { EMPTY, type Postings } from './postings.js'
-import { indexOfLine, readValues } from './read-chunks.js'
-import { type ChunkPostings, chunkPostings } from './segment-postings.js'
+import { indexOfLine, isPiece, type Piece, readPiece, readValues } from './read-chunks.js'
+import {
+  type ChunkPostings,
+  chunkPostings,
+  joinedPostings,
+  sharedPostings,
+} from './segment-postings.js'
 import {
   type ChunkReader,
   type ChunkValues,
@@ -23,6 +28,7 @@ import {
   ListKind,
   type SegmentInfo,
   type SegmentSource,
+  type WholeChunk,
 } from './segment-source.js'
 import { segmentTimes } from './segment-times.js'
 
@@ -61,6 +67,12 @@ export function openSegment<Lists>(source: SegmentSource<Lists>, info: SegmentIn
       const lists = listsOf(name, kind)
       return lists === undefined ? [] : valuesOf(reader, lists, order, from)
     },
+    ...(reader.whole && {
+      all(name: string, kind: Kind) {
+        const lists = listsOf(name, kind)
+        return lists === undefined ? [] : wholeEntries(reader.whole!(lists))
+      },
+    }),
     search(name, kind, search) {
       const lists = listsOf(name, kind)
       if (lists === undefined) return []
@@ -118,6 +130,37 @@ function* searchChunks<Lists>(
     }
     yield
   }
+}
+
+/** The values of whole chunks, of which a list in pieces has several. */
+function* wholeEntries(bulks: Iterable<readonly WholeChunk[]>): Generator<ValueEntry, void> {
+  let line: string | undefined
+  let pieces: Piece[] = []
+  for (const chunks of bulks)
+    for (const { lines, postings } of chunks) {
+      if (lines === line) {
+        pieces.push(readPiece(postings))
+        continue
+      }
+      if (line !== undefined) yield pieceEntry(line, pieces)
+      line = isPiece(postings) ? lines : undefined
+      if (line === undefined) yield* sharedEntries(lines, postings)
+      else pieces = [readPiece(postings)]
+    }
+  if (line !== undefined) yield pieceEntry(line, pieces)
+}
+
+const pieceEntry = (line: string, pieces: readonly Piece[]): ValueEntry => ({
+  value: readValues(line)[0]!,
+  size: pieces[0]!.size,
+  postings: () => joinedPostings(pieces),
+})
+
+function* sharedEntries(lines: string, data: Uint8Array): Generator<ValueEntry, void> {
+  const lists = sharedPostings(data)
+  const chunks = (): ChunkPostings => lists
+  const values = readValues(lines)
+  for (let i = 0; i < values.length; i++) yield new ChunkEntry(values[i]!, i, chunks)
 }
 
 /** The index has no negative zero. */

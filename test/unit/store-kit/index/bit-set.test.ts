@@ -14,15 +14,17 @@ import {
 } from '../../../../src/store-kit/index/bit-set.js'
 import { encodeChunks } from '../../../../src/store-kit/index/chunks.js'
 import {
+  addCounts,
   addToSet,
   bitPostings,
   countInSet,
   exceptPostings,
   listPostings,
+  NONE,
   type Postings,
 } from '../../../../src/store-kit/index/postings.js'
 import { readPiece } from '../../../../src/store-kit/index/read-chunks.js'
-import { chunkPostings } from '../../../../src/store-kit/index/segment-postings.js'
+import { chunkPostings, joinedPostings } from '../../../../src/store-kit/index/segment-postings.js'
 import type { ChunkReader, ChunkValues } from '../../../../src/store-kit/index/segment-source.js'
 
 const ordinalsIn = (set: BitSet): number[] =>
@@ -95,6 +97,11 @@ function pieced(ordinals: readonly number[]): Postings {
   return chunkPostings(reader as ChunkReader<object>, {}, pieces[0]!, false).postings(0)
 }
 
+const joined = (ordinals: readonly number[]): Postings =>
+  joinedPostings(
+    [...encodeChunks([{ value: 0, ordinals }])].map(({ postings }) => readPiece(postings)),
+  )
+
 const SIZE = 50_000
 const ALL = Array.from({ length: SIZE }, (_, at) => at)
 const WANTED = ALL.filter((at) => at % 7 < 3)
@@ -106,6 +113,8 @@ it.each<
   ['a bitmap', [64, 65, 99], () => bitPostings(new Uint32Array([0b11, 0b1000]), 3, 64)],
   ['a sparse list in pieces', ALL.filter((at) => at % 9 === 4), pieced],
   ['a dense list in pieces', ALL.filter((at) => at % 3 > 0), pieced],
+  ['a sparse list of read pieces', ALL.filter((at) => at % 9 === 4), joined],
+  ['a dense list of read pieces', ALL.filter((at) => at % 3 > 0), joined],
   [
     'all but a list',
     ALL.filter((at) => at % 4 > 0),
@@ -116,5 +125,16 @@ it.each<
   const set = emptySet(SIZE)
   addToSet(postings, set)
   expect(ordinalsIn(set)).toEqual(ordinals)
+  const counts = [0, 0]
+  addCounts(postings, [1000, 40_000], counts)
+  expect(counts).toEqual([ordinals.filter((at) => at >= 1000 && at < 40_000).length, 0])
+  const middle = ordinals[ordinals.length >> 1]!
+  expect([
+    postings.seek(0, 1),
+    postings.seek(middle, 1),
+    postings.seek(middle, -1),
+    postings.seek(SIZE, -1),
+    postings.seek(SIZE, 1),
+  ]).toEqual([ordinals[0], middle, middle, ordinals.at(-1), NONE])
   expect(countInSet(postings, setOf(WANTED, SIZE))).toBe(ordinals.filter((at) => at % 7 < 3).length)
 })

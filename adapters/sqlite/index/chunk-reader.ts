@@ -72,6 +72,41 @@ interface ReadLines extends ChunkLines {
   readonly checksum: number
 }
 
+/** The id of the first or last chunk of the lists. */
+function endOf(
+  { statement }: Connection,
+  order: 'ASC' | 'DESC',
+  { segment, name, kind }: Lists,
+): number | undefined {
+  const select = statement(END_CHUNK(order))
+  const row = readingSegment(segment, () => select.get(segment, name, kind))
+  return row === undefined ? undefined : rowId(segment, (row as { readonly chunk: number }).chunk)
+}
+
+function* wholeChunks(
+  connection: Connection,
+  lists: Lists,
+  onRead: (() => void) | undefined,
+): Generator<readonly WholeChunk[], void> {
+  const { segment, name, kind } = lists
+  const checks = segmentChecks(connection)
+  const check = ([id, lines, postings, valuesSum, postingsSum]: ReadWhole): WholeChunk => {
+    onRead?.()
+    checks.values(segment, id, () => valuesChecksum(id, name, kind, lines) === valuesSum)
+    checks.postings(segment, id, () => postingsChecksum(id, postings) === postingsSum)
+    return { lines, postings }
+  }
+  const first = endOf(connection, 'ASC', lists)
+  if (first === undefined) return
+  const last = endOf(connection, 'DESC', lists)!
+  for (let next = first; next <= last; next += BULK) {
+    const select = connection.statement(WHOLE).raw(true)
+    const chunks = readingSegment(segment, () => select.all(next, last)) as ReadWhole[]
+    if (chunks.length < Math.min(BULK, last + 1 - next)) throw missingRows(segment)
+    yield chunks.map(check)
+  }
+}
+
 /** `onRead` is called for each chunk that is read. */
 export function createChunkReader(connection: Connection, onRead?: () => void): ChunkReader<Lists> {
   const { statement } = connection
@@ -99,16 +134,11 @@ export function createChunkReader(connection: Connection, onRead?: () => void): 
       check(lists, chunk as ReadChunk)
       return chunk as unknown as ChunkValues
     }
-  const endOf = (text: string, { segment, name, kind }: Lists): number | undefined => {
-    const row = readingSegment(segment, () => statement(text).get(segment, name, kind))
-    return row === undefined ? undefined : rowId(segment, (row as { readonly chunk: number }).chunk)
-  }
-
   /** The ids of chunks ascend in the order of their keys. */
   function* inBulk(lists: Lists, places = ALL): Generator<readonly ChunkLines[], void> {
-    const first = endOf(END_CHUNK('ASC'), lists)
+    const first = endOf(connection, 'ASC', lists)
     if (first === undefined) return
-    const end = endOf(END_CHUNK('DESC'), lists)! + 1
+    const end = endOf(connection, 'DESC', lists)! + 1
     const { segment, name, kind } = lists
     for (const { from, to } of places) {
       const last = Math.min(first + to, end) - 1
@@ -125,30 +155,11 @@ export function createChunkReader(connection: Connection, onRead?: () => void): 
     }
   }
 
-  const checkWhole = ({ segment, name, kind }: Lists, chunk: ReadWhole): WholeChunk => {
-    const [id, lines, postings, valuesSum, postingsSum] = chunk
-    onRead?.()
-    checks.values(segment, id, () => valuesChecksum(id, name, kind, lines) === valuesSum)
-    checks.postings(segment, id, () => postingsChecksum(id, postings) === postingsSum)
-    return { lines, postings }
-  }
-  function* whole(lists: Lists): Generator<readonly WholeChunk[], void> {
-    const first = endOf(END_CHUNK('ASC'), lists)
-    if (first === undefined) return
-    const last = endOf(END_CHUNK('DESC'), lists)!
-    for (let next = first; next <= last; next += BULK) {
-      const select = statement(WHOLE).raw(true)
-      const chunks = readingSegment(lists.segment, () => select.all(next, last)) as ReadWhole[]
-      if (chunks.length < Math.min(BULK, last + 1 - next)) throw missingRows(lists.segment)
-      yield chunks.map((chunk) => checkWhole(lists, chunk))
-    }
-  }
-
   const floor = reader(FLOOR)
 
   return {
     inBulk,
-    whole,
+    whole: (lists) => wholeChunks(connection, lists, onRead),
     at(id, lines) {
       const segment = segmentOf(id)
       const found = readingSegment(segment, () => statement(POSTINGS).get(id))

@@ -17,6 +17,9 @@ import { loadIndexState } from './index-state.js'
 /** Rows that are read, and deleted, at once. */
 const STEP = 500
 
+/** Times that are looked up at once; each may be in a block of its own. */
+const BLOCKS = 16
+
 const COUNTS = 'SELECT removed, removed_before AS removedBefore FROM daybook_index'
 
 const ADD = `INSERT INTO daybook_removed (created_at, removed)
@@ -76,13 +79,13 @@ export function* removedOrdinals(
   const ordinals: number[] = []
   for (let after = part.first - 1; ;) {
     const rows = statement(OF_SEGMENT).raw(true).all(after, part.last, built) as [Microseconds][]
-    for (const [time] of rows) {
+    for (const [i, [time]] of rows.entries()) {
       const ordinal = part.countBefore(time)
       if (ordinal < part.size && part.timeOf(ordinal) === time) ordinals.push(ordinal)
+      if (i % BLOCKS === 0) yield
     }
     if (rows.length < STEP) break
     after = rows.at(-1)![0]
-    yield
   }
   const found = { now, ordinals: Uint32Array.from(ordinals) }
   known.set(part, found)

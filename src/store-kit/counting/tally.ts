@@ -106,15 +106,12 @@ export function createTally(query: CountsQuery, span: Span): Tally {
   const { shared, own } = filterParts(query)
   const { buckets, cells, rounds } = countPlan(query, bothOf(query.visible, query.where), span)
 
-  const population = (where?: Grouping): Population => ({
-    strata: createStrata(cells.length),
-    matches: where && compileFilterInSteps(where),
-  })
-  const main = population()
-  const populations = new Map(Array.from(own, ([facet, where]) => [facet, population(where)]))
+  const main = populationOf(cells.length)
+  const populations = new Map(
+    Array.from(own, ([facet, where]) => [facet, populationOf(cells.length, where)]),
+  )
   const restricted = [...populations.values()]
-  const facetNames = query.facets.filter((facet) => facet !== 'level')
-  const tallies = new Map(facetNames.map((facet) => [facet, createFacetTally(facet)]))
+  const tallies = facetTallies(query)
   const attributes = query.attributes ? createSeenAttributes() : undefined
   const readers = readingFigures(tallies, attributes, populations)
   const seen = cells.map(() => 0)
@@ -184,6 +181,16 @@ export function createTally(query: CountsQuery, span: Span): Tally {
     },
   }
 }
+
+const populationOf = (cells: number, where?: Grouping): Population => ({
+  strata: createStrata(cells),
+  matches: where && compileFilterInSteps(where),
+})
+
+const facetTallies = ({ facets }: CountsQuery): ReadonlyMap<string, FacetTally> =>
+  new Map(
+    facets.filter((facet) => facet !== 'level').map((facet) => [facet, createFacetTally(facet)]),
+  )
 
 /** Adds what an index has counted. */
 const indexedFigures = ({

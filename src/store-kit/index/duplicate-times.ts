@@ -8,8 +8,8 @@ interface Part {
   readonly removed: Uint32Array
 }
 
-/** Times between two points where the work may pause. */
-const STEP = 256
+/** Times between two points where the work may pause; each may be in a block of its own. */
+const STEP = 16
 
 /** With more common times, two parts are not counted. */
 const MAX_COMMON = 10_000

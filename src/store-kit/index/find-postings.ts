@@ -26,6 +26,9 @@ const MAX_CANDIDATES_FOR_LIST = 16
 const MAX_CANDIDATES_FOR_COSTLY_LIST = 256
 /** Values between two points where the work may pause. */
 const STEP = 256
+// The same in ordinals, at most. Reading a list takes as long as some of its ordinals.
+const MAX_UNITS = 65_536
+const LIST_UNITS = 1000
 
 /** The events of the part that may match the filter; without a filter all. Returned at once if that is little work. */
 export function findPostings(
@@ -138,14 +141,18 @@ export function* startingWith(
   const next = nextSpelling(text)
   const builder = postingsBuilder(part.size)
   const passes = (value: Scalar): boolean => test(value) === true
-  let seen = 0
+  let units = 0
   for (let from = next(); from !== undefined;) {
     let last: string | undefined
     for (const entry of part.values(name, Kind.text, 'asc', from)) {
       last = entry.value as string
-      if (++seen % STEP === 0) yield
       if (!passes(last)) break
-      builder.addAll(entry.postings())
+      const postings = entry.postings()
+      builder.addAll(postings)
+      units += LIST_UNITS + postings.size
+      if (units < MAX_UNITS) continue
+      yield
+      units = 0
     }
     from = last === undefined || passes(last) ? undefined : next(last)
   }

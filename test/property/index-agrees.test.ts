@@ -212,6 +212,19 @@ describe('an index finds the same as a check of every event, whatever happens to
     })
   })
 
+  describe('in segments and blocks of an SQLite file', () => {
+    const temp = tempDir()
+    afterAll(() => temp.remove())
+    let files = 0
+    checkRounds({ rounds: 1, size: 120 }, (clock) => {
+      const filename = temp.file(`${files++}.db`)
+      const tuning = { segmentSize: 12, fanOut: 3, minGramChunks: 1, bounds: boundsOf(files) }
+      const options = { filename, clock, compression: 'deflate' } as const
+      const { store, sealer } = createSqliteStore(options, { tuning }, 0)
+      return { store, settle: () => sealer.settled() }
+    })
+  })
+
   describe('in segments of a Postgres database', () => {
     let database: TestDatabase
     beforeAll(async () => {

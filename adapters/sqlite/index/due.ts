@@ -5,7 +5,9 @@ import { INDEX_BOUNDS, type IndexBounds } from '../../../src/store-kit/index/ind
 import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import type { Connection } from '../connection/connection.js'
 import { onlyRow } from '../schema/only-row.js'
+import type { Compression } from './compression.js'
 import { isLeased } from './lease.js'
+import { isPackingDue } from './packing.js'
 
 // Reads no more than the sizes of the attributes.
 const NEW_BYTES = `SELECT max(created_at) AS last, sum(length(attributes)) AS bytes, count(*) AS count
@@ -82,7 +84,13 @@ function isWorkDue(connection: Connection, { segmentSize, bounds }: SealingTunin
 }
 
 /** Whether a round would find work. Takes microseconds. */
-export function findDue(connection: Connection, tuning: SealingTuning, now: Microseconds): Due {
+export function findDue(
+  connection: Connection,
+  { tuning, compression }: { readonly tuning: SealingTuning; readonly compression: Compression },
+  now: Microseconds,
+): Due {
   if (isLeased(connection, now)) return 'leased'
-  return isWorkDue(connection, tuning) ? 'due' : 'nothing'
+  const isDue =
+    isWorkDue(connection, tuning) || (compression === 'deflate' && isPackingDue(connection))
+  return isDue ? 'due' : 'nothing'
 }

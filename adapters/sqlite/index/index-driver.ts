@@ -13,11 +13,16 @@ import {
   hideExpired,
   markGone,
 } from './segment-dropping.js'
+import type { Compression } from './compression.js'
+import { packNext } from './packing.js'
 import { checkPresence, readTimes } from './segment-times.js'
 import { BATCH_LIMITS, beginSegment, insertChunks } from './segment-writer.js'
 import { readUnsealed, type UnsealedRows } from './unsealed-rows.js'
 
-export function createDriver(context: DriverContext): IndexDriver<UnsealedRows, SqliteSegmentRow> {
+export function createDriver(
+  context: DriverContext,
+  compression: Compression = 'none',
+): IndexDriver<UnsealedRows, SqliteSegmentRow> {
   const { connection } = context
   return {
     batchLimits: BATCH_LIMITS,
@@ -37,6 +42,7 @@ export function createDriver(context: DriverContext): IndexDriver<UnsealedRows, 
     readChunks: async (segment, name, kind) => readChunks(connection, segment, { name, kind }),
     replace: (parts, merged, duplicates) => replace(context, parts, merged, duplicates),
     repairs: createRepairs(context),
+    ...(compression === 'deflate' && { pack: () => packNext(context) }),
     hiddenSegments: async () => hiddenSegments(connection),
     hideExpired: () => hideExpired(context),
     markGone: (id) => markGone(context, id),

@@ -6,6 +6,7 @@ import type { SealingTuning } from '../../../src/store-kit/index-builder/segment
 import { createConnection, type Connection } from '../connection/connection.js'
 import { openDatabase, type SqliteDatabase } from '../connection/database.js'
 import { type Driver, loadDriver, type SqliteDriverName } from '../connection/driver.js'
+import type { Compression } from './compression.js'
 import { createDriver } from './index-driver.js'
 import { createLease } from './lease.js'
 import type { CreatePacer } from './pacing.js'
@@ -24,6 +25,7 @@ export interface RunnerOptions {
   /** Must be that of the store: two libraries in one process cancel each other's locks. */
   readonly driver: SqliteDriverName
   readonly tuning: SealingTuning
+  readonly compression?: Compression
   /** A process that dies keeps the lease for at most this long. */
   readonly leaseMs: number
 }
@@ -39,8 +41,9 @@ const CHECKPOINT_PAGES = 2000
 
 /**
  * The index can be built again from the events, so its commits need not be durable: the WAL keeps their
- * order, and the next durable commit of the store includes them. Without WAL, `synchronous` stays as it is,
- * because a lower level could corrupt the file.
+ * order, and the next durable commit of the store includes them. Packing is lost as a whole with its commit, and
+ * leaves the events as they were. Without WAL, `synchronous` stays as it is, because a lower level could corrupt
+ * the file.
  */
 function openForSealing(filename: string, driver: Driver, lockWaitMs: number): SqliteDatabase {
   const prepare = (database: SqliteDatabase): void => {
@@ -58,7 +61,7 @@ function openForSealing(filename: string, driver: Driver, lockWaitMs: number): S
  * as it may without WAL, blocks the thread for up to `lockWaitMs`.
  */
 export function createRoundRunner(
-  { filename, driver: driverName, tuning, leaseMs }: RunnerOptions,
+  { filename, driver: driverName, tuning, compression, leaseMs }: RunnerOptions,
   createPacer: CreatePacer,
   lockWaitMs = 0,
 ): RoundRunner {
@@ -85,12 +88,15 @@ export function createRoundRunner(
       pacer,
       signal,
       createDriver: (steps) =>
-        createDriver({
-          connection: open,
-          steps,
-          bounds: tuning.bounds ?? INDEX_BOUNDS,
-          write: (act) => steps.run(() => open.write(() => pacer.time(act), { signal })),
-        }),
+        createDriver(
+          {
+            connection: open,
+            steps,
+            bounds: tuning.bounds ?? INDEX_BOUNDS,
+            write: (act) => steps.run(() => open.write(() => pacer.time(act), { signal })),
+          },
+          compression,
+        ),
     })
   }
 

@@ -6,6 +6,7 @@ import {
   type Sealer,
 } from '../../../src/store-kit/index-builder/sealer.js'
 import type { Connection } from '../connection/connection.js'
+import type { Compression } from './compression.js'
 import { findDue } from './due.js'
 import { DEFAULT_TUNING } from './index-state.js'
 import { pacerInMain } from './pacing.js'
@@ -16,6 +17,7 @@ export interface SealerOptions extends CommonSealerOptions {
   /** The thread ends after this long without work, to free its memory. */
   readonly idleMs: number
   readonly threadFile: () => URL
+  readonly compression: Compression
 }
 
 const DEFAULTS: SealerOptions = {
@@ -25,6 +27,7 @@ const DEFAULTS: SealerOptions = {
   maxPauseMs: 60_000,
   idleMs: 10_000,
   threadFile: sealingThreadFile,
+  compression: 'none',
 }
 
 /** Keeps the index of the file up to date in a thread, which runs only while there is work. */
@@ -33,7 +36,7 @@ export function createSqliteSealer(
   given: Partial<SealerOptions> = {},
 ): Sealer {
   const options = { ...DEFAULTS, ...given }
-  const { tuning, leaseMs, idleMs, threadFile } = options
+  const { tuning, leaseMs, idleMs, threadFile, compression } = options
   const { database, driver } = connection
   const clock = systemClock()
   let runner: Promise<RoundRunner> | undefined
@@ -41,7 +44,13 @@ export function createSqliteSealer(
   let idle: NodeJS.Timeout | undefined
 
   const start = async (): Promise<RoundRunner> => {
-    const runnerOptions = { filename: database.name, driver: driver.name, tuning, leaseMs }
+    const runnerOptions = {
+      filename: database.name,
+      driver: driver.name,
+      tuning,
+      compression,
+      leaseMs,
+    }
     if (canUseThread) {
       try {
         return await startSealingThread(threadFile(), runnerOptions)
@@ -68,7 +77,7 @@ export function createSqliteSealer(
       store: 'SQLite',
       findDue(): Due {
         try {
-          return findDue(connection, tuning, clock())
+          return findDue(connection, { tuning, compression }, clock())
         } catch {
           // The store's own calls report what is wrong with the file.
           return 'nothing'

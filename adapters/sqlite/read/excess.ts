@@ -2,15 +2,22 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ExcessEvents, KeptBounds, WaitOptions } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
+import { packedBytes } from '../schema/blocks.js'
 import { runTimeSlice } from '../connection/time-slice.js'
 
 // Rows that are counted between two checks of the time.
 const STEP_ROWS = 1000
 
-const BYTES = 'length(CAST(json(attributes) AS BLOB))'
+// Null for attributes in a block.
+const BYTES = 'iif(octet_length(attributes) > 0, length(CAST(json(attributes) AS BLOB)), NULL)'
 
 const COUNT = `SELECT count(*) AS count, min(created_at) AS oldest FROM
   (SELECT created_at FROM daybook_events WHERE created_at < ? ORDER BY created_at DESC LIMIT ${STEP_ROWS})`
+
+interface SizedRow {
+  readonly created_at: Microseconds
+  readonly bytes: number | null
+}
 
 /** Implements `EventStore.excess`. Walks from the newest event to the oldest. */
 export async function findExcess(
@@ -54,9 +61,9 @@ async function beforeKept(
   let before: Microseconds | undefined
   await walk((isOver) => {
     const found = connection.statement(text).iterate(oldest)
-    for (const row of found as IterableIterator<{ created_at: Microseconds; bytes: number }>) {
+    for (const row of found as IterableIterator<SizedRow>) {
       rowsLeft -= 1
-      bytesLeft -= row.bytes
+      bytesLeft -= row.bytes ?? packedBytes(connection, row.created_at)
       if (rowsLeft < 0 || bytesLeft < 0) {
         before = oldest === Number.MAX_SAFE_INTEGER ? row.created_at + 1 : oldest
         return false

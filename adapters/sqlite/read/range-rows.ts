@@ -2,7 +2,8 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import { beyond, type TimeBounds } from '../../../src/filter/bounds.js'
 import type { Sql } from '../../../src/store-kit/sql.js'
 import { isUnreadable } from '../connection/database.js'
-import { EVENT_COLUMNS, type EventRow, type EventValues, valuesToRow } from '../schema/rows.js'
+import { EVENT_COLUMNS, type EventRow, type EventValues } from '../schema/rows.js'
+import type { EventReader } from '../schema/events.js'
 import type { Tables } from '../schema/tables.js'
 
 export type Direction = 'asc' | 'desc'
@@ -28,7 +29,7 @@ export interface FirstRows {
   readonly end: Microseconds | undefined
 }
 
-// SQL tests attributes up to this length, divided by the number of its parameters, so that a step takes
+// SQL tests attributes that are in no block and up to this length, divided by the number of its parameters, so that a step takes
 // some milliseconds of this thread. Longer ones pass, to be tested in steps that can pause.
 const MAX_SQL_BYTES = 1 << 15
 
@@ -71,7 +72,8 @@ export function createRangeRows(
       try {
         const select = statement(SELECT_FIRST[direction])
         const values = select.raw(true).all(from, to, max) as EventValues[]
-        return { rows: values.map(valuesToRow), count: values.length, end: values.at(-1)?.[0] }
+        const rows = values.flatMap((one) => events.open(one) ?? [])
+        return { rows, count: values.length, end: values.at(-1)?.[0] }
       } catch (error) {
         if (!isUnreadable(error)) throw error
         const times = firstTimes({ from, to }, max)
@@ -80,7 +82,7 @@ export function createRangeRows(
     },
 
     filtered({ from, to }, where, max) {
-      const condition = `AND (octet_length(attributes) > ? OR (${where.text}))`
+      const condition = `AND CASE WHEN octet_length(attributes) BETWEEN 1 AND ? THEN (${where.text}) ELSE 1 END`
       const maxBytes = MAX_SQL_BYTES / (where.params.length || 1)
       const select = statement(selectText(direction, EVENT_COLUMNS, condition)).raw(true)
       const found = (): Iterable<EventValues> =>
@@ -89,21 +91,24 @@ export function createRangeRows(
         const rest = last === undefined ? { from, to } : beyond({ from, to }, last, direction)
         return events.each(firstTimes(rest, max))
       }
-      return readableRows(found, rowsAfter)
+      return readableRows(events, found, rowsAfter)
     },
   }
 }
 
 /** Yields the rows; after one that SQLite cannot read, those of `rowsAfter` the last one. */
 function* readableRows(
+  { open }: Pick<EventReader, 'open'>,
   found: () => Iterable<EventValues>,
   rowsAfter: (last: Microseconds | undefined) => Iterable<EventRow>,
 ): Generator<EventRow, void> {
   let last: Microseconds | undefined
   try {
     for (const values of found()) {
+      // If its block cannot be read, the row is read again, alone, and reported.
+      const row = open(values)
       last = values[0]
-      yield valuesToRow(values)
+      if (row) yield row
     }
   } catch (error) {
     if (!isUnreadable(error)) throw error

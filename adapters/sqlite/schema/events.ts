@@ -5,6 +5,7 @@ import type { DamageReporter } from '../../../src/store/damage.js'
 import type { Connection } from '../connection/connection.js'
 import { isUnreadable } from '../connection/database.js'
 import { damagedEvent, damagedEventError } from '../../../src/store-kit/damages.js'
+import { openRow } from './blocks.js'
 import { onlyRow } from './only-row.js'
 import {
   checksumOf,
@@ -22,6 +23,8 @@ export interface EventReader {
   highWater(): Microseconds
   /** The event at the time; `undefined` also if it cannot be read, which is reported. */
   at(time: Microseconds): EventRow | undefined
+  /** The row of the values; `undefined` if the event was removed after they were read. */
+  open(values: EventValues): EventRow | undefined
   /** False if the row is damaged, which is reported. */
   check(row: EventRow): boolean
   /** Reads rows one by one after a statement for several has failed; leaves out the unreadable ones. */
@@ -82,10 +85,13 @@ export function createEventReader(connection: Connection, damages: DamageReporte
     }
   }
 
+  const open = (values: EventValues): EventRow | undefined =>
+    openRow(connection, valuesToRow(values))
+
   const at = (time: Microseconds): EventRow | undefined => {
     try {
       const values = statement(AT).raw(true).get(time) as EventValues | undefined
-      const row = values && valuesToRow(values)
+      const row = values && open(values)
       return row && check(row) ? row : undefined
     } catch (error) {
       if (!isUnreadable(error)) throw error
@@ -104,6 +110,7 @@ export function createEventReader(connection: Connection, damages: DamageReporte
       return (onlyRow(connection, HIGH_WATER_MARK) as { created_at: Microseconds }).created_at
     },
     at,
+    open,
     check,
     *each(times) {
       for (const time of times) {

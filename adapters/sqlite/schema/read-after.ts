@@ -2,7 +2,7 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
 import { isUnreadable } from '../connection/database.js'
 import type { EventReader } from './events.js'
-import { EVENT_COLUMNS, type EventRow, type EventValues, valuesToRow } from './rows.js'
+import { EVENT_COLUMNS, type EventRow, type EventValues } from './rows.js'
 
 const ROWS = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at > ?
   ORDER BY created_at LIMIT ?`
@@ -10,7 +10,7 @@ const ROWS = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at > ?
 const TIMES =
   'SELECT created_at FROM daybook_events WHERE created_at > ? ORDER BY created_at LIMIT ?'
 
-/** A row of the table of events; `undefined` if it cannot be read. */
+/** A row of the table of events; `undefined` if it cannot be read, or was removed meanwhile. */
 export interface ReadRow {
   readonly time: Microseconds
   readonly row: EventRow | undefined
@@ -28,8 +28,8 @@ export function readAfter(
   try {
     const values = statement(ROWS).raw(true).all(time, max) as EventValues[]
     return values.map((one) => {
-      const row = valuesToRow(one)
-      return { time: row.created_at, row: events.check(row) ? row : undefined }
+      const row = events.open(one)
+      return { time: one[0], row: row && events.check(row) ? row : undefined }
     })
   } catch (error) {
     if (!isUnreadable(error)) throw error

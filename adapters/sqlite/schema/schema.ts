@@ -175,6 +175,18 @@ const INDEX_TABLES = `
 const CREATE_TABLES =
   EVENT_TABLES + OUTBOX_TABLE + THROTTLE_TABLES + STATE_TABLE + LIVE_TABLES + INDEX_TABLES
 
+// See blocks.ts. Events up to `packed_to` are in blocks, unless they came later.
+const BLOCK_TABLES = `
+  CREATE TABLE daybook_blocks (
+    last INTEGER PRIMARY KEY,
+    data BLOB NOT NULL
+  ) STRICT;
+  CREATE TABLE daybook_packing (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    packed_to INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO daybook_packing VALUES (1, -1);`
+
 /** The tables of one kind of file. */
 export interface Schema {
   /** The table that holds the schema's version. */
@@ -185,7 +197,7 @@ export interface Schema {
 
 export const EVENTS_SCHEMA: Schema = {
   versionTable: 'daybook_schema',
-  migrations: [CREATE_TABLES],
+  migrations: [CREATE_TABLES, BLOCK_TABLES],
 }
 
 /** The version of the file's schema; `undefined` without one. Reads only. */

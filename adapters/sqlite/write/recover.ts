@@ -2,7 +2,7 @@ import type { AuditEvent, EventDraft } from '../../../src/event/event.js'
 import { sql } from '../../../src/store-kit/sql.js'
 import type { AppendOptions } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { EVENT_COLUMNS, type EventRow, rowToEvent } from '../schema/rows.js'
+import { EVENT_COLUMNS, type EventRow, type EventValues, rowToEvent } from '../schema/rows.js'
 import { scanEvents } from '../read/scan.js'
 import type { Tables } from '../schema/tables.js'
 
@@ -51,8 +51,11 @@ export function recoverRest(
   const from = searchedTo + 1
   const where = whereSuffixIn(suffixes)
   const text = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at >= ? AND ${where.text}`
-  const select = connection.statement(text).raw(false)
-  const rows = select.all(from, ...where.params) as EventRow[]
+  const values = connection
+    .statement(text)
+    .raw(true)
+    .all(from, ...where.params) as EventValues[]
+  const rows = values.flatMap((one) => events.open(one) ?? [])
   for (const row of [...live.between({ from, to: Number.MAX_SAFE_INTEGER }), ...rows])
     if (suffixes.has(row.suffix) && events.check(row)) found.set(row.suffix, rowToEvent(row))
   return found

@@ -2,7 +2,7 @@ import type { RemoveOptions, WaitOptions } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
 import { writeInTimeSlices } from '../connection/time-slice.js'
-import { hasFreePages } from './remove.js'
+import { hasFreePages } from '../connection/free-pages.js'
 import type { Writer } from './writer.js'
 
 // Ids that are given to one transaction.

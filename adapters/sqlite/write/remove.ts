@@ -2,14 +2,12 @@ import { parseEventId, SUFFIX_LENGTH } from '../../../src/event/event-id.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
 import { noteRemoved } from '../index/removed-events.js'
+import { removeBlocksBefore, removeFromBlock } from '../schema/blocks.js'
 import { runTimeSlice, WRITE_SLICE_MS } from '../connection/time-slice.js'
 
-// Rows, and free pages, between two checks of the time.
+// Rows between two checks of the time.
 const STEP_ROWS = 25
 const MAX_STEPS = 40
-const STEP_PAGES = 4
-// The value of `PRAGMA auto_vacuum` for INCREMENTAL.
-const INCREMENTAL = 2
 
 const LAST_OF_STEP = `SELECT created_at FROM daybook_events WHERE created_at < ?
   ORDER BY created_at LIMIT 1 OFFSET ${STEP_ROWS - 1}`
@@ -22,6 +20,9 @@ const DELETE_FOREIGN_IDS = `DELETE FROM daybook_foreign_ids WHERE id IN
 // so that it does not cover events that are recorded later.
 const SET_REMOVED_BEFORE = `UPDATE daybook_index SET removed_before =
   max(removed_before, min(?, (SELECT created_at + 1 FROM daybook_high_water)))`
+
+const REMOVE_AT = `DELETE FROM daybook_events WHERE created_at = ? AND suffix = ?
+  RETURNING octet_length(attributes) AS bytes`
 
 const COUNT_REMOVED = 'UPDATE daybook_index SET removed = removed + ?'
 
@@ -39,18 +40,23 @@ export interface IdSlice {
 }
 
 /** Removes some of the events before `time`, oldest first. Call it within a write transaction. */
-export function removeSomeBefore({ statement }: Connection, time: Microseconds): Slice {
+export function removeSomeBefore(connection: Connection, time: Microseconds): Slice {
+  const { statement } = connection
   let removed = 0
+  let before: Microseconds = 0
   const hasMore = runTimeSlice(
     () => {
       const last = statement(LAST_OF_STEP).get(time) as { created_at: Microseconds } | undefined
       const end = last ? last.created_at + 1 : time
       statement(DELETE_FOREIGN_IDS).run(end)
-      removed += statement('DELETE FROM daybook_events WHERE created_at < ?').run(end).changes
+      const { changes } = statement('DELETE FROM daybook_events WHERE created_at < ?').run(end)
+      removed += changes
+      before = end
       return last !== undefined
     },
     { ms: WRITE_SLICE_MS, maxSteps: MAX_STEPS },
   )
+  removeBlocksBefore(connection, before)
   if (removed > 0) statement(SET_REMOVED_BEFORE).run(time)
   return { removed, hasMore }
 }
@@ -63,12 +69,11 @@ export interface EventPlace {
 
 /** Removes an event; returns the number of rows. Call it, and then `countRemoved`, within a write transaction. */
 export function removeAt(connection: Connection, { time, suffix }: EventPlace): number {
-  const remove = connection.statement(
-    'DELETE FROM daybook_events WHERE created_at = ? AND suffix = ?',
-  )
-  const { changes } = remove.run(time, suffix)
-  if (changes > 0) noteRemoved(connection, time)
-  return changes
+  const removed = connection.statement(REMOVE_AT).get(time, suffix)
+  if (!removed) return 0
+  if ((removed as { readonly bytes: number }).bytes === 0) removeFromBlock(connection, time)
+  noteRemoved(connection, time)
+  return 1
 }
 
 export function countRemoved({ statement }: Connection, removed: number): void {
@@ -98,28 +103,4 @@ export function removeSomeIds(connection: Connection, ids: readonly string[]): I
   )
   countRemoved(connection, removed)
   return { removed, done }
-}
-
-const readPragma = ({ database }: Connection, name: string): number =>
-  database.pragma(name, { simple: true }) as number
-
-/** True if the file can give pages back to the file system. */
-export const hasFreePages = (connection: Connection): boolean =>
-  readPragma(connection, 'auto_vacuum') === INCREMENTAL &&
-  readPragma(connection, 'freelist_count') > 0
-
-/**
- * Returns some of the free pages to the file system if the file has incremental vacuum. Returns true if there are
- * more. Call it within a write transaction.
- */
-export function releaseSomePages(connection: Connection): boolean {
-  if (!hasFreePages(connection)) return false
-  return runTimeSlice(
-    () => {
-      // Each step of the statement releases one page; `pragma` runs it to its end.
-      connection.database.pragma(`incremental_vacuum(${STEP_PAGES})`)
-      return readPragma(connection, 'freelist_count') > 0
-    },
-    { ms: WRITE_SLICE_MS },
-  )
 }

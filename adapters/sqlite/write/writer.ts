@@ -11,6 +11,7 @@ import type {
 } from '../../../src/store/store.js'
 import { type Connection, storeFailure } from '../connection/connection.js'
 import { withSmallCheckpoints } from '../connection/database.js'
+import { releaseSomePages } from '../connection/free-pages.js'
 import { requestRebuild, setDamaged } from '../index/repairs.js'
 import { replaceState, type StateChange, type StateText } from '../schema/state.js'
 import type { Tables } from '../schema/tables.js'
@@ -24,13 +25,7 @@ import {
 } from './append.js'
 import { importEvents } from './import.js'
 import type { Outbox } from './outbox.js'
-import {
-  type IdSlice,
-  releaseSomePages,
-  removeSomeBefore,
-  removeSomeIds,
-  type Slice,
-} from './remove.js'
+import { type IdSlice, removeSomeBefore, removeSomeIds, type Slice } from './remove.js'
 
 export type WriteOptions = Pick<AppendOptions, 'signal' | 'deadline'>
 

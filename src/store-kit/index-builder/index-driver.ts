@@ -173,6 +173,9 @@ export interface IndexDriver<
   /** Stores that check nothing have none. */
   readonly repairs?: Repairs
 
+  /** Stores sealed events in less space, some at a time; false if there are none left. Some stores have none. */
+  pack?(): Promise<boolean>
+
   /** Ids of the segments that no query reads. */
   hiddenSegments(): Promise<readonly number[]>
   /** Hides the segments that end before the oldest event, and returns their ids. */

@@ -68,6 +68,13 @@ export async function runRound(options: RoundOptions): Promise<RoundEnd> {
     return hasRebuilt
   }
 
+  const pack = async (): Promise<boolean> => {
+    isMerging = true
+    const hasPacked = await repeat(async () => (await driver.pack?.()) ?? false)
+    isMerging = false
+    return hasPacked
+  }
+
   try {
     await steps.keepLease()
     const hasDroppedAbandoned = await repeat(dropAbandoned)
@@ -77,7 +84,9 @@ export async function runRound(options: RoundOptions): Promise<RoundEnd> {
       const hasSealed = await seal()
       const hasRebuilt = await rebuild()
       const hasMerged = await merge()
-      if (!hasSealed && !hasRebuilt && !hasMerged) return hasWorked ? 'done' : 'nothing'
+      const hasPacked = await pack()
+      if (!hasSealed && !hasRebuilt && !hasMerged && !hasPacked)
+        return hasWorked ? 'done' : 'nothing'
       hasWorked = true
     }
   } catch (error) {

@@ -16,25 +16,31 @@ export type Place =
 export interface ChildOptions {
   readonly count?: number
   readonly leaseMs?: number
+  /** Of an SQLite file. */
+  readonly compression?: 'none' | 'deflate'
   /** How the process ends. */
   readonly end?: 'close' | 'exit' | 'stay'
 }
 
 const tuning = { segmentSize: 8, fanOut: 4 }
 
-function openStore(place: Place, leaseMs: number): EventStore {
+function openStore(
+  place: Place,
+  { leaseMs = 10_000, compression = 'none' }: ChildOptions,
+): EventStore {
   if ('filename' in place) {
     // The thread ends only when the test ends it.
     const idleMs = 600_000
-    return createSqliteStore(place, { tuning, leaseMs, idleMs }).store
+    return createSqliteStore({ ...place, compression }, { tuning, leaseMs, idleMs }).store
   }
   return createPostgresStore({ ...place, partitions: 'none' }, { tuning, leaseMs, checkMs: 20 })
     .store
 }
 
 const [place, options] = process.argv.slice(2).map((text): unknown => JSON.parse(text))
-const { count = Infinity, leaseMs = 10_000, end = 'close' } = options as ChildOptions
-const audit: AuditLog = new AuditLog({ store: openStore(place as Place, leaseMs), types: {} })
+const given = options as ChildOptions
+const { count = Infinity, end = 'close' } = given
+const audit: AuditLog = new AuditLog({ store: openStore(place as Place, given), types: {} })
 
 for (let n = 0; n < count; n++) {
   await audit.recordCustom(`type-${n % 3}`, { n, text: 'x'.repeat(n % 200) })

@@ -46,7 +46,7 @@ describe('sqliteStore', () => {
         `SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'daybook_events'`,
       ),
     ).toEqual([])
-    expect(inspect('SELECT version FROM daybook_schema')).toEqual([{ version: 1 }])
+    expect(inspect('SELECT version FROM daybook_schema')).toEqual([{ version: 2 }])
     expect(
       inspect('SELECT username, source, system, length(suffix) AS suffix FROM daybook_events'),
     ).toEqual([{ username: null, source: null, system: 0, suffix: 16 }])

@@ -1,0 +1,16 @@
+import { AuditLogError } from '../../../src/errors.js'
+
+const COMPRESSIONS = ['none', 'deflate'] as const
+
+/** How a store keeps the attributes of sealed events. */
+export type Compression = (typeof COMPRESSIONS)[number]
+
+/** Throws `INVALID_OPTION` for any other value. */
+export function readCompression(given: unknown = 'none'): Compression {
+  const known = COMPRESSIONS.find((one) => one === given)
+  if (known) return known
+  throw new AuditLogError(
+    'INVALID_OPTION',
+    `compression must be 'none' or 'deflate'; it is ${JSON.stringify(given)}`,
+  )
+}

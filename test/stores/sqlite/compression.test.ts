@@ -1,0 +1,301 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { AuditLog, type EventStore, parseTimestamp } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { sqliteStore, type SqliteStoreOptions } from 'daybook/sqlite'
+import { manualClock } from 'daybook/testing'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { unpackBlock } from '../../../adapters/sqlite/schema/blocks.js'
+import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
+import { runScript } from '../../support/child.js'
+import { soakRounds, soakTimeout } from '../../support/soak.js'
+import { sqliteTruth } from '../../support/sqlite-index.js'
+import { tempDir } from '../../support/temp.js'
+import { TUNING } from '../shared/sealer.js'
+
+let temp: ReturnType<typeof tempDir>
+let filename: string
+const open: AuditLog<typeof TYPES>[] = []
+
+beforeEach(() => {
+  temp = tempDir()
+  filename = temp.file('audit.db')
+})
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((audit) => audit.close()))
+  temp.remove()
+})
+
+const TYPES = { 'own:live': {} }
+
+function logOn(store: EventStore): AuditLog<typeof TYPES> {
+  const audit = new AuditLog({ store, types: TYPES, random: countedBytes() })
+  open.push(audit)
+  return audit
+}
+
+/** The same ids in every log. */
+function countedBytes(): (bytes: Uint8Array) => Uint8Array {
+  let count = 0
+  return (bytes) => {
+    for (const i of bytes.keys()) bytes[i] = count++
+    return bytes
+  }
+}
+
+function compressed(options: Pick<SqliteStoreOptions, 'clock'> = {}) {
+  const { store, sealer } = createSqliteStore(
+    { filename, compression: 'deflate', ...options },
+    { tuning: TUNING },
+  )
+  return { store, audit: logOn(store), settle: () => sealer.settled() }
+}
+
+/** An attribute that links, so that the events have sources. */
+const changeId = (n: number): string => `0198c0de-0000-7000-8000-${String(n % 7).padStart(12, '0')}`
+
+async function record(audit: AuditLog<typeof TYPES>, count: number): Promise<readonly string[]> {
+  const events = await Promise.all(
+    Array.from({ length: count }, (_, n) =>
+      audit.recordCustom(`type-${n % 3}`, {
+        n,
+        change_id: changeId(n),
+        text: `text ${n}\n\t"${'é'.repeat(n % 40)}"`,
+        nested: { list: [n, null, `a${n % 5}`] },
+      }),
+    ),
+  )
+  return events.map((event) => event!.id)
+}
+
+function inFile<Result>(act: (database: Database.Database) => Result): Result {
+  const database = new Database(filename)
+  try {
+    return act(database)
+  } finally {
+    database.close()
+  }
+}
+
+const packed = (): number =>
+  inFile((database) =>
+    database
+      .prepare('SELECT count(*) FROM daybook_events WHERE octet_length(attributes) = 0')
+      .pluck()
+      .get(),
+  ) as number
+
+/** The times and texts in all blocks. */
+const packedParts = (): ReadonlyMap<number, string> =>
+  inFile((database) => {
+    const rows = database.prepare('SELECT last, data FROM daybook_blocks ORDER BY last').all()
+    return new Map(
+      (rows as { readonly last: number; readonly data: Uint8Array }[]).flatMap(({ last, data }) =>
+        Array.from(unpackBlock(last, data), ([time, part]) => [time, part.attributes] as const),
+      ),
+    )
+  })
+
+const QUERIES = [
+  '',
+  'filter[sorts]=created_at',
+  'filter[n_eq]=7',
+  'filter[type_eq]=type-1',
+  'filter[change_id_eq]=' + changeId(3),
+  `filter[source_cont]=${changeId(2)}`,
+  'filter[source_null]=true',
+  'filter[text_cont]=text 9',
+  'filter[text_not_cont]=text 1&filter[n_gt]=20',
+  'filter[nested_list_end]=4',
+  'filter[nested_list_null]=true',
+  'filter[sorts]=n desc',
+]
+
+it('sealed events are compressed, and every query finds the same as before', async () => {
+  const clock = manualClock('2026-03-01T12:00:00Z')
+  const { store, audit, settle } = compressed({ clock })
+  const other = logOn(memoryStore({ clock: manualClock('2026-03-01T12:00:00Z') }))
+  const ids = await record(audit, 300)
+  await record(other, 300)
+  await settle()
+  // Whole segments of 8 events.
+  expect(packed()).toBe(296)
+  expect(packedParts().size).toBe(296)
+  for (const query of QUERIES)
+    expect(await audit.list(`${query}&limit=1000`), query).toEqual(
+      await other.list(`${query}&limit=1000`),
+    )
+  for (const id of [ids[0]!, ids[150]!, ids[299]!])
+    expect(await audit.get(id)).toEqual(await other.get(id))
+  // With less time it would be a sample.
+  const count = { by: 'type', within: 10_000, filter: { text_cont: 'text 2' } } as const
+  expect({ ...(await audit.count(count)), took_ms: 0 }).toEqual({
+    ...(await other.count(count)),
+    took_ms: 0,
+  })
+  for (const bytes of [1000, 20_000, 1e9])
+    expect(await store.excess({ bytes })).toEqual(await other.store.excess({ bytes }))
+  expect((await store.verify!()).damage).toEqual([])
+  await store.rebuildIndex!()
+  expect((await audit.list('filter[text_cont]=text 9')).events).toEqual(
+    (await other.list('filter[text_cont]=text 9')).events,
+  )
+})
+
+it('stores without the option, and read-only ones, read compressed events', async () => {
+  const { audit, settle } = compressed()
+  await record(audit, 40)
+  await settle()
+  const { events } = await audit.list()
+  for (const options of [{}, { readOnly: true }, { compression: 'none' }] as const)
+    expect((await logOn(sqliteStore({ filename, ...options })).list()).events).toEqual(events)
+  expect(packed()).toBe(40)
+})
+
+it('a file of the first version is migrated, and its events are compressed', async () => {
+  const plain = createSqliteStore({ filename }, { tuning: TUNING })
+  const first = logOn(plain.store)
+  await record(first, 40)
+  await plain.sealer.settled()
+  const { events } = await first.list()
+  await first.close()
+  inFile((database) =>
+    database.exec(
+      'DROP TABLE daybook_blocks; DROP TABLE daybook_packing; UPDATE daybook_schema SET version = 1',
+    ),
+  )
+  expect(() => sqliteStore({ filename, readOnly: true })).toThrow(/open it for writing once/)
+  const { audit, settle } = compressed()
+  await settle()
+  expect(packed()).toBe(40)
+  expect((await audit.list()).events).toEqual(events)
+})
+
+describe('removal', () => {
+  it('by id takes the event out of its block', async () => {
+    const { audit, settle } = compressed()
+    const ids = await record(audit, 64)
+    await settle()
+    const gone = [ids[0]!, ids[17]!, ids[63]!]
+    expect(await audit.store.remove(gone)).toBe(3)
+    const texts = [...packedParts().values()]
+    expect(texts).toHaveLength(61)
+    expect(texts.some((text) => text.includes('"text 17\\'))).toBe(false)
+    const left = await audit.list('filter[sorts]=created_at&limit=1000')
+    expect(left.events.map(({ id }) => id)).toEqual(ids.filter((id) => !gone.includes(id)))
+    expect(await audit.store.remove(ids)).toBe(61)
+    expect(packedParts().size).toBe(0)
+    expect((await audit.store.verify!()).damage).toEqual([])
+  })
+
+  it('of older events cuts the block that has some of them', async () => {
+    const { audit, settle } = compressed()
+    await record(audit, 120)
+    await settle()
+    const { events } = await audit.list('filter[sorts]=created_at&limit=1000')
+    const bound = parseTimestamp(events[75]!.created_at)!
+    expect(await audit.store.removeBefore(bound)).toBe(75)
+    expect(Math.min(...packedParts().keys())).toBe(bound)
+    expect(packedParts().size).toBe(45)
+    expect((await audit.list('filter[sorts]=created_at&limit=1000')).events).toEqual(
+      events.slice(75),
+    )
+  })
+
+  it('while another store reads, no event is taken for damaged', async () => {
+    const { audit, settle } = compressed()
+    await record(audit, 160)
+    await settle()
+    const reader = logOn(sqliteStore({ filename, readOnly: true }))
+    const damage: unknown[] = []
+    reader.store.watchDamage!((one) => damage.push(one))
+    const { events } = await audit.list('filter[sorts]=created_at&limit=1000')
+    const reading = Array.from({ length: 10 }, () =>
+      reader.list('filter[text_not_end]=x&filter[sorts]=created_at&limit=1000'),
+    )
+    for (const event of events.slice(0, 50)) await audit.store.remove([event.id])
+    await Promise.all(reading)
+    expect(damage).toEqual([])
+  })
+})
+
+it('an event that comes late stays in its row, and is found', async () => {
+  const { audit, settle } = compressed()
+  const live = await audit.recordLive('own:live', { n: -1 })
+  await record(audit, 40)
+  await settle()
+  await live.close()
+  await record(audit, 16)
+  await settle()
+  expect(packed()).toBeGreaterThanOrEqual(48)
+  expect(await audit.get(live.event!.id)).toMatchObject({ attributes: { n: -1 } })
+  expect((await audit.list('filter[n_eq]=-1')).events).toHaveLength(1)
+})
+
+it('a damaged block is reported, with its events, and the other events are read', async () => {
+  const { audit, settle } = compressed()
+  await record(audit, 120)
+  await settle()
+  await audit.close()
+  const lost = inFile((database) => {
+    const row = database
+      .prepare('SELECT last, data FROM daybook_blocks ORDER BY last LIMIT 1')
+      .get()
+    const { last, data } = row as { readonly last: number; readonly data: Buffer }
+    const size = unpackBlock(last, data).size
+    data[data.length >> 1]! ^= 0xff
+    database.prepare('UPDATE daybook_blocks SET data = ? WHERE last = ?').run(data, last)
+    return size
+  })
+  const reader = logOn(sqliteStore({ filename }))
+  const damage: unknown[] = []
+  reader.store.watchDamage!((one) => damage.push(one))
+  const { events } = await reader.list('filter[sorts]=created_at&limit=1000')
+  expect(events.length).toBeGreaterThanOrEqual(120 - lost)
+  expect(events.length).toBeLessThan(120)
+  expect(damage).toHaveLength(120 - events.length)
+  expect((await reader.store.verify!()).damage).toHaveLength(120 - events.length)
+})
+
+it('events larger than a page are compressed alone', async () => {
+  const { audit, settle } = compressed()
+  const texts = Array.from({ length: 16 }, (_, n) => `${n} `.repeat(8000 * (n % 2)))
+  for (const text of texts) await audit.recordCustom('large', { text })
+  await settle()
+  expect(packed()).toBe(16)
+  const { events } = await audit.list('filter[sorts]=created_at&limit=16')
+  expect(events.every((event, n) => event.attributes['text'] === texts[n])).toBe(true)
+  expect(events).toHaveLength(16)
+})
+
+it('an unknown compression is refused', () => {
+  expect(() => sqliteStore({ filename, compression: 'zstd' as 'deflate' })).toThrow(
+    `compression must be 'none' or 'deflate'; it is "zstd"`,
+  )
+})
+
+it(
+  'processes that are killed while they compress, again and again, lose no event',
+  { timeout: soakTimeout(60_000) },
+  async () => {
+    const each = 64
+    let recorded = 0
+    for (const _ of soakRounds(2)) {
+      const options = { count: each, leaseMs: 200, compression: 'deflate', end: 'stay' }
+      const child = runScript('test/stores/shared/sealing-child.ts', [
+        JSON.stringify({ filename }),
+        JSON.stringify(options),
+      ])
+      await child.saw('recorded\n')
+      recorded += each
+      await delay(Math.random() * 300)
+      await child.kill()
+      expect(sqliteTruth(filename)).toMatchObject({ missing: [], damage: [] })
+      const reader = logOn(sqliteStore({ filename }))
+      expect(await reader.store.verify!()).toMatchObject({ damage: [], events: recorded })
+      await reader.close()
+    }
+    await compressed().settle()
+    expect(packed()).toBe(recorded)
+  },
+)

@@ -18,6 +18,8 @@ export interface IndexWatch {
 
 interface State {
   readonly unsealed: number
+  /** Whether sealed events are to be compressed. */
+  readonly unpacked?: boolean
   /** The largest number of segments of one level. */
   readonly fullest: number
 }
@@ -30,7 +32,8 @@ async function catchUp(
   let since = performance.now()
   for (;;) {
     const state = await readState()
-    if (state.unsealed < segmentSize && state.fullest < fanOut) return
+    const { unsealed, fullest, unpacked = false } = state
+    if (unsealed < segmentSize && fullest < fanOut && !unpacked) return
     const now = JSON.stringify(state)
     if (now !== seen) [seen, since] = [now, performance.now()]
     if (performance.now() - since > MAX_IDLE_SECONDS * 1000)
@@ -39,7 +42,8 @@ async function catchUp(
   }
 }
 
-export function watchSqliteIndex(filename: string): IndexWatch {
+/** Waits for compression too, if the log has it. */
+export function watchSqliteIndex(filename: string, compression = 'none'): IndexWatch {
   const database = new Database(filename, { readonly: true })
   const readState = (): State => {
     const unsealed = database
@@ -50,7 +54,13 @@ export function watchSqliteIndex(filename: string): IndexWatch {
       .prepare('SELECT count(*) FROM daybook_segments WHERE state = 1 GROUP BY level')
       .pluck()
       .all() as number[]
-    return { unsealed, fullest: Math.max(0, ...counts) }
+    const unpacked =
+      compression !== 'none' &&
+      database
+        .prepare('SELECT packed_to < sealed_to FROM daybook_packing, daybook_index')
+        .pluck()
+        .get() === 1
+    return { unsealed, unpacked, fullest: Math.max(0, ...counts) }
   }
   return {
     caughtUp: () => catchUp(SQLITE_TUNING, readState),

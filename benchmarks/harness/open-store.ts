@@ -2,14 +2,18 @@ import path from 'node:path'
 import type { Clock, EventStore } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { postgresStore } from 'daybook/postgres'
-import { sqliteStore } from 'daybook/sqlite'
+import { sqliteStore, type SqliteStoreOptions } from 'daybook/sqlite'
 import { withPostgres } from './postgres-server.js'
 import { withTempFolder } from './temp.js'
 
 /** Where a process finds its store; can be sent to it as JSON. */
 export type StoreSetup =
   | { readonly store: 'memory' }
-  | { readonly store: 'sqlite'; readonly filename: string }
+  | {
+      readonly store: 'sqlite'
+      readonly filename: string
+      readonly compression?: SqliteStoreOptions['compression']
+    }
   | { readonly store: 'postgres'; readonly url: string }
 
 export type StoreName = StoreSetup['store']
@@ -27,7 +31,11 @@ export function openStore(setup: StoreSetup, clock?: Clock): EventStore {
     case 'memory':
       return memoryStore(time)
     case 'sqlite':
-      return sqliteStore({ filename: setup.filename, ...time })
+      return sqliteStore({
+        filename: setup.filename,
+        compression: setup.compression ?? 'none',
+        ...time,
+      })
     case 'postgres':
       return postgresStore({ connectionString: setup.url, ...time })
   }

@@ -22,6 +22,12 @@ const EVENTS = {
 
 const MAX_CHUNK = 50_000
 
+const LOGS = [
+  { title: 'SQLite', name: 'sqlite', compression: 'none' },
+  { title: "SQLite, `compression: 'deflate'`", name: 'sqlite', compression: 'deflate' },
+  { title: 'Postgres', name: 'postgres', compression: 'none' },
+] as const
+
 interface Options {
   readonly size: keyof typeof EVENTS
   readonly store: DurableSetup['store'] | 'both'
@@ -87,17 +93,18 @@ function tableOf(title: string, logs: readonly Measured[]): string[] {
 }
 
 export async function measure({ size, store, records }: Options): Promise<Section[]> {
-  const stores = store === 'both' ? (['sqlite', 'postgres'] as const) : [store]
   const tables: string[] = []
-  for (const one of stores) {
+  for (const { title, name, compression } of LOGS) {
+    if (store !== 'both' && name !== store) continue
     const logs: Measured[] = []
     for (const events of records === '' ? EVENTS[size] : [Infinity])
       logs.push(
-        await withDurableStore(one, async (setup) =>
-          measureLog(setup, await fill(setup, events, records)),
-        ),
+        await withDurableStore(name, async (given) => {
+          const setup = given.store === 'sqlite' ? { ...given, compression } : given
+          return measureLog(setup, await fill(setup, events, records))
+        }),
       )
-    tables.push('', ...tableOf(one === 'sqlite' ? 'SQLite' : 'Postgres', logs))
+    tables.push('', ...tableOf(title, logs))
   }
   const what = records === '' ? 'Sample events' : `The records of a file, one event each`
   const text = [

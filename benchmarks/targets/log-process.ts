@@ -58,7 +58,7 @@ interface Writer {
 }
 
 function watchIndex(place: StoreSetup): IndexWatch | undefined {
-  if (place.store === 'sqlite') return watchSqliteIndex(place.filename)
+  if (place.store === 'sqlite') return watchSqliteIndex(place.filename, place.compression)
   return place.store === 'postgres' ? watchPostgresIndex(place.url) : undefined
 }
 

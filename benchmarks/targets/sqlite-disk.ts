@@ -64,6 +64,7 @@ export function sqliteParts(filename: string): readonly Part[] {
       events.size - events.free - sumOf(columns),
     ],
     ['events: free space in pages', events.free],
+    ['events: compressed attributes', tree('daybook_blocks').size],
     ['index: values', values],
     ['index: postings of values', postings],
     ['index: other lists of events', lists],

@@ -180,6 +180,8 @@ describe('counts by segments are those of the memory store', () => {
   })
 
   it('after events were removed, which segments count as before', async () => {
+    sealer.checkSoon()
+    await sealer.settled()
     const before = await uncovered()
     for (const audit of both)
       await audit.store.remove(

@@ -4,8 +4,8 @@ import { compareScalars } from '../../filter/order.js'
 import { isTextTest } from '../../filter/predicates.js'
 import { type BitSet, addRange, emptySet, intersect, invert, subtract, unite } from './bit-set.js'
 import type { ExactFilter, ExactTest } from './exact-filter.js'
-import { entriesInAnyOrder, startingWith, type Work } from './find-postings.js'
-import { type Find, findValue, MAX_START } from './index-filter.js'
+import { entriesInAnyOrder, entriesStartingWith, type Work } from './find-postings.js'
+import { type Find, findValue } from './index-filter.js'
 import { type IndexPart, Kind, mayBeCut, type ValueEntry } from './part.js'
 import { addToSet, type Postings } from './postings.js'
 
@@ -14,8 +14,8 @@ const MAX_TESTED = 100_000
 /** Values between two points where the work may pause. */
 const STEP = 256
 // The same in ordinals, at most. Reading a list takes as long as some of its ordinals.
-const MAX_UNITS = 65_536
-const LIST_UNITS = 1000
+const MAX_UNITS = 16_384
+const LIST_UNITS = 4000
 
 /**
  * The events of the part that match, also those that were removed since. `undefined` if the part does not have all
@@ -134,8 +134,6 @@ function* passingIn(
     }
     return found
   }
-  if (find.by === 'start' && texts[0]!.length <= MAX_START)
-    return setOf(part, yield* startingWith(part, name, find))
   const passes = scalarTest(test, texts)
   const isPassing = (value: Scalar): boolean => passes(value) === true
   return yield* addEntries(part, entriesOf(part, name, find), isPassing)
@@ -155,7 +153,7 @@ function* entriesOf(
       }
   else if (find.by === 'test')
     for (const kind of find.kinds) yield* entriesInAnyOrder(part, name, kind, find.search)
-  else yield* entriesInAnyOrder(part, name, Kind.text)
+  else if (find.by === 'start') yield* entriesStartingWith(part, name, find)
 }
 
 /** Adds the events of the entries that pass. `undefined` if there are too many, or if one may be cut. */

@@ -66,8 +66,8 @@ const MAX_VALUES = 10_000
 /** As many characters of text as a facet may keep. */
 const MAX_CHARACTERS = 4_000_000
 /** The same in ordinals that are read between two points where the work may pause. Reading a list takes as long as some. */
-const MAX_UNITS = 65_536
-const LIST_UNITS = 1000
+const MAX_UNITS = 16_384
+const LIST_UNITS = 4000
 
 /** A range of ordinals; `to` is exclusive. */
 interface Span {

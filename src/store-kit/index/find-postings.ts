@@ -26,9 +26,6 @@ const MAX_CANDIDATES_FOR_LIST = 16
 const MAX_CANDIDATES_FOR_COSTLY_LIST = 256
 /** Values between two points where the work may pause. */
 const STEP = 256
-// The same in ordinals, at most. Reading a list takes as long as some of its ordinals.
-const MAX_UNITS = 65_536
-const LIST_UNITS = 1000
 
 /** The events of the part that may match the filter; without a filter all. Returned at once if that is little work. */
 export function findPostings(
@@ -133,30 +130,35 @@ function* inRanges(part: IndexPart, name: string, ranges: readonly ValueRange[])
   return builder.build()
 }
 
-export function* startingWith(
+function* startingWith(part: IndexPart, name: string, find: FindStart): Work<Postings> {
+  const builder = postingsBuilder(part.size)
+  let seen = 0
+  for (const entry of entriesStartingWith(part, name, find)) {
+    builder.addAll(entry.postings())
+    if (++seen % STEP === 0) yield
+  }
+  return builder.build()
+}
+
+type FindStart = Extract<Find, { by: 'start' }>
+
+/** The texts that start with the text, in any spelling. */
+export function* entriesStartingWith(
   part: IndexPart,
   name: string,
-  { text, test }: Extract<Find, { by: 'start' }>,
-): Work<Postings> {
+  { text, test }: FindStart,
+): Generator<ValueEntry, void> {
   const next = nextSpelling(text)
-  const builder = postingsBuilder(part.size)
   const passes = (value: Scalar): boolean => test(value) === true
-  let units = 0
   for (let from = next(); from !== undefined;) {
     let last: string | undefined
     for (const entry of part.values(name, Kind.text, 'asc', from)) {
       last = entry.value as string
       if (!passes(last)) break
-      const postings = entry.postings()
-      builder.addAll(postings)
-      units += LIST_UNITS + postings.size
-      if (units < MAX_UNITS) continue
-      yield
-      units = 0
+      yield entry
     }
     from = last === undefined || passes(last) ? undefined : next(last)
   }
-  return builder.build()
 }
 
 /** The values of one type, with a search maybe without some that cannot match; `undefined` where the work may pause. */

@@ -29,8 +29,8 @@ const WINDOW = 65_536
 /** Values between two points where the work may pause. */
 const STEP = 64
 // The same in ordinals. Reading a list takes as long as some of its ordinals.
-const MAX_UNITS = 65_536
-const LIST_UNITS = 1000
+const MAX_UNITS = 16_384
+const LIST_UNITS = 4000
 
 /** The values of one name. */
 interface Column {

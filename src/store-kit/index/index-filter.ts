@@ -52,8 +52,7 @@ function readings(text: string): Scalar[] {
 
 const isBelow = (test: ValueTestName): boolean => test === 'lt' || test === 'lteq'
 
-/** Longer beginnings are cut, and then lead to further values. */
-export const MAX_START = 100
+const MAX_START = 100
 
 // Testing each distinct value is faster than more lookups.
 const MAX_LOOKUPS = 100

@@ -15,7 +15,7 @@ import { createPostgresSealer, type PostgresSealer, type SealerOptions } from '.
 import { DEFAULT_TUNING } from './index/index-state.js'
 import { changeLive, closeLive, touchLive } from './write/live.js'
 import { createLog } from './log/log.js'
-import { createReading } from './reading.js'
+import { createReading, type ReadingOptions } from './reading.js'
 import { namesIn } from './schema/names.js'
 import { type PostgresStoreOptions, readOptions } from './log/options.js'
 import { checkClient, putInOutbox } from './write/outbox.js'
@@ -81,11 +81,13 @@ function openReadOnly(options: PostgresStoreOptions): EventStore {
   })
 }
 
+type ReadingTuning = Partial<Pick<ReadingOptions, 'firstProbe' | 'minIndexed'>>
+
 /** The store and the builder of its index, with settings that tests change. */
 export function createPostgresStore(
   options: PostgresStoreOptions,
   sealing: Partial<SealerOptions> = {},
-  firstProbe = FIRST_PROBE_SIZE,
+  { firstProbe = FIRST_PROBE_SIZE, minIndexed }: ReadingTuning = {},
 ): { readonly store: EventStore; readonly sealer: PostgresSealer } {
   const { tuning = DEFAULT_TUNING } = sealing
   const names = namesIn(options.schema ?? 'daybook')
@@ -151,6 +153,7 @@ export function createPostgresStore(
       queryTimeoutMs,
       tuning,
       firstProbe,
+      minIndexed,
       own,
       check,
       onListed: () => sealer.checkSoon(),

@@ -15,7 +15,8 @@ import type { SealingTuning } from '../../src/store-kit/index-builder/segment-le
 import type { PostgresLog } from './log/log.js'
 import { createReader, type Reader } from './log/reader.js'
 import type { OwnWrites } from './log/replica.js'
-import { countBounds, countEvents } from './read/count.js'
+import { countBounds, countEvents, openCount } from './read/count.js'
+import { MIN_INDEXED } from './read/count-by-index.js'
 import { findExcess } from './read/excess.js'
 import { listEvents } from './read/list.js'
 import {
@@ -56,6 +57,8 @@ export interface ReadingOptions {
   readonly queryTimeoutMs: number
   readonly tuning: SealingTuning
   readonly firstProbe: number
+  /** How many events the index must have for a count to use it. */
+  readonly minIndexed?: number | undefined
   /** What this process has written. */
   readonly own: OwnWrites
   /** Throws if the store is closed or the signal has aborted. */
@@ -190,7 +193,7 @@ export function createReading(
   'get' | 'list' | 'count' | 'excess' | 'openEvents' | 'health' | 'verify' | 'watchDamage'
 > {
   const { clock, readPool, queryTimeoutMs, tuning, firstProbe, own, check } = options
-  const { onListed, onDamaged } = options
+  const { onListed, onDamaged, minIndexed = MIN_INDEXED } = options
   const { names } = log
   const damages = createDamageReporter()
   const reader = createReader(log, readPool, queryTimeoutMs, own)
@@ -255,16 +258,22 @@ export function createReading(
       check(signal)
       const end = performance.now() + Math.min(query.within, queryTimeoutMs)
       const bounds = countBounds(query)
+      const now = clock?.()
       return readAround(
         { ...search, ...around(signal), bounds, isDamage: isUncountable },
         signal,
         () =>
-          reader.read(signal, bounds, (snapshot) =>
-            countEvents(
-              snapshot,
-              { ...query, within: Math.max(0, end - performance.now()) },
-              { ...serverOf(snapshot.isReplica), clock: clock?.(), signal },
-            ),
+          reader.read(
+            signal,
+            bounds,
+            (snapshot, opened) =>
+              countEvents(
+                snapshot,
+                opened,
+                { ...query, within: Math.max(0, end - performance.now()) },
+                { ...serverOf(snapshot.isReplica), minIndexed, signal },
+              ),
+            (isReplica) => openCount(serverOf(isReplica).names, query, now),
           ),
       )
     },

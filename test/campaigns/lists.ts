@@ -321,7 +321,9 @@ function subjectsOf(
   const probe = isSmall ? 0 : undefined
   const options = { clock, queryTimeoutMs }
   const sqlite = createSqliteStore({ filename, ...options }, tuning, probe)
-  const postgres = createPostgresStore({ pool: database, schema, ...options }, tuning, probe)
+  const postgres = createPostgresStore({ pool: database, schema, ...options }, tuning, {
+    ...(probe !== undefined && { firstProbe: probe }),
+  })
   const indexed = createMemoryStore(options, { minIndexed: 0, probe: 0 })
   return [
     { name: 'memory, indexed', store: indexed, settle: () => Promise.resolve() },

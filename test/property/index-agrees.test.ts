@@ -237,7 +237,7 @@ describe('an index finds the same as a check of every event, whatever happens to
       const schema = `log_${schemas++}`
       const tuning = { segmentSize: 12, fanOut: 3, minGramChunks: 1, bounds: boundsOf(schemas) }
       const options = { pool: database.pool, schema, clock }
-      const { store, sealer } = createPostgresStore(options, { tuning }, 0)
+      const { store, sealer } = createPostgresStore(options, { tuning }, { firstProbe: 0 })
       return { store, settle: () => sealer.settled() }
     })
   })

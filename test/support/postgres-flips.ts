@@ -77,7 +77,7 @@ export async function postgresFlips(checksums: 'on' | 'off'): Promise<FlipTarget
     createPostgresStore(
       { connectionString: urlOf(database) },
       { tuning: FLIP_TUNING, ...(checkMs !== undefined && { checkMs }) },
-      FIRST_PROBE,
+      { firstProbe: FIRST_PROBE },
     )
   await query(server.url, 'CREATE DATABASE base')
   const { store, sealer } = openStore('base')

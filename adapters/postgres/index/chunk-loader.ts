@@ -2,6 +2,7 @@ import type { TextRow } from '../connection/client.js'
 import type { Ask } from '../connection/connection.js'
 import { isCorrupt } from '../connection/failures.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
+import { createTimeSlices } from '../../../src/filter/time-slices.js'
 import { TIMES_PER_BLOCK } from '../../../src/store-kit/index/time-blocks.js'
 import type { Names } from '../schema/names.js'
 import { type ChunkCache, chunkCacheKey } from './chunk-cache.js'
@@ -44,6 +45,8 @@ export interface ChunkLoader {
   firsts(segment: Pick<PostgresSegmentRow, 'id' | 'size' | 'starts'>): Float64Array
   /** Adds a request to the next fetch. */
   note(request: Request): void
+  /** Number of chunks to fetch at once at an end of the lists. */
+  readonly atEnd: number
   /** Number of chunks to fetch at once when reading on in a direction. */
   ahead(lists: Lists, direction: 'up' | 'down'): number
   /** Chunks fetched by number. */
@@ -62,9 +65,17 @@ export interface ChunkLoaderOptions {
   readonly ask: Ask
   /** Called with the number of rows that were fetched. */
   readonly onRead?: ((rows: number) => void) | undefined
+  /** See `SessionOptions`. */
+  readonly chunksAtOnce?: number | undefined
 }
 
-export function createChunkLoader({ names, cache, ask, onRead }: ChunkLoaderOptions): ChunkLoader {
+export function createChunkLoader({
+  names,
+  cache,
+  ask,
+  onRead,
+  chunksAtOnce,
+}: ChunkLoaderOptions): ChunkLoader {
   const loaded = createLoadedChunks(cache)
   let counts = new Map<string, number>()
   let missing = new Map<string, Request>()
@@ -100,7 +111,9 @@ export function createChunkLoader({ names, cache, ask, onRead }: ChunkLoaderOpti
         blocks: Math.ceil(size / TIMES_PER_BLOCK),
         digest: starts,
       }),
+    atEnd: chunksAtOnce ?? 1,
     ahead(lists, direction) {
+      if (chunksAtOnce !== undefined) return chunksAtOnce
       const key = `${chunkCacheKey(lists)} ${direction}`
       const count = (counts.get(key) ?? 1) * GROWTH
       counts.set(key, Math.min(count, MAX_CHUNKS))
@@ -117,9 +130,11 @@ export function createChunkLoader({ names, cache, ask, onRead }: ChunkLoaderOpti
         throw isCorrupt(error) ? new UnreadableChunks(requests, error) : error
       })
       for (const row of answer) found[Number(row[0])]!.push(row)
+      const slices = createTimeSlices()
       for (const [i, rows] of found.entries()) {
         onRead?.(rows.length)
         loaded.add(requests[i]!, rows)
+        if (slices.isOver()) await slices.next()
       }
       if (loaded.bytes() > MAX_BYTES) throw READ_LIMIT_EXCEEDED
       return true

@@ -6,6 +6,7 @@ import type { TextRow } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
 import type { Moment } from './recent-events.js'
 import { readRefreshed } from './refresh-statements.js'
+import type { SealedState } from './sealed-state.js'
 import {
   type Coverage,
   createServerIndex,
@@ -26,6 +27,8 @@ export interface LogIndex {
    * longer in memory.
    */
   refresh(moment: Moment, rows?: readonly TextRow[]): Promise<Coverage | 'outdated'>
+  /** The segments of the snapshot that has this state, without parts in memory. Reads no event. */
+  sealed(state: SealedState): Coverage
   /** Reads the events of a damaged segment one by one from now on. */
   setAside(damaged: DamagedSegment): void
 }
@@ -58,20 +61,25 @@ export function createLogIndex(
   /** The index of the server that the latest snapshot is of. */
   let latest = createIndex()
 
+  const useServer = (server: string): ServerIndex => {
+    latest = servers.get(server) ?? createIndex()
+    servers.set(server, latest)
+    return latest
+  }
+
   const refresh = async (
     moment: Moment,
     rows?: readonly TextRow[],
   ): Promise<Coverage | 'outdated'> => {
     moment.checkTime()
     const given = readRefreshed(rows ?? (await moment.ask(latest.statement())))
-    latest = servers.get(given.server) ?? createIndex()
-    servers.set(given.server, latest)
-    return latest.refresh(given, moment)
+    return useServer(given.server).refresh(given, moment)
   }
 
   let last: Promise<unknown> = Promise.resolve()
   return {
     statement: (isAhead) => latest.statement(isAhead),
+    sealed: (state) => useServer(state.server).sealed(state),
     setAside({ segment, message }) {
       aside.set(segment, true)
       const row = latest.segment(segment)

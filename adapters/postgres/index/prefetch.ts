@@ -42,6 +42,24 @@ export function prefetchTimes(
   }
 }
 
+/** Notes what counting the values of the names within the ranges begins with. */
+export function prefetchCounts(
+  part: IndexPart,
+  names: readonly string[],
+  ranges: readonly TimeBounds[],
+): void {
+  for (const { from, to } of ranges) {
+    touch(() => part.countBefore(from))
+    touch(() => part.countBefore(to + 1))
+  }
+  for (const name of names) {
+    touch(() => part.partial(name))
+    touch(() => part.valued(name))
+    for (const kind of [Kind.boolean, Kind.number, Kind.text])
+      touch(() => startReading(part.values(name, kind, 'asc')))
+  }
+}
+
 function touch(act: () => unknown): void {
   try {
     act()

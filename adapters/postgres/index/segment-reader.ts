@@ -109,8 +109,8 @@ function createChunkReader(loader: ChunkLoader): ChunkReader<Lists> {
       keys.map((key) => tryDown(lists, after(hexOf(key)), one)).map((found) => known(found)),
     before: (lists, key) => down(lists, before(hexOf(key)), () => loader.ahead(lists, 'down')),
     after: (lists, key) => up(lists, after(hexOf(key)), () => loader.ahead(lists, 'up')),
-    first: (lists) => up(lists, START, one),
-    last: (lists) => down(lists, END, one),
+    first: (lists) => up(lists, START, () => loader.atEnd),
+    last: (lists) => down(lists, END, () => loader.atEnd),
     pieceAt: (lists, key, ordinal) =>
       piecesOf(lists, key).findLast(([, first]) => first <= ordinal),
     pieceAfter: (lists, key, ordinal) => piecesOf(lists, key).find(([, first]) => first > ordinal),

@@ -10,6 +10,7 @@ import { createLateEvents } from './late-events.js'
 import { createRangePart, type RangePart } from './range-part.js'
 import { createRecentEvents, type Moment } from './recent-events.js'
 import { readRefreshed, type Refreshed, refreshStatement } from './refresh-statements.js'
+import type { SealedState } from './sealed-state.js'
 
 /** The index of the events in one snapshot. */
 export interface Coverage {
@@ -38,7 +39,9 @@ export interface ServerIndex {
    * this one needs are no longer in memory.
    */
   refresh(given: Refreshed, moment: Moment): Promise<Coverage | 'outdated'>
-  /** The segment of the last refresh with this id. */
+  /** See `LogIndex`. */
+  sealed(state: SealedState): Coverage
+  /** The segment with this id, of the last refresh or of what was `sealed` last. */
   segment(id: number): PostgresSegmentRow | undefined
 }
 
@@ -63,6 +66,21 @@ const MAX_ROWS_AHEAD = 16
  */
 const MAX_UNSEALED = 4
 
+/** Reads the ranges of damaged segments; keeps those that were read before. */
+function createRangeParts(
+  names: Names,
+): (damaged: readonly PostgresSegmentRow[], moment: Moment) => Promise<readonly IndexPart[]> {
+  let ranges = new Map<number, RangePart>()
+  return async (damaged, moment) => {
+    ranges = new Map(
+      damaged.map((row) => [row.id, ranges.get(row.id) ?? createRangePart(names, row)]),
+    )
+    const parts: IndexPart[] = []
+    for (const range of ranges.values()) parts.push(await range.read(moment))
+    return parts
+  }
+}
+
 export function createServerIndex(
   names: Names,
   { segmentSize, bounds = INDEX_BOUNDS }: IndexTuning,
@@ -76,40 +94,28 @@ export function createServerIndex(
   const cache = createChunkCache()
   let version = -1
   let segments: readonly PostgresSegmentRow[] = []
-  let ranges = new Map<number, RangePart>()
+  let sealed: Pick<SealedState, 'version' | 'segments'> = { version, segments }
+  const rangeParts = createRangeParts(names)
 
   const isDamaged = (row: PostgresSegmentRow): boolean => row.isDamaged || isAside(row.id)
 
-  const rangeParts = async (
-    damaged: readonly PostgresSegmentRow[],
-    moment: Moment,
-  ): Promise<readonly IndexPart[]> => {
-    ranges = new Map(
-      damaged.map((row) => [row.id, ranges.get(row.id) ?? createRangePart(names, row)]),
-    )
-    const parts: IndexPart[] = []
-    for (const range of ranges.values()) parts.push(await range.read(moment))
-    return parts
+  const reportUntrusted = (rows: readonly PostgresSegmentRow[]): void => {
+    for (const row of rows) if (!row.isTrusted) onUntrusted(row)
   }
 
   const setState = (next: Refreshed, visible: readonly PostgresSegmentRow[]): void => {
     recent.startStage()
     version = next.version
     segments = visible
-    for (const row of visible) if (!row.isTrusted) onUntrusted(row)
+    reportUntrusted(visible)
     fresh.dropUntil(next.sealedTo)
     late.drop()
-  }
-
-  const maxFresh = (isAhead: boolean): number => {
-    if (recent.isFull()) return 1
-    return isAhead ? Math.min(MAX_ROWS_AHEAD, slice) : slice
   }
 
   const statement = (isAhead = false): string =>
     refreshStatement(names, slice, {
       stage: recent.stage(),
-      maxFresh: maxFresh(isAhead),
+      maxFresh: recent.isFull() ? 1 : Math.min(slice, isAhead ? MAX_ROWS_AHEAD : slice),
       // Without a known state no events can be added.
       last: version < 0 ? Number.MAX_SAFE_INTEGER : recent.index.last,
       ...late.known(),
@@ -140,6 +146,12 @@ export function createServerIndex(
       const parts = [...inMemory, ...(await rangeParts(damaged, moment))]
       return { ...state, segments: sound, recent: parts, to }
     },
-    segment: (wanted) => segments.find(({ id }) => id === wanted),
+    sealed(state) {
+      if (state.version > Math.max(version, sealed.version)) reportUntrusted(state.segments)
+      sealed = state
+      const sound = state.segments.filter((row) => !isDamaged(row))
+      return { ...state, cache, segments: sound, recent: [], to: state.sealedTo }
+    },
+    segment: (wanted) => [...segments, ...sealed.segments].find(({ id }) => id === wanted),
   }
 }

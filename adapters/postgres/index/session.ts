@@ -48,16 +48,19 @@ export interface SessionOptions {
   readonly timesOf: TimesOf
   /** Called with the number of parts that are searched, and of chunks that were read. */
   readonly onRead?: ((parts: number, chunks: number) => void) | undefined
+  /** Number of chunks that a walk along the values fetches at once; by default few at first, and then more. */
+  readonly chunksAtOnce?: number | undefined
 }
 
 export function openSession(options: SessionOptions): IndexSession {
-  const { names, snapshot, coverage, bounds, filter, timesOf, onRead } = options
+  const { names, snapshot, coverage, bounds, filter, timesOf, onRead, chunksAtOnce } = options
   const { segments, recent, cache } = coverage
   const loader = createChunkLoader({
     names,
     cache,
     ask: snapshot.ask,
     onRead: onRead && ((chunks) => onRead(0, chunks)),
+    chunksAtOnce,
   })
   const stored = new Set(segments.map((info) => readSegment(loader, info)))
   const tasks = createTaskRunner(loader, snapshot.checkTime)

@@ -1,5 +1,4 @@
-import type { TimeBounds } from '../../../src/filter/bounds.js'
-import { sql } from '../../../src/store-kit/sql.js'
+import { type Sql, sql } from '../../../src/store-kit/sql.js'
 import { candidateTimes, MAX_COUNTED_AT_ONCE } from './candidate-times.js'
 import { boundsOf, rowsAtOnce } from './count-rows.js'
 import { addRows, type CountRun, readRows } from './count-run.js'
@@ -10,32 +9,36 @@ import { allOf } from './sql.js'
 
 const MAX_ROWS = 50_000
 
-async function hasFew(
-  { run, names: { readable } }: CountRun,
-  bounds: TimeBounds,
-): Promise<boolean> {
-  const { text, params } = within(bounds)
-  const first = `SELECT FROM ${readable.sql()} WHERE ${text} LIMIT ${MAX_COUNTED_AT_ONCE + 1}`
+/** Counts all events if there are few. False if there are too many, or too little time; nothing is counted then. */
+export async function countFew(count: CountRun): Promise<boolean> {
+  const { run, names, rounds } = count
+  const { text, params } = within(boundsOf(rounds.flat()))
+  const first = `SELECT FROM ${names.readable.sql()} WHERE ${text} LIMIT ${MAX_COUNTED_AT_ONCE + 1}`
   const [row] = await run(sql(`SELECT count(*) FROM (${first}) AS first`, ...params))
-  return Number(row![0]) <= MAX_COUNTED_AT_ONCE
+  if (Number(row![0]) > MAX_COUNTED_AT_ONCE) return false
+  return countAtOnce(count, within(boundsOf(rounds.flat())))
 }
 
-/**
- * Counts all slices with one run of the statements, in up to half of the time. False if there are too many
- * events, or too little time; nothing is counted then.
- */
-export async function countAtOnce(
+/** Counts the events that the index finds, like `countFew`. */
+export async function countCandidates(
   count: CountRun,
   snapshot: Snapshot,
-  index: LogIndex | undefined,
+  index: LogIndex,
 ): Promise<boolean> {
-  const { run, names, slices, tally, end } = count
-  const bounds = boundsOf(slices)
-  const times =
-    index &&
-    (await candidateTimes(snapshot, { index, names }, { where: tally.shared, bounds, end }))
-  if (!times && !(await hasFew(count, bounds))) return false
-  const condition = times ? sql('created_at = ANY (?::bigint[])', times) : within(bounds)
+  const { names, rounds, tally, end } = count
+  const bounds = boundsOf(rounds.flat())
+  const times = await candidateTimes(
+    snapshot,
+    { index, names },
+    { where: tally.shared, bounds, end },
+  )
+  return times ? countAtOnce(count, sql('created_at = ANY (?::bigint[])', times)) : false
+}
+
+/** Counts all slices with one run of the statements, in up to half of the time. */
+async function countAtOnce(count: CountRun, condition: Sql): Promise<boolean> {
+  const { run, names, rounds, end } = count
+  const slices = rounds.flat()
   await run(sql('SAVEPOINT before'))
   const rows = await readRows(count, {
     rowsOf: ({ filter }) => rowsAtOnce(names, slices, allOf(condition, filter)),

@@ -3,6 +3,8 @@ import { addRows, type CountRun, readRows } from './count-run.js'
 
 // If a part has more rows than this, it is counted in smaller parts.
 const MAX_ROWS = 20_000
+// The first part is a small share of all, so that it ends soon.
+const MAX_PARTS = 1024
 // After a part that takes longer, parts do not grow.
 const QUICK_MS = 150
 
@@ -11,11 +13,11 @@ const QUICK_MS = 150
  * The server then cancels the current part, and its rows are not counted.
  */
 export async function countInParts(count: CountRun): Promise<void> {
-  const { names, slices, tally, end } = count
-  const queue = createSliceQueue(slices)
-  const first = totalLength(tally.rounds[0]!)
+  const { names, rounds, tally, end } = count
+  const queue = createSliceQueue(rounds.flat())
+  const first = totalLength(rounds[0]!)
   let seen = 0
-  let length = first
+  let length = Math.max(first, totalLength(rounds.flat()) / MAX_PARTS)
   let longest = Infinity
   while (seen < first || !tally.isOver()) {
     const part = queue.next(length)

@@ -1,4 +1,4 @@
-import type { Slice } from '../../../src/store-kit/counting/slices.js'
+import type { Rounds, Slice } from '../../../src/store-kit/counting/slices.js'
 import type { Tally } from '../../../src/store-kit/counting/tally.js'
 import { decideInTurns } from '../../../src/filter/time-slices.js'
 import type { AuditEvent } from '../../../src/event/event.js'
@@ -20,8 +20,7 @@ export interface CountRun {
   readonly run: Run
   readonly signal: AbortSignal | undefined
   readonly names: Names
-  /** The slices of all rounds. */
-  readonly slices: readonly Slice[]
+  readonly rounds: Rounds
   /** The open live events to count, which no statement reads. */
   readonly live: readonly TimedEvent[]
   readonly statements: readonly CountStatement[]

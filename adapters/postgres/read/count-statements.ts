@@ -172,11 +172,17 @@ const LEVELS: Reading = {
   tested: new Set(['type']),
 }
 
+export interface StatementOptions {
+  readonly foreignIds: string
+  /** True if one statement has to serve all figures, which is faster for few events. */
+  readonly isSingle: boolean
+}
+
 /** The statements for all figures of the query. */
 export function countStatements(
   query: CountsQuery,
   tally: Tally,
-  foreignIds: string,
+  { foreignIds, isSingle }: StatementOptions,
 ): CountStatement[] {
   const { own } = filterParts(query)
   const { exact, rest } = splitFilter(tally.shared)
@@ -218,7 +224,7 @@ export function countStatements(
     take: take(figure),
   })
 
-  if (rest)
+  if (rest || isSingle)
     return [
       query.attributes ? eachRow([shared]) : grouped([levels, ...facets.map(readingOf)], true),
     ]

@@ -1,4 +1,7 @@
 import type { Span } from '../../../src/store-kit/counting/count-plan.js'
+import { groupFields } from '../../../src/store-kit/counting/group-fields.js'
+import { roundsWithin } from '../../../src/store-kit/counting/covered-cells.js'
+import type { Rounds } from '../../../src/store-kit/counting/slices.js'
 import type { CountsQuery, EventCounts } from '../../../src/store/counts.js'
 import { createTally, type Tally } from '../../../src/store-kit/counting/tally.js'
 import { throwIfAborted } from '../../../src/errors.js'
@@ -6,17 +9,22 @@ import { bothOf } from '../../../src/filter/ast.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { createTimeSlices, filterInTurns } from '../../../src/filter/time-slices.js'
 import { compileFilterInSteps } from '../../../src/filter/evaluate.js'
-import { sql } from '../../../src/store-kit/sql.js'
+import { addIndexed } from '../../../src/store-kit/index/counted-figures.js'
+import { indexFilter, leadsByValues } from '../../../src/store-kit/index/index-filter.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { countAtOnce } from './count-at-once.js'
+import type { TextRow } from '../connection/client.js'
+import { countCandidates, countFew } from './count-at-once.js'
+import { countByIndex, type IndexedFigures } from './count-by-index.js'
 import { countInParts } from './count-in-parts.js'
-import type { TimedEvent } from './count-run.js'
+import { countRest } from './count-rest.js'
+import { type CountRun, type TimedEvent } from './count-run.js'
 import { countStatements } from './count-statements.js'
 import type { LogIndex } from '../index/log-index.js'
+import { readSealed, sealedStatements } from '../index/sealed-state.js'
 import { listBounds } from './list-plan.js'
 import { readOpen } from '../schema/live-rows.js'
 import type { Names } from '../schema/names.js'
-import type { Snapshot } from '../log/snapshot.js'
+import type { Opened, Opening, Snapshot } from '../log/snapshot.js'
 import type { Run } from './ranges.js'
 import { numbered } from './sql.js'
 
@@ -24,20 +32,19 @@ import { numbered } from './sql.js'
 export const countBounds = ({ visible, where }: CountsQuery): TimeBounds =>
   listBounds({ where: bothOf(visible, where) })
 
-async function readSpan(
-  run: Run,
-  { readable, liveEvents }: Names,
-  clock: Microseconds | undefined,
-): Promise<Span> {
-  const [row] = await run(
-    sql(
-      `SELECT
-         least((SELECT min(created_at) FROM ${readable.sql()}), (SELECT min(created_at) FROM ${liveEvents})),
-         greatest((SELECT max(created_at) FROM ${readable.sql()}), (SELECT max(created_at) FROM ${liveEvents})),
-         coalesce(?::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)`,
-      clock ?? null,
-    ),
-  )
+/** The oldest and the newest event, and the present by the clock. */
+function spanSql({ readable, liveEvents }: Names, clock: Microseconds | undefined): string {
+  const now =
+    clock === undefined
+      ? '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
+      : `'${clock}'::bigint`
+  return `SELECT
+     least((SELECT min(created_at) FROM ${readable.sql()}), (SELECT min(created_at) FROM ${liveEvents})),
+     greatest((SELECT max(created_at) FROM ${readable.sql()}), (SELECT max(created_at) FROM ${liveEvents})),
+     ${now}`
+}
+
+function readSpan([row]: readonly TextRow[]): Span {
   const [first, last, now] = row!
   return { first: first === null ? undefined : Number(first), last: Number(last), now: Number(now) }
 }
@@ -46,9 +53,12 @@ async function readSpan(
 async function readLive(
   { ask, open }: Snapshot,
   names: Names,
-  { shared, groupFields }: Tally,
+  query: CountsQuery,
+  { shared }: Tally,
 ): Promise<TimedEvent[]> {
-  const events = groupFields ? open.map(({ base }) => base) : await readOpen(ask, names, open)
+  const events = groupFields(query)
+    ? open.map(({ base }) => base)
+    : await readOpen(ask, names, open)
   const matches = compileFilterInSteps(shared)
   const timed = open.map(({ time }, i) => ({ time, event: events[i]! }))
   return filterInTurns(timed, ({ event }) => matches(event))
@@ -56,34 +66,123 @@ async function readLive(
 
 export interface CountContext {
   readonly names: Names
-  /** `undefined` if the index must not be used. */
-  readonly index: LogIndex | undefined
-  readonly clock: Microseconds | undefined
+  readonly index: LogIndex
+  /** How many events the index must have for a count to use it. */
+  readonly minIndexed: number
   readonly signal: AbortSignal | undefined
 }
 
+/** The statements that are sent with the BEGIN of the snapshot. */
+export const openCount = (
+  names: Names,
+  { within }: CountsQuery,
+  clock: Microseconds | undefined,
+): Opening => ({ span: spanSql(names, clock), ...(within > 0 && sealedStatements(names)) })
+
+/** One count in one snapshot. */
+interface Counting extends CountContext {
+  readonly snapshot: Snapshot
+  readonly run: Run
+  readonly query: CountsQuery
+  readonly span: Span
+  readonly end: number
+}
+
 /**
- * Counts in one snapshot. If there are few events, or the index finds that few match, one statement
- * counts all of them, which may take half of the time. Otherwise the slices are counted in parts; when
- * the time is over, the server cancels the current part, and its rows are not counted.
+ * Counts in one snapshot. The index counts the events of its segments if it can tell which of them match; the others
+ * are counted in SQL. Without the index, one statement counts all events if there are few, or if the index finds that
+ * few match, which may take half of the time. Otherwise the slices are counted in parts; when the time is over, the
+ * server cancels the current part, and its rows are not counted.
  */
 export async function countEvents(
   snapshot: Snapshot,
+  opened: Opened,
   query: CountsQuery,
-  { names, index, clock, signal }: CountContext,
+  context: CountContext,
 ): Promise<EventCounts> {
-  const end = performance.now() + query.within
+  const start = performance.now()
+  const span = readSpan(opened['span']!)
   const run: Run = (query) => {
-    throwIfAborted(signal)
+    throwIfAborted(context.signal)
     return snapshot.ask(numbered(query), ...query.params)
   }
-  const tally = createTally(query, await readSpan(run, names, clock))
-  const slices = tally.rounds.flat()
-  const live = await readLive(snapshot, names, tally)
-  const statements = countStatements(query, tally, names.foreignIds)
-  const count = { run, signal, names, slices, live, statements, tally, end }
-  const isDone =
-    slices.length === 0 || (query.within > 0 && (await countAtOnce(count, snapshot, index)))
-  if (!isDone) await countInParts(count)
-  return createTimeSlices().finish(tally.counts())
+  const end = start + query.within
+  const counting = { ...context, snapshot, run, query, span, end }
+  const tally = createTally(query, span)
+  const indexed = tally.rounds.length > 0 && (await countTotals(counting, opened, tally))
+  return indexed ? countOthers(counting, tally, indexed) : createTimeSlices().finish(tally.counts())
+}
+
+/** Counts by the index; or adds all events to the tally, and returns `undefined`. */
+async function countTotals(
+  counting: Counting,
+  opened: Opened,
+  tally: Tally,
+): Promise<IndexedFigures | undefined> {
+  const { snapshot, index, query } = counting
+  const count = await openRun(counting, query, tally)
+  const filter = indexFilter(tally.shared)
+  const isLookup = filter !== undefined && leadsByValues(filter)
+  if (query.within === 0) {
+    await countInParts(count)
+    return undefined
+  }
+  // The events of a rare value are read sooner than the lists of all segments.
+  if (isLookup && (await countCandidates(count, snapshot, index))) return undefined
+  const sealed = readSealed(opened)
+  const indexed = sealed && (await countByIndex({ ...counting, sealed, tally }))
+  if (indexed) return indexed
+  if (!isLookup && (await countCandidates(count, snapshot, index))) return undefined
+  if (!(await countFew(count))) await countInParts(count)
+  return undefined
+}
+
+async function openRun(
+  { run, signal, names, snapshot, end }: Counting,
+  query: CountsQuery,
+  tally: Tally,
+  /** What is left to count, if that is little. */
+  rest?: Rounds,
+): Promise<CountRun> {
+  const live = await readLive(snapshot, names, query, tally)
+  const isSingle = rest !== undefined
+  const statements = countStatements(query, tally, { foreignIds: names.foreignIds, isSingle })
+  const rounds = rest ?? tally.rounds
+  return { run, signal, names, rounds, live, statements, tally, end }
+}
+
+/** Counts the events that the index does not have, and from a sample the facets that it cannot count. */
+async function countOthers(
+  counting: Counting,
+  tally: Tally,
+  indexed: IndexedFigures,
+): Promise<EventCounts> {
+  const { query, span, end } = counting
+  const { figures, covered, rest } = indexed
+  const has = (facet: string): boolean => facet === 'level' || figures.facets.has(facet)
+  const known = { ...query, facets: query.facets.filter(has) }
+  // Without the other facets, their conditions apply to all figures.
+  const exact = known.facets.length < query.facets.length ? createTally(known, span) : tally
+  const slices = createTimeSlices()
+  await slices.finish(addIndexed(exact, figures, covered, known.facets))
+  const rounds = roundsWithin(exact.rounds, rest)
+  await countRest(await openRun(counting, known, exact, rounds), indexed)
+  const counts = await slices.finish(exact.counts())
+  if (exact === tally) return counts
+  const others = {
+    ...query,
+    facets: query.facets.filter((facet) => !has(facet)),
+    buckets: undefined,
+    within: Math.max(0, Math.round(end - performance.now())),
+  }
+  const sample = createTally(others, span)
+  const run = await openRun(counting, others, sample)
+  if (!(await countFew(run))) await countInParts(run)
+  const { facets } = await slices.finish(sample.counts())
+  const all = { ...counts.facets, ...facets }
+  return {
+    ...counts,
+    facets: Object.fromEntries(query.facets.map((facet) => [facet, all[facet]!])),
+    took_ms: Math.round(performance.now() - (end - query.within)),
+  }
 }

@@ -124,6 +124,29 @@ export function* addFigures(
   return true
 }
 
+function countValue(found: GrowingValues, value: Scalar, count: number): void {
+  const before = found.values.get(value)
+  found.values.set(value, (before ?? 0) + count)
+  if (before === undefined && typeof value === 'string') found.characters += value.length
+}
+
+const hasTooMany = ({ values, characters }: GrowingValues): boolean =>
+  values.size > MAX_VALUES || characters > MAX_CHARACTERS
+
+/** Adds the counts of another part. Drops facets that it lacks, or that have too many values together. */
+export function* joinFigures(figures: GrowingFigures, more: FigureCounts): Work<void> {
+  for (const one of more.levels) figures.levels.push(one)
+  for (const [facet, levels] of figures.levelsOf)
+    for (const one of more.levelsOf.get(facet) ?? []) levels.push(one)
+  for (const [facet, found] of figures.facets) {
+    const counted = more.facets.get(facet)
+    found.missing += counted?.missing ?? 0
+    for (const [value, count] of counted?.values ?? []) countValue(found, value, count)
+    if (!counted || hasTooMany(found)) figures.facets.delete(facet)
+    yield
+  }
+}
+
 /** The main population without a name, and those of the facets with own filters. */
 function* populationsOf(
   { query: { shared, own }, levels, levelsOf }: GrowingFigures,
@@ -201,18 +224,14 @@ function* addValues(
   found: GrowingValues,
 ): Work<boolean> {
   if (part.partial(facet).size > 0) return false
-  const { values } = found
   let read = 0
   let units = 0
   for (const entry of allEntries(part, facet)) {
     const { value } = entry
     if (mayBeCut(value) || ++read > MAX_VALUES) return false
     const count = isWhole ? entry.size : countInSet(entry.postings(), set)
-    const before = values.get(value)
-    if (count > 0) values.set(value, (before ?? 0) + count)
-    if (before === undefined && count > 0 && typeof value === 'string')
-      found.characters += value.length
-    if (values.size > MAX_VALUES || found.characters > MAX_CHARACTERS) return false
+    if (count > 0) countValue(found, value, count)
+    if (hasTooMany(found)) return false
     units += LIST_UNITS + (isWhole ? 0 : entry.size)
     if (units < MAX_UNITS) continue
     yield

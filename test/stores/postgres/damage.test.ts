@@ -39,7 +39,7 @@ const openStore = ({ url }: TestDatabase) =>
   createPostgresStore(
     { connectionString: url },
     { tuning: DAMAGE_TUNING, checkMs: 50 },
-    FIRST_PROBE,
+    { firstProbe: FIRST_PROBE },
   )
 
 /** Never used through its pool: a database can be copied only while nothing is connected to it. */

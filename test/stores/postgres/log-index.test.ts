@@ -198,7 +198,7 @@ it('lists side by side give each event once while events are added and sealed', 
   const { store, sealer } = createPostgresStore(
     { pool: database().pool, schema: schema() },
     { tuning, leaseMs: 60_000 },
-    0,
+    { firstProbe: 0 },
   )
   audit = new AuditLog({ store, types: {} })
   const time = useHurriedTime()
@@ -333,7 +333,7 @@ it('a store finds all events while other processes seal and merge', async () => 
   const { store } = createPostgresStore(
     { connectionString: database().url, schema: schema() },
     { tuning },
-    0,
+    { firstProbe: 0 },
   )
   audit = new AuditLog({ store, types: {} })
   await record(0, 1)
@@ -367,7 +367,7 @@ it('replicas read the index too', async () => {
   const { store } = createPostgresStore(
     { connectionString: database().url, schema: schema(), readPool },
     { tuning: TUNING },
-    0,
+    { firstProbe: 0 },
   )
   audit = new AuditLog({ store, types: {} })
   await record(0, SIZE)

@@ -71,7 +71,7 @@ const openProcess = (schema: string, clock?: () => number) => {
   const { store, sealer } = createPostgresStore(
     { connectionString, schema, ...(clock && { clock }) },
     SEALING,
-    0,
+    { firstProbe: 0 },
   )
   return { store, sealer }
 }

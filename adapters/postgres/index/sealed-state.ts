@@ -1,0 +1,64 @@
+import type { Microseconds } from '../../../src/event/timestamp.js'
+import type { Opened, Opening } from '../log/snapshot.js'
+import type { Names } from '../schema/names.js'
+import { serverSql } from '../schema/server.js'
+import {
+  damagedIndexState,
+  type PostgresSegmentRow,
+  readSegmentRow,
+  selectSegments,
+} from './index-state.js'
+
+/** Numbers of late and of unsealed events are counted up to one more than these. */
+export const MAX_LATE = 100
+export const MAX_UNSEALED = 20_000
+
+/** What a snapshot has of the index, read without any event. */
+export interface SealedState {
+  /** The server that answered; see `serverSql`. */
+  readonly server: string
+  /** See `IndexState` for these. */
+  readonly version: number
+  readonly sealedTo: Microseconds
+  readonly removed: number
+  readonly removedBefore: Microseconds
+  /** The visible and the damaged segments. */
+  readonly segments: readonly PostgresSegmentRow[]
+  /** The times of the events before `sealedTo` that are in no segment. */
+  readonly late: readonly Microseconds[]
+  /** Number of the events after `sealedTo`. */
+  readonly unsealed: number
+}
+
+/** The statements whose rows `readSealed` needs. */
+export function sealedStatements(names: Names): Opening {
+  const { indexState, late, readable } = names
+  const sealedTo = `(SELECT sealed_to FROM ${indexState})`
+  return {
+    sealedState: `SELECT ${serverSql(names)}, version, sealed_to, removed, removed_before,
+      (SELECT count(*) FROM (SELECT FROM ${readable.sql()} WHERE created_at > ${sealedTo}
+        ORDER BY created_at LIMIT ${MAX_UNSEALED + 1}) AS fresh)
+      FROM ${indexState}`,
+    segments: selectSegments(names),
+    late: `SELECT created_at FROM ${late} WHERE created_at <= ${sealedTo} LIMIT ${MAX_LATE + 1}`,
+  }
+}
+
+/** `undefined` if the statements were not sent. */
+export function readSealed({ sealedState, segments, late }: Opened): SealedState | undefined {
+  if (!sealedState || !segments || !late) return undefined
+  const [row] = sealedState
+  if (!row?.every((value) => value !== null)) throw damagedIndexState()
+  const [server, ...numbers] = row
+  const [version, sealedTo, removed, removedBefore, unsealed] = numbers.map(Number)
+  return {
+    server: server!,
+    version: version!,
+    sealedTo: sealedTo!,
+    removed: removed!,
+    removedBefore: removedBefore!,
+    unsealed: unsealed!,
+    segments: segments.map(readSegmentRow),
+    late: late.map(([time]) => Number(time)),
+  }
+}

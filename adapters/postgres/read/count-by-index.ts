@@ -1,0 +1,206 @@
+import type { TimeBounds } from '../../../src/filter/bounds.js'
+import { createTimeSlices } from '../../../src/filter/time-slices.js'
+import {
+  type CoveredCells,
+  cutCells,
+  wholeCells,
+} from '../../../src/store-kit/counting/covered-cells.js'
+import type { Slice } from '../../../src/store-kit/counting/slices.js'
+import type { Tally } from '../../../src/store-kit/counting/tally.js'
+import { figureQuery } from '../../../src/store-kit/index/counted-figures.js'
+import {
+  addFigures,
+  createFigures,
+  type FigureCounts,
+  type FigureQuery,
+  joinFigures,
+} from '../../../src/store-kit/index/figure-counts.js'
+import type { Work } from '../../../src/store-kit/index/find-postings.js'
+import { type IndexFilter, indexFilter } from '../../../src/store-kit/index/index-filter.js'
+import type { IndexPart } from '../../../src/store-kit/index/part.js'
+import { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
+import type { CountsQuery } from '../../../src/store/counts.js'
+import { READ_LIMIT_EXCEEDED } from '../index/chunk-loader.js'
+import type { PostgresSegmentRow } from '../index/index-state.js'
+import type { LogIndex } from '../index/log-index.js'
+import { prefetch, prefetchCounts } from '../index/prefetch.js'
+import { MAX_LATE, type SealedState } from '../index/sealed-state.js'
+import type { Coverage } from '../index/server-index.js'
+import { openSession } from '../index/session.js'
+import type { Snapshot } from '../log/snapshot.js'
+import type { Names } from '../schema/names.js'
+
+/** With fewer sealed events, GROUP BY takes as long. */
+export const MIN_INDEXED = 32_768
+
+// Chunks that one request reads: a megabyte.
+const CHUNKS_AT_ONCE = 256
+// Events of the parts that are counted together. The lists of a name take about a byte for each. The first parts show
+// whether a facet has too many values.
+const FIRST_EVENTS = 2 ** 16
+const MAX_EVENTS = 2 ** 19
+
+export interface IndexCount {
+  readonly names: Names
+  readonly snapshot: Snapshot
+  readonly index: LogIndex
+  readonly sealed: SealedState
+  readonly query: CountsQuery
+  readonly tally: Tally
+  /** How many events the index must have for a count to use it. */
+  readonly minIndexed: number
+  /** When the time of the count is over, as `performance.now()` counts. The index may take half of it. */
+  readonly end: number
+}
+
+/** What the index has counted, and what it does not have. */
+export interface IndexedFigures extends CoveredCells {
+  /** Lacks facets that have too many values, or values that the index does not have. */
+  readonly figures: FigureCounts
+  /** The number of events in `rest`, at most; `undefined` if it is not known. */
+  readonly maxRest: number | undefined
+}
+
+/**
+ * Counts the events of the segments by their values, without reading events. `undefined` if the index cannot have
+ * exactly the events that match, or too few of all events, or if it is damaged, or if half of the time is over.
+ */
+export async function countByIndex(count: IndexCount): Promise<IndexedFigures | undefined> {
+  const { index, sealed, query, tally, minIndexed } = count
+  const figures = figureQuery(query, tally)
+  const cells = wholeCells(tally)
+  if (!figures || cells.length === 0 || sealed.late.length > MAX_LATE) return undefined
+  const coverage = index.sealed(sealed)
+  const bounds = { from: cells[0]!.from, to: cells.at(-1)!.to }
+  const segments = coverage.segments.filter(
+    (row) => row.removed === sealed.removed && row.first <= bounds.to && row.last >= bounds.from,
+  )
+  if (segments.reduce((sum, row) => sum + sizeWithin(row, bounds), 0) < minIndexed) return undefined
+  const uncounted = uncountedRanges(sealed, segments).filter(
+    ({ from, to }) => from <= to && from <= bounds.to && to >= bounds.from,
+  )
+  const { covered, rest } = cutCells(cells, [
+    ...uncounted,
+    ...sealed.late.map((time) => ({ from: time, to: time })),
+    { from: sealed.sealedTo + 1, to: Infinity },
+  ])
+  try {
+    const found = await countParts(count, { figures, coverage: { ...coverage, segments }, covered })
+    const maxRest = uncounted.length > 0 ? undefined : sealed.unsealed + sealed.late.length
+    return found && { figures: found, covered, rest, maxRest }
+  } catch (error) {
+    if (error instanceof DamagedSegment) index.setAside(error)
+    else if (error !== READ_LIMIT_EXCEEDED) throw error
+    return undefined
+  }
+}
+
+/** About how many events of the segment are within the bounds. */
+function sizeWithin({ first, last, size }: PostgresSegmentRow, { from, to }: TimeBounds): number {
+  const length = Math.min(last, to) - Math.max(first, from) + 1
+  return (size * length) / (last - first + 1)
+}
+
+/**
+ * The ranges of which the segments may have events that were removed, or events twice: a segment that was built anew
+ * also has the late events of its range, which others may have.
+ */
+function uncountedRanges(
+  { segments: all, removedBefore }: SealedState,
+  segments: readonly PostgresSegmentRow[],
+): TimeBounds[] {
+  const counted = new Set(segments.map(({ id }) => id))
+  const ranges = [
+    { from: -Infinity, to: removedBefore - 1 },
+    ...all
+      .filter(({ id }) => !counted.has(id))
+      .map(({ first, last }) => ({ from: first, to: last })),
+  ]
+  for (const [i, a] of segments.entries())
+    for (const b of segments.slice(i + 1))
+      ranges.push({ from: Math.max(a.first, b.first), to: Math.min(a.last, b.last) })
+  return ranges
+}
+
+interface PartsCount {
+  readonly figures: FigureQuery
+  readonly coverage: Coverage
+  readonly covered: readonly Slice[]
+}
+
+async function countParts(
+  { names, snapshot, tally, end }: IndexCount,
+  { figures, coverage, covered }: PartsCount,
+): Promise<FigureCounts | undefined> {
+  if (covered.length === 0) return undefined
+  const latest = (performance.now() + end) / 2
+  const session = openSession({
+    names,
+    snapshot: {
+      ask: snapshot.ask,
+      checkTime() {
+        snapshot.checkTime()
+        if (performance.now() > latest) throw READ_LIMIT_EXCEEDED
+      },
+    },
+    coverage,
+    bounds: { from: covered[0]!.from, to: covered.at(-1)!.to },
+    filter: undefined,
+    timesOf: () => [],
+    chunksAtOnce: CHUNKS_AT_ONCE,
+  })
+  const filters = [tally.shared, ...tally.own.values()].flatMap((where) => indexFilter(where) ?? [])
+  const joined = createFigures(figures)
+  const slices = createTimeSlices()
+  const waiting = [...session.parts]
+  for (let max = FIRST_EVENTS; waiting.length > 0; max = MAX_EVENTS) {
+    const facets = figures.facets.filter((facet) => joined.facets.has(facet))
+    const query = { ...figures, facets }
+    const parts = takeParts(waiting, max / (1 + facets.length + filters.length))
+    const found = await session.tasks.all(
+      parts.map((part) => () => {
+        prefetchPart(part, query, covered, filters)
+        return countPart(part, query, covered)
+      }),
+    )
+    session.release()
+    for (const counts of found) {
+      if (!counts) return undefined
+      await slices.finish(joinFigures(joined, counts))
+    }
+  }
+  return joined
+}
+
+/** Removes the next parts, which have up to `max` events, or one that has more. */
+function takeParts(waiting: IndexPart[], max: number): IndexPart[] {
+  const taken: IndexPart[] = []
+  for (let left = max; waiting.length > 0 && (taken.length === 0 || waiting[0]!.size <= left);) {
+    const part = waiting.shift()!
+    left -= part.size
+    taken.push(part)
+  }
+  return taken
+}
+
+function prefetchPart(
+  part: IndexPart,
+  { facets }: FigureQuery,
+  covered: readonly Slice[],
+  filters: readonly IndexFilter[],
+): void {
+  prefetchCounts(part, ['type', ...facets], covered)
+  for (const filter of filters) prefetch(part, filter, () => [])
+}
+
+/** Counts the part by itself, as the task may start again. */
+function* countPart(
+  part: IndexPart,
+  query: FigureQuery,
+  covered: readonly Slice[],
+): Work<FigureCounts | undefined> {
+  const counts = createFigures(query)
+  return (yield* addFigures(counts, part, covered, NONE_REMOVED)) ? counts : undefined
+}
+
+const NONE_REMOVED = new Uint32Array(0)

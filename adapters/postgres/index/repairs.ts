@@ -15,6 +15,7 @@ import { maxStoredBytes } from './due.js'
 import { byKey } from './by-key.js'
 import type { ReadAround } from './read-around.js'
 import { changeIndexState, loadIndexState, loadSegments } from './index-state.js'
+import { forgetRemoved } from './removed-events.js'
 import { hideSegments } from './segment-dropping.js'
 import { setVisible } from './segment-writer.js'
 import { addRow, attributeBytes } from './unsealed-rows.js'
@@ -132,6 +133,10 @@ export const createRepairs = (context: DriverContext, around: ReadAround): Repai
     setDamaged: async (id) => void (await run((client) => setDamaged(client, names, id))),
     nextRebuild: () => run((client) => nextRebuild(client, names)),
     readRange: (from, to, size) => around(() => readRange(context, [from, to], size), { from, to }),
-    replaceRebuilt: (rebuild, built) => replaceRebuilt(context, rebuild, built),
+    async replaceRebuilt(rebuild, built) {
+      const isReplaced = await replaceRebuilt(context, rebuild, built)
+      if (isReplaced) await forgetRemoved(context, rebuild.from, rebuild.to)
+      return isReplaced
+    },
   }
 }

@@ -1,6 +1,8 @@
 import type { Microseconds } from '../../../src/event/timestamp.js'
+import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import type { Opened, Opening } from '../log/snapshot.js'
 import type { Names } from '../schema/names.js'
+import { isListedSql } from '../schema/removed-events.js'
 import { serverSql } from '../schema/server.js'
 import {
   damagedIndexState,
@@ -9,8 +11,9 @@ import {
   selectSegments,
 } from './index-state.js'
 
-/** Numbers of late and of unsealed events are counted up to one more than these. */
+/** Late, removed and unsealed events are read, or counted, up to one more than these. */
 export const MAX_LATE = 100
+export const MAX_REMOVED = 100
 export const MAX_UNSEALED = 20_000
 
 /** What a snapshot has of the index, read without any event. */
@@ -26,13 +29,18 @@ export interface SealedState {
   readonly segments: readonly PostgresSegmentRow[]
   /** The times of the events before `sealedTo` that are in no segment. */
   readonly late: readonly Microseconds[]
+  /** The times of events that visible segments have and that were removed. */
+  readonly removedTimes: readonly Microseconds[]
+  /** The ids of the visible segments that have such events. */
+  readonly changed: ReadonlySet<number>
   /** Number of the events after `sealedTo`. */
   readonly unsealed: number
 }
 
 /** The statements whose rows `readSealed` needs. */
 export function sealedStatements(names: Names): Opening {
-  const { indexState, late, readable } = names
+  const { indexState, late, readable, removed } = names
+  const visible = `${names.segments} AS s WHERE s.state = ${SegmentState.visible}`
   const sealedTo = `(SELECT sealed_to FROM ${indexState})`
   return {
     sealedState: `SELECT ${serverSql(names)}, version, sealed_to, removed, removed_before,
@@ -41,12 +49,16 @@ export function sealedStatements(names: Names): Opening {
       FROM ${indexState}`,
     segments: selectSegments(names),
     late: `SELECT created_at FROM ${late} WHERE created_at <= ${sealedTo} LIMIT ${MAX_LATE + 1}`,
+    removedTimes: `SELECT created_at FROM ${removed} AS r
+      WHERE EXISTS (SELECT FROM ${visible} AND ${isListedSql}) LIMIT ${MAX_REMOVED + 1}`,
+    changed: `SELECT id FROM ${visible} AND EXISTS (SELECT FROM ${removed} AS r WHERE ${isListedSql})`,
   }
 }
 
 /** `undefined` if the statements were not sent. */
-export function readSealed({ sealedState, segments, late }: Opened): SealedState | undefined {
-  if (!sealedState || !segments || !late) return undefined
+export function readSealed(opened: Opened): SealedState | undefined {
+  const { sealedState, segments, late, removedTimes, changed } = opened
+  if (!sealedState || !segments || !late || !removedTimes || !changed) return undefined
   const [row] = sealedState
   if (!row?.every((value) => value !== null)) throw damagedIndexState()
   const [server, ...numbers] = row
@@ -60,5 +72,7 @@ export function readSealed({ sealedState, segments, late }: Opened): SealedState
     unsealed: unsealed!,
     segments: segments.map(readSegmentRow),
     late: late.map(([time]) => Number(time)),
+    removedTimes: removedTimes.map(([time]) => Number(time)),
+    changed: new Set(changed.map(([id]) => Number(id))),
   }
 }

@@ -24,7 +24,7 @@ import { READ_LIMIT_EXCEEDED } from '../index/chunk-loader.js'
 import type { PostgresSegmentRow } from '../index/index-state.js'
 import type { LogIndex } from '../index/log-index.js'
 import { prefetch, prefetchCounts } from '../index/prefetch.js'
-import { MAX_LATE, type SealedState } from '../index/sealed-state.js'
+import { MAX_LATE, MAX_REMOVED, type SealedState } from '../index/sealed-state.js'
 import type { Coverage } from '../index/server-index.js'
 import { openSession } from '../index/session.js'
 import type { Snapshot } from '../log/snapshot.js'
@@ -72,8 +72,11 @@ export async function countByIndex(count: IndexCount): Promise<IndexedFigures | 
   if (!figures || cells.length === 0 || sealed.late.length > MAX_LATE) return undefined
   const coverage = index.sealed(sealed)
   const bounds = { from: cells[0]!.from, to: cells.at(-1)!.to }
+  // Few removed events leave gaps at their times; with many, the ranges of their segments are left out.
+  const removed = sealed.removedTimes.length > MAX_REMOVED ? undefined : sealed.removedTimes
   const segments = coverage.segments.filter(
-    (row) => row.removed === sealed.removed && row.first <= bounds.to && row.last >= bounds.from,
+    (row) =>
+      row.first <= bounds.to && row.last >= bounds.from && (removed || !sealed.changed.has(row.id)),
   )
   if (segments.reduce((sum, row) => sum + sizeWithin(row, bounds), 0) < minIndexed) return undefined
   const uncounted = uncountedRanges(sealed, segments).filter(
@@ -81,12 +84,15 @@ export async function countByIndex(count: IndexCount): Promise<IndexedFigures | 
   )
   const { covered, rest } = cutCells(cells, [
     ...uncounted,
-    ...sealed.late.map((time) => ({ from: time, to: time })),
+    ...[...sealed.late, ...(removed ?? [])].map((time) => ({ from: time, to: time })),
     { from: sealed.sealedTo + 1, to: Infinity },
   ])
   try {
     const found = await countParts(count, { figures, coverage: { ...coverage, segments }, covered })
-    const maxRest = uncounted.length > 0 ? undefined : sealed.unsealed + sealed.late.length
+    const maxRest =
+      uncounted.length > 0
+        ? undefined
+        : sealed.unsealed + sealed.late.length + (removed?.length ?? 0)
     return found && { figures: found, covered, rest, maxRest }
   } catch (error) {
     if (error instanceof DamagedSegment) index.setAside(error)

@@ -1,4 +1,5 @@
 import type { Names } from './names.js'
+import { countRemovedSql, noteRemovedSql } from './removed-events.js'
 
 /** The drafts with their positions, from 1. */
 export const DRAFT_ROWS_SQL = `unnest(_drafts) WITH ORDINALITY
@@ -45,11 +46,11 @@ export const recoverStatements = (names: Names): string => `
           );
       END IF;
       IF cardinality(_reject) > 0 THEN
-        WITH removed AS (
-          DELETE FROM ${names.events} WHERE created_at > _since AND suffix = ANY (_reject) RETURNING 1
-        )
-        UPDATE ${names.indexState} SET removed = removed + (SELECT count(*) FROM removed)
-        WHERE EXISTS (SELECT FROM removed);
+        WITH deleted AS (
+          DELETE FROM ${names.events} WHERE created_at > _since AND suffix = ANY (_reject)
+          RETURNING created_at
+        ), counted AS (${countRemovedSql(names)})
+        ${noteRemovedSql(names)};
         DELETE FROM ${names.liveEvents} WHERE created_at > _since AND suffix = ANY (_reject);
         PERFORM pg_advisory_xact_lock(${names.locks.throttles});
         UPDATE ${names.throttles} SET

@@ -37,6 +37,7 @@ export interface Names {
   readonly segments: string
   readonly chunks: string
   readonly late: string
+  readonly removed: string
   readonly noteLate: string
   readonly append: string
   readonly claimThrottle: string
@@ -80,6 +81,7 @@ export function namesIn(schema: string): Names {
     segments: named('segments'),
     chunks: named('segment_chunks'),
     late: named('late_events'),
+    removed: named('removed_events'),
     noteLate: named('note_late_event'),
     append: named('append'),
     claimThrottle: named('claim_throttle'),

@@ -131,7 +131,8 @@ const liveTables = (names: Names): string => `
  *
  * Segments and chunks have checksums (index/checksums.ts). `removed` counts the events that were removed by
  * their ids. A segment has the value of that count at the time it was built: if the count is still the same, an
- * event of the segment without a row is missing, not removed.
+ * event of the segment without a row is missing, not removed. `removed_events` has the times of those that a segment
+ * may have, see index/removed-events.ts.
  *
  * `names` is the number of a segment's last name. Names of attributes are read as a whole, so their table has no
  * index that could be damaged. A name without a text was lost: only segments that are built anew had its number.
@@ -193,6 +194,10 @@ const indexTables = (names: Names): string => `
   );
   CREATE INDEX late_events_transaction ON ${names.late} (transaction);
   CREATE INDEX late_events_created_at ON ${names.late} (created_at);
+  CREATE TABLE ${names.removed} (
+    created_at bigint PRIMARY KEY,
+    removed bigint NOT NULL
+  );
   CREATE FUNCTION ${names.noteLate}() RETURNS trigger
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $daybook$
   BEGIN

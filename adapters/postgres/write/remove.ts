@@ -5,6 +5,7 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import type { PostgresLog } from '../log/log.js'
 import type { Names } from '../schema/names.js'
+import { countRemovedSql, noteRemovedSql } from '../schema/removed-events.js'
 import { dropPartitions, finishDetaching } from '../schema/partitions.js'
 
 const BATCH = 250
@@ -89,8 +90,10 @@ export function removeBefore(
       add(count)
       throwIfAborted(signal)
     }
-    const foreignIds = removeRows(client, names.foreignIds, time)
-    while (!(await foreignIds.next()).done) throwIfAborted(signal)
+    for (const table of [names.foreignIds, names.removed]) {
+      const rows = removeRows(client, table, time)
+      while (!(await rows.next()).done) throwIfAborted(signal)
+    }
     return removed
   })
 }
@@ -98,9 +101,10 @@ export function removeBefore(
 /** Removes the events with the ids in one transaction; returns their number. */
 async function removeBatch(
   client: PostgresPoolClient,
-  { events, foreignIds, indexState }: Names,
+  names: Names,
   ids: readonly string[],
 ): Promise<number> {
+  const { events, foreignIds } = names
   const parsed = ids.flatMap((id) => parseEventId(id) ?? [])
   const [row] = await ask(
     client,
@@ -109,16 +113,13 @@ async function removeBatch(
        UNION ALL SELECT created_at, id FROM ${foreignIds} WHERE id = ANY ($3::text[])
      ), removed_ids AS (
        DELETE FROM ${foreignIds} WHERE id = ANY ($3::text[])
-     ), removed AS (
+     ), deleted AS (
        DELETE FROM ${events}
        WHERE created_at = ANY (ARRAY(SELECT time FROM places))
          AND (created_at, suffix) IN (SELECT time, suffix FROM places)
-       RETURNING 1
-     ), counted AS (
-       UPDATE ${indexState} SET removed = removed + (SELECT count(*) FROM removed)
-       WHERE EXISTS (SELECT FROM removed)
-     )
-     SELECT count(*), ${WITHOUT_FLUSH} FROM removed`,
+       RETURNING created_at
+     ), counted AS (${countRemovedSql(names)}), noted AS (${noteRemovedSql(names)})
+     SELECT count(*), ${WITHOUT_FLUSH} FROM deleted`,
     parsed.map(({ time }) => time),
     parsed.map(({ suffix }) => suffix),
     ids,

@@ -11,6 +11,7 @@ import { manualClock } from 'daybook/testing'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { countsQuery } from '../../../src/counting/count-options.js'
+import { MAX_REMOVED } from '../../../adapters/postgres/index/sealed-state.js'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import { postgresDatabase, type TestDatabase } from '../../support/database.js'
 import { sealPostgres } from '../../support/seal-postgres.js'
@@ -102,6 +103,10 @@ const count = (
   return store.count(countsQuery(filter, { within: 60_000, ...options }))
 }
 
+const removedTimes = async (): Promise<number> =>
+  (await database.pool.query(`SELECT FROM ${SCHEMA}.removed_events`)).rowCount!
+
+const isChunkRead = (text: string): boolean => text.includes('segment_chunks')
 const isGrouped = (text: string): boolean => text.includes('GROUP BY')
 
 /** Compares all counts with those of the memory store; returns how many of them grouped rows in SQL. */
@@ -152,9 +157,28 @@ describe('counts by the index are those of the memory store', () => {
       await audit.importEvents(eventsAt(405, 410).map((event) => ({ ...event, type: 'own' })))
     }
     await expectAgreement()
+    await count('', { facets: ['type', 'step'] })
+    expect(statements.filter(isGrouped).length).toBe(1)
+    // With the live event.
+    expect(await removedTimes()).toBe(21)
     for (const audit of [memory, postgres]) await audit.importEvents(eventsAt(1024, 1600))
     await seal()
     await expectAgreement()
+  })
+
+  it('after so many events were removed that the ranges of their segments are left out', async () => {
+    for (const audit of [memory, postgres])
+      await audit.store.remove(eventsAt(450, 600).map(({ id }) => id))
+    expect(await removedTimes()).toBeGreaterThan(MAX_REMOVED)
+    await expectAgreement()
+  })
+
+  it('after the segments were built anew, which forgets what was removed', async () => {
+    await database.pool.query(`UPDATE ${SCHEMA}.index_state SET rebuild = true`)
+    await seal()
+    await expectAgreement()
+    // That of the live event, which is later than all segments.
+    expect(await removedTimes()).toBe(1)
   })
 
   it('after all events before a time were removed', async () => {
@@ -182,7 +206,7 @@ describe('the index is not used', () => {
   ])('%s', async (_, options, minIndexed) => {
     const { store } = openStore(minIndexed)
     await count('', options, { store })
-    expect(statements.some((text) => text.includes('segment_chunks'))).toBe(false)
+    expect(statements.some(isChunkRead)).toBe(false)
     await store.close()
   })
 })

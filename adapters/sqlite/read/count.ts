@@ -2,14 +2,16 @@ import type { Span } from '../../../src/store-kit/counting/count-plan.js'
 import type { Slice } from '../../../src/store-kit/counting/slices.js'
 import type { CountsQuery, EventCounts } from '../../../src/store/counts.js'
 import { createTally, type Tally } from '../../../src/store-kit/counting/tally.js'
+import { wholeCells } from '../../../src/store-kit/counting/covered-cells.js'
+import { addIndexed } from '../../../src/store-kit/index/counted-figures.js'
 import { compileFilterInSteps } from '../../../src/filter/evaluate.js'
 import { type Decision, thenDecided } from '../../../src/filter/steps.js'
 import { createTimeSlices } from '../../../src/filter/time-slices.js'
 import type { WaitOptions } from '../../../src/store/store.js'
 import { type Clock, type Microseconds } from '../../../src/event/timestamp.js'
 import { countGroups, countSeparately, isEmptyRange } from './count-groups.js'
-import { addIndexed, countFigures } from './count-figures.js'
-import { addCovered, INDEX_SHARE, wholeCells } from './covered-events.js'
+import { countFigures } from './count-figures.js'
+import { addCovered, INDEX_SHARE } from './covered-events.js'
 import type { CountingIndex, IndexedCount } from './indexed-parts.js'
 import { pushDownAttribute } from './pushdown.js'
 import { pushDownWhere } from './pushdown-where.js'
@@ -68,7 +70,7 @@ async function countByIndex(counting: Counting): Promise<EventCounts | undefined
   const exact =
     facets.length < query.facets.length ? createTally({ ...query, facets }, span) : tally
   const slices = createTimeSlices()
-  await slices.finish(addIndexed(exact, counted, facets))
+  await slices.finish(addIndexed(exact, counted.counts, counted.covered, facets))
   await addCovered(tables, exact, counted, options)
   await countSlices(tables, exact, counted.rest, options)
   const counts = await slices.finish(exact.counts())

@@ -3,7 +3,6 @@ import { compileFilterInSteps } from '../../../src/filter/evaluate.js'
 import { thenDecided } from '../../../src/filter/steps.js'
 import { createTimeSlices } from '../../../src/filter/time-slices.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import type { Slice } from '../../../src/store-kit/counting/slices.js'
 import type { Tally } from '../../../src/store-kit/counting/tally.js'
 import type { WaitOptions } from '../../../src/store/store.js'
 import { rowToLazyEvent } from '../schema/rows.js'
@@ -12,20 +11,6 @@ import type { IndexedParts } from './indexed-parts.js'
 
 /** The share of the time after which a count by the index is given up for a sample. */
 export const INDEX_SHARE = 0.5
-
-/** The cells of a tally, each as one slice. */
-export function wholeCells({ rounds }: Tally): Slice[] {
-  const cells = new Map<number, Slice>()
-  for (const { cell, from, to } of rounds.flat()) {
-    const known = cells.get(cell)
-    cells.set(cell, {
-      cell,
-      from: Math.min(from, known?.from ?? from),
-      to: Math.max(to, known?.to ?? to),
-    })
-  }
-  return [...cells.values()].toSorted((a, b) => a.from - b.from)
-}
 
 /** Marks the covered slices as counted, and adds the live events that were open, which are in no segment. */
 export async function addCovered(

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import type { TimeBounds } from '../../../src/filter/bounds.js'
+import { cutCells } from '../../../src/store-kit/counting/covered-cells.js'
 import type { Slice } from '../../../src/store-kit/counting/slices.js'
 import type { Work } from '../../../src/store-kit/index/find-postings.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
@@ -131,27 +131,4 @@ function* countParts<Counts>(
     { from: state.sealedTo + 1, to: Infinity },
   ]
   return yield* count({ parts, open, ...cutCells(cells, uncovered) })
-}
-
-/** Cuts the cells, which are in order, where the uncovered ranges begin and end. */
-function cutCells(
-  cells: readonly Slice[],
-  uncovered: readonly TimeBounds[],
-): Pick<IndexedParts, 'covered' | 'rest'> {
-  const covered: Slice[] = []
-  const rest: Slice[] = []
-  const ranges = uncovered.filter(({ from, to }) => from <= to).toSorted((a, b) => a.from - b.from)
-  for (const { cell, from, to } of cells) {
-    let at = from
-    for (const range of ranges) {
-      if (range.to < at || range.from > to) continue
-      if (range.from > at) covered.push({ cell, from: at, to: range.from - 1 })
-      const begin = Math.max(at, range.from)
-      at = Math.min(to, range.to) + 1
-      rest.push({ cell, from: begin, to: at - 1 })
-      if (at > to) break
-    }
-    if (at <= to) covered.push({ cell, from: at, to })
-  }
-  return { covered, rest }
 }

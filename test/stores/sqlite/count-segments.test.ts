@@ -14,7 +14,7 @@ import { openDatabase, type SqliteDatabase } from '../../../adapters/sqlite/conn
 import { createLogIndex, type LogIndex } from '../../../adapters/sqlite/index/log-index.js'
 import { countEvents } from '../../../adapters/sqlite/read/count.js'
 import { countSegments } from '../../../adapters/sqlite/read/count-segments.js'
-import { wholeCells } from '../../../adapters/sqlite/read/covered-events.js'
+import { wholeCells } from '../../../src/store-kit/counting/covered-cells.js'
 import { createTables, type Tables } from '../../../adapters/sqlite/schema/tables.js'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import { countsQuery } from '../../../src/counting/count-options.js'

@@ -48,7 +48,7 @@ interface CommonOptions extends QueryTimeoutOptions {
    */
   readonly driver?: SqliteDriverName
   /**
-   * `'deflate'` compresses the attributes of older events in the background: the file takes about 60 % of the space,
+   * `'deflate'` compresses the attributes of older events in the background: the file takes two thirds of the space,
    * and reading such an event up to five times the processor time. Every store reads such a file, whatever its own
    * option; events that were compressed stay so.
    * @default 'none'

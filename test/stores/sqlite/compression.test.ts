@@ -280,7 +280,7 @@ it(
   async () => {
     const each = 64
     let recorded = 0
-    for (const _ of soakRounds(2)) {
+    for (const _ of soakRounds(1)) {
       const options = { count: each, leaseMs: 200, compression: 'deflate', end: 'stay' }
       const child = runScript('test/stores/shared/sealing-child.ts', [
         JSON.stringify({ filename }),

@@ -49,7 +49,7 @@ const COMMON = {
 } as const
 
 /** Options of the suites in a quick run. */
-const QUICK: Readonly<Record<string, string>> = { size: '100k', rounds: '2', seconds: '1' }
+const QUICK: Readonly<Record<string, string>> = { size: '100k', rounds: '1', seconds: '1' }
 
 function optionHelp(
   name: string,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { AuditLog } from 'daybook'
+import { manualClock } from 'daybook/testing'
 import { openStore } from '../harness/open-store.js'
 import { toQueryString } from '../harness/query.js'
 import type {
@@ -33,8 +34,11 @@ function targetOf(audit: AuditLog): QueryTarget {
 
 function open(setup: QuerySetup): QueryTarget | Promise<QueryTarget> {
   switch (setup.side) {
-    case 'daybook':
-      return targetOf(new AuditLog({ store: openStore(setup.store), types: {} }))
+    case 'daybook': {
+      // The clock of the process that filled the log. Any other would be reported as an event of the log.
+      const store = openStore(setup.store, manualClock())
+      return targetOf(new AuditLog({ store, types: {} }))
+    }
     case 'raw':
       return openRawTarget(setup.filename)
     case 'jsonb':

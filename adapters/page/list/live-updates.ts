@@ -28,7 +28,7 @@ import {
   TOP,
 } from './loading.js'
 import { isNewestFirst } from './paging.js'
-import type { Change } from '../data/json-patch.js'
+import { type Change, applyPatch } from '../data/json-patch.js'
 import { isRowHovered, isSelecting } from './interaction.js'
 import { isAtTop } from './viewport.js'
 
@@ -122,16 +122,14 @@ async function readAgain(id: string): Promise<void> {
   }
 }
 
-async function change({ id, patch, closed }: ChangeFrame): Promise<void> {
+function change({ id, patch, closed }: ChangeFrame): void {
   markOpen(id, !closed)
-  if (!find(id)) return
+  const event = find(id)
+  if (!event) return
   try {
-    // Changes of an event keep their order, as imports of a module resolve in the order of the calls.
-    const { applyPatch } = await import('../data/json-patch.js')
-    const event = find(id)
-    if (event) replace({ ...event, attributes: applyPatch(event.attributes, patch) })
+    replace({ ...event, attributes: applyPatch(event.attributes, patch) })
   } catch {
-    await readAgain(id)
+    void readAgain(id)
   }
 }
 
@@ -156,7 +154,7 @@ function paint(): void {
       if (liveState.value === 'live') addWaiting()
       else announce(texts.list.waiting(waiting.value.count))
     }
-    for (const frame of changed) void change(frame)
+    changed.forEach(change)
   })
 }
 

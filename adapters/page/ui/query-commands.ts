@@ -5,7 +5,6 @@ import { apiPath } from '../data/config.js'
 import { apiQuery, parsePageQuery } from '../data/query.js'
 import { builderAt, dialog } from './dialog.js'
 import { copyText } from './notes.js'
-import { curlLine } from '../data/curl-command.js'
 
 /** Whether the query line is being edited. */
 export const isEditing = signal(false)
@@ -28,6 +27,7 @@ export const copyAddress = (): Promise<void> => copyText(location.href)
 /** Copies the API call as a curl command with absolute times. Does nothing for an invalid query. */
 export async function copyCurl(): Promise<void> {
   if (fault.value) return
+  const { curlLine } = await import('../data/curl-command.js')
   const filter = apiQuery(query.value).replaceAll(/%(?:3A|2F|2C|40)/g, decodeURIComponent)
   const url = [location.origin + apiPath, filter].filter(Boolean).join('?')
   await copyText(curlLine(account.value?.username, url))

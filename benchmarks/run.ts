@@ -206,7 +206,7 @@ async function runAll(command: Command, folder: string): Promise<void> {
     }
   const isWritten = isReport && (await writeReport(given['size'] ?? '1m', rows, failed))
   if (!isWritten && rows.length > 0) console.log(tablesOf(rows).join('\n'))
-  console.log(goalsMet(rows).join('\n'))
+  if (rows.length > 0) console.log(goalsMet(rows).join('\n'))
   if (failed.length > 0) process.exitCode = 1
 }
 

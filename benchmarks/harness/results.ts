@@ -168,9 +168,7 @@ export function goalsMet(rows: readonly Row[]): string[] {
       .filter((goal) => !goal.met)
       .map(({ goal, missedBy }) => `- ${group}: ${name}: ${goal}: ${missedBy}`),
   )
-  return rows.length === 0
-    ? []
-    : [goalSummary(rows), ...(missed.length > 0 ? ['Missed:', ''] : []), ...missed]
+  return missed.length === 0 ? [goalSummary(rows)] : [goalSummary(rows), 'Missed:', '', ...missed]
 }
 
 const RESULTS = path.join(import.meta.dirname, '..')

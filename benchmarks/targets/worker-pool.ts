@@ -19,7 +19,7 @@ export interface Outcome {
   /** Milliseconds of a call, in the process where it takes longest. */
   readonly p50: number
   readonly p99: number
-  /** Mean number of events in a commit; only for `record`. */
+  /** Mean number of events in a commit; NaN for all but `record`. */
   readonly meanBatch: number
   /** Rows in the table. */
   readonly stored: number
@@ -86,11 +86,12 @@ function createPool(url: string, client: pg.Client): WorkerPool {
       const rows = await countRows(client, job.writer)
       if (rows !== stored)
         throw new Error(`${job.writer}: ${stored} events were acknowledged, ${rows} rows exist`)
+      const batches = answers.map(({ meanBatch }) => meanBatch).filter(Number.isFinite)
       return {
         eventsPerSecond: answers.reduce((sum, answer) => sum + answer.eventsPerSecond, 0),
         p50: Math.max(...answers.map(({ p50 }) => p50)),
         p99: Math.max(...answers.map(({ p99 }) => p99)),
-        meanBatch: median(answers.map(({ meanBatch }) => meanBatch).filter(Number.isFinite)),
+        meanBatch: batches.length === 0 ? Number.NaN : median(batches),
         stored,
       }
     },
@@ -106,16 +107,17 @@ export async function withWorkerPool<Result>(
   use: (pool: WorkerPool) => Promise<Result>,
 ): Promise<Result> {
   const server = await startServer('checkpoint_timeout=1h')
+  const client = new pg.Client({ connectionString: server.url })
   try {
-    const client = new pg.Client({ connectionString: server.url })
     await client.connect()
     await createTables(server.url, client)
     const pool = createPool(server.url, client)
     const result = await use(pool)
     await pool.endWorkers()
-    await client.end()
     return result
   } finally {
+    // Before the server, whose end would be an unhandled error of the client.
+    await client.end()
     await server.stop()
   }
 }

@@ -14,6 +14,7 @@ import { createPostgresStore } from '../../adapters/postgres/postgres-store.js'
 import { createSqliteStore } from '../../adapters/sqlite/sqlite-store.js'
 import { INDEX_BOUNDS, type IndexBounds } from '../../src/store-kit/index/index-bounds.js'
 import type { Clock } from '../../src/event/timestamp.js'
+import { countedBytes } from '../support/counted-bytes.js'
 import { postgresDatabase, type TestDatabase } from '../support/database.js'
 import { tempDir } from '../support/temp.js'
 import { eventsOf, query } from './arbitraries.js'
@@ -26,15 +27,6 @@ const ids = ({ events, truncated }: EventPage): unknown => ({
   ids: events.map((event) => event.id),
   truncated,
 })
-
-/** The same ids in every log. */
-function countedBytes(): (bytes: Uint8Array) => Uint8Array {
-  let count = 0
-  return (bytes) => {
-    for (const i of bytes.keys()) bytes[i] = count++
-    return bytes
-  }
-}
 
 /** What happens to a log between queries. */
 interface History {

@@ -1,19 +1,14 @@
-import Database from 'better-sqlite3'
+import type Database from 'better-sqlite3'
 import { createConnection } from '../../adapters/sqlite/connection/connection.js'
 import { loadIndexState } from '../../adapters/sqlite/index/index-state.js'
 import { readSegment } from '../../adapters/sqlite/index/segment-reader.js'
 import { SegmentState } from '../../src/store-kit/index/segment-source.js'
 import { compareEvents, type IndexTruth } from './index-truth.js'
+import { execute } from './sqlite-file.js'
 
 /** The state of the index of a file. */
-export function sqliteTruth(filename: string): IndexTruth {
-  const database = new Database(filename)
-  try {
-    return database.transaction(() => truthOf(database))()
-  } finally {
-    database.close()
-  }
-}
+export const sqliteTruth = (filename: string): IndexTruth =>
+  execute(filename, (database) => database.transaction(() => truthOf(database))())
 
 const STRAY = `SELECT
     (SELECT count(*) FROM daybook_chunk_keys WHERE segment NOT IN (SELECT id FROM daybook_segments))

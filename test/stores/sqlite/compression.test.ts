@@ -1,51 +1,29 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import Database from 'better-sqlite3'
 import { AuditLog, type EventStore, parseTimestamp } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { sqliteStore, type SqliteStoreOptions } from 'daybook/sqlite'
 import { manualClock } from 'daybook/testing'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { unpackBlock } from '../../../adapters/sqlite/schema/blocks.js'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import { runScript } from '../../support/child.js'
+import { countedBytes } from '../../support/counted-bytes.js'
 import { soakRounds, soakTimeout } from '../../support/soak.js'
+import { useSqliteFile } from '../../support/sqlite-file.js'
 import { sqliteTruth } from '../../support/sqlite-index.js'
-import { tempDir } from '../../support/temp.js'
 import { TUNING } from '../shared/sealer.js'
 
-let temp: ReturnType<typeof tempDir>
-let filename: string
-const open: AuditLog<typeof TYPES>[] = []
-
-beforeEach(() => {
-  temp = tempDir()
-  filename = temp.file('audit.db')
-})
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((audit) => audit.close()))
-  temp.remove()
-})
+const file = useSqliteFile()
 
 const TYPES = { 'own:live': {} }
 
 function logOn(store: EventStore): AuditLog<typeof TYPES> {
-  const audit = new AuditLog({ store, types: TYPES, random: countedBytes() })
-  open.push(audit)
-  return audit
-}
-
-/** The same ids in every log. */
-function countedBytes(): (bytes: Uint8Array) => Uint8Array {
-  let count = 0
-  return (bytes) => {
-    for (const i of bytes.keys()) bytes[i] = count++
-    return bytes
-  }
+  return file.closing(new AuditLog({ store, types: TYPES, random: countedBytes() }))
 }
 
 function compressed(options: Pick<SqliteStoreOptions, 'clock'> = {}) {
   const { store, sealer } = createSqliteStore(
-    { filename, compression: 'deflate', ...options },
+    { filename: file.filename, compression: 'deflate', ...options },
     { tuning: TUNING },
   )
   return { store, audit: logOn(store), settle: () => sealer.settled() }
@@ -68,17 +46,8 @@ async function record(audit: AuditLog<typeof TYPES>, count: number): Promise<rea
   return events.map((event) => event!.id)
 }
 
-function inFile<Result>(act: (database: Database.Database) => Result): Result {
-  const database = new Database(filename)
-  try {
-    return act(database)
-  } finally {
-    database.close()
-  }
-}
-
 const packed = (): number =>
-  inFile((database) =>
+  file.execute((database) =>
     database
       .prepare('SELECT count(*) FROM daybook_events WHERE octet_length(attributes) = 0')
       .pluck()
@@ -87,7 +56,7 @@ const packed = (): number =>
 
 /** The times and texts in all blocks. */
 const packedParts = (): ReadonlyMap<number, string> =>
-  inFile((database) => {
+  file.execute((database) => {
     const rows = database.prepare('SELECT last, data FROM daybook_blocks ORDER BY last').all()
     return new Map(
       (rows as { readonly last: number; readonly data: Uint8Array }[]).flatMap(({ last, data }) =>
@@ -148,23 +117,27 @@ it('stores without the option, and read-only ones, read compressed events', asyn
   await settle()
   const { events } = await audit.list()
   for (const options of [{}, { readOnly: true }, { compression: 'none' }] as const)
-    expect((await logOn(sqliteStore({ filename, ...options })).list()).events).toEqual(events)
+    expect(
+      (await logOn(sqliteStore({ filename: file.filename, ...options })).list()).events,
+    ).toEqual(events)
   expect(packed()).toBe(40)
 })
 
 it('a file of the first version is migrated, and its events are compressed', async () => {
-  const plain = createSqliteStore({ filename }, { tuning: TUNING })
+  const plain = createSqliteStore({ filename: file.filename }, { tuning: TUNING })
   const first = logOn(plain.store)
   await record(first, 40)
   await plain.sealer.settled()
   const { events } = await first.list()
   await first.close()
-  inFile((database) =>
+  file.execute((database) =>
     database.exec(
       'DROP TABLE daybook_blocks; DROP TABLE daybook_packing; UPDATE daybook_schema SET version = 1',
     ),
   )
-  expect(() => sqliteStore({ filename, readOnly: true })).toThrow(/open it for writing once/)
+  expect(() => sqliteStore({ filename: file.filename, readOnly: true })).toThrow(
+    /open it for writing once/,
+  )
   const { audit, settle } = compressed()
   await settle()
   expect(packed()).toBe(40)
@@ -206,7 +179,7 @@ describe('removal', () => {
     const { audit, settle } = compressed()
     await record(audit, 160)
     await settle()
-    const reader = logOn(sqliteStore({ filename, readOnly: true }))
+    const reader = logOn(sqliteStore({ filename: file.filename, readOnly: true }))
     const damage: unknown[] = []
     reader.store.watchDamage!((one) => damage.push(one))
     const { events } = await audit.list('filter[sorts]=created_at&limit=1000')
@@ -237,7 +210,7 @@ it('a damaged block is reported, with its events, and the other events are read'
   await record(audit, 120)
   await settle()
   await audit.close()
-  const lost = inFile((database) => {
+  const lost = file.execute((database) => {
     const row = database
       .prepare('SELECT last, data FROM daybook_blocks ORDER BY last LIMIT 1')
       .get()
@@ -247,7 +220,7 @@ it('a damaged block is reported, with its events, and the other events are read'
     database.prepare('UPDATE daybook_blocks SET data = ? WHERE last = ?').run(data, last)
     return size
   })
-  const reader = logOn(sqliteStore({ filename }))
+  const reader = logOn(sqliteStore({ filename: file.filename }))
   const damage: unknown[] = []
   reader.store.watchDamage!((one) => damage.push(one))
   const { events } = await reader.list('filter[sorts]=created_at&limit=1000')
@@ -269,7 +242,7 @@ it('events larger than a page are compressed alone', async () => {
 })
 
 it('an unknown compression is refused', () => {
-  expect(() => sqliteStore({ filename, compression: 'zstd' as 'deflate' })).toThrow(
+  expect(() => sqliteStore({ filename: file.filename, compression: 'zstd' as 'deflate' })).toThrow(
     `compression must be 'none' or 'deflate'; it is "zstd"`,
   )
 })
@@ -283,15 +256,15 @@ it(
     for (const _ of soakRounds(1)) {
       const options = { count: each, leaseMs: 200, compression: 'deflate', end: 'stay' }
       const child = runScript('test/stores/shared/sealing-child.ts', [
-        JSON.stringify({ filename }),
+        JSON.stringify({ filename: file.filename }),
         JSON.stringify(options),
       ])
       await child.saw('recorded\n')
       recorded += each
       await delay(Math.random() * 300)
       await child.kill()
-      expect(sqliteTruth(filename)).toMatchObject({ missing: [], damage: [] })
-      const reader = logOn(sqliteStore({ filename }))
+      expect(sqliteTruth(file.filename)).toMatchObject({ missing: [], damage: [] })
+      const reader = logOn(sqliteStore({ filename: file.filename }))
       expect(await reader.store.verify!()).toMatchObject({ damage: [], events: recorded })
       await reader.close()
     }

@@ -6,21 +6,13 @@ import { describe, expect, it, vi } from 'vitest'
 import type { SealerOptions } from '../../../adapters/sqlite/index/sealer.js'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import { sealingThreadFile } from '../../../adapters/sqlite/index/start-sealing-thread.js'
+import { execute } from '../../support/sqlite-file.js'
 import { sqliteTruth } from '../../support/sqlite-index.js'
 import { tempDir } from '../../support/temp.js'
 import { describeSealer, NEVER, SOON, TUNING, useSealer } from '../shared/sealer.js'
 
 let temp: ReturnType<typeof tempDir>
 let filename: string
-
-function execute<Result>(act: (database: Database.Database) => Result): Result {
-  const database = new Database(filename)
-  try {
-    return act(database)
-  } finally {
-    database.close()
-  }
-}
 
 const fixture = useSealer<SealerOptions>({
   begin() {
@@ -33,7 +25,7 @@ const fixture = useSealer<SealerOptions>({
     const [from, to] = isHidden
       ? ['daybook_chunks', 'hidden_chunks']
       : ['hidden_chunks', 'daybook_chunks']
-    execute((database) => database.exec(`ALTER TABLE ${from} RENAME TO ${to}`))
+    execute(filename, (database) => database.exec(`ALTER TABLE ${from} RENAME TO ${to}`))
   },
   remove: () => temp.remove(),
 })

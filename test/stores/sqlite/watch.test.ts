@@ -2,28 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { AuditLog } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { runScript } from '../../support/child.js'
-import { tempDir } from '../../support/temp.js'
+import { useSqliteFile } from '../../support/sqlite-file.js'
 
-let temp: ReturnType<typeof tempDir>
-let filename: string
-const open: AuditLog[] = []
+const file = useSqliteFile()
 
-beforeEach(() => {
-  temp = tempDir()
-  filename = temp.file('audit.db')
-})
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((audit) => audit.close()))
-  temp.remove()
-})
-
-function openLog(): AuditLog {
-  const audit: AuditLog = new AuditLog({ store: sqliteStore({ filename }), types: {} })
-  open.push(audit)
-  return audit
-}
+const openLog = (): AuditLog =>
+  file.closing(new AuditLog({ store: sqliteStore({ filename: file.filename }), types: {} }))
 
 describe('watch', () => {
   it('a hint comes after an append of this store, when its events can be read', async () => {
@@ -118,7 +104,7 @@ describe('watch', () => {
     const audit = openLog()
     let hints = 0
     audit.store.watch(() => hints++)
-    const other = new Database(filename)
+    const other = new Database(file.filename)
     other.exec('BEGIN EXCLUSIVE')
     await delay(120)
     other.exec('DROP TABLE daybook_outbox; COMMIT')
@@ -137,7 +123,7 @@ describe('tail', () => {
     const start = await audit.recordCustom('start')
     const tail = audit.tail('filter[type_not_eq]=other', { after: start!.created_at })
     const children = ['a', 'b', 'c'].map((name) =>
-      runScript('test/processes/recording-child.ts', [filename, name, '7', '300']),
+      runScript('test/processes/recording-child.ts', [file.filename, name, '7', '300']),
     )
     const own: string[] = []
     const recording = (async () => {
@@ -165,7 +151,7 @@ describe('tail', () => {
 
   it('yields events from the outbox', async () => {
     const audit = openLog()
-    const host = new Database(filename)
+    const host = new Database(file.filename)
     const tail = audit.tail()
     host.exec('BEGIN')
     await audit.recordCustom('order', { n: 1 }, { transaction: host })

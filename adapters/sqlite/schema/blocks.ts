@@ -83,10 +83,7 @@ function readIntact(last: Microseconds, data: Uint8Array): Block {
 const MAX_CACHED = 4_194_304
 
 /** Blocks that were read, by the times of their last events. A block loses only events that were removed. */
-interface BlockCache {
-  readonly blocks: LRUCache<Microseconds, Block>
-  newest: { readonly last: Microseconds; readonly block: Block } | undefined
-}
+type BlockCache = LRUCache<Microseconds, Block>
 
 const sizeOf = (block: Block): number => {
   let size = 1
@@ -99,11 +96,8 @@ const caches = new WeakMap<Connection, BlockCache>()
 function cacheOf(connection: Connection): BlockCache {
   let cache = caches.get(connection)
   if (!cache) {
-    const blocks = new LRUCache<Microseconds, Block>({
-      maxSize: MAX_CACHED,
-      sizeCalculation: sizeOf,
-    })
-    caches.set(connection, (cache = { blocks, newest: undefined }))
+    cache = new LRUCache({ maxSize: MAX_CACHED, sizeCalculation: sizeOf })
+    caches.set(connection, cache)
   }
   return cache
 }
@@ -118,8 +112,7 @@ const ROW_AND_BLOCK = `SELECT last, data FROM daybook_events AS e LEFT JOIN dayb
 /** What a block has of the event; `undefined` if it has lost it, and null if there is no such event any more. */
 function partAt(connection: Connection, time: Microseconds): PackedPart | undefined | null {
   const cache = cacheOf(connection)
-  const { newest } = cache
-  const known = newest?.block.has(time) ? newest.block : cachedBlock(connection, time)
+  const known = cachedBlock(connection, cache, time)
   const part = known && readPart(known, time)
   if (part) return part
   const found = connection.statement(ROW_AND_BLOCK).raw(true).get(time)
@@ -127,8 +120,7 @@ function partAt(connection: Connection, time: Microseconds): PackedPart | undefi
   const [last, data] = found as [Microseconds | null, Uint8Array | null]
   if (last === null) return undefined
   const block = readIntact(last, data!)
-  cache.blocks.set(last, block)
-  cache.newest = { last, block }
+  cache.set(last, block)
   return readPart(block, time)
 }
 
@@ -146,13 +138,17 @@ export function openRow(connection: Connection, row: StoredRow): EventRow | unde
 export const packedBytes = (connection: Connection, time: Microseconds): number =>
   Buffer.byteLength(partAt(connection, time)?.attributes ?? '')
 
-function cachedBlock(connection: Connection, time: Microseconds): Block | undefined {
-  const cache = cacheOf(connection)
-  if (cache.blocks.size === 0) return undefined
+/** The block of the event, if it was read. */
+function cachedBlock(
+  connection: Connection,
+  cache: BlockCache,
+  time: Microseconds,
+): Block | undefined {
+  // Most events are in the block that was used last, which comes first.
+  const [newest] = cache.values()
+  if (!newest || newest.has(time)) return newest
   const found = connection.statement(LAST).get(time) as { readonly last: Microseconds } | undefined
-  const block = found && cache.blocks.get(found.last)
-  if (block) cache.newest = { last: found.last, block }
-  return block
+  return found && cache.get(found.last)
 }
 
 const BLOCK_FROM = 'SELECT last, data FROM daybook_blocks WHERE last >= ? ORDER BY last LIMIT 1'

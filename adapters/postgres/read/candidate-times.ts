@@ -1,5 +1,6 @@
 import type { Grouping } from '../../../src/filter/ast.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
+import { halfwayTo } from '../../../src/store-kit/index/counted-figures.js'
 import { indexFilter } from '../../../src/store-kit/index/index-filter.js'
 import { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
 import type { PartPostings } from '../../../src/store-kit/index/time-order.js'
@@ -35,7 +36,7 @@ export async function candidateTimes(
 ): Promise<readonly Microseconds[] | undefined> {
   const filter = indexFilter(where)
   if (!filter) return undefined
-  const latest = (performance.now() + end) / 2
+  const latest = halfwayTo(end)
   const snapshot = {
     ask,
     checkTime() {

@@ -1,3 +1,4 @@
+import { halfwayTo } from '../../../src/store-kit/index/counted-figures.js'
 import { type Sql, sql } from '../../../src/store-kit/sql.js'
 import { candidateTimes, MAX_COUNTED_AT_ONCE } from './candidate-times.js'
 import { boundsOf, rowsAtOnce } from './count-rows.js'
@@ -43,7 +44,7 @@ async function countAtOnce(count: CountRun, condition: Sql): Promise<boolean> {
   const rows = await readRows(count, {
     rowsOf: ({ filter }) => rowsAtOnce(names, slices, allOf(condition, filter)),
     maxRows: MAX_ROWS,
-    end: (performance.now() + end) / 2,
+    end: halfwayTo(end),
   })
   if (typeof rows === 'string') {
     await run(sql('ROLLBACK TO before'))

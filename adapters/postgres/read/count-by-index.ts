@@ -7,7 +7,7 @@ import {
 } from '../../../src/store-kit/counting/covered-cells.js'
 import type { Slice } from '../../../src/store-kit/counting/slices.js'
 import type { Tally } from '../../../src/store-kit/counting/tally.js'
-import { figureQuery } from '../../../src/store-kit/index/counted-figures.js'
+import { figureQuery, halfwayTo } from '../../../src/store-kit/index/counted-figures.js'
 import {
   addFigures,
   createFigures,
@@ -29,9 +29,6 @@ import type { Coverage } from '../index/server-index.js'
 import { openSession } from '../index/session.js'
 import type { Snapshot } from '../log/snapshot.js'
 import type { Names } from '../schema/names.js'
-
-/** With fewer sealed events, GROUP BY takes as long. */
-export const MIN_INDEXED = 32_768
 
 // Chunks that one request reads: a megabyte.
 const CHUNKS_AT_ONCE = 256
@@ -139,7 +136,7 @@ async function countParts(
   { figures, coverage, covered }: PartsCount,
 ): Promise<FigureCounts | undefined> {
   if (covered.length === 0) return undefined
-  const latest = (performance.now() + end) / 2
+  const latest = halfwayTo(end)
   const session = openSession({
     names,
     snapshot: {

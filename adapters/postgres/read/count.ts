@@ -9,7 +9,7 @@ import { bothOf } from '../../../src/filter/ast.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { createTimeSlices, filterInTurns } from '../../../src/filter/time-slices.js'
 import { compileFilterInSteps } from '../../../src/filter/evaluate.js'
-import { addIndexed } from '../../../src/store-kit/index/counted-figures.js'
+import { completeCounts } from '../../../src/store-kit/index/counted-figures.js'
 import { indexFilter, leadsByValues } from '../../../src/store-kit/index/index-filter.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { TextRow } from '../connection/client.js'
@@ -110,7 +110,17 @@ export async function countEvents(
   const counting = { ...context, snapshot, run, query, span, end }
   const tally = createTally(query, span)
   const indexed = tally.rounds.length > 0 && (await countTotals(counting, opened, tally))
-  return indexed ? countOthers(counting, tally, indexed) : createTimeSlices().finish(tally.counts())
+  if (!indexed) return createTimeSlices().finish(tally.counts())
+  return completeCounts({ query, span, tally, end }, indexed.figures, indexed.covered, {
+    async rest(exact, known) {
+      const rounds = roundsWithin(exact.rounds, indexed.rest)
+      await countRest(await openRun(counting, known, exact, rounds), indexed)
+    },
+    async sample(sampled, unknown) {
+      const count = await openRun(counting, unknown, sampled)
+      if (!(await countFew(count))) await countInParts(count)
+    },
+  })
 }
 
 /** Counts by the index; or adds all events to the tally, and returns `undefined`. */
@@ -149,40 +159,4 @@ async function openRun(
   const statements = countStatements(query, tally, { foreignIds: names.foreignIds, isSingle })
   const rounds = rest ?? tally.rounds
   return { run, signal, names, rounds, live, statements, tally, end }
-}
-
-/** Counts the events that the index does not have, and from a sample the facets that it cannot count. */
-async function countOthers(
-  counting: Counting,
-  tally: Tally,
-  indexed: IndexedFigures,
-): Promise<EventCounts> {
-  const { query, span, end } = counting
-  const { figures, covered, rest } = indexed
-  const has = (facet: string): boolean => facet === 'level' || figures.facets.has(facet)
-  const known = { ...query, facets: query.facets.filter(has) }
-  // Without the other facets, their conditions apply to all figures.
-  const exact = known.facets.length < query.facets.length ? createTally(known, span) : tally
-  const slices = createTimeSlices()
-  await slices.finish(addIndexed(exact, figures, covered, known.facets))
-  const rounds = roundsWithin(exact.rounds, rest)
-  await countRest(await openRun(counting, known, exact, rounds), indexed)
-  const counts = await slices.finish(exact.counts())
-  if (exact === tally) return counts
-  const others = {
-    ...query,
-    facets: query.facets.filter((facet) => !has(facet)),
-    buckets: undefined,
-    within: Math.max(0, Math.round(end - performance.now())),
-  }
-  const sample = createTally(others, span)
-  const run = await openRun(counting, others, sample)
-  if (!(await countFew(run))) await countInParts(run)
-  const { facets } = await slices.finish(sample.counts())
-  const all = { ...counts.facets, ...facets }
-  return {
-    ...counts,
-    facets: Object.fromEntries(query.facets.map((facet) => [facet, all[facet]!])),
-    took_ms: Math.round(performance.now() - (end - query.within)),
-  }
 }

@@ -11,14 +11,21 @@ import type { WaitOptions } from '../../../src/store/store.js'
 import { runTimeSlice } from '../connection/time-slice.js'
 import type { EventRow } from '../schema/rows.js'
 import type { Tables } from '../schema/tables.js'
-import { countSegments, type FoundGroup, type Group } from './count-segments.js'
-import { addCovered } from './covered-events.js'
-import type { IndexedCount } from './indexed-parts.js'
 import { pushDownAttribute } from './pushdown.js'
 import { pushDownWhere } from './pushdown-where.js'
 
 // Rows that one statement groups.
 const STEP_ROWS = 1000
+
+/** Events of a slice that are equal for the query. */
+interface Group extends Pick<EventRow, 'type'>, Partial<Pick<EventRow, 'username' | 'system'>> {
+  readonly count: number
+}
+
+interface FoundGroup extends Group {
+  /** All times of a slice are within the bounds of the filter, so one of them stands for the group. */
+  readonly slice: Slice
+}
 
 const HAS_EVENTS = `SELECT EXISTS (SELECT 1 FROM daybook_events WHERE created_at BETWEEN ? AND ?)
   OR EXISTS (SELECT 1 FROM daybook_live WHERE created_at BETWEEN ? AND ?) AS hasSome`
@@ -30,19 +37,6 @@ const STEP_END = `SELECT created_at FROM daybook_events WHERE created_at BETWEEN
 export function isEmptyRange({ connection }: Tables, { from, to }: TimeRange): boolean {
   const row = connection.statement(HAS_EVENTS).get(from, to, from, to)
   return (row as { readonly hasSome: 0 | 1 }).hasSome === 0
-}
-
-/** Counts the figures one by one, each by the values of one field. False if the index cannot count them. */
-export async function countSeparately(
-  counting: IndexedCount & { readonly tally: Tally },
-): Promise<boolean> {
-  const { tables, tally, options } = counting
-  const counted = await countSegments(counting)
-  if (!counted) return false
-  await addGroups(tally, counted.groups)
-  await addCovered(tables, tally, counted, options)
-  await countGroups(tables, tally, counted.rest, options)
-  return true
 }
 
 /** Counts equal events of the slices as one, with GROUP BY, which takes a fraction of the time of reading each event. */
@@ -91,12 +85,11 @@ export async function countGroups(
 
 async function addGroups(tally: Tally, groups: readonly FoundGroup[]): Promise<void> {
   const matches = compileFilterInSteps(tally.shared)
-  await decideInTurns(groups, ({ slice, figure, count, type, username = null, system }) => {
+  await decideInTurns(groups, ({ slice, count, type, username = null, system }) => {
     const created_at = formatTimestamp(slice.from)
     const own = { id: '', created_at, type, username, system: system === 1, source: null }
     const event: AuditEvent = { ...own, attributes: {} }
-    const add = (isMatch: boolean): Decision =>
-      isMatch && tally.add(slice.cell, event, count, figure)
+    const add = (isMatch: boolean): Decision => isMatch && tally.add(slice.cell, event, count)
     return thenDecided(matches(event), add)
   })
 }

@@ -7,16 +7,13 @@ import type { Tally } from '../../../src/store-kit/counting/tally.js'
 import type { WaitOptions } from '../../../src/store/store.js'
 import { rowToLazyEvent } from '../schema/rows.js'
 import type { Tables } from '../schema/tables.js'
-import type { IndexedParts } from './indexed-parts.js'
-
-/** The share of the time after which a count by the index is given up for a sample. */
-export const INDEX_SHARE = 0.5
+import type { IndexedFigures } from './count-by-index.js'
 
 /** Marks the covered slices as counted, and adds the live events that were open, which are in no segment. */
 export async function addCovered(
   { connection, live, events }: Tables,
   tally: Tally,
-  { covered, open }: Pick<IndexedParts, 'covered' | 'open'>,
+  { covered, open }: Pick<IndexedFigures, 'covered' | 'open'>,
   options: WaitOptions,
 ): Promise<void> {
   const matches = compileFilterInSteps(tally.shared)

@@ -17,10 +17,6 @@ const untimed = (where: Grouping): Condition[] =>
         ...where.groupings.flatMap(untimed),
       ]
 
-/** True if the filter consists of bounds on the time only, which all events of a slice fulfill. */
-export const isTimeOnly = ({ where, visible }: Pick<CountsQuery, 'where' | 'visible'>): boolean =>
-  [where, visible].every((part) => !part || untimed(part).length === 0)
-
 type FieldsQuery = Pick<CountsQuery, 'where' | 'visible' | 'facets' | 'attributes'>
 
 /** The attributes on which the counts depend, apart from levels. */
@@ -34,9 +30,6 @@ function neededNames({ where, visible, facets }: FieldsQuery): Set<string> {
   }
   return names
 }
-
-/** True if events of the same level are equal for the query, whatever their types. */
-export const isByLevel = (query: FieldsQuery): boolean => !neededNames(query).has('type')
 
 /**
  * The fields, always with `type`, by which a store may group the events of a slice and count each group

@@ -8,7 +8,7 @@ import type { CountsQuery, EventCounts } from '../../store/counts.js'
 import { estimateCounts, type Tallied } from './estimate.js'
 import { createFacetTally, type FacetTally } from './facet-tally.js'
 import { addToEach, type CountedEvent, type FigureTally } from './figure-tally.js'
-import { type GroupField, groupFields, isByLevel, isTimeOnly } from './group-fields.js'
+import { type GroupField, groupFields } from './group-fields.js'
 import { filterParts } from './own-conditions.js'
 import { createSeenAttributes } from './seen-attributes.js'
 import { durationOf, type Rounds, type Slice } from './slices.js'
@@ -16,12 +16,6 @@ import { createStrata, type Strata } from './strata.js'
 
 /** A figure of a tally: levels over time, names of attributes, or the values of one facet. */
 export type Figure = 'levels' | 'attributes' | { readonly facet: string }
-
-/** A figure that counts the values of one field. */
-export interface FieldFigure {
-  readonly field: GroupField
-  readonly figure: Figure
-}
 
 /**
  * Defines what is counted, for every store. A store processes the slices, round by round, until
@@ -34,13 +28,6 @@ export interface Tally {
   readonly own: ReadonlyMap<string, Grouping>
   /** The fields by which a store may group the events of a slice; `undefined` if it must not. */
   readonly groupFields: readonly GroupField[] | undefined
-  /**
-   * The figures, each with the field by whose values it counts, if every event of a slice matches: then a store may
-   * count each by itself. `undefined` if a figure depends on other fields, too.
-   */
-  readonly separateFigures: readonly FieldFigure[] | undefined
-  /** True if types of the same level may be counted as one. */
-  readonly isByLevel: boolean
   readonly rounds: Rounds
   /** True once the time limit of the query has passed, but never before the first round is complete. */
   isOver(): boolean
@@ -151,15 +138,12 @@ export function createTally(query: CountsQuery, span: Span): Tally {
     return typeof decision === 'boolean' ? decision : yield* decision
   }
 
-  const fields = groupFields(query)
   const tallied = { query, buckets, cells, seen, main, populations, tallies, attributes }
 
   return {
     shared,
     own,
-    groupFields: fields,
-    separateFigures: fields && isTimeOnly(query) ? separateFigures(query) : undefined,
-    isByLevel: isByLevel(query),
+    groupFields: groupFields(query),
     rounds,
     isOver: () => unseen <= 0 && performance.now() - start >= query.within,
 
@@ -204,11 +188,3 @@ const indexedFigures = ({
   },
   addValues: (facet, values, missing) => tallies.get(facet)!.addCounted(values, missing),
 })
-
-/** Every figure, as the facet `level` belongs to the levels. */
-const separateFigures = ({ facets }: CountsQuery): readonly FieldFigure[] => [
-  { field: 'type', figure: 'levels' },
-  ...facets
-    .filter((facet) => facet !== 'level')
-    .map((facet) => ({ field: facet as GroupField, figure: { facet } })),
-]

@@ -1,9 +1,17 @@
 import type { Steps } from '../../filter/steps.js'
-import type { CountsQuery } from '../../store/counts.js'
+import { createTimeSlices } from '../../filter/time-slices.js'
+import type { CountsQuery, EventCounts } from '../../store/counts.js'
+import type { Span } from '../counting/count-plan.js'
 import type { Slice } from '../counting/slices.js'
-import type { Tally } from '../counting/tally.js'
+import { createTally, type Tally } from '../counting/tally.js'
 import { type ExactFilter, exactFilter, isIndexedName } from './exact-filter.js'
 import type { FigureCounts, FigureQuery } from './figure-counts.js'
+
+/** With fewer indexed events, reading the events takes as long. */
+export const MIN_INDEXED = 32_768
+
+/** The time at which a count gives up the index, so that half of the time is left. `end` is when all of it is over. */
+export const halfwayTo = (end: number): number => (performance.now() + end) / 2
 
 /** What an index has to count; `undefined` if it cannot have exactly the events that match. */
 export function figureQuery(
@@ -23,8 +31,53 @@ export function figureQuery(
   return { shared: everywhere, own: filters, facets }
 }
 
+/** A count for which an index has counted figures. */
+interface IndexedCount {
+  readonly query: CountsQuery
+  readonly span: Span
+  /** The tally of the query. Nothing was added to it. */
+  readonly tally: Tally
+  /** When the time of the query is over, as `performance.now()` counts. */
+  readonly end: number
+}
+
+/** Adds events to a tally of a query. */
+type AddEvents = (tally: Tally, query: CountsQuery) => Promise<void>
+
+/**
+ * Adds what the index has counted in the covered slices, and the `rest`, which it does not have. Counts the facets that
+ * it could not count from `sample`, in the time that is left.
+ */
+export async function completeCounts(
+  { query, span, tally, end }: IndexedCount,
+  figures: FigureCounts,
+  covered: readonly Slice[],
+  { rest, sample }: { readonly rest: AddEvents; readonly sample: AddEvents },
+): Promise<EventCounts> {
+  const has = (facet: string): boolean => facet === 'level' || figures.facets.has(facet)
+  const known = { ...query, facets: query.facets.filter(has) }
+  const others = query.facets.filter((facet) => !has(facet))
+  // Without the other facets, their conditions apply to all figures.
+  const exact = others.length > 0 ? createTally(known, span) : tally
+  const slices = createTimeSlices()
+  await slices.finish(addIndexed(exact, figures, covered, known.facets))
+  await rest(exact, known)
+  const counts = await slices.finish(exact.counts())
+  if (others.length === 0) return counts
+  const within = Math.max(0, Math.round(end - performance.now()))
+  const unknown = { ...query, facets: others, buckets: undefined, within }
+  const sampled = createTally(unknown, span)
+  await sample(sampled, unknown)
+  const all = { ...counts.facets, ...(await slices.finish(sampled.counts())).facets }
+  return {
+    ...counts,
+    facets: Object.fromEntries(query.facets.map((facet) => [facet, all[facet]!])),
+    took_ms: Math.round(performance.now() - (end - query.within)),
+  }
+}
+
 /** Adds what an index has counted in the covered slices to a tally that has only facets which the counts have. */
-export function* addIndexed(
+function* addIndexed(
   tally: Tally,
   { levels, levelsOf, facets }: FigureCounts,
   covered: readonly Slice[],

@@ -12,23 +12,10 @@ export interface Postings {
   readonly size: number
   /** The first ordinal from `at` on in the direction; {@link NONE} if there is none. */
   seek(at: number, step: Step): number
-  /** Adds to `counts[i]` how many ordinals are from `bounds[i]` on and below `bounds[i + 1]`. Faster than seeking. */
-  addCounts?(bounds: readonly number[], counts: number[]): void
   /** Adds all ordinals to the set. Faster than seeking. */
   addTo?(set: BitSet): void
   /** How many ordinals the set has. Faster than seeking. */
   countIn?(set: BitSet): number
-}
-
-/** Calls `addCounts`, or seeks each ordinal. */
-export function addCounts(set: Postings, bounds: readonly number[], counts: number[]): void {
-  if (set.addCounts) return set.addCounts(bounds, counts)
-  let next = 1
-  for (let at = set.seek(bounds[0]!, 1); at !== NONE; at = set.seek(at + 1, 1)) {
-    while (next < bounds.length && bounds[next]! <= at) next += 1
-    if (next === bounds.length) return
-    counts[next - 1]! += 1
-  }
 }
 
 /** Calls `addTo`, or seeks each ordinal. */
@@ -114,14 +101,6 @@ export function listPostings(ordinals: ArrayLike<number>): Postings {
       const index = indexOf(at + 1) - 1
       return index >= 0 ? ordinals[index]! : NONE
     },
-    addCounts(bounds, counts) {
-      let before = indexOf(bounds[0]!)
-      for (let i = 1; i < bounds.length; i++) {
-        const index = before < size ? indexOf(bounds[i]!) : size
-        counts[i - 1]! += index - before
-        before = index
-      }
-    },
     addTo(set) {
       for (let i = 0; i < size; i++) set[ordinals[i]! >>> 5]! |= 1 << (ordinals[i]! & 31)
     },
@@ -154,23 +133,8 @@ export function bitPostings(words: Uint32Array, size: number, base = 0): Posting
     return (index << 5) + 31 - Math.clz32(word)
   }
   const end = words.length * 32
-  /** The number of bits below `to`. */
-  const below = (to: number, from: number): number => {
-    let count = 0
-    for (let index = from >> 5; index < to >> 5; index++) count += bitCount(words[index]!)
-    if ((to & 31) > 0) count += bitCount(words[to >> 5]! & ((1 << (to & 31)) - 1))
-    return count
-  }
   return {
     size,
-    addCounts(bounds, counts) {
-      const at = (bound: number): number => Math.max(0, Math.min(end, bound - base))
-      for (let i = 1; i < bounds.length; i++) {
-        const [from, to] = [at(bounds[i - 1]!), at(bounds[i]!)]
-        // Both are counted from the beginning of the word of `from`.
-        if (from < to) counts[i - 1]! += below(to, from) - below(from, from)
-      }
-    },
     addTo(set) {
       for (let i = 0, at = base >>> 5; i < words.length; i++, at++) set[at]! |= words[i]!
     },

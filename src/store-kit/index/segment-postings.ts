@@ -1,13 +1,5 @@
 import { isPiece, listBounds, listSize, type Piece, readList, readPiece } from './read-chunks.js'
-import {
-  addCounts,
-  addToSet,
-  countInSet,
-  listPostings,
-  NONE,
-  type Postings,
-  type Step,
-} from './postings.js'
+import { addToSet, countInSet, listPostings, NONE, type Postings, type Step } from './postings.js'
 import type { ChunkReader, ChunkValues, Key } from './segment-source.js'
 
 /** The lists of a chunk's values, by index in the chunk. */
@@ -62,11 +54,6 @@ export function joinedPostings(pieces: readonly Piece[]): Postings {
       if (!piece) return NONE
       near = piece
       return piece.postings.seek(at, step)
-    },
-    addCounts(bounds, counts) {
-      const [from, end] = [bounds[0]!, bounds.at(-1)!]
-      for (const { first, last, postings } of pieces)
-        if (first < end && last >= from) addCounts(postings, bounds, counts)
     },
     addTo(set) {
       for (const { postings } of pieces) addToSet(postings, set)
@@ -130,14 +117,5 @@ function piecedPostings<Lists>(
       return count
     },
     seek: (at: number, step: Step) => (step > 0 ? up(at) : down(at)),
-    addCounts(bounds, counts) {
-      const end = bounds.at(-1)!
-      const from = bounds[0]!
-      let next = read(reader.pieceAt(lists, key, from) ?? reader.pieceAfter(lists, key, from))
-      while (next && next.first < end) {
-        addCounts(next.postings, bounds, counts)
-        next = read(reader.pieceAfter(lists, key, next.last))
-      }
-    },
   }
 }

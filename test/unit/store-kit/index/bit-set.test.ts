@@ -14,7 +14,6 @@ import {
 } from '../../../../src/store-kit/index/bit-set.js'
 import { encodeChunks } from '../../../../src/store-kit/index/chunks.js'
 import {
-  addCounts,
   addToSet,
   bitPostings,
   countInSet,
@@ -125,9 +124,6 @@ it.each<
   const set = emptySet(SIZE)
   addToSet(postings, set)
   expect(ordinalsIn(set)).toEqual(ordinals)
-  const counts = [0, 0]
-  addCounts(postings, [1000, 40_000], counts)
-  expect(counts).toEqual([ordinals.filter((at) => at >= 1000 && at < 40_000).length, 0])
   const middle = ordinals[ordinals.length >> 1]!
   expect([
     postings.seek(0, 1),

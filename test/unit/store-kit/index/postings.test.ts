@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  addCounts,
   allOfPostings,
   anyOfPostings,
   bitPostings,
@@ -89,25 +88,6 @@ describe('postings', () => {
         },
       ),
       { numRuns: 500 },
-    )
-  })
-
-  it('counts between bounds are those of the ordinals', () => {
-    fc.assert(
-      fc.property(
-        pair,
-        fc.array(fc.nat(END + 40), { minLength: 2, maxLength: 12 }).map(sorted),
-        ({ postings, has }, bounds) => {
-          const counts = bounds.map(() => 0)
-          addCounts(postings, bounds, counts)
-          const countOf = (from: number, to = from): number =>
-            Array.from({ length: to - from }, (_, i) => from + i).filter(
-              (at) => at < END && has(at),
-            ).length
-          expect(counts).toEqual(bounds.map((from, i) => countOf(from, bounds[i + 1])))
-        },
-      ),
-      { numRuns: 300 },
     )
   })
 

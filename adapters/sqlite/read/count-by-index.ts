@@ -1,0 +1,151 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Microseconds } from '../../../src/event/timestamp.js'
+import {
+  type CoveredCells,
+  cutCells,
+  wholeCells,
+} from '../../../src/store-kit/counting/covered-cells.js'
+import type { Slice } from '../../../src/store-kit/counting/slices.js'
+import type { Tally } from '../../../src/store-kit/counting/tally.js'
+import { figureQuery } from '../../../src/store-kit/index/counted-figures.js'
+import { duplicateTimes } from '../../../src/store-kit/index/duplicate-times.js'
+import {
+  addFigures,
+  createFigures,
+  type FigureCounts,
+  type FigureQuery,
+} from '../../../src/store-kit/index/figure-counts.js'
+import type { Work } from '../../../src/store-kit/index/find-postings.js'
+import type { IndexPart } from '../../../src/store-kit/index/part.js'
+import { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
+import type { CountsQuery } from '../../../src/store/counts.js'
+import type { WaitOptions } from '../../../src/store/store.js'
+import { runTimeSlice } from '../connection/time-slice.js'
+import type { LogIndex, Sealed } from '../index/log-index.js'
+import { readRemoved, removedOrdinals } from '../index/removed-events.js'
+import type { Tables } from '../schema/tables.js'
+
+/** The tables of a log, its index, and how many events that must have for a count to use it. */
+export interface Countable {
+  readonly tables: Tables
+  readonly index: LogIndex
+  readonly minIndexed: number
+}
+
+// With more late events, their times cut the cells into too many parts.
+const MAX_LATE = 100
+
+export interface IndexCount extends Countable {
+  readonly query: CountsQuery
+  readonly tally: Pick<Tally, 'shared' | 'own' | 'rounds'>
+  /** The time at which the count is given up, as `performance.now()` counts. */
+  readonly deadline: number
+  readonly options: WaitOptions
+}
+
+/** What the index has counted at one moment, and what it does not have. */
+export interface IndexedFigures extends CoveredCells {
+  /** Lacks facets that have too many values, or values that the index does not have. */
+  readonly figures: FigureCounts
+  /** The times of the live events that are open at that moment. */
+  readonly open: readonly Microseconds[]
+}
+
+/** A count, and what the index has to count for it. */
+interface SegmentCount extends Countable {
+  readonly figures: FigureQuery
+  /** In order of time, without gaps. */
+  readonly cells: readonly Slice[]
+}
+
+/**
+ * Counts the events of the segments that match, and the values of facets, without reading events, in time slices.
+ * `undefined` if the index cannot have exactly the events that match, or too few of all events, or if time is up.
+ */
+export async function countByIndex({
+  tables,
+  index,
+  minIndexed,
+  query,
+  tally,
+  deadline,
+  options,
+}: IndexCount): Promise<IndexedFigures | undefined> {
+  const figures = figureQuery(query, tally)
+  const cells = wholeCells(tally)
+  const isLate = (): boolean => performance.now() >= deadline
+  if (!figures || cells.length === 0 || isLate()) return undefined
+  const { connection } = tables
+  let counted: IndexedFigures | undefined
+  let work: Work<IndexedFigures | undefined> | undefined
+  let segments: readonly IndexPart[] = []
+
+  const step = (isOver: () => boolean): boolean => {
+    const sealed = index.sealed(isOver)
+    if (!sealed) return true
+    if (!work || !segments.every((segment) => sealed.segments.includes(segment))) {
+      segments = sealed.segments
+      work = countSegments({ tables, index, minIndexed, figures, cells }, sealed)
+    }
+    for (;;) {
+      const next = work.next()
+      if (next.done) counted = next.value
+      if (next.done || isLate()) return false
+      if (isOver()) return true
+    }
+  }
+  const slice = (): boolean => {
+    try {
+      return connection.snapshot(() => runTimeSlice(step, { maxSteps: 1 }))
+    } catch (error) {
+      work = undefined
+      if (!(error instanceof DamagedSegment)) throw error
+      index.setAside(error)
+      return true
+    }
+  }
+  while (await connection.retry(slice, options)) await nextTurn()
+  return counted
+}
+
+const LATE = `SELECT created_at FROM daybook_late WHERE id > ? AND created_at <= ? LIMIT ${MAX_LATE + 1}`
+
+/** Begins within the snapshot of the state, and continues in others, which have the same segments. */
+function* countSegments(
+  { tables, minIndexed, figures, cells }: SegmentCount,
+  { state, segments }: Sealed,
+): Work<IndexedFigures | undefined> {
+  const { connection } = tables
+  const { removed, removedBefore } = readRemoved(connection)
+  const late = connection.statement(LATE).raw(true).all(state.sealedLate, state.sealedTo) as [
+    Microseconds,
+  ][]
+  const open = tables.live.timesBetween({ from: cells[0]!.from, to: cells.at(-1)!.to })
+  const builtAt = new Map(state.segments.map((row) => [String(row.id), row.removed]))
+  // A damaged segment has no values.
+  const usable = segments.filter(({ id }) => builtAt.has(id))
+  const size = usable.reduce((sum, part) => sum + part.size, 0)
+  if (size < minIndexed || late.length > MAX_LATE) return undefined
+  const parts: { readonly part: IndexPart; readonly removed: Uint32Array }[] = []
+  for (const part of usable) {
+    const built = builtAt.get(part.id)!
+    parts.push({ part, removed: yield* removedOrdinals(connection, part, { built, now: removed }) })
+  }
+  const twice = yield* duplicateTimes(parts, MAX_LATE)
+  if (!twice) return undefined
+  // Each event in the other ranges is in exactly one part, or it is in `open`.
+  const { covered, rest } = cutCells(cells, [
+    { from: -Infinity, to: removedBefore - 1 },
+    ...segments
+      .filter((part) => !usable.includes(part))
+      .map(({ first, last }) => ({ from: first, to: last })),
+    ...[...late.map(([time]) => time), ...twice].map((time) => ({ from: time, to: time })),
+    { from: state.sealedTo + 1, to: Infinity },
+  ])
+  const counts = createFigures(figures)
+  for (const { part, removed } of parts) {
+    if (!(yield* addFigures(counts, part, covered, removed))) return undefined
+    yield
+  }
+  return { figures: counts, covered, rest, open }
+}

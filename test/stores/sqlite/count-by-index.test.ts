@@ -1,0 +1,152 @@
+import { AuditLog, type CountOptions, type EventCounts } from 'daybook'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { createConnection } from '../../../adapters/sqlite/connection/connection.js'
+import { openDatabase, type SqliteDatabase } from '../../../adapters/sqlite/connection/database.js'
+import { createLogIndex, type LogIndex } from '../../../adapters/sqlite/index/log-index.js'
+import { countEvents } from '../../../adapters/sqlite/read/count.js'
+import { countByIndex } from '../../../adapters/sqlite/read/count-by-index.js'
+import { createTables, type Tables } from '../../../adapters/sqlite/schema/tables.js'
+import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
+import { countsQuery } from '../../../src/counting/count-options.js'
+import type { Slice } from '../../../src/store-kit/counting/slices.js'
+import { createTally } from '../../../src/store-kit/counting/tally.js'
+import { tempDir } from '../../support/temp.js'
+import {
+  clock,
+  countedLogs,
+  eventsAt,
+  FIRST,
+  INDEXED,
+  MINUTE,
+  SIZE,
+  TUNING,
+  untimed,
+} from '../shared/counted-logs.js'
+
+const temp = tempDir()
+const filename = temp.file('audit.db')
+const { store, sealer } = createSqliteStore({ filename, clock }, { tuning: TUNING })
+const sqlite = new AuditLog({ store, types: { 'info:a:b': {} } })
+let database: SqliteDatabase
+let tables: Tables
+let index: LogIndex
+
+const count = (
+  filter: string,
+  options: CountOptions,
+  using: { readonly index: LogIndex; readonly minIndexed?: number } = { index },
+): Promise<EventCounts> => {
+  const query = countsQuery(filter, { within: 60_000, ...options })
+  return countEvents({ tables, minIndexed: 1, ...using }, query, clock, {})
+}
+
+const logs = countedLogs(() => sqlite, count)
+const { memory, inBoth, importInBoth, removeInBoth } = logs
+
+/** Another connection to the file, as in another process. */
+function openAgain(): void {
+  database = openDatabase(filename, () => {})
+  tables = createTables(createConnection(database))
+  index = createLogIndex(tables, TUNING)
+}
+
+beforeAll(async () => {
+  await importInBoth(eventsAt(0, SIZE))
+  await sealer.settled()
+  openAgain()
+})
+afterAll(async () => {
+  database.close()
+  for (const audit of [memory, sqlite]) await audit.close()
+  temp.remove()
+})
+
+/** The ranges of time that the segments cannot count. */
+async function uncovered(): Promise<readonly Slice[]> {
+  const query = countsQuery('', { facets: ['type'] })
+  const last = FIRST + SIZE * MINUTE
+  const tally = createTally(query, { first: FIRST, last, now: last })
+  const log = { tables, index, minIndexed: 1 }
+  return (await countByIndex({ ...log, query, tally, deadline: Infinity, options: {} }))!.rest
+}
+
+/** Compares all counts with those of the memory store; returns how many chunks of the index were read. */
+async function expectAgreement(): Promise<number> {
+  const before = index.reads()
+  await logs.expectAgreement()
+  return index.reads() - before
+}
+
+describe('counts by segments are those of the memory store', () => {
+  it('for segments of several levels, and events that are in none', async () => {
+    expect(await expectAgreement()).toBeGreaterThan(20)
+  })
+
+  it('if the segments change meanwhile', async () => {
+    let calls = 0
+    const changing: LogIndex = {
+      ...index,
+      sealed: (isOver) =>
+        (++calls % 4 === 0 && calls < 20 ? createLogIndex(tables, TUNING) : index).sealed(isOver),
+    }
+    const [filter, options] = INDEXED[1]!
+    const countInSlices = async (): Promise<EventCounts> => {
+      let now = 0
+      // Each time slice takes one step, and every fourth finds other segments.
+      using _now = vi.spyOn(performance, 'now').mockImplementation(() => (now += 10))
+      return await count(filter, options, { index: changing })
+    }
+    const counts = await countInSlices()
+    expect(calls).toBeGreaterThan(20)
+    expect(untimed(counts)).toEqual(untimed(await memory.count(filter, options)))
+  })
+
+  it('with late events that are in no segment', async () => {
+    await importInBoth(eventsAt(900, 940, 5))
+    expect(await expectAgreement()).toBeGreaterThan(20)
+  })
+
+  it('with open live events, and after they were closed', () => logs.expectLiveCounted())
+
+  it('after events were removed, which segments count as before', async () => {
+    sealer.checkSoon()
+    await sealer.settled()
+    const before = await uncovered()
+    await removeInBoth([...eventsAt(0, 1), ...eventsAt(120, 135), ...eventsAt(600, 602)])
+    expect(await expectAgreement()).toBeGreaterThan(20)
+    expect(await uncovered()).toEqual(before)
+  })
+
+  it('after events were removed, and others came in their place', async () => {
+    await removeInBoth(eventsAt(400, 420))
+    await importInBoth(eventsAt(405, 410).map((event) => ({ ...event, type: 'own' })))
+    await expectAgreement()
+    await importInBoth(eventsAt(SIZE, SIZE + 600))
+    await sealer.settled()
+    expect(await expectAgreement()).toBeGreaterThan(0)
+  })
+
+  it('after all events before a time were removed', async () => {
+    await inBoth((audit) => audit.store.removeBefore(FIRST + 333 * MINUTE))
+    await importInBoth(eventsAt(10, 20))
+    await expectAgreement()
+  })
+
+  it('if segments are damaged', async () => {
+    database.exec(`UPDATE daybook_chunks SET posts = x'00' WHERE id % 7 = 0`)
+    database.close()
+    openAgain()
+    await expectAgreement()
+  })
+})
+
+describe('the index is not used', () => {
+  it.each([
+    ['for a sample', { within: 0 }, 1],
+    ['for few events', {}, 1_000_000],
+  ])('%s', async (_, options, minIndexed) => {
+    const other = createLogIndex(tables, TUNING)
+    await count('', options, { index: other, minIndexed })
+    expect(other.reads()).toBe(0)
+  })
+})

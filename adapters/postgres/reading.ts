@@ -273,7 +273,7 @@ export function createReading(
                 { ...query, within: Math.max(0, end - performance.now()) },
                 { ...serverOf(snapshot.isReplica), minIndexed, signal },
               ),
-            (isReplica) => openCount(serverOf(isReplica).names, query, now),
+            (isReplica) => openCount(serverOf(isReplica).names, query, minIndexed, now),
           ),
       )
     },

@@ -33,19 +33,21 @@ export interface SealedState {
   readonly removedTimes: readonly Microseconds[]
   /** The ids of the visible segments that have such events. */
   readonly changed: ReadonlySet<number>
-  /** Number of the events after `sealedTo`. */
+  /** Number of the events after `sealedTo`; 0 if the segments have fewer than the events that were asked for. */
   readonly unsealed: number
 }
 
-/** The statements whose rows `readSealed` needs. */
-export function sealedStatements(names: Names): Opening {
+/** The statements whose rows `readSealed` needs. Unsealed events are counted if `minIndexed` events are sealed. */
+export function sealedStatements(names: Names, minIndexed: number): Opening {
   const { indexState, late, readable, removed } = names
   const visible = `${names.segments} AS s WHERE s.state = ${SegmentState.visible}`
   const sealedTo = `(SELECT sealed_to FROM ${indexState})`
   return {
     sealedState: `SELECT ${serverSql(names)}, version, sealed_to, removed, removed_before,
-      (SELECT count(*) FROM (SELECT FROM ${readable.sql()} WHERE created_at > ${sealedTo}
-        ORDER BY created_at LIMIT ${MAX_UNSEALED + 1}) AS fresh)
+      CASE WHEN (SELECT sum(s.size) FROM ${visible}) >= ${minIndexed} THEN
+        (SELECT count(*) FROM (SELECT FROM ${readable.sql()} WHERE created_at > ${sealedTo}
+          ORDER BY created_at LIMIT ${MAX_UNSEALED + 1}) AS fresh)
+      ELSE 0 END
       FROM ${indexState}`,
     segments: selectSegments(names),
     late: `SELECT created_at FROM ${late} WHERE created_at <= ${sealedTo} LIMIT ${MAX_LATE + 1}`,

@@ -119,9 +119,11 @@ function uncountedRanges(
       .filter(({ id }) => !counted.has(id))
       .map(({ first, last }) => ({ from: first, to: last })),
   ]
-  for (const [i, a] of segments.entries())
-    for (const b of segments.slice(i + 1))
-      ranges.push({ from: Math.max(a.first, b.first), to: Math.min(a.last, b.last) })
+  let latest = -Infinity
+  for (const { first, last } of segments.toSorted((a, b) => a.first - b.first)) {
+    ranges.push({ from: first, to: Math.min(last, latest) })
+    latest = Math.max(last, latest)
+  }
   return ranges
 }
 

@@ -1,6 +1,7 @@
 import type { Span } from '../../../src/store-kit/counting/count-plan.js'
 import { groupFields } from '../../../src/store-kit/counting/group-fields.js'
 import { roundsWithin } from '../../../src/store-kit/counting/covered-cells.js'
+import { filterParts } from '../../../src/store-kit/counting/own-conditions.js'
 import type { Rounds } from '../../../src/store-kit/counting/slices.js'
 import type { CountsQuery, EventCounts } from '../../../src/store/counts.js'
 import { createTally, type Tally } from '../../../src/store-kit/counting/tally.js'
@@ -9,7 +10,7 @@ import { bothOf } from '../../../src/filter/ast.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { createTimeSlices, filterInTurns } from '../../../src/filter/time-slices.js'
 import { compileFilterInSteps } from '../../../src/filter/evaluate.js'
-import { completeCounts } from '../../../src/store-kit/index/counted-figures.js'
+import { completeCounts, figureQuery } from '../../../src/store-kit/index/counted-figures.js'
 import { indexFilter, leadsByValues } from '../../../src/store-kit/index/index-filter.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { TextRow } from '../connection/client.js'
@@ -73,11 +74,15 @@ export interface CountContext {
 }
 
 /** The statements that are sent with the BEGIN of the snapshot. */
-export const openCount = (
+export function openCount(
   names: Names,
-  { within }: CountsQuery,
+  query: CountsQuery,
+  minIndexed: number,
   clock: Microseconds | undefined,
-): Opening => ({ span: spanSql(names, clock), ...(within > 0 && sealedStatements(names)) })
+): Opening {
+  const mayUseIndex = query.within > 0 && figureQuery(query, filterParts(query)) !== undefined
+  return { span: spanSql(names, clock), ...(mayUseIndex && sealedStatements(names, minIndexed)) }
+}
 
 /** One count in one snapshot. */
 interface Counting extends CountContext {

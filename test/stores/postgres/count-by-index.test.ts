@@ -163,4 +163,13 @@ describe('the index is not used', () => {
     expect(statements.some(isChunkRead)).toBe(false)
     await store.close()
   })
+
+  it.each([
+    ['a sample', '', { within: 0 }],
+    ['names of attributes', '', { attributes: true }],
+    ['a filter on sources', 'filter[source_start]=/api', {}],
+  ])('nor is its state read for %s', async (_, filter, options) => {
+    await count(filter, options)
+    expect(statements.some((text) => text.includes('index_state'))).toBe(false)
+  })
 })

@@ -64,6 +64,14 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     },
     load: () => import('./queries.js'),
   }),
+  counts: goals({
+    summary: 'totals, levels over time and facets on SQLite',
+    options: {
+      size: sizeOption('10k', '100k', '1m', '10m'),
+      rounds: wholeNumber(3, 'rounds'),
+    },
+    load: () => import('./counts.js'),
+  }),
   memory: goals({
     summary: 'queries on the memory store, compared with sift and mingo',
     options: { size: sizeOption('10k', '100k', '1m'), rounds: wholeNumber(3, 'rounds') },

@@ -10,11 +10,13 @@ import { runRounds } from '../harness/rounds.js'
 import { JSONB_TABLE } from '../targets/jsonb-table.js'
 import { closeWriter, sampleIntervalOf, startWriter } from '../targets/sqlite-log.js'
 import { type Outcome, withWorkerPool } from '../targets/worker-pool.js'
+import { countRows } from './counts.js'
 
 /*
  * Queries on Postgres, compared with handwritten SQL that scans a table of jsonb, and `record`, compared
  * with inserts into that table and with peers. The server is as durable as Postgres is by default. The
- * queries are those of the SQLite suite; both sides must return the same events in the same order.
+ * queries and counts are those of the SQLite suites; both sides of a query must return the same events in the same
+ * order.
  */
 
 const MAX_CHUNK = 50_000
@@ -89,7 +91,10 @@ const queryRows = (events: number, rounds: number): Promise<Row[]> =>
       scan: { ...common, setup: { side: 'jsonb', url } },
     } as const
     const compared = await compareSides(QUERY_CASES, sides, rounds)
-    return [...compared].map(([one, times]) => caseRow(one, events, times))
+    return [
+      ...[...compared].map(([one, times]) => caseRow(one, events, times)),
+      ...(await countRows({ store: 'postgres', url }, events, rounds)),
+    ]
   })
 
 const REFERENCES = ['jsonb', 'emmett', 'pg-boss'] as const

@@ -8,6 +8,7 @@ import {
   isBlank,
   readBoolean,
   readNumber,
+  spellings,
 } from '../../../src/filter/values.js'
 
 const LAST_CODE_POINT = 0x10ffff
@@ -50,6 +51,20 @@ describe('fold', () => {
     ['', ''],
   ])('%s -> %s', (text, folded) => {
     expect(fold(text)).toBe(folded)
+  })
+
+  it('spellings of a character are all characters with the same fold', () => {
+    const byFold = new Map<string, string>()
+    for (let code = 0; code <= LAST_CODE_POINT; code++) {
+      const char = String.fromCodePoint(code)
+      const folded = fold(char)
+      byFold.set(folded, (byFold.get(folded) ?? '') + char)
+    }
+    const wrong: string[] = []
+    for (const [folded, all] of byFold)
+      if (Array.from(spellings(folded)).toSorted().join('') !== Array.from(all).toSorted().join(''))
+        wrong.push(folded)
+    expect(wrong).toEqual([])
   })
 
   it('never changes the number of code points', () => {

@@ -13,6 +13,7 @@ import { type Connection, createConnection } from './connection/connection.js'
 import { isDiskFailure } from './connection/disk-failure.js'
 import { openDatabase, type SqliteDatabase } from './connection/database.js'
 import { loadDriver, type SqliteDriverName } from './connection/driver.js'
+import { readCacheBytes } from './connection/page-cache.js'
 import { driverOf, fileOfHandle, type HostDatabase } from './connection/host-handle.js'
 import { type Compression, readCompression } from './index/compression.js'
 import { DEFAULT_TUNING } from './index/index-state.js'
@@ -54,6 +55,12 @@ interface CommonOptions extends QueryTimeoutOptions {
    * @default 'none'
    */
   readonly compression?: Compression
+  /**
+   * Memory that each connection of the store may take for pages of the file, in bytes, 1 MiB or more. The thread that
+   * builds the index has a connection of its own while it runs.
+   * @default 16777216
+   */
+  readonly cacheBytes?: number
 }
 
 export type SqliteStoreOptions = CommonOptions &
@@ -108,12 +115,14 @@ function openFile(options: SqliteStoreOptions): Connection {
     return migrate(database, EVENTS_SCHEMA)
   }
   const mode = readFileMode(isOurs ? options.mode : undefined)
+  const cacheBytes = readCacheBytes(options.cacheBytes)
   // Later changes of the working directory must not lead to another file.
   const database = openDatabase(path.resolve(filename), prepare, {
     driver,
     mode,
     mustExist: !isOurs,
     readOnly,
+    cacheBytes,
   })
   return createConnection(database, driver)
 }
@@ -176,7 +185,11 @@ export function createSqliteStore(
   const outbox = createOutbox(connection)
   const writer = createWriter(tables, outbox, clock)
   const watcher = createCommitWatcher(database)
-  const sealer = createSqliteSealer(connection, { compression, ...sealing })
+  const sealer = createSqliteSealer(connection, {
+    compression,
+    cacheBytes: readCacheBytes(options.cacheBytes),
+    ...sealing,
+  })
   const index = createLogIndex(tables, sealing?.tuning ?? DEFAULT_TUNING, (segment) => {
     // If that fails, the next query that reads the segment notes it again.
     writer.setDamaged(segment).then(sealer.checkSoon, () => {})

@@ -4,6 +4,7 @@ import type { SqliteDatabase } from './driver-types.js'
 import { type Driver, loadDriver } from './driver.js'
 import { codeOf } from './driver-errors.js'
 import { createFile } from './file.js'
+import { DEFAULT_CACHE_BYTES, limitPageCache } from './page-cache.js'
 
 export type { SqliteDatabase, SqliteStatement } from './driver-types.js'
 
@@ -41,6 +42,8 @@ export interface OpenOptions {
   readonly mustExist?: boolean
   /** Opens an existing file, and changes nothing in it. */
   readonly readOnly?: boolean
+  /** Memory for pages of the file. @default `DEFAULT_CACHE_BYTES` */
+  readonly cacheBytes?: number
 }
 
 /**
@@ -62,7 +65,7 @@ export function openDatabase(
     // better-sqlite3 is compiled with NORMAL as WAL's default, which loses the last commits when
     // the power goes: https://www.sqlite.org/pragma.html#pragma_synchronous
     database.pragma('synchronous = FULL')
-    database.pragma('cache_size = -32768')
+    limitPageCache(database, options.cacheBytes ?? DEFAULT_CACHE_BYTES)
     setCheckpoint(database, CHECKPOINT_PAGES)
     database.pragma('temp_store = MEMORY')
     prepare(database)

@@ -27,7 +27,7 @@ export function readingSegment<Result>(segment: number, read: () => Result): Res
 
 /** A part that was checked is not checked again for this long, because queries often repeat. */
 const TRUSTED_MS = 60_000
-const MAX_TRUSTED = 100_000
+const MAX_TRUSTED = 16_384
 
 /** Checks each part of the rows of segments when it is read, and then not again for a while. */
 export interface SegmentChecks {

@@ -28,6 +28,8 @@ export interface RunnerOptions {
   readonly compression?: Compression
   /** A process that dies keeps the lease for at most this long. */
   readonly leaseMs: number
+  /** Memory for pages of the file. */
+  readonly cacheBytes: number
 }
 
 /** How often a merge checks whether enough new events are unsealed. */
@@ -45,12 +47,15 @@ const CHECKPOINT_PAGES = 2000
  * leaves the events as they were. Without WAL, `synchronous` stays as it is, because a lower level could corrupt
  * the file.
  */
-function openForSealing(filename: string, driver: Driver, lockWaitMs: number): SqliteDatabase {
+function openForSealing(
+  { filename, cacheBytes }: Pick<RunnerOptions, 'filename' | 'cacheBytes'>,
+  driver: Driver,
+  lockWaitMs: number,
+): SqliteDatabase {
   const prepare = (database: SqliteDatabase): void => {
     database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
-    database.pragma('cache_size = -16384')
   }
-  const database = openDatabase(filename, prepare, { mustExist: true, driver })
+  const database = openDatabase(filename, prepare, { mustExist: true, driver, cacheBytes })
   const isWal = database.pragma('journal_mode', { simple: true }) === 'wal'
   database.pragma(isWal ? 'synchronous = NORMAL' : `busy_timeout = ${lockWaitMs}`)
   return database
@@ -61,7 +66,7 @@ function openForSealing(filename: string, driver: Driver, lockWaitMs: number): S
  * as it may without WAL, blocks the thread for up to `lockWaitMs`.
  */
 export function createRoundRunner(
-  { filename, driver: driverName, tuning, compression, leaseMs }: RunnerOptions,
+  { filename, driver: driverName, tuning, compression, leaseMs, cacheBytes }: RunnerOptions,
   createPacer: CreatePacer,
   lockWaitMs = 0,
 ): RoundRunner {
@@ -73,7 +78,7 @@ export function createRoundRunner(
 
   const connect = (): Connection => {
     const driver = loadDriver(driverName)
-    return createConnection(openForSealing(filename, driver, lockWaitMs), driver)
+    return createConnection(openForSealing({ filename, cacheBytes }, driver, lockWaitMs), driver)
   }
 
   const round = async (): Promise<RoundEnd> => {

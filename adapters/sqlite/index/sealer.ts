@@ -6,6 +6,7 @@ import {
   type Sealer,
 } from '../../../src/store-kit/index-builder/sealer.js'
 import type { Connection } from '../connection/connection.js'
+import { DEFAULT_CACHE_BYTES } from '../connection/page-cache.js'
 import type { Compression } from './compression.js'
 import { findDue } from './due.js'
 import { DEFAULT_TUNING } from './index-state.js'
@@ -18,6 +19,8 @@ export interface SealerOptions extends CommonSealerOptions {
   readonly idleMs: number
   readonly threadFile: () => URL
   readonly compression: Compression
+  /** Memory for pages of the file. */
+  readonly cacheBytes: number
 }
 
 const DEFAULTS: SealerOptions = {
@@ -28,6 +31,7 @@ const DEFAULTS: SealerOptions = {
   idleMs: 10_000,
   threadFile: sealingThreadFile,
   compression: 'none',
+  cacheBytes: DEFAULT_CACHE_BYTES,
 }
 
 /** Keeps the index of the file up to date in a thread, which runs only while there is work. */
@@ -36,7 +40,7 @@ export function createSqliteSealer(
   given: Partial<SealerOptions> = {},
 ): Sealer {
   const options = { ...DEFAULTS, ...given }
-  const { tuning, leaseMs, idleMs, threadFile, compression } = options
+  const { tuning, leaseMs, idleMs, threadFile, compression, cacheBytes } = options
   const { database, driver } = connection
   const clock = systemClock()
   let runner: Promise<RoundRunner> | undefined
@@ -50,6 +54,7 @@ export function createSqliteSealer(
       tuning,
       compression,
       leaseMs,
+      cacheBytes,
     }
     if (canUseThread) {
       try {

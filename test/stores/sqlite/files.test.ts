@@ -136,7 +136,7 @@ describe('a file that is not in its place', () => {
 
   it('the builder of the index creates no file', async () => {
     const runner = createRoundRunner(
-      { filename, driver: defaultDriver(), tuning: TUNING, leaseMs: 1000 },
+      { filename, driver: defaultDriver(), tuning: TUNING, leaseMs: 1000, cacheBytes: 1_048_576 },
       pacerInMain,
     )
     await expect(runner.run()).rejects.toMatchObject({ code: 'STORE_FAILED' })

@@ -4,6 +4,8 @@ import Database from 'better-sqlite3'
 import { type AppendOptions, AuditLog, AuditLogError } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { openDatabase } from '../../../adapters/sqlite/connection/database.js'
+import { readCacheBytes } from '../../../adapters/sqlite/connection/page-cache.js'
 import { DEADLINE_MS, driveDeadlines, untilTried } from '../../support/deadlines.js'
 import { BUSY } from '../../support/node-sqlite/busy.js'
 import { tempDir } from '../../support/temp.js'
@@ -80,8 +82,29 @@ describe('sqliteStore', () => {
     expect(Date.parse(next!.created_at) - Date.parse(event!.created_at)).toBeGreaterThan(3_599_000)
   })
 
-  it.each([{ filename: '' }, { filename: ':memory:' }])('the options %j are refused', (options) => {
+  it.each([
+    { filename: '' },
+    { filename: ':memory:' },
+    { filename: 'never-opened.db', cacheBytes: 1_048_575 },
+    { filename: 'never-opened.db', cacheBytes: 2_000_000.5 },
+    { filename: 'never-opened.db', cacheBytes: 2 ** 50 + 1 },
+  ])('the options %j are refused', (options) => {
     expect(() => sqliteStore(options)).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }))
+    expect(fs.existsSync('never-opened.db')).toBe(false)
+  })
+
+  it.each([
+    [undefined, -16_384],
+    [1_048_576, -1024],
+    [10_000_000, -9765],
+  ])('a connection with cacheBytes %o has a page cache of %i KiB', (cacheBytes, size) => {
+    auditLog()
+    const database = openDatabase(filename, () => {}, { cacheBytes: readCacheBytes(cacheBytes) })
+    try {
+      expect(database.pragma('cache_size', { simple: true })).toBe(size)
+    } finally {
+      database.close()
+    }
   })
 
   it('the error names a file that cannot be opened', () => {

@@ -1,0 +1,26 @@
+import { AuditLogError } from '../../../src/errors.js'
+import type { SqliteDatabase } from './driver-types.js'
+
+const KIB = 1024
+const MIB = 1024 * KIB
+
+/** Room for the inner pages of the index of some ten million events. */
+export const DEFAULT_CACHE_BYTES = 16 * MIB
+
+const MIN_BYTES = MIB
+// SQLite takes the number of KiB as an integer of 32 bits.
+const MAX_BYTES = 1024 * 1024 * MIB
+
+/** The option `cacheBytes`. Throws `INVALID_OPTION`. */
+export function readCacheBytes(bytes: number = DEFAULT_CACHE_BYTES): number {
+  if (Number.isInteger(bytes) && bytes >= MIN_BYTES && bytes <= MAX_BYTES) return bytes
+  throw new AuditLogError(
+    'INVALID_OPTION',
+    `cacheBytes must be a whole number from ${MIN_BYTES} to ${MAX_BYTES}; it is ${String(bytes)}`,
+  )
+}
+
+/** Limits the memory for pages of the file: https://www.sqlite.org/pragma.html#pragma_cache_size */
+export function limitPageCache(database: SqliteDatabase, bytes: number): void {
+  database.pragma(`cache_size = -${Math.floor(bytes / KIB)}`)
+}

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog, type AuditEvent, type EventCounts, formatTimestamp } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { manualClock } from 'daybook/testing'
@@ -5,8 +6,11 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createConnection } from '../../adapters/sqlite/connection/connection.js'
 import { openDatabase } from '../../adapters/sqlite/connection/database.js'
+import { DEFAULT_CACHE_BYTES } from '../../adapters/sqlite/connection/page-cache.js'
 import { createLogIndex } from '../../adapters/sqlite/index/log-index.js'
+import { pacerInMain } from '../../adapters/sqlite/index/pacing.js'
 import { requestRebuild } from '../../adapters/sqlite/index/repairs.js'
+import { createRoundRunner } from '../../adapters/sqlite/index/round-runner.js'
 import { countEvents } from '../../adapters/sqlite/read/count.js'
 import { createTables } from '../../adapters/sqlite/schema/tables.js'
 import { createSqliteStore } from '../../adapters/sqlite/sqlite-store.js'
@@ -18,6 +22,8 @@ import { tempDir } from '../support/temp.js'
  */
 
 const TUNING = { segmentSize: 8, fanOut: 3 }
+/** Seals also fewer events. */
+const EARLY_TUNING = { ...TUNING, early: { minEvents: 2, afterMs: 0 } }
 /** 2026-01-01T00:00:00Z */
 const START = 1_767_225_600_000_000
 const SECOND = 1_000_000
@@ -35,7 +41,7 @@ const some = fc
   )
 
 type Step = readonly [
-  act: 'import' | 'remove' | 'removeBefore' | 'index' | 'rebuild',
+  act: 'import' | 'remove' | 'removeBefore' | 'index' | 'indexEarly' | 'rebuild',
   seconds: readonly number[],
 ]
 
@@ -50,6 +56,7 @@ const steps = fc.array(
     { weight: 4, arbitrary: stepOf('remove') },
     { weight: 1, arbitrary: stepOf('removeBefore') },
     { weight: 6, arbitrary: stepOf('index') },
+    { weight: 3, arbitrary: stepOf('indexEarly') },
     { weight: 1, arbitrary: stepOf('rebuild') },
   ),
   { minLength: 24, maxLength: 24, size: 'max' },
@@ -89,6 +96,16 @@ async function compare(steps: readonly Step[]): Promise<number> {
   const connection = createConnection(database)
   const tables = createTables(connection)
   const index = createLogIndex(tables, TUNING)
+  const builder = createRoundRunner(
+    {
+      filename,
+      driver: connection.driver.name,
+      tuning: EARLY_TUNING,
+      leaseMs: 10_000,
+      cacheBytes: DEFAULT_CACHE_BYTES,
+    },
+    pacerInMain,
+  )
 
   const take = async ([act, seconds]: Step, round: number): Promise<void> => {
     const { events } = await memory.list({ limit: 1000 })
@@ -100,6 +117,7 @@ async function compare(steps: readonly Step[]): Promise<number> {
       if (act === 'removeBefore') await audit.store.removeBefore(START + seconds[0]! * SECOND)
     }
     if (act === 'rebuild') connection.tryWrite(() => requestRebuild(connection))
+    if (act === 'indexEarly') while ((await builder.run(true)) === 'leased') await delay(10)
     if (act !== 'index' && act !== 'rebuild') return
     sealer.checkSoon()
     await sealer.settled()
@@ -117,6 +135,7 @@ async function compare(steps: readonly Step[]): Promise<number> {
     }
     return index.reads()
   } finally {
+    await builder.close()
     database.close()
     for (const audit of [memory, sqlite]) await audit.close()
     temp.remove()

@@ -32,7 +32,7 @@ export function createDriver(
       around(() =>
         run((client) => byKey(client, names, () => isSealDue(client, names, size, bounds))),
       ),
-    readUnsealed: (size) => around(() => readUnsealed(context, size)),
+    readUnsealed: (size, atLeast) => around(() => readUnsealed(context, size, atLeast)),
     numberColumns: (columns) => numberColumns(context, columns),
     beginSegment: (segment) => beginSegment(context, segment),
     insertChunks: ({ id }, from, chunks) => insertChunks(context, id, from, chunks),

@@ -46,19 +46,20 @@ export const BEGIN = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
   SET LOCAL jit = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;`
 
 /**
- * Reads the late events, oldest first, then the events after `sealed_to`, `size` in all, or fewer if a segment
- * has no room for more. Appends commit in
+ * Reads the late events, oldest first, then the events after `sealed_to`, up to `size` in all, or fewer if a
+ * segment has no room for more; `undefined` if there are fewer than `atLeast`. Appends commit in
  * the order of their times, so any event that is added later has a later time, or is listed as late.
  */
 export async function readUnsealed(
   context: DriverContext,
   size: number,
+  atLeast: number,
 ): Promise<UnsealedRows | undefined> {
   const { names, steps, run, bounds } = context
   const found = await run(async (client) => {
     const [row] = await askLast(client, `${BEGIN} ${selectIndexState(names)}`)
     const state = readIndexState(row)
-    const read = await readRows(client, context, state.sealedTo, size)
+    const read = await readRows(client, context, state.sealedTo, { size, atLeast })
     await ask(client, 'COMMIT')
     return read && { ...state, ...read }
   })
@@ -75,7 +76,7 @@ async function readRows(
   client: PostgresPoolClient,
   { names, bounds }: Pick<DriverContext, 'names' | 'bounds'>,
   sealedTo: Microseconds,
-  size: number,
+  { size, atLeast }: { readonly size: number; readonly atLeast: number },
 ): Promise<ReadRows | undefined> {
   const { readable, late: lateEvents } = names
   const late = await ask(
@@ -93,7 +94,7 @@ async function readRows(
   )
   const unsealed = late.length + Number(count![0])
   if (unsealed === 0) return undefined
-  if (unsealed < size && !(await isSealDue(client, names, size, bounds))) return undefined
+  if (unsealed < atLeast && !(await isSealDue(client, names, atLeast, bounds))) return undefined
 
   const rows: TextRow[] = []
   let left = maxStoredBytes(bounds)

@@ -2,7 +2,10 @@ import type { Due } from '../../../src/store-kit/index-builder/sealer.js'
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { INDEX_BOUNDS, type IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
-import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
+import type {
+  EarlySealing,
+  SealingTuning,
+} from '../../../src/store-kit/index-builder/segment-levels.js'
 import type { Connection } from '../connection/connection.js'
 import { onlyRow } from '../schema/only-row.js'
 import type { Compression } from './compression.js'
@@ -81,6 +84,26 @@ function isWorkDue(connection: Connection, { segmentSize, bounds }: SealingTunin
     readonly hasSome: 0 | 1
   }
   return hasSome === 1
+}
+
+const MARKS = 'SELECT appended, sealed FROM daybook_high_water, daybook_index'
+
+/** Says whether enough events have waited long enough to be sealed early, as far as this process knows. Takes microseconds. */
+export function createEarlyCheck(
+  connection: Connection,
+  { minEvents, afterMs }: EarlySealing,
+): () => boolean {
+  let known: number | undefined
+  let since = 0
+  return () => {
+    const { appended, sealed } = onlyRow(connection, MARKS) as {
+      readonly appended: number
+      readonly sealed: number
+    }
+    const now = performance.now()
+    if (sealed !== known) [known, since] = [sealed, now]
+    return appended - sealed >= minEvents && now - since >= afterMs
+  }
 }
 
 /** Whether a round would find work. Takes microseconds. */

@@ -28,7 +28,7 @@ export function createDriver(
     batchLimits: BATCH_LIMITS,
     hasGramsWhenSealed: false,
     isSealDue: async (size) => isSealDue(connection, size, context.bounds),
-    readUnsealed: (size) => readUnsealed(context, size),
+    readUnsealed: (size, atLeast) => readUnsealed(context, size, atLeast),
     numberColumns: (columns) => numberColumns(context, columns),
     beginSegment: (segment) => beginSegment(context, segment),
     insertChunks: (segment, from, chunks) => insertChunks(context, segment, from, chunks),

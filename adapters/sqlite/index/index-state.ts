@@ -13,7 +13,11 @@ import { checkRow } from '../schema/only-row.js'
  * has a time after `sealed_to`, or is listed in `daybook_late`.
  */
 
-export const DEFAULT_TUNING: SealingTuning = { segmentSize: 16_384, fanOut: 16 }
+export const DEFAULT_TUNING: SealingTuning = {
+  segmentSize: 16_384,
+  fanOut: 16,
+  early: { minEvents: 64, afterMs: 30_000 },
+}
 
 export interface SqliteSegmentRow extends SegmentRow {
   /** The count of removed events when the segment was built. The segment has none of the events removed by then. */

@@ -1,4 +1,6 @@
 import type { Microseconds } from '../../../src/event/timestamp.js'
+import { EARLY_LEVEL } from '../../../src/store-kit/index-builder/segment-levels.js'
+import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import { createDamageReporter } from '../../../src/store/damage.js'
 import type { Connection } from '../connection/connection.js'
 import { hasFreePages, releaseSomePages } from '../connection/free-pages.js'
@@ -26,14 +28,18 @@ const PAGE_OVERHEAD = 64
 /** The part of the file that may stay free for new events. */
 const MAX_FREE = 1 / 16
 
-// No block may begin within another one, so events before the end of the last block are never packed.
+// No block may begin within another one, so events before the end of the last block are never packed. Events after
+// those of the last full segment are packed later, so that the newest ones are read as they are.
 const STATE = `SELECT packed_to, max(packed_to, coalesce((SELECT max(last) FROM daybook_blocks), -1)) AS last,
-  sealed_to FROM daybook_packing, daybook_index`
+  min(sealed_to, coalesce((SELECT max(last) FROM daybook_segments
+    WHERE state = ${SegmentState.visible} AND level > ${EARLY_LEVEL}), -1)) AS sealed_to
+  FROM daybook_packing, daybook_index`
 
 interface State {
   readonly packed_to: Microseconds
   /** Events up to this time stay as they are. */
   readonly last: Microseconds
+  /** The end of the full segments. */
   readonly sealed_to: Microseconds
 }
 

@@ -13,8 +13,11 @@ import type { CreatePacer } from './pacing.js'
 
 /** Runs rounds of building the index, in this thread or in another. */
 export interface RoundRunner {
-  /** One call at a time. After it has rejected, the runner cannot be used again. */
-  run(): Promise<RoundEnd>
+  /**
+   * One call at a time. After it has rejected, the runner cannot be used again. `isEarly` seals fewer events than a
+   * segment has: see `EarlySealing`.
+   */
+  run(isEarly?: boolean): Promise<RoundEnd>
   /** Ends after the transaction under way and closes the connection. */
   close(): Promise<void>
 }
@@ -81,12 +84,13 @@ export function createRoundRunner(
     return createConnection(openForSealing({ filename, cacheBytes }, driver, lockWaitMs), driver)
   }
 
-  const round = async (): Promise<RoundEnd> => {
+  const round = async (isEarly: boolean): Promise<RoundEnd> => {
     throwIfAborted(signal)
     const open = (connection ??= connect())
     const pacer = createPacer(open, signal)
     return runRound({
       tuning,
+      isEarly,
       leaseMs,
       sealCheckMs: SEAL_CHECK_MS,
       lease: createLease(open, clock, signal),
@@ -106,7 +110,7 @@ export function createRoundRunner(
   }
 
   return {
-    run: () => (running = round()),
+    run: (isEarly = false) => (running = round(isEarly)),
     async close() {
       controller.abort()
       await running?.catch(() => {})

@@ -8,7 +8,7 @@ import {
 import type { Connection } from '../connection/connection.js'
 import { DEFAULT_CACHE_BYTES } from '../connection/page-cache.js'
 import type { Compression } from './compression.js'
-import { findDue } from './due.js'
+import { createEarlyCheck, findDue } from './due.js'
 import { DEFAULT_TUNING } from './index-state.js'
 import { pacerInMain } from './pacing.js'
 import { createRoundRunner, type RoundRunner } from './round-runner.js'
@@ -44,6 +44,8 @@ export function createSqliteSealer(
   const { database, driver } = connection
   const clock = systemClock()
   let runner: Promise<RoundRunner> | undefined
+  const isEarlyDue = tuning.early ? createEarlyCheck(connection, tuning.early) : () => false
+  let isEarly = false
   let canUseThread = true
   let idle: NodeJS.Timeout | undefined
 
@@ -82,7 +84,9 @@ export function createSqliteSealer(
       store: 'SQLite',
       findDue(): Due {
         try {
-          return findDue(connection, { tuning, compression }, clock())
+          isEarly = isEarlyDue()
+          const due = findDue(connection, { tuning, compression }, clock())
+          return isEarly && due === 'nothing' ? 'due' : due
         } catch {
           // The store's own calls report what is wrong with the file.
           return 'nothing'
@@ -90,8 +94,10 @@ export function createSqliteSealer(
       },
       async run() {
         clearTimeout(idle)
+        const wasEarly = isEarly
+        isEarly = false
         try {
-          const end = await (await (runner ??= start())).run()
+          const end = await (await (runner ??= start())).run(wasEarly)
           idle = setTimeout(() => void endRunner(), idleMs).unref()
           return end
         } catch (error) {

@@ -17,14 +17,17 @@ const options = workerData as RunnerOptions
 loadDriver(options.driver)
 const runner = createRoundRunner(options, pacerInThread, LOCK_WAIT_MS)
 
+async function run(isEarly: boolean): Promise<void> {
+  try {
+    post({ end: await runner.run(isEarly) })
+  } catch (error) {
+    post({ failure: error instanceof Error ? error.message : String(error) })
+  }
+}
+
 const handlers: Readonly<Record<ToThread, () => Promise<void>>> = {
-  async run() {
-    try {
-      post({ end: await runner.run() })
-    } catch (error) {
-      post({ failure: error instanceof Error ? error.message : String(error) })
-    }
-  },
+  run: () => run(false),
+  runEarly: () => run(true),
   async stop() {
     await runner.close()
     // Ends the thread. The port of Deno has no `close`.

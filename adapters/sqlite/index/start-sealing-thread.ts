@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads'
 import type { RoundEnd } from '../../../src/store-kit/index-builder/round.js'
 import type { RoundRunner, RunnerOptions } from './round-runner.js'
 
-export type ToThread = 'run' | 'stop'
+export type ToThread = 'run' | 'runEarly' | 'stop'
 export type FromThread = 'ready' | { readonly end: RoundEnd } | { readonly failure: string }
 
 /** A round ends between two transactions, which are short; reading may take longer. */
@@ -49,9 +49,9 @@ export async function startSealingThread(file: URL, options: RunnerOptions): Pro
   await nextMessage()
 
   return {
-    async run() {
+    async run(isEarly = false) {
       if (hasEnded) throw failure
-      post('run')
+      post(isEarly ? 'runEarly' : 'run')
       const message = await nextMessage()
       if (message === 'ready') throw new Error('the sealing thread has ignored a message')
       if ('failure' in message) throw new Error(message.failure)

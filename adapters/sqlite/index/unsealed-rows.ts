@@ -79,27 +79,29 @@ interface LateRow {
 }
 
 /**
- * Reads the late events, oldest first, then the events after `sealed_to`, `size` in all, or fewer if a segment
- * has no room for more.
+ * Reads the late events, oldest first, then the events after `sealed_to`, up to `size` in all, or fewer if a segment
+ * has no room for more; `undefined` if there are fewer than `atLeast`.
  */
 export async function readUnsealed(
   context: DriverContext,
   size: number,
+  atLeast: number,
 ): Promise<UnsealedRows | undefined> {
   const { connection, steps, write, bounds } = context
-  if (!isSealDue(connection, size, bounds)) return undefined
+  if (!isSealDue(connection, atLeast, bounds)) return undefined
   const start = checkRow(
     connection.statement(START).get({ size }) as SealingStart | undefined,
     START,
   )
   if (start.late + start.fresh === 0) forgetBytes(connection)
-  if (start.late + start.fresh < size && !isFullOfBytes(connection, bounds.bytes)) {
+  if (start.late + start.fresh < atLeast && !isFullOfBytes(connection, bounds.bytes)) {
     const sealed = start.appended - start.late - start.fresh
     await write(() => void connection.statement(CORRECT_COUNT).run(sealed, start.sealed))
     return undefined
   }
   await steps.pause()
-  return readFrom(context, start, size)
+  // Not those that were added since: `late_to` does not say which of them are late.
+  return readFrom(context, start, Math.min(size, start.late + start.fresh))
 }
 
 async function readFrom(

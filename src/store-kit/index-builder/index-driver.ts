@@ -6,7 +6,7 @@ import type { NamedChunk } from './column-chunks.js'
 
 /** A visible segment. */
 export interface SegmentRow extends SegmentInfo {
-  /** 0 for a sealed segment; a merged segment is one level above its parts. */
+  /** 0 for a sealed segment, or `EARLY_LEVEL`; a merged segment is one level above its highest part. */
   readonly level: number
 }
 
@@ -122,8 +122,11 @@ export interface IndexDriver<
 
   /** True if `size` events may be unsealed. */
   isSealDue(size: number): Promise<boolean>
-  /** The late events, oldest first, then the oldest others, `size` in all; `undefined` if there are fewer. */
-  readUnsealed(size: number): Promise<Unsealed | undefined>
+  /**
+   * The late events, oldest first, then the oldest others, up to `size` in all; `undefined` if there are fewer
+   * than `atLeast`, and not as many bytes as a segment may have.
+   */
+  readUnsealed(size: number, atLeast: number): Promise<Unsealed | undefined>
   /**
    * Numbers the names of columns, in any order. A number is never used for another name. Leaves out columns
    * whose names the store cannot keep, or for which it has no numbers left (`admittedColumns`).

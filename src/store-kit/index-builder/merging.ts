@@ -5,7 +5,7 @@ import { mergedChunks } from './merge-lists.js'
 import { chooseNames } from './merge-names.js'
 import { type MergedTimes, mergeTimes } from './merge-times.js'
 import { dropSegment } from './segment-dropping.js'
-import { nextToMerge } from './segment-levels.js'
+import { mergedLevel, nextToMerge } from './segment-levels.js'
 import { writeSegment } from './segment-writing.js'
 
 interface MergedEvents extends MergedTimes {
@@ -19,7 +19,7 @@ interface MergedEvents extends MergedTimes {
  */
 export async function mergeNext(builder: Builder): Promise<boolean> {
   const { driver, tuning } = builder
-  const parts = nextToMerge(await driver.visibleSegments(), tuning.fanOut)
+  const parts = nextToMerge(await driver.visibleSegments(), tuning)
   if (!parts) return false
   const events = await mergeEvents(builder, parts)
   const segment = events.times.length > 0 ? await writeMerged(builder, parts, events) : undefined
@@ -63,7 +63,7 @@ async function writeMerged(
   const isPartial = names.dropped.size > 0 || parts.some((part) => part.isPartial)
   return writeSegment(
     builder,
-    { level: parts[0]!.level + 1, times, removed, isPartial },
+    { level: mergedLevel(parts, tuning), times, removed, isPartial },
     withGramsWhenReady(mergedChunks(merge), tuning.minGramChunks),
     () => (feeds.every((feed) => feed.isReady()) ? steps.pause() : fetch()),
   )

@@ -31,7 +31,7 @@ async function buildAll(
     const { extract, removed } = await driver.repairs!.readRange(next, to, tuning.segmentSize)
     const last = extract.times.at(-1)
     if (last === undefined) break
-    built.push(await writeSealed(builder, extract, removed))
+    built.push(await writeSealed(builder, extract, { removed, level: 0 }))
     next = last + 1
   }
   return built

@@ -2,7 +2,7 @@ import type { Builder } from './builder.js'
 import type { IndexDriver } from './index-driver.js'
 import { mergeNext } from './merging.js'
 import { notingDamage, rebuildNext } from './rebuilding.js'
-import { sealNext } from './sealing.js'
+import { sealEarly, sealNext } from './sealing.js'
 import { dropAbandoned, dropExpired } from './segment-dropping.js'
 import type { SealingTuning } from './segment-levels.js'
 import { createSteps, LEASE_LOST, type StepOptions, type StepRunner } from './steps.js'
@@ -15,6 +15,8 @@ export interface RoundOptions extends Omit<StepOptions, 'afterRest'> {
   /** How often a merge checks whether enough new events are unsealed. */
   readonly sealCheckMs: number
   readonly createDriver: (steps: StepRunner) => IndexDriver
+  /** Seals fewer events than a segment has, once: see `EarlySealing`. */
+  readonly isEarly?: boolean
 }
 
 /**
@@ -22,7 +24,7 @@ export interface RoundOptions extends Omit<StepOptions, 'afterRest'> {
  * middle of a merge, which can take minutes, because queries read unsealed events row by row.
  */
 export async function runRound(options: RoundOptions): Promise<RoundEnd> {
-  const { tuning, sealCheckMs, createDriver, ...stepOptions } = options
+  const { tuning, sealCheckMs, createDriver, isEarly = false, ...stepOptions } = options
   let isMerging = false
   let checkAt = -Infinity
   const steps = createSteps({
@@ -80,8 +82,8 @@ export async function runRound(options: RoundOptions): Promise<RoundEnd> {
     const hasDroppedAbandoned = await repeat(dropAbandoned)
     const hasDroppedExpired = await repeat(dropExpired)
     let hasWorked = hasDroppedAbandoned || hasDroppedExpired
-    for (;;) {
-      const hasSealed = await seal()
+    for (let canSealEarly = isEarly; ; canSealEarly = false) {
+      const hasSealed = (await seal()) || (canSealEarly && (await sealEarly(builder)))
       const hasRebuilt = await rebuild()
       const hasMerged = await merge()
       const hasPacked = await pack()

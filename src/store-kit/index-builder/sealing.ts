@@ -3,9 +3,10 @@ import type { Columns } from '../index/columns.js'
 import type { Builder } from './builder.js'
 import { columnChunks, type NamedChunk, otherChunks } from './column-chunks.js'
 import { addToOtherNames } from './column-numbers.js'
-import type { NumberedColumn, WrittenSegment } from './index-driver.js'
+import type { NewSegment, NumberedColumn, WrittenSegment } from './index-driver.js'
 import { withGrams } from './list-grams.js'
 import { dropSegment } from './segment-dropping.js'
+import { EARLY_LEVEL } from './segment-levels.js'
 import { writeSegment } from './segment-writing.js'
 
 /**
@@ -13,30 +14,44 @@ import { writeSegment } from './segment-writing.js'
  * false if there are not. Returns true if another attempt may find more, even if another process sealed
  * these events first. If it throws, a hidden segment may remain, which `dropAbandoned` removes.
  */
-export async function sealNext(builder: Builder): Promise<boolean> {
+export const sealNext = (builder: Builder): Promise<boolean> =>
+  seal(builder, { atLeast: builder.tuning.segmentSize, level: 0 })
+
+/** Does the same with fewer events, if that is part of the tuning. */
+export const sealEarly = async (builder: Builder): Promise<boolean> => {
+  const { early } = builder.tuning
+  return early ? seal(builder, { atLeast: early.minEvents, level: EARLY_LEVEL }) : false
+}
+
+interface Seal {
+  readonly atLeast: number
+  readonly level: number
+}
+
+async function seal(builder: Builder, { atLeast, level }: Seal): Promise<boolean> {
   const { driver, tuning } = builder
-  const unsealed = await driver.readUnsealed(tuning.segmentSize)
+  const unsealed = await driver.readUnsealed(tuning.segmentSize, atLeast)
   if (!unsealed) return false
   const { extract, removed } = unsealed
   let segment: WrittenSegment | undefined
   if (extract.times.length > 0) {
-    segment = await writeSealed(builder, extract, removed)
+    segment = await writeSealed(builder, extract, { removed, level })
   }
   const isPublished = !segment?.isLost && (await driver.publish(segment, unsealed))
   if (!isPublished && segment) await dropSegment(builder, segment.id)
   return true
 }
 
-/** Writes a segment of level 0 that no query reads yet; there is at least one event. */
+/** Writes a segment that no query reads yet; there is at least one event. */
 export async function writeSealed(
   builder: Builder,
   { times, columns }: Extract,
-  removed: number | undefined,
+  { removed, level }: Pick<NewSegment, 'removed' | 'level'>,
 ): Promise<WrittenSegment> {
   const numbered = await numberColumns(builder, columns)
   const isPartial = hasPartial(columns)
   const chunks = sealedChunks(builder, numbered, columns)
-  return writeSegment(builder, { level: 0, times, removed, isPartial }, chunks)
+  return writeSegment(builder, { level, times, removed, isPartial }, chunks)
 }
 
 /** The chunks of a segment in the order of their keys. */

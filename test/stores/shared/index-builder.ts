@@ -2,11 +2,12 @@ import fc from 'fast-check'
 import type { JsonObject } from 'daybook'
 import { describe, expect, it } from 'vitest'
 import { mergeNext } from '../../../src/store-kit/index-builder/merging.js'
-import { sealNext } from '../../../src/store-kit/index-builder/sealing.js'
+import { sealEarly, sealNext } from '../../../src/store-kit/index-builder/sealing.js'
 import {
   dropAbandoned,
   dropExpired,
 } from '../../../src/store-kit/index-builder/segment-dropping.js'
+import { EARLY_LEVEL } from '../../../src/store-kit/index-builder/segment-levels.js'
 import { INDEX_BOUNDS, type IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import { type IndexFixture, OLD, someAttributes, TUNING } from '../../support/index-fixture.js'
@@ -26,6 +27,7 @@ const finishLate = (work: SlowWork): Promise<unknown> =>
 /** What the index builder does in any store. */
 export function describeIndexBuilder(index: IndexFixture): void {
   describe('sealing', () => describeSealing(index))
+  describe('early sealing', () => describeEarlySealing(index))
   describe('limited columns', () => describeBounds(index))
   describe('late events', () => describeLateEvents(index))
   describe('merging', () => describeMerging(index))
@@ -181,6 +183,56 @@ function describeBounds(index: IndexFixture): void {
     expect(await index.repeat(sealNext, tuning)).toBeGreaterThan(0)
     const segments = await index.visibleSegments()
     for (const { size } of segments) expect(size).toBeLessThan(6)
+    await index.expectSegments()
+  })
+}
+
+function describeEarlySealing(index: IndexFixture): void {
+  const tuning = { ...TUNING, early: { minEvents: 3, afterMs: 0 } }
+  const sealEarlyOnce = (): Promise<boolean> => sealEarly(index.builder(tuning))
+
+  it('seals all events, if there are enough', async () => {
+    await index.record(someAttributes(2))
+    expect(await sealEarlyOnce()).toBe(false)
+    await index.record(someAttributes(3, 2))
+    expect(await sealEarly(index.builder())).toBe(false)
+    expect(await sealEarlyOnce()).toBe(true)
+    expect(await sealEarlyOnce()).toBe(false)
+    expect(await index.truth()).toMatchObject({ segments: [[EARLY_LEVEL, 5]], unsealed: 0 })
+    await index.expectSegments()
+  })
+
+  it('leaves segments that are merged into full ones', async () => {
+    for (const count of [3, 4, 5]) {
+      await index.record(someAttributes(count))
+      expect(await sealEarlyOnce()).toBe(true)
+    }
+    expect(await index.repeat(mergeNext, tuning)).toBe(1)
+    expect((await index.truth()).segments).toEqual([[0, 12]])
+    await index.record(someAttributes(7, 12))
+    expect(await sealEarlyOnce()).toBe(true)
+    await index.record(someAttributes(16, 19))
+    expect(await index.seal()).toBe(2)
+    expect(await index.repeat(mergeNext, tuning)).toBe(1)
+    expect((await index.truth()).segments).toEqual([[1, 35]])
+    await index.expectSegments()
+  })
+
+  it('counts late events, and lists none of them twice', async () => {
+    await index.record(someAttributes(8))
+    expect(await index.seal()).toBe(1)
+    await index.importAt(oldTimes(2), 'late')
+    await index.record(someAttributes(1, 8))
+    expect(await sealEarlyOnce()).toBe(true)
+    expect(await index.lateTimes()).toEqual([])
+    expect(await index.truth()).toMatchObject({
+      segments: [
+        [EARLY_LEVEL, 3],
+        [0, 8],
+      ],
+      unsealed: 0,
+      missing: [],
+    })
     await index.expectSegments()
   })
 }

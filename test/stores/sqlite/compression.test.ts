@@ -3,15 +3,16 @@ import { AuditLog, type EventStore, parseTimestamp } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { sqliteStore, type SqliteStoreOptions } from 'daybook/sqlite'
 import { manualClock } from 'daybook/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { unpackBlock } from '../../../adapters/sqlite/schema/blocks.js'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
+import { EARLY_LEVEL } from '../../../src/store-kit/index-builder/segment-levels.js'
 import { runScript } from '../../support/child.js'
 import { countedBytes } from '../../support/counted-bytes.js'
 import { soakRounds, soakTimeout } from '../../support/soak.js'
 import { useSqliteFile } from '../../support/sqlite-file.js'
 import { sqliteTruth } from '../../support/sqlite-index.js'
-import { TUNING } from '../shared/sealer.js'
+import { SOON, TUNING } from '../shared/sealer.js'
 
 const file = useSqliteFile()
 
@@ -109,6 +110,26 @@ it('sealed events are compressed, and every query finds the same as before', asy
   expect((await audit.list('filter[text_cont]=text 9')).events).toEqual(
     (await other.list('filter[text_cont]=text 9')).events,
   )
+})
+
+it('events that were sealed early are compressed with later ones', async () => {
+  const early = { minEvents: 2, afterMs: 0 }
+  const { store, sealer } = createSqliteStore(
+    { filename: file.filename, compression: 'deflate' },
+    { tuning: { ...TUNING, early } },
+  )
+  const audit = logOn(store)
+  await record(audit, 10)
+  await vi.waitFor(() => expect(sqliteTruth(file.filename).unsealed).toBe(0), SOON)
+  expect(sqliteTruth(file.filename).segments).toEqual([
+    [0, 8],
+    [EARLY_LEVEL, 2],
+  ])
+  await sealer.settled()
+  expect(packed()).toBe(8)
+  await record(audit, 8)
+  await sealer.settled()
+  expect(packed()).toBe(18)
 })
 
 it('stores without the option, and read-only ones, read compressed events', async () => {

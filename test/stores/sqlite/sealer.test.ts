@@ -6,6 +6,7 @@ import { describe, expect, it, vi } from 'vitest'
 import type { SealerOptions } from '../../../adapters/sqlite/index/sealer.js'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import { sealingThreadFile } from '../../../adapters/sqlite/index/start-sealing-thread.js'
+import { EARLY_LEVEL } from '../../../src/store-kit/index-builder/segment-levels.js'
 import { execute } from '../../support/sqlite-file.js'
 import { sqliteTruth } from '../../support/sqlite-index.js'
 import { tempDir } from '../../support/temp.js'
@@ -60,6 +61,17 @@ describe('the sealer of a file', () => {
     await record(log, 1)
     await vi.waitFor(() => expect(sqliteTruth(filename).unsealed).toBe(0), SOON)
     expect(threadFile).toHaveBeenCalledTimes(1)
+  })
+
+  it('some events are sealed once they have waited', async () => {
+    const early = { minEvents: 3, afterMs: 100 }
+    const log = open({ tuning: { ...TUNING, early } })
+    await record(log, 2)
+    await delay(1500)
+    expect(sqliteTruth(filename)).toMatchObject({ segments: [], unsealed: 2 })
+    await record(log, 3)
+    await vi.waitFor(() => expect(sqliteTruth(filename).unsealed).toBe(0), SOON)
+    expect(sqliteTruth(filename)).toMatchObject({ segments: [[EARLY_LEVEL, 5]], missing: [] })
   })
 
   it.runIf(process.platform === 'linux')('close leaves no file open', async () => {

@@ -4,6 +4,7 @@ import type {
   SegmentRow,
 } from '../../../../src/store-kit/index-builder/index-driver.js'
 import { type RoundOptions, runRound } from '../../../../src/store-kit/index-builder/round.js'
+import { EARLY_LEVEL } from '../../../../src/store-kit/index-builder/segment-levels.js'
 import type { Lease, StepRunner } from '../../../../src/store-kit/index-builder/steps.js'
 import { createExtractor } from '../../../../src/store-kit/index/extract.js'
 
@@ -39,6 +40,7 @@ const tuning = { segmentSize: 2, fanOut: 3 }
 /** A driver on counters. Its segments have no chunks. */
 function fakeDriver(log: FakeLog, steps: StepRunner): IndexDriver {
   let nextId = 100
+  const begun = new Map<number, SegmentRow>()
   const call = <Result>(name: string, act: () => Result): Promise<Result> =>
     steps.run(async () => {
       log.calls.push(name)
@@ -49,20 +51,25 @@ function fakeDriver(log: FakeLog, steps: StepRunner): IndexDriver {
     batchLimits: { bytes: 1000, rows: 10 },
     hasGramsWhenSealed: false,
     isSealDue: async (size) => log.unsealed >= size,
-    async readUnsealed(size) {
-      if (log.unsealed < size) return undefined
+    async readUnsealed(size, atLeast) {
+      if (log.unsealed < atLeast) return undefined
       const extractor = createExtractor()
-      for (let time = 0; time < size; time++)
+      for (let time = 0; time < Math.min(size, log.unsealed); time++)
         extractor.add({ time, type: 'a:b:c', username: null, system: false, attributes: '{}' })
       return { extract: extractor.extract() }
     },
     numberColumns: async () => [],
-    beginSegment: () => call('begin', () => nextId++),
+    beginSegment: ({ level, times }) =>
+      call('begin', () => {
+        begun.set(nextId, { ...segment(nextId, level), size: times.length })
+        return nextId++
+      }),
     insertChunks: () => call('insert', () => true),
     publish: (written) =>
       call('publish', () => {
-        log.unsealed -= tuning.segmentSize
-        log.segments.push(segment(written!.id))
+        const published = begun.get(written!.id)!
+        log.unsealed -= published.size
+        log.segments.push(published)
         return true
       }),
     visibleSegments: async () => log.segments,
@@ -75,7 +82,7 @@ function fakeDriver(log: FakeLog, steps: StepRunner): IndexDriver {
     replace: (parts, merged) =>
       call('replace', () => {
         log.segments = log.segments.filter((one) => !parts.includes(one))
-        log.segments.push(segment(merged!.id, parts[0]!.level + 1))
+        log.segments.push(begun.get(merged!.id)!)
         return true
       }),
     hiddenSegments: async () => take(log.abandoned),
@@ -124,6 +131,23 @@ describe('a round', () => {
     expect(log.calls.slice(0, 3)).toEqual(['drop 7', 'drop 8', 'drop 9'])
     expect(log.unsealed).toBe(1)
     expect(log.segments.map(({ level }) => level)).toEqual([2])
+  })
+
+  it('seals fewer events than a segment has once, if that is requested', async () => {
+    const early = { ...tuning, segmentSize: 8, early: { minEvents: 3, afterMs: 0 } }
+    const log = newLog({ unsealed: 5 })
+    expect(await run(log, { tuning: early })).toBe('nothing')
+    expect(await run(log, { tuning: early, isEarly: true })).toBe('done')
+    expect(log.segments.map(({ level, size }) => [level, size])).toEqual([[EARLY_LEVEL, 5]])
+    log.unsealed = 2
+    expect(await run(log, { tuning: early, isEarly: true })).toBe('nothing')
+    log.unsealed = 11
+    expect(await run(log, { tuning: early, isEarly: true })).toBe('done')
+    expect(log.segments.map(({ level, size }) => [level, size])).toEqual([
+      [EARLY_LEVEL, 5],
+      [0, 8],
+    ])
+    expect(log.unsealed).toBe(3)
   })
 
   it('only drops segments if there is nothing else', async () => {

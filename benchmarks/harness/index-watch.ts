@@ -2,7 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import pg from 'pg'
 import { DEFAULT_TUNING as POSTGRES_TUNING } from '../../adapters/postgres/index/index-state.js'
+import { DEFAULT_CACHE_BYTES } from '../../adapters/sqlite/connection/page-cache.js'
 import { DEFAULT_TUNING as SQLITE_TUNING } from '../../adapters/sqlite/index/index-state.js'
+import { pacerInMain } from '../../adapters/sqlite/index/pacing.js'
+import { createRoundRunner } from '../../adapters/sqlite/index/round-runner.js'
 import type { SealingTuning } from '../../src/store-kit/index-builder/segment-levels.js'
 
 /* Waits until the attribute index of a log has caught up with its events. */
@@ -57,7 +60,9 @@ export function watchSqliteIndex(filename: string, compression = 'none'): IndexW
     const unpacked =
       compression !== 'none' &&
       database
-        .prepare('SELECT packed_to < sealed_to FROM daybook_packing, daybook_index')
+        .prepare(
+          'SELECT packed_to < (SELECT max(last) FROM daybook_segments WHERE state = 1 AND level >= 0) FROM daybook_packing',
+        )
         .pluck()
         .get() === 1
     return { unsealed, unpacked, fullest: Math.max(0, ...counts) }
@@ -66,6 +71,22 @@ export function watchSqliteIndex(filename: string, compression = 'none'): IndexW
     caughtUp: () => catchUp(SQLITE_TUNING, readState),
     close: async () => void database.close(),
   }
+}
+
+/** Seals the last events of a log that no process has open, as a process does that has it open for half a minute. */
+export async function sealRest(filename: string): Promise<void> {
+  const runner = createRoundRunner(
+    {
+      filename,
+      driver: 'better-sqlite3',
+      tuning: SQLITE_TUNING,
+      leaseMs: 10_000,
+      cacheBytes: DEFAULT_CACHE_BYTES,
+    },
+    pacerInMain,
+  )
+  while ((await runner.run(true)) === 'leased') await delay(POLL_MS)
+  await runner.close()
 }
 
 // Counts no more unsealed events than one segment takes.

@@ -66,6 +66,10 @@ export interface QueryAnswer {
   /** The result of each query. */
   readonly results: readonly QueryResult[]
   readonly steps?: readonly Step[] | undefined
+  /** Time that opening the target took. */
+  readonly openMilliseconds: number
+  /** Resident memory of the process after the queries. */
+  readonly rssBytes: number
 }
 
 export interface QueryResult {

@@ -1,15 +1,21 @@
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
+import { median } from 'simple-statistics'
 import { mediansOf, type Times } from '../harness/compare.js'
-import { milliseconds, whole } from '../harness/format.js'
+import { milliseconds, type Print, whole } from '../harness/format.js'
+import { SIZES } from '../harness/options.js'
 import type { Query } from '../harness/query.js'
 import { queriesOf, QUERY_CASES, type QueryCase } from '../harness/query-cases.js'
 import type { QueryAnswer, QueryJob, QuerySetup, Step } from '../harness/query-target.js'
-import { type Goal, type Row, rowOf } from '../harness/results.js'
+import { createRandom } from '../harness/random.js'
+import { type Goal, goalFor, type Row, rowOf } from '../harness/results.js'
 import { Worker } from '../harness/workers.js'
 import type { SqliteLog } from '../targets/sqlite-log.js'
 
-/* The first query of a process that opens a file that is not in the page cache. */
+/*
+ * The first query of a process that opens a file that is not in the page cache, and the memory of a process after
+ * many queries.
+ */
 
 /** Ways to evict a file from the page cache; each returns false where the system does not have it. */
 const EVICTIONS = {
@@ -43,6 +49,28 @@ interface ColdQuery {
   readonly ideal?: readonly string[]
 }
 
+const PAGE_BYTES = 4096
+const RANDOM_READS = 200
+
+/** Milliseconds of one read of a random page of a file that is not in the page cache. No store may have it open. */
+function randomRead(filename: string): number {
+  evict(filename)
+  const file = fs.openSync(filename, 'r')
+  try {
+    const pages = Math.floor(fs.fstatSync(file).size / PAGE_BYTES)
+    const random = createRandom(1)
+    const page = Buffer.alloc(PAGE_BYTES)
+    const reads = Array.from({ length: RANDOM_READS }, () => {
+      const start = performance.now()
+      fs.readSync(file, page, 0, PAGE_BYTES, random.below(pages) * PAGE_BYTES)
+      return performance.now() - start
+    })
+    return median(reads)
+  } finally {
+    fs.closeSync(file)
+  }
+}
+
 async function queryCold({
   setup,
   filename,
@@ -71,7 +99,22 @@ function noScanGoal(steps: readonly Step[] | undefined): Goal[] {
   return [{ goal: 'no scan', figure: rows, spread: [rows, rows], met: rows === 0, missedBy }]
 }
 
-async function coldRow(log: SqliteLog, one: QueryCase, at: number, rounds: number): Promise<Row> {
+/** Milliseconds of the first query of a process. */
+const coldLimit = (events: number): number => (events < SIZES['10m'] ? 10 : 20)
+
+interface Cold {
+  readonly log: SqliteLog
+  readonly rounds: number
+  readonly randomReadMs: number
+  /** Receives the times that opening the store took. */
+  readonly opened: number[]
+}
+
+const coldGroup = (log: SqliteLog, eviction: string, randomReadMs: number): string =>
+  `A cold file, SQLite, ${whole(log.events)} events: the first query of a process, with its ratio to one random read of 4 KiB, ${milliseconds(randomReadMs)} (evicted ${eviction})`
+
+async function coldRow(cold: Cold, one: QueryCase, at: number): Promise<Row> {
+  const { log, rounds, randomReadMs, opened } = cold
   const ours: QuerySetup = { side: 'daybook', store: { store: 'sqlite', filename: log.daybook } }
   const daybook: Times = { rounds: [], steps: undefined }
   const ideal: Times = { rounds: [], steps: undefined }
@@ -80,6 +123,7 @@ async function coldRow(log: SqliteLog, one: QueryCase, at: number, rounds: numbe
     const [query] = queriesOf(one, log, 1, 5_000_000 + round * 1000 + at) as [Query]
     const answer = await queryCold({ setup: ours, filename: log.daybook, query })
     eviction = answer.eviction
+    opened.push(answer.openMilliseconds)
     daybook.steps ??= answer.steps
     daybook.rounds.push(answer.milliseconds)
     if (!one.ideal) continue
@@ -95,18 +139,64 @@ async function coldRow(log: SqliteLog, one: QueryCase, at: number, rounds: numbe
   }
   console.error(`cold, ${one.name}: ${mediansOf(daybook).map(milliseconds).join(', ')}`)
   return rowOf({
-    group: `A cold file, SQLite, ${whole(log.events)} events: the first query of a process (evicted ${eviction})`,
+    group: coldGroup(log, eviction, randomReadMs),
     name: one.name,
     daybook: mediansOf(daybook),
     reference: one.ideal && { name: 'ideal index', figures: mediansOf(ideal) },
+    ratio: mediansOf(daybook).map((ms) => ms / randomReadMs),
     print: milliseconds,
-    goals: noScanGoal(daybook.steps),
+    goals: [
+      ...(log.events < SIZES['1m']
+        ? []
+        : [goalFor('below', coldLimit(log.events), mediansOf(daybook), { print: milliseconds })]),
+      ...noScanGoal(daybook.steps),
+    ],
+  })
+}
+
+const MIXED_QUERIES = 1000
+const MAX_SECONDS = 120
+
+const mebibytes: Print = (bytes) => `${whole(bytes / 2 ** 20)} MiB`
+
+/** How much more memory a process has after a thousand queries than one that has only loaded the driver. */
+async function memoryRow(log: SqliteLog, rounds: number): Promise<Row> {
+  const each = Math.ceil(MIXED_QUERIES / QUERY_CASES.length)
+  const figures: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    const bare = await Worker.start<'rss', number>('bare-process.ts', {})
+    const bareBytes = await bare.ask('rss')
+    await bare.end()
+    const setup: QuerySetup = { side: 'daybook', store: { store: 'sqlite', filename: log.daybook } }
+    const worker = await Worker.start<QueryJob, QueryAnswer>('query-process.ts', setup)
+    const byCase = QUERY_CASES.map((one, at) => queriesOf(one, log, each, 7_000_000 + round + at))
+    const queries = Array.from({ length: each }, (_, i) => byCase.map((some) => some[i]!)).flat()
+    const job = { queries: queries.slice(0, MIXED_QUERIES), warmUp: [], maxSeconds: MAX_SECONDS }
+    const { rssBytes } = await worker.ask(job)
+    await worker.end()
+    figures.push(rssBytes - bareBytes)
+  }
+  return rowOf({
+    group: `Memory of a process, SQLite, ${whole(log.events)} events`,
+    name: 'a thousand mixed queries, over a process that has only loaded the driver',
+    daybook: figures,
+    print: mebibytes,
+    goals: [goalFor('below', 80 * 2 ** 20, figures, { print: mebibytes })],
   })
 }
 
 export async function coldRows(log: SqliteLog, rounds: number): Promise<Row[]> {
   const rows: Row[] = []
+  const randomReadMs = randomRead(log.raw)
+  const opened: number[] = []
   for (const [at, one] of QUERY_CASES.filter(isColdCase).entries())
-    rows.push(await coldRow(log, one, at, rounds))
-  return rows
+    rows.push(await coldRow({ log, rounds, randomReadMs, opened }, one, at))
+  const opening = rowOf({
+    group: `A cold file, SQLite, ${whole(log.events)} events: opening the store`,
+    name: 'with the driver',
+    daybook: opened,
+    print: milliseconds,
+    goals: [goalFor('below', 30, opened, { print: milliseconds })],
+  })
+  return [...rows, opening, await memoryRow(log, rounds)]
 }

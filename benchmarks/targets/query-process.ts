@@ -50,7 +50,9 @@ function open(setup: QuerySetup): QueryTarget | Promise<QueryTarget> {
   }
 }
 
+const openStart = performance.now()
 const target = await open(readSetup() as QuerySetup)
+const openMilliseconds = performance.now() - openStart
 
 const resultOf = ({ ids, truncated }: Page): QueryResult => ({
   events: ids.length,
@@ -82,8 +84,9 @@ async function run({
     results.push(resultOf(page))
     if (performance.now() >= end) break
   }
+  const rssBytes = process.memoryUsage.rss()
   const steps = explain ? await target.explain?.(queries[0]!) : undefined
-  return { milliseconds, results, steps }
+  return { milliseconds, results, steps, openMilliseconds, rssBytes }
 }
 
 serveJobs(run, () => target.close())

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { perSecond, whole } from '../harness/format.js'
+import { sealRest } from '../harness/index-watch.js'
 import { type Size, SIZES } from '../harness/options.js'
 import type { Sample } from '../harness/query-cases.js'
 import { Worker } from '../harness/workers.js'
@@ -12,7 +13,7 @@ import type { Chunk, Job, Setup } from './log-process.js'
  */
 
 /** Changes when the files change; kept logs of another version are built again. */
-const VERSION = 3
+const VERSION = 4
 const MAX_CHUNK = 100_000
 const SAMPLES = 500
 
@@ -105,6 +106,7 @@ async function build(size: Size, folder: string): Promise<Facts> {
   const facts = await fill(SIZES[size], ours, plain)
   await closeWriter(ours)
   await closeWriter(plain)
+  await sealRest(daybook)
   // Written last: a folder without facts is not complete.
   fs.writeFileSync(file, JSON.stringify(facts))
   return facts

@@ -1,4 +1,4 @@
-import type { Appender } from './appender.js'
+import type { Appended, Appender } from './appender.js'
 import type { Availability } from './availability.js'
 import { type Deadlines, dueAt } from './deadlines.js'
 import { newEvents, searchStart } from './earlier-attempts.js'
@@ -24,8 +24,16 @@ export interface CommitterDependencies {
   }
 }
 
-/** Tries to store a batch once, and settles its entries. Returns those that have to be tried again. */
-export type Attempt = (batch: readonly QueueEntry[]) => Promise<readonly QueueEntry[]>
+/** The result of an attempt to store a batch. */
+export interface Attempted {
+  /** Settles the calls of the batch if it is stored. To be called within a turn of the event loop. */
+  readonly settle: (() => void) | undefined
+  /** The entries that have to be tried again. */
+  readonly again: readonly QueueEntry[]
+}
+
+/** Tries to store a batch once. If that fails, settles the entries that are not tried again. */
+export type Attempt = (batch: readonly QueueEntry[]) => Promise<Attempted>
 
 const NONE: readonly never[] = []
 
@@ -50,12 +58,14 @@ export function createCommitter({
     return deadline
   }
 
-  const commit = async (batch: readonly QueueEntry[], signal: AbortSignal): Promise<void> => {
-    const drafts = batch.map((entry) => entry.draft)
+  const commit = (batch: readonly QueueEntry[], signal: AbortSignal): Promise<Appended> => {
     const deadline = prepare(batch)
     deadlines.watch(deadline)
-    const since = searchStart(batch)
-    const { events, heldBack: times } = await appender.append(drafts, { signal, deadline, since })
+    const drafts = batch.map((entry) => entry.draft)
+    return appender.append(drafts, { signal, deadline, since: searchStart(batch) })
+  }
+
+  const settle = (batch: readonly QueueEntry[], { events, heldBack: times }: Appended): void => {
     const storedEntries = times.size === 0 ? batch : batch.filter(({ draft }) => !times.has(draft))
     const heldBack = times.size === 0 ? NONE : batch.filter(({ draft }) => times.has(draft))
     for (const entry of heldBack) {
@@ -63,7 +73,7 @@ export function createCommitter({
       observer.heldBack(entry.draft, times.get(entry.draft)!)
     }
     for (const entry of storedEntries) settlement.finish(entry)
-    const stored = times.size === 0 ? drafts : storedEntries.map((entry) => entry.draft)
+    const stored = storedEntries.map((entry) => entry.draft)
     if (stored.length > 0) observer.stored(newEvents(events, storedEntries), stored)
     for (const [i, entry] of storedEntries.entries()) entry.resolve(events[i])
     for (const entry of heldBack) entry.resolve(undefined)
@@ -72,8 +82,8 @@ export function createCommitter({
   return async (batch) => {
     const signal = appender.startAttempt()
     try {
-      await commit(batch, signal)
-      return NONE
+      const appended = await commit(batch, signal)
+      return { settle: () => settle(batch, appended), again: NONE }
     } catch (error) {
       const failure = asStoreFailure(store, error)
       const isDue = dueAt(performance.now())
@@ -83,7 +93,7 @@ export function createCommitter({
       if (failure.code !== 'ABORTED' && !isOver) {
         availability.on('storeFailed')
         for (const entry of batch) settlement.fail(entry, failure)
-        return NONE
+        return { settle: undefined, again: NONE }
       }
       const reason = reasonOf(failure, signal)
       const isForJournal = ({ policy }: QueueEntry): boolean => policy === 'queue'
@@ -94,7 +104,7 @@ export function createCommitter({
         // Older calls get into the journal first.
         else if (i < lastDue && isForJournal(entry)) settlement.toJournal(entry)
       }
-      return batch.filter(({ stage }) => stage === 'waiting')
+      return { settle: undefined, again: batch.filter(({ stage }) => stage === 'waiting') }
     }
   }
 }

@@ -38,9 +38,11 @@ export interface QueueEntry {
 export interface Queue {
   push(entry: QueueEntry): void
   isEmpty(): boolean
+  /** True if `count` entries wait. */
+  has(count: number): boolean
   /** Takes up to `count` of the oldest entries into flight, and drops settled ones on the way. */
   take(count: number): readonly QueueEntry[]
-  /** Ends the flight. Puts the entries that have to be tried again before all others. */
+  /** Ends the oldest flight. Puts the entries that have to be tried again before all others. */
   land(again: readonly QueueEntry[]): void
   /** Removes and returns the waiting entries that satisfy the condition. */
   extract(condition: (entry: QueueEntry) => boolean): readonly QueueEntry[]
@@ -58,10 +60,12 @@ const isJournalBound = ({ policy, stage }: QueueEntry): boolean =>
 
 export function createQueue(): Queue {
   let waiting: QueueEntry[] = []
-  let inFlight: readonly QueueEntry[] = []
+  let flights: readonly (readonly QueueEntry[])[] = []
+  const inFlight = (): readonly QueueEntry[] => flights.flat()
   return {
     push: (entry) => void waiting.push(entry),
     isEmpty: () => waiting.length === 0,
+    has: (count) => waiting.length >= count,
     take(count) {
       const batch: QueueEntry[] = []
       let passed = 0
@@ -71,11 +75,11 @@ export function createQueue(): Queue {
         if (entry.stage !== 'settled') batch.push(entry)
       }
       waiting = waiting.slice(passed)
-      inFlight = batch
+      flights = [...flights, batch]
       return batch
     },
     land(again) {
-      inFlight = []
+      flights = flights.slice(1)
       if (again.length > 0) waiting = [...again, ...waiting]
     },
     extract(condition) {
@@ -86,8 +90,8 @@ export function createQueue(): Queue {
       return extracted
     },
     holds: (entry) => waiting.includes(entry),
-    inFlight: () => inFlight,
-    all: () => [...inFlight, ...waiting],
-    hasJournalBound: () => inFlight.some(isJournalBound) || waiting.some(isJournalBound),
+    inFlight,
+    all: () => [...inFlight(), ...waiting],
+    hasJournalBound: () => inFlight().some(isJournalBound) || waiting.some(isJournalBound),
   }
 }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Appender } from './appender.js'
 import type { Availability } from './availability.js'
-import type { Attempt } from './committer.js'
+import type { Attempt, Attempted } from './committer.js'
 import type { JournalReplay } from './journal-replay.js'
 import type { Queue } from './queue.js'
 import type { Settlement } from './settlement.js'
@@ -16,6 +16,9 @@ export interface WriteLoopDependencies {
   readonly attempt: Attempt
   readonly replay: JournalReplay
 }
+
+/** The result of an attempt without a batch. */
+const NOTHING: Promise<Attempted> = Promise.resolve({ settle: undefined, again: [] })
 
 /** Writes batches and replays the journal while there is work. */
 export interface WriteLoop {
@@ -35,18 +38,31 @@ export function createWriteLoop({
 }: WriteLoopDependencies): WriteLoop {
   let running: Promise<void> | undefined
   const hasWork = (): boolean => !queue.isEmpty() || replay.isDue()
+  const isNextDue = (): boolean =>
+    store.appendsInBackground === true && queue.has(store.maxBatch) && !replay.isDue()
+  const attemptNext = (): Promise<Attempted> => {
+    const batch = queue.take(store.maxBatch)
+    return batch.length > 0 ? attempt(batch) : NOTHING
+  }
   const run = async (): Promise<void> => {
-    while (hasWork()) {
+    let next: Promise<Attempted> | undefined
+    while (next || hasWork()) {
       // Collects all calls of this turn; and the event loop gets a turn between two commits.
-      await nextTurn()
-      const batch = queue.take(store.maxBatch)
-      if (batch.length > 0) {
-        const again = await attempt(batch)
-        queue.land(again)
-        if (availability.isDown()) settlement.allToJournal(queue)
-        // Before any replay: otherwise the store would remove what the failed attempt may have stored.
-        if (again.length > 0) continue
+      if (!next) await nextTurn()
+      const { settle, again } = await (next ?? attemptNext())
+      next = undefined
+      if (settle) {
+        if (isNextDue()) {
+          // The store works on the next batch, which it sends in this turn, while the calls of this one continue.
+          next = attemptNext()
+          await nextTurn()
+        }
+        settle()
       }
+      queue.land(again)
+      if (availability.isDown()) settlement.allToJournal(queue)
+      // Before any replay: otherwise the store would remove what the failed attempt may have stored.
+      if (next || again.length > 0) continue
       if (replay.isDue()) await replay.attempt()
     }
     running = undefined

@@ -169,6 +169,12 @@ export interface EventStore {
   readonly readOnly?: boolean | undefined
   /** Maximum number of drafts to pass to one `append`. */
   readonly maxBatch: number
+  /**
+   * True if a server or a thread does the work of `append`. The store is then given the next full batch before
+   * the calls of the last one continue.
+   * @default false
+   */
+  readonly appendsInBackground?: boolean | undefined
   /** The clock of the store; `undefined` if the store uses the clock of its server. */
   readonly clock?: Clock | undefined
   /**

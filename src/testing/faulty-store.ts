@@ -4,7 +4,15 @@ import { createFaults } from './faults.js'
 /** The methods of a store that can be given faults: those that return a promise, except `close`. */
 export type FaultyMethod = Exclude<
   keyof EventStore,
-  'name' | 'maxBatch' | 'clock' | 'watch' | 'watchDamage' | 'watchClock' | 'acceptClock' | 'close'
+  | 'name'
+  | 'maxBatch'
+  | 'appendsInBackground'
+  | 'clock'
+  | 'watch'
+  | 'watchDamage'
+  | 'watchClock'
+  | 'acceptClock'
+  | 'close'
 >
 
 /**
@@ -49,6 +57,7 @@ export function faultyStore(store: EventStore): FaultyStore {
   return {
     name: store.name,
     maxBatch: store.maxBatch,
+    appendsInBackground: store.appendsInBackground,
     clock: store.clock,
 
     append: (drafts, options) => call('append', options, () => store.append(drafts, options)),

@@ -39,7 +39,9 @@ const NOTHING_COUNTED: EventCounts = {
 }
 
 /** A store that only records its calls. */
-export function fakeStore(options: { maxBatch?: number; answers?: Answer[] } = {}): FakeStore {
+export function fakeStore(
+  options: { maxBatch?: number; appendsInBackground?: boolean; answers?: Answer[] } = {},
+): FakeStore {
   const tried: string[][] = []
   const drafts: (readonly EventDraft[])[] = []
   const stored: string[] = []
@@ -50,6 +52,7 @@ export function fakeStore(options: { maxBatch?: number; answers?: Answer[] } = {
   return {
     name: 'fake',
     maxBatch: options.maxBatch ?? 100,
+    appendsInBackground: options.appendsInBackground,
     tried,
     drafts,
     deadlines,

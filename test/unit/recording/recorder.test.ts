@@ -106,6 +106,32 @@ describe('batches', () => {
     expect(recorder.waiting()).toBe(0)
   })
 
+  it('a store that works in the background has the next full batch before calls continue', async () => {
+    const [first, second] = [gate(), gate()]
+    const answers = [first.answer, second.answer]
+    const store = fakeStore({ maxBatch: 2, appendsInBackground: true, answers })
+    const { add, observed, recorder } = rig(store)
+    const tried: string[][][] = []
+    const calls = ['a', 'b', 'c', 'd', 'e'].map((type) =>
+      add(type).then(() => tried.push([...store.tried])),
+    )
+    await turns()
+    expect(store.tried).toEqual([['a', 'b']])
+    first.open()
+    await Promise.all(calls.slice(0, 2))
+    const both = [
+      ['a', 'b'],
+      ['c', 'd'],
+    ]
+    expect(tried).toEqual([both, both])
+    expect(observed).toEqual(['stored a', 'stored b'])
+    expect(recorder.waiting()).toBe(3)
+    second.open()
+    await recorder.flush()
+    expect(store.tried).toEqual([['a', 'b'], ['c', 'd'], ['e']])
+    expect(recorder.waiting()).toBe(0)
+  })
+
   it('the observer is called before a promise settles', async () => {
     const { add, observed } = rig()
     const seen: string[][] = []

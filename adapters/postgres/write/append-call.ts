@@ -60,11 +60,15 @@ export async function callFunction(
 ): Promise<Appended & { readonly serverTime: Microseconds }> {
   const [row] = await ask(
     client,
-    `SELECT to_json(times), to_json(opens_in), to_json(stored), server_time, moved
+    `SELECT first_time, to_json(times), to_json(opens_in), to_json(stored), server_time, moved
      FROM ${names.append}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     ...parameters,
   )
-  const [times, opensIn, attributes, serverTime, moved] = row!
+  const [first, times, opensIn, attributes, serverTime, moved] = row!
+  if (first !== null) {
+    const stored = drafts.map((draft, i) => storedEvent(draft, Number(first) + i))
+    return { stored, suppressed: [], moved: Number(moved), serverTime: Number(serverTime) }
+  }
   const read = (json: string | null | undefined): unknown => JSON.parse(json ?? 'null')
   const periods = read(opensIn) as ResultArray<Microseconds>
   return {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog, type FailurePolicy } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
+import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import { draft } from '../../../src/testing/conformance/helpers.js'
@@ -21,6 +22,31 @@ const stored = async (): Promise<[number, string][]> =>
      WHERE type = 'test:event' ORDER BY created_at`)) as [number, string][]
 
 const numbers = async (): Promise<number[]> => (await stored()).map(([n]) => n)
+
+it('an append is one message to the server', async () => {
+  const pool = new pg.Pool({ connectionString: database().url, max: 1 })
+  /** The statements between taking the connection from the pool and giving it back. */
+  const uses: string[][] = []
+  pool.on('acquire', () => uses.push([]))
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...args: unknown[]) => unknown
+    Object.assign(client, {
+      query(...args: [{ readonly text: string }]) {
+        uses.at(-1)!.push(args[0].text)
+        return query(...args)
+      },
+    })
+  })
+  const store = postgresStore({ pool, schema: schema() })
+  // The first one connects and creates the schema.
+  await store.append([draft({ n: 0 })])
+  uses.length = 0
+  for (let n = 0; n < 20; n++) await store.append([draft({ n }), draft({ n })])
+  const appends = uses.filter((texts) => texts.some((text) => text.includes('append(')))
+  expect(appends.map((texts) => texts.length)).toEqual(Array(20).fill(1))
+  await store.close()
+  await pool.end()
+})
 
 describe('an event whose acknowledgement is lost', () => {
   const DEADLINE_MS = 10_000

@@ -164,6 +164,9 @@ export const askLast = async (client: PostgresPoolClient, text: string): Promise
 export const DURABLE = `CASE current_setting('synchronous_commit')
   WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END`
 
+/** SQL expression that makes the transaction's commit not wait for the disk: a crash may undo it. */
+export const ASYNC_COMMIT = `set_config('synchronous_commit', 'off', true)`
+
 /** Runs `act` in a READ COMMITTED transaction. */
 export async function runInTransaction<Result>(
   client: PostgresPoolClient,

@@ -1,7 +1,6 @@
 import type { Lease } from '../../../src/store-kit/index-builder/steps.js'
-import { ask, type PostgresPoolClient } from '../connection/client.js'
+import { ask, ASYNC_COMMIT, type PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
-import { ASYNC_COMMIT } from './transaction-settings.js'
 
 /*
  * The lease is a row and not a lock of the session, because a connection pooler may share sessions among

@@ -1,11 +1,16 @@
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
-import { ask, askLast, type PostgresPoolClient, type TextRow } from '../connection/client.js'
+import {
+  ask,
+  ASYNC_COMMIT,
+  askLast,
+  type PostgresPoolClient,
+  type TextRow,
+} from '../connection/client.js'
 import { isCorrupt } from '../connection/failures.js'
 import type { Names } from '../schema/names.js'
 import { ONLY_KEY } from './by-key.js'
 import type { DriverContext } from './driver-context.js'
 import { changeIndexState, loadSegments } from './index-state.js'
-import { ASYNC_COMMIT } from './transaction-settings.js'
 
 /** Rows that one transaction removes. */
 const MAX_ROWS = 500

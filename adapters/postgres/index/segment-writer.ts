@@ -5,7 +5,7 @@ import type {
   WrittenSegment,
 } from '../../../src/store-kit/index-builder/index-driver.js'
 import { keyOf, UNNAMED_LISTS, SegmentState } from '../../../src/store-kit/index/segment-source.js'
-import { ask, type PostgresPoolClient } from '../connection/client.js'
+import { ask, ASYNC_COMMIT, type PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { eventsDigest } from '../../../src/store-kit/index/checksums.js'
@@ -15,7 +15,6 @@ import { chunkChecksum } from './checksums.js'
 import type { DriverContext } from './driver-context.js'
 import { sumSegment } from './index-state.js'
 import { keyBytes } from './segment-keys.js'
-import { ASYNC_COMMIT } from './transaction-settings.js'
 
 export const BATCH_LIMITS: BatchLimits = { bytes: 262_144, rows: Infinity }
 
@@ -51,7 +50,10 @@ export async function beginSegment(
   return Number(row![0])
 }
 
-/** The row lock makes a process that is about to remove the segment wait. */
+/**
+ * The row lock makes a process that is about to remove the segment wait. The chunks become durable with the
+ * transaction that makes the segment visible, or a crash removes them as if they had never been written.
+ */
 export async function insertChunks(
   { names: { segments, chunks }, run }: DriverContext,
   id: number,

@@ -1,10 +1,11 @@
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { Watchers } from '../../../src/store-kit/watchers.js'
-import { ask } from '../connection/client.js'
+import { ask, ASYNC_COMMIT } from '../connection/client.js'
 import type { PostgresLog } from './log.js'
 
 // Each commit with a NOTIFY takes a lock that the whole server shares, so notifications are coalesced
-// and sent in transactions of their own (https://www.postgresql.org/docs/current/sql-notify.html).
+// and sent in transactions of their own (https://www.postgresql.org/docs/current/sql-notify.html), which do not
+// wait for the disk.
 const NOTIFY_EVERY_MS = 50
 const SEND_MS = 5000
 
@@ -28,7 +29,9 @@ export function createNotifier(
 
   const send = async (): Promise<void> => {
     using wait = timeoutSignal(SEND_MS)
-    await log.use(wait.signal, (client) => ask(client, `SELECT pg_notify($1, '')`, channel))
+    await log.use(wait.signal, (client) =>
+      ask(client, `SELECT pg_notify($1, ''), ${ASYNC_COMMIT}`, channel),
+    )
   }
 
   const notify = (): void => {

@@ -1,34 +1,48 @@
 import type { StoreHealth } from '../../src/store/health.js'
 import { ask, type PostgresPoolClient } from './connection/client.js'
 import { isTransient } from './connection/failures.js'
+import type { Backpressure } from './index/backpressure.js'
 import { DEFAULT_TUNING, loadSegments } from './index/index-state.js'
+import { unindexedSql } from './index/unindexed.js'
 import { withoutTimeLimit } from './log/calls.js'
 import type { PostgresLog } from './log/log.js'
 import type { Names } from './schema/names.js'
 
 const { segmentSize } = DEFAULT_TUNING
 
-// More are not counted.
-const MAX_WAITING = 4 * segmentSize + 1
+/** How recording waits for the index. */
+export type IndexDelay = Pick<Backpressure, 'maxUnindexed' | 'delayedMs'>
+
+/** More events that are not indexed are not counted. */
+const maxCounted = (delay: IndexDelay | undefined): number =>
+  Math.max(4 * segmentSize, delay?.maxUnindexed ?? 0) + 1
 
 /** Whether the server refuses writes, the events that are in no segment, and the bytes of all tables of $2. */
-const healthSql = ({ events, late, indexState }: Names): string => `
-  WITH state AS MATERIALIZED (SELECT sealed_to FROM ${indexState})
-  SELECT current_setting('transaction_read_only'),
-    (SELECT count(*) FROM (SELECT FROM ${events}
-      WHERE created_at > (SELECT sealed_to FROM state) ORDER BY created_at LIMIT $1) AS fresh)
-    + (SELECT count(*) FROM (SELECT FROM ${late}
-      WHERE created_at <= (SELECT sealed_to FROM state) LIMIT $1) AS late),
+const healthSql = (names: Names): string => `
+  WITH state AS MATERIALIZED (SELECT sealed_to FROM ${names.indexState})
+  SELECT current_setting('transaction_read_only'), ${unindexedSql(names, '$1')},
     (SELECT sum(pg_total_relation_size(oid)) FROM pg_class
       WHERE relkind = 'r' AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $2))`
 
-async function readHealth(client: PostgresPoolClient, names: Names): Promise<StoreHealth> {
-  const [row] = await ask(client, healthSql(names), MAX_WAITING, names.schemaName)
+async function readHealth(
+  client: PostgresPoolClient,
+  names: Names,
+  delay: IndexDelay | undefined,
+): Promise<StoreHealth> {
+  const [row] = await ask(client, healthSql(names), maxCounted(delay), names.schemaName)
   const [isReadOnly, waiting, size] = row!
   const damaged = (await loadSegments(client, names)).filter(({ isDamaged }) => isDamaged)
   return {
     writable: isReadOnly !== 'on',
-    index: { waiting: Number(waiting), damaged: damaged.length, batch: segmentSize },
+    index: {
+      waiting: Number(waiting),
+      damaged: damaged.length,
+      batch: segmentSize,
+      ...(delay && {
+        maxWaiting: delay.maxUnindexed,
+        recordingDelayedMs: Math.round(delay.delayedMs()),
+      }),
+    },
     disk: { sizeBytes: Number(size) },
   }
 }
@@ -37,10 +51,11 @@ async function readHealth(client: PostgresPoolClient, names: Names): Promise<Sto
 export const databaseHealth = (
   log: PostgresLog,
   signal: AbortSignal | undefined,
+  delay?: IndexDelay,
 ): Promise<StoreHealth> =>
   withoutTimeLimit(signal, async (waiting) => {
     const read = (): Promise<StoreHealth> =>
-      log.use(waiting, (client) => readHealth(client, log.names))
+      log.use(waiting, (client) => readHealth(client, log.names, delay))
     try {
       return await read()
     } catch (error) {

@@ -11,6 +11,7 @@ import { ask } from './connection/client.js'
 import { createFollower } from './log/follower.js'
 import { importInto } from './write/import.js'
 import { isRebuildRequested, requestRebuild, setDamaged } from './index/repairs.js'
+import { type BackpressureOptions, createBackpressure } from './index/backpressure.js'
 import { createPostgresSealer, type PostgresSealer, type SealerOptions } from './index/sealer.js'
 import { DEFAULT_TUNING } from './index/index-state.js'
 import { changeLive, closeLive, touchLive } from './write/live.js'
@@ -29,6 +30,8 @@ import { createWriter } from './write/writer.js'
 
 // A batch of this size holds the lock for some milliseconds.
 const MAX_BATCH = 500
+// A write waits no longer for the index: by then it would have grown.
+const MAX_WAIT_MS = 5000
 // How often to check whether the index was built anew.
 const REBUILD_CHECK_MS = 200
 
@@ -86,12 +89,13 @@ type ReadingTuning = Partial<Pick<ReadingOptions, 'firstProbe' | 'minIndexed'>>
 /** The store and the builder of its index, with settings that tests change. */
 export function createPostgresStore(
   options: PostgresStoreOptions,
-  sealing: Partial<SealerOptions> = {},
+  sealing: Partial<SealerOptions & Pick<BackpressureOptions, 'maxWaitMs'>> = {},
   { firstProbe = FIRST_PROBE_SIZE, minIndexed }: ReadingTuning = {},
 ): { readonly store: EventStore; readonly sealer: PostgresSealer } {
   const { tuning = DEFAULT_TUNING } = sealing
   const names = namesIn(options.schema ?? 'daybook')
-  const { pool, end, partitions, queryTimeoutMs } = readOptions(options)
+  const { pool, end, partitions, queryTimeoutMs, maxUnindexed: max } = readOptions(options)
+  const { maxUnindexed = max, maxWaitMs = MAX_WAIT_MS } = sealing
   const { readPool } = options
   const processTime = options.clock ?? systemClock()
   const guard = createClockGuard(processTime.monotonic)
@@ -106,9 +110,17 @@ export function createPostgresStore(
     onPrepared: (state) => writer.adopt(state),
   })
   const follower = createFollower(log, pool)
-  const writer = createWriter(log, follower.notify)
+  const sealer = createPostgresSealer(log, { maxUnindexed, ...sealing })
+  const pressure =
+    maxUnindexed === Infinity
+      ? undefined
+      : createBackpressure(log, { maxUnindexed, maxWaitMs, build: sealer.checkSoon })
+  const onVisible = (events: number): void => {
+    pressure?.added(events)
+    follower.notify()
+  }
+  const writer = createWriter(log, onVisible, pressure?.ready)
   const liveness = createLivenessMonitor(log, follower.notify)
-  const sealer = createPostgresSealer(log, sealing)
   const own: OwnWrites = { appended: 0, walPosition: undefined }
   const closing = new AbortController()
   let closed: Promise<void> | undefined
@@ -146,6 +158,7 @@ export function createPostgresStore(
   const store: EventStore = {
     name: 'postgres',
     maxBatch: MAX_BATCH,
+    appendsInBackground: true,
     clock,
     ...createReading(log, {
       clock,
@@ -158,6 +171,7 @@ export function createPostgresStore(
       check,
       onListed: () => sealer.checkSoon(),
       onDamaged: noteDamaged,
+      indexDelay: pressure,
     }),
 
     async append(drafts, options = {}) {
@@ -183,9 +197,11 @@ export function createPostgresStore(
     async importEvents(events, { signal } = {}) {
       check(signal)
       if (events.length === 0) return { imported: 0, skipped: 0 }
+      await pressure?.ready(signal)
       const result = await withoutTimeLimit(signal, (waiting) =>
         log.write(waiting, (client) => importInto(client, log, events)),
       )
+      pressure?.added(result.imported)
       sealer.checkSoon(true)
       if (result.imported > 0) await noteOwnWrite(signal)
       return result

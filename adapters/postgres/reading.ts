@@ -33,7 +33,7 @@ import type { Names } from './schema/names.js'
 import { findUnreadable, UnreadableAmong } from './schema/find-unreadable.js'
 import { createReadableEvents } from './schema/readable-events.js'
 import { findEvent } from './schema/rows.js'
-import { databaseHealth } from './health.js'
+import { databaseHealth, type IndexDelay } from './health.js'
 import { verifyLog } from './verify.js'
 
 /** The WAL position that the answering server has reached, at least $1. */
@@ -67,6 +67,8 @@ export interface ReadingOptions {
   readonly onListed: () => void
   /** Called when a segment was found damaged. */
   readonly onDamaged: (segment: number) => void
+  /** `undefined` if recording never waits for the index. */
+  readonly indexDelay?: IndexDelay | undefined
 }
 
 /** The WAL position of the answering server, at least `known`. */
@@ -193,7 +195,7 @@ export function createReading(
   'get' | 'list' | 'count' | 'excess' | 'openEvents' | 'health' | 'verify' | 'watchDamage'
 > {
   const { clock, readPool, queryTimeoutMs, tuning, firstProbe, own, check } = options
-  const { onListed, onDamaged, minIndexed = MIN_INDEXED } = options
+  const { onListed, onDamaged, indexDelay, minIndexed = MIN_INDEXED } = options
   const { names } = log
   const damages = createDamageReporter()
   const reader = createReader(log, readPool, queryTimeoutMs, own)
@@ -296,7 +298,7 @@ export function createReading(
 
     async health({ signal } = {}) {
       check(signal)
-      return databaseHealth(log, signal)
+      return databaseHealth(log, signal, indexDelay)
     },
 
     async verify(options = {}) {

@@ -156,9 +156,9 @@ function recordingHealth(outage: Outage | undefined): PartOf<'recording'> {
   return { status: 'warn', failures: outage.failures, failingSince }
 }
 
-function indexHealth({ waiting, damaged, batch }: IndexHealth): PartOf<'index'> {
-  const isLate = damaged > 0 || waiting > MAX_INDEX_BATCHES * batch
-  return { status: isLate ? 'warn' : 'pass', waiting, damaged }
+function indexHealth({ batch, ...figures }: IndexHealth): PartOf<'index'> {
+  const isLate = figures.damaged > 0 || figures.waiting > MAX_INDEX_BATCHES * batch
+  return { status: isLate ? 'warn' : 'pass', ...figures }
 }
 
 function journalHealth({ length }: EventJournal): PartOf<'journal'> {

@@ -15,6 +15,10 @@ export interface IndexHealth {
   readonly damaged: number
   /** Number of events that are indexed together. Up to as many wait in normal operation. */
   readonly batch: number
+  /** While more events wait for the index, recording waits for it too. Missing if recording never does. */
+  readonly maxWaiting?: number | undefined
+  /** How long recording in this process has waited for the index so far, in milliseconds. */
+  readonly recordingDelayedMs?: number | undefined
 }
 
 export interface DiskHealth {

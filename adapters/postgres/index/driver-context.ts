@@ -8,6 +8,8 @@ export interface DriverContext {
   readonly names: Names
   readonly steps: StepRunner
   readonly bounds: IndexBounds
+  /** If the index is this many segments behind, the builder does not rest while events are written. */
+  readonly maxBehind: number
   /** Runs `act`, a short transaction, on a connection of the pool, then rests. */
   readonly run: <Result>(act: (client: PostgresPoolClient) => Promise<Result>) => Promise<Result>
 }

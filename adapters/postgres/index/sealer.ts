@@ -17,7 +17,10 @@ import { createLease } from './lease.js'
 import { createPacer } from './pacing.js'
 
 /** A lease lasts for at most a minute. */
-export type SealerOptions = CommonSealerOptions
+export interface SealerOptions extends CommonSealerOptions {
+  /** Sealing does not rest while more events are in no segment. */
+  readonly maxUnindexed: number
+}
 
 export interface PostgresSealer extends Sealer {
   /** `hasWritten` says that this process has just written, so that the sealer rests longer. */
@@ -29,7 +32,11 @@ const DEFAULTS: SealerOptions = {
   leaseMs: 10_000,
   checkMs: 1000,
   maxPauseMs: 60_000,
+  maxUnindexed: Infinity,
 }
+
+/** If the index is this many segments behind, sealing does not rest, however many events may be unindexed. */
+const MAX_BEHIND = 8
 
 /** How often a merge checks whether enough new events are unsealed. */
 const SEAL_CHECK_MS = 1000
@@ -46,8 +53,9 @@ export function createPostgresSealer(
   given: Partial<SealerOptions> = {},
 ): PostgresSealer {
   const options = { ...DEFAULTS, ...given }
-  const { tuning, leaseMs } = options
+  const { tuning, leaseMs, maxUnindexed } = options
   const { names } = log
+  const maxBehind = Math.max(1, Math.min(MAX_BEHIND, Math.floor(maxUnindexed / tuning.segmentSize)))
   const pacer = createPacer()
   const closing = new AbortController()
   const giveUp = new AbortController()
@@ -90,6 +98,7 @@ export function createPostgresSealer(
               names,
               steps,
               bounds: tuning.bounds ?? INDEX_BOUNDS,
+              maxBehind,
               run: (act) =>
                 steps.run(() =>
                   use(STEP_TIMEOUT_MS, async (client) => {

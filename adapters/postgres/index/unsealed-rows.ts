@@ -22,7 +22,7 @@ interface ReadRows {
   readonly late: readonly string[]
   /** They include all events after `sealedTo` up to this time. */
   readonly upTo: Microseconds
-  /** Number of segments that the unsealed events would fill, at most `MAX_BEHIND`. */
+  /** Number of segments that the unsealed events would fill, at most `maxBehind`. */
   readonly behind: number
 }
 
@@ -30,16 +30,14 @@ export interface UnsealedRows extends UnsealedEvents, IndexState, Pick<ReadRows,
   readonly removed: number
 }
 
-/** If the index is this many segments behind, the builder no longer rests while events are written. */
-const MAX_BEHIND = 8
-
 const MAX_REST_FACTOR = 4
 
 /**
- * Sealing rests long while it is little behind, to leave the server to a burst of events, and less the
- * further it is behind, so that the backlog does not keep growing.
+ * Sealing rests long while it is little behind, to leave the server and this process to a burst of events, and from
+ * the middle on less the further it is behind.
  */
-const restFactor = (behind: number): number => (behind < MAX_BEHIND ? MAX_REST_FACTOR / behind : 0)
+const restFactor = (behind: number, maxBehind: number): number =>
+  MAX_REST_FACTOR * Math.min(1, (maxBehind - behind) / (maxBehind / 2 + 1))
 
 // Index scans only: without current statistics of a table that has grown, the planner would sort all of it.
 export const BEGIN = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
@@ -55,7 +53,7 @@ export async function readUnsealed(
   size: number,
   atLeast: number,
 ): Promise<UnsealedRows | undefined> {
-  const { names, steps, run, bounds } = context
+  const { names, steps, run, bounds, maxBehind } = context
   const found = await run(async (client) => {
     const [row] = await askLast(client, `${BEGIN} ${selectIndexState(names)}`)
     const state = readIndexState(row)
@@ -65,7 +63,7 @@ export async function readUnsealed(
   })
   if (!found) return undefined
   const { rows, behind, ...unsealed } = found
-  steps.setRestFactor(restFactor(behind))
+  steps.setRestFactor(restFactor(behind, maxBehind))
   return { ...unsealed, extract: await extractRows(steps, bounds, rows) }
 }
 
@@ -74,7 +72,7 @@ const STEP = 128
 
 async function readRows(
   client: PostgresPoolClient,
-  { names, bounds }: Pick<DriverContext, 'names' | 'bounds'>,
+  { names, bounds, maxBehind }: Pick<DriverContext, 'names' | 'bounds' | 'maxBehind'>,
   sealedTo: Microseconds,
   { size, atLeast }: { readonly size: number; readonly atLeast: number },
 ): Promise<ReadRows | undefined> {
@@ -90,7 +88,7 @@ async function readRows(
     `SELECT count(*) FROM
        (SELECT FROM ${readable.sql()} WHERE created_at > $1 ORDER BY created_at LIMIT $2) AS fresh`,
     sealedTo,
-    MAX_BEHIND * size,
+    maxBehind * size,
   )
   const unsealed = late.length + Number(count![0])
   if (unsealed === 0) return undefined
@@ -146,7 +144,7 @@ async function readRows(
     rows,
     late: [...late.slice(0, lateCount), ...passed].map(([id]) => id!),
     upTo,
-    behind: Math.min(MAX_BEHIND, Math.floor(unsealed / size)),
+    behind: Math.min(maxBehind, Math.floor(unsealed / size)),
   }
 }
 

@@ -23,6 +23,13 @@ interface CommonOptions extends QueryTimeoutOptions {
    */
   readonly partitions?: Partitions
   /**
+   * Maximum number of events that are not in the index, at least 16,384. While there are more, recording and
+   * importing wait for the index, but an event no longer than half of its time to the deadline, and not for an index
+   * that has stopped growing. Each process may exceed it by an eighth. `Infinity`: nothing waits.
+   * @default 65536
+   */
+  readonly maxUnindexed?: number
+  /**
    * Only reads: nothing is created, migrated, moved or indexed. The role needs USAGE on the schema and SELECT
    * on its tables and sequences. Methods that write reject with `READ_ONLY`.
    * @default false
@@ -44,27 +51,39 @@ export type PostgresStoreOptions = CommonOptions &
       }
   )
 
-type ResolvedOptions = Required<Pick<CommonOptions, 'partitions' | 'queryTimeoutMs'>> & {
+type ResolvedOptions = Required<
+  Pick<CommonOptions, 'partitions' | 'queryTimeoutMs' | 'maxUnindexed'>
+> & {
   readonly pool: PostgresPool
   readonly end: () => Promise<void>
 }
 
+/** Two segments: fewer than one are never indexed. */
+const MIN_UNINDEXED = 16_384
+
 /** Throws `MISSING_DEPENDENCY` or `INVALID_OPTION`. */
 export function readOptions(options: PostgresStoreOptions): ResolvedOptions {
-  const { partitions = 'month' } = options
+  const { partitions = 'month', maxUnindexed = 65_536 } = options
   if (!['month', 'day', 'none'].includes(partitions))
     throw new AuditLogError(
       'INVALID_OPTION',
       `partitions must be month, day or none; it is ${partitions}`,
     )
+  const isWhole = Number.isSafeInteger(maxUnindexed) || maxUnindexed === Infinity
+  if (!isWhole || maxUnindexed < MIN_UNINDEXED)
+    throw new AuditLogError(
+      'INVALID_OPTION',
+      `maxUnindexed must be a whole number of at least ${MIN_UNINDEXED}, or Infinity; it is ${String(maxUnindexed)}`,
+    )
   const queryTimeoutMs = readQueryTimeout(options)
+  const common = { partitions, queryTimeoutMs, maxUnindexed }
   if ('pool' in options && typeof options.pool?.connect === 'function')
-    return { partitions, queryTimeoutMs, pool: options.pool, end: () => Promise.resolve() }
+    return { ...common, pool: options.pool, end: () => Promise.resolve() }
   if (!('connectionString' in options) || typeof options.connectionString !== 'string')
     throw new AuditLogError(
       'INVALID_OPTION',
       'the Postgres store needs a connectionString, or a pool of pg',
     )
   const own = openPool(options.connectionString)
-  return { partitions, queryTimeoutMs, pool: own, end: () => own.end() }
+  return { ...common, pool: own, end: () => own.end() }
 }

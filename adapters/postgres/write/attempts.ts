@@ -12,11 +12,11 @@ export interface Attempts {
   idleMs(): number
 }
 
-/** `onVisible` is called when an attempt has made events visible. */
+/** `onVisible` is called with the number of events that an attempt has made visible. */
 export function createAttempts(
   log: PostgresLog,
   appender: Appender,
-  onVisible: () => void,
+  onVisible: (events: number) => void,
 ): Attempts {
   let lastMove = -Infinity
 
@@ -42,7 +42,7 @@ export function createAttempts(
       const visible = appended.stored.length + appended.moved
       // A call whose drafts are all suppressed does not move the outbox.
       if (visible > 0 || request.drafts.length === 0) lastMove = performance.now()
-      if (visible > 0) onVisible()
+      if (visible > 0) onVisible(visible)
       return appended
     },
     idleMs: () => performance.now() - lastMove,

@@ -22,8 +22,15 @@ export interface Writer {
   close(): Promise<void>
 }
 
-/** `onVisible` is called when this process has made events visible. */
-export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
+/** What an append waits for before it begins. Never rejects. */
+export type Ready = (signal: AbortSignal | undefined, deadline?: number) => Promise<void>
+
+/** `onVisible` is called with the number of events that this process has made visible. */
+export function createWriter(
+  log: PostgresLog,
+  onVisible: (events: number) => void,
+  ready: Ready | undefined,
+): Writer {
   const appender = createAppender(log)
   const attempts = createAttempts(log, appender, onVisible)
   const partitions = createPartitionsAhead(log)
@@ -42,6 +49,7 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
 
   /** Moves one batch of the outbox; true if more may be left. */
   const moveSome = async (signal?: AbortSignal): Promise<boolean> => {
+    await ready?.(signal)
     if (isClosed || mayBeRetried()) return false
     using wait = timeoutSignal(POLL_ATTEMPT_MS, signal)
     const deadline = performance.now() + POLL_ATTEMPT_MS
@@ -83,10 +91,10 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
   return {
     adopt: appender.adopt,
     append: (drafts, options) =>
-      queue.run(
-        () => appendWithRetry(attempts, partitions, drafts, options).catch(noteFailure),
-        options.signal,
-      ),
+      queue.run(async () => {
+        await ready?.(options.signal, options.deadline)
+        return appendWithRetry(attempts, partitions, drafts, options).catch(noteFailure)
+      }, options.signal),
     move,
     async close() {
       isClosed = true

@@ -48,6 +48,7 @@ const count = async (from: string): Promise<number> =>
 
 const contextOn = (steps: StepRunner, bounds = INDEX_BOUNDS): DriverContext => ({
   bounds,
+  maxBehind: 8,
   names: namesIn(schema),
   steps,
   run: (act) =>

@@ -1,0 +1,128 @@
+import { AuditLog, type AuditLogOptions } from 'daybook'
+import { postgresStore } from 'daybook/postgres'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
+import { postgresTruth } from '../../support/postgres-index.js'
+import { useSchemas } from '../../support/schemas.js'
+import { SOON, TUNING } from '../shared/sealer.js'
+
+const { database, schema } = useSchemas('backpressure')
+
+const MAX_UNINDEXED = 16
+
+const query = (sql: string): Promise<unknown> =>
+  database().pool.query(sql.replaceAll('%', `${schema()}.`))
+
+/** Nobody builds the index until the lease is released. */
+const takeLease = (): Promise<unknown> =>
+  query(`UPDATE %index_state SET holder = gen_random_uuid(), held_until = now() + interval '30 s'`)
+const releaseLease = (): Promise<unknown> => query('UPDATE %index_state SET holder = NULL')
+
+interface Options extends Partial<AuditLogOptions<{}>> {
+  readonly maxUnindexed?: number
+  readonly maxWaitMs?: number
+}
+
+function openLog({ maxUnindexed = MAX_UNINDEXED, maxWaitMs = 600_000, ...options }: Options = {}) {
+  const { store } = createPostgresStore(
+    { pool: database().pool, schema: schema() },
+    { tuning: TUNING, checkMs: 10, maxUnindexed, maxWaitMs },
+  )
+  const audit = new AuditLog({ store, types: {}, ...options })
+  onTestFinished(() => audit.close())
+  return audit
+}
+
+async function record(audit: AuditLog<{}>, count: number): Promise<void> {
+  for (let n = 0; n < count; n++) await audit.recordCustom('order', { n })
+}
+
+const delayedMs = async (audit: AuditLog<{}>): Promise<number> =>
+  (await audit.health({ timeoutMs: 60_000 })).index!.recordingDelayedMs!
+
+describe('recording', () => {
+  it('waits for the index while too many events are not in it, and says so', async () => {
+    const audit = openLog({ waiting: { deadlineMs: 3_600_000 } })
+    await record(audit, 1)
+    await takeLease()
+    // Checked every two events.
+    await record(audit, MAX_UNINDEXED)
+    expect(await delayedMs(audit)).toBe(0)
+    let isRecorded = false
+    const recording = record(audit, 2).then(() => (isRecorded = true))
+    await vi.waitFor(async () => expect(await delayedMs(audit)).toBeGreaterThan(0), SOON)
+    expect(isRecorded).toBe(false)
+    expect((await audit.health({ timeoutMs: 60_000 })).index).toMatchObject({
+      waiting: 18,
+      maxWaiting: MAX_UNINDEXED,
+    })
+    await releaseLease()
+    await recording
+    expect((await postgresTruth(database().pool, schema())).unsealed).toBeLessThanOrEqual(
+      MAX_UNINDEXED,
+    )
+    await record(audit, 50)
+    expect(audit.stats()).toMatchObject({ calls: 69, stored: 69 })
+  })
+
+  it('does not wait for an index that has stopped growing', async () => {
+    const audit = openLog({ maxWaitMs: 50 })
+    await record(audit, 1)
+    await takeLease()
+    await record(audit, 2 * MAX_UNINDEXED)
+    const delayed = await delayedMs(audit)
+    expect(delayed).toBeGreaterThan(0)
+    await record(audit, 2 * MAX_UNINDEXED)
+    expect(await delayedMs(audit)).toBe(delayed)
+  })
+
+  it('waits no longer than the deadline allows', async () => {
+    const audit = openLog({ waiting: { deadlineMs: 4000 } })
+    await record(audit, 1)
+    await takeLease()
+    await record(audit, 2 * MAX_UNINDEXED)
+    expect(await delayedMs(audit)).toBeGreaterThan(0)
+    expect(audit.stats()).toMatchObject({ stored: 1 + 2 * MAX_UNINDEXED, rejected: 0 })
+  })
+
+  it('never waits without a limit', async () => {
+    const audit = openLog({ maxUnindexed: Infinity })
+    await record(audit, 1)
+    await takeLease()
+    await record(audit, 4 * MAX_UNINDEXED)
+    const { index } = await audit.health({ timeoutMs: 60_000 })
+    expect(index!.waiting).toBeGreaterThan(MAX_UNINDEXED)
+    expect(index).not.toHaveProperty('maxWaiting')
+  })
+})
+
+it('an import waits for the index too', async () => {
+  const audit = openLog()
+  await record(audit, 1)
+  await takeLease()
+  const time = (i: number) => new Date(1.6e12 + i).toISOString().replace('Z', '000Z')
+  const importOne = (i: number): Promise<unknown> =>
+    audit.importEvents([
+      {
+        id: `0196b3c2-0000-4000-8000-0000000000${String(i).padStart(2, '0')}`,
+        created_at: time(i),
+        ...{ type: 'old', username: null, system: false, source: null, attributes: {} },
+      },
+    ])
+  for (let i = 0; i < MAX_UNINDEXED; i++) await importOne(i)
+  let isImported = false
+  const importing = importOne(20)
+    .then(() => importOne(21))
+    .then(() => importOne(22))
+    .then(() => (isImported = true))
+  await vi.waitFor(async () => expect(await delayedMs(audit)).toBeGreaterThan(0), SOON)
+  expect(isImported).toBe(false)
+  await releaseLease()
+  await importing
+})
+
+it.each([0, 100, 16_383, 20_000.5, Number.NaN, '65536'])('refuses maxUnindexed: %s', (value) => {
+  const open = () =>
+    postgresStore({ pool: database().pool, maxUnindexed: value as number, schema: schema() })
+  expect(open).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }))
+})

@@ -30,14 +30,14 @@ export interface UnsealedRows extends UnsealedEvents, IndexState, Pick<ReadRows,
   readonly removed: number
 }
 
-const MAX_REST_FACTOR = 4
+const MAX_REST_FACTOR = 8
 
 /**
- * Sealing rests long while it is little behind, to leave the server and this process to a burst of events, and from
- * the middle on less the further it is behind.
+ * Sealing rests long while it is little behind, to leave the server and this process to a burst of events, and less the
+ * further it is behind.
  */
 const restFactor = (behind: number, maxBehind: number): number =>
-  MAX_REST_FACTOR * Math.min(1, (maxBehind - behind) / (maxBehind / 2 + 1))
+  MAX_REST_FACTOR * (1 - behind / maxBehind)
 
 // Index scans only: without current statistics of a table that has grown, the planner would sort all of it.
 export const BEGIN = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;

@@ -40,6 +40,8 @@ export interface Queue {
   isEmpty(): boolean
   /** True if `count` entries wait. */
   has(count: number): boolean
+  /** Some of what `take` would return: up to `count` entries. */
+  peek(count: number): readonly QueueEntry[]
   /** Takes up to `count` of the oldest entries into flight, and drops settled ones on the way. */
   take(count: number): readonly QueueEntry[]
   /** Ends the oldest flight. Puts the entries that have to be tried again before all others. */
@@ -66,6 +68,7 @@ export function createQueue(): Queue {
     push: (entry) => void waiting.push(entry),
     isEmpty: () => waiting.length === 0,
     has: (count) => waiting.length >= count,
+    peek: (count) => waiting.slice(0, count).filter(({ stage }) => stage !== 'settled'),
     take(count) {
       const batch: QueueEntry[] = []
       let passed = 0

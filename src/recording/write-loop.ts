@@ -44,6 +44,12 @@ export function createWriteLoop({
     const batch = queue.take(store.maxBatch)
     return batch.length > 0 ? attempt(batch) : NOTHING
   }
+  /** Prepares what the calls of this turn have recorded. */
+  const prepareNext = async (): Promise<void> => {
+    if (!store.prepare) return
+    await nextTurn()
+    store.prepare(queue.peek(store.maxBatch).map(({ draft }) => draft))
+  }
   const run = async (): Promise<void> => {
     let next: Promise<Attempted> | undefined
     while (next || hasWork()) {
@@ -62,6 +68,7 @@ export function createWriteLoop({
       queue.land(again)
       if (availability.isDown()) settlement.allToJournal(queue)
       // Before any replay: otherwise the store would remove what the failed attempt may have stored.
+      if (next) await prepareNext()
       if (next || again.length > 0) continue
       if (replay.isDue()) await replay.attempt()
     }

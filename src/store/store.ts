@@ -175,6 +175,11 @@ export interface EventStore {
    * @default false
    */
   readonly appendsInBackground?: boolean | undefined
+  /**
+   * Called while `append` works in the background, with drafts that will be passed to it next. The store may do now
+   * what it need not do then.
+   */
+  prepare?(drafts: readonly EventDraft[]): void
   /** The clock of the store; `undefined` if the store uses the clock of its server. */
   readonly clock?: Clock | undefined
   /**

@@ -7,6 +7,7 @@ export type FaultyMethod = Exclude<
   | 'name'
   | 'maxBatch'
   | 'appendsInBackground'
+  | 'prepare'
   | 'clock'
   | 'watch'
   | 'watchDamage'
@@ -58,6 +59,7 @@ export function faultyStore(store: EventStore): FaultyStore {
     name: store.name,
     maxBatch: store.maxBatch,
     appendsInBackground: store.appendsInBackground,
+    ...(store.prepare && { prepare: (drafts) => store.prepare!(drafts) }),
     clock: store.clock,
 
     append: (drafts, options) => call('append', options, () => store.append(drafts, options)),

@@ -16,6 +16,8 @@ export interface FakeStore extends EventStore {
   readonly tried: string[][]
   /** The drafts of each append. */
   readonly drafts: (readonly EventDraft[])[]
+  /** The types of each call of `prepare`. */
+  readonly prepared: string[][]
   /** The types of the stored events, in order. */
   readonly stored: string[]
   /** The deadline of each append. */
@@ -44,6 +46,7 @@ export function fakeStore(
 ): FakeStore {
   const tried: string[][] = []
   const drafts: (readonly EventDraft[])[] = []
+  const prepared: string[][] = []
   const stored: string[] = []
   const deadlines: (number | undefined)[] = []
   const imports: (readonly ImportedEvent[])[] = []
@@ -55,6 +58,7 @@ export function fakeStore(
     appendsInBackground: options.appendsInBackground,
     tried,
     drafts,
+    prepared,
     deadlines,
     stored,
     imports,
@@ -62,6 +66,7 @@ export function fakeStore(
     answers,
     closed: 0,
 
+    prepare: (batch) => void prepared.push(batch.map((draft) => draft.type)),
     async append(batch: readonly EventDraft[], { signal, deadline }: AppendOptions = {}) {
       const types = batch.map((draft) => draft.type)
       tried.push(types)

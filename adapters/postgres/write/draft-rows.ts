@@ -27,6 +27,9 @@ const CHECKSUM_BYTES = 4
 const ROW_BYTES = ROW_HEAD + COLUMNS * VALUE_HEAD + TIME_BYTES + 1 + TERMS_HEAD + CHECKSUM_BYTES
 const NULL = -1
 
+/** Rows of drafts that were encoded ahead, without times. */
+const encoded = new WeakMap<EventDraft, Buffer>()
+
 /** Maximum number of bytes of a UTF-16 unit in UTF-8. */
 const MAX_UNIT_BYTES = 3
 
@@ -34,6 +37,26 @@ const MAX_UNIT_BYTES = 3
 const maxTextBytes = ({ suffix, type, username, source, json }: EventDraft): number =>
   MAX_UNIT_BYTES * (suffix.length + type.length + (username?.length ?? 0) + (source?.length ?? 0)) +
   Buffer.byteLength(json)
+
+/** Encodes the drafts now, so that `draftRows` needs less time later. */
+export function encodeAhead(drafts: readonly EventDraft[]): void {
+  for (const draft of drafts) if (!encoded.has(draft)) encoded.set(draft, encodeRow(draft))
+}
+
+function encodeRow(draft: EventDraft): Buffer {
+  const terms = termsOf(draft.attributes)
+  const row = Buffer.allocUnsafe(maxRowBytes(draft, terms))
+  return row.subarray(0, writeRow(row, 0, { draft, terms, time: undefined }))
+}
+
+interface Row {
+  readonly draft: EventDraft
+  readonly terms: readonly number[]
+  readonly time: Microseconds | undefined
+}
+
+const maxRowBytes = (draft: EventDraft, terms: readonly number[]): number =>
+  ROW_BYTES + maxTextBytes(draft) + TERM_BYTES * terms.length
 
 /**
  * The value of a parameter of type `events[]`; `rowType` is the OID of the type `events`. The times are
@@ -44,14 +67,35 @@ export function draftRows(
   rowType: number,
   foundAt: ReadonlyMap<IdSuffix, Microseconds> = new Map(),
 ): Buffer {
-  const terms = drafts.map(({ attributes }) => termsOf(attributes))
-  const maxBytes = drafts.reduce(
-    (sum, draft, i) => sum + ROW_BYTES + maxTextBytes(draft) + TERM_BYTES * terms[i]!.length,
+  const parts = drafts.map((draft): Buffer | Row => {
+    const time = foundAt.get(draft.suffix)
+    const row = time === undefined ? encoded.get(draft) : undefined
+    return row ?? { draft, terms: termsOf(draft.attributes), time }
+  })
+  const maxBytes = parts.reduce(
+    (sum, part) =>
+      sum + (Buffer.isBuffer(part) ? part.length : maxRowBytes(part.draft, part.terms)),
     ARRAY_HEAD,
   )
   const rows = Buffer.allocUnsafe(maxBytes)
+  let at = writeDimension(rows, 0, rowType, drafts.length)
+  for (const part of parts)
+    at = Buffer.isBuffer(part) ? at + part.copy(rows, at) : writeRow(rows, at, part)
+  return rows.subarray(0, at)
+}
+
+/** Writes the dimension of an array without NULLs whose first index is 1. Returns the end. */
+function writeDimension(rows: Buffer, start: number, type: number, length: number): number {
+  let at = start
+  for (const number of [length > 0 ? 1 : 0, 0, type]) at = rows.writeInt32BE(number, at)
+  if (length > 0) for (const number of [length, 1]) at = rows.writeInt32BE(number, at)
+  return at
+}
+
+/** Writes a row at `start`. Returns its end. */
+function writeRow(rows: Buffer, start: number, { draft, terms, time }: Row): number {
   const view = new DataView(rows.buffer, rows.byteOffset)
-  let at = 0
+  let at = start + 4
 
   const putNumber = (number: number): void => {
     view.setInt32(at, number)
@@ -64,49 +108,38 @@ export function draftRows(
     putNumber(length)
     at += length
   }
-  const putTime = (time: Microseconds | undefined): void => {
+  const putTime = (): void => {
     putNumber(Type.int8)
     if (time === undefined) return putNumber(NULL)
     putNumber(TIME_BYTES)
     view.setBigInt64(at, BigInt(time))
     at += TIME_BYTES
   }
-  const putTerms = (of: readonly number[]): void => {
+  const putTerms = (): void => {
     putNumber(Type.int4Array)
-    putNumber(of.length > 0 ? TERMS_HEAD + TERM_BYTES * of.length : EMPTY_TERMS_BYTES)
-    putDimension(Type.int4, of.length)
-    for (const term of of) {
+    putNumber(terms.length > 0 ? TERMS_HEAD + TERM_BYTES * terms.length : EMPTY_TERMS_BYTES)
+    at = writeDimension(rows, at, Type.int4, terms.length)
+    for (const term of terms) {
       view.setInt32(at, 4)
       view.setInt32(at + 4, term)
       at += TERM_BYTES
     }
   }
-  /** The dimension of an array without NULLs whose first index is 1. */
-  const putDimension = (type: number, length: number): void => {
-    for (const number of [length > 0 ? 1 : 0, 0, type]) putNumber(number)
-    if (length > 0) for (const number of [length, 1]) putNumber(number)
-  }
 
-  putDimension(rowType, drafts.length)
-  for (const [i, draft] of drafts.entries()) {
-    const { suffix, type, username, source, system, json } = draft
-    const start = at
-    at += 4
-    putNumber(COLUMNS)
-    putTime(foundAt.get(suffix))
-    putText(Type.text, suffix)
-    putText(Type.text, type)
-    putText(Type.text, username)
-    putText(Type.text, source)
-    putNumber(Type.bool)
-    putNumber(1)
-    rows[at++] = system ? 1 : 0
-    putText(Type.json, json)
-    putTerms(terms[i]!)
-    putNumber(Type.int4)
-    putNumber(CHECKSUM_BYTES)
-    putNumber(draftChecksum(draft))
-    view.setInt32(start, at - start - 4)
-  }
-  return rows.subarray(0, at)
+  putNumber(COLUMNS)
+  putTime()
+  putText(Type.text, draft.suffix)
+  putText(Type.text, draft.type)
+  putText(Type.text, draft.username)
+  putText(Type.text, draft.source)
+  putNumber(Type.bool)
+  putNumber(1)
+  rows[at++] = draft.system ? 1 : 0
+  putText(Type.json, draft.json)
+  putTerms()
+  putNumber(Type.int4)
+  putNumber(CHECKSUM_BYTES)
+  putNumber(draftChecksum(draft))
+  view.setInt32(start, at - start - 4)
+  return at
 }

@@ -126,6 +126,8 @@ describe('batches', () => {
     expect(tried).toEqual([both, both])
     expect(observed).toEqual(['stored a', 'stored b'])
     expect(recorder.waiting()).toBe(3)
+    await turns()
+    expect(store.prepared).toEqual([['e']])
     second.open()
     await recorder.flush()
     expect(store.tried).toEqual([['a', 'b'], ['c', 'd'], ['e']])

@@ -103,9 +103,10 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     load: () => import('./capture.js'),
   }),
   postgres: sections({
-    summary: 'record() on Postgres, compared with plain SQL and peers; the cost of ordering',
+    summary:
+      'record() on Postgres, compared with plain SQL and peers; the cost of ordering; the index under load',
     options: {
-      part: oneOf(['order', 'record', 'both'], 'both', 'what is measured'),
+      part: oneOf(['order', 'record', 'lag', 'all'], 'all', 'what is measured'),
       ...timed(4, 1),
     },
     needsPeers: true,

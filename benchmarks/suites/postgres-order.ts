@@ -31,8 +31,8 @@ type WriterName = (typeof WRITERS)[number]
  * the times it is given. No two processes give the same time, so no row is refused.
  */
 const EDITS = [
-  [/^ *PERFORM pg_advisory_xact_lock\(.*\);\n/m, ''],
-  ['SELECT last_value INTO _high', 'SELECT 0 * last_value INTO _high'],
+  [/^ *IF pg_advisory_xact_lock\(.*\) IS NULL THEN\n *END IF;\n/m, ''],
+  ['::bigint, last_value,', '::bigint, 0 * last_value,'],
 ] as const
 
 async function removeLock(client: pg.Client): Promise<void> {

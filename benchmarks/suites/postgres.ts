@@ -3,16 +3,22 @@ import { peerVersion } from '../harness/peers.js'
 import type { TimedOptions } from '../harness/options.js'
 import type { Section } from '../harness/results.js'
 import { withWorkerPool } from '../targets/worker-pool.js'
+import { lagTable } from './postgres-lag.js'
 import { orderTable } from './postgres-order.js'
 import { recordTables } from './postgres-record.js'
 
 /*
- * `record` on Postgres, and what the order of events costs there. Each writer has its own processes. Trials
+ * `record` on Postgres, what the order of events costs there, and how far the index falls behind. Each writer has its own processes. Trials
  * start with an empty table and alternate, so that each ratio is taken within one round. At the end
  * of each trial all acknowledged events must be stored.
  */
 
-const PARTS = { order: [orderTable], record: [recordTables], both: [orderTable, recordTables] }
+const PARTS = {
+  order: [orderTable],
+  record: [recordTables],
+  lag: [lagTable],
+  all: [orderTable, recordTables, lagTable],
+}
 
 export const measure = ({
   part,

@@ -14,7 +14,7 @@ export interface Backpressure {
    * Resolves once few enough events are not in the index, at the latest after half of the time until `deadline`, on the
    * scale of `performance.now()`. Does not wait for an index that has stopped growing. Never rejects.
    */
-  ready(signal: AbortSignal | undefined, deadline?: number): Promise<void>
+  readonly ready: (signal: AbortSignal | undefined, deadline?: number) => Promise<void>
   /** How long writes of this process have waited, in milliseconds. */
   delayedMs(): number
 }

@@ -25,6 +25,21 @@ export interface Writer {
 /** What an append waits for before it begins. Never rejects. */
 export type Ready = (signal: AbortSignal | undefined, deadline?: number) => Promise<void>
 
+/** Polls at intervals, unless the last poll is still under way. Returns a function that stops it. */
+function startPolling(poll: () => Promise<void>): () => void {
+  let isPolling = false
+  const timer = setInterval(() => {
+    if (isPolling) return
+    isPolling = true
+    void poll()
+      // The server may be away; the next poll retries.
+      .catch(() => {})
+      .finally(() => (isPolling = false))
+  }, POLL_MS)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
 /** `onVisible` is called with the number of events that this process has made visible. */
 export function createWriter(
   log: PostgresLog,
@@ -77,16 +92,7 @@ export function createWriter(
     if (await queue.run(isMoveDue)) await move()
   }
 
-  let isPolling = false
-  const timer = setInterval(() => {
-    if (isPolling) return
-    isPolling = true
-    void poll()
-      // The server may be away; the next poll retries.
-      .catch(() => {})
-      .finally(() => (isPolling = false))
-  }, POLL_MS)
-  timer.unref()
+  const stopPolling = startPolling(poll)
 
   return {
     adopt: appender.adopt,
@@ -98,7 +104,7 @@ export function createWriter(
     move,
     async close() {
       isClosed = true
-      clearInterval(timer)
+      stopPolling()
       await queue.settled()
       if (!appender.hasLost()) return
       const deadline = performance.now() + POLL_MS

@@ -116,9 +116,9 @@ export function createPostgresStore(
     maxUnindexed === Infinity
       ? undefined
       : createBackpressure(log, { maxUnindexed, maxWaitMs, build: sealer.checkSoon })
-  const onVisible = (events: number): void => {
+  const onVisible = (events: number, hasListeners: boolean): void => {
     pressure?.added(events)
-    follower.notify()
+    follower.notify(hasListeners)
   }
   const writer = createWriter(log, onVisible, pressure?.ready)
   const liveness = createLivenessMonitor(log, follower.notify)

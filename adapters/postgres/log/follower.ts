@@ -2,12 +2,12 @@ import { createWatchers } from '../../../src/store-kit/watchers.js'
 import type { PostgresPool } from '../connection/client.js'
 import { createListener } from './listener.js'
 import type { PostgresLog } from './log.js'
-import { createNotifier } from './notifier.js'
+import { createNotifier, type Notifier } from './notifier.js'
 
 /** Notifies other processes that events became visible, and listens for their notifications. */
 export interface Follower {
   /** To be called when this process has made events visible. */
-  readonly notify: () => void
+  readonly notify: Notifier['notify']
   /** Calls `hint` when events may have become visible; returns a function that stops that. */
   watch(hint: () => void): () => void
   /** Resolves when no notification is being sent any more. */
@@ -20,7 +20,7 @@ export function createFollower(log: PostgresLog, pool: PostgresPool): Follower {
   const notifier = createNotifier(log, watchers, closing.signal)
   const listener = createListener({
     pool,
-    channel: log.names.channel,
+    names: log.names,
     watchers,
     closing: closing.signal,
   })

@@ -2,18 +2,22 @@ import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import { quoteName } from '../../../src/store-kit/sql.js'
 import type { Watchers } from '../../../src/store-kit/watchers.js'
 import {
-  ask,
+  askAll,
   checkOut,
   giveBack,
   type PostgresPool,
   type PostgresPoolClient,
 } from '../connection/client.js'
 import { until } from '../connection/connection.js'
+import type { Names } from '../schema/names.js'
 
 const CONNECT_MS = 5000
 const RECONNECT_MS = 1000
 
-/** A connection that listens for the notifications of other processes, and passes them to the watchers. */
+/**
+ * A connection that listens for the notifications of other processes, and passes them to the watchers. Its lock
+ * `listeners` makes them send notifications; they send none while nobody listens.
+ */
 export interface Listener {
   /** Connects, unless it has. Connects again if the connection is lost, while there are watchers. */
   start(): void
@@ -25,13 +29,13 @@ export interface Listener {
 
 export interface ListenerOptions {
   readonly pool: PostgresPool
-  readonly channel: string
+  readonly names: Pick<Names, 'channel' | 'locks'>
   readonly watchers: Watchers
   /** Aborts when the store is closed. */
   readonly closing: AbortSignal
 }
 
-export function createListener({ pool, channel, watchers, closing }: ListenerOptions): Listener {
+export function createListener({ pool, names, watchers, closing }: ListenerOptions): Listener {
   const hintAll = (): void => watchers.hint()
   const isUnused = (): boolean => watchers.size === 0 || closing.aborted
   let client: PostgresPoolClient | undefined
@@ -68,7 +72,10 @@ export function createListener({ pool, channel, watchers, closing }: ListenerOpt
       )
       client.on('end', onLost)
       client.on('notification', hintAll)
-      const asking = ask(client, `LISTEN ${quoteName(channel)}`)
+      const asking = askAll(
+        client,
+        `LISTEN ${quoteName(names.channel)}; SELECT pg_advisory_lock_shared(${names.locks.listeners})`,
+      )
       await until(asking, wait.signal, 'Postgres did not answer')
       // Notifications that were sent before LISTEN took effect are lost.
       watchers.hint()

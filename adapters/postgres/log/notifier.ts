@@ -11,7 +11,8 @@ const SEND_MS = 5000
 
 /** Notifies the watchers of this process at once, and other processes at intervals. */
 export interface Notifier {
-  readonly notify: () => void
+  /** Without `hasListeners` no other process has to be notified. */
+  readonly notify: (hasListeners?: boolean) => void
   /** Resolves when no notification is being sent any more. */
   sent(): Promise<void>
 }
@@ -34,8 +35,9 @@ export function createNotifier(
     )
   }
 
-  const notify = (): void => {
+  const notify: Notifier['notify'] = (hasListeners = true) => {
     watchers.hint()
+    if (!hasListeners) return
     isPending = true
     if (isNotifying || closing.aborted) return
     isNotifying = true

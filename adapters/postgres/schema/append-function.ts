@@ -55,6 +55,8 @@ const insertDrafts = ({ events }: Names, time: string, condition = 'true'): stri
  * attributes if they differ from the draft's or the event was stored before. If all drafts are stored one after
  * the other, the result has only the time of the first.
  *
+ * A process that listens for notifications shares the lock `listeners`, so a call that gets it need not notify anybody.
+ *
  * Other processes wait while a call holds the lock, so the usual call runs only two statements. Expressions
  * that read no table, such as those with the lock and with `setval`, cost less than statements.
  */
@@ -65,7 +67,7 @@ export const appendFunction = (names: Names): string => `
     _now bigint, _attempt uuid, _deadline bigint, _void uuid[], _search boolean, _since bigint,
     _reject text[], _shared text[],
     OUT first_time bigint, OUT times bigint[], OUT opens_in bigint[], OUT stored text[],
-    OUT server_time bigint, OUT moved integer
+    OUT server_time bigint, OUT moved integer, OUT has_listeners boolean
   ) LANGUAGE plpgsql VOLATILE AS $daybook$
   DECLARE
     _count integer := cardinality(_drafts);
@@ -92,8 +94,9 @@ export const appendFunction = (names: Names): string => `
     IF pg_advisory_xact_lock(${names.locks.order}) IS NULL THEN
     END IF;
     SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, last_value,
-      EXISTS (SELECT FROM ${names.voidAttempts} WHERE id = _attempt), EXISTS (SELECT FROM ${names.outbox})
-    INTO server_time, _high, _is_void, _has_outbox
+      EXISTS (SELECT FROM ${names.voidAttempts} WHERE id = _attempt), EXISTS (SELECT FROM ${names.outbox}),
+      NOT pg_try_advisory_xact_lock(${names.locks.listeners})
+    INTO server_time, _high, _is_void, _has_outbox, has_listeners
     FROM ${names.highWater};
     IF server_time > _deadline OR _is_void THEN
       RAISE EXCEPTION 'the deadline of the append is over' USING ERRCODE = '${TOO_LATE}';

@@ -12,6 +12,7 @@ type Lock =
   | 'state'
   | 'analysis'
   | 'names'
+  | 'listeners'
 
 /** The names of a log's tables and functions, quoted and qualified with the schema. */
 export interface Names {
@@ -101,6 +102,7 @@ export function namesIn(schema: string): Names {
       state: lock('state'),
       analysis: lock('analysis'),
       names: lock('names'),
+      listeners: lock('listeners'),
     },
   }
 }

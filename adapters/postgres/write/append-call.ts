@@ -17,6 +17,8 @@ export interface Appended {
   readonly suppressed: readonly SuppressedDraft[]
   /** How many drafts were moved from the outbox. */
   readonly moved: number
+  /** Whether processes may listen for notifications. */
+  readonly hasListeners: boolean
 }
 
 /** The parameters from `_throttles` to `_live`, each an array with an element per draft. */
@@ -60,25 +62,30 @@ export async function callFunction(
 ): Promise<Appended & { readonly serverTime: Microseconds }> {
   const [row] = await ask(
     client,
-    `SELECT first_time, to_json(times), to_json(opens_in), to_json(stored), server_time, moved
+    `SELECT first_time, to_json(times), to_json(opens_in), to_json(stored), server_time, moved,
+       has_listeners
      FROM ${names.append}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     ...parameters,
   )
-  const [first, times, opensIn, attributes, serverTime, moved] = row!
+  const [first, times, opensIn, attributes, serverTime, moved, hasListeners] = row!
+  const common = {
+    moved: Number(moved),
+    serverTime: Number(serverTime),
+    hasListeners: hasListeners === 't',
+  }
   if (first !== null) {
     const stored = drafts.map((draft, i) => storedEvent(draft, Number(first) + i))
-    return { stored, suppressed: [], moved: Number(moved), serverTime: Number(serverTime) }
+    return { ...common, stored, suppressed: [] }
   }
   const read = (json: string | null | undefined): unknown => JSON.parse(json ?? 'null')
   const periods = read(opensIn) as ResultArray<Microseconds>
   return {
+    ...common,
     stored: readStored(
       drafts,
       read(times) as ResultArray<Microseconds>,
       read(attributes) as ResultArray<string>,
     ),
     suppressed: drafts.flatMap((draft, i) => (periods?.[i] ? { draft, opensIn: periods[i] } : [])),
-    moved: Number(moved),
-    serverTime: Number(serverTime),
   }
 }

@@ -26,7 +26,7 @@ export interface AppendRequest extends Pick<AppendOptions, 'since' | 'retriedLat
   readonly deadline: number
 }
 
-const NOTHING: Appended = { stored: [], suppressed: [], moved: 0 }
+const NOTHING: Appended = { stored: [], suppressed: [], moved: 0, hasListeners: false }
 
 /** Appends in single attempts, and recovers from earlier attempts whose result is unknown. */
 export interface Appender {
@@ -159,12 +159,12 @@ export function createAppender(log: PostgresLog): Appender {
       const closed = await findClosed(client, log, request, hasLost)
       const found = await findStored(client, log, request, hasLost)
       const passing = drafts.filter(({ suffix }) => !closed.has(suffix))
-      const { stored, suppressed, moved } =
+      const { suppressed, ...appended } =
         drafts.length === 0 || passing.length > 0
           ? await callAppend(client, passing, request, found)
           : NOTHING
       for (const { draft, opensIn } of suppressed) closed.set(draft.suffix, opensIn)
-      return { stored, suppressed: suppressedOf(drafts, closed), moved }
+      return { ...appended, suppressed: suppressedOf(drafts, closed) }
     },
   }
 }

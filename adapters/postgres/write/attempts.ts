@@ -12,11 +12,14 @@ export interface Attempts {
   idleMs(): number
 }
 
-/** `onVisible` is called with the number of events that an attempt has made visible. */
+/** Called with the number of events that became visible, and whether processes may listen for notifications. */
+export type OnVisible = (events: number, hasListeners: boolean) => void
+
+/** `onVisible` is called when an attempt has made events visible. */
 export function createAttempts(
   log: PostgresLog,
   appender: Appender,
-  onVisible: (events: number) => void,
+  onVisible: OnVisible,
 ): Attempts {
   let lastMove = -Infinity
 
@@ -42,7 +45,7 @@ export function createAttempts(
       const visible = appended.stored.length + appended.moved
       // A call whose drafts are all suppressed does not move the outbox.
       if (visible > 0 || request.drafts.length === 0) lastMove = performance.now()
-      if (visible > 0) onVisible(visible)
+      if (visible > 0) onVisible(visible, appended.hasListeners)
       return appended
     },
     idleMs: () => performance.now() - lastMove,

@@ -4,7 +4,7 @@ import type { AppendOptions } from '../../../src/store/store.js'
 import { type Appender, createAppender } from './append.js'
 import type { Appended } from './append-call.js'
 import { appendWithRetry } from './append-retry.js'
-import { createAttempts } from './attempts.js'
+import { createAttempts, type OnVisible } from './attempts.js'
 import { MAX_MOVED_DRAFTS } from '../schema/append-function.js'
 import type { PostgresLog } from '../log/log.js'
 import { createCallQueue } from './call-queue.js'
@@ -40,10 +40,10 @@ function startPolling(poll: () => Promise<void>): () => void {
   return () => clearInterval(timer)
 }
 
-/** `onVisible` is called with the number of events that this process has made visible. */
+/** `onVisible` is called when this process has made events visible. */
 export function createWriter(
   log: PostgresLog,
-  onVisible: (events: number) => void,
+  onVisible: OnVisible,
   ready: Ready | undefined,
 ): Writer {
   const appender = createAppender(log)

@@ -48,6 +48,48 @@ it('an append is one message to the server', async () => {
   await pool.end()
 })
 
+it('other processes are notified only while one of them listens', async () => {
+  const pool = new pg.Pool({ connectionString: database().url, max: 1 })
+  const store = postgresStore({ pool, schema: schema() })
+  let notified = 0
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...args: unknown[]) => unknown
+    Object.assign(client, {
+      query(...args: [string | { readonly text: string }]) {
+        const [sent] = args
+        if (typeof sent === 'object' && sent.text.includes('pg_notify')) notified++
+        return query(...args)
+      },
+    })
+  })
+  const append = (): Promise<unknown> => store.append([draft({ n: 0 })])
+  for (let n = 0; n < 5; n++) await append()
+  // A notification would have been sent at once, before the next append.
+  expect(notified).toBe(0)
+
+  const other = openStore()
+  let hints = 0
+  const unwatch = other.watch(() => hints++)
+  // The first hint comes when it listens.
+  await vi.waitFor(() => expect(hints).toBe(1), { timeout: 20_000 })
+  await append()
+  await vi.waitFor(() => expect(hints).toBe(2), { timeout: 20_000 })
+  expect(notified).toBe(1)
+  unwatch()
+  await other.close()
+  await vi.waitFor(
+    async () => {
+      const before = notified
+      await append()
+      await append()
+      expect(notified).toBe(before)
+    },
+    { timeout: 20_000 },
+  )
+  await store.close()
+  await pool.end()
+})
+
 describe('an event whose acknowledgement is lost', () => {
   const DEADLINE_MS = 10_000
   const time = useLeapingTime()

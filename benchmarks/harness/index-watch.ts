@@ -73,7 +73,7 @@ export function watchSqliteIndex(filename: string, compression = 'none'): IndexW
   }
 }
 
-/** Seals the last events of a log that no process has open, as a process does that has it open for half a minute. */
+/** Seals the last events of a log that no process has open, as a process does that has it open for a minute. */
 export async function sealRest(filename: string): Promise<void> {
   const runner = createRoundRunner(
     {

@@ -18,7 +18,7 @@ export interface SealingTuning {
 /** Bounds how many events a process that has just started has to read before the index has all of them. */
 export interface EarlySealing {
   readonly minEvents: number
-  /** For so many milliseconds, nothing was sealed. */
+  /** For so many milliseconds, or up to twice as many, nothing was sealed. */
   readonly afterMs: number
 }
 

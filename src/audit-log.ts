@@ -9,7 +9,7 @@ import {
   type RecordCustomOptions,
   type RecordOptions,
 } from './audit-log-options.js'
-import { runOutside } from './recording/actor.js'
+import { runOutside } from './async/outside.js'
 import { type Calls, createCalls, type SystemCall } from './recording/calls.js'
 import { changeData } from './event/changes.js'
 import { type AuditHealth, checkHealth, type HealthOptions } from './health/health.js'
@@ -34,6 +34,7 @@ import { readFailurePolicies } from './recording/failure-policy.js'
 import { bothOf, type EventQuery, MAX_LIMIT, oneCondition } from './filter/ast.js'
 import { scanDirection } from './filter/order.js'
 import { type QueryInput, toQuery } from './filter/query-input.js'
+import { type SharedTail, sharedTail } from './tail/shared-tail.js'
 import { createTails, type EventTail, type Tails, type TailOptions } from './tail/tails.js'
 import type { EventChange } from './tail/changes.js'
 import { gapData, throttledLoss } from './recording/gaps.js'
@@ -84,6 +85,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   readonly limits: JsonLimits
   readonly #calls: Calls
   readonly #live: LiveEvents
+  readonly #sharedTail: SharedTail
   readonly #tails: Tails
   readonly #emitter = createEmitter<AuditLogEvents>()
   /** Queries of the store, of which slow ones are reported. */
@@ -109,7 +111,8 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
       (slow) => this.#emit('slow-query', slow),
     )
     this.#queries = publishQueries(this, queries)
-    this.#tails = createTails(store)
+    this.#sharedTail = sharedTail(store)
+    this.#tails = createTails(this.#sharedTail)
     this.#live = createLiveEvents(store, this.limits, waiting)
     const warnOfLoss = createLossWarnings()
     const calls = createCalls({
@@ -324,8 +327,12 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * with `CLOSED` once the log is closed, and with the codes of `parseQuery` for an invalid query or
    * `after`. While the store fails, the tail retries without a time limit; only reading the start of a
    * tail without `after` must succeed at once. `limit` has no effect; sorts reject with
-   * `INVALID_VALUE`. A slow reader holds one page in memory. Imported events are not delivered, except
-   * those of another Daybook that are newer than all events in the store.
+   * `INVALID_VALUE`. Imported events are not delivered, except those of another Daybook that are newer
+   * than all events in the store.
+   *
+   * All tails and streams of a process share one query for new events, and the events themselves, which
+   * are frozen. With many tails events may come up to 250 ms later. A slow tail holds one page in memory.
+   * Tails that are far behind read from the store one after the other.
    */
   tail(query?: QueryInput, options?: TailOptions & { readonly changes?: false }): EventTail
   /**
@@ -465,12 +472,12 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
       await this.#calls.close()
       await this.store.close()
     } finally {
-      this.#tails.wake()
+      this.#sharedTail.wake()
     }
   }
 
   #onStored(events: readonly AuditEvent[]): void {
-    this.#tails.stored(events)
+    this.#sharedTail.stored(events)
     if (this.#emitter.all.has('recorded')) for (const event of events) this.#emit('recorded', event)
   }
 

@@ -169,4 +169,12 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     options: timed(3, 30),
     load: () => import('./streams.js'),
   }),
+  tails: sections({
+    summary: 'record() beside many tails, on SQLite and Postgres',
+    options: {
+      store: oneOf(['sqlite', 'postgres', 'both'], 'both', 'store'),
+      ...timed(3, 10),
+    },
+    load: () => import('./tails.js'),
+  }),
 }

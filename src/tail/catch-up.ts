@@ -1,39 +1,50 @@
 import type { AuditLogErrorCode } from '../errors.js'
-import type { WaitOptions } from '../store/store.js'
-import {
-  type EventLister,
-  newestTime,
-  pollAll,
-  pollMatching,
-  type PollResult,
-  type TailFilter,
-} from './poll.js'
+import type { EventStore, WaitOptions } from '../store/store.js'
+import { newestTime, pollAll, pollMatching, type PollResult, type TailFilter } from './poll.js'
+import type { OpenRevisions } from './session.js'
 import { ignoreTransient } from './transient-failures.js'
+import type { Turns } from './turns.js'
 
-// Bounds the events that one reader holds in memory.
-const PAGE_SIZE = 200
+// Bound the events that one reader holds in memory: of one that is behind alone, and of many.
+const PAGE_SIZE = 1000
+const CONTENDED_PAGE_SIZE = 200
+
+export interface CaughtUp extends PollResult {
+  /** The open live events, read before the events; `undefined` if they are not wanted or the store failed. */
+  readonly open: OpenRevisions | undefined
+}
 
 /** Reads the next events after a position. */
-export type CatchUp = (position: string, options: WaitOptions) => Promise<PollResult>
+export type CatchUp = (position: string, options: WaitOptions) => Promise<CaughtUp>
 
 /**
- * Reads a store page by page. Returns the given position, without events, if the store has nothing
- * more at present: also if it failed in a way that may pass, or answered from a replica that lags.
+ * Reads a store page by page, each in its turn. Returns the given position, without events, if the store has
+ * nothing more at present: also if it failed in a way that may pass, or answered from a replica that lags.
  */
-export function createCatchUp(store: EventLister, filter: TailFilter): CatchUp {
+export function createCatchUp(
+  store: EventStore,
+  filter: TailFilter,
+  { turns, hasChanges }: { readonly turns: Turns; readonly hasChanges: boolean },
+): CatchUp {
   let hasTimedOut = false
   const onFailure = (code: AuditLogErrorCode): void => {
     hasTimedOut ||= code === 'QUERY_TIMEOUT'
   }
   return async (position, { signal }) => {
-    const read = async (): Promise<PollResult> => {
+    const read = async (isContended: boolean): Promise<CaughtUp> => {
       const range = { after: position, upTo: await newestTime(store, { signal }) }
-      return hasTimedOut
-        ? pollAll(store, filter, range, { signal })
-        : pollMatching(store, filter, range, { signal, limit: PAGE_SIZE })
+      // Read after `upTo`: so every event up to there that is still open is among these.
+      const open = hasChanges ? await store.openEvents({ signal }) : undefined
+      const limit = isContended ? CONTENDED_PAGE_SIZE : PAGE_SIZE
+      const poll = hasTimedOut ? pollAll : pollMatching
+      const found = await poll(store, filter, range, { signal, limit })
+      return { ...found, open: open && new Map(open.map(({ id, revision }) => [id, revision])) }
     }
-    const found = await ignoreTransient(read(), onFailure)
+    const found = await turns.take(
+      (isContended) => ignoreTransient(read(isContended), onFailure),
+      signal,
+    )
     if (found?.hasMore === false) hasTimedOut = false
-    return found ?? { events: [], position, hasMore: false }
+    return found ?? { events: [], position, hasMore: false, open: undefined }
   }
 }

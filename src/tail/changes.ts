@@ -2,11 +2,12 @@ import { LRUCache } from 'lru-cache'
 import { untilAborted } from '../errors.js'
 import type { AuditEvent, JsonObject } from '../event/event.js'
 import { parseEventId } from '../event/event-id.js'
-import type { Position, TailFilter } from './poll.js'
+import type { TailFilter } from './poll.js'
+import type { OpenRevisions } from './session.js'
 import { type Operation, safePatch, replaceAllPatch } from '../event/json-patch.js'
 import type { Decide } from '../filter/steps.js'
 import { filterInTurns } from '../filter/time-slices.js'
-import type { EventStore, OpenEvent, WaitOptions } from '../store/store.js'
+import type { EventStore, WaitOptions } from '../store/store.js'
 import { formatTimestamp } from '../event/timestamp.js'
 
 /** The change of a live event since it was delivered, or since its last delivered change. */
@@ -51,21 +52,27 @@ export function sharedLoads(store: EventStore): LoadLive {
   }
 }
 
+/** A new revision of a tracked event. */
+export interface NewRevision {
+  readonly id: string
+  readonly revision: number
+}
+
 /** Follows the open events of one tail. */
 export interface ChangeTracker {
-  /** The tail delivers this event. It was read after the open events. */
-  track(event: AuditEvent, open: readonly OpenEvent[]): void
-  /** The tracked events with a new revision. */
-  changed(open: readonly OpenEvent[]): OpenEvent[]
+  /** The tail delivers this event, which was read at this revision or later; `undefined` if it was not open. */
+  track(event: AuditEvent, revision: number | undefined): void
+  /** The tracked events with a new revision. The open events were read after all tracked events. */
+  changed(open: OpenRevisions): NewRevision[]
   /** Loads one of the changed events; `undefined` if there is nothing to deliver. */
-  change(changed: OpenEvent, options: WaitOptions): Promise<EventChange | undefined>
+  change(changed: NewRevision, options: WaitOptions): Promise<EventChange | undefined>
 }
 
 export interface ChangeTrackerOptions {
   readonly load: LoadLive
   readonly filter: TailFilter
   /** Where the tail starts. */
-  readonly start: Position
+  readonly start: string
   readonly isVisible: Decide<AuditEvent>
 }
 
@@ -89,29 +96,27 @@ export function createChangeTracker({
   let hasBegun = false
 
   /** Tracks the open events from before the start. No further ones can appear later. */
-  const begin = (open: readonly OpenEvent[]): void => {
+  const begin = (open: OpenRevisions): void => {
     hasBegun = true
-    for (const { id } of open) {
+    for (const id of open.keys()) {
       const created = createdAt(id)
-      const isBefore = start !== undefined && created !== undefined && created <= start
+      const isBefore = created !== undefined && created <= start
       if (isBefore) tracked.set(id, { attributes: undefined, revision: -1 })
     }
   }
 
   return {
-    track({ id, attributes }, open) {
-      const found = open.find((other) => other.id === id)
-      if (found)
-        tracked.set(id, { attributes: structuredClone(attributes), revision: found.revision })
+    track({ id, attributes }, revision) {
+      if (revision !== undefined)
+        tracked.set(id, { attributes: structuredClone(attributes), revision })
     },
     changed(open) {
       if (!hasBegun) begin(open)
       if (tracked.size === 0) return []
-      const revisions = new Map(open.map(({ id, revision }) => [id, revision]))
       return Array.from(tracked, ([id, { revision }]) => ({
         id,
         from: revision,
-        revision: revisions.get(id) ?? CLOSED,
+        revision: open.get(id) ?? CLOSED,
       })).filter(({ from, revision }) => revision > from)
     },
     async change({ id, revision }, { signal }) {

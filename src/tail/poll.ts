@@ -6,8 +6,8 @@ import { filterInTurns } from '../filter/time-slices.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 import { parseTimestamp } from '../event/timestamp.js'
 
-/** The reader has all events up to this `created_at`; `undefined` before the first event. */
-export type Position = string | undefined
+/** Before every event: the position of a reader of an empty log. */
+export const BEGINNING = '0000-01-01T00:00:00.000000Z'
 
 export interface TailFilter {
   readonly where: Grouping | undefined
@@ -18,10 +18,10 @@ export interface TailFilter {
 export type EventLister = Pick<EventStore, 'list'>
 
 export interface PollRange {
-  /** Events after this position. */
-  readonly after: Position
-  /** The `created_at` of the newest event. */
-  readonly upTo: Position
+  /** Events after this `created_at`. */
+  readonly after: string
+  /** The `created_at` of the newest event; `undefined` if there is none. */
+  readonly upTo: string | undefined
 }
 
 export interface PollOptions extends WaitOptions {
@@ -32,7 +32,8 @@ export interface PollOptions extends WaitOptions {
 export interface PollResult {
   /** Oldest first. */
   readonly events: readonly AuditEvent[]
-  readonly position: Position
+  /** The reader has all events up to this `created_at`. */
+  readonly position: string
   /** True if the range has more events than the limit. */
   readonly hasMore: boolean
 }
@@ -47,10 +48,18 @@ export type Poll = (
 
 const OLDEST_FIRST: EventQuery['sorts'] = [{ attribute: 'created_at', direction: 'asc' }]
 
-/** The `created_at` of the newest event. */
-export async function newestTime(store: EventLister, options: WaitOptions): Promise<Position> {
+/** The `created_at` of the newest event; `undefined` if there is none. */
+export async function newestTime(
+  store: EventLister,
+  options: WaitOptions,
+): Promise<string | undefined> {
   const page = await store.list({ where: undefined, sorts: [], limit: 1 }, options)
   return page.events[0]?.created_at
+}
+
+/** The position of a reader that wants all events after the newest one. */
+export async function newestPosition(store: EventLister, options: WaitOptions): Promise<string> {
+  return (await newestTime(store, options)) ?? BEGINNING
 }
 
 /**
@@ -71,9 +80,8 @@ export const pollAll: Poll = (store, { matches }, range, options) =>
   poll(store, { where: undefined, matches }, range, options)
 
 const poll: Poll = async (store, { where, matches }, { after, upTo }, { limit, signal }) => {
-  if (upTo === undefined || (after !== undefined && upTo <= after))
-    return { events: [], position: after, hasMore: false }
-  const isAfter = after === undefined ? undefined : oneCondition('created_at', 'gt', [after])
+  if (upTo === undefined || upTo <= after) return { events: [], position: after, hasMore: false }
+  const isAfter = oneCondition('created_at', 'gt', [after])
   const range = bothOf(isAfter, oneCondition('created_at', 'lteq', [upTo]))
   const query = { where: bothOf(range, where), sorts: OLDEST_FIRST, limit: limit ?? MAX_LIMIT }
   const { events, truncated } = await store.list(query, { signal })

@@ -2,12 +2,15 @@ import { AuditLogError, throwIfAborted, untilAborted } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import type { EventQuery, Grouping } from '../filter/ast.js'
 import { compileFilterInSteps } from '../filter/evaluate.js'
-import { createChangeTracker, type EventChange, sharedLoads } from './changes.js'
-import { newestTime, type Position, type TailFilter } from './poll.js'
-import { runTail } from './run-tail.js'
-import type { EventStore, WaitOptions } from '../store/store.js'
+import { filterInTurns } from '../filter/time-slices.js'
+import { createChangeTracker, type EventChange } from './changes.js'
+import { followChanges } from './follow-changes.js'
+import type { TailFilter } from './poll.js'
+import { type Batch, bytesOf, type RingEntry } from './ring.js'
+import { createSelections, type Selections } from './selections.js'
+import type { SharedTail } from './shared-tail.js'
+import type { WaitOptions } from '../store/store.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
-import { createWaker } from './waker.js'
 
 export interface TailOptions extends WaitOptions {
   /**
@@ -42,50 +45,79 @@ export interface EventTail<Item = AuditEvent> extends AsyncIterableIterator<Item
 export interface Tails {
   /** Yields changes only with the option `changes`. */
   tail(readQuery: () => EventQuery, options: TailOptions): EventTail<AuditEvent | EventChange>
-  /** To be called with the events that this log has stored. */
-  stored(events: readonly AuditEvent[]): void
-  /** Makes all tails poll now. */
-  wake(): void
+}
+
+interface KeyedFilter extends TailFilter {
+  /** Equal for equal filters. */
+  readonly key: string
 }
 
 interface Opened {
-  readonly filter: TailFilter
-  readonly position: Position
+  readonly filter: KeyedFilter
+  readonly position: string
 }
 
-interface Starts {
-  /** The position of the newest event at the time of the call, however late the store answers. */
-  current(options: WaitOptions): Promise<Position>
-  /** To be called with the events that this log has stored. */
-  stored(events: readonly AuditEvent[]): void
+// Bounds the events that are kept for tails with the same filter.
+const SHARED_BYTES = 4 * 1_048_576
+
+const selectMatching = (
+  entries: readonly RingEntry[],
+  { matches }: TailFilter,
+): Promise<readonly RingEntry[]> => filterInTurns(entries, ({ event }) => matches(event))
+
+type FilterSelections = Selections<KeyedFilter, readonly RingEntry[]>
+
+interface Reading extends Opened {
+  readonly shared: SharedTail
+  readonly selections: FilterSelections
+  readonly signal: AbortSignal
 }
 
-function createStarts(store: EventStore): Starts {
-  /** The calls of `current` in progress, with the first event that the log has stored since. */
-  const pending = new Set<{ first: Position }>()
-  return {
-    async current(options) {
-      const start: { first: Position } = { first: undefined }
-      pending.add(start)
-      try {
-        const found = await newestTime(store, options)
-        const { first } = start
-        if (first === undefined || found === undefined || found < first) return found
-        return formatTimestamp(parseTimestamp(first)! - 1)
-      } finally {
-        pending.delete(start)
-      }
+async function* readEvents({
+  shared,
+  selections,
+  filter,
+  position,
+  signal,
+}: Reading): AsyncGenerator<AuditEvent, void, void> {
+  const view = {
+    ...filter,
+    ofBatch: async (batch: Batch, after: string) => {
+      const entries = await selections.of(batch, filter, after)
+      return entries.length > 0 ? entries.map(({ event }) => event) : undefined
     },
-    stored(events) {
-      for (const start of pending) start.first ??= events[0]?.created_at
-    },
+    ofEvents: (events: readonly AuditEvent[]) => [events],
   }
+  for await (const events of await shared.read(view, { after: position, signal }))
+    for (const event of events) {
+      if (signal.aborted) return
+      yield event
+    }
 }
 
-export function createTails(store: EventStore): Tails {
-  const starts = createStarts(store)
-  const wakers = new Set<() => void>()
-  const loadLive = sharedLoads(store)
+const readChanges = (
+  { shared, selections, filter, position, signal }: Reading,
+  visible: Grouping | undefined,
+): AsyncGenerator<AuditEvent | EventChange, void, void> =>
+  followChanges(shared, {
+    filter,
+    select: async (batch, after) => selections.of(batch, filter, after),
+    start: position,
+    tracker: createChangeTracker({
+      load: shared.loadLive,
+      filter,
+      start: position,
+      isVisible: compileFilterInSteps(visible),
+    }),
+    signal,
+  })
+
+export function createTails(shared: SharedTail): Tails {
+  const selections = createSelections<KeyedFilter, readonly RingEntry[]>({
+    select: selectMatching,
+    sizeOf: (entries) => bytesOf(entries) + 1,
+    maxSize: SHARED_BYTES,
+  })
 
   const open = async (
     readQuery: () => EventQuery,
@@ -93,7 +125,8 @@ export function createTails(store: EventStore): Tails {
   ): Promise<Opened> => {
     const filter = readFilter(readQuery())
     throwIfAborted(signal)
-    const position = after === undefined ? await starts.current({ signal }) : readPosition(after)
+    const position =
+      after === undefined ? await shared.currentPosition({ signal }) : readPosition(after)
     return { filter, position }
   }
 
@@ -103,32 +136,18 @@ export function createTails(store: EventStore): Tails {
     { signal: given, changes, visible }: TailOptions,
   ): AsyncGenerator<AuditEvent | EventChange, void, void> {
     const { signal } = stop
-    const waker = createWaker(signal)
-    const wake = (): void => waker.wake()
     const onAbort = (): void => stop.abort(given!.reason)
     given?.addEventListener('abort', onAbort, { once: true })
     if (given?.aborted) onAbort()
-    const unwatch = store.watch(wake)
-    wakers.add(wake)
     try {
-      const { filter, position: start } = await untilAborted(opening, signal)
-      const tracker = changes
-        ? createChangeTracker({
-            load: loadLive,
-            filter,
-            start,
-            isVisible: compileFilterInSteps(visible),
-          })
-        : undefined
-      yield* runTail({ store, filter, start, tracker, waker, signal })
+      const reading = { ...(await untilAborted(opening, signal)), shared, selections, signal }
+      yield* changes ? readChanges(reading, visible) : readEvents(reading)
       throwIfAborted(given)
     } catch (error) {
       // `return` aborts whatever the tail is doing; that is not an error.
       if (!signal.aborted || given?.aborted) throw error
     } finally {
       given?.removeEventListener('abort', onAbort)
-      wakers.delete(wake)
-      unwatch()
     }
   }
 
@@ -140,22 +159,19 @@ export function createTails(store: EventStore): Tails {
       opening.catch(() => {})
       return asTail(run(opening, stop, options), stop)
     },
-    stored: (events) => starts.stored(events),
-    wake() {
-      for (const wake of wakers) wake()
-    },
   }
 }
 
-function readFilter({ where, sorts }: EventQuery): TailFilter {
+function readFilter({ where, sorts }: EventQuery): KeyedFilter {
   if (sorts.length > 0) {
     const message = 'filter[sorts]: a tail is always in the order of created_at'
     throw new AuditLogError('INVALID_VALUE', message, { parameter: 'filter[sorts]' })
   }
-  return { where, matches: compileFilterInSteps(where) }
+  const key = where ? JSON.stringify(where) : ''
+  return { key, where, matches: compileFilterInSteps(where) }
 }
 
-function readPosition(after: string): Position {
+function readPosition(after: string): string {
   const time = parseTimestamp(after)
   if (time !== undefined) return formatTimestamp(time)
   const message = 'after: must be an ISO 8601 timestamp, such as the created_at of an event'

@@ -1,4 +1,4 @@
-/** The pauses of one tail between its polls. */
+/** The pauses of a session between its polls. */
 export interface Waker {
   /** There may be new events: ends a pause that can be woken, or the next one. */
   wake(): void
@@ -6,11 +6,15 @@ export interface Waker {
   reset(): void
   /** Resolves after `ms` milliseconds, when the signal aborts, and if `canWake` at a hint. */
   pause(ms: number, canWake: boolean): Promise<void>
+  /** Whether pauses keep the process alive. @default true */
+  readonly keepAlive: (isKept: boolean) => void
 }
 
 export function createWaker(signal: AbortSignal): Waker {
   let isHinted = false
+  let isKeptAlive = true
   let wakePause = (): void => {}
+  let timer: NodeJS.Timeout | undefined
   return {
     wake() {
       isHinted = true
@@ -25,11 +29,16 @@ export function createWaker(signal: AbortSignal): Waker {
           wakePause = () => {}
           resolve()
         }
-        // Not `unref`: code that awaits an event keeps the process alive, as with any other call.
-        const timer = setTimeout(end, ms)
+        timer = setTimeout(end, ms)
+        if (!isKeptAlive) timer.unref()
         signal.addEventListener('abort', end)
         if (canWake) wakePause = end
         if (signal.aborted || (canWake && isHinted)) end()
       }),
+    keepAlive(isKept) {
+      isKeptAlive = isKept
+      if (isKept) timer?.ref()
+      else timer?.unref()
+    },
   }
 }

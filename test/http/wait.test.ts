@@ -4,6 +4,7 @@ import type { EventsRead } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Broadcast, createBroadcast } from '../../src/http/stream/broadcast.js'
+import { sharedTail } from '../../src/tail/shared-tail.js'
 import { createStreamView } from '../../src/http/events/stream-view.js'
 import { longPoll } from '../../src/http/events/long-poll.js'
 import { eachStore } from '../support/event-stores.js'
@@ -221,7 +222,7 @@ describe('Prefer: wait', () => {
   it('leaves no listeners behind, however it ends', async () => {
     const { audit } = await open()
     const disconnect = new AbortController()
-    const broadcast = createBroadcast(audit, () => '')
+    const broadcast = createBroadcast(sharedTail(audit.store), () => '')
     const signals: AbortSignal[] = []
     const read: Broadcast['read'] = (view, options) => {
       signals.push(options.signal)

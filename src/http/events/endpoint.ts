@@ -1,6 +1,7 @@
 import { createBroadcast } from '../stream/broadcast.js'
 import type { RedactOptions } from '../../event/secrets.js'
 import { plainEvent } from '../../store-kit/lazy-event.js'
+import { sharedTail } from '../../tail/shared-tail.js'
 import { challenge } from '../basic-auth.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
 import { finalizeResponse } from '../finalize-response.js'
@@ -90,7 +91,7 @@ function createHandlers(
   path: string,
   { recheckMs, redact }: { readonly recheckMs: number; readonly redact: RedactEvent },
 ): Readonly<Record<EventsRoute['action'], EventsHandler>> {
-  const broadcast = createBroadcast(audit, (event) => eventFrame(event, path))
+  const broadcast = createBroadcast(sharedTail(audit.store), (event) => eventFrame(event, path))
   const shared = { audit, path }
   return {
     list: listHandler({ ...shared, broadcast }),

@@ -2,7 +2,7 @@ import { AuditLogError } from '../../errors.js'
 import type { AuditEvent } from '../../event/event.js'
 import { bothOf, type EventQuery, MAX_LIMIT, oneCondition } from '../../filter/ast.js'
 import { createTimeSlices } from '../../filter/time-slices.js'
-import { currentPosition } from '../stream/session.js'
+import { newestPosition } from '../../tail/poll.js'
 import { exportFormats, type ExportLines } from './export-formats.js'
 import { readExportRequest } from './export-request.js'
 import type { EventsCall, EventsHandler, HandlerOptions } from './handler.js'
@@ -65,7 +65,7 @@ export function exportHandler({ audit }: HandlerOptions): EventsHandler {
     const { signal, method } = request
     const { where: requested, format, fields } = readExportRequest(request)
     // A fixed end: otherwise new events could keep a slow client reading forever.
-    const end = oneCondition('created_at', 'lteq', [await currentPosition(audit, signal)])
+    const end = oneCondition('created_at', 'lteq', [await newestPosition(audit, { signal })])
     const where = bothOf(visible, bothOf(requested, end))
     const query: EventQuery = {
       where,

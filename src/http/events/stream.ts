@@ -1,7 +1,7 @@
 import { AuditLogError } from '../../errors.js'
 import { bothOf, MAX_LIMIT } from '../../filter/ast.js'
+import { newestPosition } from '../../tail/poll.js'
 import type { Chunk } from '../stream/chunks.js'
-import { currentPosition } from '../stream/session.js'
 import type { HttpStream } from '../exchange.js'
 import { checkAccept } from '../media.js'
 import type { EventsCall, EventsHandler, StreamingHandlerOptions } from './handler.js'
@@ -64,7 +64,7 @@ export function streamHandler(
   { audit, path, broadcast, recheckMs }: StreamHandlerOptions,
   keepAlive = createKeepAliveTimer(KEEP_ALIVE_MS),
 ): EventsHandler {
-  /** Uses a tail of its own, which tracks the state of each live event for this reader. */
+  /** The tail tracks the state of each live event for this reader. */
   async function* changeFrames(
     { where, fields }: StreamRequest,
     start: string,
@@ -99,7 +99,7 @@ export function streamHandler(
     const { where, fields, after } = wanted
     // Before the headers are sent, so that the client gets every event recorded after it received them.
     if (wanted.changes)
-      return changeFrames(wanted, after ?? (await currentPosition(audit, signal)), call, signal)
+      return changeFrames(wanted, after ?? (await newestPosition(audit, { signal })), call, signal)
     const chunks = await broadcast.read(createStreamView(where, path, fields), { after, signal })
     return eventFrames(chunks, call.reportRead)
   }

@@ -34,6 +34,22 @@ export const tailCases: readonly Case[] = [
       assert.deepEqual(seen, (await allEvents(audit)).slice(5))
     },
 
+    async 'tail: many tails yield their own matching events'({ audit }) {
+      const before = await recordSome(audit, 40)
+      const follows = range(0, 29).map((i) => {
+        const from = Math.max(2 * i, i + 1)
+        const after = before[i]!.created_at
+        return follow(audit, 140 - from, `filter[n_gteq]=${2 * i}`, after)
+      })
+      const write = async (): Promise<void> => {
+        for (const round of range(0, 9)) await recordSome(audit, 10, 40 + 10 * round)
+      }
+      const [seen] = await Promise.all([Promise.all(follows), write()])
+      const all = await allEvents(audit)
+      for (const [i, events] of seen.entries())
+        assert.deepEqual(events, all.slice(Math.max(2 * i, i + 1)), `tail ${i}`)
+    },
+
     async 'tail: yields matching events, but no imported ones'({ audit, clock }) {
       const [first] = await recordSome(audit, 1)
       const after = first!.created_at

@@ -11,6 +11,8 @@ import fc from 'fast-check'
 import jsonPatch, { type Operation } from 'fast-json-patch'
 import { describe, expect, it } from 'vitest'
 import { suffixSource } from '../../../src/event/event-id.js'
+import type { SessionOptions } from '../../../src/tail/session.js'
+import { createSharedTail } from '../../../src/tail/shared-tail.js'
 import { createTails, type EventTail, type TailOptions } from '../../../src/tail/tails.js'
 import type { EventChange } from '../../../src/tail/changes.js'
 import { turns } from '../fake-store.js'
@@ -20,9 +22,12 @@ const nextSuffix = suffixSource()
 type Item = AuditEvent | EventChange
 
 /** Writers and tails on one memory store, some of whose methods are replaced. */
-function rig(replace: (store: EventStore) => Partial<EventStore> = () => ({})) {
+function rig(
+  replace: (store: EventStore) => Partial<EventStore> = () => ({}),
+  options: SessionOptions = {},
+) {
   const memory = memoryStore()
-  const tails = createTails({ ...memory, ...replace(memory) })
+  const tails = createTails(createSharedTail({ ...memory, ...replace(memory) }, options))
   return {
     memory,
     tail: (query = '', options: TailOptions = {}): EventTail<Item> =>
@@ -50,6 +55,12 @@ const nextChange = async (tail: EventTail<Item>): Promise<EventChange> => {
   const item = await next(tail)
   if ('patch' in item) return item
   throw new Error(`the event ${item.type} came instead of a change`)
+}
+
+const nextEvent = async (tail: EventTail<Item>): Promise<AuditEvent> => {
+  const item = await next(tail)
+  if ('patch' in item) throw new Error(`a change came instead of an event`)
+  return item
 }
 
 const applied = (attributes: JsonObject, patch: readonly Operation[]): JsonObject =>
@@ -240,6 +251,28 @@ describe('a tail with changes', () => {
     await Promise.all(tails.map((items) => items.return()))
   })
 
+  it('reads the open events once for all tails', async () => {
+    let reads = 0
+    const { tail, open, change } = rig((memory) => ({
+      openEvents(options) {
+        reads++
+        return memory.openEvents(options)
+      },
+    }))
+    const tails = Array.from({ length: 50 }, () => tail())
+    const opened = tails.map(nextEvent)
+    await turns()
+    const id = await open({ n: 0 })
+    expect(new Set((await Promise.all(opened)).map((event) => event.id))).toEqual(new Set([id]))
+    const before = reads
+    const changes = tails.map(nextChange)
+    await turns()
+    await change(id, 1, { n: 1 })
+    await Promise.all(changes)
+    expect(reads - before).toBeLessThan(10)
+    await Promise.all(tails.map((items) => items.return()))
+  })
+
   it('delivers patches that other libraries can apply, and copies that readers may modify', async () => {
     const { tail, open, change, close } = rig()
     await using items = tail()
@@ -271,7 +304,10 @@ describe('random changes', () => {
   )
   const turnsEach = fc.infiniteStream(fc.nat(4))
 
-  it('produce the closed event when they are applied', async () => {
+  it.each([
+    ['from the ring', {}],
+    ['from the store, by readers that the ring has left behind', { maxEvents: 1 }],
+  ])('produce the closed event when they are applied, %s', async (_, options) => {
     let changes = 0
     await fc.assert(
       fc.asyncProperty(
@@ -283,32 +319,37 @@ describe('random changes', () => {
             await delay(pauses.next().value)
             return found
           }
-          const { tail, open, change, close } = rig((memory) => ({
+          const replace = (memory: EventStore): Partial<EventStore> => ({
             list: (query, options) => late(memory.list(query, options)),
             get: (id, options) => late(memory.get(id, options)),
             openEvents: (options) => late(memory.openEvents(options)),
-          }))
-          await using items = tail('filter[type_eq]=live', { after: '2000-01-01' })
+          })
+          const { tail, open, change, close } = rig(replace, options)
           const write = async (): Promise<void> => {
             const id = await open(states[0])
             const last = states.length - 1
             for (const [n, next] of states.slice(1, last).entries()) {
               await delay(5 * pauses.next().value!)
+              await open({}, 'other')
               await change(id, n + 1, next)
             }
             await close(id, last, states[last])
           }
-          const writing = write()
-          let { attributes } = (await next(items)) as AuditEvent
-          // An event that was closed before it was read has no change.
-          while (JSON.stringify(attributes) !== JSON.stringify(states.at(-1))) {
-            const { patch, closed } = await nextChange(items)
-            attributes = applied(attributes, patch)
-            changes++
-            if (closed) break
+          const follow = async (pauseMs: number): Promise<JsonObject> => {
+            await using items = tail('filter[type_eq]=live', { after: '2000-01-01' })
+            let { attributes } = await nextEvent(items)
+            // An event that was closed before it was read has no change.
+            while (JSON.stringify(attributes) !== JSON.stringify(states.at(-1))) {
+              await delay(pauseMs)
+              const { patch, closed } = await nextChange(items)
+              attributes = applied(attributes, patch)
+              changes++
+              if (closed) break
+            }
+            return attributes
           }
-          await writing
-          expect(attributes).toEqual(states.at(-1))
+          const followed = await Promise.all([follow(0), follow(3), follow(20), write()])
+          for (const attributes of followed.slice(0, 3)) expect(attributes).toEqual(states.at(-1))
         },
       ),
       { numRuns: 40 },

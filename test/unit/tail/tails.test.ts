@@ -252,6 +252,86 @@ describe('a tail', () => {
   })
 })
 
+describe('tails share', () => {
+  it('the polls of the store, whatever their filters', async () => {
+    const { pass } = driveTime()
+    let lists = 0
+    const { audit, watching } = rig((store) => ({
+      list(query, options) {
+        lists++
+        return store.list(query, options)
+      },
+    }))
+    const tails = Array.from({ length: 100 }, (_, i) => audit.tail(`filter[type_eq]=t${i % 10}`))
+    const firsts = tails.map((tail) => next(tail, 1))
+    await pass(100)
+    expect(watching()).toBe(1)
+    const before = lists
+    await record(audit, ...Array.from({ length: 10 }, (_, i) => `t${i}`))
+    await pass(100)
+    expect(await Promise.all(firsts)).toEqual(tails.map((_, i) => `t${i % 10}`))
+    // Those of the newest event, of the new events, and of the poll that finds no more.
+    expect(lists - before).toBeLessThanOrEqual(4)
+    await Promise.all(tails.map((tail) => tail.return()))
+    expect(watching()).toBe(0)
+  })
+
+  it('the store when they are far behind: one reads at a time', async () => {
+    let [reading, most] = [0, 0]
+    const { audit } = rig((store) => ({
+      async list(query, options) {
+        if (!query.where) return store.list(query, options)
+        most = Math.max(most, ++reading)
+        await turns()
+        const page = await store.list(query, options)
+        reading--
+        return page
+      },
+    }))
+    const types = Array.from({ length: 500 }, (_, n) => `t${n}`)
+    await record(audit, ...types)
+    const tails = Array.from({ length: 20 }, () => audit.tail('', { after: '2000-01-01' }))
+    const seen = await Promise.all(tails.map((tail) => next(tail, 500)))
+    expect(new Set(seen)).toEqual(new Set([types.join(' ')]))
+    expect(most).toBe(1)
+    await Promise.all(tails.map((tail) => tail.return()))
+  })
+
+  it('nothing with tails of other filters that fail', async () => {
+    const { audit } = rig()
+    const wrong = audit.tail('filter[type_equals]=x')
+    await using right = audit.tail('filter[type_eq]=a')
+    const first = next(right, 1)
+    await expect(wrong.next()).rejects.toMatchObject({ code: 'UNKNOWN_PREDICATE' })
+    await record(audit, 'a')
+    expect(await first).toBe('a')
+  })
+
+  it('no poll that nobody waits for', async () => {
+    const { pass } = driveTime()
+    let lists = 0
+    const { audit } = rig((store) => ({
+      list(query, options) {
+        lists++
+        return store.list(query, options)
+      },
+    }))
+    await using tail = audit.tail()
+    const first = next(tail, 1)
+    await pass(50)
+    await record(audit, 'a')
+    expect(await first).toBe('a')
+    const before = lists
+    for (const type of ['b', 'c', 'd']) {
+      await record(audit, type)
+      await pass(2000)
+    }
+    // At most the poll that had begun.
+    expect(lists - before).toBeLessThanOrEqual(2)
+    expect(await next(tail, 3)).toBe('b c d')
+  })
+})
+
 describe('a tail is woken', () => {
   it('by a hint, at once', async () => {
     const { pass } = driveTime()

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { bothOf, type Grouping, oneCondition } from '../../../../src/filter/ast.js'
 import { compileFilter } from '../../../../src/filter/evaluate.js'
 import { createBroadcast } from '../../../../src/http/stream/broadcast.js'
+import { createSharedTail } from '../../../../src/tail/shared-tail.js'
 
 /** Seeded random numbers from 0 to 1 (mulberry32). */
 function randomOf(seed: number): () => number {
@@ -59,12 +60,8 @@ async function follow(
   const random = randomOf(seed)
   const store = memoryStore()
   const audit: AuditLog = new AuditLog({ store, types: {} })
-  const { list } = change(store, random)
-  const broadcast = createBroadcast(
-    { list, tail: (query, options) => audit.tail(query, options) },
-    ({ id }) => id,
-    { maxEvents: 7, batchBytes: 150 },
-  )
+  const shared = createSharedTail(change(store, random), { maxEvents: 7, batchBytes: 500 })
+  const broadcast = createBroadcast(shared, ({ id }) => id)
   let recorded = 0
   const all: AuditEvent[] = []
   const write = async (): Promise<void> => {

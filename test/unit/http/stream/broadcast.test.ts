@@ -6,7 +6,8 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { compileFilter } from '../../../../src/filter/evaluate.js'
 import { type Broadcast, createBroadcast } from '../../../../src/http/stream/broadcast.js'
 import type { Chunk, StreamView } from '../../../../src/http/stream/chunks.js'
-import type { SessionOptions } from '../../../../src/http/stream/session.js'
+import type { SessionOptions } from '../../../../src/tail/session.js'
+import { createSharedTail } from '../../../../src/tail/shared-tail.js'
 import { stateOf, turns } from '../../fake-store.js'
 
 const viewOf = (query = ''): StreamView => {
@@ -48,7 +49,7 @@ function rig(options: SessionOptions = {}, inner: EventStore = memoryStore()): R
     },
   }
   const audit: AuditLog = new AuditLog({ store, types: {} })
-  const broadcast = createBroadcast(audit, ({ type }) => `${type};`, options)
+  const broadcast = createBroadcast(createSharedTail(store, options), ({ type }) => `${type};`)
   cleanUp.push(() => audit.close())
   return {
     audit,
@@ -229,27 +230,44 @@ describe('a broadcast', () => {
     expect(await take(await read('', '2000-01-01T00:00:00.000000Z'), 2)).toBe('old new')
   })
 
-  it('releases the log some time after the last reader has left', async () => {
-    const { broadcast, watching } = rig({ lingerMs: 20 })
+  it('stops watching the store when the last reader leaves, and keeps its events for some time', async () => {
+    const { pass } = driveTime()
+    const { broadcast, watching, lists, audit } = rig({ lingerMs: 5000 })
+    const [before] = await record(audit, 'before')
     const stops = Array.from({ length: 3 }, () => new AbortController())
     const readers = await Promise.all(
       stops.map(({ signal }) => broadcast.read(viewOf(), { signal })),
     )
+    const first = take(readers[0]!, 1)
+    await pass(20)
+    await record(audit, 'a')
+    expect(await first).toBe('a')
     const waiting = readers[0]!.next()
-    await eventually(watching, 1)
+    await pass(20)
     // One waits, one has not started, one ends by itself.
     stops[0]!.abort()
     stops[1]!.abort()
     expect(await waiting).toEqual({ done: true, value: undefined })
-    await delay(40)
     expect(watching()).toBe(1)
     stops[2]!.abort()
-    await eventually(watching, 0)
-    stops.push(new AbortController())
-    await broadcast.read(viewOf(), { signal: stops[3]!.signal })
-    await eventually(watching, 1)
-    stops[3]!.abort()
-    await eventually(watching, 0)
+    expect(watching()).toBe(0)
+
+    /** The number of queries that a new reader needs for the event that came while others read. */
+    const queries = async (): Promise<number> => {
+      const start = lists()
+      const stop = new AbortController()
+      const options = { after: before!.created_at, signal: stop.signal }
+      const reader = await broadcast.read(viewOf(), options)
+      expect(watching()).toBe(1)
+      expect(await take(reader, 1)).toBe('a')
+      stop.abort()
+      expect(watching()).toBe(0)
+      return lists() - start
+    }
+    await pass(4900)
+    expect(await queries()).toBe(0)
+    await pass(5100)
+    expect(await queries()).toBeGreaterThan(0)
   })
 
   it('stays open for readers that come back soon', async () => {

@@ -1,0 +1,89 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { AuditEvent } from '../event/event.js'
+import type { ChangeTracker, EventChange, NewRevision } from './changes.js'
+import type { TailFilter } from './poll.js'
+import type { Batch, RingEntry } from './ring.js'
+import type { PolledRevisions } from './session.js'
+import { RETRY_MS, type SharedTail } from './shared-tail.js'
+import { ignoreTransient } from './transient-failures.js'
+
+export interface FollowOptions {
+  readonly filter: TailFilter
+  /** The matching entries of a batch after the position. */
+  readonly select: (batch: Batch, position: string) => Promise<readonly RingEntry[]>
+  readonly start: string
+  readonly tracker: ChangeTracker
+  readonly signal: AbortSignal
+}
+
+type Items = AsyncGenerator<AuditEvent | EventChange, void, void>
+
+/** Yields matching events, and changes of live events, until the signal aborts. */
+export async function* followChanges(shared: SharedTail, options: FollowOptions): Items {
+  const { filter, select, start, tracker, signal } = options
+  const reader = shared.joinChanges(signal)
+  const { session } = reader
+  const catchUp = shared.createCatchUp(filter, { hasChanges: true })
+  let position = start
+  /** The open events of the session are newer than all that this reader has if they are of a later poll. */
+  let pollsBefore = session.polls()
+  /** The changes among these have been delivered. */
+  let delivered: PolledRevisions | undefined
+  let hasFailed = false
+
+  async function* deliver(entries: readonly Pick<RingEntry, 'event' | 'revision'>[]): Items {
+    for (const { event, revision } of entries) {
+      if (signal.aborted) return
+      tracker.track(event, revision)
+      yield event
+    }
+  }
+
+  async function* deliverChanges(changed: readonly NewRevision[]): Items {
+    hasFailed = false
+    for (const one of changed) {
+      if (signal.aborted || hasFailed) return
+      const loading = tracker.change(one, { signal })
+      const change = await ignoreTransient(loading, () => void (hasFailed = true))
+      if (change) yield change
+    }
+  }
+
+  try {
+    const ring = await session.ring(signal)
+    while (!signal.aborted) {
+      if (position < ring.floor) {
+        const { events, open, position: reached } = await catchUp(position, { signal })
+        pollsBefore = session.polls()
+        yield* deliver(events.map((event) => ({ event, revision: open?.get(event.id) })))
+        if (open) yield* deliverChanges(tracker.changed(open))
+        if (reached === position) await reader.sleepAtMost(RETRY_MS)
+        position = reached
+        await nextTurn()
+        continue
+      }
+      const batch = ring.after(position)
+      if (batch) {
+        const entries = await select(batch, position)
+        position = batch.last
+        yield* deliver(entries)
+        continue
+      }
+      const open = session.open()
+      const isNewer = open !== undefined && open.poll > pollsBefore
+      if (isNewer && open !== delivered) {
+        yield* deliverChanges(tracker.changed(open.revisions))
+        if (hasFailed) await reader.sleepAtMost(RETRY_MS)
+        else delivered = open
+        continue
+      }
+      session.check()
+      if (!isNewer) session.wake()
+      await reader.sleep()
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+  } finally {
+    reader.leave()
+  }
+}

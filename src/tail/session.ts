@@ -1,0 +1,175 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { untilAborted } from '../errors.js'
+import type { EventStore } from '../store/store.js'
+import { newestPosition, newestTime, pollAll, type PollResult, type TailFilter } from './poll.js'
+import { createRing, type Ring, type RingBounds } from './ring.js'
+import { ignoreTransient } from './transient-failures.js'
+import { createWaitingReaders, type SessionReader, type WaitingReaders } from './waiting-readers.js'
+import { createWaker, type Waker } from './waker.js'
+
+export interface SessionOptions extends RingBounds {
+  /** How long a session without readers keeps its ring for readers that come back. @default 5 seconds */
+  readonly lingerMs?: number | undefined
+}
+
+/** The revisions of the open live events, by id. */
+export type OpenRevisions = ReadonlyMap<string, number>
+
+/** The open live events at the time of a poll. */
+export interface PolledRevisions {
+  /** The number of the poll. */
+  readonly poll: number
+  readonly revisions: OpenRevisions
+}
+
+/** Polls the store for all of its readers, and keeps the newest events in a ring. */
+export interface Session {
+  /** True if the session accepts no new readers. */
+  hasEnded(): boolean
+  /** Number of the last poll that has begun. */
+  polls(): number
+  /**
+   * Read in the last poll that succeeded. An event of the ring that is not among these has been closed. `undefined`
+   * before the first poll, and in a session without changes.
+   */
+  open(): PolledRevisions | undefined
+  join(reader: SessionReader): void
+  /** Safe to call twice. */
+  leave(reader: SessionReader): void
+  /** Readers that are woken once after the next poll with news. The session only polls while there is one. */
+  readonly waiting: WaitingReaders
+  /** Makes the session poll soon. */
+  wake(): void
+  /**
+   * Resolves with the ring once its start position is known. Rejects with the error that ended the
+   * session, or with `ABORTED`.
+   */
+  ring(signal: AbortSignal): Promise<Ring>
+  /** Throws the error that ended the session, if any. */
+  check(): void
+}
+
+// Bounds the delay of an event if a hint is lost.
+const POLL_MS = 1000
+
+// Minimum time between polls; it grows with the number of readers, to bound the share of CPU time.
+const GAP_MS = 10
+const GAP_PER_READER_MS = 0.1
+const MAX_GAP_MS = 250
+
+const LINGER_MS = 5000
+
+const ALL: TailFilter = { where: undefined, matches: () => true }
+
+/** The ring after the newest event. Retries while the store fails. */
+async function startRing(
+  store: EventStore,
+  { waker, signal, bounds }: { waker: Waker; signal: AbortSignal; bounds: RingBounds },
+): Promise<Ring> {
+  for (;;) {
+    const start = await ignoreTransient(newestPosition(store, { signal }), () => {})
+    if (start !== undefined) return createRing(start, bounds)
+    await waker.pause(POLL_MS, false)
+  }
+}
+
+interface Polled extends PollResult {
+  readonly revisions: OpenRevisions
+}
+
+async function pollNew(
+  store: EventStore,
+  { after, hasChanges, signal }: { after: string; hasChanges: boolean; signal: AbortSignal },
+): Promise<Polled> {
+  const range = { after, upTo: await newestTime(store, { signal }) }
+  // Read after `upTo`: so every event up to there that is still open is among these.
+  const open = hasChanges ? await store.openEvents({ signal }) : []
+  const revisions = new Map(open.map(({ id, revision }) => [id, revision]))
+  return { ...(await pollAll(store, ALL, range, { signal })), revisions }
+}
+
+async function untilNextPoll(waker: Waker, readers: number, canWake: boolean): Promise<void> {
+  await waker.pause(Math.min(GAP_MS + readers * GAP_PER_READER_MS, MAX_GAP_MS), false)
+  await waker.pause(POLL_MS, canWake)
+}
+
+/** `hasChanges`: whether the session also reads the open live events. */
+export function openSession(
+  store: EventStore,
+  hasChanges: boolean,
+  { lingerMs = LINGER_MS, ...bounds }: SessionOptions = {},
+): Session {
+  const stop = new AbortController()
+  const { signal } = stop
+  const waker = createWaker(signal)
+  const readers = new Set<SessionReader>()
+  /** These are in `readers` too. */
+  const waiting = createWaitingReaders(waker.keepAlive)
+  let end: { readonly error: unknown } | undefined
+  let linger: NodeJS.Timeout | undefined
+  let unwatch: (() => void) | undefined
+  let polls = 0
+  let open: PolledRevisions | undefined
+
+  const stopWatching = (): void => {
+    unwatch?.()
+    unwatch = undefined
+  }
+
+  const opening = startRing(store, { waker, signal, bounds })
+
+  const add = (ring: Ring, { events, revisions }: Polled): void => {
+    ring.add(events.map((event) => ({ event, revision: revisions.get(event.id) })))
+    if (hasChanges) open = { poll: polls, revisions }
+    if (hasChanges || events.length > 0) waiting.wakeAll()
+  }
+
+  const follow = async (): Promise<void> => {
+    const ring = await opening
+    let after = ring.floor
+    while (!signal.aborted) {
+      await waiting.untilAny()
+      waker.reset()
+      polls += 1
+      const polled = await ignoreTransient(pollNew(store, { after, hasChanges, signal }), () => {})
+      if (polled) add(ring, polled)
+      after = polled?.position ?? after
+      if (polled?.hasMore) await nextTurn()
+      else await untilNextPoll(waker, readers.size, polled !== undefined)
+    }
+  }
+
+  follow().catch((error: unknown) => {
+    end = { error }
+    clearTimeout(linger)
+    stopWatching()
+    waiting.wakeAll()
+  })
+
+  return {
+    hasEnded: () => end !== undefined || signal.aborted,
+    polls: () => polls,
+    open: () => open,
+    join(reader) {
+      clearTimeout(linger)
+      readers.add(reader)
+      if (end || unwatch) return
+      unwatch = store.watch(() => waker.wake())
+      // There was no hint for what came while nobody watched.
+      waker.wake()
+    },
+    leave(reader) {
+      if (!readers.delete(reader)) return
+      waiting.delete(reader)
+      if (readers.size > 0 || end) return
+      stopWatching()
+      linger = setTimeout(() => stop.abort(), lingerMs).unref()
+    },
+    waiting,
+    wake: () => waker.wake(),
+    ring: (waitSignal) => untilAborted(opening, waitSignal),
+    check() {
+      if (end) throw end.error
+    },
+  }
+}

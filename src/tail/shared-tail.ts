@@ -1,0 +1,182 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { runOutside } from '../async/outside.js'
+import type { AuditEvent } from '../event/event.js'
+import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
+import { createTimeSlices } from '../filter/time-slices.js'
+import type { EventStore, WaitOptions } from '../store/store.js'
+import { type CatchUp, createCatchUp } from './catch-up.js'
+import { type LoadLive, sharedLoads } from './changes.js'
+import { newestPosition, type TailFilter } from './poll.js'
+import { Reader } from './reader.js'
+import type { Batch } from './ring.js'
+import { openSession, type Session, type SessionOptions } from './session.js'
+import { createTurns } from './turns.js'
+
+/** A filter, and what a reader makes of the matching events. */
+export interface View<Item> extends TailFilter {
+  /** Made of the matching events of a batch after the position; `undefined` if there are none. */
+  ofBatch(batch: Batch, position: string): Item | undefined | Promise<Item | undefined>
+  /** Made of matching events that were read from the store. */
+  ofEvents(events: readonly AuditEvent[]): Iterable<Item>
+}
+
+export interface ReadOptions {
+  /** Events after this `created_at`, in the format of events. @default events from now on */
+  readonly after?: string | undefined
+  /** Ends the reader, also while it waits. It must abort at some time, because that frees the reader. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Reads new events of a store for any number of readers, with one query for all of them. Each reader stores only a
+ * position; one that is far behind reads from the store until it has caught up.
+ */
+export interface SharedTail {
+  /** The position of the newest event at the time of the call, however late the store answers. */
+  currentPosition(options: WaitOptions): Promise<string>
+  /**
+   * Returns items of the matching events that become visible after the promise has resolved, each event once, in the
+   * order of `created_at`. Rejects if the newest event cannot be read; the generator throws the error that ends the
+   * session.
+   */
+  read<Item>(view: View<Item>, options: ReadOptions): Promise<AsyncGenerator<Item, void, void>>
+  /** A reader of the session that also reads the open live events. It has to leave. */
+  joinChanges(signal: AbortSignal): Reader
+  createCatchUp(filter: TailFilter, options: { readonly hasChanges: boolean }): CatchUp
+  readonly loadLive: LoadLive
+  /** To be called with the events that this process has stored. */
+  stored(events: readonly AuditEvent[]): void
+  /** Makes the sessions poll soon. */
+  wake(): void
+}
+
+/** How long a reader waits when the store lags behind or fails. */
+export const RETRY_MS = 1000
+
+type Starts = Pick<SharedTail, 'currentPosition' | 'stored'>
+
+function createStarts(store: EventStore): Starts {
+  /** The calls of `currentPosition` in progress, with the first event that this process has stored since. */
+  const pending = new Set<{ first: string | undefined }>()
+  return {
+    async currentPosition(options) {
+      const start: { first: string | undefined } = { first: undefined }
+      pending.add(start)
+      try {
+        const found = await newestPosition(store, options)
+        const { first } = start
+        if (first === undefined || found < first) return found
+        return formatTimestamp(parseTimestamp(first)! - 1)
+      } finally {
+        pending.delete(start)
+      }
+    },
+    stored(events) {
+      for (const start of pending) start.first ??= events[0]?.created_at
+    },
+  }
+}
+
+interface RunOptions {
+  readonly after: string
+  readonly signal: AbortSignal
+  readonly openCatchUp: SharedTail['createCatchUp']
+}
+
+/*
+ * Every event up to `position` has been returned or does not match. The ring holds every event after
+ * its floor. A position at or after the floor continues in the ring; an older one reads from the store
+ * until it reaches the floor. Both are ordered by `created_at`, the order in which events become
+ * visible, so no event is missed or returned twice.
+ */
+async function* run<Item>(
+  reader: Reader,
+  view: View<Item>,
+  { after, signal, openCatchUp }: RunOptions,
+): AsyncGenerator<Item, void, void> {
+  /** Few readers need it. */
+  let catchUp: CatchUp | undefined
+  let position = after
+  try {
+    const ring = await reader.session.ring(signal)
+    while (!signal.aborted) {
+      if (position < ring.floor) {
+        catchUp ??= openCatchUp(view, { hasChanges: false })
+        const { events, position: reached } = await catchUp(position, { signal })
+        if (reached === position) await reader.sleepAtMost(RETRY_MS)
+        position = reached
+        const slices = createTimeSlices()
+        for (const item of view.ofEvents(events)) {
+          yield item
+          if (slices.isOver()) await slices.next()
+        }
+        await nextTurn()
+        continue
+      }
+      const batch = ring.after(position)
+      if (batch) {
+        const item = await view.ofBatch(batch, position)
+        position = batch.last
+        if (item !== undefined) yield item
+      } else {
+        reader.session.check()
+        await reader.sleep()
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+  } finally {
+    reader.leave()
+  }
+}
+
+export function createSharedTail(store: EventStore, options: SessionOptions = {}): SharedTail {
+  const { currentPosition, stored } = createStarts(store)
+  const turns = createTurns()
+  let plain: Session | undefined
+  let withChanges: Session | undefined
+
+  // It outlives the call that happens to open it.
+  const open = (hasChanges: boolean): Session =>
+    runOutside(() => openSession(store, hasChanges, options))
+
+  const openCatchUp: SharedTail['createCatchUp'] = (filter, { hasChanges }) =>
+    createCatchUp(store, filter, { turns, hasChanges })
+
+  return {
+    currentPosition,
+    stored,
+    createCatchUp: openCatchUp,
+    loadLive: sharedLoads(store),
+    async read(view, { after, signal }) {
+      if (!plain || plain.hasEnded()) plain = open(false)
+      const reader = new Reader(plain, signal)
+      try {
+        const start = after ?? (await currentPosition({ signal }))
+        return run(reader, view, { after: start, signal, openCatchUp })
+      } catch (error) {
+        reader.leave()
+        throw error
+      }
+    },
+    joinChanges(signal) {
+      if (!withChanges || withChanges.hasEnded()) withChanges = open(true)
+      return new Reader(withChanges, signal)
+    },
+    wake() {
+      plain?.wake()
+      withChanges?.wake()
+    },
+  }
+}
+
+const sharedTails = new WeakMap<EventStore, SharedTail>()
+
+/** The shared tail of all readers of this store in this process. */
+export function sharedTail(store: EventStore): SharedTail {
+  const known = sharedTails.get(store)
+  if (known) return known
+  const created = createSharedTail(store)
+  sharedTails.set(store, created)
+  return created
+}

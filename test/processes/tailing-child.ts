@@ -1,0 +1,17 @@
+import { AuditLog } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+
+/* Ends by itself once nothing keeps the process alive: after a tail was `left` without `return`, or as long as one is `awaited`. */
+const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {} })
+const [state] = process.argv.slice(2)
+if (state === 'left') {
+  await audit.recordCustom('early')
+  const tail = audit.tail('', { after: '2000-01-01' })
+  const { value } = await tail.next()
+  console.log(value?.type)
+} else {
+  // Does not keep the process alive itself.
+  setTimeout(() => void audit.recordCustom('late'), 300).unref()
+  const { value } = await audit.tail().next()
+  console.log(value?.type)
+}

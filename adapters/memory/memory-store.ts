@@ -2,6 +2,7 @@ import { AuditLogError } from '../../src/errors.js'
 import { type Clock, systemClock } from '../../src/event/timestamp.js'
 import { createClockGuard, guardedClock } from '../../src/store/clock-guard.js'
 import { type QueryTimeoutOptions, readQueryTimeout } from '../../src/store/query-timeout.js'
+import { updateStateBy } from '../../src/store/states.js'
 import type { EventStore } from '../../src/store/store.js'
 import { createAppending } from './appending.js'
 import type { MemoryTuning } from './list.js'
@@ -39,6 +40,10 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
   const queryTimeoutMs = readQueryTimeout(options)
   const log = createMemoryLog(maxEvents, clock)
   const state = createState()
+  const updateStates: EventStore['updateStates'] = async (keys, change, options = {}) => {
+    log.check(options.signal)
+    state.change(keys, change, clock(), options.keepFor)
+  }
 
   return {
     name: 'memory',
@@ -49,9 +54,12 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
     ...createRemoving(log),
     ...createLiveChanges(log),
 
-    async updateState(key, change, { signal, keepFor } = {}) {
-      log.check(signal)
-      return state.change(key, change, clock(), keepFor)
+    updateStates,
+    updateState: updateStateBy(updateStates),
+
+    async readStates(prefix, options) {
+      log.check(options.signal)
+      return state.read(prefix, options, clock())
     },
 
     // The index in memory is not damaged and is never rebuilt.

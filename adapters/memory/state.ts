@@ -1,15 +1,24 @@
 import type { JsonValue } from '../../src/event/event.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
+import { compareText } from '../../src/filter/values.js'
+import { changedStates, type StateText } from '../../src/store/states.js'
+import type { ChangeStates, ReadStatesOptions } from '../../src/store/store.js'
 
 /** Small values by key, some of which expire. */
 export interface MemoryState {
-  /** See `EventStore.updateState`. */
+  /** See `EventStore.updateStates`. */
   change(
-    key: string,
-    change: (value: JsonValue | undefined, now: Microseconds) => JsonValue | undefined,
+    keys: readonly string[],
+    change: ChangeStates,
     now: Microseconds,
     keepFor?: Microseconds,
-  ): JsonValue | undefined
+  ): void
+  /** See `EventStore.readStates`. */
+  read(
+    prefix: string,
+    options: ReadStatesOptions,
+    now: Microseconds,
+  ): (readonly [string, JsonValue])[]
 }
 
 interface Entry {
@@ -31,18 +40,30 @@ export function createState(): MemoryState {
     }
   }
 
+  const textOf = (key: string, now: Microseconds): StateText => {
+    const entry = entries.get(key)
+    return entry && entry.expiresAt > now ? entry.json : undefined
+  }
+
   return {
-    change(key, change, now, keepFor = Infinity) {
-      const entry = entries.get(key)
-      const json = entry && entry.expiresAt > now ? entry.json : undefined
-      const next = change(json === undefined ? undefined : (JSON.parse(json) as JsonValue), now)
-      const text = next === undefined ? undefined : JSON.stringify(next)
-      if (text !== json) {
-        if (keepFor < Infinity) deleteExpired(now)
+    change(keys, change, now, keepFor = Infinity) {
+      const before = new Map(keys.map((key) => [key, textOf(key, now)]))
+      const after = changedStates(before, change, now)
+      if (after.size > 0 && keepFor < Infinity) deleteExpired(now)
+      for (const [key, json] of after) {
         entries.delete(key)
-        if (text !== undefined) entries.set(key, { json: text, expiresAt: now + keepFor })
+        if (json !== undefined) entries.set(key, { json, expiresAt: now + keepFor })
       }
-      return text === undefined ? undefined : (JSON.parse(text) as JsonValue)
+    },
+    read(prefix, { after, limit }, now) {
+      const isRead = (key: string): boolean =>
+        key.startsWith(prefix) &&
+        (after === undefined || compareText(key, after) > 0) &&
+        textOf(key, now) !== undefined
+      const keys = [...entries.keys()].filter(isRead).toSorted(compareText)
+      return keys
+        .slice(0, limit)
+        .map((key) => [key, JSON.parse(textOf(key, now)!) as JsonValue] as const)
     },
   }
 }

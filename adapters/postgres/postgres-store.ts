@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLogError, throwIfAborted, untilAborted } from '../../src/errors.js'
 import { timeoutSignal } from '../../src/async/timeout-signal.js'
+import { updateStateBy } from '../../src/store/states.js'
 import { createClockGuard, guardedClock } from '../../src/store/clock-guard.js'
 import { readOnlyStore } from '../../src/store/read-only.js'
 import type { EventStore } from '../../src/store/store.js'
@@ -25,7 +26,7 @@ import type { OwnWrites } from './log/replica.js'
 import { removeBefore, removeIds } from './write/remove.js'
 import { FIRST_PROBE_SIZE } from './read/ranges.js'
 import { createLivenessMonitor } from './write/liveness.js'
-import { updateState } from './schema/state.js'
+import { updateStates as updateStatesOf } from './schema/state.js'
 import { reportSuppressed, recordSuppressed } from './write/throttles.js'
 import { createWriter } from './write/writer.js'
 
@@ -156,6 +157,19 @@ export function createPostgresStore(
     )
   }
 
+  const updateStates: EventStore['updateStates'] = async (keys, change, options = {}) => {
+    const { signal, keepFor } = options
+    check(signal)
+    let isWritten = false
+    const onWrite = (): void => void (isWritten = true)
+    await withRetry(
+      log,
+      signal,
+      (client) => updateStatesOf(client, names, { keys, change, now: clock?.(), keepFor, onWrite }),
+      () => !isWritten,
+    )
+  }
+
   const store: EventStore = {
     name: 'postgres',
     maxBatch: MAX_BATCH,
@@ -234,25 +248,8 @@ export function createPostgresStore(
       return recorded
     },
 
-    async updateState(key, change, { signal, keepFor } = {}) {
-      check(signal)
-      let isWritten = false
-      return withRetry(
-        log,
-        signal,
-        (client) =>
-          updateState(client, names, {
-            key,
-            change,
-            now: clock?.(),
-            keepFor,
-            onWrite: () => {
-              isWritten = true
-            },
-          }),
-        () => !isWritten,
-      )
-    },
+    updateStates,
+    updateState: updateStateBy(updateStates),
 
     async changeLive(id, change, { signal } = {}) {
       check(signal)

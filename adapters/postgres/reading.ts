@@ -14,6 +14,7 @@ import { findUnreadableSegments, UnreadableChunks } from './index/unreadable-chu
 import { createLogIndex, type LogIndex, type OnDamaged } from './index/log-index.js'
 import type { SealingTuning } from '../../src/store-kit/index-builder/segment-levels.js'
 import type { PostgresLog } from './log/log.js'
+import { withRetry } from './log/calls.js'
 import { createReader, type Reader } from './log/reader.js'
 import type { OwnWrites } from './log/replica.js'
 import { countBounds, countEvents, openCount } from './read/count.js'
@@ -33,6 +34,7 @@ import type { Names } from './schema/names.js'
 import { findUnreadable, UnreadableAmong } from './schema/find-unreadable.js'
 import { createReadableEvents } from './schema/readable-events.js'
 import { findEvent } from './schema/rows.js'
+import { readStates } from './schema/state.js'
 import { databaseHealth, type IndexDelay } from './health.js'
 import { verifyLog } from './verify.js'
 
@@ -192,7 +194,15 @@ export function createReading(
   options: ReadingOptions,
 ): Pick<
   EventStore,
-  'get' | 'list' | 'count' | 'excess' | 'openEvents' | 'health' | 'verify' | 'watchDamage'
+  | 'get'
+  | 'list'
+  | 'count'
+  | 'excess'
+  | 'openEvents'
+  | 'readStates'
+  | 'health'
+  | 'verify'
+  | 'watchDamage'
 > {
   const { clock, readPool, queryTimeoutMs, tuning, firstProbe, own, check } = options
   const { onListed, onDamaged, indexDelay, minIndexed = MIN_INDEXED } = options
@@ -294,6 +304,14 @@ export function createReading(
         if (readPool) own.walPosition = await readWalPosition(ask, own.walPosition)
         return open.map(({ base, revision }) => ({ id: base.id, revision }))
       })
+    },
+
+    async readStates(prefix, options) {
+      const { signal } = options
+      check(signal)
+      return withRetry(log, signal, (client) =>
+        readStates(client, names, prefix, { ...options, now: clock?.() }),
+      )
     },
 
     async health({ signal } = {}) {

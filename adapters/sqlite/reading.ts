@@ -12,6 +12,7 @@ import type { BoundedListOptions } from './read/scan.js'
 import { fileHealth } from './health.js'
 import { verifyFile } from './verify.js'
 import { rowToEvent } from './schema/rows.js'
+import { readStateRange } from './schema/state.js'
 import type { Tables } from './schema/tables.js'
 
 /** Finds an event by its id. */
@@ -50,7 +51,16 @@ export function createReading(
   clock: Clock,
 ): Pick<
   EventStore,
-  'get' | 'list' | 'count' | 'excess' | 'openEvents' | 'health' | 'watch' | 'watchDamage' | 'verify'
+  | 'get'
+  | 'list'
+  | 'count'
+  | 'excess'
+  | 'openEvents'
+  | 'readStates'
+  | 'health'
+  | 'watch'
+  | 'watchDamage'
+  | 'verify'
 > {
   const { tables } = indexed
   const { connection, live } = tables
@@ -69,6 +79,8 @@ export function createReading(
     },
     excess: async (bounds, options = {}) => findExcess(connection, bounds, options),
     openEvents: async (options = {}) => connection.retry(() => live.open(), options),
+    readStates: async (prefix, options) =>
+      connection.retry(() => readStateRange(connection, prefix, options, clock()), options),
     health: (options = {}) => fileHealth(connection, options),
     watch: (hint) => watcher.add(hint),
     async verify(options = {}) {

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AuditLogError } from '../../src/errors.js'
 import type { EventDraft } from '../../src/event/event.js'
 import { FIRST_PROBE_SIZE } from '../../src/store-kit/index/probe.js'
+import { changedStates, updateStateBy } from '../../src/store/states.js'
 import { type QueryTimeoutOptions, readQueryTimeout } from '../../src/store/query-timeout.js'
 import { createClockGuard, guardedClock } from '../../src/store/clock-guard.js'
 import { readFileMode } from '../../src/store/file-mode.js'
@@ -29,7 +30,7 @@ import { createReading, findEvent } from './reading.js'
 import { checkSchema, EVENTS_SCHEMA, migrate } from './schema/schema.js'
 import type { Sealer } from '../../src/store-kit/index-builder/sealer.js'
 import { createSqliteSealer, type SealerOptions } from './index/sealer.js'
-import { applyToState, readState } from './schema/state.js'
+import { readStateTexts } from './schema/state.js'
 import { createTables } from './schema/tables.js'
 import { createCommitWatcher } from './connection/commit-watcher.js'
 
@@ -212,6 +213,18 @@ export function createSqliteStore(
     return kept.events.size > 0 ? kept : undefined
   }
 
+  const updateStates: EventStore['updateStates'] = async (keys, change, options = {}) => {
+    const { keepFor } = options
+    let before = await connection.retry(() => readStateTexts(connection, keys, clock()), options)
+    for (;;) {
+      const after = changedStates(before, change, clock())
+      if (after.size === 0) return
+      const found = await writer.replaceStates({ before, after, keepFor }, options)
+      if (!found) return
+      before = found
+    }
+  }
+
   const store: EventStore = {
     name: 'sqlite',
     maxBatch: MAX_BATCH,
@@ -264,17 +277,8 @@ export function createSqliteStore(
       }
     },
 
-    async updateState(key, change, options = {}) {
-      const { keepFor } = options
-      let before = await connection.retry(() => readState(connection, key, clock()), options)
-      for (;;) {
-        const { value, text: after } = applyToState(before, change, clock())
-        if (after === before) return value
-        const found = await writer.replaceState({ key, before, after, keepFor }, options)
-        if (found === before) return value
-        before = found
-      }
-    },
+    updateStates,
+    updateState: updateStateBy(updateStates),
 
     async changeLive(id, change, options = {}) {
       const isOpen = await writer.changeLive({ id, change }, options)

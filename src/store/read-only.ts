@@ -13,6 +13,7 @@ type WriteName =
   | 'reportSuppressed'
   | 'recordSuppressed'
   | 'updateState'
+  | 'updateStates'
   | 'changeLive'
   | 'touchLive'
   | 'closeLive'
@@ -34,6 +35,7 @@ export const readOnlyStore = (store: ReadingStore): EventStore => ({
   count: (...call) => store.count(...call),
   excess: (...call) => store.excess(...call),
   openEvents: (...call) => store.openEvents(...call),
+  readStates: (...call) => store.readStates(...call),
   watch: (hint) => store.watch(hint),
   ...(store.health && { health: (options) => store.health!(options) }),
   ...(store.verify && { verify: (options) => store.verify!(options) }),
@@ -47,6 +49,7 @@ export const readOnlyStore = (store: ReadingStore): EventStore => ({
   reportSuppressed: refuse,
   recordSuppressed: refuse,
   updateState: refuse,
+  updateStates: refuse,
   changeLive: refuse,
   touchLive: refuse,
   closeLive: refuse,

@@ -121,6 +121,22 @@ export interface UpdateStateOptions extends WaitOptions {
   readonly keepFor?: Microseconds | undefined
 }
 
+/**
+ * Computes new values from those of some keys, at the store's time. A key that it leaves out keeps its value; `undefined`
+ * removes it.
+ */
+export type ChangeStates = (
+  values: ReadonlyMap<string, JsonValue | undefined>,
+  now: Microseconds,
+) => ReadonlyMap<string, JsonValue | undefined>
+
+export interface ReadStatesOptions extends WaitOptions {
+  /** Keys after this one. @default all */
+  readonly after?: string | undefined
+  /** Maximum number of keys. */
+  readonly limit: number
+}
+
 export interface RemoveOptions extends WaitOptions {
   /** Called after each transaction with the number of events removed so far. */
   readonly onProgress?: ((removed: number) => void) | undefined
@@ -261,6 +277,21 @@ export interface EventStore {
     change: (value: JsonValue | undefined, now: Microseconds) => JsonValue | undefined,
     options?: UpdateStateOptions,
   ): Promise<JsonValue | undefined>
+  /**
+   * As `updateState`, for several keys in one transaction: new values are written only if all of the keys still have the
+   * values that `change` received, also those that it does not change. Rejects with `INVALID_VALUE` if
+   * `change` returns a key that is not among `keys`.
+   */
+  updateStates(
+    keys: readonly string[],
+    change: ChangeStates,
+    options?: UpdateStateOptions,
+  ): Promise<void>
+  /** The keys that begin with `prefix` in the order of code points, with their values at one moment. */
+  readStates(
+    prefix: string,
+    options: ReadStatesOptions,
+  ): Promise<readonly (readonly [string, JsonValue])[]>
   /**
    * Changes an open live event. Readers see the change from then on. Resolves to false if the event
    * is no longer open. The store closes an open event, with the attribute `unfinished: true`, after

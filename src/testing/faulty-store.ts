@@ -82,6 +82,10 @@ export function faultyStore(store: EventStore): FaultyStore {
       call('recordSuppressed', options, () => store.recordSuppressed(draftOf, options)),
     updateState: (key, change, options) =>
       call('updateState', options, () => store.updateState(key, change, options)),
+    updateStates: (keys, change, options) =>
+      call('updateStates', options, () => store.updateStates(keys, change, options)),
+    readStates: (prefix, options) =>
+      call('readStates', options, () => store.readStates(prefix, options)),
     changeLive: (id, change, options) =>
       call('changeLive', options, () => store.changeLive(id, change, options)),
     touchLive: (ids, options) => call('touchLive', options, () => store.touchLive(ids, options)),

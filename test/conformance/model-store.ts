@@ -205,6 +205,14 @@ export function modelStore(
           await waitForOutage(options?.signal)
           return events.updateState(key, change, options)
         },
+        async updateStates(keys, change, options) {
+          await waitForOutage(options?.signal)
+          return events.updateStates(keys, change, options)
+        },
+        async readStates(prefix, options) {
+          check()
+          return events.readStates(prefix, options)
+        },
         async changeLive(id, change, options) {
           await waitForOutage(options?.signal)
           return acknowledge('changeLive', () => events.changeLive(id, change, options))

@@ -1,4 +1,4 @@
-import { type AppendOptions, AuditLogError, type EventDraft } from 'daybook'
+import { type AppendOptions, AuditLogError, type EventDraft, type JsonValue } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import type { Mutant, Mutants } from './model-store.js'
 
@@ -166,6 +166,74 @@ export const throttleMutants: Mutants = {
     },
     'has separate state for each store': {
       mutate: () => ({ updateState: memoryStore().updateState }),
+    },
+    'compares only the values that it writes': {
+      mutate: (store) => ({
+        async updateStates(keys, change, options) {
+          const read = async (key: string) =>
+            [key, await store.updateState(key, (value) => value, options)] as const
+          const values = new Map(await Promise.all(keys.map(read)))
+          const after = change(values, 0)
+          for (const [key, value] of after) await store.updateState(key, () => value, options)
+        },
+      }),
+    },
+    'writes a value that has not changed': {
+      mutate: (store) => ({
+        async updateStates(keys, change, options) {
+          await store.updateStates(keys, change, options)
+          await store.updateStates(
+            keys,
+            (values) => new Map([...values].map(([key, value]) => [key, value && [value]])),
+            options,
+          )
+          const unwrap = (value: JsonValue | undefined) => value && (value as JsonValue[])[0]
+          await store.updateStates(
+            keys,
+            (values) => new Map([...values].map(([key, value]) => [key, unwrap(value)])),
+            options,
+          )
+        },
+      }),
+    },
+    'removes the values that are left out': {
+      mutate: (store) => ({
+        updateStates: (keys, change, options) =>
+          store.updateStates(
+            keys,
+            (values, now) => {
+              const after = change(values, now)
+              return new Map(keys.map((key) => [key, after.get(key)]))
+            },
+            options,
+          ),
+      }),
+    },
+    'reads keys in the order of UTF-16': {
+      mutate: (store) => ({
+        readStates: async (prefix, options) =>
+          [...(await store.readStates(prefix, options))].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+      }),
+    },
+    'reads keys that only contain the prefix or come after it': {
+      mutate: (store) => ({
+        readStates: async (prefix, { after = '', limit, signal }) =>
+          (await store.readStates('', { limit: 10_000, signal }))
+            .filter(([key]) => key >= prefix && key > after)
+            .slice(0, limit),
+      }),
+    },
+    'includes the key to start after': {
+      mutate: (store) => ({
+        readStates: async (prefix, options) => {
+          const all = await store.readStates(prefix, {
+            ...options,
+            after: undefined,
+            limit: 10_000,
+          })
+          return all.filter(([key]) => key >= (options.after ?? '')).slice(0, options.limit)
+        },
+      }),
     },
     'ignores the signal': {
       mutate: (store) => ({ updateState: (key, change) => store.updateState(key, change) }),

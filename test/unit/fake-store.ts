@@ -106,6 +106,8 @@ export function fakeStore(
     reportSuppressed: async () => {},
     recordSuppressed: async () => 0,
     updateState: async (_key, change) => change(undefined, 0),
+    updateStates: async (_keys, change) => void change(new Map(), 0),
+    readStates: async () => [],
     changeLive: async () => false,
     touchLive: async () => {},
     closeLive: async () => undefined,

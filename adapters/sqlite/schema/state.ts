@@ -1,5 +1,8 @@
 import type { JsonValue } from '../../../src/event/event.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
+import { compareText } from '../../../src/filter/values.js'
+import { changedStates, type StateText, type StateTexts } from '../../../src/store/states.js'
+import type { ReadStatesOptions } from '../../../src/store/store.js'
 import type { Connection } from '../connection/connection.js'
 
 // Expired values that one write deletes.
@@ -14,62 +17,96 @@ const WRITE = `INSERT INTO daybook_state (key, value, expires_at) VALUES (?, ?, 
 const READ =
   'SELECT value FROM daybook_state WHERE key = ? AND (expires_at IS NULL OR expires_at > ?)'
 
-/** The JSON text of the value; `undefined` if there is none. */
-export type StateText = string | undefined
+// Texts are compared as UTF-8, which is the order of code points.
+const readRange = (bound: string): string => `SELECT key, value FROM daybook_state
+  WHERE key ${bound} ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY key LIMIT ?`
+const READ_FROM = readRange('>=')
+const READ_AFTER = readRange('>')
 
-/** A value to write in place of the one that the caller has read. */
-export interface StateChange {
-  readonly key: string
-  readonly before: StateText
-  readonly after: StateText
-  /** `undefined` if the value never expires. */
+/** Values to write, if the caller has read the ones that are there. */
+export interface StatesChange {
+  /** What the caller has read. */
+  readonly before: StateTexts
+  /** Some of these keys, with their new values. */
+  readonly after: StateTexts
+  /** `undefined` if the values never expire. */
   readonly keepFor: Microseconds | undefined
 }
 
-export function readState({ statement }: Connection, key: string, now: Microseconds): StateText {
+function readText({ statement }: Connection, key: string, now: Microseconds): StateText {
   const row = statement(READ).get(key, now) as { readonly value: string } | undefined
   return row?.value
 }
 
-/**
- * Writes the value unless another one than `before` is there. Returns the value that was there. Call it within
- * a write transaction.
- */
-export function replaceState(
+const readTexts = (
   connection: Connection,
-  { key, before, after, keepFor }: StateChange,
+  keys: Iterable<string>,
   now: Microseconds,
-): StateText {
-  const { statement } = connection
-  const found = readState(connection, key, now)
-  if (found !== before) return found
-  if (after === undefined) statement('DELETE FROM daybook_state WHERE key = ?').run(key)
-  else {
-    if (keepFor !== undefined) statement(DELETE_EXPIRED).run(now)
-    statement(WRITE).run(key, after, keepFor === undefined ? null : now + keepFor)
+): Map<string, StateText> =>
+  new Map(Array.from(keys, (key) => [key, readText(connection, key, now)]))
+
+/** The values of the keys at one moment. */
+export const readStateTexts = (
+  connection: Connection,
+  keys: readonly string[],
+  now: Microseconds,
+): StateTexts => connection.snapshot(() => readTexts(connection, keys, now))
+
+/** See `EventStore.readStates`. */
+export function readStateRange(
+  { statement }: Connection,
+  prefix: string,
+  { after, limit }: ReadStatesOptions,
+  now: Microseconds,
+): (readonly [string, JsonValue])[] {
+  const isAfter = after !== undefined && compareText(after, prefix) >= 0
+  const rows = (
+    isAfter
+      ? statement(READ_AFTER).all(after, now, limit)
+      : statement(READ_FROM).all(prefix, now, limit)
+  ) as { readonly key: string; readonly value: string }[]
+  // Keys with the prefix follow each other.
+  return rows
+    .filter(({ key }) => key.startsWith(prefix))
+    .map(({ key, value }) => [key, JSON.parse(value) as JsonValue] as const)
+}
+
+function writeTexts(
+  { statement }: Connection,
+  after: StateTexts,
+  { now, keepFor }: { readonly now: Microseconds; readonly keepFor: Microseconds | undefined },
+): void {
+  if (after.size > 0 && keepFor !== undefined) statement(DELETE_EXPIRED).run(now)
+  for (const [key, text] of after) {
+    if (text === undefined) statement('DELETE FROM daybook_state WHERE key = ?').run(key)
+    else statement(WRITE).run(key, text, keepFor === undefined ? null : now + keepFor)
   }
-  return found
 }
 
-/** Returns the new value, as JSON text too. */
-export function applyToState(
-  text: StateText,
-  change: (value: JsonValue | undefined, now: Microseconds) => JsonValue | undefined,
+/**
+ * Writes the values unless one of those that were read has changed: returns the values that are there then. Call it
+ * within a write transaction.
+ */
+export function replaceStates(
+  connection: Connection,
+  { before, after, keepFor }: StatesChange,
   now: Microseconds,
-): { readonly value: JsonValue | undefined; readonly text: StateText } {
-  const value = change(text === undefined ? undefined : (JSON.parse(text) as JsonValue), now)
-  return { value, text: value === undefined ? undefined : JSON.stringify(value) }
+): StateTexts | undefined {
+  const found = readTexts(connection, before.keys(), now)
+  for (const [key, text] of before) if (found.get(key) !== text) return found
+  writeTexts(connection, after, { now, keepFor })
+  return undefined
 }
 
-/** Changes the value of the key and returns the new one. Call it within a write transaction. */
+/** Changes the value of the key. Call it within a write transaction. */
 export function changeState(
   connection: Connection,
   key: string,
-  change: (value: JsonValue | undefined, now: Microseconds) => JsonValue | undefined,
+  change: (value: JsonValue | undefined) => JsonValue | undefined,
   { now, keepFor }: { readonly now: Microseconds; readonly keepFor?: Microseconds | undefined },
-): JsonValue | undefined {
-  const before = readState(connection, key, now)
-  const { value, text: after } = applyToState(before, change, now)
-  if (after !== before) replaceState(connection, { key, before, after, keepFor }, now)
-  return value
+): void {
+  const before = readTexts(connection, [key], now)
+  const changeOne = (values: ReadonlyMap<string, JsonValue | undefined>) =>
+    new Map([[key, change(values.get(key))]])
+  writeTexts(connection, changedStates(before, changeOne, now), { now, keepFor })
 }

@@ -1,6 +1,7 @@
 import type { ImportedEvent } from '../../../src/event/event.js'
 import type { Clock, Microseconds } from '../../../src/event/timestamp.js'
 import type { Heartbeat } from '../../../src/store/liveness.js'
+import type { StateTexts } from '../../../src/store/states.js'
 import type {
   Analysis,
   AppendOptions,
@@ -13,7 +14,7 @@ import { type Connection, storeFailure } from '../connection/connection.js'
 import { withSmallCheckpoints } from '../connection/database.js'
 import { releaseSomePages } from '../connection/free-pages.js'
 import { requestRebuild, setDamaged } from '../index/repairs.js'
-import { replaceState, type StateChange, type StateText } from '../schema/state.js'
+import { replaceStates, type StatesChange } from '../schema/state.js'
 import type { Tables } from '../schema/tables.js'
 import { analyzeTables } from './analyze.js'
 import {
@@ -48,8 +49,8 @@ export interface Writer {
   reportSuppressed(report: SuppressedReport, options: WriteOptions): Promise<void>
   /** Stores the draft and clears these counts. Returns false if the counts have changed. */
   recordSuppressed(record: SuppressedRecord, options: WriteOptions): Promise<boolean>
-  /** Returns the value that was there; it was replaced if it is `before`. */
-  replaceState(change: StateChange, options: WriteOptions): Promise<StateText>
+  /** Returns the values that are there if they are not those of `before`; nothing was written then. */
+  replaceStates(change: StatesChange, options: WriteOptions): Promise<StateTexts | undefined>
   /** False if the event is not open. */
   changeLive(change: LiveChangeOf, options: WriteOptions): Promise<boolean>
   touchLive(ids: readonly string[], options: WriteOptions): Promise<void>
@@ -128,8 +129,8 @@ export function createWriter(tables: Tables, outbox: Outbox, clock: Clock): Writ
         throttles.prune(clock())
         return true
       }, options),
-    replaceState: (change, options) =>
-      write(() => replaceState(connection, change, clock()), options),
+    replaceStates: (change, options) =>
+      write(() => replaceStates(connection, change, clock()), options),
     changeLive: ({ id, change }, options) => write(() => live.change(id, change), options),
     touchLive: (ids, options) => write(() => live.touch(ids), options),
     closeLive: ({ id, change }, options) =>

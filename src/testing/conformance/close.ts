@@ -29,6 +29,11 @@ export const closeCases: readonly Case[] = [
         store.updateState('a', () => 1),
         'CLOSED',
       )
+      await rejectsWith(
+        store.updateStates(['a'], (values) => values),
+        'CLOSED',
+      )
+      await rejectsWith(store.readStates('', { limit: 1 }), 'CLOSED')
       await rejectsWith(store.changeLive(event!.id, { revision: 1 }), 'CLOSED')
       await rejectsWith(store.touchLive([]), 'CLOSED')
       await rejectsWith(store.closeLive(event!.id, { revision: 1 }), 'CLOSED')

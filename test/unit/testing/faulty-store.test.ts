@@ -191,6 +191,8 @@ describe('faultyStore', () => {
       ['reportSuppressed', () => store.reportSuppressed(report), undefined],
       ['recordSuppressed', () => store.recordSuppressed(() => draft('b')), 0],
       ['updateState', () => store.updateState('a', () => 1), 1],
+      ['updateStates', () => store.updateStates(['a'], () => new Map([['a', 2]])), undefined],
+      ['readStates', () => store.readStates('', { limit: 9 }), [['a', 2]]],
       ['openEvents', () => store.openEvents(), [{ id: event!.id, revision: 0 }]],
       ['changeLive', () => store.changeLive(event!.id, { revision: 1 }), true],
       ['touchLive', () => store.touchLive([event!.id]), undefined],

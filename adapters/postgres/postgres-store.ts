@@ -20,7 +20,6 @@ import { createLog } from './log/log.js'
 import { createReading, type ReadingOptions } from './reading.js'
 import { namesIn } from './schema/names.js'
 import { type PostgresStoreOptions, readOptions } from './log/options.js'
-import { encodeAhead } from './write/draft-rows.js'
 import { checkClient, putInOutbox } from './write/outbox.js'
 import type { OwnWrites } from './log/replica.js'
 import { removeBefore, removeIds } from './write/remove.js'
@@ -174,7 +173,7 @@ export function createPostgresStore(
     name: 'postgres',
     maxBatch: MAX_BATCH,
     appendsInBackground: true,
-    prepare: encodeAhead,
+    prepare: writer.prepare,
     clock,
     ...createReading(log, {
       clock,

@@ -12,7 +12,7 @@ import {
   readRowType,
   type SuppressedDraft,
 } from './append-call.js'
-import { draftRows } from './draft-rows.js'
+import { createDraftEncoder, type DraftEncoder } from './draft-rows.js'
 import { codeOf, DATATYPE_MISMATCH, isStatementError } from '../connection/failures.js'
 import type { PostgresLog } from '../log/log.js'
 import { createLostAttempts, type LostAttempt, recoveryParameters } from './lost-attempts.js'
@@ -34,6 +34,8 @@ export interface Appender {
   readonly adopt: (state: Pick<SchemaState, 'highWater' | 'serverTime'>) => void
   /** Takes the latest high-water mark and clock of the server. */
   readonly synchronize: (state: Pick<SchemaState, 'highWater' | 'serverTime'>) => void
+  /** Encodes the drafts that are probably those of the next attempt. */
+  readonly prepare: DraftEncoder['prepare']
   /** True if the next attempt has to recover from a lost one. */
   hasLost(): boolean
   /**
@@ -93,6 +95,7 @@ const newAttempt = (
 export function createAppender(log: PostgresLog): Appender {
   const { names, now } = log
   const lost = createLostAttempts()
+  const encoder = createDraftEncoder()
   /** The server's clock minus `performance.now()`, or less. */
   let serverAhead: Microseconds = 0
   /** All events that are stored from now on are later than this. */
@@ -126,7 +129,7 @@ export function createAppender(log: PostgresLog): Appender {
     const earlier = lost.add(attempt)
     try {
       const appended = await callFunction(client, names, drafts, [
-        draftRows(drafts, rowType, foundAt),
+        encoder.rows(drafts, rowType, foundAt),
         ...columnsOf(drafts),
         now() ?? null,
         attempt.id,
@@ -152,6 +155,7 @@ export function createAppender(log: PostgresLog): Appender {
   return {
     adopt,
     synchronize,
+    prepare: encoder.prepare,
     hasLost: () => !lost.isEmpty(),
     async attempt(client, request) {
       const { drafts } = request

@@ -27,9 +27,6 @@ const CHECKSUM_BYTES = 4
 const ROW_BYTES = ROW_HEAD + COLUMNS * VALUE_HEAD + TIME_BYTES + 1 + TERMS_HEAD + CHECKSUM_BYTES
 const NULL = -1
 
-/** Rows of drafts that were encoded ahead, without times. */
-const encoded = new WeakMap<EventDraft, Buffer>()
-
 /** Maximum number of bytes of a UTF-16 unit in UTF-8. */
 const MAX_UNIT_BYTES = 3
 
@@ -38,49 +35,65 @@ const maxTextBytes = ({ suffix, type, username, source, json }: EventDraft): num
   MAX_UNIT_BYTES * (suffix.length + type.length + (username?.length ?? 0) + (source?.length ?? 0)) +
   Buffer.byteLength(json)
 
-/** Encodes the drafts now, so that `draftRows` needs less time later. */
-export function encodeAhead(drafts: readonly EventDraft[]): void {
-  for (const draft of drafts) if (!encoded.has(draft)) encoded.set(draft, encodeRow(draft))
-}
-
-function encodeRow(draft: EventDraft): Buffer {
-  const terms = termsOf(draft.attributes)
-  const row = Buffer.allocUnsafe(maxRowBytes(draft, terms))
-  return row.subarray(0, writeRow(row, 0, { draft, terms, time: undefined }))
-}
-
 interface Row {
   readonly draft: EventDraft
   readonly terms: readonly number[]
   readonly time: Microseconds | undefined
 }
 
-const maxRowBytes = (draft: EventDraft, terms: readonly number[]): number =>
-  ROW_BYTES + maxTextBytes(draft) + TERM_BYTES * terms.length
+/** Makes the parameter of type `events[]`. */
+export interface DraftEncoder {
+  /** Encodes drafts that are probably the next to be asked for. */
+  readonly prepare: (drafts: readonly EventDraft[]) => void
+  /** `rowType` is the OID of the type `events`. The times are NULL except for the drafts in `foundAt`. */
+  rows(
+    drafts: readonly EventDraft[],
+    rowType: number,
+    foundAt?: ReadonlyMap<IdSuffix, Microseconds>,
+  ): Buffer
+}
 
-/**
- * The value of a parameter of type `events[]`; `rowType` is the OID of the type `events`. The times are
- * NULL except for the drafts in `foundAt`.
- */
-export function draftRows(
+const NOTHING: ReadonlyMap<IdSuffix, Microseconds> = new Map()
+
+export function createDraftEncoder(): DraftEncoder {
+  let prepared: { readonly drafts: readonly EventDraft[]; readonly rows: Buffer } | undefined
+
+  return {
+    prepare(drafts) {
+      prepared = { drafts, rows: encodeRows(drafts, NOTHING) }
+    },
+    rows(drafts, rowType, foundAt = NOTHING) {
+      const ahead = prepared
+      prepared = undefined
+      const isPrepared =
+        foundAt.size === 0 &&
+        ahead?.drafts.length === drafts.length &&
+        drafts.every((draft, i) => draft === ahead.drafts[i])
+      const rows = isPrepared ? ahead.rows : encodeRows(drafts, foundAt)
+      const end = writeDimension(rows, 0, rowType, drafts.length)
+      // An array without rows has no dimension.
+      return drafts.length === 0 ? rows.subarray(0, end) : rows
+    },
+  }
+}
+
+/** The rows after the room for the head of their array. */
+function encodeRows(
   drafts: readonly EventDraft[],
-  rowType: number,
-  foundAt: ReadonlyMap<IdSuffix, Microseconds> = new Map(),
+  foundAt: ReadonlyMap<IdSuffix, Microseconds>,
 ): Buffer {
-  const parts = drafts.map((draft): Buffer | Row => {
-    const time = foundAt.get(draft.suffix)
-    const row = time === undefined ? encoded.get(draft) : undefined
-    return row ?? { draft, terms: termsOf(draft.attributes), time }
-  })
+  const parts = drafts.map((draft): Row => ({
+    draft,
+    terms: termsOf(draft.attributes),
+    time: foundAt.get(draft.suffix),
+  }))
   const maxBytes = parts.reduce(
-    (sum, part) =>
-      sum + (Buffer.isBuffer(part) ? part.length : maxRowBytes(part.draft, part.terms)),
+    (sum, { draft, terms }) => sum + ROW_BYTES + maxTextBytes(draft) + TERM_BYTES * terms.length,
     ARRAY_HEAD,
   )
   const rows = Buffer.allocUnsafe(maxBytes)
-  let at = writeDimension(rows, 0, rowType, drafts.length)
-  for (const part of parts)
-    at = Buffer.isBuffer(part) ? at + part.copy(rows, at) : writeRow(rows, at, part)
+  let at = ARRAY_HEAD
+  for (const part of parts) at = writeRow(rows, at, part)
   return rows.subarray(0, at)
 }
 

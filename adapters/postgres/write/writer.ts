@@ -16,6 +16,7 @@ const POLL_ATTEMPT_MS = 2000
 /** Appends for one process, one call at a time. */
 export interface Writer {
   adopt: Appender['adopt']
+  readonly prepare: Appender['prepare']
   append(drafts: readonly EventDraft[], options: AppendOptions): Promise<Appended>
   /** Moves all drafts of the outbox. */
   move(signal: AbortSignal | undefined): Promise<void>
@@ -96,6 +97,7 @@ export function createWriter(
 
   return {
     adopt: appender.adopt,
+    prepare: appender.prepare,
     append: (drafts, options) =>
       queue.run(async () => {
         await ready?.(options.signal, options.deadline)

@@ -1,6 +1,6 @@
 import type { EventDraft } from 'daybook'
 import { expect, it } from 'vitest'
-import { draftRows, encodeAhead } from '../../../adapters/postgres/write/draft-rows.js'
+import { createDraftEncoder } from '../../../adapters/postgres/write/draft-rows.js'
 
 const draft = (number: number, attributes: EventDraft['attributes']): EventDraft => ({
   suffix: `800000000000000${number}`,
@@ -18,20 +18,31 @@ const makeDrafts = (): EventDraft[] => [
   draft(2, Object.fromEntries(Array.from({ length: 3000 }, (_, n) => [`name-${n}`, n]))),
 ]
 
-it('drafts that are encoded ahead have the same rows', () => {
+const rowsOf = (drafts: readonly EventDraft[], foundAt?: ReadonlyMap<string, number>): Buffer =>
+  createDraftEncoder().rows(drafts, 16_384, foundAt)
+
+it('prepared drafts have the same rows as others', () => {
+  const encoder = createDraftEncoder()
   const drafts = makeDrafts()
-  encodeAhead(drafts.slice(1))
-  encodeAhead(drafts)
-  const rows = draftRows(drafts, 16_384)
-  expect(rows.equals(draftRows(makeDrafts(), 16_384))).toBe(true)
+  encoder.prepare(drafts)
+  const rows = encoder.rows(drafts, 16_384)
+  expect(rows.equals(rowsOf(makeDrafts()))).toBe(true)
   expect(rows.length).toBeGreaterThan(drafts[2]!.json.length)
 })
 
-it('a draft that was encoded ahead and found afterwards has its time', () => {
-  const foundAt = new Map([['8000000000000001', 1_800_000_000_000_000]])
+it('the rows are those of the drafts that are asked for, whatever was prepared', () => {
   const drafts = makeDrafts()
-  encodeAhead(drafts)
-  const rows = draftRows(drafts, 16_384, foundAt)
-  expect(rows.equals(draftRows(makeDrafts(), 16_384, foundAt))).toBe(true)
-  expect(rows.length).toBe(draftRows(drafts, 16_384).length + 8)
+  const encoder = createDraftEncoder()
+  const foundAt = new Map([['8000000000000001', 1_800_000_000_000_000]])
+  for (const prepared of [drafts.slice(1), [...drafts, draft(3, {})], drafts.toReversed()]) {
+    encoder.prepare(prepared)
+    expect(encoder.rows(drafts, 16_384).equals(rowsOf(drafts))).toBe(true)
+  }
+  encoder.prepare(drafts)
+  const found = encoder.rows(drafts, 16_384, foundAt)
+  expect(found.equals(rowsOf(drafts, foundAt))).toBe(true)
+  expect(found.length).toBe(rowsOf(drafts).length + 8)
+  encoder.prepare(drafts)
+  expect(encoder.rows([], 16_384).equals(rowsOf([]))).toBe(true)
+  expect(rowsOf([]).length).toBe(12)
 })

@@ -11,6 +11,7 @@ import { defaultJsonLimits, type JsonLimits } from './event/json.js'
 import type { ResolveSource } from './event/links.js'
 import type { RecorderOptions } from './recording/queue-limits.js'
 import { readOnlyStore } from './store/read-only.js'
+import type { SubscriptionsOptions } from './subscriptions/subscriptions.js'
 import type { Damage } from './store/damage.js'
 import type { EventStore, WaitOptions } from './store/store.js'
 
@@ -18,7 +19,7 @@ export interface AuditLogOptions<Types extends EventTypes> {
   /** The store of the events. `close` closes it. */
   readonly store: EventStore
   /**
-   * Only reads: methods that write reject with `READ_ONLY`. Not together with `journal` or `cleaning`.
+   * Only reads: methods that write reject with `READ_ONLY`. Not together with `journal`, `cleaning` or `subscriptions`.
    * @default true for a store that is opened read-only, else false
    */
   readonly readOnly?: boolean
@@ -52,6 +53,8 @@ export interface AuditLogOptions<Types extends EventTypes> {
   readonly throttles?: { readonly [Type in keyof Types]?: Duration | false }
   /** Rules that remove old events, and old data of the host: see {@link Cleaning}. */
   readonly cleaning?: CleaningOptions
+  /** Channels, and subscriptions that send matching events to them: see {@link Subscriptions}. */
+  readonly subscriptions?: SubscriptionsOptions
   /**
    * Queries that take at least this many milliseconds are reported as `slow-query`; 0 reports all.
    * @default none
@@ -131,9 +134,13 @@ export function readStore({
   readOnly = store.readOnly === true,
   journal,
   cleaning,
-}: Pick<AuditLogOptions<EventTypes>, 'store' | 'readOnly' | 'journal' | 'cleaning'>): EventStore {
+  subscriptions,
+}: Pick<
+  AuditLogOptions<EventTypes>,
+  'store' | 'readOnly' | 'journal' | 'cleaning' | 'subscriptions'
+>): EventStore {
   if (!readOnly) return store
-  for (const [name, value] of Object.entries({ journal, cleaning }))
+  for (const [name, value] of Object.entries({ journal, cleaning, subscriptions }))
     if (value !== undefined)
       throw new AuditLogError('INVALID_OPTION', `a log that only reads takes no ${name}`)
   return store.readOnly ? store : readOnlyStore(store)

@@ -63,6 +63,8 @@ import type {
   ListOptions,
   WaitOptions,
 } from './store/store.js'
+import { createUndelivered } from './subscriptions/undelivered.js'
+import { createSubscriptions, type Subscriptions } from './subscriptions/subscriptions.js'
 import type { ThrottlePeriods } from './recording/throttle-rules.js'
 import { systemClock } from './event/timestamp.js'
 
@@ -81,6 +83,8 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   readonly store: EventStore
   /** The cleaning rules. */
   readonly cleaning: Cleaning
+  /** Sends matching events to channels. */
+  readonly subscriptions: Subscriptions
   /** Limits of one event's attributes, with defaults. */
   readonly limits: JsonLimits
   readonly #calls: Calls
@@ -152,10 +156,21 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
       {
         store,
         record: (type, data) => calls.recordOwn(type, data),
+        undelivered: createUndelivered(store),
         suppressedDraft: (counts) =>
           calls.ownDraft('warn:audit_log:gap', gapData(counts.map(throttledLoss))),
       },
       options.cleaning,
+    )
+    this.subscriptions = createSubscriptions(
+      {
+        audit: this,
+        store,
+        tail: this.#sharedTail,
+        types: this.types,
+        record: (type, data) => calls.system(type, data),
+      },
+      options.subscriptions,
     )
   }
 
@@ -467,8 +482,12 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     this.#calls.refuseNew()
     this.#endReports()
     try {
-      // Both may still record. The store is closed even if one of them fails.
-      await Promise.allSettled([this.cleaning.close(), this.#live.close()])
+      // They may still record. The store is closed even if one of them fails.
+      await Promise.allSettled([
+        this.cleaning.close(),
+        this.subscriptions.close(),
+        this.#live.close(),
+      ])
       await this.#calls.close()
       await this.store.close()
     } finally {

@@ -7,6 +7,7 @@ export const errorCodes = {
   CLOSED: 'the audit log or its store is closed',
   DAMAGED: 'the event is stored but cannot be read, because its stored data is damaged',
   DEADLINE_EXCEEDED: 'the store did not take the event in time; the event is not kept',
+  DEFINED_IN_CODE: 'the subscription is part of the code and cannot be changed at run time',
   IDEMPOTENCY_CONFLICT: 'the idempotency key was used for another event within the last 24 hours',
   IMPORT_CONFLICT:
     'an imported event conflicts with a stored one; the call kept none of its events',
@@ -14,11 +15,13 @@ export const errorCodes = {
   INVALID_EVENT: 'the event cannot be recorded as given',
   INVALID_LINK: 'a link attribute does not name a resource that events can link to',
   INVALID_OPTION: 'an option is not one of the allowed values',
+  INVALID_SUBSCRIPTION: 'a member of the subscription is not valid',
   INVALID_VALUE: 'a query parameter has a value that cannot be read',
   LIVE_CLOSED: 'the live event is closed; the change is not kept',
   MALFORMED_PARAMETER: 'a query parameter does not follow the grammar',
   MISSING_DEPENDENCY:
     'an optional package is missing, is broken or does not run in this version of Node; or Node is too old',
+  NAME_TAKEN: 'another subscription has this name',
   NOT_COVERED: 'routes and registered event types do not match',
   NOT_REVERTIBLE: 'the event does not hold enough to undo its change',
   OUTCOME_UNKNOWN:
@@ -33,6 +36,7 @@ export const errorCodes = {
   UNKNOWN_EVENT_TYPE: 'the event type is not in the registry',
   UNKNOWN_PARAMETER: 'the endpoint has no such query parameter',
   UNKNOWN_PREDICATE: 'the name of the filter does not end with a known predicate',
+  UNKNOWN_SUBSCRIPTION: 'there is no subscription with this id',
 } as const
 
 export type AuditLogErrorCode = keyof typeof errorCodes

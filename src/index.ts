@@ -86,6 +86,29 @@ export type { FilterObject } from './filter/filter-object.js'
 export { parseQuery, type ParseOptions, type QueryObject } from './filter/parse.js'
 export type { PredicateName } from './filter/predicates.js'
 export type { QueryInput } from './filter/query-input.js'
+export {
+  type BatchLimits,
+  type Channel,
+  type DeliveryContext,
+  DeliveryError,
+  type DeliveryErrorDetails,
+  type DeliveryFault,
+} from './subscriptions/channel.js'
+export type { DeliveryMessage } from './subscriptions/outcomes.js'
+export type { Parked, ParkedOptions, Redriven } from './subscriptions/parked.js'
+export type { LastError } from './subscriptions/states.js'
+export type { SubscriptionStatus } from './subscriptions/status.js'
+export type {
+  Subscription,
+  SubscriptionChange,
+  SubscriptionDefinition,
+  SubscriptionOptions,
+} from './subscriptions/subscription.js'
+export type {
+  ReplayOptions,
+  Subscriptions,
+  SubscriptionsOptions,
+} from './subscriptions/subscriptions.js'
 export type { EventTail, TailOptions } from './tail/tails.js'
 export type { EventChange } from './tail/changes.js'
 export type { Operation } from './event/json-patch.js'

@@ -16,13 +16,14 @@ import { previewRule, runRule, type RunOptions } from './run-rule.js'
 import type { Schedule } from './schedule.js'
 import { type Refusal, startScheduledRuns } from './scheduled-runs.js'
 import { type CleaningStatus, readStatuses } from './status.js'
-import type { Rule, RunTotals } from './task.js'
-import { type RecordEvent, recordRun } from './run-events.js'
+import type { RecordEvent, Rule, RunTotals, Undelivered } from './task.js'
+import { recordRun } from './run-events.js'
 
 /** What cleaning needs of its log. */
 export interface CleaningContext {
   readonly store: EventStore
   readonly record: RecordEvent
+  readonly undelivered: Undelivered
   /** The event that reports calls that throttles have suppressed. */
   readonly suppressedDraft: (counts: readonly SuppressedCount[]) => EventDraft
 }
@@ -58,7 +59,7 @@ export interface Cleaning {
 
 /** Checks the rules, and runs those with a schedule when they are due. */
 export function createCleaning(
-  { store, record, suppressedDraft }: CleaningContext,
+  { store, record, undelivered, suppressedDraft }: CleaningContext,
   options: CleaningOptions = { rules: [] },
 ): Cleaning {
   const rules = readRules(options.rules)
@@ -80,6 +81,7 @@ export function createCleaning(
   const runOptions = ({ signal, onProgress }: CleaningRunOptions = {}): RunOptions => ({
     store,
     record,
+    undelivered,
     holds: options.holds,
     prepare: recordSuppressed,
     signal: AbortSignal.any([closing, ...(signal ? [signal] : [])]),

@@ -18,13 +18,17 @@ export interface Bounds {
 
 export function eventsTask(bounds: Bounds, archive: ArchiveTarget | undefined): Task {
   const { filter } = bounds
-  const boundsAt = (now: Microseconds): KeptBounds => ({
-    from: bounds.maxAge && Math.max(0, subtract(now, bounds.maxAge)),
-    rows: bounds.maxRows,
-    bytes: bounds.maxBytes,
-  })
-  const dueTime = ({ store, now, signal }: Job): Promise<Microseconds> =>
-    dueBefore(store, filter, boundsAt(now), { signal })
+  // Only a bound of age waits for deliveries: a full disk would be worse than a gap that is recorded.
+  const boundsAt = async ({ now, undelivered, signal }: Job): Promise<KeptBounds> => {
+    const from = bounds.maxAge && Math.max(0, subtract(now, bounds.maxAge))
+    return {
+      from: from === undefined ? undefined : await undelivered.spareFrom(from, { now, signal }),
+      rows: bounds.maxRows,
+      bytes: bounds.maxBytes,
+    }
+  }
+  const dueTime = async (job: Job): Promise<Microseconds> =>
+    dueBefore(job.store, filter, await boundsAt(job), { signal: job.signal })
 
   return {
     async run(job) {
@@ -32,10 +36,13 @@ export function eventsTask(bounds: Bounds, archive: ArchiveTarget | undefined): 
       const before = await dueTime(job)
       if (before === 0) return
       job.totals.before = formatTimestamp(before)
+      const { signal } = job
+      const losses = await job.undelivered.lossesOf({ before, where: filter?.where }, { signal })
       // With holds each event is checked: one that is imported meanwhile may be on hold.
       const isAll = filter === undefined && archive === undefined && holds.length === 0
       if (isAll) await removeAll(job, before)
       else await removeSelected(job, { filter, holds, before }, archive)
+      for (const loss of losses) await job.record('warn:subscription:gap', loss)
     },
 
     async preview(job) {

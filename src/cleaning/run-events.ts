@@ -1,10 +1,7 @@
 import { inspect } from 'node:util'
 import type { LeasedRun } from './rule-state.js'
-import type { Rule, RunTotals } from './task.js'
+import type { RecordEvent, Rule, RunTotals } from './task.js'
 import { formatTimestamp } from '../event/timestamp.js'
-
-/** Records a system event; resolves once it is stored. */
-export type RecordEvent = (type: string, data: object) => Promise<unknown>
 
 const infoType = (target: string): string => `info:data_cleanup:${target}`
 export const errorType = (target: string): string => `error:data_cleanup:${target}`

@@ -3,19 +3,14 @@ import type { EventStore, WaitOptions } from '../store/store.js'
 import { readHolds } from './filters.js'
 import type { Lease } from './lease.js'
 import type { CleaningOptions, CleaningResult, OnCleaningProgress } from './rule.js'
-import type { Job, Rule, RunTotals } from './task.js'
-import {
-  messageOf,
-  type RecordEvent,
-  recordRun,
-  recordFailedRun,
-  recordLostRun,
-} from './run-events.js'
+import type { Job, RecordEvent, Rule, RunTotals, Undelivered } from './task.js'
+import { messageOf, recordRun, recordFailedRun, recordLostRun } from './run-events.js'
 
 export interface RunOptions {
   readonly store: EventStore
   readonly record: RecordEvent
   readonly holds: CleaningOptions['holds']
+  readonly undelivered: Undelivered
   /** Aborts the run. */
   readonly signal: AbortSignal
   readonly onProgress: OnCleaningProgress
@@ -80,9 +75,11 @@ export async function previewRule(
 }
 
 function jobOf(rule: Rule, now: number, totals: RunTotals, options: RunOptions): Job {
-  const { store, holds, signal, onProgress } = options
+  const { store, holds, undelivered, record, signal, onProgress } = options
   return {
     store,
+    undelivered,
+    record,
     rule: rule.name,
     now,
     signal,

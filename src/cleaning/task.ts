@@ -1,5 +1,6 @@
 import type { JsonObject } from '../event/event.js'
-import type { Analysis, EventStore } from '../store/store.js'
+import type { Grouping } from '../filter/ast.js'
+import type { Analysis, EventStore, WaitOptions } from '../store/store.js'
 import type { Microseconds } from '../event/timestamp.js'
 import type { Holds } from './filters.js'
 import type { CleaningResult } from './rule.js'
@@ -16,6 +17,23 @@ export interface RunTotals {
   analysis?: Analysis
 }
 
+/** Records a system event; resolves once it is stored. */
+export type RecordEvent = (type: string, data: object) => Promise<unknown>
+
+/** The events that subscriptions still have to deliver. */
+export interface Undelivered {
+  /** The given time, or that of the first event before it that must stay until it is delivered. */
+  spareFrom(
+    before: Microseconds,
+    options: WaitOptions & { readonly now: Microseconds },
+  ): Promise<Microseconds>
+  /** What subscriptions miss once the matching events before this time are gone: data of `warn:subscription:gap`. */
+  lossesOf(
+    removed: { readonly before: Microseconds; readonly where: Grouping | undefined },
+    options: WaitOptions,
+  ): Promise<readonly JsonObject[]>
+}
+
 /** One run or preview of a task. */
 export interface Job {
   readonly store: EventStore
@@ -27,6 +45,8 @@ export interface Job {
   readonly totals: RunTotals
   /** Reads the legal holds. Once the signal aborts, the host's function is not awaited. */
   readonly holds: () => Promise<Holds>
+  readonly undelivered: Undelivered
+  readonly record: RecordEvent
   /** Reports that `totals` has changed. */
   readonly progress: () => void
 }

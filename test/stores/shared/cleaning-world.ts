@@ -5,6 +5,7 @@ import {
   createCleaning,
 } from '../../../src/cleaning/cleaning.js'
 import type { CleaningOptions } from '../../../src/cleaning/rule.js'
+import { createUndelivered } from '../../../src/subscriptions/undelivered.js'
 import { suffixSource } from '../../../src/event/event-id.js'
 
 /** A log on the store, and its cleaning. */
@@ -28,6 +29,7 @@ export function openWorld(
   const cleaning = createCleaning(
     {
       store,
+      undelivered: createUndelivered(store),
       record: (type, data) => audit.recordSystem(type, data),
       suppressedDraft(counts) {
         const attributes = { types: counts.map(({ type }) => type) }

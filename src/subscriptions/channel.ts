@@ -1,0 +1,92 @@
+import type { Duration } from '../event/duration.js'
+import type { AuditEvent } from '../event/event.js'
+import type { EventTypes } from '../event/event-types.js'
+import type { Subscription } from './subscription.js'
+
+/** Where events are delivered: a function of the host, or a webhook. */
+export interface Channel {
+  /**
+   * Delivers the events, in order. Resolves once they are accepted; a rejection means that they are tried again.
+   * May be called again with events that it has accepted: after a kill, and after a failure of which the answer was lost.
+   */
+  deliver(events: readonly AuditEvent[], context: DeliveryContext): unknown
+  /** Which event tells of a failure: `api:event_subscriber:error` for a function, else `api:notification:error`. @default 'function' */
+  readonly kind?: string | undefined
+  readonly batch?: BatchLimits | undefined
+  /** At most `count` deliveries in any period of this length. Further ones wait. @default no limit */
+  readonly rate?: { readonly count: number; readonly per: Duration } | undefined
+  /**
+   * When the position of a subscription is stored: after `each` delivery, before the next one; or `soon`, within 250 ms, which is
+   * faster, and repeats up to 250 ms of deliveries after a kill.
+   * @default 'soon'
+   */
+  readonly checkpoint?: 'each' | 'soon' | undefined
+}
+
+export interface BatchLimits {
+  /** @default 100 */
+  readonly maxEvents?: number | undefined
+  /** Bytes of the events as JSON; a larger event is delivered alone. @default no limit */
+  readonly maxBytes?: number | undefined
+  /** How long to wait for further events before a batch that is not full is delivered. @default no time */
+  readonly maxWait?: Duration | undefined
+}
+
+export interface DeliveryContext {
+  /** Identifies the events: the id of one, `<first>_<last>` of several. The same for each attempt. */
+  readonly id: string
+  readonly subscription: Subscription
+  /** 1 for the first attempt. */
+  readonly attempt: number
+  /** The event types of the log, for `describeEvent`. */
+  readonly types: EventTypes
+  /** Aborts when the log is closed, and when this process has lost the channel to another one. */
+  readonly signal: AbortSignal
+}
+
+/** What went wrong in a delivery. `thrown`: a function of the host threw something else than a {@link DeliveryError}. */
+export type DeliveryFault =
+  | 'status'
+  | 'timeout'
+  | 'network'
+  | 'address'
+  | 'smtp'
+  | 'rendering'
+  | 'refused'
+  | 'thrown'
+
+export interface DeliveryErrorDetails {
+  /** The receiver will never accept these events. They are tried three times, one by one, and parked. @default false */
+  readonly permanent?: boolean | undefined
+  /** The receiver asks for at least this many milliseconds until the next attempt; at most 24 hours are respected. */
+  readonly retryAfterMs?: number | undefined
+  /** The HTTP status of the response. */
+  readonly status?: number | undefined
+  readonly cause?: unknown
+}
+
+/** Thrown by `deliver` to say what went wrong. The message becomes part of an event, so it must not hold secrets. */
+export class DeliveryError extends Error {
+  override readonly name = 'DeliveryError'
+  readonly kind: DeliveryFault
+  readonly permanent: boolean
+  readonly retryAfterMs: number | undefined
+  readonly status: number | undefined
+
+  constructor(kind: DeliveryFault, message: string, details: DeliveryErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.kind = kind
+    this.permanent = details.permanent ?? false
+    this.retryAfterMs = details.retryAfterMs
+    this.status = details.status
+  }
+}
+
+const MAX_MESSAGE = 1000
+
+/** The error of any value that a function of the host has thrown. */
+export function toDeliveryError(thrown: unknown): DeliveryError {
+  if (thrown instanceof DeliveryError) return thrown
+  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  return new DeliveryError('thrown', message.slice(0, MAX_MESSAGE), { cause: thrown })
+}

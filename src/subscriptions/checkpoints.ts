@@ -1,0 +1,157 @@
+import type { EventStore } from '../store/store.js'
+import { timeoutSignal } from '../async/timeout-signal.js'
+import {
+  changeStates,
+  type CursorState,
+  keyOf,
+  type LeaseState,
+  parkedKey,
+  type ParkedState,
+} from './states.js'
+
+/** A cursor that this process moves. */
+export interface MovingCursor {
+  readonly id: string
+  readonly channel: string
+  /** Of the lease under which the cursor moves. */
+  readonly epoch: number
+  readonly cursor: CursorState
+  /** Events to park together with the cursor. */
+  readonly parked: readonly ParkedState[]
+}
+
+/** What the store has after a checkpoint. */
+export type Saved =
+  /** The cursor, and the parked events. */
+  | 'saved'
+  /** Another process has the channel. */
+  | 'lost'
+  /** The cursor was put elsewhere, or removed. */
+  | 'moved'
+
+/**
+ * Stores cursors in one transaction. Each is stored only if the lease of its channel still has its epoch, and nothing
+ * else has moved it. So a process that was suspended while another one took over cannot put a cursor back.
+ */
+export async function saveCursors(
+  store: EventStore,
+  moving: readonly MovingCursor[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Saved>> {
+  const saved = new Map<string, Saved>()
+  const keys = new Set<string>()
+  for (const { id, channel, parked } of moving) {
+    keys.add(keyOf('lease', channel))
+    keys.add(keyOf('cursor', id))
+    for (const { created_at } of parked) keys.add(parkedKey(id, created_at))
+  }
+  await changeStates(
+    store,
+    [...keys],
+    (states) => {
+      for (const { id, channel, epoch, cursor, parked } of moving) {
+        const key = keyOf('cursor', id)
+        const isMoved =
+          (states.get(key) as CursorState | undefined)?.generation !== cursor.generation
+        if ((states.get(keyOf('lease', channel)) as LeaseState | undefined)?.epoch !== epoch)
+          saved.set(id, 'lost')
+        else if (isMoved) saved.set(id, 'moved')
+        else {
+          saved.set(id, 'saved')
+          states.set(key, cursor)
+          for (const one of parked) states.set(parkedKey(id, one.created_at), one)
+        }
+      }
+    },
+    { signal },
+  )
+  return saved
+}
+
+/** A subscription whose cursor this process moves. */
+export interface Checkpointed {
+  readonly id: string
+  /** The cursor to store, or `undefined` if the store has it. Called for each checkpoint. */
+  moving(): MovingCursor | undefined
+  /** The checkpoint is over. */
+  settled(moving: MovingCursor, saved: Saved): void
+}
+
+/** Stores the cursors of a process together, soon after they have moved. */
+export interface Checkpoints {
+  /** Events were delivered: stores the cursor within 250 ms. A kill repeats what was delivered in this time. */
+  soon(loop: Checkpointed): void
+  /** The cursor only passed events that do not match: stores it within 5 s. A kill reads these events again. */
+  later(loop: Checkpointed): void
+  /** Resolves once the cursors are stored as they are now. Rejects if the store fails; then they are stored later. */
+  now(loops: readonly Checkpointed[]): Promise<void>
+  /** No further checkpoints by timer. */
+  stop(): void
+}
+
+const SOON_MS = 250
+const LATER_MS = 5000
+const TIMEOUT_MS = 5000
+
+export function createCheckpoints(store: EventStore): Checkpoints {
+  let last: Promise<void> = Promise.resolve()
+  let isStopped = false
+
+  const saveAll = async (loops: readonly Checkpointed[]): Promise<void> => {
+    const moving = loops.flatMap((loop) => {
+      const one = loop.moving()
+      return one ? [{ loop, one }] : []
+    })
+    if (moving.length === 0) return
+    using wait = timeoutSignal(TIMEOUT_MS)
+    try {
+      const cursors = moving.map(({ one }) => one)
+      const saved = await saveCursors(store, cursors, wait.signal)
+      for (const { loop, one } of moving) loop.settled(one, saved.get(one.id)!)
+    } catch (error) {
+      for (const { loop } of moving) soon.add(loop)
+      throw error
+    }
+  }
+  /** One after another, so that an older cursor is never stored after a newer one. */
+  const save = (takeLines: () => readonly Checkpointed[]): Promise<void> => {
+    const turn = last.then(() => saveAll(takeLines()))
+    last = turn.catch(() => {})
+    return turn
+  }
+
+  const waitingFor = (ms: number) => {
+    const due = new Set<Checkpointed>()
+    let timer: NodeJS.Timeout | undefined
+    const take = (): Checkpointed[] => {
+      const loops = [...due]
+      due.clear()
+      return loops
+    }
+    return {
+      add(loop: Checkpointed) {
+        due.add(loop)
+        if (isStopped || timer) return
+        timer = setTimeout(() => {
+          timer = undefined
+          save(take).catch(() => {})
+        }, ms)
+        timer.unref()
+      },
+      stop: () => clearTimeout(timer),
+    }
+  }
+  const soon = waitingFor(SOON_MS)
+  const later = waitingFor(LATER_MS)
+
+  return {
+    soon: (loop) => soon.add(loop),
+    later: (loop) => later.add(loop),
+    now: (loops) => save(() => loops),
+    stop() {
+      isStopped = true
+      soon.stop()
+      later.stop()
+    },
+  }
+}

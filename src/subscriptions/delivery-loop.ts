@@ -1,0 +1,382 @@
+import { abortedError } from '../errors.js'
+import { timeoutSignal } from '../async/timeout-signal.js'
+import type { EventTypes } from '../event/event-types.js'
+import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
+import { type BatchBounds, batchBoundsOf, batchLength, isFull } from './batching.js'
+import { type Channel, type DeliveryError, toDeliveryError } from './channel.js'
+import type { Checkpointed, Checkpoints, MovingCursor, Saved } from './checkpoints.js'
+import {
+  afterAcceptedProbe,
+  afterDelivery,
+  afterFailure,
+  type AfterFailure,
+  afterParking,
+  afterRefusedProbe,
+} from './cursor.js'
+import type { FeedOptions, FeedPage, SizedEvent } from './feed.js'
+import { deliveryChannel, type DeliveryMessage, type Outcomes } from './outcomes.js'
+import type { WaitForRate } from './rate.js'
+import type { CursorState, ParkedState } from './states.js'
+import type { Subscription } from './subscription.js'
+
+export interface DeliveryLoopOptions {
+  readonly audit: object
+  readonly subscription: Subscription
+  readonly channel: Channel
+  readonly types: EventTypes
+  /** Of the lease of the channel. */
+  readonly epoch: number
+  readonly cursor: CursorState
+  /** The matching events after the position. */
+  readonly readFeed: (options: FeedOptions) => AsyncIterable<FeedPage>
+  readonly checkpoints: Checkpoints
+  readonly outcomes: Outcomes
+  readonly waitForRate: WaitForRate
+  /** False while the heartbeat of this process may have expired. */
+  readonly isAlive: () => boolean
+  /** The store's time. */
+  readonly now: () => Microseconds
+  /** From 0 to 1. */
+  readonly random: () => number
+  /** How many events the subscription has parked already. */
+  readonly countParked: (signal: AbortSignal) => Promise<number>
+  /** The cursor belongs to another process, or was moved by something else. The loop has ended. */
+  readonly ended: (loop: DeliveryLoop, saved: Exclude<Saved, 'saved'>) => void
+}
+
+/** Delivers the events of one subscription, one batch at a time. */
+export interface DeliveryLoop extends Checkpointed {
+  readonly subscription: Subscription
+  readonly epoch: number
+  readonly cursor: CursorState
+  /** Begins nothing more; aborts the delivery under way, and waits for it for up to 5 seconds. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+const MAX_PARKED = 10_000
+const STOP_MS = 5000
+const RETRY_MS = 1000
+/** How often a loop without a living heartbeat looks again. */
+const NOT_ALIVE_MS = 100
+
+export const startDeliveryLoop = (options: DeliveryLoopOptions): DeliveryLoop => new Loop(options)
+
+/** A class, because a process may have a thousand of them, and closures take several times the memory. */
+class Loop implements DeliveryLoop {
+  readonly subscription: Subscription
+  readonly #options: DeliveryLoopOptions
+  readonly #bounds: BatchBounds
+  readonly #stop = new AbortController()
+  readonly #running: Promise<unknown>
+  /** Matching events after the cursor's position. */
+  #events: SizedEvent[] = []
+  /** Every matching event up to here is in `#events`, or before the cursor's position. */
+  #readTo: string
+  #cursor: CursorState
+  #saved: CursorState
+  #parked: readonly ParkedState[] = []
+  /** True if there are events since the last look. */
+  #isWoken = false
+  /** Ends the sleep of the deliveries. */
+  #endSleep = (): void => {}
+  /** Lets the reading go on. */
+  #resume = (): void => {}
+
+  constructor(options: DeliveryLoopOptions) {
+    this.#options = options
+    this.subscription = options.subscription
+    this.#bounds = batchBoundsOf(options.channel)
+    this.#cursor = options.cursor
+    this.#saved = options.cursor
+    this.#readTo = options.cursor.position
+    this.#running = Promise.all([this.#read(), this.#run()])
+  }
+
+  get id(): string {
+    return this.subscription.id
+  }
+
+  get epoch(): number {
+    return this.#options.epoch
+  }
+
+  get cursor(): CursorState {
+    return this.#cursor
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    this.#wake()
+    this.#resume()
+    using wait = timeoutSignal(STOP_MS)
+    const late = new Promise<void>((resolve) =>
+      wait.signal.addEventListener('abort', () => resolve(), { once: true }),
+    )
+    await Promise.race([this.#running, late])
+  }
+
+  moving(): MovingCursor | undefined {
+    if (this.#cursor === this.#saved) return undefined
+    const { id, channel } = this.subscription
+    const { epoch } = this.#options
+    return { id, channel, epoch, cursor: this.#cursor, parked: this.#parked }
+  }
+
+  settled({ cursor, parked }: MovingCursor, saved: Saved): void {
+    if (saved === 'saved') {
+      this.#saved = cursor
+      this.#parked = this.#parked.filter((one) => !parked.includes(one))
+      return
+    }
+    // What this process has delivered since is not stored; it may be delivered again.
+    this.#saved = this.#cursor
+    void this.stop()
+    this.#options.ended(this, saved)
+  }
+
+  /** Keeps events in memory for the next batch, while one is delivered. */
+  async #read(): Promise<void> {
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      try {
+        const isMeasured = this.#bounds.maxBytes < Infinity
+        const options = { after: this.#readTo, signal, isMeasured }
+        for await (const { events, position } of this.#options.readFeed(options)) {
+          this.#events.push(...events)
+          this.#readTo = position
+          this.#passed()
+          this.#wake()
+          if (this.#hasEnough()) await new Promise<void>((resolve) => (this.#resume = resolve))
+          if (signal.aborted) return
+        }
+      } catch {
+        // The store failed. The next feed begins where this one ended.
+        await this.#pause(RETRY_MS)
+      }
+    }
+  }
+
+  /** True if there is a batch, and an event after it. */
+  #hasEnough(): boolean {
+    if (this.#stop.signal.aborted) return false
+    const boundary = this.#cursor.failure?.boundary
+    return batchLength(this.#events, this.#bounds, boundary) < this.#events.length
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      try {
+        await this.#step(signal)
+      } catch {
+        // The store failed in a way that may pass, or this loop is stopped.
+        await this.#pause(RETRY_MS)
+      }
+    }
+  }
+
+  async #step(signal: AbortSignal): Promise<void> {
+    this.#isWoken = false
+    const { isAlive, now, channel, checkpoints } = this.#options
+    if (!isAlive()) return this.#pause(NOT_ALIVE_MS)
+    const hasDelivered = this.#cursor.delivered !== this.#saved.delivered
+    if (channel.checkpoint === 'each' && hasDelivered) await checkpoints.now([this])
+    const { failure } = this.#cursor
+    const waitMs = failure ? Math.ceil((failure.nextAttempt - now()) / 1000) : 0
+    if (waitMs > 0) return this.#pause(waitMs)
+    const isReady = failure ? this.#hasRead(failure.boundary) : await this.#hasBatch()
+    if (signal.aborted) return
+    if (isReady) await this.#deliverBatch(signal)
+    else await this.#sleep()
+  }
+
+  /** True if the events of a batch that failed are in memory. */
+  #hasRead(boundary: string): boolean {
+    if (this.#readTo < boundary) return false
+    if (batchLength(this.#events, this.#bounds, boundary) > 0) return true
+    // They have been cleaned.
+    this.#move(afterParking(this.#cursor, boundary))
+    return false
+  }
+
+  /** True if there are events, after the wait for further ones that the channel asks for. */
+  async #hasBatch(): Promise<boolean> {
+    if (this.#events.length === 0) {
+      this.#passed()
+      return false
+    }
+    const until = performance.now() + this.#bounds.maxWaitMs
+    const { signal } = this.#stop
+    while (!isFull(this.#events, this.#bounds) && !signal.aborted) {
+      const ms = until - performance.now()
+      if (ms <= 0) break
+      this.#isWoken = false
+      await this.#sleep(ms)
+    }
+    return true
+  }
+
+  /** Without events that wait, nothing matches up to where the loop has read. */
+  #passed(): void {
+    if (this.#events.length > 0 || this.#cursor.failure) return
+    if (this.#readTo <= this.#cursor.position) return
+    this.#cursor = { ...this.#cursor, position: this.#readTo }
+    this.#options.checkpoints.later(this)
+  }
+
+  #move(cursor: CursorState): void {
+    this.#cursor = cursor
+    this.#options.checkpoints.soon(this)
+  }
+
+  /** Takes the first events, which are delivered or parked. */
+  #remove(count: number): void {
+    this.#events.splice(0, count)
+    if (!this.#hasEnough()) this.#resume()
+  }
+
+  async #deliverBatch(signal: AbortSignal): Promise<void> {
+    const length = batchLength(this.#events, this.#bounds, this.#cursor.failure?.boundary)
+    const batch = this.#events.slice(0, length)
+    const attempt = (this.#cursor.failure?.attempts ?? 0) + 1
+    const error = await this.#attempt(batch, attempt, signal)
+    // Also after an abort: what was accepted need not be repeated.
+    if (!error) {
+      const position = batch.at(-1)!.event.created_at
+      this.#move(afterDelivery(this.#cursor, position, length))
+      this.#remove(length)
+      return
+    }
+    if (signal.aborted) return
+    await this.#afterFailure(batch, error, signal)
+  }
+
+  /** Returns the error if the channel does not accept the batch. */
+  async #attempt(
+    batch: readonly SizedEvent[],
+    attempt: number,
+    signal: AbortSignal,
+  ): Promise<DeliveryError | undefined> {
+    const { channel, subscription, types, waitForRate, isAlive } = this.#options
+    await waitForRate(signal)
+    // The wait, or a suspended process, may have taken longer than the heartbeat lives.
+    if (!isAlive()) throw abortedError(signal)
+    const events = batch.map(({ event }) => event)
+    const [first, last] = [events[0]!.id, events.at(-1)!.id]
+    const id = events.length === 1 ? first : `${first}_${last}`
+    const startedAt = performance.now()
+    let error: DeliveryError | undefined
+    try {
+      await channel.deliver(events, { id, subscription, attempt, types, signal })
+    } catch (thrown) {
+      error = toDeliveryError(thrown)
+    }
+    if (deliveryChannel.hasSubscribers) {
+      const message: DeliveryMessage = {
+        audit: this.#options.audit,
+        subscription: subscription.name,
+        channel: subscription.channel,
+        outcome: error ? 'failed' : 'delivered',
+        events: events.length,
+        duration_ms: performance.now() - startedAt,
+      }
+      deliveryChannel.publish(message)
+    }
+    return error
+  }
+
+  async #afterFailure(
+    batch: readonly SizedEvent[],
+    error: DeliveryError,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { outcomes, subscription, channel, now, random } = this.#options
+    const events = batch.map(({ event }) => event)
+    const times = events.map(({ created_at }) => created_at)
+    const attempt = (this.#cursor.failure?.attempts ?? 0) + 1
+    const failed = { subscription, kind: channel.kind, events, error, attempt }
+    if (!this.#cursor.failure) outcomes.failed(failed)
+    const { whenStuck } = subscription
+    const next = afterFailure(this.#cursor, {
+      times,
+      error,
+      whenStuck,
+      now: now(),
+      random: random(),
+    })
+    this.#move(next.cursor)
+    const { action, cursor, probed } =
+      next.action === 'probe'
+        ? await this.#probe(batch, times, signal)
+        : { ...next, probed: undefined }
+    if (signal.aborted) return
+    this.#move(cursor)
+    if (action !== 'park') return
+    if ((await this.#options.countParked(signal)) >= MAX_PARKED) return
+    outcomes.parked(failed)
+    await this.#park(batch[0]!, error, probed)
+  }
+
+  /** Tries the next matching event alone. If it is accepted, an event of the batch is at fault. */
+  async #probe(
+    batch: readonly SizedEvent[],
+    times: readonly string[],
+    signal: AbortSignal,
+  ): Promise<AfterFailure & { readonly probed: SizedEvent | undefined }> {
+    const next = this.#events[batch.length]
+    if (!next) return { action: 'retry', cursor: this.#cursor, probed: undefined }
+    const isAccepted = (await this.#attempt([next], 1, signal)) === undefined
+    if (isAccepted) return { ...afterAcceptedProbe(this.#cursor, times), probed: next }
+    return { action: 'retry', cursor: afterRefusedProbe(this.#cursor), probed: undefined }
+  }
+
+  /** Sets the event aside. With the event after it, if that was delivered as a probe, the loop goes on after both. */
+  async #park(
+    { event }: SizedEvent,
+    error: DeliveryError,
+    probed: SizedEvent | undefined,
+  ): Promise<void> {
+    const { checkpoints, now } = this.#options
+    const { failure, lastError } = this.#cursor
+    this.#parked = [
+      ...this.#parked,
+      {
+        event_id: event.id,
+        created_at: event.created_at,
+        parked_at: formatTimestamp(now()),
+        attempts: failure!.attempts,
+        error: error.message,
+        last_error: lastError!,
+      },
+    ]
+    const parked = afterParking(this.#cursor, event.created_at)
+    this.#move(probed ? afterDelivery(parked, probed.event.created_at, 1) : parked)
+    this.#remove(probed ? 2 : 1)
+    await checkpoints.now([this])
+  }
+
+  /** Resolves after `ms`, when there are new events, or once the loop is stopped. */
+  #sleep(ms?: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer)
+        resolve()
+      }
+      const timer = ms === undefined ? undefined : setTimeout(end, ms).unref()
+      this.#endSleep = end
+      if (this.#isWoken) end()
+    })
+  }
+
+  #wake(): void {
+    this.#isWoken = true
+    this.#endSleep()
+  }
+
+  /** Resolves after `ms`, or once the loop is stopped. */
+  async #pause(ms: number): Promise<void> {
+    using wait = timeoutSignal(ms, this.#stop.signal)
+    if (wait.signal.aborted) return
+    await new Promise((resolve) => wait.signal.addEventListener('abort', resolve, { once: true }))
+  }
+}

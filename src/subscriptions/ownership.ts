@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto'
+import { timeoutSignal } from '../async/timeout-signal.js'
+import { createHeartbeat, type Heartbeat, HEARTBEAT_MS, LIVENESS_MS } from './heartbeat.js'
+import { createLeases, type Leases, type LeasesOptions } from './leases.js'
+import { assign, readPeers } from './peers.js'
+
+export interface OwnershipOptions extends Omit<LeasesOptions, 'me'> {
+  /** The channels in the code of this process. */
+  readonly channels: readonly string[]
+  /** Called before the first heartbeat, until it resolves. */
+  readonly prepare: (signal: AbortSignal) => Promise<void>
+  /** Called with the revision of the subscriptions after each heartbeat. Must not wait for deliveries. */
+  readonly seen: (revision: number) => void
+}
+
+/** Which channels this process delivers to. */
+export interface Ownership
+  extends Pick<Leases, 'epochOf' | 'lose'>, Pick<Heartbeat, 'isAlive' | 'now'> {
+  /** Gives all channels up. */
+  stop(): Promise<void>
+}
+
+/** How long `stop` waits to say that this process has ended. */
+const END_MS = 1000
+
+/** Sends heartbeats, and claims and releases channels so that they are spread evenly over all processes. */
+export function startOwnership(options: OwnershipOptions): Ownership {
+  const { store, channels, prepare, seen } = options
+  const me = randomUUID()
+  const heartbeat = createHeartbeat(store, me, channels)
+  const leases = createLeases({ ...options, me })
+  const stop = new AbortController()
+  let isPrepared = false
+  let timer: NodeJS.Timeout | undefined
+
+  const beat = async (): Promise<void> => {
+    using wait = timeoutSignal(LIVENESS_MS, stop.signal)
+    const { signal } = wait
+    if (!isPrepared) {
+      await prepare(signal)
+      isPrepared = true
+    }
+    await heartbeat.send(signal, () => {
+      for (const channel of leases.held()) leases.lose(channel)
+    })
+    const peers = await readPeers(store, signal)
+    leases.compare(peers)
+    seen(peers.revision)
+    const { claim, release } = assign(me, leases.held(), peers)
+    for (const channel of claim) await leases.claim(channel, peers, signal)
+    // A delivery may take longer than the time until the next heartbeat.
+    for (const channel of release) void leases.release(channel).catch(() => {})
+  }
+
+  let beating: Promise<void> = Promise.resolve()
+  const run = (): void => {
+    const startedAt = performance.now()
+    beating = beat()
+      // The store is away. The next heartbeat tries again.
+      .catch(() => {})
+      .finally(() => {
+        if (stop.signal.aborted) return
+        const ms = Math.max(0, HEARTBEAT_MS - (performance.now() - startedAt))
+        // Keeps the process alive: it may do nothing else than deliver.
+        timer = setTimeout(run, ms)
+      })
+  }
+  const first = setImmediate(run)
+
+  return {
+    epochOf: leases.epochOf,
+    lose: leases.lose,
+    isAlive: heartbeat.isAlive,
+    now: heartbeat.now,
+    async stop() {
+      clearImmediate(first)
+      stop.abort()
+      clearTimeout(timer)
+      await beating
+      await Promise.allSettled(Array.from(leases.held(), leases.release))
+      using wait = timeoutSignal(END_MS)
+      await heartbeat.end(wait.signal).catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,84 @@
+import type { EventStore } from '../store/store.js'
+import {
+  type DelivererState,
+  type LeaseState,
+  PREFIX,
+  readAll,
+  readState,
+  REVISION,
+  type RevisionState,
+} from './states.js'
+
+/** What all processes on the store have said. */
+export interface Peers {
+  /** By the id of the process. */
+  readonly deliverers: ReadonlyMap<string, DelivererState>
+  /** By channel. */
+  readonly leases: ReadonlyMap<string, LeaseState>
+  /** Of the subscriptions. */
+  readonly revision: number
+}
+
+/** The channels that one process should claim and give up, so that they are spread evenly. */
+export interface Assignment {
+  readonly claim: readonly string[]
+  readonly release: readonly string[]
+}
+
+/** How many channels each living process holds. */
+function holdings({ deliverers, leases }: Peers): Map<string, number> {
+  const counts = new Map(Array.from(deliverers.keys(), (id) => [id, 0]))
+  for (const { holder } of leases.values()) {
+    const count = holder === null ? undefined : counts.get(holder)
+    if (count !== undefined) counts.set(holder!, count + 1)
+  }
+  return counts
+}
+
+/**
+ * A channel without a living holder goes to the process that can deliver to it and holds the fewest; of several, to
+ * the one with the least id. A process gives up a channel if another one that can deliver to it holds at least two fewer.
+ * All processes compute this from the same states, so they agree.
+ */
+export function assign(me: string, owned: ReadonlySet<string>, peers: Peers): Assignment {
+  const { deliverers, leases } = peers
+  const counts = holdings(peers)
+  const canDeliver = (channel: string): string[] =>
+    Array.from(deliverers.keys()).filter((id) => deliverers.get(id)!.channels.includes(channel))
+  const fewest = (ids: readonly string[]): string | undefined =>
+    ids.toSorted((a, b) => counts.get(a)! - counts.get(b)! || (a < b ? -1 : 1))[0]
+  const channels = new Set(Array.from(deliverers.values()).flatMap((one) => one.channels))
+
+  const claim: string[] = []
+  for (const channel of [...channels].toSorted()) {
+    const holder = leases.get(channel)?.holder ?? null
+    // A lease of this process that it does not own is from before it lost its heartbeat.
+    const isHeld =
+      holder !== null && deliverers.has(holder) && (holder !== me || owned.has(channel))
+    if (isHeld) continue
+    const next = fewest(canDeliver(channel))
+    if (next === undefined) continue
+    if (holder !== next) counts.set(next, counts.get(next)! + 1)
+    if (next === me) claim.push(channel)
+  }
+  const release: string[] = []
+  for (const channel of [...owned].toSorted()) {
+    const other = fewest(canDeliver(channel).filter((id) => id !== me))
+    if (other === undefined || counts.get(me)! - counts.get(other)! < 2) continue
+    counts.set(me, counts.get(me)! - 1)
+    counts.set(other, counts.get(other)! + 1)
+    release.push(channel)
+  }
+  return { claim, release }
+}
+
+/** Reads what all processes have said. */
+export async function readPeers(
+  store: EventStore,
+  signal: AbortSignal | undefined,
+): Promise<Peers> {
+  const deliverers = await readAll<DelivererState>(store, PREFIX.deliverer, { signal })
+  const leases = await readAll<LeaseState>(store, PREFIX.lease, { signal })
+  const revision = await readState<RevisionState>(store, REVISION, { signal })
+  return { deliverers, leases, revision: revision?.revision ?? 0 }
+}

@@ -1,0 +1,177 @@
+import type { JsonObject, JsonValue } from '../event/event.js'
+import type { Microseconds } from '../event/timestamp.js'
+import type { EventStore, WaitOptions } from '../store/store.js'
+import type { DeliveryFault } from './channel.js'
+import type { Subscription } from './subscription.js'
+
+/*
+ * What the processes on one store share. Each value has a key of its own, so that a checkpoint writes only the
+ * cursors that moved. All times are those of the store's clock.
+ */
+
+/** A running process. It expires unless the process renews it. */
+export interface DelivererState {
+  /** Counts the renewals, because an unchanged value is not written. */
+  readonly renewals: number
+  /** The channels in the code of the process. */
+  readonly channels: readonly string[]
+}
+
+/** Which process delivers to a channel. */
+export interface LeaseState {
+  /** null if the holder has given the channel up. */
+  readonly holder: string | null
+  /** Increases with each holder. A holder writes only while the stored epoch is its own. */
+  readonly epoch: number
+}
+
+export interface LastError {
+  readonly at: string
+  readonly kind: DeliveryFault
+  readonly status?: number
+}
+
+/** A batch that failed, and is tried again. */
+export interface FailureState {
+  /** `created_at` of the last event of the batch, so that each attempt has the same events. */
+  readonly boundary: string
+  /** How often this batch failed. */
+  readonly attempts: number
+  /** The first failure after the last success. */
+  readonly since: Microseconds
+  readonly nextAttempt: Microseconds
+}
+
+/** How far a subscription is delivered. */
+export interface CursorState {
+  /** Increases when something else than a delivery moves the cursor. The deliverer then reads it again. */
+  readonly generation: number
+  /** Every matching event up to this `created_at` is delivered or parked. */
+  readonly position: string
+  /** Number of events delivered since the subscription began. */
+  readonly delivered: number
+  readonly failure?: FailureState
+  /** The receiver accepts other events, so one up to this `created_at` is the reason of the failure. */
+  readonly suspectUntil?: string
+  readonly lastError?: LastError
+}
+
+/** An event that could not be delivered. */
+export interface ParkedState {
+  readonly event_id: string
+  readonly created_at: string
+  readonly parked_at: string
+  readonly attempts: number
+  readonly error: string
+  readonly last_error: LastError
+}
+
+/** Increases with each change of a subscription, so that processes need not read them all to see that nothing changed. */
+export interface RevisionState {
+  readonly revision: number
+}
+
+export const REVISION = 'subscriptions'
+
+export const PREFIX = {
+  subscription: 'subscription:',
+  cursor: 'cursor:',
+  lease: 'lease:',
+  deliverer: 'deliverer:',
+  parked: 'parked:',
+} as const
+
+export const keyOf = (kind: keyof typeof PREFIX, name: string): string => PREFIX[kind] + name
+export const parkedPrefix = (id: string): string => `${PREFIX.parked}${id}:`
+export const parkedKey = (id: string, created_at: string): string => parkedPrefix(id) + created_at
+
+const PAGE_SIZE = 1000
+
+/** Yields the values whose keys have this prefix, by the rest of their keys, in order. */
+export async function* scanStates<Value>(
+  store: EventStore,
+  prefix: string,
+  { signal, after }: WaitOptions & { readonly after?: string | undefined } = {},
+): AsyncGenerator<readonly [rest: string, value: Value], void, void> {
+  let last = after === undefined ? undefined : prefix + after
+  for (;;) {
+    const options = { signal, limit: PAGE_SIZE, ...(last !== undefined && { after: last }) }
+    const page = await store.readStates(prefix, options)
+    for (const [key, value] of page) yield [key.slice(prefix.length), value as unknown as Value]
+    if (page.length < PAGE_SIZE) return
+    last = page.at(-1)![0]
+  }
+}
+
+export async function readAll<Value>(
+  store: EventStore,
+  prefix: string,
+  options?: WaitOptions,
+): Promise<Map<string, Value>> {
+  const values = new Map<string, Value>()
+  for await (const [rest, value] of scanStates<Value>(store, prefix, options))
+    values.set(rest, value)
+  return values
+}
+
+/** The value of one key. */
+export async function readState<Value>(
+  store: EventStore,
+  key: string,
+  options?: WaitOptions,
+): Promise<Value | undefined> {
+  // Of the keys that begin with it, the key itself is the first.
+  const [first] = await store.readStates(key, { ...options, limit: 1 })
+  return first?.[0] === key ? (first[1] as unknown as Value) : undefined
+}
+
+/** The values of some keys in one transaction; keys that are not set keep their value. */
+export interface StateChange {
+  get(key: string): unknown
+  /** `undefined` removes the key. */
+  set(key: string, value: object | undefined): void
+  readonly now: Microseconds
+}
+
+/** Changes values atomically. `change` may be called more than once, and must not throw. */
+export async function changeStates(
+  store: EventStore,
+  keys: readonly string[],
+  change: (states: StateChange) => void,
+  options?: WaitOptions,
+): Promise<void> {
+  await store.updateStates(
+    keys,
+    (values, now) => {
+      const next = new Map<string, JsonValue | undefined>()
+      change({
+        get: (key) => values.get(key),
+        set: (key, value) => void next.set(key, withoutUndefined(value)),
+        now,
+      })
+      return next
+    },
+    options,
+  )
+}
+
+/** JSON has no `undefined`: members with that value are left out. */
+function withoutUndefined(value: object | undefined): JsonObject | undefined {
+  if (value === undefined) return undefined
+  const members = Object.entries(value) as [string, JsonValue | undefined][]
+  return Object.fromEntries(
+    members.filter((member): member is [string, JsonValue] => member[1] !== undefined),
+  )
+}
+
+/** A subscription as it is stored. */
+export interface StoredSubscription extends Subscription {
+  /** Increases when the cursor is put elsewhere; the cursor has the same `generation`. */
+  readonly generation: number
+}
+
+/** Without the members that are only stored. */
+export function publicSubscription(stored: StoredSubscription): Subscription {
+  const { generation: _, ...subscription } = stored
+  return subscription
+}

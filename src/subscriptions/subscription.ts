@@ -1,0 +1,128 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { AuditLogError } from '../errors.js'
+import { type Duration, durationFault } from '../event/duration.js'
+import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
+import type { Grouping } from '../filter/ast.js'
+import { formatQuery } from '../filter/format.js'
+import { parseQuery } from '../filter/parse.js'
+import type { QueryInput } from '../filter/query-input.js'
+
+/** Sends the matching events of a log to a channel. */
+export interface Subscription {
+  /** A UUID. That of a subscription in code is derived from its name. */
+  readonly id: string
+  /** Unique in the store. */
+  readonly name: string
+  readonly channel: string
+  /** As a query string; `''` for all events. */
+  readonly filter: string
+  /** Where the subscription began: a `created_at`, `beginning`, or `now` for its creation. */
+  readonly from: string
+  /** What happens to an event that cannot be delivered: `park` sets it aside, `hold` keeps it and all later ones waiting. */
+  readonly whenStuck: 'park' | 'hold'
+  /** For how long cleaning spares events that are not delivered yet; null if it does not. */
+  readonly retain: Duration | null
+  readonly paused: boolean
+  /** True if a process has the subscription in its code. */
+  readonly in_code: boolean
+}
+
+/** What a subscription in code says; its name is the key. */
+export interface SubscriptionOptions {
+  /** The name of a channel. */
+  readonly channel: string
+  /** A query without sorts and limit. @default all events */
+  readonly filter?: QueryInput | undefined
+  /** Events from this `created_at` on, all events of the log (`beginning`), or those recorded from now on. @default 'now' */
+  readonly from?: 'now' | 'beginning' | (string & {}) | undefined
+  /** @default 'park' */
+  readonly whenStuck?: 'park' | 'hold' | undefined
+  /** @default 7 days */
+  readonly retain?: Duration | null | undefined
+}
+
+export interface SubscriptionDefinition extends SubscriptionOptions {
+  /** Lower-case letters, digits, `_` and `-`; at most 63. */
+  readonly name: string
+  /** @default false */
+  readonly paused?: boolean | undefined
+}
+
+export type SubscriptionChange = Omit<Partial<SubscriptionDefinition>, 'from' | 'paused'>
+
+const NAME = /^[a-z0-9_-]{1,63}$/
+const DEFAULT_RETAIN: Duration = { days: 7 }
+
+const invalid = (member: string, problem: string): AuditLogError =>
+  new AuditLogError('INVALID_SUBSCRIPTION', `${member} ${problem}`, { pointer: `/${member}` })
+
+/** The id of a subscription in code, the same in each process. */
+export function idOfName(name: string): string {
+  const hex = createHash('sha256').update(`daybook subscription ${name}`).digest('hex')
+  // A UUID of version 8: its bits are our own.
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+/** Throws `INVALID_SUBSCRIPTION` with a pointer to the wrong member. */
+export function readDefinition(
+  given: SubscriptionDefinition,
+  channels: ReadonlySet<string>,
+  id: string | undefined,
+): Subscription {
+  const { name, channel, whenStuck = 'park', retain = DEFAULT_RETAIN, paused = false } = given
+  if (typeof name !== 'string' || !NAME.test(name))
+    throw invalid('name', 'must be 1 to 63 lower-case letters, digits, _ or -')
+  if (typeof channel !== 'string' || !channels.has(channel))
+    throw invalid('channel', `${JSON.stringify(channel)} is not a channel of a running process`)
+  if (whenStuck !== 'park' && whenStuck !== 'hold')
+    throw invalid('whenStuck', 'must be park or hold')
+  if (typeof paused !== 'boolean') throw invalid('paused', 'must be true or false')
+  const retainFault = retain === null ? undefined : durationFault(retain)
+  if (retainFault !== undefined) throw invalid('retain', retainFault)
+  return {
+    id: id ?? randomUUID(),
+    name,
+    channel,
+    filter: readFilterText(given.filter),
+    from: readFrom(given.from),
+    whenStuck,
+    retain: retain && { ...retain },
+    paused,
+    in_code: id !== undefined,
+  }
+}
+
+/** Throws what `parseQuery` throws, if a later version wrote the filter. */
+export const parseFilter = (text: string): Grouping | undefined =>
+  parseQuery(text, { strict: true, maxLimit: Infinity }).where
+
+function readFilterText(given: QueryInput | undefined): string {
+  if (given === undefined) return ''
+  const isParsed =
+    given !== null && typeof given === 'object' && 'where' in given && 'sorts' in given
+  let query
+  try {
+    query = isParsed ? given : parseQuery(given, { strict: true, maxLimit: Infinity })
+  } catch (error) {
+    const { message, parameter, suggestion } = error as AuditLogError
+    const details = { pointer: '/filter', parameter, suggestion, cause: error }
+    throw new AuditLogError('INVALID_SUBSCRIPTION', `filter: ${message}`, details)
+  }
+  if (query.sorts.length > 0) throw invalid('filter', 'cannot have sorts')
+  if (!isParsed && query.limit !== Infinity) throw invalid('filter', 'cannot have a limit')
+  const text = formatQuery({ where: query.where, sorts: [], limit: 1 })
+  return text.replace(/&?limit=1$/, '')
+}
+
+function readFrom(from: string = 'now'): string {
+  if (from === 'now' || from === 'beginning') return from
+  return formatTimestamp(readTime(from, 'from'))
+}
+
+/** Throws `INVALID_SUBSCRIPTION` for a text that is not a time. */
+export function readTime(text: unknown, member: string): number {
+  const time = typeof text === 'string' ? parseTimestamp(text) : undefined
+  if (time === undefined)
+    throw invalid(member, 'must be an ISO 8601 timestamp, such as the created_at of an event')
+  return time
+}

@@ -1,0 +1,107 @@
+import type { Undelivered } from '../cleaning/task.js'
+import { AuditLogError } from '../errors.js'
+import { subtract } from '../event/duration.js'
+import type { JsonObject } from '../event/event.js'
+import { formatTimestamp, type Microseconds, parseTimestamp } from '../event/timestamp.js'
+import { bothOf, type EventQuery, type Grouping, oneCondition } from '../filter/ast.js'
+import type { EventStore, WaitOptions } from '../store/store.js'
+import { type CursorState, PREFIX, readAll, scanStates, type StoredSubscription } from './states.js'
+import { parseFilter } from './subscription.js'
+
+// For each subscription that misses events; after that the count is an estimate.
+const COUNT_WITHIN_MS = 2000
+const OLDEST_FIRST: EventQuery['sorts'] = [{ attribute: 'created_at', direction: 'asc' }]
+
+interface Behind {
+  readonly subscription: StoredSubscription
+  readonly position: string
+}
+
+/** What cleaning has to know of the events that subscriptions still have to deliver. */
+export function createUndelivered(store: EventStore): Undelivered {
+  /** The subscriptions that have not passed this time. */
+  const behind = async (before: Microseconds, options: WaitOptions): Promise<Behind[]> => {
+    const subscriptions = await readAll<StoredSubscription>(store, PREFIX.subscription, options)
+    if (subscriptions.size === 0) return []
+    const cursors = await readAll<CursorState>(store, PREFIX.cursor, options)
+    const bound = formatTimestamp(before)
+    return Array.from(subscriptions.values()).flatMap((subscription) => {
+      const position = cursors.get(subscription.id)?.position
+      return position !== undefined && position < bound ? [{ subscription, position }] : []
+    })
+  }
+
+  /** `created_at` of the first event that the subscription still has to deliver, or a time before it. */
+  const oldestUnsent = async (
+    { subscription, position }: Behind,
+    { signal }: WaitOptions,
+  ): Promise<string | undefined> => {
+    const where = bothOf(filterOf(subscription), oneCondition('created_at', 'gt', [position]))
+    try {
+      const { events } = await store.list({ where, sorts: OLDEST_FIRST, limit: 1 }, { signal })
+      return events[0]?.created_at
+    } catch (error) {
+      if (!(error instanceof AuditLogError) || error.code !== 'QUERY_TIMEOUT') throw error
+      return position
+    }
+  }
+
+  return {
+    async spareFrom(before, { now, signal }) {
+      let from = before
+      const spare = ({ retain }: StoredSubscription, time: string | undefined): void => {
+        const at = time === undefined ? undefined : parseTimestamp(time)
+        if (at === undefined || retain === null) return
+        if (at >= subtract(now, retain)) from = Math.min(from, at)
+      }
+      for (const one of await behind(before, { signal }))
+        if (one.subscription.retain !== null)
+          spare(one.subscription, await oldestUnsent(one, { signal }))
+      const subscriptions = await readAll<StoredSubscription>(store, PREFIX.subscription, {
+        signal,
+      })
+      for await (const [rest] of scanStates(store, PREFIX.parked, { signal })) {
+        const [id, time] = [rest.slice(0, rest.indexOf(':')), rest.slice(rest.indexOf(':') + 1)]
+        const subscription = subscriptions.get(id)
+        if (subscription) spare(subscription, time)
+      }
+      return from
+    },
+
+    async lossesOf({ before, where }, { signal }) {
+      const losses: JsonObject[] = []
+      for (const { subscription, position } of await behind(before, { signal })) {
+        const { id, name, channel } = subscription
+        const to = formatTimestamp(before)
+        const range = bothOf(
+          oneCondition('created_at', 'gt', [position]),
+          oneCondition('created_at', 'lt', [to]),
+        )
+        const { total, sampled } = await store.count(
+          {
+            where: bothOf(bothOf(filterOf(subscription), where), range),
+            visible: undefined,
+            buckets: undefined,
+            facets: [],
+            top: 1,
+            attributes: false,
+            within: COUNT_WITHIN_MS,
+          },
+          { signal },
+        )
+        const loss = { from: position, to, missed_count: total, sampled }
+        if (total > 0) losses.push({ subscription: name, subscription_id: id, channel, ...loss })
+      }
+      return losses
+    },
+  }
+}
+
+/** A filter that cannot be read could match any event. */
+function filterOf({ filter }: StoredSubscription): Grouping | undefined {
+  try {
+    return parseFilter(filter)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,156 @@
+import { AuditLog, type EventStore, type SubscriptionDefinition } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { readOnlyStore } from '../../../src/store/read-only.js'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { fakeTime, openLog, recordingChannel, shared, until } from './world.js'
+
+let store: EventStore
+let audit: AuditLog
+
+const isRegistered = async (): Promise<boolean> =>
+  (await store.readStates('subscription:', { limit: 1 })).length > 0
+
+beforeEach(async () => {
+  fakeTime()
+  store = memoryStore()
+  audit = openLog(shared(store), {
+    channels: { search: recordingChannel(), other: recordingChannel() },
+    subscriptions: { 'in-code': { channel: 'search' } },
+  })
+  await until(isRegistered)
+})
+afterEach(async () => {
+  let isClosed = false
+  void audit.close().then(() => (isClosed = true))
+  await until(() => isClosed)
+  vi.useRealTimers()
+})
+
+describe('a definition', () => {
+  it('gets the defaults, and keeps the filter as a query string', async () => {
+    const filter = { filter: { type_start: 'error:' } }
+    const made = await audit.subscriptions.create({ name: 'errors', channel: 'search', filter })
+    expect(made).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      name: 'errors',
+      channel: 'search',
+      filter: 'filter[type_start]=error%3A',
+      from: 'now',
+      whenStuck: 'park',
+      retain: { days: 7 },
+      paused: false,
+      in_code: false,
+    })
+    expect(await audit.subscriptions.get(made.id)).toEqual(made)
+    expect((await audit.subscriptions.list()).map(({ name }) => name)).toEqual([
+      'errors',
+      'in-code',
+    ])
+  })
+
+  it.each<[pointer: string, Partial<Record<keyof SubscriptionDefinition, unknown>>]>([
+    ['/name', { name: 'Errors' }],
+    ['/name', { name: '' }],
+    ['/name', { name: 'x'.repeat(64) }],
+    ['/name', { name: 7 }],
+    ['/channel', { channel: 'unknown' }],
+    ['/filter', { filter: 'filter[type_equals]=x' }],
+    ['/filter', { filter: 'filter[sorts]=type' }],
+    ['/filter', { filter: 'limit=5' }],
+    ['/from', { from: 'yesterday' }],
+    ['/whenStuck', { whenStuck: 'drop' }],
+    ['/retain', { retain: { days: -1 } }],
+  ])('with a wrong %s is refused: %j', async (pointer, wrong) => {
+    const definition = { name: 'errors', channel: 'search', ...wrong } as SubscriptionDefinition
+    await expect(audit.subscriptions.create(definition)).rejects.toMatchObject({
+      code: 'INVALID_SUBSCRIPTION',
+      pointer,
+    })
+    expect(await audit.subscriptions.list()).toHaveLength(1)
+  })
+
+  it('in the code is refused when the log is opened', () => {
+    const wrong = {
+      channels: { search: recordingChannel() },
+      subscriptions: { a: { channel: 'b' } },
+    }
+    expect(() => openLog(shared(store), wrong)).toThrow(
+      expect.objectContaining({ code: 'INVALID_SUBSCRIPTION' }),
+    )
+    const noFunction = { channels: { search: {} as never } }
+    expect(() => openLog(shared(store), noFunction)).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTION' }),
+    )
+  })
+
+  it('needs a name of its own', async () => {
+    await audit.subscriptions.create({ name: 'errors', channel: 'search' })
+    const again = audit.subscriptions.create({ name: 'errors', channel: 'other' })
+    await expect(again).rejects.toMatchObject({ code: 'NAME_TAKEN' })
+  })
+
+  it('can be changed and removed', async () => {
+    const { id } = await audit.subscriptions.create({ name: 'errors', channel: 'search' })
+    const change = { channel: 'other', filter: 'filter[type_eq]=x', retain: null } as const
+    const changed = await audit.subscriptions.update(id, change)
+    expect(changed).toMatchObject({ id, name: 'errors', ...change })
+    expect(await audit.subscriptions.get(id)).toEqual(changed)
+    await audit.subscriptions.remove(id)
+    expect(await audit.subscriptions.get(id)).toBeUndefined()
+    expect(await store.readStates(`cursor:${id}`, { limit: 1 })).toEqual([])
+    await expect(audit.subscriptions.remove(id)).rejects.toMatchObject({
+      code: 'UNKNOWN_SUBSCRIPTION',
+    })
+  })
+
+  it('in the code cannot be changed or removed at run time, but paused', async () => {
+    const [found] = await audit.subscriptions.list()
+    expect(found).toMatchObject({ name: 'in-code', in_code: true })
+    const { id } = found!
+    for (const call of [audit.subscriptions.update(id, {}), audit.subscriptions.remove(id)])
+      await expect(call).rejects.toMatchObject({ code: 'DEFINED_IN_CODE' })
+    expect(await audit.subscriptions.pause(id)).toMatchObject({ paused: true })
+  })
+
+  it('in the code that has changed replaces the stored one, which stays paused', async () => {
+    const { id } = (await audit.subscriptions.list())[0]!
+    await audit.subscriptions.pause(id)
+    const next = openLog(shared(store), {
+      channels: { search: recordingChannel() },
+      subscriptions: { 'in-code': { channel: 'search', filter: 'filter[type_eq]=x' } },
+    })
+    await until(async () => (await audit.subscriptions.get(id))!.filter !== '')
+    expect(await audit.subscriptions.get(id)).toMatchObject({
+      filter: 'filter[type_eq]=x',
+      paused: true,
+    })
+    let isClosed = false
+    void next.close().then(() => (isClosed = true))
+    await until(() => isClosed)
+  })
+
+  it('may name a channel that only another running process has', async () => {
+    const manager = new AuditLog({ store: shared(store), types: {} })
+    const made = await manager.subscriptions.create({ name: 'errors', channel: 'other' })
+    expect(made.channel).toBe('other')
+    await expect(manager.subscriptions.redrive(made.id, 'all')).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+    })
+    await manager.close()
+  })
+})
+
+describe('a log that only reads', () => {
+  it('takes no subscriptions, and shows those of others', async () => {
+    const reading = readOnlyStore(shared(store))
+    expect(() => openLog(reading, { channels: {} })).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTION' }),
+    )
+    const reader = new AuditLog({ store: reading, types: {} })
+    expect(await reader.subscriptions.list()).toMatchObject([{ name: 'in-code' }])
+    await expect(
+      reader.subscriptions.create({ name: 'errors', channel: 'search' }),
+    ).rejects.toMatchObject({ code: 'READ_ONLY' })
+    await reader.close()
+  })
+})

@@ -1,0 +1,523 @@
+import { type AuditLog, DeliveryError, type EventStore, withActor, currentActor } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { turns } from '../fake-store.js'
+import {
+  advance,
+  fakeTime,
+  numbers,
+  openLog,
+  recorded,
+  recordingChannel,
+  recordNumbers,
+  shared,
+  until,
+} from './world.js'
+
+let store: EventStore
+const opened: AuditLog[] = []
+
+const open = (...args: Parameters<typeof openLog>): AuditLog => {
+  const audit = openLog(...args)
+  opened.push(audit)
+  return audit
+}
+
+beforeEach(() => {
+  fakeTime()
+  store = memoryStore()
+})
+afterEach(async () => {
+  const closing = Promise.all(opened.splice(0).map((audit) => audit.close()))
+  let isClosed = false
+  void closing.then(() => (isClosed = true))
+  await until(() => isClosed)
+  vi.useRealTimers()
+})
+
+const NUMBERS = 'filter[type_eq]=test:number'
+const busy = (): never => {
+  throw new DeliveryError('network', 'connection refused')
+}
+
+describe('a subscription', () => {
+  it('delivers the matching events that are recorded from its creation on, each once and in order', async () => {
+    const before = open(shared(store), {})
+    await recordNumbers(before, 1, 3)
+    const channel = recordingChannel()
+    const audit = open(shared(store), {
+      channels: { search: channel },
+      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
+    })
+    await recordNumbers(audit, 4, 5)
+    await audit.recordCustom('test:other', { n: 'other' })
+    await recordNumbers(audit, 6, 250)
+    await until(() => channel.accepted().length >= 247)
+    await advance(1000)
+    expect(channel.accepted()).toEqual(numbers(4, 250))
+    expect(channel.deliveries.every(({ events }) => events.length <= 100)).toBe(true)
+  })
+
+  it.each([
+    ['beginning', () => 'beginning', 1],
+    ['a time', (times: readonly string[]) => times[4]!, 5],
+  ])('begins where it says: %s', async (_, fromOf, first) => {
+    const channel = recordingChannel()
+    const audit = open(shared(store), { channels: { search: channel } })
+    await recordNumbers(audit, 1, 10)
+    const times = (await recorded(audit, 'test:')).map(({ created_at }) => created_at)
+    const from = fromOf(times)
+    await until(async () => (await store.readStates('lease:', { limit: 1 })).length === 1)
+    const made = await audit.subscriptions.create({
+      name: 'numbers',
+      channel: 'search',
+      filter: NUMBERS,
+      from,
+    })
+    expect(made.from).toBe(from)
+    await until(() => channel.accepted().length >= 11 - first)
+    expect(channel.accepted()).toEqual(numbers(first, 10))
+  })
+
+  it('gives the delivery its id, which is that of one event or of the first and the last', async () => {
+    const one = recordingChannel(undefined, { batch: { maxEvents: 1 } })
+    const many = recordingChannel(undefined, { batch: { maxWait: { seconds: 1 } } })
+    const audit = open(shared(store), {
+      channels: { one, many },
+      subscriptions: {
+        one: { channel: 'one', filter: NUMBERS },
+        many: { channel: 'many', filter: NUMBERS },
+      },
+    })
+    await recordNumbers(audit, 1, 3)
+    await until(() => one.accepted().length === 3 && many.accepted().length === 3)
+    const ids = (await recorded(audit, 'test:')).map(({ id }) => id)
+    expect(one.deliveries.map(({ id }) => id)).toEqual(ids)
+    expect(many.deliveries.map(({ id }) => id)).toEqual([`${ids[0]}_${ids[2]}`])
+    expect(many.deliveries[0]).toMatchObject({ attempt: 1, subscription: { name: 'many' } })
+  })
+
+  it('fills batches up to their events and bytes, and delivers a larger event alone', async () => {
+    const channel = recordingChannel(undefined, {
+      batch: { maxEvents: 3, maxBytes: 2000, maxWait: { seconds: 1 } },
+    })
+    const audit = open(shared(store), {
+      channels: { search: channel },
+      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
+    })
+    await recordNumbers(audit, 1, 4)
+    await audit.recordCustom('test:number', { n: 5, text: 'x'.repeat(3000) })
+    await recordNumbers(audit, 6, 6)
+    await until(() => channel.accepted().length === 6)
+    expect(channel.deliveries.map((delivery) => delivery.numbers)).toEqual([
+      [1, 2, 3],
+      [4],
+      [5],
+      [6],
+    ])
+  })
+
+  it('waits for further events as long as the channel says', async () => {
+    const channel = recordingChannel(undefined, { batch: { maxWait: { minutes: 1 } } })
+    const audit = open(shared(store), {
+      channels: { mail: channel },
+      subscriptions: { numbers: { channel: 'mail', filter: NUMBERS } },
+    })
+    await recordNumbers(audit, 1, 1)
+    await advance(30_000)
+    await recordNumbers(audit, 2, 2)
+    await advance(25_000)
+    expect(channel.deliveries).toEqual([])
+    await until(() => channel.deliveries.length > 0, 10_000)
+    expect(channel.accepted()).toEqual([1, 2])
+  })
+
+  it('keeps the rate of its channel, and drops nothing', async () => {
+    const times: number[] = []
+    const channel = recordingChannel(() => times.push(performance.now()), {
+      batch: { maxEvents: 1 },
+      rate: { count: 2, per: { seconds: 10 } },
+    })
+    const audit = open(shared(store), {
+      channels: { slow: channel },
+      subscriptions: {
+        one: { channel: 'slow', filter: NUMBERS },
+        two: { channel: 'slow', filter: NUMBERS },
+      },
+    })
+    await recordNumbers(audit, 1, 4)
+    await until(() => channel.accepted().length === 8)
+    for (let n = 2; n < times.length; n++)
+      expect(times[n]! - times[n - 2]!).toBeGreaterThanOrEqual(10_000)
+  })
+
+  it('runs without the actor of the call that created it', async () => {
+    const actors: unknown[] = []
+    const channel = recordingChannel(() => actors.push(currentActor()))
+    const audit = open(shared(store), { channels: { search: channel } })
+    await until(async () => (await store.readStates('lease:', { limit: 1 })).length === 1)
+    await withActor('ann', () =>
+      audit.subscriptions.create({ name: 'numbers', channel: 'search', filter: NUMBERS }),
+    )
+    await recordNumbers(audit, 1, 1)
+    await until(() => channel.accepted().length === 1)
+    expect(actors).toEqual([undefined])
+    expect(await recorded(audit, 'api:subscriptions:')).toMatchObject([
+      {
+        type: 'api:subscriptions:create',
+        username: 'ann',
+        attributes: { subscription: 'numbers' },
+      },
+    ])
+  })
+})
+
+describe('a delivery that fails', () => {
+  it('is repeated with the same events and the same id, and is recorded once', async () => {
+    let failures = 3
+    const channel = recordingChannel(() => {
+      if (failures-- > 0) throw new Error('index is down')
+    })
+    const audit = open(shared(store), {
+      channels: { search: channel },
+      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
+    })
+    await recordNumbers(audit, 1, 2)
+    await until(() => channel.deliveries.length === 2)
+    await recordNumbers(audit, 3, 3)
+    await until(() => channel.accepted().length === 3)
+    const [first, second, third, fourth, last] = channel.deliveries
+    for (const retry of [second, third, fourth])
+      expect([retry!.id, retry!.numbers]).toEqual([first!.id, first!.numbers])
+    expect(channel.deliveries.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 1])
+    expect(last!.numbers).toEqual([3])
+    expect(await recorded(audit, 'api:event_')).toMatchObject([
+      {
+        type: 'api:event_subscriber:error',
+        attributes: {
+          subscription: 'numbers',
+          channel: 'search',
+          error: 'index is down',
+          attempt: 1,
+        },
+      },
+    ])
+  })
+
+  it('does not stop other subscriptions', async () => {
+    const [good, bad] = [recordingChannel(), recordingChannel(busy)]
+    const audit = open(shared(store), {
+      channels: { good, bad },
+      subscriptions: {
+        one: { channel: 'bad', filter: NUMBERS },
+        two: { channel: 'good', filter: NUMBERS },
+      },
+    })
+    await recordNumbers(audit, 1, 300)
+    await until(() => good.accepted().length === 300)
+    expect(bad.accepted()).toEqual([])
+    expect(await audit.subscriptions.status()).toMatchObject([
+      { name: 'one', state: 'failing', delivered: 0, last_error: { kind: 'network' } },
+      { name: 'two', state: 'live', delivered: 300, lag_ms: 0, last_error: null },
+    ])
+  })
+
+  it('parks exactly the events that the receiver refuses for good, and delivers all others in order', async () => {
+    const poison = [7, 8, 60, 113]
+    const channel = recordingChannel(({ numbers: given }) => {
+      if (given.some((n) => poison.includes(n as number)))
+        throw new DeliveryError('status', 'unprocessable', { status: 422 })
+    })
+    const audit = open(shared(store), {
+      channels: { search: channel },
+      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
+    })
+    await recordNumbers(audit, 1, 150)
+    await until(() => channel.accepted().length === 146)
+    expect(channel.accepted()).toEqual(numbers(1, 150).filter((n) => !poison.includes(n)))
+    const { id } = (await audit.subscriptions.list())[0]!
+    const parked = await audit.subscriptions.parked(id)
+    const events = await Promise.all(parked.map(({ event_id }) => audit.get(event_id)))
+    expect(events.map((event) => event!.attributes['n'])).toEqual(poison)
+    expect(parked[0]).toMatchObject({
+      attempts: 3,
+      error: 'unprocessable',
+      last_error: { kind: 'status', status: 422 },
+    })
+    expect(await audit.subscriptions.status()).toMatchObject([{ parked: 4, delivered: 146 }])
+    expect(await recorded(audit, 'api:event_processor:error')).toHaveLength(1)
+  })
+
+  it('holds a refused event and all later ones if it must not be parked', async () => {
+    const channel = recordingChannel(({ numbers: given }) => {
+      if (given.includes(3)) throw new DeliveryError('status', 'no', { status: 400 })
+    })
+    const audit = open(shared(store), {
+      channels: { search: channel },
+      subscriptions: { numbers: { channel: 'search', filter: NUMBERS, whenStuck: 'hold' } },
+    })
+    await recordNumbers(audit, 1, 5)
+    await until(
+      () => channel.deliveries.filter((one) => one.numbers[0] === 3).length >= 12,
+      8_000_000,
+    )
+    expect(channel.accepted()).toEqual([1, 2])
+    expect(await audit.subscriptions.status()).toMatchObject([{ parked: 0, state: 'failing' }])
+  }, 120_000)
+
+  it('parks an event that makes the receiver fail while it accepts others', async () => {
+    const channel = recordingChannel(({ numbers: given }) => {
+      if (given.includes(3)) throw new DeliveryError('status', 'crashed', { status: 500 })
+    })
+    const audit = open(shared(store), {
+      channels: { search: channel },
+      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
+    })
+    await recordNumbers(audit, 1, 150)
+    await until(() => channel.accepted().includes(150), 4_000_000)
+    expect([...new Set(channel.accepted())]).toHaveLength(149)
+    const { id } = (await audit.subscriptions.list())[0]!
+    const parked = await audit.subscriptions.parked(id)
+    expect(await audit.get(parked[0]!.event_id)).toMatchObject({ attributes: { n: 3 } })
+    expect(parked).toHaveLength(1)
+  }, 120_000)
+
+  it('parks nothing in an outage, however long', async () => {
+    let isDown = true
+    const channel = recordingChannel(() => {
+      if (isDown) busy()
+    })
+    const audit = open(shared(store), {
+      channels: { search: channel },
+      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
+    })
+    await recordNumbers(audit, 1, 150)
+    await until(() => channel.deliveries.some(({ attempt }) => attempt === 13), 8_000_000)
+    expect(await audit.subscriptions.status()).toMatchObject([{ parked: 0, delivered: 0 }])
+    isDown = false
+    await until(() => channel.accepted().length >= 150, 2_000_000)
+    expect(channel.accepted()).toEqual(numbers(1, 150))
+  }, 120_000)
+})
+
+describe('events about failed deliveries', () => {
+  it('are not delivered to their own subscription, and two subscriptions do not report each other for ever', async () => {
+    const channels = { one: recordingChannel(busy), two: recordingChannel(busy) }
+    const types = {
+      'api:event_subscriber:error': { description: 'a function failed' },
+    }
+    // Without the throttle of the type, which would hide a loop.
+    const audit = open(
+      shared(store),
+      { channels, subscriptions: { one: { channel: 'one' }, two: { channel: 'two' } } },
+      types,
+    )
+    await recordNumbers(audit, 1, 20)
+    await advance(120_000)
+    const before = (await recorded(audit, 'api:event_')).length
+    expect(before).toBe(2)
+    await advance(600_000)
+    expect(await recorded(audit, 'api:event_')).toHaveLength(before)
+    const own = await Promise.all(
+      Object.values(channels).map(async ({ deliveries }, index) => {
+        const { id } = (await audit.subscriptions.list())[index]!
+        return deliveries.flatMap(({ events }) =>
+          events.filter(({ attributes }) => attributes['subscription_id'] === id),
+        )
+      }),
+    )
+    expect(own).toEqual([[], []])
+  }, 120_000)
+
+  it('are throttled to one an hour', async () => {
+    const fails = recordingChannel(busy, { batch: { maxEvents: 1 } })
+    const audit = open(shared(store), {
+      channels: { fails },
+      subscriptions: Object.fromEntries(
+        Array.from({ length: 5 }, (_, n) => [`s${n}`, { channel: 'fails', filter: NUMBERS }]),
+      ),
+    })
+    await recordNumbers(audit, 1, 1)
+    await until(
+      () => new Set(fails.deliveries.map(({ subscription }) => subscription.name)).size === 5,
+    )
+    await advance(1000)
+    expect(await recorded(audit, 'api:event_')).toHaveLength(1)
+  })
+})
+
+describe('a paused subscription', () => {
+  it('delivers nothing, and later everything from where it was', async () => {
+    const channel = recordingChannel()
+    const audit = open(shared(store), {
+      channels: { search: channel },
+      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
+    })
+    await recordNumbers(audit, 1, 5)
+    await until(() => channel.accepted().length === 5)
+    const { id } = (await audit.subscriptions.list())[0]!
+    expect(await audit.subscriptions.pause(id)).toMatchObject({ id, paused: true })
+    await recordNumbers(audit, 6, 10)
+    await advance(10_000)
+    expect(channel.accepted()).toEqual(numbers(1, 5))
+    expect(await audit.subscriptions.status()).toMatchObject([{ state: 'paused' }])
+    await audit.subscriptions.resume(id)
+    await until(() => channel.accepted().length === 10)
+    expect(channel.accepted()).toEqual(numbers(1, 10))
+  })
+
+  it('is paused by another process too', async () => {
+    const channel = recordingChannel()
+    const audit = open(shared(store), {
+      channels: { search: channel },
+      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
+    })
+    await recordNumbers(audit, 1, 1)
+    await until(() => channel.accepted().length === 1)
+    const manager = open(shared(store), {})
+    const { id } = (await manager.subscriptions.list())[0]!
+    await manager.subscriptions.pause(id)
+    await advance(3000)
+    await recordNumbers(audit, 2, 2)
+    await advance(10_000)
+    expect(channel.accepted()).toEqual([1])
+  })
+})
+
+describe('replay', () => {
+  it('delivers the events again with the same ids', async () => {
+    const channel = recordingChannel(undefined, { batch: { maxEvents: 1 } })
+    const audit = open(shared(store), {
+      channels: { search: channel },
+      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
+    })
+    await recordNumbers(audit, 1, 6)
+    await until(() => channel.accepted().length === 6)
+    const ids = channel.deliveries.map((delivery) => delivery.id)
+    const { id } = (await audit.subscriptions.list())[0]!
+    const from = channel.deliveries[3]!.events[0]!.created_at
+    await audit.subscriptions.replay(id, { from })
+    await until(() => channel.accepted().length === 9)
+    await advance(2000)
+    expect(channel.deliveries.map((delivery) => delivery.id)).toEqual([...ids, ...ids.slice(3)])
+  })
+
+  it('works from another process, also while the deliverer is idle', async () => {
+    const channel = recordingChannel()
+    const audit = open(shared(store), {
+      channels: { search: channel },
+      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
+    })
+    await recordNumbers(audit, 1, 3)
+    await until(() => channel.accepted().length === 3)
+    const manager = open(shared(store), {})
+    const { id } = (await manager.subscriptions.list())[0]!
+    await manager.subscriptions.replay(id, { from: 'beginning' })
+    await until(() => channel.accepted().length === 6)
+    expect(channel.accepted()).toEqual([1, 2, 3, 1, 2, 3])
+  })
+})
+
+describe('parked events', () => {
+  it('are delivered again by redrive, or discarded', async () => {
+    let isBroken = true
+    const channel = recordingChannel(
+      ({ numbers: given }) => {
+        if (isBroken && (given[0] as number) % 2 === 0)
+          throw new DeliveryError('rendering', 'no template', { permanent: true })
+      },
+      { batch: { maxEvents: 1 } },
+    )
+    const audit = open(shared(store), {
+      channels: { search: channel },
+      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
+    })
+    await recordNumbers(audit, 1, 8)
+    await until(() => channel.accepted().length === 4)
+    const { id } = (await audit.subscriptions.list())[0]!
+    await until(async () => (await audit.subscriptions.parked(id)).length === 4)
+    const parked = await audit.subscriptions.parked(id)
+    expect(await audit.subscriptions.parked(id, { limit: 2 })).toEqual(parked.slice(0, 2))
+    expect(await audit.subscriptions.parked(id, { after: parked[1]!.created_at })).toEqual(
+      parked.slice(2),
+    )
+
+    const first = parked[0]!.event_id
+    expect(await audit.subscriptions.redrive(id, [first])).toEqual({
+      delivered: 0,
+      failed: 1,
+      missed: 0,
+    })
+    expect((await audit.subscriptions.parked(id))[0]).toMatchObject({
+      event_id: first,
+      attempts: 4,
+    })
+
+    isBroken = false
+    await store.remove([parked[1]!.event_id])
+    const chosen = parked.slice(0, 3).map(({ event_id }) => event_id)
+    expect(await audit.subscriptions.redrive(id, chosen)).toEqual({
+      delivered: 2,
+      failed: 0,
+      missed: 1,
+    })
+    expect(channel.accepted()).toEqual([1, 3, 5, 7, 2, 6])
+    expect(await audit.subscriptions.discard(id, 'all')).toBe(1)
+    expect(await audit.subscriptions.parked(id)).toEqual([])
+  })
+})
+
+describe('when the log is closed', () => {
+  it('deliveries end, and the next process goes on where they ended', async () => {
+    const first = recordingChannel(undefined, { batch: { maxEvents: 10 } })
+    const subscriptions = { numbers: { channel: 'search', filter: NUMBERS } }
+    const audit = openLog(shared(store), { channels: { search: first }, subscriptions })
+    await recordNumbers(audit, 1, 30)
+    await until(() => first.accepted().length >= 30)
+    await recordNumbers(audit, 31, 40)
+    let isClosed = false
+    void audit.close().then(() => (isClosed = true))
+    await until(() => isClosed)
+    const second = recordingChannel()
+    const next = open(shared(store), { channels: { search: second }, subscriptions })
+    await recordNumbers(next, 41, 45)
+    await until(() => second.accepted().includes(45), 10_000)
+    expect([...first.accepted(), ...second.accepted()]).toEqual(numbers(1, 45))
+  })
+
+  it('a delivery that is accepted meanwhile is not repeated', async () => {
+    const first = recordingChannel(() => new Promise((resolve) => setTimeout(resolve, 3000)))
+    const subscriptions = { numbers: { channel: 'search', filter: NUMBERS } }
+    const audit = openLog(shared(store), { channels: { search: first }, subscriptions })
+    await recordNumbers(audit, 1, 1)
+    await until(() => first.deliveries.length === 1)
+    let isClosed = false
+    void audit.close().then(() => (isClosed = true))
+    await until(() => isClosed)
+    const second = recordingChannel()
+    const next = open(shared(store), { channels: { search: second }, subscriptions })
+    await recordNumbers(next, 2, 2)
+    await until(() => second.accepted().length > 0)
+    expect([first.accepted(), second.accepted()]).toEqual([[1], [2]])
+  })
+
+  it('a delivery gets an aborted signal, and is not awaited for more than 5 seconds', async () => {
+    let signal: AbortSignal | undefined
+    const channel = recordingChannel((delivery) => {
+      signal = delivery.signal
+      return new Promise(() => {})
+    })
+    const audit = openLog(shared(store), {
+      channels: { search: channel },
+      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
+    })
+    await recordNumbers(audit, 1, 1)
+    await until(() => signal)
+    let isClosed = false
+    void audit.close().then(() => (isClosed = true))
+    await turns()
+    expect(signal!.aborted).toBe(true)
+    await until(() => isClosed, 7000)
+    await expect(audit.subscriptions.list()).rejects.toMatchObject({ code: 'CLOSED' })
+  })
+})

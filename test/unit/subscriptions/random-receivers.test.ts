@@ -1,0 +1,114 @@
+import { type AuditLog, DeliveryError, type EventStore } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  advance,
+  fakeTime,
+  numbers,
+  openLog,
+  recordingChannel,
+  recordNumbers,
+  shared,
+  until,
+} from './world.js'
+
+const EVENTS = 200
+
+/** A small generator (mulberry32), so that a failure can be repeated by its seed. */
+function randomOf(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+/** What a receiver does before it accepts a batch; most of the time nothing. */
+const faults: readonly (() => unknown)[] = [
+  () => {
+    throw new DeliveryError('network', 'connection reset')
+  },
+  () => {
+    throw new DeliveryError('timeout', 'no response in time')
+  },
+  () => {
+    throw new DeliveryError('status', 'busy', { status: 429, retryAfterMs: 3000 })
+  },
+  () => {
+    throw new DeliveryError('status', 'broken', { status: 502 })
+  },
+  () => {
+    throw new Error('anything')
+  },
+  () => new Promise((resolve) => setTimeout(resolve, 2000)),
+]
+
+let store: EventStore
+const opened: AuditLog[] = []
+
+beforeEach(() => {
+  fakeTime()
+  store = memoryStore()
+})
+afterEach(async () => {
+  let isClosed = false
+  void Promise.all(opened.splice(0).map((audit) => audit.close())).then(() => (isClosed = true))
+  await until(() => isClosed)
+  vi.useRealTimers()
+})
+
+/** Delivers to a receiver that fails at random and always refuses the poison. */
+async function deliver(seed: number, whenStuck: 'park' | 'hold') {
+  const random = randomOf(seed)
+  const poison = new Set(numbers(1, EVENTS).filter(() => random() < 0.03))
+  const channel = recordingChannel(
+    async (delivery) => {
+      if (random() < 0.4) await faults[Math.floor(random() * faults.length)]!()
+      if (delivery.numbers.some((n) => poison.has(n as number)))
+        throw new DeliveryError('status', 'unprocessable', { status: 422 })
+      // The events are accepted, but the answer is lost.
+      if (random() < 0.1) {
+        channel.accepted().push(...delivery.numbers)
+        throw new DeliveryError('network', 'connection reset')
+      }
+    },
+    { batch: { maxEvents: 1 + Math.floor(random() * 30) } },
+  )
+  const audit = openLog(shared(store), {
+    channels: { hook: channel },
+    subscriptions: {
+      numbers: { channel: 'hook', filter: 'filter[type_eq]=test:number', whenStuck },
+    },
+  })
+  opened.push(audit)
+  await recordNumbers(audit, 1, EVENTS)
+  return { audit, channel, poison }
+}
+
+const firstOf = (accepted: readonly unknown[]): unknown[] => [...new Set(accepted)]
+
+describe.each([1, 2, 3, 4, 5])('with random faults of the receiver (seed %d)', (seed) => {
+  it('exactly the refused events are parked, and the others delivered in order', async () => {
+    const { audit, channel, poison } = await deliver(seed, 'park')
+    const expected = numbers(1, EVENTS).filter((n) => !poison.has(n))
+    await until(() => firstOf(channel.accepted()).length === expected.length, 20_000_000)
+    await advance(60_000)
+    expect(firstOf(channel.accepted())).toEqual(expected)
+    const { id } = (await audit.subscriptions.list())[0]!
+    const parked = await audit.subscriptions.parked(id)
+    const events = await Promise.all(parked.map(({ event_id }) => audit.get(event_id)))
+    expect(events.map((event) => event!.attributes['n'])).toEqual([...poison])
+    expect(poison.size).toBeGreaterThan(0)
+    expect(Math.max(...channel.deliveries.map(({ attempt }) => attempt))).toBeGreaterThan(1)
+  }, 120_000)
+
+  it('a subscription that holds stops at the first refused event', async () => {
+    const { channel, poison } = await deliver(seed, 'hold')
+    const [first = EVENTS + 1] = poison
+    await until(() => firstOf(channel.accepted()).length === first - 1, 20_000_000)
+    await advance(60_000)
+    expect(firstOf(channel.accepted())).toEqual(numbers(1, first - 1))
+  }, 120_000)
+})

@@ -1,0 +1,165 @@
+import {
+  type AuditLog,
+  AuditLog as Log,
+  DeliveryError,
+  type EventStore,
+  type CleaningRule,
+} from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { manualClock } from 'daybook/testing'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  advance,
+  fakeTime,
+  numbers,
+  recorded,
+  recordingChannel,
+  recordNumbers,
+  shared,
+  until,
+} from './world.js'
+
+const NUMBERS = 'filter[type_eq]=test:number'
+const HOUR = 3_600_000_000
+const DAY = 24 * HOUR
+
+const clock = manualClock('2026-03-01T12:00:00Z')
+let store: EventStore
+const opened: AuditLog[] = []
+
+beforeEach(() => {
+  fakeTime()
+  store = memoryStore({ clock })
+})
+afterEach(async () => {
+  let isClosed = false
+  void Promise.all(opened.splice(0).map((audit) => audit.close())).then(() => (isClosed = true))
+  await until(() => isClosed)
+  vi.useRealTimers()
+})
+
+function openLog(rule: Partial<CleaningRule>, channel = recordingChannel()): AuditLog {
+  const rules = [{ target: 'events', ...rule } as CleaningRule]
+  const audit: AuditLog = new Log({
+    store: shared(store),
+    types: {},
+    cleaning: { rules },
+    subscriptions: { channels: { search: channel } },
+  })
+  opened.push(audit)
+  return audit
+}
+
+const left = async (audit: AuditLog): Promise<unknown[]> =>
+  (await recorded(audit, 'test:')).map(({ attributes }) => attributes['n'])
+
+async function pausedSubscription(
+  audit: AuditLog,
+  retain?: { readonly days: number } | null,
+): Promise<string> {
+  const definition = { name: 'numbers', channel: 'search', filter: NUMBERS, paused: true, retain }
+  return (await audit.subscriptions.create(definition)).id
+}
+
+const gaps = (audit: AuditLog) => recorded(audit, 'warn:subscription:gap')
+
+describe('a cleaning rule of age', () => {
+  it('spares what is not delivered yet, and removes what is', async () => {
+    const channel = recordingChannel()
+    const audit = openLog({ maxAge: { hours: 1 } }, channel)
+    const { id } = await audit.subscriptions.create({
+      name: 'numbers',
+      channel: 'search',
+      filter: NUMBERS,
+    })
+    await recordNumbers(audit, 1, 5)
+    await until(() => channel.accepted().length === 5)
+    await audit.subscriptions.pause(id)
+    await recordNumbers(audit, 6, 10)
+    clock.advance(2 * HOUR)
+    const [preview] = await audit.cleaning.preview()
+    const [run] = await audit.cleaning.run()
+    expect(run).not.toHaveProperty('error')
+    expect(run!.removed_count).toBe(preview!.due_count)
+    expect(await left(audit)).toEqual(numbers(6, 10))
+    expect(await gaps(audit)).toEqual([])
+    await audit.subscriptions.resume(id)
+    await until(() => channel.accepted().length === 10)
+    expect(channel.accepted()).toEqual(numbers(1, 10))
+    // The next checkpoint stores the position.
+    await advance(500)
+    await audit.cleaning.run()
+    expect(await left(audit)).toEqual([])
+  })
+
+  it('removes what is older than `retain`, and records exactly what was missed', async () => {
+    const audit = openLog({ maxAge: { hours: 1 } })
+    const id = await pausedSubscription(audit, { days: 7 })
+    await recordNumbers(audit, 1, 12)
+    await audit.recordCustom('other', {})
+    clock.advance(6 * DAY)
+    await audit.cleaning.run()
+    expect(await left(audit)).toEqual(numbers(1, 12))
+    await recordNumbers(audit, 13, 14)
+    clock.advance(2 * DAY)
+    await audit.cleaning.run()
+    expect(await left(audit)).toEqual([])
+    expect(await gaps(audit)).toMatchObject([
+      {
+        attributes: {
+          subscription: 'numbers',
+          subscription_id: id,
+          channel: 'search',
+          missed_count: 14,
+          sampled: false,
+        },
+      },
+    ])
+    await audit.cleaning.run()
+    expect(await gaps(audit)).toHaveLength(1)
+  })
+
+  it('spares nothing for a subscription without `retain`, and counts only what the rule removes', async () => {
+    const audit = openLog({ maxAge: { hours: 1 }, filter: 'filter[n_lteq]=3' })
+    await pausedSubscription(audit, null)
+    await recordNumbers(audit, 1, 5)
+    clock.advance(2 * HOUR)
+    await audit.cleaning.run()
+    expect(await left(audit)).toEqual([4, 5])
+    expect(await gaps(audit)).toMatchObject([{ attributes: { missed_count: 3 } }])
+  })
+
+  it('spares parked events', async () => {
+    const channel = recordingChannel(
+      ({ numbers: given }) => {
+        if (given.includes(3)) throw new DeliveryError('status', 'no', { status: 422 })
+      },
+      { batch: { maxEvents: 1 } },
+    )
+    const audit = openLog({ maxAge: { hours: 1 }, filter: NUMBERS }, channel)
+    const { id } = await audit.subscriptions.create({
+      name: 'numbers',
+      channel: 'search',
+      filter: NUMBERS,
+    })
+    await recordNumbers(audit, 1, 5)
+    const passTime = (): void => clock.advance(50_000)
+    await until(() => passTime() ?? channel.accepted().includes(5))
+    await advance(500)
+    clock.advance(2 * HOUR)
+    await audit.cleaning.run()
+    expect(await left(audit)).toEqual(numbers(3, 5))
+    await audit.subscriptions.discard(id, 'all')
+    await audit.cleaning.run()
+    expect(await left(audit)).toEqual([])
+  })
+})
+
+it('a cleaning rule of rows spares nothing, and records what was missed', async () => {
+  const audit = openLog({ maxRows: 4, filter: NUMBERS })
+  await pausedSubscription(audit)
+  await recordNumbers(audit, 1, 10)
+  await audit.cleaning.run()
+  expect(await left(audit)).toEqual(numbers(7, 10))
+  expect(await gaps(audit)).toMatchObject([{ attributes: { missed_count: 6 } }])
+})

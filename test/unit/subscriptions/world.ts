@@ -1,0 +1,94 @@
+import {
+  type AuditEvent,
+  AuditLog,
+  type Channel,
+  type DeliveryContext,
+  type EventStore,
+  type SubscriptionsOptions,
+} from 'daybook'
+import { vi } from 'vitest'
+import { turns } from '../fake-store.js'
+
+/** Fakes all timers and clocks; `vi.useRealTimers` ends it. */
+export function fakeTime(): void {
+  vi.useFakeTimers({
+    now: new Date('2026-03-01T12:00:00Z'),
+    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'],
+  })
+}
+
+const STEP_MS = 50
+
+/** Lets this much faked time pass. */
+export async function advance(ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= STEP_MS) {
+    await vi.advanceTimersByTimeAsync(Math.min(left, STEP_MS))
+    await turns()
+  }
+}
+
+/** Lets faked time pass until the condition holds. Throws after `ms`. */
+export async function until(condition: () => unknown, ms = 60_000): Promise<void> {
+  await turns()
+  for (let passed = 0; !(await condition()); passed += STEP_MS) {
+    if (passed >= ms) throw new Error(`still waiting after ${ms} ms: ${String(condition)}`)
+    await advance(STEP_MS)
+  }
+}
+
+/** The store without `close`: several logs on it stand for processes. */
+export const shared = (store: EventStore): EventStore => ({ ...store, close: async () => {} })
+
+/** One call of `deliver`. */
+export interface Delivery extends DeliveryContext {
+  readonly events: readonly AuditEvent[]
+  /** The attributes `n` of the events. */
+  readonly numbers: readonly unknown[]
+}
+
+export interface RecordingChannel extends Channel {
+  readonly deliveries: Delivery[]
+  /** The numbers of all events that were accepted, in the order of their deliveries. */
+  accepted(): unknown[]
+}
+
+/** A channel that remembers its deliveries. It accepts those for which `answer` does not throw. */
+export function recordingChannel(
+  answer: (delivery: Delivery) => unknown = () => {},
+  options: Omit<Channel, 'deliver'> = {},
+): RecordingChannel {
+  const deliveries: Delivery[] = []
+  const accepted: unknown[] = []
+  return {
+    ...options,
+    deliveries,
+    accepted: () => accepted,
+    async deliver(events, context) {
+      const numbers = events.map(({ attributes }) => attributes['n'])
+      const delivery = { ...context, events, numbers }
+      deliveries.push(delivery)
+      await answer(delivery)
+      accepted.push(...numbers)
+    },
+  }
+}
+
+export const openLog = (
+  store: EventStore,
+  subscriptions: SubscriptionsOptions,
+  types = {},
+): AuditLog => new AuditLog({ store, types, subscriptions })
+
+/** Records events with the attributes `n` from `first` to `last`. */
+export async function recordNumbers(audit: AuditLog, first: number, last: number): Promise<void> {
+  for (let n = first; n <= last; n++) await audit.recordCustom('test:number', { n })
+}
+
+export const numbers = (first: number, last: number): number[] =>
+  Array.from({ length: last - first + 1 }, (_, i) => first + i)
+
+/** All events of the log of these types, oldest first. */
+export async function recorded(audit: AuditLog, start: string): Promise<AuditEvent[]> {
+  const { events } = await audit.list(`filter[type_start]=${start}&limit=1000`)
+  return [...events]
+}

@@ -83,6 +83,7 @@ export default {
             page('Query events', '/guide/query-events'),
             page('Count events', '/guide/count-events'),
             page('Follow events', '/guide/follow'),
+            page('Subscriptions', '/guide/subscriptions'),
             page('The audit page', '/guide/audit-page'),
           ],
         },

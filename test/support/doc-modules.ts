@@ -53,6 +53,7 @@ const known: Readonly<Record<string, string>> = {
   apply: `declare function apply(id: string, patch: import('daybook').EventChange['patch'], closed: boolean): void`,
   types: `declare const types: import('daybook').EventTypes`,
   event: `declare const event: import('daybook').AuditEvent`,
+  index: `declare function index(events: readonly import('daybook').AuditEvent[], signal: AbortSignal): Promise<void>`,
   events: `declare const events: import('daybook').AuditEvent[]`,
   output: `declare const output: AsyncIterable<string>`,
   template_version_id: `declare const template_version_id: string`,

@@ -1,0 +1,1 @@
+export { webhook, type WebhookOptions } from './webhook.js'

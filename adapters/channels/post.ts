@@ -1,0 +1,81 @@
+import http from 'node:http'
+import https from 'node:https'
+import { timeoutSignal } from '../../src/async/timeout-signal.js'
+import { DeliveryError } from '../../src/subscriptions/channel.js'
+
+export interface PostOptions {
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string | number>>
+  readonly body: string
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+}
+
+/** Sends requests over connections that stay open. */
+export type Post = (options: PostOptions) => Promise<void>
+
+/** How much of a response is read, so that its connection can be used again. */
+const MAX_RESPONSE_BYTES = 4096
+
+// Faults name the server only: paths and queries of such URLs often hold secrets.
+const serverOf = ({ protocol, host }: URL): string => `${protocol}//${host}`
+
+export function createPost(): Post {
+  const agents = {
+    'http:': { request: http.request, agent: new http.Agent({ keepAlive: true }) },
+    'https:': { request: https.request, agent: new https.Agent({ keepAlive: true }) },
+  } as const
+
+  return async ({ url, headers, body, timeoutMs, signal }) => {
+    const { request, agent } = agents[url.protocol as keyof typeof agents]
+    using timeout = timeoutSignal(timeoutMs, signal)
+    let response: http.IncomingMessage
+    try {
+      response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+        const sent = request(
+          url,
+          { method: 'POST', agent, headers, signal: timeout.signal },
+          resolve,
+        )
+        sent.on('error', reject)
+        sent.end(body)
+      })
+      await skip(response)
+    } catch (cause) {
+      throw failureOf(cause, url, timeout.signal.aborted && !signal.aborted)
+    }
+    const { statusCode: status = 0 } = response
+    if (status >= 200 && status < 300) return
+    const retryAfterMs = readRetryAfter(response.headers['retry-after'])
+    // A redirect is a failure too: it could lead anywhere.
+    throw new DeliveryError('status', `${serverOf(url)} responded with ${status}`, {
+      status,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    })
+  }
+}
+
+/** Reads the response to its end. A long one is cut off, with its connection. */
+async function skip(response: http.IncomingMessage): Promise<void> {
+  let bytes = 0
+  for await (const chunk of response) {
+    bytes += (chunk as Buffer).length
+    // Leaving the loop destroys the response.
+    if (bytes > MAX_RESPONSE_BYTES) return
+  }
+}
+
+function failureOf(cause: unknown, url: URL, isTimeout: boolean): DeliveryError {
+  if (isTimeout)
+    return new DeliveryError('timeout', `${serverOf(url)} did not respond in time`, { cause })
+  const code = (cause as NodeJS.ErrnoException | undefined)?.code ?? 'the connection failed'
+  return new DeliveryError('network', `${serverOf(url)}: ${code}`, { cause })
+}
+
+/** Milliseconds of a `Retry-After`: seconds, or an HTTP date (RFC 9110, section 10.2.3). */
+export function readRetryAfter(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined
+  if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1000
+  const time = Date.parse(value)
+  return Number.isNaN(time) ? undefined : Math.max(0, time - Date.now())
+}

@@ -1,0 +1,306 @@
+import { createHmac } from 'node:crypto'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import {
+  AuditLog,
+  type AuditEvent,
+  DeliveryError,
+  type DeliveryContext,
+  type Subscription,
+} from 'daybook'
+import { webhook, type WebhookOptions } from 'daybook/channels'
+import { memoryStore } from 'daybook/memory'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { signedHeaders, readSecrets } from '../../adapters/channels/signature.js'
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+const OLD_SECRET = `whsec_${Buffer.alloc(24, 9).toString('base64')}`
+
+interface Received {
+  readonly method: string | undefined
+  readonly path: string | undefined
+  readonly headers: http.IncomingHttpHeaders
+  readonly body: string
+}
+
+type Respond = (received: Received, response: http.ServerResponse) => void
+
+interface Receiver {
+  readonly url: string
+  readonly requests: Received[]
+  /** The number of connections that clients have opened. */
+  connections(): number
+  close(): Promise<void>
+}
+
+const receivers: Receiver[] = []
+
+async function receive(
+  respond: Respond = (_, response) => response.writeHead(204).end(),
+): Promise<Receiver> {
+  const requests: Received[] = []
+  let connections = 0
+  const server = http.createServer((request, response) => {
+    let body = ''
+    request.setEncoding('utf8').on('data', (text: string) => (body += text))
+    request.on('end', () => {
+      const received = { method: request.method, path: request.url, headers: request.headers, body }
+      requests.push(received)
+      respond(received, response)
+    })
+  })
+  server.on('connection', () => (connections += 1))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const receiver: Receiver = {
+    url: `http://127.0.0.1:${port}/hook/t0ken?key=s3cret`,
+    requests,
+    connections: () => connections,
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  receivers.push(receiver)
+  return receiver
+}
+
+afterEach(async () => {
+  await Promise.all(receivers.splice(0).map((receiver) => receiver.close()))
+})
+
+const event = (n: number): AuditEvent => ({
+  id: `01a20405-0fa8-7676-ba2c-be23e865d0a${n}`,
+  created_at: `2026-11-22T16:09:30.28040${n}Z`,
+  username: 'ann',
+  system: true,
+  type: 'api:projects:create',
+  source: null,
+  attributes: { name: 'shöp', n },
+})
+
+const context = (id: string, signal = new AbortController().signal): DeliveryContext => ({
+  id,
+  subscription: {} as Subscription,
+  attempt: 1,
+  types: {},
+  signal,
+})
+
+const send = (options: WebhookOptions, events: readonly AuditEvent[], signal?: AbortSignal) =>
+  webhook(options).deliver(events, context(events[0]!.id, signal))
+
+/** The error of a delivery that fails. */
+async function faultOf(sent: unknown): Promise<DeliveryError> {
+  const error: unknown = await Promise.resolve(sent).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  expect(error).toBeInstanceOf(DeliveryError)
+  return error as DeliveryError
+}
+
+describe('a webhook', () => {
+  it('posts one event as JSON, with its sentence', async () => {
+    const { url, requests } = await receive()
+    await send({ url, secret: SECRET, headers: { authorization: 'Bearer x' } }, [event(1)])
+    const [request] = requests
+    expect(request).toMatchObject({
+      method: 'POST',
+      path: '/hook/t0ken?key=s3cret',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'daybook',
+        authorization: 'Bearer x',
+        'webhook-id': event(1).id,
+      },
+    })
+    expect(JSON.parse(request!.body)).toEqual({
+      type: 'api:projects:create',
+      timestamp: event(1).created_at,
+      data: { ...event(1), sentence: 'ann created project shöp' },
+    })
+  })
+
+  it('posts batches as a list, also of one event', async () => {
+    const { url, requests } = await receive()
+    const options = { url, secret: SECRET, batch: { maxEvents: 10 } }
+    await send(options, [event(1), event(2)])
+    await send(options, [event(3)])
+    const bodies = requests.map(({ body }) => JSON.parse(body) as { data: AuditEvent[] })
+    expect(bodies).toMatchObject([
+      { type: 'events', timestamp: event(1).created_at },
+      { type: 'events', timestamp: event(3).created_at },
+    ])
+    expect(bodies.map(({ data }) => data.map(({ attributes }) => attributes['n']))).toEqual([
+      [1, 2],
+      [3],
+    ])
+  })
+
+  it('signs with each secret', async () => {
+    const { url, requests } = await receive()
+    await send({ url, secret: [SECRET, OLD_SECRET] }, [event(1)])
+    const { headers, body } = requests[0]!
+    const signed = `${event(1).id}.${String(headers['webhook-timestamp'])}.${body}`
+    const expected = [Buffer.alloc(32, 7), Buffer.alloc(24, 9)].map(
+      (key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`,
+    )
+    expect(headers['webhook-signature']).toBe(expected.join(' '))
+    expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(300)
+  })
+
+  it('signs as the example of the standard', () => {
+    const secrets = readSecrets('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
+    const id = 'msg_p5jXN8AQM9LWM0D4loKWxJek'
+    expect(signedHeaders(id, 1_614_265_330, '{"test": 2432232314}', secrets)).toEqual({
+      'webhook-id': id,
+      'webhook-timestamp': '1614265330',
+      'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    })
+  })
+
+  it('uses its connection again', async () => {
+    const receiver = await receive()
+    const channel = webhook({ url: receiver.url, secret: SECRET })
+    for (let n = 1; n <= 5; n++) await channel.deliver([event(n)], context(event(n).id))
+    expect(receiver.requests).toHaveLength(5)
+    expect(receiver.connections()).toBe(1)
+  })
+
+  it.each([400, 401, 404, 410, 422, 500, 503])('fails on the status %d', async (status) => {
+    const { url } = await receive((_, response) => response.writeHead(status).end('no: s3cret'))
+    const fault = await faultOf(send({ url, secret: SECRET }, [event(1)]))
+    expect(fault).toMatchObject({
+      kind: 'status',
+      status,
+      permanent: false,
+      retryAfterMs: undefined,
+    })
+  })
+
+  it('does not follow redirects', async () => {
+    const target = await receive()
+    const { url } = await receive((_, response) =>
+      response.writeHead(307, { location: target.url }).end(),
+    )
+    const fault = await faultOf(send({ url, secret: SECRET }, [event(1)]))
+    expect(fault).toMatchObject({ kind: 'status', status: 307 })
+    expect(target.requests).toEqual([])
+  })
+
+  it('reads Retry-After, as seconds or as a date', async () => {
+    const values = ['30', new Date(Date.now() + 3_600_000).toUTCString(), 'soon']
+    const { url } = await receive((_, response) =>
+      response.writeHead(429, { 'retry-after': values.shift()! }).end(),
+    )
+    const waits: (number | undefined)[] = []
+    for (let n = 0; n < 3; n++)
+      waits.push((await faultOf(send({ url, secret: SECRET }, [event(1)]))).retryAfterMs)
+    expect(waits[0]).toBe(30_000)
+    expect(waits[1]).toBeGreaterThan(3_000_000)
+    expect(waits[1]).toBeLessThanOrEqual(3_600_000)
+    expect(waits[2]).toBeUndefined()
+  })
+
+  it('fails if the receiver does not respond in time, or hangs in its response', async () => {
+    const silent = await receive(() => {})
+    const hanging = await receive((_, response) => void response.writeHead(200).write('x'))
+    for (const { url } of [silent, hanging]) {
+      const fault = await faultOf(send({ url, secret: SECRET, timeoutMs: 50 }, [event(1)]))
+      expect(fault.kind).toBe('timeout')
+    }
+  })
+
+  it('fails if there is no connection, or it is reset', async () => {
+    const gone = await receive()
+    await gone.close()
+    const resets = await receive((_, response) => response.destroy())
+    for (const { url } of [gone, resets]) {
+      const fault = await faultOf(send({ url, secret: SECRET }, [event(1)]))
+      expect(fault.kind).toBe('network')
+    }
+  })
+
+  it('ends when its signal aborts', async () => {
+    const { url, requests } = await receive(() => {})
+    const stop = new AbortController()
+    const sent = faultOf(send({ url, secret: SECRET }, [event(1)], stop.signal))
+    await vi.waitUntil(() => requests.length > 0)
+    stop.abort()
+    expect((await sent).kind).toBe('network')
+  })
+
+  it('reads little of a long response', async () => {
+    const { url } = await receive((_, response) => {
+      response.writeHead(200)
+      const write = (): void => {
+        while (!response.destroyed && response.write('x'.repeat(65_536)));
+      }
+      response.on('drain', write)
+      write()
+    })
+    await expect(send({ url, secret: SECRET }, [event(1)])).resolves.toBeUndefined()
+  })
+
+  it.each<[string, Partial<Record<keyof WebhookOptions, unknown>>]>([
+    ['url', { url: 'ftp://example.com/' }],
+    ['url', { url: 'no url: s3cret' }],
+    ['url', { url: 'https://ann:s3cret@example.com/' }],
+    ['secret', { secret: 'whsec_c2hvcnQtczNjcmV0' }],
+    ['secret', { secret: SECRET.slice(6) }],
+    ['secret', { secret: [] }],
+    ['webhook-id', { headers: { 'Webhook-Id': 'x' } }],
+    ['content-type', { headers: { 'content-type': 'x' } }],
+    [
+      'headers',
+      { headers: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`x-${n}`, ''])) },
+    ],
+    ['timeoutMs', { timeoutMs: 0 }],
+  ])('refuses a wrong option without repeating it: %s', (name, wrong) => {
+    const options = { url: 'https://example.com/', secret: SECRET, ...wrong } as WebhookOptions
+    const open = () => webhook(options)
+    expect(open).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }))
+    expect(open).toThrow(new RegExp(name, 'i'))
+    expect(open).not.toThrow(/s3cret/)
+  })
+})
+
+describe('a subscription to a webhook', () => {
+  it('delivers again after failures, and its secrets are in no event and no state', async () => {
+    let failures = 2
+    const receiver = await receive((_, response) =>
+      response.writeHead(failures-- > 0 ? 503 : 204, { 'retry-after': '0' }).end(),
+    )
+    const store = memoryStore()
+    const audit: AuditLog = new AuditLog({
+      store,
+      types: {},
+      subscriptions: {
+        channels: { hook: webhook({ url: receiver.url, secret: SECRET }) },
+        subscriptions: { all: { channel: 'hook', filter: 'filter[type_eq]=test:number' } },
+      },
+    })
+    await audit.recordCustom('test:number', { n: 1 })
+    await audit.recordCustom('test:number', { n: 2 })
+    await vi.waitUntil(() => receiver.requests.length >= 4, { timeout: 30_000 })
+    await vi.waitUntil(async () => (await audit.subscriptions.status())[0]!.delivered === 2)
+    const ids = receiver.requests.map(({ headers }) => headers['webhook-id'])
+    expect(new Set(ids.slice(0, 3)).size).toBe(1)
+    expect(new Set(ids).size).toBe(2)
+    const { events } = await audit.list('limit=100')
+    expect(events).toMatchObject([
+      {},
+      {},
+      {
+        type: 'api:notification:error',
+        attributes: { error: expect.stringContaining('503') as string },
+      },
+    ])
+    const states = await store.readStates('', { limit: 1000 })
+    const everything = JSON.stringify([events, states, await audit.subscriptions.status()])
+    for (const secret of ['s3cret', 't0ken', 'whsec', SECRET.slice(6)])
+      expect(everything).not.toContain(secret)
+    await audit.close()
+  })
+})

@@ -1,10 +1,10 @@
-import path from 'node:path'
 import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { throwIfAborted } from '../../src/errors.js'
 import type { Connection } from './connection/connection.js'
 import type { SqliteDatabase } from './connection/database.js'
 import type { SqliteDriverName } from './connection/driver.js'
+import { startThread, threadFile } from './connection/thread.js'
 
 /** What SQLite finds wrong in the file, by table; see https://www.sqlite.org/pragma.html#pragma_integrity_check */
 export type CheckTable = (table: string) => Promise<readonly string[]>
@@ -49,15 +49,11 @@ export async function withFileCheck<Result>(
   }
   try {
     // Throws in a bundle in CommonJS, which has no `import.meta.url`.
-    const extension = path.extname(new URL(import.meta.url).pathname)
-    const file = new URL(`./checking-thread${extension}`, import.meta.url)
-    const isBuilt = extension === '.js'
-    const workerData: CheckingOptions = { filename: database.name, driver: driver.name }
-    worker = new Worker(file, { workerData, ...(isBuilt && { execArgv: [] }) })
-    worker.unref()
-    await once(worker, 'message')
+    const file = threadFile(import.meta.url, 'checking-thread')
+    const options: CheckingOptions = { filename: database.name, driver: driver.name }
+    worker = (await startThread(file, options)).worker
   } catch {
-    worker = undefined
+    // The check then blocks this thread.
   }
   try {
     return await use(check)

@@ -1,8 +1,7 @@
 import { once } from 'node:events'
-import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
 import type { RoundEnd } from '../../../src/store-kit/index-builder/round.js'
+import { startThread, threadFile } from '../connection/thread.js'
 import type { RoundRunner, RunnerOptions } from './round-runner.js'
 
 export type ToThread = 'run' | 'runEarly' | 'stop'
@@ -11,30 +10,16 @@ export type FromThread = 'ready' | { readonly end: RoundEnd } | { readonly failu
 /** A round ends between two transactions, which are short; reading may take longer. */
 const STOP_MS = 250
 
-/** The file that the thread runs: the source file beside this source file, or the built one beside the built one. */
-export function sealingThreadFile(): URL {
-  const extension = path.extname(new URL(import.meta.url).pathname)
-  return new URL(`./sealing-thread${extension}`, import.meta.url)
-}
+export const sealingThreadFile = (): URL => threadFile(import.meta.url, 'sealing-thread')
 
 /**
- * Starts a thread that keeps no process alive. Rejects if the file is missing, as in a bundle, if threads
- * are not allowed, or if the driver cannot be loaded in one.
+ * Starts a thread that keeps no process alive. Rejects as `startThread` does, and if the driver cannot be loaded in
+ * a thread.
  */
 export async function startSealingThread(file: URL, options: RunnerOptions): Promise<RoundRunner> {
-  const isBuilt = file.pathname.endsWith('.js')
-  // A built file needs none of the options of this process, some of which no thread accepts.
-  const worker = new Worker(file, { workerData: options, ...(isBuilt && { execArgv: [] }) })
-  worker.unref()
-  let failure = new Error('the sealing thread has ended')
-  let hasEnded = false
-  const ended = new Promise<undefined>((resolve) => {
-    worker.on('error', (error: Error) => (failure = error))
-    worker.on('exit', () => {
-      hasEnded = true
-      resolve(undefined)
-    })
-  })
+  const { worker, ended } = await startThread(file, options)
+  let failure: Error | undefined
+  void ended.then((error) => (failure = error))
   const post = (message: ToThread): void => worker.postMessage(message, [])
 
   const nextMessage = async (): Promise<FromThread> => {
@@ -43,14 +28,13 @@ export async function startSealingThread(file: URL, options: RunnerOptions): Pro
       () => undefined,
     )
     const first = await Promise.race([message, ended])
-    if (first === undefined) throw failure
+    if (first === undefined || first instanceof Error) throw await ended
     return first
   }
-  await nextMessage()
 
   return {
     async run(isEarly = false) {
-      if (hasEnded) throw failure
+      if (failure) throw failure
       post(isEarly ? 'runEarly' : 'run')
       const message = await nextMessage()
       if (message === 'ready') throw new Error('the sealing thread has ignored a message')
@@ -58,12 +42,12 @@ export async function startSealingThread(file: URL, options: RunnerOptions): Pro
       return message.end
     },
     async close() {
-      if (hasEnded) return
+      if (failure) return
       worker.ref()
       post('stop')
       const timer = new AbortController()
       const late = delay(STOP_MS, true, { signal: timer.signal }).catch(() => false)
-      const isLate = await Promise.race([ended, late])
+      const isLate = await Promise.race([ended.then(() => false), late])
       timer.abort()
       // The next round drops what this one has not finished.
       if (isLate) await worker.terminate()

@@ -1,7 +1,5 @@
 import path from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AuditLogError } from '../../src/errors.js'
-import type { EventDraft } from '../../src/event/event.js'
 import { FIRST_PROBE_SIZE } from '../../src/store-kit/index/probe.js'
 import { changedStates, updateStateBy } from '../../src/store/states.js'
 import { type QueryTimeoutOptions, readQueryTimeout } from '../../src/store/query-timeout.js'
@@ -11,20 +9,23 @@ import { readOnlyStore } from '../../src/store/read-only.js'
 import type { EventStore } from '../../src/store/store.js'
 import { type Clock, type Microseconds, systemClock } from '../../src/event/timestamp.js'
 import { type Connection, createConnection } from './connection/connection.js'
-import { isDiskFailure } from './connection/disk-failure.js'
 import { openDatabase, type SqliteDatabase } from './connection/database.js'
 import { loadDriver, type SqliteDriverName } from './connection/driver.js'
 import { readCacheBytes } from './connection/page-cache.js'
 import { driverOf, fileOfHandle, type HostDatabase } from './connection/host-handle.js'
 import { type Compression, readCompression } from './index/compression.js'
 import { DEFAULT_TUNING } from './index/index-state.js'
-import { appendedEvents, writtenDraft } from './write/appended-events.js'
+import { writtenDraft } from './write/appended-events.js'
+import { createAppending } from './write/appending.js'
+import { createAttempts } from './write/attempts.js'
 import { isRebuildRequested } from './index/repairs.js'
 import { createLogIndex } from './index/log-index.js'
-import { recover, type Recovered } from './write/recover.js'
 import { createOutbox } from './write/outbox.js'
 import { createMaintenance } from './write/maintenance.js'
 import { createRemoval } from './write/removal.js'
+import { writerThreadFile } from './write/start-writer-thread.js'
+import { keepThread } from './write/kept-thread.js'
+import { createThreadedWriter } from './write/threaded-writer.js'
 import { createWriter } from './write/writer.js'
 import { createReading, findEvent } from './reading.js'
 import { checkSchema, EVENTS_SCHEMA, migrate } from './schema/schema.js'
@@ -58,11 +59,20 @@ interface CommonOptions extends QueryTimeoutOptions {
   readonly compression?: Compression
   /**
    * Memory that each connection of the store may take for pages of the file, in bytes, 1 MiB or more. The thread that
-   * builds the index has a connection of its own while it runs.
+   * builds the index has a connection of its own while it runs. That of the writer thread takes at most 8 MiB.
    * @default 16777216
    */
   readonly cacheBytes?: number
+  /**
+   * `'thread'` writes in a worker thread, from about 0.2 seconds after the store was opened: a slow disk does
+   * not block the event loop, and calls end at their deadline whatever the disk does. `'inline'` writes in the thread
+   * of the caller, which waits for the disk; no thread takes memory and processor time.
+   * @default 'thread'; with `database` it is 'inline'
+   */
+  readonly writer?: WriterKind
 }
+
+export type WriterKind = 'thread' | 'inline'
 
 export type SqliteStoreOptions = CommonOptions &
   (
@@ -128,6 +138,17 @@ function openFile(options: SqliteStoreOptions): Connection {
   return createConnection(database, driver)
 }
 
+/** The option `writer`. Throws `INVALID_OPTION`. */
+function readWriterKind(options: SqliteStoreOptions): WriterKind {
+  // A transaction that the host begins without the lock could fail after each commit of another thread.
+  const { writer = 'filename' in options ? 'thread' : 'inline' } = options
+  if (writer === 'thread' || writer === 'inline') return writer
+  throw new AuditLogError(
+    'INVALID_OPTION',
+    `writer must be 'thread' or 'inline'; it is ${JSON.stringify(writer)}`,
+  )
+}
+
 function openReadOnly(options: SqliteStoreOptions): EventStore {
   const queryTimeoutMs = readQueryTimeout(options)
   const connection = openFile(options)
@@ -161,17 +182,30 @@ export function sqliteStore(options: SqliteStoreOptions): EventStore {
   return options.readOnly ? openReadOnly(options) : createSqliteStore(options).store
 }
 
-/** Returns the store with its sealer, which tests configure and wait for. */
+/** What tests configure, beside the options. */
+export interface Internals {
+  readonly firstProbe?: number
+  readonly writerThreadFile?: () => URL
+}
+
+/** Returns the store with its sealer and its thread, which tests configure and wait for. */
 export function createSqliteStore(
   options: SqliteStoreOptions,
   sealing?: Partial<SealerOptions>,
-  firstProbe = FIRST_PROBE_SIZE,
-): { readonly store: EventStore; readonly sealer: Sealer } {
+  { firstProbe = FIRST_PROBE_SIZE, writerThreadFile: file = writerThreadFile }: Internals = {},
+): {
+  readonly store: EventStore
+  readonly sealer: Sealer
+  /** Starts the writer thread now; resolves to whether it writes. */
+  readonly startWriter: () => Promise<boolean>
+} {
   const givenClock = options.clock ?? systemClock()
   const guard = createClockGuard(givenClock.monotonic)
   const clock = guardedClock(givenClock, guard)
   const queryTimeoutMs = readQueryTimeout(options)
   const compression = readCompression(options.compression)
+  const writerKind = readWriterKind(options)
+  const cacheBytes = readCacheBytes(options.cacheBytes)
   const connection = openFile(options)
   const { database } = connection
   const tables = createTables(connection)
@@ -184,11 +218,24 @@ export function createSqliteStore(
     // The file is locked and not in WAL mode, so the clock is not compared with its newest event.
   }
   const outbox = createOutbox(connection)
-  const writer = createWriter(tables, outbox, clock)
+  const inline = createWriter(tables, outbox, clock)
+  const thread =
+    writerKind === 'thread'
+      ? keepThread({
+          file,
+          filename: database.name,
+          driver: connection.driver.name,
+          fileId: connection.fileId,
+          cacheBytes,
+          clock,
+          onDamage: (damage) => tables.damages.report(damage),
+        })
+      : undefined
+  const writer = thread ? createThreadedWriter(thread, inline, () => database.open) : inline
   const watcher = createCommitWatcher(database)
   const sealer = createSqliteSealer(connection, {
     compression,
-    cacheBytes: readCacheBytes(options.cacheBytes),
+    cacheBytes,
     ...sealing,
   })
   const index = createLogIndex(tables, sealing?.tuning ?? DEFAULT_TUNING, (segment) => {
@@ -200,18 +247,11 @@ export function createSqliteStore(
     checkIndex: sealer.checkSoon,
   })
   const removal = createRemoval(connection, writer)
-  /** What is appended from now on is later than this. */
-  let floor = startedAt
-
-  /** The drafts, if a commit that failed on the disk has stored them nevertheless. */
-  const findKept = async (
-    drafts: readonly EventDraft[],
-    error: unknown,
-  ): Promise<Recovered | undefined> => {
-    if (!(error instanceof AuditLogError) || !isDiskFailure(error.cause)) return undefined
-    const kept = await recover(tables, drafts, floor, {})
-    return kept.events.size > 0 ? kept : undefined
-  }
+  const attempts = createAttempts({ writer, floor: startedAt, onRemoved: watcher.hint })
+  const append = createAppending(tables, attempts, () => {
+    watcher.hint()
+    sealer.checkSoon()
+  })
 
   const updateStates: EventStore['updateStates'] = async (keys, change, options = {}) => {
     const { keepFor } = options
@@ -231,27 +271,7 @@ export function createSqliteStore(
     clock,
     ...createReading({ tables, index, firstProbe, queryTimeoutMs }, watcher, clock),
 
-    async append(drafts, options = {}) {
-      const { since, onSuppressed } = options
-      let recovered =
-        since === undefined ? undefined : await recover(tables, drafts, since, options)
-      const written = drafts.map(writtenDraft)
-      for (;;) {
-        const attempt = writer.append({ drafts: written, recovered }, options)
-        const appended = await attempt.catch(async (error: unknown) => {
-          const kept = await findKept(drafts, error)
-          if (!kept) throw error
-          recovered ??= kept
-        })
-        watcher.hint()
-        sealer.checkSoon()
-        if (appended) {
-          if (drafts.length > 0 && appended.exceptions.length === 0) floor = appended.first - 1
-          return appendedEvents(drafts, appended, onSuppressed)
-        }
-        await nextTurn()
-      }
-    },
+    append,
 
     async enlist(draft, transaction, options = {}) {
       if (!database.open) throw new AuditLogError('CLOSED', 'the SQLite store is closed')
@@ -311,13 +331,17 @@ export function createSqliteStore(
       if (database.open) {
         maintenance.stop()
         watcher.stop()
+        const recovering = attempts.close()
         // It may be long before another process opens the file. If this fails, that process moves them.
         const moving = writer.moveOutbox().catch(() => {})
+        // Before the thread closes the file: the last one writes the WAL to the database, which takes time.
         database.close()
+        await recovering
+        await thread?.close()
         await moving
       }
       await sealer.close()
     },
   }
-  return { store, sealer }
+  return { store, sealer, startWriter: async () => thread?.start() ?? false }
 }

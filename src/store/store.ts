@@ -201,9 +201,10 @@ export interface EventStore {
   /**
    * Stores all of the drafts, in their order, or none. Resolves once they are durable, and rejects
    * only when none is stored, or with `OUTCOME_UNKNOWN`: the drafts are stored, but a standby that takes
-   * over may lack them. When a retry follows an attempt that may have succeeded, the store finds
-   * the drafts by their suffixes and stores none twice. A store that can be unreachable retries until
-   * the signal aborts.
+   * over may lack them. If the caller gives up during a commit that stores them after all, the store
+   * removes them; they stay if the process dies before that. When a retry follows an attempt that may
+   * have succeeded, the store finds the drafts by their suffixes and stores none twice. A store that can
+   * be unreachable retries until the signal aborts.
    *
    * A draft with a `throttle` is stored only if no draft with its key was stored within the period.
    * The result has the stored events in their order, without the suppressed ones. A stored event

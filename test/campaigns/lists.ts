@@ -318,12 +318,10 @@ function subjectsOf(
   isSmall: boolean,
 ): Subject[] {
   const tuning = isSmall ? { tuning: SMALL } : {}
-  const probe = isSmall ? 0 : undefined
+  const probe = isSmall ? { firstProbe: 0 } : {}
   const options = { clock, queryTimeoutMs }
   const sqlite = createSqliteStore({ filename, ...options }, tuning, probe)
-  const postgres = createPostgresStore({ pool: database, schema, ...options }, tuning, {
-    ...(probe !== undefined && { firstProbe: probe }),
-  })
+  const postgres = createPostgresStore({ pool: database, schema, ...options }, tuning, probe)
   const indexed = createMemoryStore(options, { minIndexed: 0, probe: 0 })
   return [
     { name: 'memory, indexed', store: indexed, settle: () => Promise.resolve() },

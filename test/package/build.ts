@@ -31,6 +31,8 @@ const THREADS = [
   'adapters/sqlite/check-file',
   'adapters/sqlite/index/sealing-thread',
   'adapters/sqlite/index/start-sealing-thread',
+  'adapters/sqlite/write/writer-thread',
+  'adapters/sqlite/write/start-writer-thread',
 ]
 
 /** Source files, and the helpers that the transformation of syntax newer than ES2023 imports. */

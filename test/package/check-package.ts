@@ -48,7 +48,11 @@ function checkFiles(files: ReadonlySet<string>): void {
   for (const needed of ['README.md', 'LICENSE', 'CHANGELOG.md', 'package.json'])
     if (!files.has(needed)) throw new Error(`the package lacks ${needed}`)
   // Nothing imports these files: threads are started by their paths.
-  for (const name of ['start-sealing-thread', 'sealing-thread', 'check-file', 'checking-thread'])
+  const threads = [
+    ...['start-sealing-thread', 'sealing-thread', 'start-writer-thread', 'writer-thread'],
+    ...['check-file', 'checking-thread'],
+  ]
+  for (const name of threads)
     if (!files.has(`dist/chunks/${name}.js`)) throw new Error(`the package lacks ${name} of SQLite`)
   if (!files.has('dist/page/index.html')) throw new Error('the package lacks the page')
   const expected =
@@ -209,8 +213,9 @@ ${buildIndex}
 const audit = new AuditLog({ store: sqliteStore({ filename: 'indexed.db' }), types: {} })
 const { threads, warnings } = await buildIndex(audit)
 await audit.close()
-if (threads !== 1 || warnings.length > 0)
-  throw new Error('expected one thread, got ' + threads + ': ' + warnings.join())
+// One writes, and one builds the index.
+if (threads !== 2 || warnings.length > 0)
+  throw new Error('expected two threads, got ' + threads + ': ' + warnings.join())
 `
 
 const types = `

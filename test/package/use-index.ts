@@ -18,6 +18,6 @@ async function buildIndex(audit) {
   }
   const { events } = await audit.list('filter[n_eq]=17')
   if (events.length === 0) throw new Error('the index lacks an event')
-  return { threads: threads.length, warnings: warnings.filter((text) => text.includes('index')) }
+  return { threads: threads.length, warnings: warnings.filter((text) => text.includes('SQLite store')) }
 }
 `

@@ -199,7 +199,11 @@ describe('an index finds the same as a check of every event, whatever happens to
     checkRounds({ rounds: 3, size: 150 }, (clock) => {
       const filename = temp.file(`${files++}.db`)
       const tuning = { segmentSize: 16, fanOut: 3, minGramChunks: 1, bounds: boundsOf(files) }
-      const { store, sealer } = createSqliteStore({ filename, clock }, { tuning }, 0)
+      const { store, sealer } = createSqliteStore(
+        { filename, clock },
+        { tuning },
+        { firstProbe: 0 },
+      )
       return { store, settle: () => sealer.settled() }
     })
   })
@@ -212,7 +216,7 @@ describe('an index finds the same as a check of every event, whatever happens to
       const filename = temp.file(`${files++}.db`)
       const tuning = { segmentSize: 12, fanOut: 3, minGramChunks: 1, bounds: boundsOf(files) }
       const options = { filename, clock, compression: 'deflate' } as const
-      const { store, sealer } = createSqliteStore(options, { tuning }, 0)
+      const { store, sealer } = createSqliteStore(options, { tuning }, { firstProbe: 0 })
       return { store, settle: () => sealer.settled() }
     })
   })

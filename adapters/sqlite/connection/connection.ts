@@ -7,6 +7,24 @@ import { isBusy, isCorrupt, type SqliteDatabase, type SqliteStatement } from './
 import { type Driver, loadDriver } from './driver.js'
 import { createTransactions } from './transactions.js'
 
+/** The caller of a write that runs in another thread. It may give up at any time. */
+export interface RemoteCaller {
+  /** Throws `ABORTED` if the caller has given up. */
+  check(): void
+  /** Notes that the write waits for the lock of another connection. */
+  noteLock(): void
+  /**
+   * Call it before the commit. Throws `ABORTED` if the caller has given up; if it gives up later, it does not know
+   * whether the write took effect.
+   */
+  beginCommit(): void
+}
+
+/** When a write is given up. */
+export interface WriteOptions extends Pick<AppendOptions, 'signal' | 'deadline'> {
+  readonly caller?: RemoteCaller | undefined
+}
+
 /** The store's own connection. Waiting for the locks of other connections does not block the event loop. */
 export interface Connection {
   readonly database: SqliteDatabase
@@ -18,13 +36,13 @@ export interface Connection {
    * with `CLOSED`, with `STORE_FAILED` for other errors of the driver, and with `ABORTED`, with the
    * lock error in `cause`, when the signal aborts or the deadline passes first.
    */
-  retry<Result>(act: () => Result, options: AppendOptions): Promise<Result>
+  retry<Result>(act: () => Result, options: WriteOptions): Promise<Result>
   /**
    * Runs `act` in one write transaction, with `retry`. After a commit that failed on the disk it
    * rejects with `STORE_FAILED` once the transaction is certainly not kept, and with `OUTCOME_UNKNOWN`
    * if the disk keeps failing.
    */
-  write<Result>(act: () => Result, options: AppendOptions): Promise<Result>
+  write<Result>(act: () => Result, options: WriteOptions): Promise<Result>
   /**
    * Tries once to run `act` in a write transaction; throws the errors of the driver. Throws `STORE_FAILED` if
    * the file was deleted, moved or replaced, and `OUTCOME_UNKNOWN` if that happened during the transaction.
@@ -32,10 +50,12 @@ export interface Connection {
   tryWrite<Result>(act: () => Result): Result
   /** Throws `STORE_FAILED` if the file was deleted, moved or replaced. */
   checkFile(): void
+  /** Identifies the file that was at the path when the connection was made. */
+  readonly fileId: string
   /** Runs `act` in a read transaction. */
   snapshot<Result>(act: () => Result): Result
   /** Waits between two transactions, so that other connections can get the lock. */
-  pause(options: AppendOptions, ms?: number): Promise<void>
+  pause(options: WriteOptions, ms?: number): Promise<void>
   /** True if another connection's lock was met recently. */
   isContended(): boolean
 }
@@ -53,19 +73,20 @@ export function createConnection(database: SqliteDatabase, driver = loadDriver()
   let lastBusy = -Infinity
 
   /** Throws after the deadline, an abort or `close`; `cause` is the lock error of the last attempt. */
-  const check = ({ signal, deadline = Infinity }: AppendOptions, cause: unknown): void => {
+  const check = ({ signal, deadline = Infinity, caller }: WriteOptions, cause: unknown): void => {
     if (cause === undefined) throwIfAborted(signal)
+    caller?.check()
     if (signal?.aborted || performance.now() >= deadline)
       throw new AuditLogError('ABORTED', 'the operation was aborted', { cause })
     if (!database.open) throw new AuditLogError('CLOSED', 'the SQLite store is closed')
   }
 
-  const pause = async ({ signal }: AppendOptions, ms = jitter()): Promise<void> => {
+  const pause = async ({ signal }: WriteOptions, ms = jitter()): Promise<void> => {
     // The caller checks the signal next.
     await delay(ms, undefined, signal && { signal }).catch(() => {})
   }
 
-  const retry = async <Result>(act: () => Result, options: AppendOptions): Promise<Result> => {
+  const retry = async <Result>(act: () => Result, options: WriteOptions): Promise<Result> => {
     let lock: unknown
     for (;;) {
       check(options, lock)
@@ -74,15 +95,22 @@ export function createConnection(database: SqliteDatabase, driver = loadDriver()
       } catch (error) {
         if (!isBusy(error)) throw storeFailure(error)
         lock = error
+        options.caller?.noteLock()
         lastBusy = performance.now()
       }
       await pause(options)
     }
   }
 
-  const write = async <Result>(act: () => Result, options: AppendOptions): Promise<Result> => {
+  const write = async <Result>(act: () => Result, options: WriteOptions): Promise<Result> => {
+    const { caller } = options
+    const transaction = (): Result => {
+      const result = act()
+      caller?.beginCommit()
+      return result
+    }
     try {
-      return await retry(() => tryWrite(act), options)
+      return await retry(() => tryWrite(caller ? transaction : act), options)
     } catch (error) {
       if (!isUnsettled((error as Error).cause)) throw error
       try {
@@ -106,6 +134,7 @@ export function createConnection(database: SqliteDatabase, driver = loadDriver()
     write,
     tryWrite,
     checkFile: () => file.check(),
+    fileId: file.id,
     snapshot,
     pause,
     isContended: () => performance.now() - lastBusy < CONTENTION_MS,

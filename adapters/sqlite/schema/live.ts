@@ -32,6 +32,8 @@ export interface LiveTable {
   touch(ids: readonly string[]): void
   /** Moves the event to the table of events, with the `added` attributes. */
   close(id: string, added?: JsonObject): void
+  /** Removes the event at this time. */
+  remove(time: Microseconds): void
   open(): readonly OpenEvent[]
   heartbeats(): readonly Heartbeat[]
 }
@@ -136,12 +138,17 @@ export function createLiveTable(
         : attributes
       const time = row.created_at
       events.insertLate({ ...rest, system: row.system === 1, json }, time)
-      statement(DELETE).run(time)
-      removeTexts(connection, time)
+      removeLive(connection, time)
     },
+    remove: (time) => removeLive(connection, time),
     open: () => (statement(ALL).all() as LiveRow[]).filter(check).map(openEventOf),
     heartbeats: () => (statement(ALL).all() as LiveRow[]).filter(check).map(heartbeatOf),
   }
+}
+
+function removeLive(connection: Connection, time: Microseconds): void {
+  connection.statement(DELETE).run(time)
+  removeTexts(connection, time)
 }
 
 /** False, and reported, if the row is not one that was written. */

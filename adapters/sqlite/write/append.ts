@@ -5,6 +5,7 @@ import { type ThrottleState, withSuppressed } from '../../../src/store/throttle-
 import type { Clock, Microseconds } from '../../../src/event/timestamp.js'
 import { type OutboxDraft, MAX_MOVED_DRAFTS, type Outbox } from './outbox.js'
 import { type Recovered, recoverRest } from './recover.js'
+import { type Claims, type RejectedDrafts, removeRejected } from './reject.js'
 import { checkRow } from '../schema/only-row.js'
 import type { Tables } from '../schema/tables.js'
 
@@ -13,8 +14,10 @@ export type WrittenDraft = Omit<EventDraft, 'attributes' | 'added'>
 
 export interface AppendRequest {
   readonly drafts: readonly WrittenDraft[]
-  /** What earlier attempts may have stored. */
-  readonly recovered: Recovered | undefined
+  /** What earlier attempts may have stored of the drafts. */
+  readonly recovered?: Recovered | undefined
+  /** Other drafts that earlier attempts may have stored, although their calls were rejected. Their events are removed. */
+  readonly rejected?: RejectedDrafts | undefined
 }
 
 /** A draft that is not stored as it was given, by its index in the request. */
@@ -41,13 +44,15 @@ export interface Appender {
   appendOne(draft: WrittenDraft): void
 }
 
-export const NO_DRAFTS: AppendRequest = { drafts: [], recovered: undefined }
+export const NO_DRAFTS: AppendRequest = { drafts: [] }
 
 // One statement: a separate check of the outbox would take longer than the insert of an event.
 const LOG_STATE = `SELECT created_at, EXISTS (SELECT 1 FROM daybook_outbox) FROM daybook_high_water`
 
 export function createAppender(tables: Tables, outbox: Outbox, clock: Clock): Appender {
   const { connection, events, live, throttles } = tables
+  /** The throttles that the attempts since the last confirmed one have closed. */
+  const claims: Claims = new Map()
 
   /** Returns the number of rows added to the table of events, which has no live events. */
   const insert = (draft: WrittenDraft, time: Microseconds): 0 | 1 => {
@@ -72,7 +77,9 @@ export function createAppender(tables: Tables, outbox: Outbox, clock: Clock): Ap
     checkRow(connection.statement(LOG_STATE).raw(true).get() as [Microseconds, 0 | 1], LOG_STATE)
 
   return {
-    append({ drafts, recovered }) {
+    append({ drafts, recovered, rejected }) {
+      if (rejected) removeRejected(tables, rejected, claims)
+      else claims.clear()
       const [highWater, hasOutboxDrafts] = readLogState()
       const moved = hasOutboxDrafts ? outbox.take() : []
       const isFull = moved.length === MAX_MOVED_DRAFTS
@@ -96,6 +103,7 @@ export function createAppender(tables: Tables, outbox: Outbox, clock: Clock): Ap
           if (!draft.throttle) inserted += insert(draft, time)
           else {
             const suppressed = throttles.close(draft, Math.min(time, now))
+            claims.set(draft.suffix, { key: draft.throttle.key, before: suppressed })
             if (suppressed.count > 0) exceptions.push({ index, suppressed })
             inserted += insert(counted(draft, suppressed), time)
           }

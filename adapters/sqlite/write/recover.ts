@@ -46,7 +46,9 @@ export function recoverRest(
   drafts: readonly Pick<EventDraft, 'suffix'>[],
   { events: before, searchedTo }: Recovered,
 ): ReadonlyMap<string, AuditEvent> {
-  const found = new Map(before)
+  const isStored = ({ id }: AuditEvent): boolean => !!(live.find(id) ?? events.find(id))
+  // Found in another snapshot: what was rejected may have been removed since.
+  const found = new Map([...before].filter(([, event]) => isStored(event)))
   const suffixes = suffixesOf(drafts)
   const from = searchedTo + 1
   const where = whereSuffixIn(suffixes)

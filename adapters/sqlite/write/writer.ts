@@ -4,13 +4,12 @@ import type { Heartbeat } from '../../../src/store/liveness.js'
 import type { StateTexts } from '../../../src/store/states.js'
 import type {
   Analysis,
-  AppendOptions,
   ImportResult,
   LiveChange,
   SuppressedCount,
   SuppressedReport,
 } from '../../../src/store/store.js'
-import { type Connection, storeFailure } from '../connection/connection.js'
+import { type Connection, storeFailure, type WriteOptions } from '../connection/connection.js'
 import { withSmallCheckpoints } from '../connection/database.js'
 import { releaseSomePages } from '../connection/free-pages.js'
 import { requestRebuild, setDamaged } from '../index/repairs.js'
@@ -27,8 +26,6 @@ import {
 import { importEvents } from './import.js'
 import type { Outbox } from './outbox.js'
 import { type IdSlice, removeSomeBefore, removeSomeIds, type Slice } from './remove.js'
-
-export type WriteOptions = Pick<AppendOptions, 'signal' | 'deadline'>
 
 /**
  * The writes of a store, each in one transaction unless it says otherwise. Arguments and results can be cloned, so

@@ -32,7 +32,10 @@ const typesIn = async (audit: AuditLog): Promise<string[]> => {
 }
 
 const openLog = (file = filename): AuditLog => {
-  const audit: AuditLog = new AuditLog({ store: sqliteStore({ filename: file }), types: {} })
+  const audit: AuditLog = new AuditLog({
+    store: sqliteStore({ filename: file, writer: 'inline' }),
+    types: {},
+  })
   // Otherwise the process warns of each loss.
   audit.on('rejected', () => {})
   open.push(audit)

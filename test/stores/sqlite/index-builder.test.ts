@@ -212,7 +212,7 @@ describe('a file', () => {
     const { store } = createSqliteStore(
       { filename },
       { tuning: { segmentSize: 1e9, fanOut: 9 } },
-      0,
+      { firstProbe: 0 },
     )
     const reader = new AuditLog({ store, types: TYPES })
     const query = async (): Promise<unknown[]> => {

@@ -20,7 +20,8 @@ const fixture = useSealer<SealerOptions>({
     temp = tempDir()
     filename = temp.file('audit.db')
   },
-  open: (options) => createSqliteStore({ filename }, { tuning: TUNING, ...options }),
+  open: (options) =>
+    createSqliteStore({ filename, writer: 'inline' }, { tuning: TUNING, ...options }),
   truth: async () => sqliteTruth(filename),
   async hideChunks(isHidden) {
     const [from, to] = isHidden

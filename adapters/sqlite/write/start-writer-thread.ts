@@ -1,0 +1,90 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Clock } from '../../../src/event/timestamp.js'
+import type { Damage } from '../../../src/store/damage.js'
+import type { SqliteDriverName } from '../connection/driver.js'
+import { startThread, threadFile } from '../connection/thread.js'
+import type { ClonedError } from './cloned-errors.js'
+import { type CallMessage, createThreadCalls, type ThreadCalls } from './thread-calls.js'
+
+/** What the thread receives at its start. */
+export interface WriterThreadOptions {
+  readonly filename: string
+  /** Must be that of the store: two libraries in one process cancel each other's locks. */
+  readonly driver: SqliteDriverName
+  /** `Connection.fileId` of the store: the thread opens no other file. */
+  readonly fileId: string
+  /** Memory for pages of the file; the thread takes less of it than readers. */
+  readonly cacheBytes: number
+}
+
+export type ToThread = CallMessage | 'stop'
+
+export type FromThread =
+  | 'ready'
+  | { readonly call: number; readonly result: unknown }
+  | { readonly call: number; readonly failure: ClonedError }
+  | { readonly damage: Damage }
+
+/** A running writer thread. */
+export interface WriterThread extends Pick<ThreadCalls, 'call'> {
+  /** Resolves to the reason once the thread has ended. */
+  readonly ended: Promise<Error>
+  /** Resolves when the thread has closed the file, or after some seconds if the disk blocks it. */
+  close(): Promise<void>
+}
+
+export interface StartOptions extends WriterThreadOptions {
+  readonly file: URL
+  readonly clock: Clock
+  readonly onDamage: (damage: Damage) => void
+}
+
+const CLOSE_MS = 2000
+
+export const writerThreadFile = (): URL => threadFile(import.meta.url, 'writer-thread')
+
+/** Starts a thread that keeps the process alive only while a caller waits. Rejects as `startThread` does. */
+export async function startWriterThread(
+  { file, clock, onDamage, ...options }: StartOptions,
+  signal: AbortSignal,
+): Promise<WriterThread> {
+  const { worker, ended } = await startThread(file, options satisfies WriterThreadOptions, signal)
+  const calls = createThreadCalls(
+    {
+      post: (message, transfer) => worker.postMessage(message satisfies ToThread, transfer),
+      ref: () => worker.ref(),
+      unref: () => worker.unref(),
+    },
+    clock,
+  )
+  worker.on('message', (message: Exclude<FromThread, 'ready'>) => {
+    if ('call' in message) calls.settle(message.call, message)
+    else onDamage(message.damage)
+  })
+  // A listener of messages keeps the process alive.
+  worker.unref()
+  let hasEnded = false
+  const onEnd = async (): Promise<void> => {
+    await ended
+    hasEnded = true
+    calls.abandonAll()
+  }
+  void onEnd()
+
+  return {
+    call: (...args) => calls.call(...args),
+    ended,
+    async close() {
+      if (hasEnded) return
+      worker.ref()
+      worker.postMessage('stop' satisfies ToThread, [])
+      const timer = new AbortController()
+      const late = delay(CLOSE_MS, undefined, { signal: timer.signal }).catch(() => {})
+      await Promise.race([ended, late])
+      timer.abort()
+      // If the disk still blocks the thread, it closes the file later.
+      worker.unref()
+      calls.abandonAll()
+    },
+  }
+}

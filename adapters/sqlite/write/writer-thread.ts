@@ -1,0 +1,74 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { createConnection, type WriteOptions } from '../connection/connection.js'
+import { openDatabase } from '../connection/database.js'
+import { loadDriver } from '../connection/driver.js'
+import { watchFile } from '../connection/file.js'
+import { createTables } from '../schema/tables.js'
+import type { AppendRequest } from './append.js'
+import { type SharedCaller, sharedCaller } from './call-state.js'
+import { cloneError } from './cloned-errors.js'
+import { decodeRequest, type EncodedRequest } from './draft-memory.js'
+import { createOutbox } from './outbox.js'
+import type { FromThread, ToThread, WriterThreadOptions } from './start-writer-thread.js'
+import type { WriterCall } from './thread-calls.js'
+import { createWriter } from './writer.js'
+
+/* The entry of the thread that `startWriterThread` starts. */
+
+/** Appends need few pages. */
+const MAX_CACHE_BYTES = 8 * 1024 * 1024
+
+const port = parentPort!
+const post = (message: FromThread): void => port.postMessage(message, [])
+
+const options = workerData as WriterThreadOptions
+const checkFile = (id: string): void => {
+  if (id === options.fileId) return
+  throw new Error(`${options.filename} is not the file any more that the store has opened`)
+}
+checkFile(watchFile(options.filename).id)
+const driver = loadDriver(options.driver)
+const database = openDatabase(options.filename, () => {}, {
+  mustExist: true,
+  driver,
+  cacheBytes: Math.min(options.cacheBytes, MAX_CACHE_BYTES),
+})
+const connection = createConnection(database, driver)
+checkFile(connection.fileId)
+const tables = createTables(connection)
+tables.damages.watch((damage) => post({ damage }))
+/** The time of the last message. */
+let now = 0
+const writer = createWriter(tables, createOutbox(connection), () => now)
+const callers: SharedCaller[] = []
+
+type Method = (...args: unknown[]) => Promise<unknown>
+
+const run = ({ method, args }: WriterCall, given: WriteOptions): Promise<unknown> =>
+  method === 'append'
+    ? writer.append(decodeRequest(args[0] as EncodedRequest) satisfies AppendRequest, given)
+    : (writer[method] as Method)(...args, given)
+
+async function answer(message: WriterCall): Promise<void> {
+  const { call } = message
+  const caller = callers[call]!
+  now = message.now
+  try {
+    const result = await run(message, { caller })
+    caller.end()
+    post({ call, result })
+  } catch (error) {
+    caller.end()
+    post({ call, failure: cloneError(error) })
+  }
+}
+
+port.on('message', (message: ToThread) => {
+  if (message === 'stop') {
+    database.close()
+    // Ends the thread. The port of Deno has no `close`.
+    port.unref()
+  } else if ('state' in message) callers.push(sharedCaller(message.state))
+  else void answer(message)
+})
+post('ready')

@@ -1,6 +1,6 @@
 /*
  * Preloaded into a process: lets as many calls of fsync and fdatasync on its SQLite files fail with EIO as the file
- * named by DAYBOOK_FAILING_SYNC says.
+ * named by DAYBOOK_FAILING_SYNC says. Each takes as many milliseconds longer as the file named by DAYBOOK_SLOW_SYNC says.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -10,13 +10,26 @@
 #include <string.h>
 #include <unistd.h>
 
-static int fails(int fd) {
+static int is_ours(int fd) {
   char link[64], target[4096];
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
   ssize_t length = readlink(link, target, sizeof target - 1);
   if (length < 0) return 0;
   target[length] = 0;
-  if (!strstr(target, ".db")) return 0;
+  return strstr(target, ".db") != NULL;
+}
+
+static void delay(void) {
+  const char *name = getenv("DAYBOOK_SLOW_SYNC");
+  FILE *file = name ? fopen(name, "r") : NULL;
+  if (!file) return;
+  int ms = 0;
+  if (fscanf(file, "%d", &ms) != 1) ms = 0;
+  fclose(file);
+  if (ms > 0) usleep(1000u * (unsigned)ms);
+}
+
+static int fails(void) {
   const char *name = getenv("DAYBOOK_FAILING_SYNC");
   FILE *file = name ? fopen(name, "r+") : NULL;
   if (!file) return 0;
@@ -34,7 +47,9 @@ static int fails(int fd) {
   int name(int fd) {                                      \
     static int (*real)(int);                              \
     if (!real) real = dlsym(RTLD_NEXT, #name);            \
-    if (!fails(fd)) return real(fd);                      \
+    if (!is_ours(fd)) return real(fd);                    \
+    delay();                                              \
+    if (!fails()) return real(fd);                        \
     errno = EIO;                                          \
     return -1;                                            \
   }

@@ -1,8 +1,9 @@
 import fs from 'node:fs'
 import Database from 'better-sqlite3'
 import { AuditLog, type AuditLogError } from 'daybook'
-import { sqliteJournal, sqliteStore } from 'daybook/sqlite'
+import { sqliteJournal } from 'daybook/sqlite'
 import { faultyStore } from 'daybook/testing'
+import { createSqliteStore } from '../../adapters/sqlite/sqlite-store.js'
 
 /*
  * Records events while syncs fail, prints the outcome of each call, and is then killed:
@@ -14,6 +15,7 @@ export interface Plan {
   readonly failures: readonly number[]
   /** Events go to the journal, as the store is away. */
   readonly isJournalled: boolean
+  readonly writer: 'thread' | 'inline'
   /** The store's file has a rollback journal in place of a WAL. */
   readonly hasRollback: boolean
 }
@@ -29,11 +31,13 @@ const [filename, journalFile, control, text] = process.argv.slice(2) as [
   string,
   string,
 ]
-const { failures, isJournalled, hasRollback } = JSON.parse(text) as Plan
+const { failures, isJournalled, hasRollback, writer } = JSON.parse(text) as Plan
 fs.writeFileSync(control, '0')
 // Without WAL, because the host has created the file.
-const options = hasRollback ? { database: new Database(filename) } : { filename }
-const store = faultyStore(sqliteStore(options))
+const place = hasRollback ? { database: new Database(filename) } : { filename }
+const created = createSqliteStore({ ...place, writer })
+await created.startWriter()
+const store = faultyStore(created.store)
 const journal = sqliteJournal({ filename: journalFile })
 const audit: AuditLog = new AuditLog({
   store,

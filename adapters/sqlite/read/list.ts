@@ -10,11 +10,12 @@ import type { ListQuery } from './list-query.js'
 import type { Indexed } from './index-run.js'
 import { listInTime } from './list-in-time.js'
 import { listSorted } from './list-sorted.js'
+import { MAX_LIMIT_AT_ONCE, readPageAtOnce } from './page-at-once.js'
 import { rowToEvent, rowToLazyEvent } from '../schema/rows.js'
 import { type BoundedListOptions, readLogState } from './scan.js'
 
 /**
- * Returns a page of matching events. A list by time first reads the newest rows one by one, as most
+ * Returns a page of matching events. A short page that no filter restricts is read at once. Another list by time first reads the newest rows one by one, as most
  * pages are found among them; if few of these match, the index finds the others. Rows are read one by
  * one where the index cannot test the filter, or does not cover the events yet.
  */
@@ -23,11 +24,20 @@ export async function listEvents(
   query: EventQuery,
   options: BoundedListOptions,
 ): Promise<EventPage> {
-  const { connection } = indexed.tables
+  const { tables } = indexed
+  const { connection } = tables
+  const direction = scanDirection(query.sorts)
+  const { from, to } = timeBounds(query.where)
+  const bounds = { from: Math.max(from, 0), to }
+  const hasBounds = isBounded(query.where)
+  const toEvent = options.lazy ? rowToLazyEvent : rowToEvent
+  if (direction && hasBounds && query.limit <= MAX_LIMIT_AT_ONCE) {
+    const asked = { query, direction, bounds, toEvent, trace: options.trace }
+    const page = await connection.retry(() => readPageAtOnce(tables, asked), options)
+    if (page) return page
+  }
   // Events that become visible after this have later times.
   const logState = await connection.retry(() => readLogState(connection), options)
-  const direction = scanDirection(query.sorts)
-  const hasBounds = isBounded(query.where)
   const list: ListQuery = {
     indexed,
     query,
@@ -37,14 +47,13 @@ export async function listEvents(
       options.trace,
       direction && hasBounds ? () => true : compileFilterInSteps(query.where),
     ),
-    toEvent: options.lazy ? rowToLazyEvent : rowToEvent,
+    toEvent,
     logState,
     options,
   }
-  const { from, to } = timeBounds(query.where)
-  const bounds = { from: Math.max(from, 0), to: Math.min(to, logState.end) }
+  const known = { from: bounds.from, to: Math.min(to, logState.end) }
   return lazyPage(
-    direction ? await listInTime(list, direction, bounds) : await listSorted(list, bounds),
+    direction ? await listInTime(list, direction, known) : await listSorted(list, known),
   )
 }
 

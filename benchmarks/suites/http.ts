@@ -4,8 +4,9 @@ import type { TimedOptions } from '../harness/options.js'
 import { goalFor, type Row, rowOf } from '../harness/results.js'
 import { type CaseName, CASES } from '../targets/http-cases.js'
 import { EVENTS, measureFeed, type Rounds } from './http-stores.js'
+import { measureIdleReaders } from './idle-readers.js'
 
-/* The event feed on SQLite, compared with a route that sends the same bytes from memory. */
+/* The event feed on SQLite, compared with a route that sends the same bytes from memory, and its idle readers. */
 
 /** The minimum ratio of the feed's rate to that of the prepared responses. */
 const GOALS = { paged10: 0.5, newest10: 0.5, newest1000: 0.8 } satisfies Partial<
@@ -45,8 +46,10 @@ function rowsOf(name: keyof typeof GOALS, { feed, prepared }: Rounds): Row[] {
   return [rate, latency]
 }
 
-export const measure = (options: TimedOptions): Promise<Row[]> =>
-  withDurableStore('sqlite', async (store) => {
+export async function measure(options: TimedOptions): Promise<Row[]> {
+  const rows = await withDurableStore('sqlite', async (store) => {
     const measured = await measureFeed(store, NAMES, options)
     return NAMES.flatMap((name) => rowsOf(name, measured.get(name)!))
   })
+  return [...rows, await measureIdleReaders()]
+}

@@ -84,7 +84,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     load: () => import('./postgres-queries.js'),
   }),
   http: goals({
-    summary: 'GET /api/events on SQLite, compared with static responses',
+    summary: 'GET /api/events on SQLite, compared with static responses; memory of idle readers',
     options: timed(5, 3),
     load: () => import('./http.js'),
   }),

@@ -1,5 +1,4 @@
 import path from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { milliseconds, percent, type Print, table, whole, withSpread } from '../harness/format.js'
 import { measuredOn, sqliteVersion } from '../harness/machine.js'
 import type { TimedOptions } from '../harness/options.js'
@@ -52,33 +51,6 @@ const runTrial = ({ readers, slow }: Case, seconds: number): Promise<Round> =>
     return { ...recorded, reading }
   })
 
-const IDLE_READERS = 10_000
-const MAX_IDLE_MIB = 300
-/** Longer than the period of the comments that keep a stream alive. */
-const IDLE_SECONDS = 20
-
-interface Idle {
-  /** MiB of the service before and after the readers have connected. */
-  readonly before: number
-  readonly after: number
-}
-
-const measureIdle = (): Promise<Idle> =>
-  withTempFolder(async (folder) => {
-    const filename = path.join(folder, 'idle.db')
-    const server = await Worker.start<ServerJob, ServerAnswer>('streams-server.ts', filename)
-    const url = (await server.ask('listen')) as string
-    const client = await Worker.start<ClientJob, ClientAnswer>('streams-client.ts', null)
-    const before = (await server.ask('memory')) as number
-    await client.ask({ open: { url, readers: IDLE_READERS, slow: 0, first: FIRST } })
-    await delay(IDLE_SECONDS * 1000)
-    const after = (await server.ask('memory')) as number
-    await client.ask('leave')
-    await client.end()
-    await server.end()
-    return { before, after }
-  })
-
 const mebibytes: Print = (value) => `${whole(value)} MiB`
 
 interface Figure {
@@ -122,7 +94,6 @@ export async function measure({ rounds, seconds }: TimedOptions): Promise<Sectio
       `${title}: ${FIGURES.map((figure) => `${figure.title}: ${figure.print(figure.of(all))}`).join('; ')}`,
   })
   const results = [...measured.values()].map(({ all }) => all)
-  const idle = await measureIdle()
   const text = [
     `${measuredOn(sqliteVersion())} A Koa service on SQLite records ${whole(PER_SECOND)} events/s with about 60 bytes of`,
     `attributes for ${seconds} s. Readers of \`GET /api/events/stream\` are on the same machine. A slow reader takes at most 64 KiB`,
@@ -135,9 +106,6 @@ export async function measure({ rounds, seconds }: TimedOptions): Promise<Sectio
         ...results.map((all) => withSpread(all.map(of), print)),
       ]),
     ),
-    '',
-    `With ${whole(IDLE_READERS)} idle readers, ${IDLE_SECONDS} s after the last has connected, the service takes ${mebibytes(idle.after)};`,
-    `${mebibytes(idle.before)} before. The goal is less than ${mebibytes(MAX_IDLE_MIB)}${idle.after < MAX_IDLE_MIB ? ': met' : ': missed'}.`,
   ].join('\n')
   return [{ name: 'streams', text }]
 }

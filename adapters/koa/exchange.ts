@@ -45,7 +45,7 @@ export function toRequest<Context extends KoaContext>(
 
 export function sendResponse(ctx: KoaContext, response: HttpResponse): void {
   ctx.status = response.status
-  ctx.set({ ...responseHeaders(ctx.res, response.headers) })
+  ctx.set(responseHeaders(ctx.res, response.headers))
   const { body } = response
   // Koa would change the status of a response without a body to 204.
   if (body === undefined || typeof body === 'string') ctx.body = body ?? ''

@@ -21,7 +21,7 @@ export interface KoaContext {
   respond?: boolean | undefined
   body: unknown
   get(field: string): string
-  set(fields: Record<string, string>): void
+  set(fields: Readonly<Record<string, string>>): void
   remove(field: string): void
 }
 

@@ -1,5 +1,3 @@
-import { setImmediate as turnEnd } from 'node:timers/promises'
-
 /** A run for all callers of one turn of the event loop. */
 interface SharedRun<Value> {
   readonly value: Promise<Value>
@@ -13,11 +11,18 @@ const isAborted = ({ aborted }: AbortSignal): boolean => aborted
  * Calls `run` with a signal that aborts once all of these have. A single signal is passed on, because
  * creating another one costs more than everything else here.
  */
-async function untilAllAbort<Value>(
+function untilAllAbort<Value>(
   signals: readonly AbortSignal[],
   run: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
-  if (signals.length === 1 || signals.every(isAborted)) return run(signals[0]!)
+  const isOne = signals.length === 1 || signals.every(isAborted)
+  return isOne ? run(signals[0]!) : untilEachAborts(signals, run)
+}
+
+async function untilEachAborts<Value>(
+  signals: readonly AbortSignal[],
+  run: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
   const stop = new AbortController()
   const onAbort = ({ target }: Event): void => {
     if (signals.every(isAborted)) stop.abort((target as AbortSignal).reason)
@@ -42,16 +47,6 @@ export function coalescePerTurn<Value>(): (
 ) => Promise<Value> {
   const pending = new Map<string, SharedRun<Value>>()
 
-  const start = async (
-    key: string,
-    signals: readonly AbortSignal[],
-    run: (signal: AbortSignal) => Promise<Value>,
-  ): Promise<Value> => {
-    await turnEnd()
-    if (pending.get(key)?.signals === signals) pending.delete(key)
-    return untilAllAbort(signals, run)
-  }
-
   return (key, signal, run) => {
     const joined = pending.get(key)
     if (joined && !joined.signals.every(isAborted)) {
@@ -59,7 +54,12 @@ export function coalescePerTurn<Value>(): (
       return joined.value
     }
     const signals = [signal]
-    const value = start(key, signals, run)
+    const value = new Promise<Value>((resolve) => {
+      setImmediate(() => {
+        if (pending.get(key)?.signals === signals) pending.delete(key)
+        resolve(untilAllAbort(signals, run))
+      })
+    })
     pending.set(key, { value, signals })
     return value
   }

@@ -1,4 +1,5 @@
-import { createTimeSlices } from '../filter/time-slices.js'
+import { createTimeSlices, type TimeSlices } from '../filter/time-slices.js'
+import type { Content } from './exchange.js'
 
 /** A text in parts that are made when they are needed. No part may end within a surrogate pair. */
 export interface TextParts {
@@ -25,9 +26,30 @@ function grow(end: number, needed: number): void {
   buffer = larger
 }
 
-/** The UTF-8 bytes of the joined parts. The event loop turns between the parts of long texts. */
-export async function utf8(parts: TextParts): Promise<Uint8Array> {
+/** A longer text is returned as bytes. */
+const MAX_TEXT = 32 * 1024
+
+/**
+ * The joined parts: a short text as it is, as servers send it in one piece with the headers, and a longer one as UTF-8, because
+ * it may be sent several times. The event loop turns between the parts of long texts.
+ */
+export function joinParts(parts: TextParts): Content | Promise<Uint8Array> {
   const slices = createTimeSlices()
+  let text = ''
+  for (let i = 0; i < parts.length; i++) {
+    text += parts.at(i)
+    if (text.length > MAX_TEXT || slices.isOver()) return encode(parts, text, i + 1, slices)
+  }
+  return text
+}
+
+/** The UTF-8 bytes of a text and the parts that follow it. */
+async function encode(
+  parts: TextParts,
+  text: string,
+  next: number,
+  slices: TimeSlices,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let end = 0
   const takeChunk = (): void => {
@@ -35,16 +57,18 @@ export async function utf8(parts: TextParts): Promise<Uint8Array> {
     end = 0
     if (buffer.length > MAX_REUSED_BYTES) buffer = allocate(MAX_REUSED_BYTES)
   }
-  for (let i = 0; i < parts.length; i++) {
-    const part = parts.at(i)
+  let part = text
+  for (let i = next; ; i++) {
     const needed = end + MAX_BYTES_PER_UNIT * part.length
     if (needed > buffer.length) grow(end, needed)
     end += buffer.write(part, end)
+    if (i >= parts.length) break
     if (slices.isOver()) {
       // Other texts use the buffer meanwhile.
       takeChunk()
       await slices.next()
     }
+    part = parts.at(i)
   }
   takeChunk()
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)

@@ -1,12 +1,13 @@
 import { bothOf, type EventQuery, type Grouping, olderThan } from '../../filter/ast.js'
 import { formatQuery } from '../../filter/format.js'
 import type { EventPage } from '../../store/store.js'
-import type { HttpRequest, HttpResponse } from '../exchange.js'
+import type { Content, HttpRequest } from '../exchange.js'
 import { entityTagInTurns } from '../finalize-response.js'
-import { checkAccept, jsonResponse } from '../media.js'
+import { CACHE_HEADERS, checkAccept } from '../media.js'
+import { JSON_API } from '../problem.js'
 import { preferredWait } from '../prefer.js'
 import { coalescePerTurn } from '../../async/coalesce.js'
-import { utf8 } from '../utf8.js'
+import { joinParts } from '../utf8.js'
 import { eventsDocument } from './documents.js'
 import { type Fieldset, formatFieldset, extractFieldset } from './fieldset.js'
 import type { EventsHandler, StreamingHandlerOptions } from './handler.js'
@@ -16,18 +17,18 @@ import { parseEventsQuery } from './query.js'
 import { createStreamView } from './stream-view.js'
 import { longPoll } from './long-poll.js'
 
-/** RFC 7240, sections 2 and 3: adds `Vary: Prefer`, and `Preference-Applied` for a wait. */
-function withPreferenceHeaders(response: HttpResponse, seconds: number | undefined): HttpResponse {
-  const headers: Record<string, string> = { ...response.headers }
-  headers['vary'] = `${headers['vary']}, Prefer`
-  if (seconds !== undefined) headers['preference-applied'] = `wait=${seconds}`
-  return { ...response, headers }
+/** RFC 7240, sections 2 and 3: `Vary: Prefer`, and `Preference-Applied` for a wait. */
+const LIST_HEADERS = {
+  'content-type': JSON_API,
+  ...CACHE_HEADERS,
+  vary: `${CACHE_HEADERS.vary}, Prefer`,
 }
 
-/** A page and the response that contains it. */
+/** A page and the document that contains it. */
 interface Listed {
   readonly page: EventPage
-  readonly response: HttpResponse
+  readonly body: Content
+  readonly etag: string
 }
 
 /** `GET <path>`: a page of the matching events. */
@@ -71,14 +72,13 @@ export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions)
     const prev = previousLink(query, fields, page)
     const links = prev === undefined ? { self } : { self, prev }
     const open = await findOpen(page.events, signal)
-    const warnings = await sortWarnings(audit, query, page.events, { visible, signal })
+    const warnings =
+      query.sorts.length > 0
+        ? await sortWarnings(audit, query, page.events, { visible, signal })
+        : []
     const view = { fields, open, ...(warnings.length > 0 && { meta: { warnings } }) }
-    const body = await utf8(eventsDocument(page.events, path, links, view))
-    const { status, headers } = jsonResponse(page.truncated ? 206 : 200, body)
-    return {
-      page,
-      response: { status, headers: { ...headers, etag: await entityTagInTurns(body) }, body },
-    }
+    const body = await joinParts(eventsDocument(page.events, path, links, view))
+    return { page, body, etag: await entityTagInTurns(body) }
   }
 
   // Many clients request the same page at once, such as dashboards; equal requests share one query, which
@@ -88,12 +88,17 @@ export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions)
   return async ({ request, visible, reportRead }) => {
     checkAccept(request.header('accept'))
     const seconds = preferredWait(request.header('prefer'))
-    const { page, response } = seconds
+    const { page, body, etag } = seconds
       ? await list(request, visible, seconds, request.signal)
       : await shared(JSON.stringify([request.query, visible]), request.signal, (signal) =>
           list(request, visible, undefined, signal),
         )
     await reportRead(page.events)
-    return withPreferenceHeaders(response, seconds)
+    const applied = seconds === undefined ? undefined : { 'preference-applied': `wait=${seconds}` }
+    return {
+      status: page.truncated ? 206 : 200,
+      headers: { ...LIST_HEADERS, etag, ...applied },
+      body,
+    }
   }
 }

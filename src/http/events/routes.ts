@@ -152,20 +152,30 @@ export interface MatchedRoutes {
 
 const ONE_SEGMENT = /^\/[^/]+$/
 
-function pathOf(under: string): EventsRoute['path'] | undefined {
-  const literal = eventsRoutes.find((route) => route.path === under)?.path
-  return literal ?? (ONE_SEGMENT.test(under) ? '/{id}' : undefined)
+/** The routes of a path, by method. */
+function routesOf(path: EventsRoute['path']): MatchedRoutes['byMethod'] {
+  const byMethod = new Map<string, EventsRoute>()
+  for (const route of eventsRoutes) {
+    if (route.path !== path) continue
+    byMethod.set(route.method, route)
+    if (route.method === 'GET') byMethod.set('HEAD', route)
+  }
+  return byMethod
 }
+
+const BY_ID = routesOf('/{id}')
+
+/** The routes of the other paths. */
+const BY_PATH: ReadonlyMap<string, MatchedRoutes['byMethod']> = new Map(
+  eventsRoutes.filter(({ path }) => path !== '/{id}').map(({ path }) => [path, routesOf(path)]),
+)
+
+const NO_ROUTES: MatchedRoutes = { byMethod: new Map(), id: '' }
 
 /** Matches a path relative to the mount path. A trailing slash after the mount path is ignored. */
 export function matchRoutes(path: string): MatchedRoutes {
   const under = path === '/' ? '' : path
-  const matched = pathOf(under)
-  const byMethod = new Map<string, EventsRoute>()
-  for (const route of eventsRoutes) {
-    if (route.path !== matched) continue
-    byMethod.set(route.method, route)
-    if (route.method === 'GET') byMethod.set('HEAD', route)
-  }
-  return { byMethod, id: matched === '/{id}' ? under.slice(1) : '' }
+  const byMethod = BY_PATH.get(under)
+  if (byMethod) return { byMethod, id: '' }
+  return ONE_SEGMENT.test(under) ? { byMethod: BY_ID, id: under.slice(1) } : NO_ROUTES
 }

@@ -6,7 +6,7 @@ import type { Steps } from '../../../src/filter/steps.js'
 import { createTimeSlices, filterInTurns } from '../../../src/filter/time-slices.js'
 import { entityTag, entityTagInTurns } from '../../../src/http/finalize-response.js'
 import { createChunks } from '../../../src/http/stream/chunks.js'
-import { utf8 } from '../../../src/http/utf8.js'
+import { joinParts } from '../../../src/http/utf8.js'
 import { BEGINNING, pollAll } from '../../../src/tail/poll.js'
 import { createRing } from '../../../src/tail/ring.js'
 import { eventId } from '../../../src/event/event-id.js'
@@ -110,8 +110,8 @@ it('a document is written in turns of the event loop', async () => {
     turns.push(turn)
     return `${part} 😀,`
   }
-  const bytes = await utf8({ length: 20, at })
-  expect(Buffer.from(bytes).toString()).toBe(
+  const bytes = await joinParts({ length: 20, at })
+  expect(Buffer.from(bytes as Uint8Array).toString()).toBe(
     Array.from({ length: 20 }, (_, part) => `${part} 😀,`).join(''),
   )
   expectTurns(turns, 20)

@@ -70,8 +70,8 @@ const MAX_PACKED_BYTES = 750_000
 /** The most files that an import may load: each costs about a millisecond. */
 const MAX_MODULES: readonly (readonly [max: number, ...entries: string[]])[] = [
   [40, 'daybook'],
-  [65, 'daybook/koa', 'daybook/sqlite'],
-  [75, 'daybook', 'daybook/koa', 'daybook/postgres', 'daybook/sqlite'],
+  [75, 'daybook/koa', 'daybook/sqlite'],
+  [85, 'daybook', 'daybook/koa', 'daybook/postgres', 'daybook/sqlite'],
 ]
 
 const importEverything = `

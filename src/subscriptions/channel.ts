@@ -10,7 +10,7 @@ export interface Channel {
    * May be called again with events that it has accepted: after a kill, and after a failure of which the answer was lost.
    */
   deliver(events: readonly AuditEvent[], context: DeliveryContext): unknown
-  /** Which event tells of a failure: `api:event_subscriber:error` for a function, else `api:notification:error`. @default 'function' */
+  /** A failure of a `function` is recorded as `api:event_subscriber:error`, any other as `api:notification:error`. @default 'function' */
   readonly kind?: string | undefined
   readonly batch?: BatchLimits | undefined
   /** At most `count` deliveries in any period of this length. Further ones wait. @default no limit */

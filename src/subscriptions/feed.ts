@@ -6,7 +6,7 @@ import type { SharedTail, View } from '../tail/shared-tail.js'
 
 export interface SizedEvent {
   readonly event: AuditEvent
-  /** Of the event as JSON; 0 if nobody asks for it. */
+  /** Length of the event as JSON; 0 unless the feed is read with `isMeasured`. */
   readonly bytes: number
 }
 

@@ -184,7 +184,7 @@ function createDefinitions(
       const present = publicSubscription(await registry.get(id, given))
       const merged = { ...present, ...change, from: 'now' }
       const read = readDefinition(merged, await knownChannels(given.signal), id)
-      // What is not part of a change stays as it is stored.
+      // These members are not changed by `update`, so the stored ones stay.
       const { from: _, in_code: __, paused: ___, ...changed } = read
       const next = await registry.update(id, changed, given)
       await refresh()

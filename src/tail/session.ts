@@ -155,7 +155,7 @@ export function openSession(
       readers.add(reader)
       if (end || unwatch) return
       unwatch = store.watch(() => waker.wake())
-      // There was no hint for what came while nobody watched.
+      // Events may have been stored while the session did not watch the store.
       waker.wake()
     },
     leave(reader) {

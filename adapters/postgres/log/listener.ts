@@ -15,8 +15,8 @@ const CONNECT_MS = 5000
 const RECONNECT_MS = 1000
 
 /**
- * A connection that listens for the notifications of other processes, and passes them to the watchers. Its lock
- * `listeners` makes them send notifications; they send none while nobody listens.
+ * A connection that listens for the notifications of other processes, and passes them to the watchers. It holds the
+ * advisory lock `listeners`. A process sends notifications only while some connection holds that lock.
  */
 export interface Listener {
   /** Connects, unless it has. Connects again if the connection is lost, while there are watchers. */

@@ -13,7 +13,7 @@ const MAX_UNINDEXED = 16
 const query = (sql: string): Promise<unknown> =>
   database().pool.query(sql.replaceAll('%', `${schema()}.`))
 
-/** Nobody builds the index until the lease is released. */
+/** No process can build the index until the lease is released. */
 const takeLease = (): Promise<unknown> =>
   query(`UPDATE %index_state SET holder = gen_random_uuid(), held_until = now() + interval '30 s'`)
 const releaseLease = (): Promise<unknown> => query('UPDATE %index_state SET holder = NULL')

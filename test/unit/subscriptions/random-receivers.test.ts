@@ -25,7 +25,7 @@ function randomOf(seed: number): () => number {
   }
 }
 
-/** What a receiver does before it accepts a batch; most of the time nothing. */
+/** What a receiver may do before it accepts a batch. */
 const faults: readonly (() => unknown)[] = [
   () => {
     throw new DeliveryError('network', 'connection reset')

@@ -66,7 +66,7 @@ describe('turns', () => {
     expect(begun).toEqual(['a at 0, contended', 'c at 30'])
     const aborted = work('d', 10, stop.signal)
     await pass(100)
-    // Nobody else has the turn, so the work itself has to notice the signal.
+    // The turn is free, so the work starts. The signal does not interrupt it.
     expect(await aborted).toBe('d')
   })
 

@@ -2,7 +2,7 @@ import type { AuditLogError } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import type { LiveAttributes } from './attributes.js'
 import { liveClosed } from './closed-error.js'
-import { pause } from './pause.js'
+import { pause } from '../async/pause.js'
 import type { EventStore, LiveChange } from '../store/store.js'
 import type { StoreRetry } from './store-retry.js'
 

@@ -5,7 +5,7 @@ import {
   outcomeUnknown,
   untilAborted,
 } from '../errors.js'
-import { pause } from './pause.js'
+import { pause } from '../async/pause.js'
 import type { EventStore } from '../store/store.js'
 import { asStoreFailure } from '../recording/store-failure.js'
 

@@ -1,5 +1,5 @@
 import { abortedError } from '../errors.js'
-import { timeoutSignal } from '../async/timeout-signal.js'
+import { pause } from '../async/pause.js'
 import type { EventTypes } from '../event/event-types.js'
 import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
 import { type BatchBounds, batchBoundsOf, batchLength, isFull } from './batching.js'
@@ -108,11 +108,9 @@ class Loop implements DeliveryLoop {
     this.#stop.abort()
     this.#wake()
     this.#resume()
-    using wait = timeoutSignal(STOP_MS)
-    const late = new Promise<void>((resolve) =>
-      wait.signal.addEventListener('abort', () => resolve(), { once: true }),
-    )
-    await Promise.race([this.#running, late])
+    const settled = new AbortController()
+    const running = this.#running.finally(() => settled.abort())
+    await Promise.race([running, pause(STOP_MS, settled.signal)])
   }
 
   moving(): MovingCursor | undefined {
@@ -151,7 +149,7 @@ class Loop implements DeliveryLoop {
         }
       } catch {
         // The store failed. The next feed begins where this one ended.
-        await this.#pause(RETRY_MS)
+        await pause(RETRY_MS, signal)
       }
     }
   }
@@ -170,7 +168,7 @@ class Loop implements DeliveryLoop {
         await this.#step(signal)
       } catch {
         // The store failed in a way that may pass, or this loop is stopped.
-        await this.#pause(RETRY_MS)
+        await pause(RETRY_MS, signal)
       }
     }
   }
@@ -178,12 +176,12 @@ class Loop implements DeliveryLoop {
   async #step(signal: AbortSignal): Promise<void> {
     this.#isWoken = false
     const { isAlive, now, channel, checkpoints } = this.#options
-    if (!isAlive()) return this.#pause(NOT_ALIVE_MS)
+    if (!isAlive()) return pause(NOT_ALIVE_MS, signal)
     const hasDelivered = this.#cursor.delivered !== this.#saved.delivered
     if (channel.checkpoint === 'each' && hasDelivered) await checkpoints.now([this])
     const { failure } = this.#cursor
     const waitMs = failure ? Math.ceil((failure.nextAttempt - now()) / 1000) : 0
-    if (waitMs > 0) return this.#pause(waitMs)
+    if (waitMs > 0) return pause(waitMs, signal)
     const isReady = failure ? this.#hasRead(failure.boundary) : await this.#hasBatch()
     if (signal.aborted) return
     if (isReady) await this.#deliverBatch(signal)
@@ -371,12 +369,5 @@ class Loop implements DeliveryLoop {
   #wake(): void {
     this.#isWoken = true
     this.#endSleep()
-  }
-
-  /** Resolves after `ms`, or once the loop is stopped. */
-  async #pause(ms: number): Promise<void> {
-    using wait = timeoutSignal(ms, this.#stop.signal)
-    if (wait.signal.aborted) return
-    await new Promise((resolve) => wait.signal.addEventListener('abort', resolve, { once: true }))
   }
 }

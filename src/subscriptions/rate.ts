@@ -1,5 +1,5 @@
 import { milliseconds } from 'date-fns/milliseconds'
-import { timeoutSignal } from '../async/timeout-signal.js'
+import { pause } from '../async/pause.js'
 import { throwIfAborted } from '../errors.js'
 import type { Channel } from './channel.js'
 
@@ -19,14 +19,7 @@ export function createRate(rate: Channel['rate']): WaitForRate {
     const at = Math.max(performance.now(), free)
     begun.push(at)
     const ms = at - performance.now()
-    if (ms > 0) await pause(ms, signal)
+    if (ms > 0) await pause(Math.ceil(ms), signal)
     throwIfAborted(signal)
   }
-}
-
-/** Resolves after `ms`, or when the signal aborts. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  using wait = timeoutSignal(Math.ceil(ms), signal)
-  if (wait.signal.aborted) return
-  await new Promise((resolve) => wait.signal.addEventListener('abort', resolve, { once: true }))
 }

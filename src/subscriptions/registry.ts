@@ -11,6 +11,7 @@ import {
   PREFIX,
   publicSubscription,
   readAll,
+  readState,
   REVISION,
   type RevisionState,
   type StateChange,
@@ -114,7 +115,8 @@ export function createRegistry(store: EventStore): Registry {
   const read: Registry['read'] = (options) =>
     readAll<StoredSubscription>(store, PREFIX.subscription, options)
 
-  const get: Registry['get'] = async (id, options) => known(id, (await read(options)).get(id))
+  const get: Registry['get'] = async (id, options) =>
+    known(id, await readState<StoredSubscription>(store, keyOf('subscription', id), options))
 
   /** Two processes may take one name at the same moment; both subscriptions work. */
   const checkName = async (id: string, name: string, options?: WaitOptions): Promise<void> => {

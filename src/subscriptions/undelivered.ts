@@ -4,6 +4,7 @@ import { subtract } from '../event/duration.js'
 import type { JsonObject } from '../event/event.js'
 import { formatTimestamp, type Microseconds, parseTimestamp } from '../event/timestamp.js'
 import { bothOf, type EventQuery, type Grouping, oneCondition } from '../filter/ast.js'
+import type { CountsQuery } from '../store/counts.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 import { type CursorState, PREFIX, readAll, scanStates, type StoredSubscription } from './states.js'
 import { parseFilter } from './subscription.js'
@@ -17,12 +18,19 @@ interface Behind {
   readonly position: string
 }
 
+type Stored = ReadonlyMap<string, StoredSubscription>
+
 /** What cleaning has to know of the events that subscriptions still have to deliver. */
 export function createUndelivered(store: EventStore): Undelivered {
-  /** The subscriptions that have not passed this time. */
-  const behind = async (before: Microseconds, options: WaitOptions): Promise<Behind[]> => {
-    const subscriptions = await readAll<StoredSubscription>(store, PREFIX.subscription, options)
-    if (subscriptions.size === 0) return []
+  const readSubscriptions = (options: WaitOptions): Promise<Stored> =>
+    readAll<StoredSubscription>(store, PREFIX.subscription, options)
+
+  /** Those that have not passed this time. */
+  const behind = async (
+    subscriptions: Stored,
+    before: Microseconds,
+    options: WaitOptions,
+  ): Promise<Behind[]> => {
     const cursors = await readAll<CursorState>(store, PREFIX.cursor, options)
     const bound = formatTimestamp(before)
     return Array.from(subscriptions.values()).flatMap((subscription) => {
@@ -49,17 +57,16 @@ export function createUndelivered(store: EventStore): Undelivered {
   return {
     async spareFrom(before, { now, signal }) {
       let from = before
+      const subscriptions = await readSubscriptions({ signal })
+      if (subscriptions.size === 0) return from
       const spare = ({ retain }: StoredSubscription, time: string | undefined): void => {
         const at = time === undefined ? undefined : parseTimestamp(time)
         if (at === undefined || retain === null) return
         if (at >= subtract(now, retain)) from = Math.min(from, at)
       }
-      for (const one of await behind(before, { signal }))
+      for (const one of await behind(subscriptions, before, { signal }))
         if (one.subscription.retain !== null)
           spare(one.subscription, await oldestUnsent(one, { signal }))
-      const subscriptions = await readAll<StoredSubscription>(store, PREFIX.subscription, {
-        signal,
-      })
       for await (const [rest] of scanStates(store, PREFIX.parked, { signal })) {
         const [id, time] = [rest.slice(0, rest.indexOf(':')), rest.slice(rest.indexOf(':') + 1)]
         const subscription = subscriptions.get(id)
@@ -70,25 +77,17 @@ export function createUndelivered(store: EventStore): Undelivered {
 
     async lossesOf({ before, where }, { signal }) {
       const losses: JsonObject[] = []
-      for (const { subscription, position } of await behind(before, { signal })) {
+      const subscriptions = await readSubscriptions({ signal })
+      if (subscriptions.size === 0) return losses
+      for (const { subscription, position } of await behind(subscriptions, before, { signal })) {
         const { id, name, channel } = subscription
         const to = formatTimestamp(before)
         const range = bothOf(
           oneCondition('created_at', 'gt', [position]),
           oneCondition('created_at', 'lt', [to]),
         )
-        const { total, sampled } = await store.count(
-          {
-            where: bothOf(bothOf(filterOf(subscription), where), range),
-            visible: undefined,
-            buckets: undefined,
-            facets: [],
-            top: 1,
-            attributes: false,
-            within: COUNT_WITHIN_MS,
-          },
-          { signal },
-        )
+        const missed = bothOf(bothOf(filterOf(subscription), where), range)
+        const { total, sampled } = await store.count(totalOf(missed), { signal })
         const loss = { from: position, to, missed_count: total, sampled }
         if (total > 0) losses.push({ subscription: name, subscription_id: id, channel, ...loss })
       }
@@ -96,6 +95,16 @@ export function createUndelivered(store: EventStore): Undelivered {
     },
   }
 }
+
+const totalOf = (where: Grouping | undefined): CountsQuery => ({
+  where,
+  visible: undefined,
+  buckets: undefined,
+  facets: [],
+  top: 1,
+  attributes: false,
+  within: COUNT_WITHIN_MS,
+})
 
 /** A filter that cannot be read could match any event. */
 function filterOf({ filter }: StoredSubscription): Grouping | undefined {

@@ -1,3 +1,5 @@
+import { MAX_TIMER_MS } from './timers.js'
+
 /** Resolves after `ms` milliseconds, or when the signal aborts. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -6,7 +8,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener('abort', end)
       resolve()
     }
-    const timer = setTimeout(end, ms)
+    const timer = setTimeout(end, Math.min(ms, MAX_TIMER_MS))
     signal.addEventListener('abort', end)
     if (signal.aborted) end()
   })

@@ -5,6 +5,11 @@ export interface Mount {
   readonly path: string
 }
 
+/** Whether a path is the mount path or under it. */
+export function isUnder(path: string, mount: string): boolean {
+  return path === mount || path.startsWith(`${mount}/`)
+}
+
 const mounts = new WeakMap<object, readonly Mount[]>()
 
 export function declareMount(audit: object, mount: Mount): void {

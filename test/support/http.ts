@@ -53,7 +53,12 @@ const checks = new Map<string, AnswerCheck>()
  * ends it, for when the address may become another server's.
  */
 export function checkAnswers(url: string, audit: AuditLog, mount = '/api/events'): () => void {
-  checks.set(url, answerCheck(audit, mount))
+  return checkAnswersBy(url, answerCheck(audit, mount))
+}
+
+/** Like {@link checkAnswers}, for a check of one's own. */
+export function checkAnswersBy(url: string, check: AnswerCheck): () => void {
+  checks.set(url, check)
   return () => void checks.delete(url)
 }
 

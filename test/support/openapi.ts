@@ -83,15 +83,25 @@ function textOf({ headers, bytes }: Answered): string {
   return (coding === 'gzip' ? gunzipSync(bytes) : Buffer.from(bytes)).toString()
 }
 
-/** Checks responses of endpoints mounted at `mount` against a document. */
-export function checkBy(document: OpenApiDocument, mount: string): AnswerCheck {
+/** Checks responses of endpoints mounted at these paths against a document. */
+export function checkBy(document: OpenApiDocument, ...mounts: readonly string[]): AnswerCheck {
   const { responses } = document.components
   const validators = new Map<object, ValidateFunction>()
+  const templates = Object.keys(document.paths).map((template) => {
+    const [start = '', end] = template.split('{id}')
+    const isMatch = (path: string): boolean =>
+      end !== undefined &&
+      path.startsWith(start) &&
+      path.endsWith(end) &&
+      /^[^/]+$/.test(path.slice(start.length, path.length - end.length))
+    return { template, isMatch }
+  })
 
   const templateOf = (path: string): string | undefined => {
     if (path in document.paths) return path
-    if (path === `${mount}/`) return mount
-    return /^\/[^/]+$/.test(path.slice(mount.length)) ? `${mount}/{id}` : undefined
+    const mount = path.replace(/\/$/, '')
+    if (mounts.includes(mount)) return mount
+    return templates.find(({ isMatch }) => isMatch(path))?.template
   }
 
   /** The names of the declared responses, by status. */
@@ -100,7 +110,7 @@ export function checkBy(document: OpenApiDocument, mount: string): AnswerCheck {
     const item = template === undefined ? undefined : document.paths[template]!
     const operation = item?.[method === 'HEAD' ? 'get' : method.toLowerCase()]
     if (operation) return operation.responses
-    const { 401: unknown, 429: tooMany } = document.paths[mount]!['get']!.responses
+    const { 401: unknown, 429: tooMany } = document.paths[mounts[0]!]!['get']!.responses
     const status = item ? 405 : 404
     const own = { $ref: `#/components/responses/Problem${status}` }
     return { 401: unknown!, 429: tooMany!, [status]: own }
@@ -147,7 +157,7 @@ export function checkBy(document: OpenApiDocument, mount: string): AnswerCheck {
   return (answered) => {
     const { method, target, status, headers } = answered
     const [path = ''] = target.split('?', 1)
-    if (path !== mount && !path.startsWith(`${mount}/`)) return
+    if (!mounts.some((mount) => path === mount || path.startsWith(`${mount}/`))) return
     // The server of the host responds to errors that the host's functions throw.
     if (status === 500 && headers['content-type'] !== JSON_API) return
     try {

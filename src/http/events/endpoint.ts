@@ -5,27 +5,24 @@ import { sharedTail } from '../../tail/shared-tail.js'
 import { challenge } from '../basic-auth.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
 import { finalizeResponse } from '../finalize-response.js'
-import { errorResponse, HttpProblem } from '../problem.js'
+import { type CallHost, respondToErrors } from '../host-calls.js'
 import { checkHostFunctions } from '../host-functions.js'
+import { isUnder } from '../mounts.js'
+import { HttpProblem } from '../problem.js'
+import { type MatchedRoutes, routeOf } from '../route-matcher.js'
 import type { EventsAccess, EventsRead, UserRights } from './access.js'
 import { countsHandler } from './counts.js'
 import { createHandler } from './create.js'
 import { exportHandler } from './export.js'
 import type { EndpointAudit, EventsHandler } from './handler.js'
-import { type CallHost, type HostAccess, hostAccess } from './host-access.js'
+import { type HostAccess, hostAccess } from './host-access.js'
 import { listHandler } from './list.js'
 import { meHandler } from './me.js'
 import { openApiHandler } from './openapi.js'
 import { readHandler } from './read.js'
 import { readRecheckMs } from './recheck.js'
 import { type RedactEvent, redactEvent } from './redact-event.js'
-import {
-  EVENTS_ACTIONS,
-  type EventsAction,
-  type EventsRoute,
-  type MatchedRoutes,
-  matchRoutes,
-} from './routes.js'
+import { EVENTS_ACTIONS, type EventsAction, type EventsRoute, matchRoutes } from './routes.js'
 import { eventFrame } from './server-sent.js'
 import { streamHandler } from './stream.js'
 import { typesHandler } from './types.js'
@@ -52,11 +49,6 @@ export interface EventsEndpointOptions<Context> extends EventsAccess<Context> {
 export type EventsEndpoint<Context> = (
   request: HttpRequest<Context>,
 ) => Promise<HttpResponse> | undefined
-
-/** Whether a path is the mount path or under it. */
-export function isUnder(path: string, mount: string): boolean {
-  return path === mount || path.startsWith(`${mount}/`)
-}
 
 export const DEFAULT_PATH = '/api/events'
 
@@ -106,15 +98,6 @@ function createHandlers(
   }
 }
 
-/** Throws `NOT_FOUND` and `METHOD_NOT_ALLOWED`. */
-function routeOf({ method, path }: HttpRequest, byMethod: MatchedRoutes['byMethod']): EventsRoute {
-  if (byMethod.size === 0) throw new HttpProblem('NOT_FOUND', `there is nothing at ${path}`)
-  const route = byMethod.get(method)
-  if (route) return route
-  const allow = [...byMethod.keys()].join(', ')
-  throw new HttpProblem('METHOD_NOT_ALLOWED', `${path} takes ${allow}`, { headers: { allow } })
-}
-
 /**
  * The endpoints of the interface's sections "Endpoints" and "Errors", independent of the HTTP server.
  */
@@ -132,7 +115,7 @@ export function eventsEndpoint<Context>(
 
   const handle = async (
     request: HttpRequest<Context>,
-    { byMethod, id }: MatchedRoutes,
+    routes: MatchedRoutes<EventsRoute>,
     callHost: CallHost,
   ): Promise<HttpResponse> => {
     const { context, query } = request
@@ -140,7 +123,7 @@ export function eventsEndpoint<Context>(
     // Most servers represent a missing header as an empty string, so an empty name means no user.
     if (!username)
       throw new HttpProblem('UNAUTHENTICATED', 'send user name and password', unauthenticated)
-    const { action } = routeOf(request, byMethod)
+    const { action } = routeOf(request, routes)
     const access = hostAccess(options, context, callHost)
     if (action !== 'me' && !(await access.may(action)))
       throw new HttpProblem('FORBIDDEN', `${username} is not allowed the action ${action}`)
@@ -149,7 +132,7 @@ export function eventsEndpoint<Context>(
     const response = await handlers[action]({
       request,
       username,
-      id,
+      id: routes.id,
       visible,
       rights: () => rightsOf(access),
       mayContinue:
@@ -169,30 +152,9 @@ export function eventsEndpoint<Context>(
     return finalizeResponse(request, response)
   }
 
-  const respond = async (
-    request: HttpRequest<Context>,
-    routes: MatchedRoutes,
-  ): Promise<HttpResponse> => {
-    // An error of a host function is rethrown, even if it looks like one that the client caused.
-    let failure: { readonly error: unknown } | undefined
-    const callHost: CallHost = async (call) => {
-      try {
-        return await call()
-      } catch (error) {
-        failure = { error }
-        throw error
-      }
-    }
-    try {
-      return await handle(request, routes, callHost)
-    } catch (error) {
-      if (failure && failure.error === error) throw error
-      return errorResponse(error)
-    }
+  return (request) => {
+    if (!isUnder(request.path, path)) return undefined
+    const routes = matchRoutes(request.path.slice(path.length))
+    return respondToErrors((callHost) => handle(request, routes, callHost))
   }
-
-  return (request) =>
-    isUnder(request.path, path)
-      ? respond(request, matchRoutes(request.path.slice(path.length)))
-      : undefined
 }

@@ -1,10 +1,8 @@
 import type { Grouping } from '../../filter/ast.js'
 import { parseVisible } from '../visible-filter.js'
+import type { CallHost } from '../host-calls.js'
 import type { EventsAccess } from './access.js'
 import type { EventsAction } from './routes.js'
-
-/** Calls a function of the host. */
-export type CallHost = <Value>(call: () => Value | Promise<Value>) => Promise<Value>
 
 /** The host's answers about one request. */
 export interface HostAccess {

@@ -5,6 +5,7 @@ import { eventTypeFault } from '../../event/event-types.js'
 import { findUnstorable, type JsonLimits } from '../../event/json.js'
 import { jsonPointer } from '../../event/json-copy.js'
 import { HttpProblem } from '../problem.js'
+import { checkResourceType, parseJson, refuseClientId, requireObject } from '../request-document.js'
 import { findInexactNumber } from './json-numbers.js'
 import type { RedactEvent } from './redact-event.js'
 
@@ -12,31 +13,6 @@ import type { RedactEvent } from './redact-event.js'
 export interface NewEvent {
   readonly type: string
   readonly attributes: JsonObject
-}
-
-function parseJson(bytes: Uint8Array): { readonly document: unknown; readonly json: string } {
-  try {
-    const json = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    return { document: JSON.parse(json), json }
-  } catch (error) {
-    const reason = error instanceof SyntaxError ? error.message : 'the bytes are not UTF-8'
-    throw new HttpProblem('MALFORMED_DOCUMENT', `the body is not JSON: ${reason}`)
-  }
-}
-
-const isObject = (value: unknown): value is JsonObject =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
-
-function requireObject(value: JsonValue | undefined, pointer: string): JsonObject {
-  if (isObject(value)) return value
-  throw new HttpProblem('MALFORMED_DOCUMENT', `${pointer} must be an object`, { pointer })
-}
-
-/** A value for a message. An array or object is not quoted: it may be nested too deeply to be written. */
-function describeValue(value: JsonValue | undefined): string {
-  if (value === undefined) return 'missing'
-  if (Array.isArray(value)) return 'an array'
-  return isObject(value) ? 'an object' : JSON.stringify(value)
 }
 
 const ATTRIBUTES = '/data/attributes'
@@ -66,17 +42,9 @@ export function readNewEvent(
   redact: RedactEvent,
 ): NewEvent {
   const { document, json } = parseJson(bytes)
-  if (!isObject(document))
-    throw new HttpProblem('MALFORMED_DOCUMENT', 'the document must be an object', { pointer: '' })
-  const data = requireObject(document['data'], '/data')
-  if (data['type'] !== 'Event' && data['type'] !== 'event') {
-    const given = describeValue(data['type'])
-    throw new HttpProblem('WRONG_RESOURCE_TYPE', `/data/type must be Event; it is ${given}`, {
-      pointer: '/data/type',
-    })
-  }
-  if (data['id'] !== undefined)
-    throw new HttpProblem('CLIENT_ID', '/data/id must be omitted', { pointer: '/data/id' })
+  const data = requireObject(requireObject(document, '')['data'], '/data')
+  checkResourceType(data, ['Event', 'event'])
+  refuseClientId(data)
   const { type, ...sent } = requireObject(data['attributes'], ATTRIBUTES)
   const fault = eventTypeFault(type)
   if (fault) throw invalidEvent(`the event's type ${fault}`, `${ATTRIBUTES}/type`)

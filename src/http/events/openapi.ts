@@ -1,8 +1,13 @@
+import type { JsonLimits } from '../../event/json.js'
 import { type ApiDescription, openApiDocument } from '../openapi/document.js'
+import { responses } from '../openapi/responses.js'
+import { componentSchemas } from '../openapi/schemas.js'
+import { ref } from '../openapi/shapes.js'
+import { JSON_API } from '../problem.js'
 import type { EventsHandler, HandlerOptions } from './handler.js'
 import { parameters } from './route-parameters.js'
 import { type EventsRoute, EVENTS_ACTIONS, eventsRoutes } from './routes.js'
-import { staticDocumentHandler } from './static-document.js'
+import { staticDocumentHandler } from '../static-document.js'
 
 const OPERATION_IDS: Readonly<Record<EventsRoute['action'], string>> = {
   list: 'listEvents',
@@ -16,17 +21,41 @@ const OPERATION_IDS: Readonly<Record<EventsRoute['action'], string>> = {
   read: 'readEvent',
 }
 
-/** The input of the OpenAPI document of the mounted endpoints. */
+const newEvent = ({ maxBytes, maxDepth }: JsonLimits) => ({
+  required: true,
+  description: `At most ${maxBytes} bytes and ${maxDepth} levels of nesting.`,
+  content: {
+    [JSON_API]: {
+      schema: ref('NewEventDocument'),
+      example: {
+        data: {
+          type: 'Event',
+          attributes: { type: 'deploy:note', text: 'went well', project_path: '/projects/shop' },
+        },
+      },
+    },
+  },
+})
+
+/**
+ * The input of the OpenAPI document of the mounted endpoints. It is made from the table of routes, the registry of
+ * event types, the predicates and the link attributes.
+ */
 export const describeApi = ({
   path,
   audit,
 }: Pick<HandlerOptions, 'path' | 'audit'>): ApiDescription => ({
   path,
-  routes: eventsRoutes.map((route) => ({ ...route, operationId: OPERATION_IDS[route.action] })),
+  title: 'Audit events',
+  description: 'The audit events of the service',
+  routes: eventsRoutes.map((route) => ({
+    ...route,
+    operationId: OPERATION_IDS[route.action],
+    requestBody: route.action === 'create' ? newEvent(audit.limits) : undefined,
+  })),
   parameters,
-  actions: EVENTS_ACTIONS,
-  types: audit.types,
-  limits: audit.limits,
+  schemas: componentSchemas(audit.types, EVENTS_ACTIONS),
+  responses,
 })
 
 /** `GET <path>/openapi.json`: the OpenAPI document. */

@@ -1,4 +1,5 @@
 import type { ResponseName } from '../openapi/responses.js'
+import { type MatchedRoutes, routeMatcher } from '../route-matcher.js'
 import type { ParameterName } from './route-parameters.js'
 
 export const EVENTS_ACTIONS = [
@@ -143,39 +144,8 @@ export const eventsRoutes: readonly EventsRoute[] = [
   },
 ]
 
-/** The routes of a path under the mount path, by method, and the id in the path. */
-export interface MatchedRoutes {
-  /** Empty if the path is unknown. */
-  readonly byMethod: ReadonlyMap<string, EventsRoute>
-  readonly id: string
-}
-
-const ONE_SEGMENT = /^\/[^/]+$/
-
-/** The routes of a path, by method. */
-function routesOf(path: EventsRoute['path']): MatchedRoutes['byMethod'] {
-  const byMethod = new Map<string, EventsRoute>()
-  for (const route of eventsRoutes) {
-    if (route.path !== path) continue
-    byMethod.set(route.method, route)
-    if (route.method === 'GET') byMethod.set('HEAD', route)
-  }
-  return byMethod
-}
-
-const BY_ID = routesOf('/{id}')
-
-/** The routes of the other paths. */
-const BY_PATH: ReadonlyMap<string, MatchedRoutes['byMethod']> = new Map(
-  eventsRoutes.filter(({ path }) => path !== '/{id}').map(({ path }) => [path, routesOf(path)]),
-)
-
-const NO_ROUTES: MatchedRoutes = { byMethod: new Map(), id: '' }
+const match = routeMatcher(eventsRoutes)
 
 /** Matches a path relative to the mount path. A trailing slash after the mount path is ignored. */
-export function matchRoutes(path: string): MatchedRoutes {
-  const under = path === '/' ? '' : path
-  const byMethod = BY_PATH.get(under)
-  if (byMethod) return { byMethod, id: '' }
-  return ONE_SEGMENT.test(under) ? { byMethod: BY_ID, id: under.slice(1) } : NO_ROUTES
-}
+export const matchRoutes = (path: string): MatchedRoutes<EventsRoute> =>
+  match(path === '/' ? '' : path)

@@ -1,7 +1,7 @@
 import type { EventTypeDefinition } from '../../event/event-types.js'
 import { jsonapi, JSON_API } from '../problem.js'
 import type { EventsHandler, HandlerOptions } from './handler.js'
-import { staticDocumentHandler } from './static-document.js'
+import { staticDocumentHandler } from '../static-document.js'
 
 /** A registered type, without the parts that only the service itself can use. */
 function typeResource(type: string, definition: EventTypeDefinition): object {

@@ -1,8 +1,7 @@
 import { JSON_API } from '../problem.js'
+import { ref } from './shapes.js'
 
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` }) as const
-
-const header = (description: string, example: string, required = true) => ({
+export const header = (description: string, example: string, required = true) => ({
   description,
   required,
   schema: { type: 'string' },
@@ -11,7 +10,8 @@ const header = (description: string, example: string, required = true) => ({
 
 const ETag = header('A weak entity tag of the document.', 'W/"2jmj7l5rSw0yVb_vlWAYkK_YBwk"')
 
-const variants = {
+/** The headers of documents that clients may cache. */
+export const cacheHeaders = {
   ETag,
   Vary: header('Request headers that the response depends on.', 'Accept, Accept-Encoding'),
   'Cache-Control': header(
@@ -22,23 +22,28 @@ const variants = {
 
 const applied = header('The preference of `Prefer` that was applied.', 'wait=30', false)
 
-const document = (description: string, schema: string, headers: object = variants) => ({
+/** A response with a JSON:API document. */
+export const documentResponse = (
+  description: string,
+  schema: string,
+  headers: object = cacheHeaders,
+) => ({
   description,
   headers,
   content: { [JSON_API]: { schema: ref(schema) } },
 })
 
-const list = { ...variants, 'Preference-Applied': applied }
+const list = { ...cacheHeaders, 'Preference-Applied': applied }
 
 /** OpenAPI 3.1, "Response Object": all responses of the events endpoints other than errors. */
 export const responses = {
-  EventList: document('All matching events.', 'EventList', list),
-  PartOfEventList: document(
+  EventList: documentResponse('All matching events.', 'EventList', list),
+  PartOfEventList: documentResponse(
     'Some of the matching events: there are more than the limit.',
     'EventList',
     list,
   ),
-  Event: document('The event.', 'EventDocument'),
+  Event: documentResponse('The event.', 'EventDocument'),
   Created: {
     description: 'The event was created. The response has no body.',
     headers: {
@@ -50,13 +55,13 @@ export const responses = {
   },
   NotModified: {
     description: 'The client already has the current document. The response has no body.',
-    headers: variants,
+    headers: cacheHeaders,
   },
   EventStream: {
     description: 'Events as they become visible. The response does not end.',
     content: { 'text/event-stream': { schema: { type: 'string' } } },
   },
-  Counts: document('The counts.', 'Counts'),
+  Counts: documentResponse('The counts.', 'Counts'),
   Export: {
     description:
       'The events, sent while they are read. For JSON lines the schema describes one line.',
@@ -79,11 +84,11 @@ export const responses = {
       'text/csv': { schema: { type: 'string' } },
     },
   },
-  EventTypeList: document('The event types.', 'EventTypeList'),
-  User: document('The authenticated user.', 'UserDocument'),
+  EventTypeList: documentResponse('The event types.', 'EventTypeList'),
+  User: documentResponse('The authenticated user.', 'UserDocument'),
   Description: {
     description: 'An OpenAPI 3.1 document.',
-    headers: variants,
+    headers: cacheHeaders,
     content: { 'application/json': { schema: { type: 'object' } } },
   },
 } as const

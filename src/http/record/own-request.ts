@@ -1,16 +1,15 @@
-import { isUnder } from '../events/endpoint.js'
-import { mountsOf } from '../mounts.js'
+import { isUnder, mountsOf } from '../mounts.js'
 import type { RecordedExchange } from './exchange.js'
 
 const own = new WeakSet<object>()
 
-/** Marks a request, by its {@link RecordedExchange.key}, that was handled by the feed or the page. */
+/** Marks a request, by its {@link RecordedExchange.key}, that was handled by an endpoint of the log. */
 export function markAsOwn(key: object): void {
   own.add(key)
 }
 
 /**
- * True for requests to the log's own feed and page, which are not recorded, including those that
+ * True for requests to the log's own endpoints and page, which are not recorded, including those that
  * authentication has refused.
  */
 export function isOwnRequest(

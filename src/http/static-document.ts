@@ -1,10 +1,13 @@
-import { entityTag } from '../finalize-response.js'
-import { checkAccept, CACHE_HEADERS } from '../media.js'
-import { refuseParameters } from '../parameters.js'
-import type { EventsHandler } from './handler.js'
+import type { HttpRequest, HttpResponse } from './exchange.js'
+import { entityTag } from './finalize-response.js'
+import { CACHE_HEADERS, checkAccept } from './media.js'
+import { refuseParameters } from './parameters.js'
 
 /** Serves a document that never changes and is rendered at the first request. Takes no parameters. */
-export function staticDocumentHandler(mediaType: string, make: () => string): EventsHandler {
+export function staticDocumentHandler(
+  mediaType: string,
+  make: () => string,
+): (call: { readonly request: HttpRequest }) => Promise<HttpResponse> {
   let made: { readonly body: string; readonly etag: string } | undefined
   const render = (): NonNullable<typeof made> => {
     const body = make()

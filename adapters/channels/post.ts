@@ -5,8 +5,8 @@ import { DeliveryError } from '../../src/subscriptions/channel.js'
 
 export interface PostOptions {
   readonly url: URL
-  readonly headers: Readonly<Record<string, string | number>>
-  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Buffer
   readonly timeoutMs: number
   readonly signal: AbortSignal
 }
@@ -17,26 +17,31 @@ export type Post = (options: PostOptions) => Promise<void>
 /** How much of a response is read, so that its connection can be used again. */
 const MAX_RESPONSE_BYTES = 4096
 
+const REQUESTS = { 'http:': http.request, 'https:': https.request } as const
+
 // Faults name the server only: paths and queries of such URLs often hold secrets.
 const serverOf = ({ protocol, host }: URL): string => `${protocol}//${host}`
 
+/** Rejects with a `DeliveryError` unless the response has a status from 200 to 299. Redirects are not followed. */
 export function createPost(): Post {
   const agents = {
-    'http:': { request: http.request, agent: new http.Agent({ keepAlive: true }) },
-    'https:': { request: https.request, agent: new https.Agent({ keepAlive: true }) },
-  } as const
-
+    'http:': new http.Agent({ keepAlive: true }),
+    'https:': new https.Agent({ keepAlive: true }),
+  }
   return async ({ url, headers, body, timeoutMs, signal }) => {
-    const { request, agent } = agents[url.protocol as keyof typeof agents]
+    const protocol = url.protocol as keyof typeof REQUESTS
+    const fixed = { 'content-length': Buffer.byteLength(body), 'user-agent': 'daybook' }
     using timeout = timeoutSignal(timeoutMs, signal)
     let response: http.IncomingMessage
     try {
       response = await new Promise<http.IncomingMessage>((resolve, reject) => {
-        const sent = request(
-          url,
-          { method: 'POST', agent, headers, signal: timeout.signal },
-          resolve,
-        )
+        const options = {
+          method: 'POST',
+          agent: agents[protocol],
+          headers: { ...headers, ...fixed },
+          signal: timeout.signal,
+        }
+        const sent = REQUESTS[protocol](url, options, resolve)
         sent.on('error', reject)
         sent.end(body)
       })

@@ -1,10 +1,11 @@
-import { describeEvent } from '../../src/describing/describe-event.js'
-import { sentenceText } from '../../src/describing/sentence-text.js'
-import { AuditLogError } from '../../src/errors.js'
+import { promisify } from 'node:util'
+import { gzip as gzipWithCallback } from 'node:zlib'
 import type { AuditEvent } from '../../src/event/event.js'
 import type { EventTypes } from '../../src/event/event-types.js'
 import type { BatchLimits, Channel } from '../../src/subscriptions/channel.js'
-import { createPost } from './post.js'
+import { createPost, type Post } from './post.js'
+import { invalidOption, readCompress, readHeaders, readUrl } from './read-options.js'
+import { sentenceOf } from './sentences.js'
 import { readSecrets, signedHeaders } from './signature.js'
 
 export interface WebhookOptions {
@@ -19,16 +20,28 @@ export interface WebhookOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** With more than one event, each body has a list of events. @default one event, or 262144 bytes */
   readonly batch?: BatchLimits | undefined
+  /** How bodies are compressed. Signatures are those of the text before that. @default not at all */
+  readonly compress?: 'gzip' | undefined
   readonly rate?: Channel['rate']
   readonly checkpoint?: Channel['checkpoint']
   /** For the whole request, in milliseconds. @default 15000 */
   readonly timeoutMs?: number | undefined
 }
 
-const MAX_HEADERS = 20
+/** The options of a webhook after they have been checked. */
+export interface WebhookSettings extends Pick<Channel, 'batch' | 'rate' | 'checkpoint'> {
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly compress: 'gzip' | undefined
+  readonly timeoutMs: number
+  /** The secrets that sign now. */
+  readonly secrets: () => readonly Buffer[]
+}
+
 const MAX_BYTES = 262_144
-const TIMEOUT_MS = 15_000
-const RESERVED_HEADER = /^(?:host|connection|transfer-encoding|user-agent|content-.*|webhook-.*)$/i
+export const TIMEOUT_MS = 15_000
+
+const gzip = promisify(gzipWithCallback)
 
 /**
  * A channel that posts events as JSON, signed by the rules of Standard Webhooks 1.0. A response with a status from 200 to 299
@@ -36,13 +49,26 @@ const RESERVED_HEADER = /^(?:host|connection|transfer-encoding|user-agent|conten
  * Throws `INVALID_OPTION`.
  */
 export function webhook(options: WebhookOptions): Channel {
-  const url = readUrl(options.url)
+  const fail = invalidOption('webhook')
   const secrets = readSecrets(options.secret)
-  const headers = readHeaders(options.headers)
   const { batch, rate, checkpoint, timeoutMs = TIMEOUT_MS } = options
-  if (!(timeoutMs > 0)) throw invalid('timeoutMs must be greater than 0')
+  if (!(timeoutMs > 0)) throw fail('timeoutMs', 'must be greater than 0')
+  const settings: WebhookSettings = {
+    url: readUrl(options.url, 'url', fail),
+    headers: readHeaders(options.headers, fail),
+    compress: readCompress(options.compress, fail),
+    batch,
+    rate,
+    checkpoint,
+    timeoutMs,
+    secrets: () => secrets,
+  }
+  return webhookChannel(settings, createPost())
+}
+
+export function webhookChannel(settings: WebhookSettings, post: Post): Channel {
+  const { url, headers, batch, rate, checkpoint, compress, timeoutMs, secrets } = settings
   const maxEvents = batch?.maxEvents ?? 1
-  const post = createPost()
   return {
     kind: 'webhook',
     batch: { maxBytes: MAX_BYTES, ...batch, maxEvents },
@@ -53,15 +79,14 @@ export function webhook(options: WebhookOptions): Channel {
       const seconds = Math.floor(Date.now() / 1000)
       await post({
         url,
-        body,
+        body: compress ? await gzip(body) : body,
         timeoutMs,
         signal,
         headers: {
           ...headers,
           'content-type': 'application/json',
-          'content-length': Buffer.byteLength(body),
-          'user-agent': 'daybook',
-          ...signedHeaders(id, seconds, body, secrets),
+          ...(compress && { 'content-encoding': compress }),
+          ...signedHeaders(id, seconds, body, secrets()),
         },
       })
     },
@@ -71,34 +96,10 @@ export function webhook(options: WebhookOptions): Channel {
 /** The body of Standard Webhooks: type, timestamp, data. Channels with batches always send a list. */
 function bodyOf(events: readonly AuditEvent[], types: EventTypes, isBatch: boolean): string {
   const [first] = events
-  const data = events.map((event) => ({
-    ...event,
-    sentence: sentenceText(describeEvent(event, { types })),
-  }))
+  const data = events.map((event) => ({ ...event, sentence: sentenceOf(event, types) }))
   return JSON.stringify({
     type: isBatch ? 'events' : first!.type,
     timestamp: first!.created_at,
     data: isBatch ? data : data[0],
   })
-}
-
-const invalid = (problem: string): AuditLogError =>
-  new AuditLogError('INVALID_OPTION', `webhook: ${problem}`)
-
-/** The messages do not repeat the URL, which may contain a secret. */
-function readUrl(given: string): URL {
-  const url = URL.canParse(given) ? new URL(given) : undefined
-  if (!url || !['http:', 'https:'].includes(url.protocol))
-    throw invalid('url must be an http: or https: URL')
-  if (url.username !== '' || url.password !== '')
-    throw invalid('url must not have a user name or a password; use headers')
-  return url
-}
-
-function readHeaders(given: WebhookOptions['headers'] = {}): Record<string, string> {
-  const names = Object.keys(given)
-  const reserved = names.find((name) => RESERVED_HEADER.test(name))
-  if (reserved !== undefined) throw invalid(`the header ${reserved} is set by the webhook`)
-  if (names.length > MAX_HEADERS) throw invalid(`at most ${MAX_HEADERS} headers are allowed`)
-  return { ...given }
 }

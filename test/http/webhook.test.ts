@@ -1,104 +1,30 @@
-import { createHmac } from 'node:crypto'
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
-import {
-  AuditLog,
-  type AuditEvent,
-  DeliveryError,
-  type DeliveryContext,
-  type Subscription,
-} from 'daybook'
+import { AuditLog, type AuditEvent } from 'daybook'
 import { webhook, type WebhookOptions } from 'daybook/channels'
 import { memoryStore } from 'daybook/memory'
+import { Webhook } from 'standardwebhooks'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { signedHeaders, readSecrets } from '../../adapters/channels/signature.js'
+import { readSecrets, signedHeaders } from '../../adapters/channels/signature.js'
+import {
+  closeReceivers,
+  deliveryOf,
+  faultOf,
+  numberedEvent as event,
+  receive,
+  type Received,
+} from '../support/receiver.js'
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const OLD_SECRET = `whsec_${Buffer.alloc(24, 9).toString('base64')}`
+const OTHER_SECRET = `whsec_${Buffer.alloc(32, 8).toString('base64')}`
 
-interface Received {
-  readonly method: string | undefined
-  readonly path: string | undefined
-  readonly headers: http.IncomingHttpHeaders
-  readonly body: string
-}
-
-type Respond = (received: Received, response: http.ServerResponse) => void
-
-interface Receiver {
-  readonly url: string
-  readonly requests: Received[]
-  /** The number of connections that clients have opened. */
-  connections(): number
-  close(): Promise<void>
-}
-
-const receivers: Receiver[] = []
-
-async function receive(
-  respond: Respond = (_, response) => response.writeHead(204).end(),
-): Promise<Receiver> {
-  const requests: Received[] = []
-  let connections = 0
-  const server = http.createServer((request, response) => {
-    let body = ''
-    request.setEncoding('utf8').on('data', (text: string) => (body += text))
-    request.on('end', () => {
-      const received = { method: request.method, path: request.url, headers: request.headers, body }
-      requests.push(received)
-      respond(received, response)
-    })
-  })
-  server.on('connection', () => (connections += 1))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  const receiver: Receiver = {
-    url: `http://127.0.0.1:${port}/hook/t0ken?key=s3cret`,
-    requests,
-    connections: () => connections,
-    async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-  receivers.push(receiver)
-  return receiver
-}
-
-afterEach(async () => {
-  await Promise.all(receivers.splice(0).map((receiver) => receiver.close()))
-})
-
-const event = (n: number): AuditEvent => ({
-  id: `01a20405-0fa8-7676-ba2c-be23e865d0a${n}`,
-  created_at: `2026-11-22T16:09:30.28040${n}Z`,
-  username: 'ann',
-  system: true,
-  type: 'api:projects:create',
-  source: null,
-  attributes: { name: 'shöp', n },
-})
-
-const context = (id: string, signal = new AbortController().signal): DeliveryContext => ({
-  id,
-  subscription: {} as Subscription,
-  attempt: 1,
-  types: {},
-  signal,
-})
+afterEach(closeReceivers)
 
 const send = (options: WebhookOptions, events: readonly AuditEvent[], signal?: AbortSignal) =>
-  webhook(options).deliver(events, context(events[0]!.id, signal))
+  webhook(options).deliver(events, deliveryOf(events, signal))
 
-/** The error of a delivery that fails. */
-async function faultOf(sent: unknown): Promise<DeliveryError> {
-  const error: unknown = await Promise.resolve(sent).then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  )
-  expect(error).toBeInstanceOf(DeliveryError)
-  return error as DeliveryError
-}
+/** Verifies the signature as a receiver does that uses the library of the standard. Throws if it is wrong. */
+const verify = ({ headers, body }: Received, secret: string): unknown =>
+  new Webhook(secret).verify(body, headers as Record<string, string>)
 
 describe('a webhook', () => {
   it('posts one event as JSON, with its sentence', async () => {
@@ -141,13 +67,39 @@ describe('a webhook', () => {
   it('signs with each secret', async () => {
     const { url, requests } = await receive()
     await send({ url, secret: [SECRET, OLD_SECRET] }, [event(1)])
-    const { headers, body } = requests[0]!
-    const signed = `${event(1).id}.${String(headers['webhook-timestamp'])}.${body}`
-    const expected = [Buffer.alloc(32, 7), Buffer.alloc(24, 9)].map(
-      (key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`,
-    )
-    expect(headers['webhook-signature']).toBe(expected.join(' '))
-    expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(300)
+    const [request] = requests
+    const body = { type: 'api:projects:create', timestamp: event(1).created_at }
+    for (const secret of [SECRET, OLD_SECRET]) expect(verify(request!, secret)).toMatchObject(body)
+    expect(() => verify(request!, OTHER_SECRET)).toThrow('No matching signature')
+    const changed = { ...request!, body: request!.body.replace('shöp', 'shop') }
+    expect(() => verify(changed, SECRET)).toThrow('No matching signature')
+  })
+
+  it('signs a batch, also one that is sent again', async () => {
+    const { url, requests } = await receive()
+    const channel = webhook({ url, secret: SECRET, batch: { maxEvents: 10 } })
+    const events = [event(1), event(2)]
+    await channel.deliver(events, deliveryOf(events))
+    await channel.deliver(events, { ...deliveryOf(events), attempt: 2 })
+    for (const request of requests)
+      expect(verify(request, SECRET)).toMatchObject({ type: 'events' })
+    const ids = requests.map(({ headers }) => headers['webhook-id'])
+    expect(ids).toEqual([`${event(1).id}_${event(2).id}`, `${event(1).id}_${event(2).id}`])
+  })
+
+  it('compresses bodies with gzip, and signs the text before that', async () => {
+    const { url, requests } = await receive()
+    const events = Array.from({ length: 9 }, (_, n) => event(n))
+    const options = { url, secret: SECRET, batch: { maxEvents: 10 } }
+    await send({ ...options, compress: 'gzip' }, events)
+    await send(options, events)
+    const [small, large] = requests
+    expect(small!.headers['content-encoding']).toBe('gzip')
+    expect(large!.headers['content-encoding']).toBeUndefined()
+    expect(small!.body).toBe(large!.body)
+    const bytes = ({ headers }: Received): number => Number(headers['content-length'])
+    expect(bytes(small!)).toBeLessThan(bytes(large!) / 2)
+    expect(verify(small!, SECRET)).toMatchObject({ type: 'events' })
   })
 
   it('signs as the example of the standard', () => {
@@ -163,7 +115,7 @@ describe('a webhook', () => {
   it('uses its connection again', async () => {
     const receiver = await receive()
     const channel = webhook({ url: receiver.url, secret: SECRET })
-    for (let n = 1; n <= 5; n++) await channel.deliver([event(n)], context(event(n).id))
+    for (let n = 1; n <= 5; n++) await channel.deliver([event(n)], deliveryOf([event(n)]))
     expect(receiver.requests).toHaveLength(5)
     expect(receiver.connections()).toBe(1)
   })
@@ -256,6 +208,12 @@ describe('a webhook', () => {
       'headers',
       { headers: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`x-${n}`, ''])) },
     ],
+    ['headers', { headers: { 'x y': '1' } }],
+    ['headers', { headers: { 'x-key': 's3cret\r\nx-more: 1' } }],
+    ['headers', { headers: { 'x-key': 1 } }],
+    ['headers', { headers: [] }],
+    ['transfer-encoding', { headers: { 'Transfer-Encoding': 'chunked' } }],
+    ['compress', { compress: 'br' }],
     ['timeoutMs', { timeoutMs: 0 }],
   ])('refuses a wrong option without repeating it: %s', (name, wrong) => {
     const options = { url: 'https://example.com/', secret: SECRET, ...wrong } as WebhookOptions

@@ -84,6 +84,7 @@ export default {
             page('Count events', '/guide/count-events'),
             page('Follow events', '/guide/follow'),
             page('Subscriptions', '/guide/subscriptions'),
+            page('Channels', '/guide/channels'),
             page('The audit page', '/guide/audit-page'),
           ],
         },

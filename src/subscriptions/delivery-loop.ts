@@ -4,7 +4,13 @@ import type { EventTypes } from '../event/event-types.js'
 import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
 import { type BatchBounds, batchBoundsOf, batchLength, isFull } from './batching.js'
 import { type Channel, type DeliveryError, toDeliveryError } from './channel.js'
-import type { Checkpointed, Checkpoints, MovingCursor, Saved } from './checkpoints.js'
+import {
+  type Checkpointed,
+  type Checkpoints,
+  MAX_UNSAVED_MS,
+  type MovingCursor,
+  type Saved,
+} from './checkpoints.js'
 import {
   afterAcceptedProbe,
   afterDelivery,
@@ -75,6 +81,11 @@ class Loop implements DeliveryLoop {
   #cursor: CursorState
   #saved: CursorState
   #parked: readonly ParkedState[] = []
+  /** Deliveries since then are not stored. */
+  #unsavedSince = Infinity
+  /** When the last checkpoint took the cursor, and whether a delivery has moved it since. */
+  #takenAt = 0
+  #hasMoved = false
   /** True if there are events since the last look. */
   #isWoken = false
   /** Ends the sleep of the deliveries. */
@@ -115,6 +126,8 @@ class Loop implements DeliveryLoop {
 
   moving(): MovingCursor | undefined {
     if (this.#cursor === this.#saved) return undefined
+    this.#takenAt = performance.now()
+    this.#hasMoved = false
     const { id, channel } = this.subscription
     const { epoch } = this.#options
     return { id, channel, epoch, cursor: this.#cursor, parked: this.#parked }
@@ -123,6 +136,8 @@ class Loop implements DeliveryLoop {
   settled({ cursor, parked }: MovingCursor, saved: Saved): void {
     if (saved === 'saved') {
       this.#saved = cursor
+      this.#unsavedSince = this.#hasMoved ? this.#takenAt : Infinity
+      this.#wake()
       this.#parked = this.#parked.filter((one) => !parked.includes(one))
       return
     }
@@ -177,6 +192,8 @@ class Loop implements DeliveryLoop {
     this.#isWoken = false
     const { isAlive, now, channel, checkpoints } = this.#options
     if (!isAlive()) return pause(NOT_ALIVE_MS, signal)
+    // The checkpoint that ends the sleep is under way, or is tried again.
+    if (performance.now() - this.#unsavedSince > MAX_UNSAVED_MS) return this.#sleep()
     const hasDelivered = this.#cursor.delivered !== this.#saved.delivered
     if (channel.checkpoint === 'each' && hasDelivered) await checkpoints.now([this])
     const { failure } = this.#cursor
@@ -223,6 +240,8 @@ class Loop implements DeliveryLoop {
   }
 
   #move(cursor: CursorState): void {
+    this.#unsavedSince = Math.min(this.#unsavedSince, performance.now())
+    this.#hasMoved = true
     this.#cursor = cursor
     this.#options.checkpoints.soon(this)
   }

@@ -86,6 +86,8 @@ class Loop implements DeliveryLoop {
   /** When the last checkpoint took the cursor, and whether a delivery has moved it since. */
   #takenAt = 0
   #hasMoved = false
+  /** Last event of the batch whose failure was recorded. What is left of it after halving is not recorded again. */
+  #failedTo = ''
   /** True if there are events since the last look. */
   #isWoken = false
   /** Ends the sleep of the deliveries. */
@@ -312,7 +314,10 @@ class Loop implements DeliveryLoop {
     const times = events.map(({ created_at }) => created_at)
     const attempt = (this.#cursor.failure?.attempts ?? 0) + 1
     const failed = { subscription, kind: channel.kind, events, error, attempt }
-    if (!this.#cursor.failure) outcomes.failed(failed)
+    if (!this.#cursor.failure && times[0]! > this.#failedTo) {
+      this.#failedTo = times.at(-1)!
+      outcomes.failed(failed)
+    }
     const { whenStuck } = subscription
     const next = afterFailure(this.#cursor, {
       times,

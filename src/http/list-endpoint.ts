@@ -20,7 +20,7 @@ import { checkAccept, jsonResponse } from './media.js'
 import { refuseParameters } from './parameters.js'
 import { errorResponse, jsonapi } from './problem.js'
 import { checkHostFunctions } from './host-functions.js'
-import { parseVisible, type Visible } from './visible-filter.js'
+import { parseVisible, type Visible } from '../filter/visible-filter.js'
 
 type PerRequest<Context, Value> = (context: Context) => Value | Promise<Value>
 

@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../event/event.js'
-import type { Visible } from '../visible-filter.js'
+import type { Visible } from '../../filter/visible-filter.js'
 import type { EventsAction } from './routes.js'
 
 /** A read that is about to be sent to a client. */

@@ -1,5 +1,5 @@
 import type { Grouping } from '../../filter/ast.js'
-import { parseVisible } from '../visible-filter.js'
+import { parseVisible } from '../../filter/visible-filter.js'
 import type { CallHost } from '../host-calls.js'
 import type { EventsAccess } from './access.js'
 import type { EventsAction } from './routes.js'

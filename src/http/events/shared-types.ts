@@ -8,6 +8,6 @@ export type {
   FailureStore,
 } from '../failure-counters.js'
 export type { FailureLimits } from '../login-rate-limit.js'
-export type { Visible } from '../visible-filter.js'
+export type { Visible } from '../../filter/visible-filter.js'
 export type { EventsRead } from './access.js'
 export type { EventsAction } from './routes.js'

@@ -1,8 +1,8 @@
 import { AuditLogError } from '../errors.js'
-import type { Grouping } from '../filter/ast.js'
-import type { AttributeTypes } from '../filter/declared.js'
-import { parseQuery, type QueryObject } from '../filter/parse.js'
-import { isBlank } from '../filter/values.js'
+import type { Grouping } from './ast.js'
+import type { AttributeTypes } from './declared.js'
+import { parseQuery, type QueryObject } from './parse.js'
+import { isBlank } from './values.js'
 
 /** What a user may see: a filter with at least one condition, or `'all'`. */
 export type Visible = NonNullable<QueryObject['filter']> | 'all'

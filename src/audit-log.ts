@@ -51,7 +51,7 @@ import type { Intents } from './recording/intents.js'
 import { createLossWarnings } from './recording/losses.js'
 import { createLiveEvents, type LiveEvent, type LiveEvents } from './live/live-events.js'
 import type { AuditLogStats } from './recording/outcomes.js'
-import { ownEventTypes } from './recording/own-event-types.js'
+import { withOwnTypes } from './recording/own-event-types.js'
 import { defaultRecorderOptions } from './recording/queue-limits.js'
 import type { Damage } from './store/damage.js'
 import type { EventJournal } from './store/journal.js'
@@ -64,7 +64,8 @@ import type {
   WaitOptions,
 } from './store/store.js'
 import { createUndelivered } from './subscriptions/undelivered.js'
-import { createSubscriptions, type Subscriptions } from './subscriptions/subscriptions.js'
+import type { Subscriptions } from './subscriptions/methods.js'
+import { createSubscriptions } from './subscriptions/subscriptions.js'
 import type { ThrottlePeriods } from './recording/throttle-rules.js'
 import { systemClock } from './event/timestamp.js'
 
@@ -102,7 +103,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     requireNode()
     const { journal, strict = false, resolveSource, random } = options
     const store = readStore(options)
-    this.types = { ...ownEventTypes, ...options.types }
+    this.types = withOwnTypes(options.types)
     this.store = store
     this.limits = readLimits(options.limits)
     const waiting = positive(defaultRecorderOptions, options.waiting)
@@ -168,7 +169,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
         store,
         tail: this.#sharedTail,
         types: this.types,
-        record: (type, data) => calls.system(type, data),
+        record: (type, data, given) => calls.system(type, data, given),
       },
       options.subscriptions,
     )

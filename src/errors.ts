@@ -4,13 +4,17 @@
  */
 export const errorCodes = {
   ABORTED: 'the caller aborted the operation before it took effect',
+  CHANNEL_UNAVAILABLE: 'this process cannot deliver to the channel, or the channel is disabled',
   CLOSED: 'the audit log or its store is closed',
   DAMAGED: 'the event is stored but cannot be read, because its stored data is damaged',
   DEADLINE_EXCEEDED: 'the store did not take the event in time; the event is not kept',
-  DEFINED_IN_CODE: 'the subscription is part of the code and cannot be changed at run time',
+  DEFINED_IN_CODE:
+    'the subscription or channel is part of the code and cannot be changed at run time',
   IDEMPOTENCY_CONFLICT: 'the idempotency key was used for another event within the last 24 hours',
   IMPORT_CONFLICT:
     'an imported event conflicts with a stored one; the call kept none of its events',
+  IN_USE: 'a subscription uses the channel',
+  INVALID_CHANNEL: 'a member of the channel is not valid',
   INVALID_DATA: 'strict mode: the data does not match the declaration of the event type',
   INVALID_EVENT: 'the event cannot be recorded as given',
   INVALID_LINK: 'a link attribute does not name a resource that events can link to',
@@ -21,8 +25,9 @@ export const errorCodes = {
   MALFORMED_PARAMETER: 'a query parameter does not follow the grammar',
   MISSING_DEPENDENCY:
     'an optional package is missing, is broken or does not run in this version of Node; or Node is too old',
-  NAME_TAKEN: 'another subscription has this name',
+  NAME_TAKEN: 'another subscription or channel has this name',
   NOT_COVERED: 'routes and registered event types do not match',
+  NO_SECRETS_KEY: 'the channel has secrets, and the log has no key to encrypt them',
   NOT_REVERTIBLE: 'the event does not hold enough to undo its change',
   OUTCOME_UNKNOWN:
     'the store did not confirm the write in time; what it wrote may be kept, or may be lost',
@@ -33,6 +38,7 @@ export const errorCodes = {
   READ_ONLY: 'the audit log was opened read-only; nothing was changed',
   STORE_FAILED: 'the store failed; the driver error is the cause',
   UNKNOWN_ATTRIBUTE: 'the resource has no such attribute',
+  UNKNOWN_CHANNEL: 'there is no channel with this id',
   UNKNOWN_EVENT_TYPE: 'the event type is not in the registry',
   UNKNOWN_PARAMETER: 'the endpoint has no such query parameter',
   UNKNOWN_PREDICATE: 'the name of the filter does not end with a known predicate',

@@ -83,6 +83,7 @@ export type { AttributeType } from './filter/attributes.js'
 export type { AttributeTypes, ItemAttributeTypes } from './filter/declared.js'
 export { formatQuery } from './filter/format.js'
 export type { FilterObject } from './filter/filter-object.js'
+export type { Visible } from './filter/visible-filter.js'
 export { parseQuery, type ParseOptions, type QueryObject } from './filter/parse.js'
 export type { PredicateName } from './filter/predicates.js'
 export type { QueryInput } from './filter/query-input.js'
@@ -93,7 +94,20 @@ export {
   DeliveryError,
   type DeliveryErrorDetails,
   type DeliveryFault,
+  type Report,
+  type ReportType,
 } from './subscriptions/channel.js'
+export type { ChannelDraft, ChannelKind, ChannelSetup } from './subscriptions/channel-kind.js'
+export type {
+  ChannelChange,
+  ChannelDefinition,
+  ChannelWithSecret,
+  DisableOptions,
+  ManageOptions,
+  NotificationChannel,
+  NotificationChannels,
+  TestResult,
+} from './subscriptions/notification-channel.js'
 export type { DeliveryMessage } from './subscriptions/outcomes.js'
 export type { Parked, ParkedOptions, Redriven } from './subscriptions/parked.js'
 export type { LastError } from './subscriptions/states.js'
@@ -104,11 +118,8 @@ export type {
   SubscriptionDefinition,
   SubscriptionOptions,
 } from './subscriptions/subscription.js'
-export type {
-  ReplayOptions,
-  Subscriptions,
-  SubscriptionsOptions,
-} from './subscriptions/subscriptions.js'
+export type { ReplayOptions, Subscriptions } from './subscriptions/methods.js'
+export type { SubscriptionsOptions } from './subscriptions/subscriptions.js'
 export type { EventTail, TailOptions } from './tail/tails.js'
 export type { EventChange } from './tail/changes.js'
 export type { Operation } from './event/json-patch.js'

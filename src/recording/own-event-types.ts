@@ -1,6 +1,13 @@
-import type { EventTypeDefinition } from '../event/event-types.js'
+import type { EventTypeDefinition, EventTypes } from '../event/event-types.js'
 
-const SUBSCRIPTION_KEYS = ['subscription', 'subscription_id', 'channel', 'filter'] as const
+const SUBSCRIPTION_KEYS = [
+  'subscription',
+  'subscription_id',
+  'channel',
+  'filter',
+  'changes',
+  'changes_cut',
+] as const
 const OUTCOME_KEYS = [
   'subscription',
   'subscription_id',
@@ -8,7 +15,11 @@ const OUTCOME_KEYS = [
   'attempt',
   'event_id',
   'parked_count',
+  'kind',
 ] as const
+const EMAIL_KEYS = [...OUTCOME_KEYS, 'sender', 'recipients', 'subject', 'message_id'] as const
+const CHANNEL_KEYS = ['channel', 'channel_id', 'kind', 'changes', 'changes_cut'] as const
+const TEST_KEYS = ['accepted', 'status', 'fault'] as const
 
 /** Types of the events that the log itself records. They are part of every registry. */
 export const ownEventTypes = {
@@ -78,6 +89,26 @@ export const ownEventTypes = {
     throttle: { period: { hours: 1 } },
     sentence: '| event could not be delivered[ to subscription **{subscription}**][: {@reason}]',
   },
+  'warn:notification_channel:disabled': {
+    area: 'Subscriptions',
+    description: 'events were not delivered for a subscription, because its channel is disabled',
+    data: [...OUTCOME_KEYS, 'skipped_count'],
+    throttle: { period: { hours: 1 }, scope: ['channel'] },
+    sentence:
+      '| events[ of subscription **{subscription}**] were not delivered, as [channel **{channel}**|its channel] is disabled',
+  },
+  'info:email:sent': {
+    area: 'Subscriptions',
+    description: 'an e-mail with the events of a subscription was sent',
+    data: EMAIL_KEYS,
+    sentence: '| email[ to **{recipients}**] sent[: “{subject}”]',
+  },
+  'error:email:send_failed': {
+    area: 'Subscriptions',
+    description: 'an e-mail with the events of a subscription could not be sent',
+    data: EMAIL_KEYS,
+    sentence: '| email[ “{subject}”][ to **{recipients}**] could not be sent[: {@reason}]',
+  },
   'warn:subscription:gap': {
     area: 'Subscriptions',
     description: 'events were cleaned before they were delivered for a subscription',
@@ -140,4 +171,75 @@ export const ownEventTypes = {
     sentence:
       'discarded {count} parked events of subscription **{subscription}** | {count} parked events of subscription **{subscription}** were discarded',
   },
+  'api:subscriptions:test': {
+    area: 'Subscriptions',
+    description: 'the channel of a subscription was tested with an event that is not stored',
+    data: [...SUBSCRIPTION_KEYS, ...TEST_KEYS],
+    sentence: 'tested subscription **{subscription}** | subscription **{subscription}** was tested',
+  },
+  'api:notification_channels:create': {
+    area: 'Subscriptions',
+    description: 'a channel was created',
+    data: CHANNEL_KEYS,
+    sentence: 'created channel **{channel}** | channel **{channel}** was created',
+  },
+  'api:notification_channels:update': {
+    area: 'Subscriptions',
+    description: 'a channel was changed',
+    data: CHANNEL_KEYS,
+    sentence: 'changed channel **{channel}** | channel **{channel}** was changed',
+  },
+  'api:notification_channels:delete': {
+    area: 'Subscriptions',
+    description: 'a channel was removed',
+    data: CHANNEL_KEYS,
+    sentence: 'removed channel **{channel}** | channel **{channel}** was removed',
+  },
+  'api:notification_channels:enable': {
+    area: 'Subscriptions',
+    description: 'a channel was enabled',
+    data: CHANNEL_KEYS,
+    sentence: 'enabled channel **{channel}** | channel **{channel}** was enabled',
+  },
+  'api:notification_channels:disable': {
+    area: 'Subscriptions',
+    description: 'a channel was disabled, by a user or because its receiver is gone',
+    data: [...CHANNEL_KEYS, 'reason'],
+    sentence:
+      'disabled channel **{channel}**[: {reason}] | channel **{channel}** was disabled[: {reason}]',
+  },
+  'api:notification_channels:rotate_secret': {
+    area: 'Subscriptions',
+    description: 'the secret of a channel was replaced',
+    data: CHANNEL_KEYS,
+    sentence:
+      'replaced the secret of channel **{channel}** | secret of channel **{channel}** was replaced',
+  },
+  'api:notification_channels:test': {
+    area: 'Subscriptions',
+    description: 'a channel was tested with an event that is not stored',
+    data: [...CHANNEL_KEYS, ...TEST_KEYS],
+    sentence: 'tested channel **{channel}** | channel **{channel}** was tested',
+  },
+  'daybook:test': {
+    area: 'Subscriptions',
+    description: 'a test of a channel; it is delivered but not stored',
+    data: ['channel', 'subscription'],
+    sentence: '| test of channel **{channel}**[ for subscription **{subscription}**]',
+  },
 } as const satisfies Readonly<Record<string, EventTypeDefinition>>
+
+/**
+ * The registry of a log: the given types and those that the log itself records. Where both define a type, that of the host
+ * counts, with the data keys of both.
+ */
+export function withOwnTypes<Types extends EventTypes>(types: Types): Types {
+  const own: EventTypes = ownEventTypes
+  const all: Record<string, EventTypeDefinition> = { ...own, ...types }
+  for (const [type, { data: ownKeys }] of Object.entries(own)) {
+    const given = all[type]!
+    if (Array.isArray(given.data) && given.data !== ownKeys)
+      all[type] = { ...given, data: [...new Set([...given.data, ...(ownKeys as string[])])] }
+  }
+  return all as Types
+}

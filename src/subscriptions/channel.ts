@@ -1,5 +1,5 @@
 import type { Duration } from '../event/duration.js'
-import type { AuditEvent } from '../event/event.js'
+import type { AuditEvent, JsonObject } from '../event/event.js'
 import type { EventTypes } from '../event/event-types.js'
 import type { Subscription } from './subscription.js'
 
@@ -42,7 +42,17 @@ export interface DeliveryContext {
   readonly types: EventTypes
   /** Aborts when the log is closed, and when this process has lost the channel to another one. */
   readonly signal: AbortSignal
+  /**
+   * Says what became of an e-mail. It is recorded as an event of the type if the delivery is accepted, or fails for the first
+   * time with these events; not for the retries in between.
+   */
+  readonly report: Report
 }
+
+/** The types that a channel may report: their data and that of the subscription become an event. */
+export type ReportType = 'info:email:sent' | 'error:email:send_failed'
+
+export type Report = (type: ReportType, data: JsonObject) => void
 
 /** What went wrong in a delivery. `thrown`: a function of the host threw something else than a {@link DeliveryError}. */
 export type DeliveryFault =

@@ -58,6 +58,34 @@ export function afterParking(cursor: CursorState, position: string): CursorState
   return atPosition(rest, position)
 }
 
+/** The channel is disabled: what was to be tried again will pass. */
+export function withoutFailure(cursor: CursorState): CursorState {
+  const { failure: _, suspectUntil: __, ...rest } = cursor
+  return rest
+}
+
+/** The events from `first` to the position have passed without being delivered. */
+export const afterSkipping = (
+  cursor: CursorState,
+  { first, position, count }: { first: string; position: string; count: number },
+): CursorState => ({
+  ...withoutFailure(cursor),
+  position,
+  skipped: (cursor.skipped ?? 0) + count,
+  skippedSince: cursor.skippedSince ?? first,
+})
+
+/** The cursor of a replay. Skipped events that it does not repeat stay skipped. */
+export function atReplay(
+  { delivered, skipped, skippedSince }: CursorState,
+  generation: number,
+  position: string,
+): CursorState {
+  const cursor = { generation, position, delivered }
+  if (skipped === undefined || skippedSince === undefined || position < skippedSince) return cursor
+  return { ...cursor, skipped, skippedSince }
+}
+
 function atPosition(cursor: CursorState, position: string): CursorState {
   const { suspectUntil, ...rest } = cursor
   const isSuspect = suspectUntil !== undefined && position < suspectUntil

@@ -1,16 +1,11 @@
 import { abortedError } from '../errors.js'
 import { pause } from '../async/pause.js'
-import type { EventTypes } from '../event/event-types.js'
+import type { AuditEvent } from '../event/event.js'
 import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
 import { type BatchBounds, batchBoundsOf, batchLength, isFull } from './batching.js'
-import { type Channel, type DeliveryError, toDeliveryError } from './channel.js'
-import {
-  type Checkpointed,
-  type Checkpoints,
-  MAX_UNSAVED_MS,
-  type MovingCursor,
-  type Saved,
-} from './checkpoints.js'
+import { type Attempted, attemptDelivery, type DeliveryTarget } from './attempt.js'
+import type { DeliveryError } from './channel.js'
+import type { Checkpointed, Checkpoints, MovingCursor, Saved } from './checkpoints.js'
 import {
   afterAcceptedProbe,
   afterDelivery,
@@ -18,6 +13,8 @@ import {
   type AfterFailure,
   afterParking,
   afterRefusedProbe,
+  afterSkipping,
+  withoutFailure,
 } from './cursor.js'
 import type { FeedOptions, FeedPage, SizedEvent } from './feed.js'
 import { deliveryChannel, type DeliveryMessage, type Outcomes } from './outcomes.js'
@@ -25,11 +22,10 @@ import type { WaitForRate } from './rate.js'
 import type { CursorState, ParkedState } from './states.js'
 import type { Subscription } from './subscription.js'
 
-export interface DeliveryLoopOptions {
+export interface DeliveryLoopOptions extends DeliveryTarget {
   readonly audit: object
-  readonly subscription: Subscription
-  readonly channel: Channel
-  readonly types: EventTypes
+  /** False if events pass without being delivered. */
+  readonly enabled: boolean
   /** Of the lease of the channel. */
   readonly epoch: number
   readonly cursor: CursorState
@@ -46,6 +42,8 @@ export interface DeliveryLoopOptions {
   readonly random: () => number
   /** How many events the subscription has parked already. */
   readonly countParked: (signal: AbortSignal) => Promise<number>
+  /** The receiver says that it is gone for good. */
+  readonly gone: (reason: string) => void
   /** The cursor belongs to another process, or was moved by something else. The loop has ended. */
   readonly ended: (loop: DeliveryLoop, saved: Exclude<Saved, 'saved'>) => void
 }
@@ -60,6 +58,8 @@ export interface DeliveryLoop extends Checkpointed {
 }
 
 const MAX_PARKED = 10_000
+/** The status of a receiver that asks for no further requests (RFC 9110, section 15.5.11). */
+const GONE = 410
 const STOP_MS = 5000
 const RETRY_MS = 1000
 /** How often a loop without a living heartbeat looks again. */
@@ -81,13 +81,6 @@ class Loop implements DeliveryLoop {
   #cursor: CursorState
   #saved: CursorState
   #parked: readonly ParkedState[] = []
-  /** Deliveries since then are not stored. */
-  #unsavedSince = Infinity
-  /** When the last checkpoint took the cursor, and whether a delivery has moved it since. */
-  #takenAt = 0
-  #hasMoved = false
-  /** Last event of the batch whose failure was recorded. What is left of it after halving is not recorded again. */
-  #failedTo = ''
   /** True if there are events since the last look. */
   #isWoken = false
   /** Ends the sleep of the deliveries. */
@@ -99,9 +92,10 @@ class Loop implements DeliveryLoop {
     this.#options = options
     this.subscription = options.subscription
     this.#bounds = batchBoundsOf(options.channel)
-    this.#cursor = options.cursor
+    this.#cursor = options.enabled ? options.cursor : withoutFailure(options.cursor)
     this.#saved = options.cursor
     this.#readTo = options.cursor.position
+    if (this.#cursor !== this.#saved) options.checkpoints.soon(this)
     this.#running = Promise.all([this.#read(), this.#run()])
   }
 
@@ -128,8 +122,6 @@ class Loop implements DeliveryLoop {
 
   moving(): MovingCursor | undefined {
     if (this.#cursor === this.#saved) return undefined
-    this.#takenAt = performance.now()
-    this.#hasMoved = false
     const { id, channel } = this.subscription
     const { epoch } = this.#options
     return { id, channel, epoch, cursor: this.#cursor, parked: this.#parked }
@@ -138,8 +130,6 @@ class Loop implements DeliveryLoop {
   settled({ cursor, parked }: MovingCursor, saved: Saved): void {
     if (saved === 'saved') {
       this.#saved = cursor
-      this.#unsavedSince = this.#hasMoved ? this.#takenAt : Infinity
-      this.#wake()
       this.#parked = this.#parked.filter((one) => !parked.includes(one))
       return
     }
@@ -192,10 +182,9 @@ class Loop implements DeliveryLoop {
 
   async #step(signal: AbortSignal): Promise<void> {
     this.#isWoken = false
-    const { isAlive, now, channel, checkpoints } = this.#options
+    const { isAlive, now, channel, checkpoints, enabled } = this.#options
     if (!isAlive()) return pause(NOT_ALIVE_MS, signal)
-    // The checkpoint that ends the sleep is under way, or is tried again.
-    if (performance.now() - this.#unsavedSince > MAX_UNSAVED_MS) return this.#sleep()
+    if (!enabled) return this.#events.length > 0 ? this.#skip() : this.#sleep()
     const hasDelivered = this.#cursor.delivered !== this.#saved.delivered
     if (channel.checkpoint === 'each' && hasDelivered) await checkpoints.now([this])
     const { failure } = this.#cursor
@@ -205,6 +194,15 @@ class Loop implements DeliveryLoop {
     if (signal.aborted) return
     if (isReady) await this.#deliverBatch(signal)
     else await this.#sleep()
+  }
+
+  /** Passes all events in memory. */
+  #skip(): void {
+    const events = this.#events.map(({ event }) => event)
+    const [first, position] = [events[0]!.created_at, events.at(-1)!.created_at]
+    this.#options.outcomes.skipped(this.subscription, events)
+    this.#move(afterSkipping(this.#cursor, { first, position, count: events.length }))
+    this.#remove(events.length)
   }
 
   /** True if the events of a batch that failed are in memory. */
@@ -242,8 +240,6 @@ class Loop implements DeliveryLoop {
   }
 
   #move(cursor: CursorState): void {
-    this.#unsavedSince = Math.min(this.#unsavedSince, performance.now())
-    this.#hasMoved = true
     this.#cursor = cursor
     this.#options.checkpoints.soon(this)
   }
@@ -256,68 +252,53 @@ class Loop implements DeliveryLoop {
 
   async #deliverBatch(signal: AbortSignal): Promise<void> {
     const length = batchLength(this.#events, this.#bounds, this.#cursor.failure?.boundary)
-    const batch = this.#events.slice(0, length)
+    const events = this.#events.slice(0, length).map(({ event }) => event)
     const attempt = (this.#cursor.failure?.attempts ?? 0) + 1
-    const error = await this.#attempt(batch, attempt, signal)
+    const { error, reports } = await this.#attempt(events, attempt, signal)
     // Also after an abort: what was accepted need not be repeated.
-    if (!error) {
-      const position = batch.at(-1)!.event.created_at
-      this.#move(afterDelivery(this.#cursor, position, length))
-      this.#remove(length)
-      return
-    }
-    if (signal.aborted) return
-    await this.#afterFailure(batch, error, signal)
+    if (error && signal.aborted) return
+    if (!error || !this.#cursor.failure)
+      this.#options.outcomes.reported(this.subscription, events, reports)
+    if (error) return this.#afterFailure(events, error, signal)
+    const position = events.at(-1)!.created_at
+    this.#move(afterDelivery(this.#cursor, position, length))
+    this.#remove(length)
   }
 
-  /** Returns the error if the channel does not accept the batch. */
   async #attempt(
-    batch: readonly SizedEvent[],
+    events: readonly AuditEvent[],
     attempt: number,
     signal: AbortSignal,
-  ): Promise<DeliveryError | undefined> {
-    const { channel, subscription, types, waitForRate, isAlive } = this.#options
+  ): Promise<Attempted> {
+    const { subscription, waitForRate, isAlive } = this.#options
     await waitForRate(signal)
     // The wait, or a suspended process, may have taken longer than the heartbeat lives.
     if (!isAlive()) throw abortedError(signal)
-    const events = batch.map(({ event }) => event)
-    const [first, last] = [events[0]!.id, events.at(-1)!.id]
-    const id = events.length === 1 ? first : `${first}_${last}`
-    const startedAt = performance.now()
-    let error: DeliveryError | undefined
-    try {
-      await channel.deliver(events, { id, subscription, attempt, types, signal })
-    } catch (thrown) {
-      error = toDeliveryError(thrown)
-    }
+    const attempted = await attemptDelivery(this.#options, events, attempt, signal)
     if (deliveryChannel.hasSubscribers) {
       const message: DeliveryMessage = {
         audit: this.#options.audit,
         subscription: subscription.name,
         channel: subscription.channel,
-        outcome: error ? 'failed' : 'delivered',
+        outcome: attempted.error ? 'failed' : 'delivered',
         events: events.length,
-        duration_ms: performance.now() - startedAt,
+        duration_ms: attempted.duration_ms,
       }
       deliveryChannel.publish(message)
     }
-    return error
+    return attempted
   }
 
   async #afterFailure(
-    batch: readonly SizedEvent[],
+    events: readonly AuditEvent[],
     error: DeliveryError,
     signal: AbortSignal,
   ): Promise<void> {
     const { outcomes, subscription, channel, now, random } = this.#options
-    const events = batch.map(({ event }) => event)
     const times = events.map(({ created_at }) => created_at)
     const attempt = (this.#cursor.failure?.attempts ?? 0) + 1
     const failed = { subscription, kind: channel.kind, events, error, attempt }
-    if (!this.#cursor.failure && times[0]! > this.#failedTo) {
-      this.#failedTo = times.at(-1)!
-      outcomes.failed(failed)
-    }
+    if (!this.#cursor.failure) outcomes.failed(failed)
     const { whenStuck } = subscription
     const next = afterFailure(this.#cursor, {
       times,
@@ -327,36 +308,35 @@ class Loop implements DeliveryLoop {
       random: random(),
     })
     this.#move(next.cursor)
+    if (error.status === GONE) return this.#options.gone(error.message)
     const { action, cursor, probed } =
-      next.action === 'probe'
-        ? await this.#probe(batch, times, signal)
-        : { ...next, probed: undefined }
+      next.action === 'probe' ? await this.#probe(times, signal) : { ...next, probed: undefined }
     if (signal.aborted) return
     this.#move(cursor)
     if (action !== 'park') return
     if ((await this.#options.countParked(signal)) >= MAX_PARKED) return
     outcomes.parked(failed)
-    await this.#park(batch[0]!, error, probed)
+    await this.#park(events[0]!, error, probed)
   }
 
   /** Tries the next matching event alone. If it is accepted, an event of the batch is at fault. */
   async #probe(
-    batch: readonly SizedEvent[],
     times: readonly string[],
     signal: AbortSignal,
-  ): Promise<AfterFailure & { readonly probed: SizedEvent | undefined }> {
-    const next = this.#events[batch.length]
+  ): Promise<AfterFailure & { readonly probed: AuditEvent | undefined }> {
+    const next = this.#events[times.length]?.event
     if (!next) return { action: 'retry', cursor: this.#cursor, probed: undefined }
-    const isAccepted = (await this.#attempt([next], 1, signal)) === undefined
-    if (isAccepted) return { ...afterAcceptedProbe(this.#cursor, times), probed: next }
+    const { error, reports } = await this.#attempt([next], 1, signal)
+    if (!error) this.#options.outcomes.reported(this.subscription, [next], reports)
+    if (!error) return { ...afterAcceptedProbe(this.#cursor, times), probed: next }
     return { action: 'retry', cursor: afterRefusedProbe(this.#cursor), probed: undefined }
   }
 
   /** Sets the event aside. With the event after it, if that was delivered as a probe, the loop goes on after both. */
   async #park(
-    { event }: SizedEvent,
+    event: AuditEvent,
     error: DeliveryError,
-    probed: SizedEvent | undefined,
+    probed: AuditEvent | undefined,
   ): Promise<void> {
     const { checkpoints, now } = this.#options
     const { failure, lastError } = this.#cursor
@@ -372,7 +352,7 @@ class Loop implements DeliveryLoop {
       },
     ]
     const parked = afterParking(this.#cursor, event.created_at)
-    this.#move(probed ? afterDelivery(parked, probed.event.created_at, 1) : parked)
+    this.#move(probed ? afterDelivery(parked, probed.created_at, 1) : parked)
     this.#remove(probed ? 2 : 1)
     await checkpoints.now([this])
   }

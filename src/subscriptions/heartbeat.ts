@@ -1,14 +1,14 @@
 import type { JsonValue } from '../event/event.js'
 import { type Microseconds, SECOND } from '../event/timestamp.js'
 import type { EventStore } from '../store/store.js'
-import { keyOf } from './states.js'
+import { keyOf, type OfferedChannel } from './states.js'
 
 /** How often a process says that it is alive. */
 export const HEARTBEAT_MS = 2000
 /** A process that has not said so for this long delivers nothing, and others take its channels. */
 export const LIVENESS_MS = 6000
 
-/** Says in the store that this process is alive, and what it can deliver to. */
+/** Says in the store that this process is alive, and to what it can deliver. */
 export interface Heartbeat {
   /** Calls `onLapsed` first if others may have taken this process for dead since the last heartbeat. */
   send(signal: AbortSignal, onLapsed: () => void): Promise<void>
@@ -23,7 +23,7 @@ export interface Heartbeat {
 export function createHeartbeat(
   store: EventStore,
   me: string,
-  channels: readonly string[],
+  channels: () => readonly OfferedChannel[],
 ): Heartbeat {
   const key = keyOf('deliverer', me)
   let renewals = 0
@@ -34,7 +34,7 @@ export function createHeartbeat(
     async send(signal, onLapsed) {
       // From before the call, so that others see the heartbeat for at least as long as this process relies on it.
       const since = performance.now()
-      const value = { renewals: ++renewals, channels } as unknown as JsonValue
+      const value = { renewals: ++renewals, channels: channels() } as unknown as JsonValue
       const write = (_: JsonValue | undefined, now: Microseconds): JsonValue => {
         time = { store: now, own: performance.now() }
         return value

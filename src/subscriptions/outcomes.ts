@@ -1,6 +1,9 @@
 import { channel as diagnosticsChannel } from 'node:diagnostics_channel'
+import { runOutside } from '../async/outside.js'
 import type { AuditEvent } from '../event/event.js'
+import type { Reported } from './attempt.js'
 import type { Channel, DeliveryError } from './channel.js'
+import type { ChannelState } from './states.js'
 import type { Subscription } from './subscription.js'
 
 /** Message of the diagnostics channel `daybook:delivery`: one for each attempt. */
@@ -16,8 +19,16 @@ export interface DeliveryMessage {
 
 export const deliveryChannel = diagnosticsChannel('daybook:delivery')
 
+export interface RecordOutcomeOptions {
+  readonly username?: string | null | undefined
+}
+
 /** Records a system event; resolves once it is stored. */
-export type RecordOutcome = (type: string, data: object) => Promise<unknown>
+export type RecordOutcome = (
+  type: string,
+  data: object,
+  options?: RecordOutcomeOptions,
+) => Promise<unknown>
 
 /*
  * The types by which deliveries report themselves. Without care they would be a loop: a subscription to all events whose
@@ -28,13 +39,22 @@ const OUTCOME_TYPES: ReadonlySet<string> = new Set([
   'api:event_subscriber:error',
   'api:notification:error',
   'api:event_processor:error',
+  'warn:notification_channel:disabled',
+  'warn:subscription:gap',
+  'info:email:sent',
+  'error:email:send_failed',
 ])
 
-const isOutcome = ({ type, system }: AuditEvent): boolean => system && OUTCOME_TYPES.has(type)
+/** Services may record events of some of these types themselves. Only those about subscriptions have this attribute. */
+const subscriptionOf = ({ type, system, attributes }: AuditEvent): unknown =>
+  system && OUTCOME_TYPES.has(type) ? attributes['subscription_id'] : undefined
 
 /** True for an event about deliveries of this subscription. It is not delivered to the subscription itself. */
-export const isOwnOutcome = (event: AuditEvent, id: string): boolean =>
-  isOutcome(event) && event.attributes['subscription_id'] === id
+export const isOwnOutcome = (event: AuditEvent, id: string): boolean => subscriptionOf(event) === id
+
+/** A delivery of nothing but outcomes leaves none: two subscriptions cannot report each other for ever. */
+const isSilent = (events: readonly AuditEvent[]): boolean =>
+  events.every((event) => subscriptionOf(event) !== undefined)
 
 /** What outcomes say about a failed attempt. */
 export interface FailedAttempt {
@@ -51,27 +71,36 @@ export interface Outcomes {
   failed(attempt: FailedAttempt): void
   /** The event is set aside. */
   parked(attempt: FailedAttempt): void
-  /** The filter cannot be read, so nothing is delivered. */
+  /** What the channel has said of the attempt. */
+  reported(
+    subscription: Subscription,
+    events: readonly AuditEvent[],
+    reports: readonly Reported[],
+  ): void
+  /** The events have passed, because the channel is disabled. */
+  skipped(subscription: Subscription, events: readonly AuditEvent[]): void
+  /** Nothing is delivered, because the filter or the rights of the owner cannot be read. */
   broken(subscription: Subscription, error: Error): void
+  /** Nothing is delivered to the channel, because it cannot be opened. */
+  channelBroken(channel: ChannelState, error: Error): void
 }
 
 export function createOutcomes(record: RecordOutcome): Outcomes {
+  /** Not in the context of the call that has led to it. */
+  const attemptRecord = (type: string, data: object): void =>
+    void runOutside(() => record(type, data)).catch(() => {})
   const report = (type: string, subscription: Subscription, data: object): void => {
     const { id, name, channel } = subscription
-    record(type, { subscription: name, subscription_id: id, channel, ...data }).catch(() => {})
+    attemptRecord(type, { ...data, subscription: name, subscription_id: id, channel })
   }
-  /** A delivery of nothing but outcomes leaves none: two subscriptions cannot report each other for ever. */
-  const isSilent = ({ events }: FailedAttempt): boolean => events.every(isOutcome)
   return {
-    failed(failed) {
-      if (isSilent(failed)) return
-      const { subscription, kind = 'function', error, attempt, events } = failed
+    failed({ subscription, kind = 'function', error, attempt, events }) {
+      if (isSilent(events)) return
       const type = kind === 'function' ? 'api:event_subscriber:error' : 'api:notification:error'
       report(type, subscription, { error: error.message, attempt, event_id: events[0]!.id })
     },
-    parked(failed) {
-      if (isSilent(failed)) return
-      const { subscription, error, attempt, events } = failed
+    parked({ subscription, error, attempt, events }) {
+      if (isSilent(events)) return
       const data = {
         error: error.message,
         attempt,
@@ -80,8 +109,21 @@ export function createOutcomes(record: RecordOutcome): Outcomes {
       }
       report('api:event_processor:error', subscription, data)
     },
+    reported(subscription, events, reports) {
+      if (isSilent(events)) return
+      for (const { type, data } of reports)
+        report(type, subscription, { ...data, event_id: events[0]!.id })
+    },
+    skipped(subscription, events) {
+      if (isSilent(events)) return
+      const data = { event_id: events[0]!.id, skipped_count: events.length }
+      report('warn:notification_channel:disabled', subscription, data)
+    },
     broken(subscription, error) {
       report('api:event_filter:error', subscription, { error: error.message })
+    },
+    channelBroken({ name, kind }, error) {
+      attemptRecord('api:notification:error', { channel: name, kind, error: error.message })
     },
   }
 }

@@ -2,26 +2,27 @@ import { randomUUID } from 'node:crypto'
 import { timeoutSignal } from '../async/timeout-signal.js'
 import { createHeartbeat, type Heartbeat, HEARTBEAT_MS, LIVENESS_MS } from './heartbeat.js'
 import { createLeases, type Leases, type LeasesOptions } from './leases.js'
-import { assign, createLatenessCheck, readPeers } from './peers.js'
+import { assign, readPeers } from './peers.js'
+import type { OfferedChannel } from './states.js'
 
 export interface OwnershipOptions extends Omit<LeasesOptions, 'me'> {
-  /** The channels in the code of this process. */
-  readonly channels: readonly string[]
+  /** The channels that this process has the code for. */
+  readonly channels: () => readonly OfferedChannel[]
   /** Called before the first heartbeat, until it resolves. */
   readonly prepare: (signal: AbortSignal) => Promise<void>
-  /** Called with the revision of the subscriptions after each heartbeat. Must not wait for deliveries. */
+  /** Called with the revision of the subscriptions and channels after each heartbeat. Must not wait for deliveries. */
   readonly seen: (revision: number) => void
 }
 
 /** Which channels this process delivers to. */
 export interface Ownership
   extends Pick<Leases, 'epochOf' | 'lose'>, Pick<Heartbeat, 'isAlive' | 'now'> {
+  /** Sends the next heartbeat at once, because the channels have changed. */
+  beatNow(): void
   /** Gives all channels up. */
   stop(): Promise<void>
 }
 
-/** How often this process looks while the heartbeat of another one is late, to see soon that it has expired. */
-const LATE_MS = 500
 /** How long `stop` waits to say that this process has ended. */
 const END_MS = 1000
 
@@ -32,10 +33,10 @@ export function startOwnership(options: OwnershipOptions): Ownership {
   const heartbeat = createHeartbeat(store, me, channels)
   const leases = createLeases({ ...options, me })
   const stop = new AbortController()
-  const hasLatePeer = createLatenessCheck(me)
-  let periodMs = HEARTBEAT_MS
   let isPrepared = false
   let timer: NodeJS.Timeout | undefined
+  /** True if the heartbeat under way is not the last one that is needed now. */
+  let isDue = false
 
   const beat = async (): Promise<void> => {
     using wait = timeoutSignal(LIVENESS_MS, stop.signal)
@@ -49,7 +50,6 @@ export function startOwnership(options: OwnershipOptions): Ownership {
     })
     const peers = await readPeers(store, signal)
     leases.compare(peers)
-    periodMs = hasLatePeer(peers) ? LATE_MS : HEARTBEAT_MS
     seen(peers.revision)
     const { claim, release } = assign(me, leases.held(), peers)
     for (const channel of claim) await leases.claim(channel, peers, signal)
@@ -60,12 +60,14 @@ export function startOwnership(options: OwnershipOptions): Ownership {
   let beating: Promise<void> = Promise.resolve()
   const run = (): void => {
     const startedAt = performance.now()
+    timer = undefined
+    isDue = false
     beating = beat()
       // The store is away. The next heartbeat tries again.
       .catch(() => {})
       .finally(() => {
         if (stop.signal.aborted) return
-        const ms = Math.max(0, periodMs - (performance.now() - startedAt))
+        const ms = isDue ? 0 : Math.max(0, HEARTBEAT_MS - (performance.now() - startedAt))
         // Keeps the process alive: it may do nothing else than deliver.
         timer = setTimeout(run, ms)
       })
@@ -77,6 +79,13 @@ export function startOwnership(options: OwnershipOptions): Ownership {
     lose: leases.lose,
     isAlive: heartbeat.isAlive,
     now: heartbeat.now,
+    beatNow() {
+      isDue = true
+      // Without a timer one is under way.
+      if (stop.signal.aborted || !timer) return
+      clearTimeout(timer)
+      run()
+    },
     async stop() {
       clearImmediate(first)
       stop.abort()

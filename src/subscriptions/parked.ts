@@ -1,9 +1,10 @@
 import { AuditLogError } from '../errors.js'
-import type { EventTypes } from '../event/event-types.js'
+import type { AuditEvent } from '../event/event.js'
 import type { Microseconds } from '../event/timestamp.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
-import { type Channel, toDeliveryError } from './channel.js'
+import { attemptDelivery, type DeliveryTarget } from './attempt.js'
 import { lastErrorOf } from './cursor.js'
+import type { Outcomes } from './outcomes.js'
 import type { WaitForRate } from './rate.js'
 import {
   changeStates,
@@ -13,7 +14,6 @@ import {
   readAll,
   scanStates,
 } from './states.js'
-import type { Subscription } from './subscription.js'
 
 /** An event that could not be delivered and was set aside. */
 export type Parked = ParkedState
@@ -30,7 +30,7 @@ export interface Redriven {
   readonly delivered: number
   /** Refused again, and still parked. */
   readonly failed: number
-  /** Cleaned meanwhile, so they cannot be delivered. */
+  /** Cleaned meanwhile, or no longer visible to the owner of the subscription, so they are not delivered. */
   readonly missed: number
 }
 
@@ -97,52 +97,48 @@ export async function discardParked(
   return chosen.length
 }
 
+export interface RedriveTarget extends DeliveryTarget {
+  readonly waitForRate: WaitForRate
+  readonly outcomes: Outcomes
+  /** False for an event that the owner of the subscription may no longer see. */
+  readonly mayDeliver: (event: AuditEvent) => boolean
+}
+
 /** Delivers the chosen parked events one by one, oldest first. */
 export async function redriveParked(
   store: EventStore,
-  { subscription, channel, types, waitForRate }: RedriveTarget,
+  target: RedriveTarget,
   which: 'all' | readonly string[],
   { signal = new AbortController().signal }: WaitOptions = {},
 ): Promise<Redriven> {
+  const { subscription, waitForRate, outcomes, mayDeliver } = target
   const { id } = subscription
   const counts = { delivered: 0, failed: 0, missed: 0 }
   for (const one of await choose(store, id, which, { signal })) {
+    const key = parkedKey(id, one.created_at)
     const event = await store.get(one.event_id, { signal })
-    if (!event) {
+    if (!event || !mayDeliver(event)) {
       counts.missed += 1
-      await setParked(store, parkedKey(id, one.created_at), { signal })
+      await setParked(store, key, { signal })
       continue
     }
     await waitForRate(signal)
     const attempts = one.attempts + 1
-    try {
-      await channel.deliver([event], {
-        id: event.id,
-        subscription,
-        attempt: attempts,
-        types,
-        signal,
-      })
-    } catch (thrown) {
-      const { message, kind, status } = toDeliveryError(thrown)
-      counts.failed += 1
-      await setParked(store, parkedKey(id, one.created_at), { signal }, (now) => ({
-        ...one,
-        attempts,
-        error: message,
-        last_error: lastErrorOf({ kind, status }, now),
-      }))
+    const { error, reports } = await attemptDelivery(target, [event], attempts, signal)
+    outcomes.reported(subscription, [event], reports)
+    if (!error) {
+      counts.delivered += 1
+      await setParked(store, key, { signal })
       continue
     }
-    counts.delivered += 1
-    await setParked(store, parkedKey(id, one.created_at), { signal })
+    const { message, kind, status } = error
+    counts.failed += 1
+    await setParked(store, key, { signal }, (now) => ({
+      ...one,
+      attempts,
+      error: message,
+      last_error: lastErrorOf({ kind, status }, now),
+    }))
   }
   return counts
-}
-
-export interface RedriveTarget {
-  readonly subscription: Subscription
-  readonly channel: Channel
-  readonly types: EventTypes
-  readonly waitForRate: WaitForRate
 }

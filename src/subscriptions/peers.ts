@@ -1,5 +1,4 @@
 import type { EventStore } from '../store/store.js'
-import { HEARTBEAT_MS } from './heartbeat.js'
 import {
   type DelivererState,
   type LeaseState,
@@ -16,7 +15,7 @@ export interface Peers {
   readonly deliverers: ReadonlyMap<string, DelivererState>
   /** By channel. */
   readonly leases: ReadonlyMap<string, LeaseState>
-  /** Of the subscriptions. */
+  /** Of the subscriptions and channels. */
   readonly revision: number
 }
 
@@ -25,6 +24,10 @@ export interface Assignment {
   readonly claim: readonly string[]
   readonly release: readonly string[]
 }
+
+/** The channels to which the process can deliver. */
+const usable = ({ channels }: DelivererState): string[] =>
+  channels.filter(({ broken }) => !broken).map(({ name }) => name)
 
 /** How many channels each living process holds. */
 function holdings({ deliverers, leases }: Peers): Map<string, number> {
@@ -44,11 +47,12 @@ function holdings({ deliverers, leases }: Peers): Map<string, number> {
 export function assign(me: string, owned: ReadonlySet<string>, peers: Peers): Assignment {
   const { deliverers, leases } = peers
   const counts = holdings(peers)
+  const offered = new Map(Array.from(deliverers, ([id, one]) => [id, new Set(usable(one))]))
   const canDeliver = (channel: string): string[] =>
-    Array.from(deliverers.keys()).filter((id) => deliverers.get(id)!.channels.includes(channel))
+    Array.from(offered.keys()).filter((id) => offered.get(id)!.has(channel))
   const fewest = (ids: readonly string[]): string | undefined =>
     ids.toSorted((a, b) => counts.get(a)! - counts.get(b)! || (a < b ? -1 : 1))[0]
-  const channels = new Set(Array.from(deliverers.values()).flatMap((one) => one.channels))
+  const channels = new Set(Array.from(deliverers.values()).flatMap(usable))
 
   const claim: string[] = []
   for (const channel of [...channels].toSorted()) {
@@ -71,25 +75,6 @@ export function assign(me: string, owned: ReadonlySet<string>, peers: Peers): As
     release.push(channel)
   }
   return { claim, release }
-}
-
-/** A heartbeat is late if this process has seen it unchanged for longer than this. */
-const LATE_AFTER_MS = 1.5 * HEARTBEAT_MS
-
-/** True if the heartbeat of another process is late. To be called with each look. */
-export function createLatenessCheck(me: string): (peers: Peers) => boolean {
-  let seen: ReadonlyMap<string, { readonly renewals: number; readonly since: number }> = new Map()
-  return ({ deliverers }) => {
-    const now = performance.now()
-    const others = [...deliverers].filter(([id]) => id !== me)
-    seen = new Map(
-      others.map(([id, { renewals }]) => {
-        const last = seen.get(id)
-        return [id, last?.renewals === renewals ? last : { renewals, since: now }]
-      }),
-    )
-    return [...seen.values()].some(({ since }) => now - since > LATE_AFTER_MS)
-  }
 }
 
 /** Reads what all processes have said. */

@@ -2,18 +2,16 @@ import { AuditLogError } from '../errors.js'
 import { BEGINNING, newestPosition } from '../tail/poll.js'
 import { formatTimestamp } from '../event/timestamp.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
+import { atReplay, withoutFailure } from './cursor.js'
+import type { ChangeDefinitions, Definitions, Write, Writes } from './definitions.js'
 import {
   changeStates,
   type CursorState,
   keyOf,
   parkedKey,
   parkedPrefix,
-  PREFIX,
   publicSubscription,
   readAll,
-  readState,
-  REVISION,
-  type RevisionState,
   type StateChange,
   type StoredSubscription,
 } from './states.js'
@@ -21,19 +19,35 @@ import { readTime, type Subscription } from './subscription.js'
 
 const MAX_SUBSCRIPTIONS = 1000
 const REMOVED_AT_ONCE = 100
+const NOTHING: Writes = new Map()
 
-/** The subscriptions in the store. Each change increases their revision, which makes other processes read them again. */
+/** A change, with what was stored before. */
+export interface Changed {
+  readonly before: Subscription
+  readonly after: Subscription
+}
+
+/** Changes the subscriptions in the store. */
 export interface Registry {
-  read(options?: WaitOptions): Promise<ReadonlyMap<string, StoredSubscription>>
-  get(id: string, options?: WaitOptions): Promise<StoredSubscription>
-  /** `NAME_TAKEN`, `INVALID_SUBSCRIPTION`. Delivers the events after `start`. */
-  create(subscription: Subscription, start: string, options?: WaitOptions): Promise<Subscription>
+  /**
+   * Delivers the events after `start`. Several processes may store a subscription in code: the first one decides where it
+   * begins. `NAME_TAKEN`, `INVALID_SUBSCRIPTION`.
+   */
+  create(
+    make: (present: Definitions) => Subscription,
+    start: string,
+    options?: WaitOptions,
+  ): Promise<Subscription>
   /** `UNKNOWN_SUBSCRIPTION`, `NAME_TAKEN`. */
-  update(id: string, change: Partial<Subscription>, options?: WaitOptions): Promise<Subscription>
+  update(
+    id: string,
+    change: (subscription: Subscription, present: Definitions) => Partial<Subscription>,
+    options?: WaitOptions,
+  ): Promise<Changed>
   /** Puts the cursor after this time. */
   replay(id: string, position: string, options?: WaitOptions): Promise<Subscription>
   /** Removes the subscription with all that belongs to it. `UNKNOWN_SUBSCRIPTION`. */
-  remove(id: string, options?: WaitOptions): Promise<void>
+  remove(id: string, options?: WaitOptions): Promise<Subscription>
 }
 
 /** The position before the first event that is delivered. */
@@ -47,45 +61,18 @@ export async function startPosition(
   return formatTimestamp(readTime(from, 'from') - 1)
 }
 
-type Write = (
-  id: string,
-  change: (present: StoredSubscription | undefined) => {
-    readonly next: StoredSubscription | undefined
-    readonly cursor?: (present: CursorState | undefined) => CursorState | undefined
-  },
-  options?: WaitOptions,
-) => Promise<void>
+/** A present one, or an error. */
+export function knownSubscription({ subscriptions }: Definitions, id: string): StoredSubscription {
+  const present = subscriptions.get(id)
+  if (present) return present
+  throw new AuditLogError('UNKNOWN_SUBSCRIPTION', `there is no subscription ${id}`)
+}
 
-/**
- * Changes one subscription and its cursor, in one transaction with the revision. `change` gets the subscription as it
- * is stored; what it refuses, it throws.
- */
-const createWrite =
-  (store: EventStore): Write =>
-  async (id, change, options) => {
-    const key = keyOf('subscription', id)
-    const cursorKey = keyOf('cursor', id)
-    let refusal: unknown
-    await changeStates(
-      store,
-      [REVISION, key, cursorKey],
-      (states) => {
-        refusal = undefined
-        try {
-          const { next, cursor } = change(states.get(key) as StoredSubscription | undefined)
-          const { revision = 0 } = (states.get(REVISION) as RevisionState | undefined) ?? {}
-          states.set(REVISION, { revision: revision + 1 })
-          states.set(key, next)
-          if (cursor)
-            states.set(cursorKey, cursor(states.get(cursorKey) as CursorState | undefined))
-        } catch (error) {
-          refusal = error
-        }
-      },
-      options,
-    )
-    if (refusal !== undefined) throw refusal
-  }
+function checkName({ subscriptions }: Definitions, id: string, name: string): void {
+  for (const [other, subscription] of subscriptions)
+    if (subscription.name === name && other !== id)
+      throw new AuditLogError('NAME_TAKEN', `there is a subscription ${name} already`)
+}
 
 /** Removes the parked events of a subscription, some in each transaction. */
 async function removeParked(
@@ -104,81 +91,73 @@ async function removeParked(
   }
 }
 
-/** A present one, or an error. */
-function known(id: string, present: StoredSubscription | undefined): StoredSubscription {
-  if (present) return present
-  throw new AuditLogError('UNKNOWN_SUBSCRIPTION', `there is no subscription ${id}`)
-}
+/** Writes the subscription, and what `move` makes of its cursor. */
+const writesOf = (next: StoredSubscription, move: (cursor: CursorState) => CursorState): Writes =>
+  new Map<string, Write>([
+    [keyOf('subscription', next.id), () => next],
+    [keyOf('cursor', next.id), (present) => (present ? move(present as CursorState) : undefined)],
+  ])
 
-export function createRegistry(store: EventStore): Registry {
-  const write = createWrite(store)
-  const read: Registry['read'] = (options) =>
-    readAll<StoredSubscription>(store, PREFIX.subscription, options)
-
-  const get: Registry['get'] = async (id, options) =>
-    known(id, await readState<StoredSubscription>(store, keyOf('subscription', id), options))
-
-  /** Two processes may take one name at the same moment; both subscriptions work. */
-  const checkName = async (id: string, name: string, options?: WaitOptions): Promise<void> => {
-    const all = await read(options)
-    for (const other of all.values())
-      if (other.name === name && other.id !== id)
-        throw new AuditLogError('NAME_TAKEN', `there is a subscription ${name} already`)
-    if (!all.has(id) && all.size >= MAX_SUBSCRIPTIONS)
-      throw new AuditLogError(
-        'INVALID_SUBSCRIPTION',
-        `a log has at most ${MAX_SUBSCRIPTIONS} subscriptions`,
-      )
-  }
-
+export function createRegistry(store: EventStore, change: ChangeDefinitions): Registry {
   return {
-    read,
-    get,
-    async create(subscription, position, options) {
-      await checkName(subscription.id, subscription.name, options)
-      const cursor: CursorState = { generation: 0, position, delivered: 0 }
-      const next: StoredSubscription = { ...subscription, generation: 0 }
-      // Several processes may store one in code: the first one decides where it begins.
-      await write(
-        subscription.id,
-        (present) => (present ? { next: present } : { next, cursor: () => cursor }),
-        options,
-      )
-      return subscription
-    },
-    async update(id, changed, options) {
-      if (changed.name !== undefined) await checkName(id, changed.name, options)
-      let result: StoredSubscription | undefined
-      const change = (present: StoredSubscription | undefined) => {
-        result = { ...known(id, present), ...changed }
-        return { next: result }
-      }
-      await write(id, change, options)
-      return publicSubscription(result!)
-    },
-    async replay(id, position, options) {
-      let result: StoredSubscription | undefined
-      const change = (present: StoredSubscription | undefined) => {
-        const found = known(id, present)
-        const generation = found.generation + 1
-        result = { ...found, generation }
-        const cursor = (last: CursorState | undefined): CursorState => ({
+    create: (make, position, options) =>
+      change((present) => {
+        const subscription = make(present)
+        const { id, name } = subscription
+        const known = present.subscriptions.get(id)
+        if (known) return { writes: NOTHING, result: publicSubscription(known) }
+        checkName(present, id, name)
+        if (present.subscriptions.size >= MAX_SUBSCRIPTIONS) {
+          const message = `a log has at most ${MAX_SUBSCRIPTIONS} subscriptions`
+          throw new AuditLogError('INVALID_SUBSCRIPTION', message)
+        }
+        const cursor: CursorState = { generation: 0, position, delivered: 0 }
+        const writes = new Map<string, Write>([
+          [keyOf('subscription', id), () => ({ ...subscription, generation: 0 })],
+          [keyOf('cursor', id), () => cursor],
+        ])
+        return { writes, result: subscription }
+      }, options),
+    update: (id, changed, options) =>
+      change((present) => {
+        const stored = knownSubscription(present, id)
+        const before = publicSubscription(stored)
+        const after = { ...before, ...changed(before, present) }
+        const result = { before, after }
+        checkName(present, id, after.name)
+        if (JSON.stringify(after) === JSON.stringify(before)) return { writes: NOTHING, result }
+        if (after.channel === before.channel) {
+          const write: Write = () => ({ ...stored, ...after })
+          return { writes: new Map([[keyOf('subscription', id), write]]), result }
+        }
+        // The process that delivers to the former channel must not store the cursor any more.
+        const generation = stored.generation + 1
+        const writes = writesOf({ ...stored, ...after, generation }, (cursor) => ({
+          ...withoutFailure(cursor),
           generation,
-          position,
-          delivered: last?.delivered ?? 0,
-        })
-        return { next: result, cursor }
-      }
-      await write(id, change, options)
-      return publicSubscription(result!)
-    },
+        }))
+        return { writes, result }
+      }, options),
+    replay: (id, position, options) =>
+      change((present) => {
+        const stored = knownSubscription(present, id)
+        const generation = stored.generation + 1
+        const writes = writesOf({ ...stored, generation }, (cursor) =>
+          atReplay(cursor, generation, position),
+        )
+        return { writes, result: publicSubscription(stored) }
+      }, options),
     async remove(id, options) {
-      const forget = (present: StoredSubscription | undefined) => {
-        known(id, present)
-        return { next: undefined, cursor: () => undefined }
-      }
-      await write(id, forget, options)
+      const removed = await change((present) => {
+        const subscription = publicSubscription(knownSubscription(present, id))
+        const writes = new Map<string, Write>([
+          [keyOf('subscription', id), () => undefined],
+          [keyOf('cursor', id), () => undefined],
+        ])
+        return { writes, result: subscription }
+      }, options)
       await removeParked(store, id, options)
+      return removed
     },
   }
 }

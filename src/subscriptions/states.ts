@@ -13,8 +13,29 @@ import type { Subscription } from './subscription.js'
 export interface DelivererState {
   /** Counts the renewals, because an unchanged value is not written. */
   readonly renewals: number
-  /** The channels in the code of the process. */
-  readonly channels: readonly string[]
+  /** The channels in the code of the process, and those of the kinds that it has. */
+  readonly channels: readonly OfferedChannel[]
+}
+
+/** A channel that a process has the code for. */
+export interface OfferedChannel {
+  readonly name: string
+  readonly kind: string
+  readonly in_code: boolean
+  /** The process cannot deliver to it, for example because it has no key for the secrets. */
+  readonly broken?: true
+}
+
+/** A channel that was created at run time, or one in code while it is disabled. */
+export interface ChannelState {
+  readonly name: string
+  readonly kind: string
+  readonly config: JsonObject
+  /** The secrets, encrypted; absent if there are none. */
+  readonly sealed?: string | undefined
+  readonly enabled: boolean
+  readonly disabled_reason: string | null
+  readonly in_code: boolean
 }
 
 /** Which process delivers to a channel. */
@@ -54,6 +75,12 @@ export interface CursorState {
   /** The receiver accepts other events, so one up to this `created_at` is the reason of the failure. */
   readonly suspectUntil?: string
   readonly lastError?: LastError
+  /** Number of events that passed while the channel was disabled. */
+  readonly skipped?: number
+  /** `created_at` of the first of them. */
+  readonly skippedSince?: string
+  /** Nothing is delivered, because the filter or the rights of the owner cannot be read. */
+  readonly broken?: true
 }
 
 /** An event that could not be delivered. */
@@ -66,7 +93,7 @@ export interface ParkedState {
   readonly last_error: LastError
 }
 
-/** Increases with each change of a subscription, so that processes need not read them all to see that nothing changed. */
+/** Increases with each change of a subscription or channel, so that processes need not read them all to see that nothing changed. */
 export interface RevisionState {
   readonly revision: number
 }
@@ -75,6 +102,7 @@ export const REVISION = 'subscriptions'
 
 export const PREFIX = {
   subscription: 'subscription:',
+  channel: 'channel:',
   cursor: 'cursor:',
   lease: 'lease:',
   deliverer: 'deliverer:',

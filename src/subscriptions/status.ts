@@ -2,7 +2,8 @@ import { oneCondition } from '../filter/ast.js'
 import { newestTime } from '../tail/poll.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
-import { readPeers } from './peers.js'
+import { type Definitions, readDefinitions } from './definitions.js'
+import { type Peers, readPeers } from './peers.js'
 import {
   type CursorState,
   type LastError,
@@ -19,9 +20,10 @@ export interface SubscriptionStatus {
   readonly channel: string
   /**
    * `live`: at most 10 seconds behind the newest event. `failing`: the last attempt failed and is repeated.
-   * `broken`: the filter cannot be read. `unowned`: no running process has the channel in its code.
+   * `disabled`: the channel is disabled, and events pass. `broken`: the filter or the channel cannot be used, or the rights of
+   * the owner cannot be read. `unowned`: no running process has the channel.
    */
-  readonly state: 'live' | 'catching_up' | 'failing' | 'paused' | 'broken' | 'unowned'
+  readonly state: 'live' | 'catching_up' | 'failing' | 'paused' | 'disabled' | 'broken' | 'unowned'
   /** Every matching event up to this `created_at` is delivered or parked. As of at most 5 seconds ago. */
   readonly position: string
   /** Time from the position to the newest event of the log. */
@@ -35,6 +37,10 @@ export interface SubscriptionStatus {
   /** The last failure, also if it is over. */
   readonly last_error: LastError | null
   readonly parked: number
+  /** Number of events that passed while the channel was disabled, since the subscription was made or replayed. */
+  readonly skipped: number
+  /** `created_at` of the first of them, where `replay` begins. */
+  readonly skipped_since: string | null
 }
 
 const LIVE_MS = 10_000
@@ -58,25 +64,26 @@ export async function readStatus(
   store: EventStore,
   { cursorOf, signal }: StatusOptions,
 ): Promise<readonly SubscriptionStatus[]> {
-  const subscriptions = await readAll<StoredSubscription>(store, PREFIX.subscription, { signal })
+  const definitions = await readDefinitions(store, { signal })
+  const { subscriptions } = definitions
   if (subscriptions.size === 0) return []
   const cursors = await readAll<CursorState>(store, PREFIX.cursor, { signal })
   const peers = await readPeers(store, signal)
   const parked = await countParked(store, signal)
   const newest = await newestTime(store, { signal })
   const oldest = await oldestTime(store, { signal })
-  const channels = new Set(Array.from(peers.deliverers.values()).flatMap((one) => one.channels))
+  const channelState = readChannelStates(peers, definitions)
   const statuses = Array.from(subscriptions.values(), (subscription) => {
     const { id, name, channel } = subscription
     const cursor = cursorOf(id) ?? cursors.get(id)
     if (!cursor) return undefined
-    const { position, delivered, failure, lastError } = cursor
+    const { position, delivered, failure, lastError, skipped, skippedSince } = cursor
     const lag_ms = lagOf(position, oldest, newest)
     const status: SubscriptionStatus = {
       id,
       name,
       channel,
-      state: stateOf(subscription, cursor, lag_ms, channels),
+      state: stateOf(subscription, cursor, lag_ms, channelState),
       position,
       lag_ms,
       delivered,
@@ -85,6 +92,8 @@ export async function readStatus(
       failing_since: failure ? formatTimestamp(failure.since) : null,
       last_error: lastError ?? null,
       parked: parked.get(id) ?? 0,
+      skipped: skipped ?? 0,
+      skipped_since: skippedSince ?? null,
     }
     return status
   })
@@ -93,15 +102,34 @@ export async function readStatus(
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
+/** Why nothing is delivered to a channel; `undefined` if a running process can deliver to it. */
+type ChannelCondition = (name: string) => 'disabled' | 'broken' | 'unowned' | undefined
+
+function readChannelStates({ deliverers }: Peers, { channels }: Definitions): ChannelCondition {
+  const disabled = [...channels.values()].filter(({ enabled }) => !enabled)
+  const offered = [...deliverers.values()].flatMap((one) => one.channels)
+  const namesOf = (some: readonly { readonly name: string }[]): ReadonlySet<string> =>
+    new Set(some.map(({ name }) => name))
+  const isDisabled = namesOf(disabled)
+  const isBroken = namesOf(offered)
+  const isUsable = namesOf(offered.filter(({ broken }) => !broken))
+  return (name) => {
+    if (isDisabled.has(name)) return 'disabled'
+    if (isUsable.has(name)) return undefined
+    return isBroken.has(name) ? 'broken' : 'unowned'
+  }
+}
+
 function stateOf(
   { paused, filter, channel }: StoredSubscription,
-  { failure }: CursorState,
+  { failure, broken }: CursorState,
   lagMs: number,
-  channels: ReadonlySet<string>,
+  channelState: ChannelCondition,
 ): SubscriptionStatus['state'] {
   if (paused) return 'paused'
-  if (!canRead(filter)) return 'broken'
-  if (!channels.has(channel)) return 'unowned'
+  if (broken || !canRead(filter)) return 'broken'
+  const ofChannel = channelState(channel)
+  if (ofChannel) return ofChannel
   if (failure) return 'failing'
   return lagMs <= LIVE_MS ? 'live' : 'catching_up'
 }

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { AuditLogError } from '../errors.js'
 import { type Duration, durationFault } from '../event/duration.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
@@ -23,6 +23,8 @@ export interface Subscription {
   /** For how long cleaning spares events that are not delivered yet; null if it does not. */
   readonly retain: Duration | null
   readonly paused: boolean
+  /** Whose rights limit the events, by the option `visible`; null for all events. */
+  readonly owner: string | null
   /** True if a process has the subscription in its code. */
   readonly in_code: boolean
 }
@@ -46,22 +48,20 @@ export interface SubscriptionDefinition extends SubscriptionOptions {
   readonly name: string
   /** @default false */
   readonly paused?: boolean | undefined
+  /** A user name, whose rights limit the events: see `SubscriptionsOptions.visible`. @default null */
+  readonly owner?: string | null | undefined
 }
 
 export type SubscriptionChange = Omit<Partial<SubscriptionDefinition>, 'from' | 'paused'>
 
-const NAME = /^[a-z0-9_-]{1,63}$/
+/** Of a subscription or a channel. */
+export const isName = (value: unknown): value is string =>
+  typeof value === 'string' && /^[a-z0-9_-]{1,63}$/.test(value)
+export const NAME_RULE = 'must be 1 to 63 lower-case letters, digits, _ or -'
 const DEFAULT_RETAIN: Duration = { days: 7 }
 
 const invalid = (member: string, problem: string): AuditLogError =>
   new AuditLogError('INVALID_SUBSCRIPTION', `${member} ${problem}`, { pointer: `/${member}` })
-
-/** The id of a subscription in code, the same in each process. */
-export function idOfName(name: string): string {
-  const hex = createHash('sha256').update(`daybook subscription ${name}`).digest('hex')
-  // A UUID of version 8: its bits are our own.
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
-}
 
 /** Throws `INVALID_SUBSCRIPTION` with a pointer to the wrong member. */
 export function readDefinition(
@@ -69,14 +69,22 @@ export function readDefinition(
   channels: ReadonlySet<string>,
   id: string | undefined,
 ): Subscription {
-  const { name, channel, whenStuck = 'park', retain = DEFAULT_RETAIN, paused = false } = given
-  if (typeof name !== 'string' || !NAME.test(name))
-    throw invalid('name', 'must be 1 to 63 lower-case letters, digits, _ or -')
+  const {
+    name,
+    channel,
+    whenStuck = 'park',
+    retain = DEFAULT_RETAIN,
+    paused = false,
+    owner = null,
+  } = given
+  if (!isName(name)) throw invalid('name', NAME_RULE)
   if (typeof channel !== 'string' || !channels.has(channel))
-    throw invalid('channel', `${JSON.stringify(channel)} is not a channel of a running process`)
+    throw invalid('channel', `${JSON.stringify(channel)} is not a channel`)
   if (whenStuck !== 'park' && whenStuck !== 'hold')
     throw invalid('whenStuck', 'must be park or hold')
   if (typeof paused !== 'boolean') throw invalid('paused', 'must be true or false')
+  if (owner !== null && (typeof owner !== 'string' || owner === ''))
+    throw invalid('owner', 'must be a user name or null')
   const retainFault = retain === null ? undefined : durationFault(retain)
   if (retainFault !== undefined) throw invalid('retain', retainFault)
   return {
@@ -88,6 +96,7 @@ export function readDefinition(
     whenStuck,
     retain: retain && { ...retain },
     paused,
+    owner,
     in_code: id !== undefined,
   }
 }

@@ -1,11 +1,10 @@
-import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 
 /*
  * Runs a campaign, which takes too long for the suite: `npm run attack -- <name> [--seed n] [--rounds n] [--from n]
- * [--seconds n] [--store name] [--table name]`. Prints its figures, and ends with exit code 1 if a round failed. The same seed
- * repeats it; `--from` leaves out the first rounds of campaigns that may be resumed, `--seconds` ends `deliveries` after the round in
- * which they are over, `--store` chooses the store of `deliveries` and `flips`, and `--table` a table of `flips`.
+ * [--store name] [--table name]`. Prints its figures, and ends with exit code 1 if a round failed. The same seed repeats it; `--from`
+ * leaves out the first rounds of campaigns that may be resumed, `--store` chooses the store of `flips`,
+ * and `--table` one of its tables.
  */
 
 export interface CampaignRun {
@@ -13,8 +12,6 @@ export interface CampaignRun {
   readonly rounds: number
   /** The first round to run, to resume. */
   readonly from: number
-  /** No further round begins after this time. */
-  readonly seconds?: number | undefined
   readonly store?: string | undefined
   readonly table?: string | undefined
   /** Reports a round that failed. */
@@ -34,7 +31,6 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string' },
     rounds: { type: 'string' },
     from: { type: 'string', default: '0' },
-    seconds: { type: 'string', default: 'Infinity' },
     store: { type: 'string' },
     table: { type: 'string' },
   },
@@ -50,7 +46,6 @@ const figures = await campaign.run({
   seed,
   rounds,
   from: Number(values.from),
-  seconds: Number(values.seconds),
   store: values.store,
   table: values.table,
   failed(what) {
@@ -58,6 +53,5 @@ const figures = await campaign.run({
     console.error(what)
   },
 })
-const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
-console.log({ campaign: name, commit, seed, rounds, failures: failures.length, ...figures })
+console.log({ campaign: name, seed, rounds, failures: failures.length, ...figures })
 process.exitCode = failures.length > 0 ? 1 : 0

@@ -1,28 +1,52 @@
-import { AuditLog, type AuditEvent, type Clock, DeliveryError, type EventStore } from 'daybook'
-import { manualClock } from 'daybook/testing'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import {
+  AuditLog,
+  type AuditEvent,
+  type ChannelKind,
+  DeliveryError,
+  type EventStore,
+  type SubscriptionsOptions,
+} from 'daybook'
 import { describe, expect, it, vi } from 'vitest'
 import { changeStates, type CursorState, keyOf } from '../../../src/subscriptions/states.js'
 import { saveCursors } from '../../../src/subscriptions/checkpoints.js'
-import { eachStore } from '../../support/event-stores.js'
+import { eachStore, type EventPlace } from '../../support/event-stores.js'
 
-const DAY = 24 * 3_600_000_000
 const FILTER = 'filter[type_eq]=test:number'
 
 const numbersOf = (events: readonly AuditEvent[]): unknown[] =>
   events.map(({ attributes }) => attributes['n'])
 
+/** A kind whose channels have a path, and a token that is a secret. */
+const hookKind = (
+  deliver: (path: string, events: readonly AuditEvent[]) => unknown,
+): ChannelKind => ({
+  read(given, present) {
+    const { path, token } = { ...present?.config, ...present?.secrets, ...given }
+    return { config: { path: path! }, secrets: { token: token! } }
+  },
+  open: ({ config }) => ({ deliver: (events) => deliver(config['path'] as string, events) }),
+  rotate: ({ config, secrets }) => ({ config, secrets: { token: [secrets['token']!, 'rotated'] } }),
+})
+
+const openHooks = (
+  store: EventStore,
+  kinds: Record<string, ChannelKind>,
+  options: SubscriptionsOptions = {},
+): AuditLog => {
+  const secretsKey = Buffer.alloc(32, 7).toString('base64')
+  return new AuditLog({ store, types: {}, subscriptions: { kinds, secretsKey, ...options } })
+}
+
 describe.each(eachStore)('on %s', (name, createPlace) => {
+  let place: EventPlace
+
   /** Opens the store once for memory, else once for each log, as processes do. */
-  async function withStores(
-    run: (open: (clock?: Clock) => EventStore) => Promise<void>,
-  ): Promise<void> {
-    const place = await createPlace()
-    let only: EventStore | undefined
-    const open = (clock?: Clock): EventStore => {
-      if (name !== 'memory') return place.open(clock)
-      only ??= place.open(clock)
-      return { ...only, close: async () => {} }
-    }
+  async function withStores(run: (open: () => EventStore) => Promise<void>): Promise<void> {
+    place = await createPlace()
+    const only = name === 'memory' ? place.open() : undefined
+    const open = (): EventStore => (only ? { ...only, close: async () => {} } : place.open())
     try {
       await run(open)
     } finally {
@@ -73,55 +97,6 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
     90_000,
   )
 
-  it(
-    'cleaning spares what paused and failing subscriptions still have to deliver, and after `retain` records what they miss',
-    () =>
-      withStores(async (open) => {
-        const clock = manualClock('2026-03-01T12:00:00Z')
-        let attempts = 0
-        const audit: AuditLog = new AuditLog({
-          store: open(clock),
-          types: {},
-          cleaning: { rules: [{ target: 'events', filter: FILTER, maxAge: { hours: 1 } }] },
-          subscriptions: {
-            channels: {
-              down: {
-                deliver() {
-                  attempts += 1
-                  throw new DeliveryError('network', 'connection refused')
-                },
-              },
-            },
-            subscriptions: { failing: { channel: 'down', filter: FILTER } },
-          },
-        })
-        const filter = `${FILTER}&filter[n_lt]=4`
-        const definition = { channel: 'down', filter, paused: true }
-        await audit.subscriptions.create({ ...definition, name: 'paused' })
-        await audit.subscriptions.create({ ...definition, name: 'unprotected', retain: null })
-        for (let n = 0; n < 10; n++) await audit.recordCustom('test:number', { n })
-        await vi.waitUntil(() => attempts > 0, { timeout: 30_000 })
-        const clean = async () => {
-          await audit.cleaning.run()
-          const { total } = await audit.count(FILTER)
-          const { events } = await audit.list('filter[type_eq]=warn:subscription:gap')
-          const gaps = events.map(({ attributes }) => {
-            const { subscription, missed_count, sampled } = attributes as Record<string, string>
-            return `${subscription}: ${missed_count}${sampled ? ', estimated' : ''}`
-          })
-          return { left: total, gaps: gaps.toSorted((a, b) => (a < b ? -1 : 1)) }
-        }
-        clock.advance(6 * DAY)
-        expect(await clean()).toEqual({ left: 10, gaps: [] })
-        clock.advance(2 * DAY)
-        const gaps = ['failing: 10', 'paused: 4', 'unprotected: 4']
-        expect(await clean()).toEqual({ left: 0, gaps })
-        expect(await clean()).toEqual({ left: 0, gaps })
-        await audit.close()
-      }),
-    90_000,
-  )
-
   it('stores a cursor only under the lease of its epoch, and where nobody else has put it elsewhere', () =>
     withStores(async (open) => {
       const store = open()
@@ -148,4 +123,134 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
       expect(await read()).toBeUndefined()
       await store.close()
     }))
+
+  it(
+    'delivers to channels that another log has created, changed and disabled',
+    () =>
+      withStores(async (open) => {
+        const delivered: unknown[] = []
+        const kind = hookKind((path, events) =>
+          delivered.push(...numbersOf(events).map((n) => `${path}${String(n)}`)),
+        )
+        const deliverer = openHooks(open(), { hook: kind })
+        const manager = openHooks(open(), { hook: kind }, { deliver: false })
+        const { channels } = manager.subscriptions
+        const { channel } = await channels.create({
+          name: 'hook',
+          kind: 'hook',
+          config: { path: '/a', token: 'tok_1' },
+        })
+        const made = { name: 'numbers', channel: 'hook', filter: FILTER }
+        const { id } = await manager.subscriptions.create(made)
+        const status = async () => (await manager.subscriptions.status())[0]!
+        await manager.recordCustom('test:number', { n: 1 })
+        await vi.waitUntil(() => delivered.length === 1, { timeout: 30_000 })
+        await channels.update(channel.id, { config: { path: '/b' } })
+        await vi.waitUntil(async () => (await status()).state === 'live', { timeout: 30_000 })
+        await channels.disable(channel.id, { reason: 'too much' })
+        await vi.waitUntil(async () => (await status()).state === 'disabled', { timeout: 30_000 })
+        // The other process may not have seen it yet.
+        await vi.waitUntil(
+          async () => {
+            await manager.recordCustom('test:number', { n: 2 })
+            return (await status()).skipped > 0
+          },
+          { timeout: 30_000, interval: 100 },
+        )
+        await channels.enable(channel.id)
+        await manager.subscriptions.replay(id, { from: 'beginning' })
+        await vi.waitUntil(() => delivered.filter((one) => one === '/b1').length === 1, {
+          timeout: 30_000,
+        })
+        await expect(channels.remove(channel.id)).rejects.toMatchObject({ code: 'IN_USE' })
+        await manager.subscriptions.remove(id)
+        await channels.remove(channel.id)
+        expect(await deliverer.subscriptions.channels.list()).toEqual([])
+        await Promise.all([deliverer.close(), manager.close()])
+      }),
+    90_000,
+  )
+
+  it(
+    'gives each name to one of several logs that take it at once, and removes no channel that is used',
+    () =>
+      withStores(async (open) => {
+        const logs = Array.from({ length: 3 }, () =>
+          openHooks(open(), { hook: hookKind(() => {}) }, { deliver: false }),
+        )
+        const settled = async (calls: readonly Promise<unknown>[]): Promise<unknown[]> =>
+          (await Promise.allSettled(calls)).flatMap((one) =>
+            one.status === 'rejected' ? [(one.reason as { code: unknown }).code] : [],
+          )
+        const config = { path: '/a', token: 'tok_1' }
+        const creating = logs.map(({ subscriptions: { channels } }) =>
+          channels.create({ name: 'hook', kind: 'hook', config }),
+        )
+        expect(await settled(creating)).toEqual(['NAME_TAKEN', 'NAME_TAKEN'])
+        const [channel] = await logs[0]!.subscriptions.channels.list()
+        for (let round = 0; round < 5; round++) {
+          const name = `numbers-${round}`
+          const made = await settled([
+            ...logs.map(({ subscriptions }) => subscriptions.create({ name, channel: 'hook' })),
+            logs[0]!.subscriptions.channels.remove(channel!.id),
+          ])
+          const used = (await logs[0]!.subscriptions.list()).filter((one) => one.name === name)
+          const [left] = await logs[0]!.subscriptions.channels.list()
+          expect(used).toHaveLength(left ? 1 : 0)
+          expect(made).toContain(left ? 'IN_USE' : 'INVALID_SUBSCRIPTION')
+          if (!left) break
+          await logs[1]!.subscriptions.remove(used[0]!.id)
+        }
+        await Promise.all(logs.map((log) => log.close()))
+      }),
+    60_000,
+  )
+
+  it(
+    'keeps secrets out of states and events, and out of the files',
+    () =>
+      withStores(async (open) => {
+        const store = open()
+        const token = 'tok_5cf1a0d2b7e94c63'
+        const warnings: unknown[] = []
+        const warn = (warning: unknown): unknown => warnings.push(warning)
+        process.on('warning', warn)
+        const audit = openHooks(store, {
+          hook: hookKind(() => {
+            throw new DeliveryError('status', 'refused', { status: 500 })
+          }),
+        })
+        const { channels } = audit.subscriptions
+        const config = { path: '/a', token }
+        const { channel } = await channels.create({ name: 'hook', kind: 'hook', config })
+        await channels.update(channel.id, { config: { path: '/b', token: `${token}-next` } })
+        await channels.rotateSecret(channel.id)
+        await audit.subscriptions.create({ name: 'numbers', channel: 'hook', filter: FILTER })
+        await audit.recordCustom('test:number', { n: 1 })
+        await vi.waitUntil(
+          async () => (await audit.subscriptions.status())[0]!.state === 'failing',
+          { timeout: 30_000 },
+        )
+        await channels.test(channel.id)
+        await channels.disable(channel.id)
+        const seen = [
+          await store.readStates('', { limit: 1000 }),
+          (await audit.list('limit=1000')).events,
+          await channels.list(),
+          await audit.subscriptions.status(),
+          warnings,
+        ]
+        expect(JSON.stringify(seen)).toContain('"sealed"')
+        expect(JSON.stringify(seen)).not.toContain(token)
+        await audit.close()
+        process.off('warning', warn)
+        const { demo } = place
+        if (demo.kind !== 'sqlite') return
+        const files = readdirSync(dirname(demo.filename))
+        expect(files.length).toBeGreaterThan(0)
+        for (const file of files)
+          expect(readFileSync(join(dirname(demo.filename), file)).includes(token)).toBe(false)
+      }),
+    60_000,
+  )
 })

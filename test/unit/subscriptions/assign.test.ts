@@ -7,7 +7,10 @@ const peersOf = (
   holders: Readonly<Record<string, string | null>>,
 ): Peers => ({
   deliverers: new Map(
-    Object.entries(abilities).map(([id, channels]) => [id, { renewals: 1, channels }]),
+    Object.entries(abilities).map(([id, names]) => {
+      const channels = names.map((name) => ({ name, kind: 'function', in_code: true }))
+      return [id, { renewals: 1, channels }]
+    }),
   ),
   leases: new Map(
     Object.entries(holders).map(([channel, holder]) => [channel, { holder, epoch: 1 }]),

@@ -39,6 +39,7 @@ describe('a definition', () => {
       whenStuck: 'park',
       retain: { days: 7 },
       paused: false,
+      owner: null,
       in_code: false,
     })
     expect(await audit.subscriptions.get(made.id)).toEqual(made)
@@ -134,7 +135,7 @@ describe('a definition', () => {
     const made = await manager.subscriptions.create({ name: 'errors', channel: 'other' })
     expect(made.channel).toBe('other')
     await expect(manager.subscriptions.redrive(made.id, 'all')).rejects.toMatchObject({
-      code: 'INVALID_OPTION',
+      code: 'CHANNEL_UNAVAILABLE',
     })
     await manager.close()
   })

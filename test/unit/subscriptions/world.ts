@@ -1,7 +1,9 @@
 import {
   type AuditEvent,
   AuditLog,
+  AuditLogError,
   type Channel,
+  type ChannelKind,
   type DeliveryContext,
   type EventStore,
   type SubscriptionsOptions,
@@ -19,24 +21,20 @@ export function fakeTime(): void {
 
 const STEP_MS = 50
 
-/** Lets this much faked time pass, in steps. */
-export async function advance(ms: number, stepMs = STEP_MS): Promise<void> {
-  for (let left = ms; left > 0; left -= stepMs) {
-    await vi.advanceTimersByTimeAsync(Math.min(left, stepMs))
+/** Lets this much faked time pass. */
+export async function advance(ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= STEP_MS) {
+    await vi.advanceTimersByTimeAsync(Math.min(left, STEP_MS))
     await turns()
   }
 }
 
 /** Lets faked time pass until the condition holds. Throws after `ms`. */
-export async function until(
-  condition: () => unknown,
-  ms = 60_000,
-  stepMs = STEP_MS,
-): Promise<void> {
+export async function until(condition: () => unknown, ms = 60_000): Promise<void> {
   await turns()
-  for (let passed = 0; !(await condition()); passed += stepMs) {
+  for (let passed = 0; !(await condition()); passed += STEP_MS) {
     if (passed >= ms) throw new Error(`still waiting after ${ms} ms: ${String(condition)}`)
-    await advance(stepMs, stepMs)
+    await advance(STEP_MS)
   }
 }
 
@@ -81,7 +79,8 @@ export const openLog = (
   store: EventStore,
   subscriptions: SubscriptionsOptions,
   types = {},
-): AuditLog => new AuditLog({ store, types, subscriptions })
+  options: { readonly strict?: boolean } = {},
+): AuditLog => new AuditLog({ store, types, subscriptions, ...options })
 
 /** Records events with the attributes `n` from `first` to `last`. */
 export async function recordNumbers(audit: AuditLog, first: number, last: number): Promise<void> {
@@ -95,4 +94,39 @@ export const numbers = (first: number, last: number): number[] =>
 export async function recorded(audit: AuditLog, start: string): Promise<AuditEvent[]> {
   const { events } = await audit.list(`filter[type_start]=${start}&limit=1000`)
   return [...events]
+}
+
+export const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64')
+
+/** A kind whose channels have a topic, and a token that is a secret. Their deliveries are given to `answer`. */
+export function topicKind(
+  answer: (topic: string, token: unknown, delivery: Delivery) => unknown = () => {},
+  options: Omit<Channel, 'deliver'> = {},
+): ChannelKind & { readonly opened: string[] } {
+  const opened: string[] = []
+  return {
+    opened,
+    read(given, present) {
+      const { topic, token } = { ...present?.config, ...present?.secrets, ...given }
+      if (typeof topic !== 'string')
+        throw new AuditLogError('INVALID_CHANNEL', 'no topic', { pointer: '/config/topic' })
+      const config = { topic }
+      if (token !== undefined) return { config, secrets: { token } }
+      return { config, secrets: { token: 'tok_first' }, secret: 'tok_first' }
+    },
+    open({ config, secrets }) {
+      const topic = config['topic'] as string
+      if (topic === 'missing') throw new AuditLogError('MISSING_DEPENDENCY', 'install topics')
+      opened.push(topic)
+      return recordingChannel((delivery) => answer(topic, secrets['token'], delivery), {
+        kind: 'topic',
+        ...options,
+      })
+    },
+    rotate: ({ config, secrets }) => ({
+      config,
+      secrets: { token: `${secrets['token'] as string}+` },
+      secret: `${secrets['token'] as string}+`,
+    }),
+  }
 }

@@ -1,0 +1,98 @@
+import type { EventStore, WaitOptions } from '../store/store.js'
+import { untilAborted } from '../errors.js'
+import {
+  changeStates,
+  type ChannelState,
+  PREFIX,
+  readAll,
+  readState,
+  REVISION,
+  type RevisionState,
+  type StoredSubscription,
+} from './states.js'
+
+/** The subscriptions and channels in the store. */
+export interface Definitions {
+  readonly revision: number
+  /** By id. */
+  readonly subscriptions: ReadonlyMap<string, StoredSubscription>
+  /** By id. */
+  readonly channels: ReadonlyMap<string, ChannelState>
+}
+
+/** The next value of a key from the present one; `undefined` removes the key. */
+export type Write = (present: unknown) => object | undefined
+
+/** What a change writes, by key. */
+export type Writes = ReadonlyMap<string, Write>
+
+/** Decides what to write, and what the change returns. What it refuses, it throws. May be called more than once. */
+export type Decide<Result> = (present: Definitions) => {
+  readonly writes: Writes
+  readonly result: Result
+}
+
+/**
+ * Changes definitions as if nothing else changed them meanwhile: names stay unique, and a channel that is used is not
+ * removed, also if several processes change them at once.
+ */
+export type ChangeDefinitions = <Result>(
+  decide: Decide<Result>,
+  options?: WaitOptions,
+) => Promise<Result>
+
+export async function readDefinitions(
+  store: EventStore,
+  options?: WaitOptions,
+): Promise<Definitions> {
+  // First, so that a change while the others are read is noticed.
+  const stored = await readState<RevisionState>(store, REVISION, options)
+  const subscriptions = await readAll<StoredSubscription>(store, PREFIX.subscription, options)
+  const channels = await readAll<ChannelState>(store, PREFIX.channel, options)
+  return { revision: stored?.revision ?? 0, subscriptions, channels }
+}
+
+export function createChangeDefinitions(store: EventStore): ChangeDefinitions {
+  let last: Promise<unknown> = Promise.resolve()
+
+  const changeNow = async <Result>(
+    decide: Decide<Result>,
+    options: WaitOptions,
+  ): Promise<Result> => {
+    for (;;) {
+      const present = await readDefinitions(store, options)
+      const { writes, result } = decide(present)
+      if (writes.size === 0 || (await write(store, present.revision, writes, options)))
+        return result
+    }
+  }
+  return (decide, options = {}) => {
+    // One after another: calls of one process would only repeat each other.
+    const turn = last.then(() => changeNow(decide, options))
+    last = turn.catch(() => {})
+    return untilAborted(turn, options.signal)
+  }
+}
+
+/** Resolves to false if the definitions have changed since this revision. */
+async function write(
+  store: EventStore,
+  revision: number,
+  writes: Writes,
+  options: WaitOptions,
+): Promise<boolean> {
+  let isCurrent = false
+  await changeStates(
+    store,
+    [REVISION, ...writes.keys()],
+    (states) => {
+      const stored = states.get(REVISION) as RevisionState | undefined
+      isCurrent = (stored?.revision ?? 0) === revision
+      if (!isCurrent) return
+      states.set(REVISION, { revision: revision + 1 })
+      for (const [key, change] of writes) states.set(key, change(states.get(key)))
+    },
+    options,
+  )
+  return isCurrent
+}

@@ -1,0 +1,97 @@
+import { AuditLogError } from '../errors.js'
+import type { WaitOptions } from '../store/store.js'
+import { unknownChannel } from './channel-registry.js'
+import { type Definitions, readDefinitions } from './definitions.js'
+import { channelIdOfName } from './in-code.js'
+import type { Management } from './manage.js'
+import type { ManageOptions, NotificationChannel } from './notification-channel.js'
+import { readPeers } from './peers.js'
+import type { ChannelState } from './states.js'
+
+export const invalidChannel = (member: string, problem: string): AuditLogError =>
+  new AuditLogError('INVALID_CHANNEL', `${member} ${problem}`, { pointer: `/${member}` })
+
+export const publicChannel = (
+  id: string,
+  { name, kind, config, enabled, disabled_reason, in_code }: ChannelState,
+): NotificationChannel => ({ id, name, kind, config, enabled, disabled_reason, in_code })
+
+/** A channel in code as it is while nothing is stored of it. */
+const ofCode = (name: string, kind: string): ChannelState => ({
+  name,
+  kind,
+  config: {},
+  enabled: true,
+  disabled_reason: null,
+  in_code: true,
+})
+
+/** The channels in the code of running processes and of this one, as they are stored or would be, by id. */
+export async function readCodeChannels(
+  { channels, store }: Pick<Management, 'channels' | 'store'>,
+  stored: Definitions['channels'],
+  signal: AbortSignal | undefined,
+): Promise<ReadonlyMap<string, ChannelState>> {
+  const { deliverers } = await readPeers(store, signal)
+  const offered = [...deliverers.values()].flatMap((one) => one.channels)
+  const inCode = [...offered, ...channels.offered()].filter(({ in_code }) => in_code)
+  return new Map(
+    inCode.map(({ name, kind }) => {
+      const id = channelIdOfName(name)
+      return [id, stored.get(id) ?? ofCode(name, kind)]
+    }),
+  )
+}
+
+/** All channels by id. Of a channel in code that no process has any more nothing is shown. */
+export async function readChannels(
+  management: Management,
+  { signal }: WaitOptions,
+): Promise<ReadonlyMap<string, ChannelState>> {
+  const { channels } = await readDefinitions(management.store, { signal })
+  const created = [...channels].filter(([, { in_code }]) => !in_code)
+  return new Map([...(await readCodeChannels(management, channels, signal)), ...created])
+}
+
+/** Throws `UNKNOWN_CHANNEL`. */
+export async function findChannel(
+  management: Management,
+  id: string,
+  options: WaitOptions,
+): Promise<ChannelState> {
+  const found = (await readChannels(management, options)).get(id)
+  if (found) return found
+  throw unknownChannel(id)
+}
+
+/** A channel that was created at run time. Throws `UNKNOWN_CHANNEL`, and `DEFINED_IN_CODE`. */
+export async function findCreated(
+  management: Management,
+  id: string,
+  options: WaitOptions,
+): Promise<ChannelState> {
+  const found = await findChannel(management, id, options)
+  if (!found.in_code) return found
+  const message = `the channel ${found.name} is defined in the code: change it there`
+  throw new AuditLogError('DEFINED_IN_CODE', message)
+}
+
+interface About extends Pick<ManageOptions, 'username'> {
+  readonly data?: object | undefined
+}
+
+/** Records what somebody did with a channel. */
+export const managedChannel = (
+  { managed }: Management,
+  action: string,
+  { id, name, kind }: Pick<NotificationChannel, 'id' | 'name' | 'kind'>,
+  { username, data }: About,
+): Promise<void> =>
+  managed(
+    `api:notification_channels:${action}`,
+    { channel: name, channel_id: id, kind, ...data },
+    { username },
+  )
+
+export const unavailable = (name: string): AuditLogError =>
+  new AuditLogError('CHANNEL_UNAVAILABLE', `this process cannot deliver to the channel ${name}`)

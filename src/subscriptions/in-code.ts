@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto'
+import { AuditLogError } from '../errors.js'
+import { durationFault } from '../event/duration.js'
+import type { Channel } from './channel.js'
+import type { ChannelKind } from './channel-kind.js'
+import { readDefinition, type Subscription, type SubscriptionOptions } from './subscription.js'
+
+/* What a host passes in its options. */
+
+/** The id of something in code, the same in each process. */
+function idOfName(what: string, name: string): string {
+  const hex = createHash('sha256').update(`daybook ${what} ${name}`).digest('hex')
+  // A UUID of version 8: its bits are our own.
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+export const channelIdOfName = (name: string): string => idOfName('channel', name)
+
+/** Throws `INVALID_OPTION` for a wrong channel or kind, and `INVALID_SUBSCRIPTION`. */
+export function readInCode(
+  subscriptions: Readonly<Record<string, SubscriptionOptions>>,
+  channels: Readonly<Record<string, Channel>>,
+  kinds: Readonly<Record<string, ChannelKind>>,
+): readonly Subscription[] {
+  for (const [name, channel] of Object.entries(channels)) checkChannel(name, channel)
+  for (const [name, kind] of Object.entries(kinds))
+    for (const method of ['read', 'open'] as const)
+      if (typeof (Object(kind) as ChannelKind)[method] !== 'function')
+        throw new AuditLogError('INVALID_OPTION', `the kind ${name}: ${method} must be a function`)
+  const names = new Set(Object.keys(channels))
+  return Object.entries(subscriptions).map(([name, given]) =>
+    readDefinition({ ...given, name }, names, idOfName('subscription', name)),
+  )
+}
+
+const isCount = (value: number | undefined): boolean =>
+  value === undefined || (Number.isInteger(value) && value >= 1)
+
+/** Throws `INVALID_OPTION`. */
+export function checkChannel(name: string, channel: Channel): void {
+  const given = Object(channel) as Channel
+  const { batch = {}, rate } = given
+  const problems = {
+    'deliver must be a function': typeof given.deliver !== 'function',
+    'batch.maxEvents must be a whole number of at least 1': !isCount(batch.maxEvents),
+    'batch.maxBytes must be a whole number of at least 1': !isCount(batch.maxBytes),
+    'batch.maxWait must be a Duration':
+      batch.maxWait !== undefined && durationFault(batch.maxWait) !== undefined,
+    'rate must be { count, per }':
+      rate !== undefined && (!isCount(rate.count) || durationFault(rate.per) !== undefined),
+  }
+  const problem = Object.entries(problems).find(([, isProblem]) => isProblem)?.[0]
+  if (problem !== undefined)
+    throw new AuditLogError('INVALID_OPTION', `the channel ${name}: ${problem}`)
+}

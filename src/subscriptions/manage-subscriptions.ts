@@ -1,0 +1,213 @@
+import { AuditLogError } from '../errors.js'
+import { compileFilter } from '../filter/evaluate.js'
+import type { WaitOptions } from '../store/store.js'
+import { type Definitions, readDefinitions } from './definitions.js'
+import { changesBetween, type Management, openChannel, refresh } from './manage.js'
+import { readCodeChannels, unavailable } from './find-channels.js'
+import type { ManageOptions } from './notification-channel.js'
+import { discardParked, readParked, redriveParked } from './parked.js'
+import { knownSubscription, startPosition } from './registry.js'
+import { type CursorState, keyOf, publicSubscription, readState } from './states.js'
+import { readDefinition, type Subscription } from './subscription.js'
+import type { ReplayOptions, Subscriptions } from './methods.js'
+import { testDelivery } from './test-delivery.js'
+
+/** Records what somebody did with a subscription. */
+const managedSubscription = (
+  { managed }: Management,
+  action: string,
+  { id, name, channel, filter }: Subscription,
+  { username, data }: Pick<ManageOptions, 'username'> & { readonly data?: object | undefined },
+): Promise<void> => {
+  const about = { subscription: name, subscription_id: id, channel, filter, ...data }
+  return managed(`api:subscriptions:${action}`, about, { username })
+}
+
+/** Finds subscriptions; throws `UNKNOWN_SUBSCRIPTION`. */
+const find = async (
+  management: Management,
+  id: string,
+  options: WaitOptions,
+): Promise<Subscription> =>
+  publicSubscription(knownSubscription(await readDefinitions(management.store, options), id))
+
+/** Returns the names of all channels, given those that were created at run time. */
+async function readChannelNames(
+  management: Management,
+  signal: AbortSignal | undefined,
+): Promise<(present: Definitions) => ReadonlySet<string>> {
+  const inCode = await readCodeChannels(management, new Map(), signal)
+  return ({ channels }) => {
+    const created = [...channels.values()].filter(({ in_code }) => !in_code)
+    return new Set([...inCode.values(), ...created].map(({ name }) => name))
+  }
+}
+
+type DefinitionMethods = Pick<Subscriptions, 'list' | 'get' | 'create' | 'update' | 'remove'>
+
+/** `inCode` are the subscriptions in the code of this process. */
+export function createDefinitions(
+  management: Management,
+  inCode: readonly Subscription[],
+): DefinitionMethods {
+  const { store, registry, check } = management
+  const checkChangeable = (id: string): void => {
+    const found = inCode.find((one) => one.id === id)
+    if (!found) return
+    const message = `the subscription ${found.name} is defined in the code: change it there`
+    throw new AuditLogError('DEFINED_IN_CODE', message)
+  }
+  return {
+    async list(given = {}) {
+      check(given.signal)
+      const { subscriptions } = await readDefinitions(management.store, given)
+      return Array.from(subscriptions.values(), publicSubscription).toSorted((a, b) =>
+        a.name < b.name ? -1 : 1,
+      )
+    },
+    async get(id, given = {}) {
+      check(given.signal)
+      const found = (await readDefinitions(management.store, given)).subscriptions.get(id)
+      return found && publicSubscription(found)
+    },
+    async create(definition, given = {}) {
+      check(given.signal)
+      const namesIn = await readChannelNames(management, given.signal)
+      const present = await readDefinitions(management.store, given)
+      const subscription = readDefinition(definition, namesIn(present), undefined)
+      const start = await startPosition(store, subscription.from, given)
+      const make = (now: Definitions): Subscription => ({
+        ...readDefinition(definition, namesIn(now), undefined),
+        id: subscription.id,
+      })
+      await registry.create(make, start, given)
+      await refresh(management)
+      await managedSubscription(management, 'create', subscription, given)
+      return subscription
+    },
+    async update(id, change, given = {}) {
+      check(given.signal)
+      checkChangeable(id)
+      const namesIn = await readChannelNames(management, given.signal)
+      const { before, after } = await registry.update(
+        id,
+        (present, definitions) => {
+          const merged = { ...present, ...change, from: 'now' }
+          const read = readDefinition(merged, namesIn(definitions), id)
+          // These members are not changed by `update`, so the stored ones stay.
+          const { from: _, in_code: __, paused: ___, ...changed } = read
+          return changed
+        },
+        given,
+      )
+      await refresh(management)
+      const data = changesBetween(before, after)
+      await managedSubscription(management, 'update', after, { ...given, data })
+      return after
+    },
+    async remove(id, given = {}) {
+      check(given.signal)
+      checkChangeable(id)
+      const removed = await registry.remove(id, given)
+      await refresh(management)
+      await managedSubscription(management, 'delete', removed, given)
+    },
+  }
+}
+
+export function createControls(
+  management: Management,
+): Pick<Subscriptions, 'pause' | 'resume' | 'replay' | 'test'> {
+  const { store, registry, check } = management
+  const setPaused = async (
+    id: string,
+    paused: boolean,
+    given: ManageOptions,
+  ): Promise<Subscription> => {
+    check(given.signal)
+    const { after } = await registry.update(id, () => ({ paused }), given)
+    await refresh(management)
+    await managedSubscription(management, paused ? 'pause' : 'resume', after, given)
+    return after
+  }
+  return {
+    pause: (id, given = {}) => setPaused(id, true, given),
+    resume: (id, given = {}) => setPaused(id, false, given),
+    async replay(id, given: ReplayOptions = {}) {
+      check(given.signal)
+      const from = given.from ?? (await skippedSince(management, id, given))
+      const position = await startPosition(store, from, given)
+      const next = await registry.replay(id, position, given)
+      await refresh(management)
+      await managedSubscription(management, 'replay', next, { ...given, data: { from } })
+      return next
+    },
+    async test(id, given = {}) {
+      check(given.signal)
+      const subscription = await find(management, id, given)
+      const { name, channel } = subscription
+      const open = await openChannel(management, channel, given)
+      if (!open) throw unavailable(channel)
+      const target = { subscription, channel: open.channel, types: management.types }
+      const result = await testDelivery(target, { channel, subscription: name }, given)
+      const { duration_ms: _, ...data } = result
+      await managedSubscription(management, 'test', subscription, { ...given, data })
+      return result
+    },
+  }
+}
+
+/** `created_at` of the first event that was skipped. Throws `INVALID_SUBSCRIPTION` if none was. */
+async function skippedSince(
+  management: Management,
+  id: string,
+  options: WaitOptions,
+): Promise<string> {
+  const { deliverer, store } = management
+  await find(management, id, options)
+  const stored = await readState<CursorState>(store, keyOf('cursor', id), options)
+  const since = (deliverer?.cursorOf(id) ?? stored)?.skippedSince
+  if (since !== undefined) return since
+  throw new AuditLogError('INVALID_SUBSCRIPTION', 'from is missing: no event was skipped', {
+    pointer: '/from',
+  })
+}
+
+export function createParked(
+  management: Management,
+): Pick<Subscriptions, 'parked' | 'redrive' | 'discard'> {
+  const { store, check, types, outcomes, rights } = management
+  return {
+    async parked(id, given = {}) {
+      check(given.signal)
+      await find(management, id, given)
+      return readParked(store, id, given)
+    },
+    async redrive(id, which, given = {}) {
+      check(given.signal)
+      const subscription = await find(management, id, given)
+      const open = await openChannel(management, subscription.channel, given)
+      if (!open) throw unavailable(subscription.channel)
+      if (!open.enabled)
+        throw new AuditLogError('CHANNEL_UNAVAILABLE', `the channel ${open.name} is disabled`)
+      const owned = await rights.ask(subscription.owner)
+      if (owned.error) {
+        const message = `the rights of ${subscription.owner} cannot be read`
+        throw new AuditLogError('CHANNEL_UNAVAILABLE', message, { cause: owned.error })
+      }
+      const mayDeliver = compileFilter(owned.where)
+      const { channel, waitForRate } = open
+      const target = { subscription, channel, types, waitForRate, outcomes, mayDeliver }
+      const redriven = await redriveParked(store, target, which, given)
+      await managedSubscription(management, 'redrive', subscription, { ...given, data: redriven })
+      return redriven
+    },
+    async discard(id, which, given = {}) {
+      check(given.signal)
+      const subscription = await find(management, id, given)
+      const count = await discardParked(store, id, which, given)
+      await managedSubscription(management, 'discard', subscription, { ...given, data: { count } })
+      return count
+    },
+  }
+}

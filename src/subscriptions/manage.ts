@@ -1,0 +1,64 @@
+import type { JsonValue } from '../event/event.js'
+import { changeData, type ChangeData } from '../event/changes.js'
+import { defaultJsonLimits } from '../event/json.js'
+import type { EventTypes } from '../event/event-types.js'
+import type { EventStore, WaitOptions } from '../store/store.js'
+import type { ChannelRegistry } from './channel-registry.js'
+import type { Deliverer } from './deliverer.js'
+import { readDefinitions } from './definitions.js'
+import type { ManageOptions } from './notification-channel.js'
+import type { OpenChannel, OpenChannels } from './open-channels.js'
+import type { Outcomes } from './outcomes.js'
+import type { Registry } from './registry.js'
+import type { Rights } from './rights.js'
+
+/** What the methods that manage subscriptions and channels share. */
+export interface Management {
+  readonly store: EventStore
+  readonly types: EventTypes
+  readonly registry: Registry
+  readonly channelRegistry: ChannelRegistry
+  readonly channels: OpenChannels
+  readonly outcomes: Outcomes
+  readonly rights: Rights
+  /** `undefined` if this process does not deliver. */
+  readonly deliverer: Deliverer | undefined
+  /** Throws `CLOSED` or `ABORTED`. */
+  readonly check: (signal: AbortSignal | undefined) => void
+  /** Records that somebody changed something. */
+  readonly managed: (type: string, data: object, options: ManageOptions) => Promise<void>
+}
+
+/** Makes this process deliver what is stored. Other processes see it at their next heartbeat. */
+export const refresh = async ({ deliverer }: Management): Promise<void> => deliverer?.refresh()
+
+/** The channel as it is stored now, if this process can deliver to it. */
+export async function openChannel(
+  { deliverer, channels, store }: Management,
+  name: string,
+  options: WaitOptions,
+): Promise<OpenChannel | undefined> {
+  if (deliverer) await deliverer.refresh()
+  else channels.update((await readDefinitions(store, options)).channels)
+  return channels.get(name)
+}
+
+/** What changed, for the event about it. */
+export const changesBetween = (before: object, after: object): ChangeData =>
+  changeData(withoutSecrets(before), withoutSecrets(after), defaultJsonLimits)
+
+/** Credentials, queries and fragments of URLs often hold secrets. */
+function withoutSecrets(value: unknown): JsonValue {
+  if (typeof value === 'string') return withoutQuery(value)
+  if (Array.isArray(value)) return value.map(withoutSecrets)
+  if (value === null || typeof value !== 'object') return value as JsonValue
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, withoutSecrets(member)]),
+  )
+}
+
+function withoutQuery(text: string): string {
+  if (!/^https?:/i.test(text) || !URL.canParse(text)) return text
+  const { origin, pathname } = new URL(text)
+  return origin + pathname
+}

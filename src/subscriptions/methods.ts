@@ -1,0 +1,52 @@
+import type { WaitOptions } from '../store/store.js'
+import type { ManageOptions, NotificationChannels, TestResult } from './notification-channel.js'
+import type { Parked, ParkedOptions, Redriven } from './parked.js'
+import type { SubscriptionStatus } from './status.js'
+import type { Subscription, SubscriptionChange, SubscriptionDefinition } from './subscription.js'
+
+export interface ReplayOptions extends ManageOptions {
+  /**
+   * Events from this `created_at` on are delivered again; `beginning` for all.
+   * @default `skipped_since`: the first event that passed while the channel was disabled
+   */
+  readonly from?: string | undefined
+}
+
+/**
+ * Sends matching events to channels. Every event that matches is delivered at least once, in the order of `created_at`, by one
+ * process at a time; another one takes over within about 8 seconds if that process dies. Methods reject with
+ * `UNKNOWN_SUBSCRIPTION` for an id that does not exist, `INVALID_SUBSCRIPTION`, `STORE_FAILED`, `ABORTED`, `CLOSED`.
+ */
+export interface Subscriptions {
+  /** In the order of their names. */
+  list(options?: WaitOptions): Promise<readonly Subscription[]>
+  get(id: string, options?: WaitOptions): Promise<Subscription | undefined>
+  /** Resolves once the subscription is stored. Events recorded from then on are delivered. `NAME_TAKEN` for a name in use. */
+  create(definition: SubscriptionDefinition, options?: ManageOptions): Promise<Subscription>
+  /** `NAME_TAKEN`; `DEFINED_IN_CODE` for a subscription in the code of this process. */
+  update(id: string, change: SubscriptionChange, options?: ManageOptions): Promise<Subscription>
+  /** Also removes its parked events. `DEFINED_IN_CODE` for a subscription in the code of this process. */
+  remove(id: string, options?: ManageOptions): Promise<void>
+  /** Deliveries end within about 2 seconds, in this process at once. The subscription keeps its position. */
+  pause(id: string, options?: ManageOptions): Promise<Subscription>
+  resume(id: string, options?: ManageOptions): Promise<Subscription>
+  /** Delivers events again, with the same ids. `INVALID_SUBSCRIPTION` without `from` if no event was skipped. */
+  replay(id: string, options?: ReplayOptions): Promise<Subscription>
+  /** Reads every subscription, and all parked events to count them. */
+  status(options?: WaitOptions): Promise<readonly SubscriptionStatus[]>
+  /** Parked events, oldest first. */
+  parked(id: string, options?: ParkedOptions): Promise<readonly Parked[]>
+  /**
+   * Delivers parked events again, all or those with these ids, from this process and out of order.
+   * `CHANNEL_UNAVAILABLE` if this process cannot deliver to the channel, or if it is disabled.
+   */
+  redrive(id: string, which: 'all' | readonly string[], options?: ManageOptions): Promise<Redriven>
+  /** Forgets parked events. Returns how many there were. */
+  discard(id: string, which: 'all' | readonly string[], options?: ManageOptions): Promise<number>
+  /** Delivers one event of the type `daybook:test`, which is not stored: see `NotificationChannels.test`. */
+  test(id: string, options?: ManageOptions): Promise<TestResult>
+  /** The channels of the log. */
+  readonly channels: NotificationChannels
+  /** Ends the deliveries of this process. */
+  close(): Promise<void>
+}

@@ -1,0 +1,91 @@
+import type { JsonObject } from '../event/event.js'
+import type { WaitOptions } from '../store/store.js'
+import type { DeliveryFault } from './channel.js'
+
+/** A channel that is in the code of a running process, or that users created. Without its secrets. */
+export interface NotificationChannel {
+  /** A UUID. That of a channel in code is derived from its name. */
+  readonly id: string
+  /** Unique in the store. Subscriptions name it. */
+  readonly name: string
+  /** A name of the option `kinds`; for a channel in code its `kind`, such as `function`. */
+  readonly kind: string
+  /** What users may see; `{}` for a channel in code. */
+  readonly config: JsonObject
+  /** False if events pass without being delivered. */
+  readonly enabled: boolean
+  /** Why it is disabled: what a user gave, or the answer of a receiver that is gone. */
+  readonly disabled_reason: string | null
+  /** True if a running process has the channel in its code. */
+  readonly in_code: boolean
+}
+
+export interface ChannelDefinition {
+  /** Lower-case letters, digits, `_` and `-`; at most 63. */
+  readonly name: string
+  /** A name of the option `kinds`. It cannot be changed. */
+  readonly kind: string
+  /** Checked by the kind. May contain secrets, which are stored encrypted and are not part of `NotificationChannel.config`. */
+  readonly config: JsonObject
+}
+
+/** Members of `config` that are not given keep their value. */
+export type ChannelChange = Partial<Pick<ChannelDefinition, 'name' | 'config'>>
+
+/** A channel, and the secret that the call has generated. */
+export interface ChannelWithSecret {
+  readonly channel: NotificationChannel
+  /** Shown this once; null if the call has generated none. */
+  readonly secret: string | null
+}
+
+export interface ManageOptions extends WaitOptions {
+  /** Who makes the change; null for nobody. @default the user of the actor: see `withActor` */
+  readonly username?: string | null | undefined
+}
+
+export interface DisableOptions extends ManageOptions {
+  /** Becomes `disabled_reason`. @default null */
+  readonly reason?: string | null | undefined
+}
+
+/** The result of a test. */
+export interface TestResult {
+  readonly accepted: boolean
+  /** The HTTP status of the response that refused the event; null if there is none. */
+  readonly status: number | null
+  /** What went wrong; null if the event was accepted. */
+  readonly fault: DeliveryFault | null
+  readonly duration_ms: number
+}
+
+/**
+ * The channels of a log: those in the code of running processes, and those that users created. Methods reject with
+ * `UNKNOWN_CHANNEL` for an id that does not exist, `STORE_FAILED`, `ABORTED`, `CLOSED`; those that change a channel also
+ * with `READ_ONLY`. Each change is recorded as an event such as `api:notification_channels:create`, without secrets.
+ */
+export interface NotificationChannels {
+  /** In the order of their names. */
+  list(options?: WaitOptions): Promise<readonly NotificationChannel[]>
+  get(id: string, options?: WaitOptions): Promise<NotificationChannel | undefined>
+  /**
+   * Resolves once the channel is stored. Processes that have its kind deliver to it within about 4 seconds. `INVALID_CHANNEL`,
+   * also for more than 100 channels; `NAME_TAKEN`; `NO_SECRETS_KEY` if it has secrets and there is no `secretsKey`.
+   */
+  create(definition: ChannelDefinition, options?: ManageOptions): Promise<ChannelWithSecret>
+  /** `INVALID_CHANNEL`, `NAME_TAKEN`, `NO_SECRETS_KEY`, `DEFINED_IN_CODE`; `IN_USE` for a new name while a subscription names it. */
+  update(id: string, change: ChannelChange, options?: ManageOptions): Promise<ChannelWithSecret>
+  /** `IN_USE` while a subscription names it, `DEFINED_IN_CODE`. */
+  remove(id: string, options?: ManageOptions): Promise<void>
+  /** Deliveries go on with the events that come from then on. Skipped ones come with `replay`. */
+  enable(id: string, options?: ManageOptions): Promise<NotificationChannel>
+  /** Events pass from within about 2 seconds on, in this process at once. Their subscriptions count them as `skipped`. */
+  disable(id: string, options?: DisableOptions): Promise<NotificationChannel>
+  /** Replaces the generated secret; both are valid for 24 hours. `INVALID_CHANNEL` if the kind generates none; `DEFINED_IN_CODE`. */
+  rotateSecret(id: string, options?: ManageOptions): Promise<ChannelWithSecret>
+  /**
+   * Delivers one event of the type `daybook:test`, which is not stored, from this process, also while the channel is disabled.
+   * Waits for at most 30 seconds. `CHANNEL_UNAVAILABLE` if this process cannot deliver to it.
+   */
+  test(id: string, options?: ManageOptions): Promise<TestResult>
+}

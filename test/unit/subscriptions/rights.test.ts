@@ -1,0 +1,190 @@
+import { type AuditLog, type EventStore, type SubscriptionsOptions, type Visible } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  advance,
+  fakeTime,
+  openLog,
+  recorded,
+  recordingChannel,
+  type RecordingChannel,
+  shared,
+  until,
+} from './world.js'
+
+const NUMBERS = 'filter[type_eq]=test:number'
+
+let store: EventStore
+let channel: RecordingChannel
+/** What users may see; a function that throws for an error. */
+let rights: Record<string, () => unknown>
+let asked: string[]
+const opened: AuditLog[] = []
+
+const open = (options: SubscriptionsOptions = {}): AuditLog => {
+  const audit = openLog(shared(store), {
+    channels: { search: channel },
+    visible: (owner) => {
+      asked.push(owner)
+      return rights[owner]?.() as Visible
+    },
+    ...options,
+  })
+  opened.push(audit)
+  return audit
+}
+
+const create = (audit: AuditLog, owner: string | null) =>
+  audit.subscriptions.create({ name: 'numbers', channel: 'search', filter: NUMBERS, owner })
+
+/** Records events of the users ann and bob in turns. */
+async function recordTurns(audit: AuditLog, first: number, last: number): Promise<void> {
+  for (let n = first; n <= last; n++)
+    await audit.recordCustom('test:number', { n }, { username: n % 2 === 0 ? 'ann' : 'bob' })
+}
+
+const stateOf = async (audit: AuditLog): Promise<string | undefined> =>
+  (await audit.subscriptions.status())[0]?.state
+
+beforeEach(() => {
+  fakeTime()
+  store = memoryStore()
+  channel = recordingChannel()
+  rights = { ann: () => ({ username_eq: 'ann' }) }
+  asked = []
+})
+afterEach(async () => {
+  let isClosed = false
+  void Promise.all(opened.splice(0).map((audit) => audit.close())).then(() => (isClosed = true))
+  await until(() => isClosed)
+  vi.useRealTimers()
+})
+
+describe('a subscription with an owner', () => {
+  it('gets the events that match its filter and that the owner may see', async () => {
+    const audit = open()
+    expect(await create(audit, 'ann')).toMatchObject({ owner: 'ann' })
+    await recordTurns(audit, 1, 6)
+    await until(() => channel.accepted().length === 3)
+    await advance(5000)
+    expect(channel.accepted()).toEqual([2, 4, 6])
+    expect(await audit.subscriptions.status()).toMatchObject([{ lag_ms: 0, state: 'live' }])
+  })
+
+  it('gets all events if the owner may see all, and if there is no owner or no option', async () => {
+    rights = { ann: () => 'all' }
+    const audit = open()
+    await create(audit, 'ann')
+    const { id } = await audit.subscriptions.create({ name: 'two', channel: 'search' })
+    expect(await audit.subscriptions.get(id)).toMatchObject({ owner: null })
+    await recordTurns(audit, 1, 2)
+    await until(() => channel.deliveries.length >= 2)
+    await advance(3000)
+    const ofFirst = channel.deliveries.filter(({ subscription }) => subscription.owner === 'ann')
+    expect(ofFirst.flatMap((delivery) => delivery.numbers)).toEqual([1, 2])
+    expect(new Set(asked)).toEqual(new Set(['ann']))
+  })
+
+  it('gets no event that the owner may no longer see, from within about a minute on', async () => {
+    const audit = open()
+    await create(audit, 'ann')
+    await recordTurns(audit, 1, 2)
+    await until(() => channel.accepted().length === 1)
+    const askedBefore = asked.length
+    rights = { ann: () => ({ username_eq: 'bob' }) }
+    await advance(65_000)
+    expect(asked.length - askedBefore).toBe(1)
+    await recordTurns(audit, 3, 6)
+    await until(() => channel.accepted().length === 3)
+    expect(channel.accepted()).toEqual([2, 3, 5])
+  })
+
+  it.each<[string, () => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new Error('the directory is down')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('the directory is down'))],
+    ['returns undefined', () => undefined],
+    ['returns a filter without conditions', () => ({ username_eq: '' })],
+    ['does not answer', () => new Promise(() => {})],
+  ])(
+    'gets nothing while `visible` %s, which is recorded once, and everything later',
+    async (_, wrong) => {
+      const audit = open()
+      await create(audit, 'ann')
+      await until(() => asked.length === 1)
+      rights = { ann: wrong }
+      await until(async () => (await stateOf(audit)) === 'broken', 90_000)
+      await recordTurns(audit, 1, 4)
+      await advance(200_000)
+      expect(channel.deliveries).toEqual([])
+      expect(await recorded(audit, 'api:event_filter:error')).toMatchObject([
+        { attributes: { subscription: 'numbers', channel: 'search' } },
+      ])
+      rights = { ann: () => ({ username_eq: 'ann' }) }
+      await until(() => channel.accepted().length === 2, 90_000)
+      expect(channel.accepted()).toEqual([2, 4])
+      expect(await stateOf(audit)).toBe('live')
+    },
+  )
+
+  it('stays broken in another process, which does not record it again', async () => {
+    rights = {}
+    const audit = open()
+    await create(audit, 'ann')
+    await until(async () => (await stateOf(audit)) === 'broken')
+    let isClosed = false
+    void opened
+      .pop()!
+      .close()
+      .then(() => (isClosed = true))
+    await until(() => isClosed)
+    const next = open()
+    await advance(70_000)
+    expect(await stateOf(next)).toBe('broken')
+    expect(await recorded(next, 'api:event_filter:error')).toHaveLength(1)
+  })
+
+  it('does not get a parked event again that the owner may no longer see', async () => {
+    channel = recordingChannel(
+      () => {
+        throw new Error('no')
+      },
+      { batch: { maxEvents: 1 } },
+    )
+    const audit = open()
+    const { id } = await create(audit, 'ann')
+    await recordTurns(audit, 2, 2)
+    const [event] = await recorded(audit, 'test:number')
+    const parked = {
+      event_id: event!.id,
+      created_at: event!.created_at,
+      parked_at: event!.created_at,
+      attempts: 3,
+      error: 'no',
+      last_error: { at: event!.created_at, kind: 'status' },
+    } as const
+    await store.updateState(`parked:${id}:${event!.created_at}`, () => parked)
+    rights = { ann: () => ({ username_eq: 'bob' }) }
+    expect(await audit.subscriptions.redrive(id, 'all')).toEqual({
+      delivered: 0,
+      failed: 0,
+      missed: 1,
+    })
+    rights = {}
+    await expect(audit.subscriptions.redrive(id, 'all')).rejects.toMatchObject({
+      code: 'CHANNEL_UNAVAILABLE',
+    })
+  })
+
+  it.each([[''], [7], [{}]])('must have a user name: %j is refused', async (owner) => {
+    const audit = open()
+    await expect(create(audit, owner as never)).rejects.toMatchObject({
+      code: 'INVALID_SUBSCRIPTION',
+      pointer: '/owner',
+    })
+  })
+})

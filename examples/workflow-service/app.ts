@@ -40,6 +40,8 @@ import { createNote, createNoteLive } from './notes.js'
 import type { Documents } from './documents/documents.js'
 import { OptionError, type ServiceOptions } from './options.js'
 import { answerProblems } from './problem.js'
+import { receivedPage } from './receivers/received-page.js'
+import { type Receivers, startReceivers } from './receivers/receivers.js'
 import { apiRoutes } from './routes/index.js'
 import { described, runDeferred } from './routes/request.js'
 import { seed } from './seed.js'
@@ -70,6 +72,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const { events, documents } = await openStores(store, timings.write)
   const settings = createSettings(documents, overrides)
   const resolveSource = createResolver(documents)
+  const receivers = options.receivers ? await startReceivers() : undefined
   const audit: Audit = new AuditLog({
     store: events,
     types: serviceEventTypes,
@@ -77,6 +80,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     strict: true,
     resolveSource,
     cleaning: cleaningOf(documents, settings),
+    ...(receivers && { subscriptions: receivers.subscriptions }),
   })
   audit.on('rejected', ({ type, error }) => {
     // Clients learn of their own events that were refused.
@@ -123,7 +127,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     workspace,
   }
 
-  const handle = createApp(service, audit, users).callback()
+  const app = createApp({ service, audit, users, receivers })
+  const handle = app.callback()
   // Requests are background work too, so that the stores stay open until the last one has ended.
   const server = createServer((request, response) =>
     background.run(() => handle(request, response)),
@@ -135,6 +140,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     await Promise.all([stopped, closed])
     await children.stop()
     await audit.close()
+    await receivers?.close()
     await removeWorkspace(documents, workspace)
     await documents.close()
   }
@@ -184,7 +190,14 @@ async function openEngine(
   })
 }
 
-function createApp(service: Service, audit: Audit, users: Readonly<Record<string, string>>): Koa {
+interface AppParts {
+  readonly service: Service
+  readonly audit: Audit
+  readonly users: Readonly<Record<string, string>>
+  readonly receivers: Receivers | undefined
+}
+
+function createApp({ service, audit, users, receivers }: AppParts): Koa {
   const app = new Koa()
   app.use(answerProblems)
   app.use(runDeferred(service.background.run))
@@ -195,6 +208,7 @@ function createApp(service: Service, audit: Audit, users: Readonly<Record<string
   app.use(refreshFirst(service.documents))
   app.use(auditRoutes(audit, { authorize: isAllowed }))
   app.use(auditPage(audit, { name: 'acme workflows' }))
+  if (receivers) app.use(receivedPage(receivers.received))
   app.use(async (ctx, next) => {
     if (ctx.path === '/') ctx.redirect('/audit')
     else await next()

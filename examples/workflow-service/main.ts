@@ -1,4 +1,11 @@
-import { readOverrides, readPort, readStore, readTraffic, wantsHistory } from './options.js'
+import {
+  readOverrides,
+  readPort,
+  readStore,
+  readTraffic,
+  wantsHistory,
+  wantsReceivers,
+} from './options.js'
 
 try {
   const store = readStore(process.env['DAYBOOK_STORE'])
@@ -6,16 +13,19 @@ try {
   const port = readPort(process.env['PORT'])
   // Only now, so that a missing package is an error like any other.
   const { startService } = await import('./app.js')
+  const receivers = wantsReceivers(process.stdout.isTTY, { traffic })
   const service = await startService({
     port,
     store,
     traffic,
     history: wantsHistory(process.stdout.isTTY, { store, traffic }),
+    receivers,
     overrides: readOverrides(process.env),
   })
   console.log(`workflow service at ${service.url}`)
   console.log(`audit page at ${service.url}/audit`)
   console.log('users: ann, bob, and eve, who may only read; the password of each is their name')
+  if (receivers) console.log(`webhooks and mails that arrive: ${service.url}/received`)
   const stop = (): void => {
     service.close().then(
       () => process.exit(0),

@@ -16,6 +16,8 @@ export interface ServiceOptions {
   readonly traffic: boolean
   /** Whether a log without events gets some days of history. */
   readonly history?: boolean
+  /** Whether the service has a receiver of webhooks and mails, and subscriptions that deliver to it. */
+  readonly receivers?: boolean
   readonly overrides?: Overrides
   readonly timings?: Partial<Timings>
 }
@@ -68,6 +70,12 @@ export const wantsHistory = (
   isTerminal: boolean | undefined,
   { store, traffic }: Pick<ServiceOptions, 'store' | 'traffic'>,
 ): boolean => isTerminal === true && traffic && store.kind !== 'memory'
+
+/** Receivers too are for people who try the service. */
+export const wantsReceivers = (
+  isTerminal: boolean | undefined,
+  { traffic }: Pick<ServiceOptions, 'traffic'>,
+): boolean => isTerminal === true && traffic
 
 const OVERRIDE = /^WORKFLOW_OVERRIDE_(\w+)$/
 

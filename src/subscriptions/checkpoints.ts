@@ -79,7 +79,7 @@ export interface Checkpointed {
 
 /** Stores the cursors of a process together, soon after they have moved. */
 export interface Checkpoints {
-  /** Events were delivered: stores the cursor within 250 ms. A kill repeats what was delivered in this time. */
+  /** Events were delivered: stores the cursor soon. A kill repeats what was delivered in this time. */
   soon(loop: Checkpointed): void
   /** The cursor only passed events that do not match: stores it within 5 s. A kill reads these events again. */
   later(loop: Checkpointed): void
@@ -89,7 +89,10 @@ export interface Checkpoints {
   stop(): void
 }
 
-const SOON_MS = 250
+/** No delivery begins while the cursor has not been stored for this long. So a kill repeats no more work than that. */
+export const MAX_UNSAVED_MS = 250
+/** Leaves time for the commit, so that deliveries need not wait for it. */
+const SOON_MS = 150
 const LATER_MS = 5000
 const TIMEOUT_MS = 5000
 

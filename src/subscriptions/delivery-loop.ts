@@ -3,9 +3,15 @@ import { pause } from '../async/pause.js'
 import type { AuditEvent } from '../event/event.js'
 import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
 import { type BatchBounds, batchBoundsOf, batchLength, isFull } from './batching.js'
-import { type Attempted, attemptDelivery, type DeliveryTarget } from './attempt.js'
+import { type Attempted, attemptDelivery, type DeliveryTarget, type Reported } from './attempt.js'
 import type { DeliveryError } from './channel.js'
-import type { Checkpointed, Checkpoints, MovingCursor, Saved } from './checkpoints.js'
+import {
+  type Checkpointed,
+  type Checkpoints,
+  MAX_UNSAVED_MS,
+  type MovingCursor,
+  type Saved,
+} from './checkpoints.js'
 import {
   afterAcceptedProbe,
   afterDelivery,
@@ -81,6 +87,13 @@ class Loop implements DeliveryLoop {
   #cursor: CursorState
   #saved: CursorState
   #parked: readonly ParkedState[] = []
+  /** Deliveries since then are not stored. */
+  #unsavedSince = Infinity
+  /** When the last checkpoint took the cursor, and whether a delivery has moved it since. */
+  #takenAt = 0
+  #hasMoved = false
+  /** Last event of the batch whose failure was recorded. What is left of it after halving is not recorded again. */
+  #failedTo = ''
   /** True if there are events since the last look. */
   #isWoken = false
   /** Ends the sleep of the deliveries. */
@@ -122,6 +135,8 @@ class Loop implements DeliveryLoop {
 
   moving(): MovingCursor | undefined {
     if (this.#cursor === this.#saved) return undefined
+    this.#takenAt = performance.now()
+    this.#hasMoved = false
     const { id, channel } = this.subscription
     const { epoch } = this.#options
     return { id, channel, epoch, cursor: this.#cursor, parked: this.#parked }
@@ -130,6 +145,8 @@ class Loop implements DeliveryLoop {
   settled({ cursor, parked }: MovingCursor, saved: Saved): void {
     if (saved === 'saved') {
       this.#saved = cursor
+      this.#unsavedSince = this.#hasMoved ? this.#takenAt : Infinity
+      this.#wake()
       this.#parked = this.#parked.filter((one) => !parked.includes(one))
       return
     }
@@ -185,6 +202,8 @@ class Loop implements DeliveryLoop {
     const { isAlive, now, channel, checkpoints, enabled } = this.#options
     if (!isAlive()) return pause(NOT_ALIVE_MS, signal)
     if (!enabled) return this.#events.length > 0 ? this.#skip() : this.#sleep()
+    // The checkpoint that ends the sleep is under way, or is tried again.
+    if (performance.now() - this.#unsavedSince > MAX_UNSAVED_MS) return this.#sleep()
     const hasDelivered = this.#cursor.delivered !== this.#saved.delivered
     if (channel.checkpoint === 'each' && hasDelivered) await checkpoints.now([this])
     const { failure } = this.#cursor
@@ -240,6 +259,8 @@ class Loop implements DeliveryLoop {
   }
 
   #move(cursor: CursorState): void {
+    this.#unsavedSince = Math.min(this.#unsavedSince, performance.now())
+    this.#hasMoved = true
     this.#cursor = cursor
     this.#options.checkpoints.soon(this)
   }
@@ -255,11 +276,13 @@ class Loop implements DeliveryLoop {
     const events = this.#events.slice(0, length).map(({ event }) => event)
     const attempt = (this.#cursor.failure?.attempts ?? 0) + 1
     const { error, reports } = await this.#attempt(events, attempt, signal)
+    if (error) {
+      if (signal.aborted) return
+      this.#recordFailure(events, error, reports)
+      return this.#afterFailure(events, error, signal)
+    }
     // Also after an abort: what was accepted need not be repeated.
-    if (error && signal.aborted) return
-    if (!error || !this.#cursor.failure)
-      this.#options.outcomes.reported(this.subscription, events, reports)
-    if (error) return this.#afterFailure(events, error, signal)
+    this.#options.outcomes.reported(this.subscription, events, reports)
     const position = events.at(-1)!.created_at
     this.#move(afterDelivery(this.#cursor, position, length))
     this.#remove(length)
@@ -289,6 +312,19 @@ class Loop implements DeliveryLoop {
     return attempted
   }
 
+  /** Records the first failure of a batch, and what the channel has said of it. */
+  #recordFailure(
+    events: readonly AuditEvent[],
+    error: DeliveryError,
+    reports: readonly Reported[],
+  ): void {
+    if (this.#cursor.failure || events[0]!.created_at <= this.#failedTo) return
+    this.#failedTo = events.at(-1)!.created_at
+    const { outcomes, subscription, channel } = this.#options
+    outcomes.failed({ subscription, kind: channel.kind, events, error, attempt: 1 })
+    outcomes.reported(subscription, events, reports)
+  }
+
   async #afterFailure(
     events: readonly AuditEvent[],
     error: DeliveryError,
@@ -298,7 +334,6 @@ class Loop implements DeliveryLoop {
     const times = events.map(({ created_at }) => created_at)
     const attempt = (this.#cursor.failure?.attempts ?? 0) + 1
     const failed = { subscription, kind: channel.kind, events, error, attempt }
-    if (!this.#cursor.failure) outcomes.failed(failed)
     const { whenStuck } = subscription
     const next = afterFailure(this.#cursor, {
       times,

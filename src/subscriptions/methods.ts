@@ -14,7 +14,7 @@ export interface ReplayOptions extends ManageOptions {
 
 /**
  * Sends matching events to channels. Every event that matches is delivered at least once, in the order of `created_at`, by one
- * process at a time; another one takes over within about 8 seconds if that process dies. Methods reject with
+ * process at a time; another one takes over within about 7 seconds if that process dies. Methods reject with
  * `UNKNOWN_SUBSCRIPTION` for an id that does not exist, `INVALID_SUBSCRIPTION`, `STORE_FAILED`, `ABORTED`, `CLOSED`.
  */
 export interface Subscriptions {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { timeoutSignal } from '../async/timeout-signal.js'
 import { createHeartbeat, type Heartbeat, HEARTBEAT_MS, LIVENESS_MS } from './heartbeat.js'
 import { createLeases, type Leases, type LeasesOptions } from './leases.js'
-import { assign, readPeers } from './peers.js'
+import { assign, createLatenessCheck, readPeers } from './peers.js'
 import type { OfferedChannel } from './states.js'
 
 export interface OwnershipOptions extends Omit<LeasesOptions, 'me'> {
@@ -23,6 +23,8 @@ export interface Ownership
   stop(): Promise<void>
 }
 
+/** How often this process looks while the heartbeat of another one is late, to see soon that it has expired. */
+const LATE_MS = 500
 /** How long `stop` waits to say that this process has ended. */
 const END_MS = 1000
 
@@ -33,6 +35,8 @@ export function startOwnership(options: OwnershipOptions): Ownership {
   const heartbeat = createHeartbeat(store, me, channels)
   const leases = createLeases({ ...options, me })
   const stop = new AbortController()
+  const hasLatePeer = createLatenessCheck(me)
+  let periodMs = HEARTBEAT_MS
   let isPrepared = false
   let timer: NodeJS.Timeout | undefined
   /** True if the heartbeat under way is not the last one that is needed now. */
@@ -50,6 +54,7 @@ export function startOwnership(options: OwnershipOptions): Ownership {
     })
     const peers = await readPeers(store, signal)
     leases.compare(peers)
+    periodMs = hasLatePeer(peers) ? LATE_MS : HEARTBEAT_MS
     seen(peers.revision)
     const { claim, release } = assign(me, leases.held(), peers)
     for (const channel of claim) await leases.claim(channel, peers, signal)
@@ -67,7 +72,7 @@ export function startOwnership(options: OwnershipOptions): Ownership {
       .catch(() => {})
       .finally(() => {
         if (stop.signal.aborted) return
-        const ms = isDue ? 0 : Math.max(0, HEARTBEAT_MS - (performance.now() - startedAt))
+        const ms = isDue ? 0 : Math.max(0, periodMs - (performance.now() - startedAt))
         // Keeps the process alive: it may do nothing else than deliver.
         timer = setTimeout(run, ms)
       })

@@ -1,4 +1,5 @@
 import type { EventStore } from '../store/store.js'
+import { HEARTBEAT_MS } from './heartbeat.js'
 import {
   type DelivererState,
   type LeaseState,
@@ -75,6 +76,25 @@ export function assign(me: string, owned: ReadonlySet<string>, peers: Peers): As
     release.push(channel)
   }
   return { claim, release }
+}
+
+/** A heartbeat is late if this process has seen it unchanged for longer than this. */
+const LATE_AFTER_MS = 1.5 * HEARTBEAT_MS
+
+/** True if the heartbeat of another process is late. To be called with each look. */
+export function createLatenessCheck(me: string): (peers: Peers) => boolean {
+  let seen: ReadonlyMap<string, { readonly renewals: number; readonly since: number }> = new Map()
+  return ({ deliverers }) => {
+    const now = performance.now()
+    const others = [...deliverers].filter(([id]) => id !== me)
+    seen = new Map(
+      others.map(([id, { renewals }]) => {
+        const last = seen.get(id)
+        return [id, last?.renewals === renewals ? last : { renewals, since: now }]
+      }),
+    )
+    return [...seen.values()].some(({ since }) => now - since > LATE_AFTER_MS)
+  }
 }
 
 /** Reads what all processes have said. */

@@ -1,10 +1,11 @@
+import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 
 /*
  * Runs a campaign, which takes too long for the suite: `npm run attack -- <name> [--seed n] [--rounds n] [--from n]
- * [--store name] [--table name]`. Prints its figures, and ends with exit code 1 if a round failed. The same seed repeats it; `--from`
- * leaves out the first rounds of campaigns that may be resumed, `--store` chooses the store of `flips`,
- * and `--table` one of its tables.
+ * [--seconds n] [--store name] [--table name]`. Prints its figures, and ends with exit code 1 if a round failed. The same seed
+ * repeats it; `--from` leaves out the first rounds of campaigns that may be resumed, `--seconds` ends `deliveries` after the round in
+ * which they are over, `--store` chooses the store of `deliveries` and `flips`, and `--table` a table of `flips`.
  */
 
 export interface CampaignRun {
@@ -12,6 +13,8 @@ export interface CampaignRun {
   readonly rounds: number
   /** The first round to run, to resume. */
   readonly from: number
+  /** No further round begins after this time. */
+  readonly seconds?: number | undefined
   readonly store?: string | undefined
   readonly table?: string | undefined
   /** Reports a round that failed. */
@@ -31,6 +34,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string' },
     rounds: { type: 'string' },
     from: { type: 'string', default: '0' },
+    seconds: { type: 'string', default: 'Infinity' },
     store: { type: 'string' },
     table: { type: 'string' },
   },
@@ -46,6 +50,7 @@ const figures = await campaign.run({
   seed,
   rounds,
   from: Number(values.from),
+  seconds: Number(values.seconds),
   store: values.store,
   table: values.table,
   failed(what) {
@@ -53,5 +58,6 @@ const figures = await campaign.run({
     console.error(what)
   },
 })
-console.log({ campaign: name, seed, rounds, failures: failures.length, ...figures })
+const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
+console.log({ campaign: name, commit, seed, rounds, failures: failures.length, ...figures })
 process.exitCode = failures.length > 0 ? 1 : 0

@@ -1,22 +1,36 @@
 import { execFileSync, spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
 import { parseArgs } from 'node:util'
 
 /*
- * Runs tests of rounds for longer than the suite does: `npm run soak -- <part of a file name> [--seconds n]`, such as
- * `npm run soak -- processes/faults`. Each test takes the seconds, 600 by default. DAYBOOK_SEED repeats those with a seed.
+ * Runs a campaign, or tests of rounds for longer than the suite does: `npm run soak -- deliveries [options of the campaign]`, or
+ * `npm run soak -- <part of a file name> [--seconds n]`, such as `npm run soak -- processes/faults`. Each test takes the seconds, 600
+ * by default. DAYBOOK_SEED repeats those with a seed.
  */
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { seconds: { type: 'string', default: '600' } },
-})
-const [name] = positionals
-if (!name || !(Number(values.seconds) > 0))
-  throw new Error('name tests, such as processes/faults, and a number of seconds')
-const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
-console.log(`${name} at ${commit}, ${values.seconds} seconds for each test`)
-const { status } = spawnSync('npx', ['vitest', 'run', name], {
-  stdio: 'inherit',
-  env: { ...process.env, DAYBOOK_SOAK_SECONDS: values.seconds },
-})
-process.exitCode = status ?? 1
+const args = process.argv.slice(2)
+const [name = ''] = args
+const run = (command: readonly string[], env: NodeJS.ProcessEnv): void => {
+  const { status } = spawnSync('npx', command, {
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+  })
+  process.exitCode = status ?? 1
+}
+
+if (/^[\w-]+$/.test(name) && fs.existsSync(path.join(import.meta.dirname, `${name}.ts`))) {
+  const threads = './test/support/typescript-threads.js'
+  run(['tsx', '--import', threads, 'test/campaigns/run.ts', ...args], {})
+} else {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { seconds: { type: 'string', default: '600' } },
+  })
+  if (positionals.length !== 1 || !(Number(values.seconds) > 0))
+    throw new Error('name tests, such as processes/faults, and a number of seconds')
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
+  console.log(`${positionals[0]} at ${commit}, ${values.seconds} seconds for each test`)
+  run(['vitest', 'run', ...positionals], { DAYBOOK_SOAK_SECONDS: values.seconds })
+}

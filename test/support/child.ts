@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import fs from 'node:fs'
 import path from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
+import { suspend } from './stopped.js'
 
 export interface Child {
   readonly process: ChildProcess
@@ -32,21 +31,6 @@ const TYPESCRIPT = ['tsx', './test/support/typescript-threads.js'].flatMap((hook
 function commandOf(file: string): readonly string[] {
   if (path.isAbsolute(file)) return [...TYPESCRIPT, file]
   return [path.join(inject('compiledFolder'), file.replace(/\.ts$/, '.js'))]
-}
-
-/** True if all threads of the process are stopped by a signal: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
-function isStopped(pid: number): boolean {
-  const threads = `/proc/${pid}/task`
-  const stateOf = (thread: string): string | undefined => {
-    try {
-      const stat = fs.readFileSync(`${threads}/${thread}/stat`, 'utf8')
-      return stat[stat.lastIndexOf(')') + 2]
-    } catch {
-      // It has just ended.
-      return undefined
-    }
-  }
-  return fs.readdirSync(threads).every((thread) => stateOf(thread) === 'T')
 }
 
 /** Runs a TypeScript file of this project, relative to its root, in a separate process. */
@@ -79,10 +63,7 @@ export function runScript(
         await Promise.race([once(child.stdout, 'data'), ended])
       }
     },
-    async suspend() {
-      child.kill('SIGSTOP')
-      while (!isStopped(child.pid!)) await delay(1)
-    },
+    suspend: () => suspend(child.pid!),
     async kill(signal = 'SIGKILL') {
       child.kill(signal)
       await ended

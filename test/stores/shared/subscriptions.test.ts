@@ -4,15 +4,18 @@ import {
   AuditLog,
   type AuditEvent,
   type ChannelKind,
+  type Clock,
   DeliveryError,
   type EventStore,
   type SubscriptionsOptions,
 } from 'daybook'
+import { manualClock } from 'daybook/testing'
 import { describe, expect, it, vi } from 'vitest'
 import { changeStates, type CursorState, keyOf } from '../../../src/subscriptions/states.js'
 import { saveCursors } from '../../../src/subscriptions/checkpoints.js'
 import { eachStore, type EventPlace } from '../../support/event-stores.js'
 
+const DAY = 24 * 3_600_000_000
 const FILTER = 'filter[type_eq]=test:number'
 
 const numbersOf = (events: readonly AuditEvent[]): unknown[] =>
@@ -43,10 +46,16 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
   let place: EventPlace
 
   /** Opens the store once for memory, else once for each log, as processes do. */
-  async function withStores(run: (open: () => EventStore) => Promise<void>): Promise<void> {
+  async function withStores(
+    run: (open: (clock?: Clock) => EventStore) => Promise<void>,
+  ): Promise<void> {
     place = await createPlace()
-    const only = name === 'memory' ? place.open() : undefined
-    const open = (): EventStore => (only ? { ...only, close: async () => {} } : place.open())
+    let only: EventStore | undefined
+    const open = (clock?: Clock): EventStore => {
+      if (name !== 'memory') return place.open(clock)
+      only ??= place.open(clock)
+      return { ...only, close: async () => {} }
+    }
     try {
       await run(open)
     } finally {
@@ -93,6 +102,55 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
         expect(await second.subscriptions.discard(id, 'all')).toBe(1)
         await second.close()
         expect(delivered).toEqual(Array.from({ length: 200 }, (_, n) => n).filter((n) => n !== 42))
+      }),
+    90_000,
+  )
+
+  it(
+    'cleaning spares what paused and failing subscriptions still have to deliver, and after `retain` records what they miss',
+    () =>
+      withStores(async (open) => {
+        const clock = manualClock('2026-03-01T12:00:00Z')
+        let attempts = 0
+        const audit: AuditLog = new AuditLog({
+          store: open(clock),
+          types: {},
+          cleaning: { rules: [{ target: 'events', filter: FILTER, maxAge: { hours: 1 } }] },
+          subscriptions: {
+            channels: {
+              down: {
+                deliver() {
+                  attempts += 1
+                  throw new DeliveryError('network', 'connection refused')
+                },
+              },
+            },
+            subscriptions: { failing: { channel: 'down', filter: FILTER } },
+          },
+        })
+        const filter = `${FILTER}&filter[n_lt]=4`
+        const definition = { channel: 'down', filter, paused: true }
+        await audit.subscriptions.create({ ...definition, name: 'paused' })
+        await audit.subscriptions.create({ ...definition, name: 'unprotected', retain: null })
+        for (let n = 0; n < 10; n++) await audit.recordCustom('test:number', { n })
+        await vi.waitUntil(() => attempts > 0, { timeout: 30_000 })
+        const clean = async () => {
+          await audit.cleaning.run()
+          const { total } = await audit.count(FILTER)
+          const { events } = await audit.list('filter[type_eq]=warn:subscription:gap')
+          const gaps = events.map(({ attributes }) => {
+            const { subscription, missed_count, sampled } = attributes as Record<string, string>
+            return `${subscription}: ${missed_count}${sampled ? ', estimated' : ''}`
+          })
+          return { left: total, gaps: gaps.toSorted((a, b) => (a < b ? -1 : 1)) }
+        }
+        clock.advance(6 * DAY)
+        expect(await clean()).toEqual({ left: 10, gaps: [] })
+        clock.advance(2 * DAY)
+        const gaps = ['failing: 10', 'paused: 4', 'unprotected: 4']
+        expect(await clean()).toEqual({ left: 0, gaps })
+        expect(await clean()).toEqual({ left: 0, gaps })
+        await audit.close()
       }),
     90_000,
   )

@@ -1,5 +1,6 @@
 import { type AuditLog, DeliveryError, type EventStore, withActor, currentActor } from 'daybook'
 import { memoryStore } from 'daybook/memory'
+import { faultyStore } from 'daybook/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { turns } from '../fake-store.js'
 import {
@@ -343,6 +344,30 @@ describe('events about failed deliveries', () => {
     )
     await advance(1000)
     expect(await recorded(audit, 'api:event_')).toHaveLength(1)
+  })
+})
+
+describe('while the store does not store positions', () => {
+  it('deliveries wait after 250 ms of work, and go on once it does', async () => {
+    const faulty = faultyStore(shared(store))
+    const channel = recordingChannel(() => new Promise((resolve) => setTimeout(resolve, 20)), {
+      batch: { maxEvents: 1 },
+    })
+    const audit = open(faulty, {
+      channels: { search: channel },
+      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
+    })
+    await recordNumbers(audit, 1, 100)
+    await until(() => channel.accepted().length > 0)
+    faulty.hang('updateStates')
+    await advance(1500)
+    const delivered = channel.accepted().length
+    expect(delivered).toBeLessThan(40)
+    await advance(1000)
+    expect(channel.accepted()).toHaveLength(delivered)
+    faulty.heal()
+    await until(() => channel.accepted().length === 100)
+    expect(channel.accepted()).toEqual(numbers(1, 100))
   })
 })
 

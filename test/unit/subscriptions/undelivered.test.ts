@@ -129,6 +129,24 @@ describe('a cleaning rule of age', () => {
     expect(await gaps(audit)).toMatchObject([{ attributes: { missed_count: 3 } }])
   })
 
+  it('spares what a receiver fails to accept for less than `retain`, and records exactly what was missed after it', async () => {
+    const channel = recordingChannel(() => {
+      throw new DeliveryError('network', 'connection refused')
+    })
+    const audit = openLog({ maxAge: { hours: 1 }, filter: NUMBERS }, channel)
+    await audit.subscriptions.create({ name: 'numbers', channel: 'search', filter: NUMBERS })
+    await recordNumbers(audit, 1, 8)
+    await until(() => channel.deliveries.length > 0)
+    clock.advance(6 * DAY)
+    await audit.cleaning.run()
+    expect(await left(audit)).toEqual(numbers(1, 8))
+    expect(await gaps(audit)).toEqual([])
+    clock.advance(2 * DAY)
+    await audit.cleaning.run()
+    expect(await left(audit)).toEqual([])
+    expect(await gaps(audit)).toMatchObject([{ attributes: { missed_count: 8, sampled: false } }])
+  })
+
   it('spares parked events', async () => {
     const channel = recordingChannel(
       ({ numbers: given }) => {

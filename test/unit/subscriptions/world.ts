@@ -21,20 +21,24 @@ export function fakeTime(): void {
 
 const STEP_MS = 50
 
-/** Lets this much faked time pass. */
-export async function advance(ms: number): Promise<void> {
-  for (let left = ms; left > 0; left -= STEP_MS) {
-    await vi.advanceTimersByTimeAsync(Math.min(left, STEP_MS))
+/** Lets this much faked time pass, in steps. */
+export async function advance(ms: number, stepMs = STEP_MS): Promise<void> {
+  for (let left = ms; left > 0; left -= stepMs) {
+    await vi.advanceTimersByTimeAsync(Math.min(left, stepMs))
     await turns()
   }
 }
 
 /** Lets faked time pass until the condition holds. Throws after `ms`. */
-export async function until(condition: () => unknown, ms = 60_000): Promise<void> {
+export async function until(
+  condition: () => unknown,
+  ms = 60_000,
+  stepMs = STEP_MS,
+): Promise<void> {
   await turns()
-  for (let passed = 0; !(await condition()); passed += STEP_MS) {
+  for (let passed = 0; !(await condition()); passed += stepMs) {
     if (passed >= ms) throw new Error(`still waiting after ${ms} ms: ${String(condition)}`)
-    await advance(STEP_MS)
+    await advance(stepMs, stepMs)
   }
 }
 

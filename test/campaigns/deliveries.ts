@@ -1,0 +1,373 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { AuditLog } from 'daybook'
+import fc from 'fast-check'
+import compile from '../support/global-compiled.js'
+import { startOwnPostgres } from '../support/postgres.js'
+import { allEvents } from '../support/reported-losses.js'
+import { suspend } from '../support/stopped.js'
+import { tempDir } from '../support/temp.js'
+import { type Arrivals, readArrivals } from './deliveries/arrivals.js'
+import { CHANNELS, type ChannelName, openStore, TYPE } from './deliveries/log.js'
+import { explainRepeats, type Interruption } from './deliveries/repeats.js'
+import type { Campaign } from './run.js'
+
+/*
+ * Three processes deliver one log to a function and to a webhook, whose receiver is a process too, while four writers record events
+ * and roll some of them back. In each round the process that delivers to one of the channels is killed with SIGKILL, or suspended
+ * with SIGSTOP until another process has taken over. At both channels every event must arrive, for the first time in the order of
+ * the log, and events may arrive again only if a position was not stored yet when its process was interrupted.
+ */
+
+const DELIVERERS = 3
+const ROUNDS_PER_LOG = 20
+/** Events that arrive at each channel before a round, so that it interrupts a process at work. */
+const EVENTS_BEFORE_ROUND = 20
+const MAX_TAKE_OVER_MS = 8000
+/** The work that a kill may repeat. */
+const MAX_REPEATED_MS = 250
+/** For what hangs, not for what is slow on a busy machine. */
+const HANGS_AFTER_MS = 60_000
+
+export interface DeliveryRound {
+  readonly channel: ChannelName
+  readonly signal: Interruption['signal']
+  readonly delayMs: number
+}
+
+export const deliveryRounds: fc.Arbitrary<DeliveryRound> = fc.record({
+  channel: fc.constantFrom(...CHANNELS),
+  signal: fc.constantFrom('SIGKILL', 'SIGSTOP'),
+  delayMs: fc.integer({ min: 0, max: 1000 }),
+})
+
+async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + HANGS_AFTER_MS
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`waited in vain until ${what}`)
+    await delay(10)
+  }
+}
+
+/** A process of the campaign, and the lines that it has printed. */
+interface Running {
+  readonly name: string
+  readonly process: ChildProcess
+  readonly lines: readonly string[]
+  /** Ends the process if it still runs. */
+  kill(): Promise<void>
+}
+
+/** Starts a compiled file of `test/campaigns/deliveries`; resolves when it has printed a line. */
+async function run(file: string, name: string, args: readonly string[]): Promise<Running> {
+  const child = spawn(process.execPath, [file, ...args], { stdio: ['pipe', 'pipe', 'pipe'] })
+  const lines: string[] = []
+  let rest = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    const [...complete] = (rest + text).split('\n')
+    rest = complete.pop()!
+    lines.push(...complete)
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  const ended = once(child, 'close')
+  await until(`${name} has started`, () => {
+    if (child.exitCode !== null) throw new Error(`${name} ended: ${stderr}`)
+    return lines.length > 0
+  })
+  return {
+    name,
+    process: child,
+    lines,
+    async kill() {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
+
+/** True if a write transaction can begin. Suspended processes may hold the lock of SQLite. */
+async function canWrite(location: string): Promise<boolean> {
+  if (location.startsWith('postgres')) return true
+  const database = new Database(location, { timeout: 0 })
+  try {
+    for (let attempt = 0; attempt < 100; attempt++) {
+      try {
+        database.exec('BEGIN IMMEDIATE; ROLLBACK')
+        return true
+      } catch {
+        await delay(10)
+      }
+    }
+    return false
+  } finally {
+    database.close()
+  }
+}
+
+export interface DeliveryFigures {
+  logs: number
+  rounds: number
+  events: number
+  /** Events that were rolled back. */
+  undone: number
+  /** Events that arrived again, at both channels. */
+  repeated: number
+  /** The longest time of work that was repeated. */
+  maxRepeatedMs: number
+  repeatsOver250Ms: number
+  /** The longest time until another process delivered to the channel. */
+  maxTakeOverMs: number
+  takeOversOver8s: number
+}
+
+export const noFigures = (): DeliveryFigures => ({
+  logs: 0,
+  rounds: 0,
+  events: 0,
+  undone: 0,
+  repeated: 0,
+  maxRepeatedMs: 0,
+  repeatsOver250Ms: 0,
+  maxTakeOverMs: 0,
+  takeOversOver8s: 0,
+})
+
+export interface DeliveriesRun {
+  /** The folder with the compiled sources. */
+  readonly compiled: string
+  /** A Postgres URL, or the name of an SQLite file. */
+  readonly location: string
+  readonly plan: readonly DeliveryRound[]
+  readonly figures: DeliveryFigures
+  /** No further round begins once it returns true. */
+  readonly isOver: () => boolean
+  readonly print: (line: string) => void
+}
+
+/** The processes of one log. */
+class Deliveries {
+  readonly arrivals: readonly Arrivals[]
+  readonly interruptions: Interruption[] = []
+  readonly #run: DeliveriesRun
+  readonly #folder: string
+  readonly #deliverers = new Map<string, Running>()
+  #started = 0
+  #receiver: Running | undefined
+  #writers: Running | undefined
+
+  constructor(run: DeliveriesRun, folder: string) {
+    this.#run = run
+    this.#folder = folder
+    this.arrivals = CHANNELS.map((channel) => readArrivals(folder, channel))
+  }
+
+  #start(role: string, name: string, args: readonly string[]): Promise<Running> {
+    const file = path.join(this.#run.compiled, `test/campaigns/deliveries/${role}.js`)
+    return run(file, name, args)
+  }
+
+  async #startDeliverer(): Promise<void> {
+    const name = `deliverer-${this.#started++}`
+    const args = [this.#run.location, this.#folder, name, this.#receiver!.lines[0]!]
+    this.#deliverers.set(name, await this.#start('deliverer', name, args))
+  }
+
+  async start(): Promise<void> {
+    this.#receiver = await this.#start('receiver', 'receiver', [this.#folder])
+    this.#writers = await this.#start('writers', 'writers', [this.#run.location])
+    for (let n = 0; n < DELIVERERS; n++) await this.#startDeliverer()
+  }
+
+  read(): void {
+    for (const one of this.arrivals) one.read()
+  }
+
+  /** The process that delivers to the channel. */
+  #holderOf(channel: ChannelName): string {
+    return this.arrivals.find((one) => one.channel === channel)!.all.at(-1)!.process
+  }
+
+  /** Waits until this many events have arrived at each channel since the call. */
+  async #progress(): Promise<void> {
+    this.read()
+    const counts = this.arrivals.map(({ keys }) => keys.size + EVENTS_BEFORE_ROUND)
+    await until('events arrive', () => {
+      this.read()
+      return this.arrivals.every(({ keys }, i) => keys.size >= counts[i]!)
+    })
+  }
+
+  /** Kills the process, or suspends it outside of a write transaction. */
+  async #interrupt(victim: Running, signal: Interruption['signal']): Promise<Interruption> {
+    for (;;) {
+      const from = Date.now()
+      if (signal === 'SIGKILL') await victim.kill()
+      else await suspend(victim.process.pid!)
+      const interruption = { process: victim.name, signal, from, to: Date.now() }
+      this.interruptions.push(interruption)
+      if (signal === 'SIGKILL' || (await canWrite(this.#run.location))) return interruption
+      victim.process.kill('SIGCONT')
+      this.#run.print(`${victim.name} was suspended within a transaction, and goes on`)
+      await delay(100)
+    }
+  }
+
+  /** Interrupts the process that delivers to a channel; returns how long each of its channels waited for another one, in milliseconds. */
+  async round({ channel, signal, delayMs }: DeliveryRound): Promise<readonly number[]> {
+    await this.#progress()
+    await delay(delayMs)
+    this.read()
+    const victim = this.#deliverers.get(this.#holderOf(channel))!
+    const held = this.arrivals.filter(({ all }) => all.at(-1)!.process === victim.name)
+    const { to } = await this.#interrupt(victim, signal)
+    const waits = await Promise.all(
+      held.map(async ({ all, channel }) => {
+        const successor = () => all.find(({ at, process }) => at > to && process !== victim.name)
+        await until(`another process delivers to the ${channel}`, () => {
+          this.read()
+          return successor() !== undefined
+        })
+        return successor()!.at - to
+      }),
+    )
+    if (signal === 'SIGKILL') {
+      this.#deliverers.delete(victim.name)
+      await this.#startDeliverer()
+    } else victim.process.kill('SIGCONT')
+    return waits
+  }
+
+  /** Ends the writers. Resolves to the keys of the events that are certainly stored, and of those that were rolled back. */
+  async endWriters(): Promise<{ kept: readonly string[]; undone: readonly string[] }> {
+    const { process: child, lines } = this.#writers!
+    const ended = once(child, 'close')
+    child.stdin!.end()
+    await ended
+    const keysOf = (word: string): string[] =>
+      lines.filter((line) => line.startsWith(word)).map((line) => line.slice(word.length))
+    return { kept: keysOf('kept '), undone: keysOf('undone ') }
+  }
+
+  async kill(): Promise<void> {
+    const all = [this.#receiver, this.#writers, ...this.#deliverers.values()]
+    for (const one of all) await one?.kill()
+  }
+}
+
+/** The keys of the events in the log, in order. The log has the events that are certainly stored, and none that was rolled back. */
+async function keysOfLog(
+  audit: AuditLog,
+  { kept, undone }: { kept: readonly string[]; undone: readonly string[] },
+): Promise<readonly string[]> {
+  let keys: readonly string[] = []
+  await until('committed events are visible', async () => {
+    // A call moves what was committed into the log.
+    await audit.recordCustom('test:end')
+    const events = (await allEvents(audit)).filter(({ type }) => type === TYPE)
+    keys = events.map(({ attributes }) => attributes['key'] as string)
+    const found = new Set(keys)
+    if (undone.some((key) => found.has(key))) throw new Error('an event was rolled back and stored')
+    return kept.every((key) => found.has(key))
+  })
+  return keys
+}
+
+/** Throws unless exactly these events have arrived. */
+function checkComplete({ channel, keys }: Arrivals, expected: readonly string[]): void {
+  const missing = expected.filter((key) => !keys.has(key))
+  if (missing.length > 0)
+    throw new Error(`missing at the ${channel}: ${missing.length}, such as ${missing[0]}`)
+  const known = new Set(expected)
+  const foreign = Array.from(keys.keys()).find((key) => !known.has(key))
+  if (foreign !== undefined)
+    throw new Error(`arrived at the ${channel}, but not stored: ${foreign}`)
+}
+
+/** Adds the repeats to the figures; returns a line for each interruption that caused some. */
+function addRepeats(
+  arrivals: Arrivals,
+  interruptions: readonly Interruption[],
+  figures: DeliveryFigures,
+): string[] {
+  return explainRepeats(arrivals, interruptions).map(({ interruption, events, ms }) => {
+    figures.repeated += events
+    figures.maxRepeatedMs = Math.max(figures.maxRepeatedMs, ms)
+    if (ms > MAX_REPEATED_MS) figures.repeatsOver250Ms += 1
+    const { signal, process } = interruption
+    return `${signal} of ${process}: ${events} events of ${ms} ms arrived again at the ${arrivals.channel}`
+  })
+}
+
+/** Runs the rounds on one log. Throws if an event is missing, out of order, or repeated without a reason. */
+export async function runDeliveries(run: DeliveriesRun): Promise<void> {
+  const { location, plan, figures, isOver, print } = run
+  const temp = tempDir()
+  const deliveries = new Deliveries(run, temp.dir)
+  const audit: AuditLog = new AuditLog({ store: openStore(location), types: {} })
+  try {
+    await deliveries.start()
+    for (const round of plan) {
+      if (isOver()) break
+      const waits = await deliveries.round(round)
+      figures.rounds += 1
+      figures.maxTakeOverMs = Math.max(figures.maxTakeOverMs, ...waits)
+      figures.takeOversOver8s += waits.filter((ms) => ms > MAX_TAKE_OVER_MS).length
+      print(`round ${figures.rounds}: ${round.signal}, taken over after ${waits.join(' and ')} ms`)
+    }
+    const written = await deliveries.endWriters()
+    const keys = await keysOfLog(audit, written)
+    await until('everything has arrived', () => {
+      deliveries.read()
+      return deliveries.arrivals.every(({ keys: arrived }) => arrived.size >= keys.length)
+    }).catch(() => {})
+    for (const arrivals of deliveries.arrivals) {
+      checkComplete(arrivals, keys)
+      for (const line of addRepeats(arrivals, deliveries.interruptions, figures)) print(line)
+    }
+    figures.events += keys.length
+    figures.undone += written.undone.length
+    figures.logs += 1
+  } finally {
+    await deliveries.kill()
+    await audit.close()
+    temp.remove()
+  }
+}
+
+export const campaign: Campaign = {
+  rounds: 400,
+  async run({ seed, rounds: count, from, seconds = Infinity, store, failed }) {
+    let compiled = ''
+    const provide = (_: string, folder: string): void => void (compiled = folder)
+    const removeCompiled = await compile({ provide } as unknown as Parameters<typeof compile>[0])
+    const plan = fc.sample(deliveryRounds, { seed, numRuns: count })
+    const end = performance.now() + seconds * 1000
+    const isOver = (): boolean => performance.now() >= end
+    const figures = noFigures()
+    for (let first = from; first < count && !isOver(); first += ROUNDS_PER_LOG) {
+      const isPostgres = store ? store === 'postgres' : (first / ROUNDS_PER_LOG) % 2 === 1
+      const server = isPostgres ? await startOwnPostgres() : undefined
+      const temp = tempDir()
+      const location = server?.url ?? temp.file('audit.db')
+      const some = plan.slice(first, first + ROUNDS_PER_LOG)
+      const run = { compiled, location, plan: some, figures, isOver, print: console.log }
+      await runDeliveries(run).catch((error: unknown) =>
+        failed(`the log of round ${first}: ${(error as Error).stack}`),
+      )
+      temp.remove()
+      await server?.stop()
+      const name = isPostgres ? 'Postgres' : 'SQLite'
+      console.log(`rounds ${first} to ${first + some.length} of ${count}, seed ${seed} (${name})`)
+    }
+    if (figures.takeOversOver8s > 0)
+      failed(`${figures.takeOversOver8s} times nobody took over within ${MAX_TAKE_OVER_MS} ms`)
+    if (figures.repeatsOver250Ms > 0)
+      failed(`${figures.repeatsOver250Ms} times more than ${MAX_REPEATED_MS} ms were repeated`)
+    await removeCompiled()
+    return { ...figures }
+  },
+}

@@ -1,0 +1,122 @@
+import { type AuditLog, DeliveryError, type EventStore } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  advance,
+  type Delivery,
+  fakeTime,
+  openLog,
+  recorded,
+  recordingChannel,
+  recordNumbers,
+  type RecordingChannel,
+  shared,
+  until,
+} from './world.js'
+
+const EVENTS = 1000
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const STEP_MS = 500
+
+/** The types of outcomes without their throttles, which would hide a loop. */
+const UNTHROTTLED = Object.fromEntries(
+  ['api:event_subscriber:error', 'api:notification:error', 'api:event_processor:error'].map(
+    (type) => [type, { description: 'a delivery failed' }],
+  ),
+)
+
+let store: EventStore
+let audit: AuditLog
+
+beforeEach(() => {
+  fakeTime()
+  store = memoryStore()
+})
+afterEach(async () => {
+  let isClosed = false
+  void audit.close().then(() => (isClosed = true))
+  await until(() => isClosed)
+  vi.useRealTimers()
+})
+
+/** Two subscriptions to all events, each with a channel of its own, and 1,000 events. */
+async function openBoth(
+  answer: (delivery: Delivery) => unknown,
+  options: Omit<RecordingChannel, 'deliver' | 'deliveries' | 'accepted'>,
+): Promise<readonly RecordingChannel[]> {
+  const channels = {
+    one: recordingChannel(answer, options),
+    two: recordingChannel(answer, options),
+  }
+  const subscriptions = { one: { channel: 'one' }, two: { channel: 'two' } }
+  audit = openLog(shared(store), { channels, subscriptions }, UNTHROTTLED)
+  await recordNumbers(audit, 1, EVENTS)
+  return Object.values(channels)
+}
+
+const isNumber = (n: unknown): boolean => n !== undefined
+
+const outcomes = async (): Promise<number> => {
+  const { total } = await audit.count(
+    Object.keys(UNTHROTTLED)
+      .map((type) => `filter[type_in][]=${type}`)
+      .join('&'),
+  )
+  return total
+}
+
+describe('two subscriptions to all events, whose deliveries fail', () => {
+  it('record one outcome each in an outage, and no further one while they are tried for an hour', async () => {
+    const both = await openBoth(
+      () => {
+        throw new DeliveryError('network', 'connection refused')
+      },
+      { kind: 'email', batch: { maxEvents: 50 } },
+    )
+    await advance(MINUTE_MS)
+    expect(await outcomes()).toBe(2)
+    const attempts = both.map(({ deliveries }) => deliveries.length)
+    await advance(HOUR_MS, STEP_MS)
+    expect(await outcomes()).toBe(2)
+    for (const [i, { deliveries }] of both.entries())
+      expect(deliveries.length).toBeGreaterThan(attempts[i]! + 3)
+  }, 120_000)
+
+  it('record at most one outcome for each event and subscription if the first attempt of each batch fails', async () => {
+    const both = await openBoth(
+      ({ attempt }) => {
+        if (attempt === 1) throw new DeliveryError('network', 'connection reset')
+      },
+      { batch: { maxEvents: 1 } },
+    )
+    const areDone = (): boolean =>
+      both.every((channel) => channel.accepted().filter(isNumber).length === EVENTS)
+    await until(areDone, HOUR_MS * 10, STEP_MS)
+    const before = await outcomes()
+    expect(before).toBe(2 * EVENTS)
+    // Each gets the outcomes of the other one; that these fail too leaves nothing.
+    await advance(HOUR_MS, STEP_MS)
+    expect(await outcomes()).toBe(before)
+    for (const channel of both) expect(channel.accepted()).toHaveLength(2 * EVENTS)
+  }, 120_000)
+})
+
+it('the failure of a batch is recorded once, and not again for its parts', async () => {
+  const poison = new Set<unknown>([7, 8, 23, 40])
+  const channel = recordingChannel(
+    ({ numbers }) => {
+      if (numbers.some((n) => poison.has(n)))
+        throw new DeliveryError('status', 'unprocessable', { status: 422 })
+    },
+    { batch: { maxEvents: 50 } },
+  )
+  const numbers = { channel: 'search', filter: 'filter[type_eq]=test:number' }
+  const options = { channels: { search: channel }, subscriptions: { numbers } }
+  audit = openLog(shared(store), options, UNTHROTTLED)
+  await recordNumbers(audit, 1, 50)
+  await until(() => channel.accepted().length === 46)
+  expect(channel.deliveries[0]!.numbers).toHaveLength(50)
+  expect(await recorded(audit, 'api:event_subscriber:error')).toHaveLength(1)
+  expect(await recorded(audit, 'api:event_processor:error')).toHaveLength(4)
+})

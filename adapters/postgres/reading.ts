@@ -1,5 +1,6 @@
 import { queryTimedOut } from '../../src/errors.js'
-import { isUuid, parseEventId } from '../../src/event/event-id.js'
+import { parseEventId } from '../../src/event/event-id.js'
+import { isUuid } from '../../src/event/uuid.js'
 import type { Clock, Microseconds } from '../../src/event/timestamp.js'
 import type { TimeBounds } from '../../src/filter/bounds.js'
 import { scanDirection } from '../../src/filter/order.js'

@@ -1,5 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import type { Microseconds } from './timestamp.js'
+import { isUuid } from './uuid.js'
 
 /**
  * The end of an event's id: 16 hexadecimal digits. Ids are UUIDs of version 7 that carry
@@ -52,19 +53,12 @@ export function eventId(time: Microseconds, suffix: IdSuffix): string {
   return `${cachedPrefix}${low}-${suffix.slice(0, 4)}-${suffix.slice(4)}`
 }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-
-/** True for the canonical text of any UUID, in lower case. */
-export function isUuid(id: string): boolean {
-  return UUID.test(id)
-}
-
 /**
  * The time and suffix of the id, or `undefined` if {@link eventId} cannot have made it: another UUID
  * version, or a fraction that is not a whole microsecond.
  */
 export function parseEventId(id: string): { time: Microseconds; suffix: IdSuffix } | undefined {
-  if (!UUID.test(id) || id[14] !== '7') return undefined
+  if (!isUuid(id) || id[14] !== '7') return undefined
   const millisecond = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
   const time = millisecond * 1000 + Math.ceil((Number.parseInt(id.slice(15, 18), 16) * 1000) / 4096)
   const suffix = id.slice(19, 23) + id.slice(24)

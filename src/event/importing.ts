@@ -1,6 +1,6 @@
 import { AuditLogError } from '../errors.js'
 import type { AuditEvent, ImportedEvent } from './event.js'
-import { isUuid } from './event-id.js'
+import { isUuid } from './uuid.js'
 import { eventTypeFault } from './event-types.js'
 import { type JsonLimits, toJsonText } from './json.js'
 import { storableText } from './json-copy.js'

@@ -1,4 +1,4 @@
-import { isUuid } from './event-id.js'
+import { isUuid } from './uuid.js'
 import type { JsonObject, JsonValue } from './event.js'
 import { AuditLogError } from '../errors.js'
 

@@ -1,5 +1,5 @@
 import { AuditLogError } from '../errors.js'
-import { isUuid } from './event-id.js'
+import { isUuid } from './uuid.js'
 import type { JsonObject, JsonValue } from './event.js'
 import { isCode } from './links.js'
 

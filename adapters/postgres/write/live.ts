@@ -1,6 +1,7 @@
 import { AuditLogError } from '../../../src/errors.js'
 import type { AuditEvent, JsonObject } from '../../../src/event/event.js'
-import { eventId, isUuid, parseEventId } from '../../../src/event/event-id.js'
+import { eventId, parseEventId } from '../../../src/event/event-id.js'
+import { isUuid } from '../../../src/event/uuid.js'
 import type { LiveChange } from '../../../src/store/store.js'
 import { ask, DURABLE, type PostgresPoolClient } from '../connection/client.js'
 import { createAsk } from '../connection/connection.js'

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { throwIfAborted } from '../../../src/errors.js'
-import { isUuid, parseEventId } from '../../../src/event/event-id.js'
+import { parseEventId } from '../../../src/event/event-id.js'
+import { isUuid } from '../../../src/event/uuid.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import type { PostgresLog } from '../log/log.js'

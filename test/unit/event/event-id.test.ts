@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { eventId, isUuid, parseEventId, suffixSource } from '../../../src/event/event-id.js'
+import { eventId, parseEventId, suffixSource } from '../../../src/event/event-id.js'
+import { isUuid } from '../../../src/event/uuid.js'
 
 /** 2026-03-01T12:00:00Z is 1,772,366,400,000 ms, in hexadecimal 19ca9450a00. */
 const NOON = 1_772_366_400_000_000

@@ -7,6 +7,8 @@ import {
   isPeriod,
 } from './event/event-types.js'
 import { readSourcePath } from './event/source-path.js'
+import { isSeverity } from './formats/event-values.js'
+import { ocsfFault } from './formats/ocsf-mapping.js'
 
 /**
  * Checks a table of event types and returns it. Its keys stay literal types, for `record`. Combine
@@ -32,8 +34,18 @@ export function defineEventTypes<const T extends EventTypes>(types: T): T {
     }
     checkTemplate(type, 'sentence', definition.sentence)
     checkTemplate(type, 'source', definition.source)
+    checkFormats(type, definition)
   }
   return types
+}
+
+function checkFormats(type: string, { severity, ocsf }: EventTypeDefinition): void {
+  const invalid = (problem: string): AuditLogError =>
+    new AuditLogError('INVALID_OPTION', `event type ${type}: ${problem}`)
+  if (severity !== undefined && !isSeverity(severity))
+    throw invalid('severity must be a whole number from 1 to 24')
+  const fault = ocsf === undefined ? undefined : ocsfFault(ocsf)
+  if (fault !== undefined) throw invalid(`ocsf: ${fault}`)
 }
 
 const READERS = { sentence: readTemplate, source: readSourcePath }

@@ -14,6 +14,19 @@ export interface ThrottleRule {
   readonly periodStated?: false
 }
 
+/** Which event of the Open Cybersecurity Schema Framework (OCSF) 1.8.0 expresses an event. */
+export interface OcsfMapping {
+  /** The uid of an event class, such as 3004 for Entity Management. */
+  readonly class: number
+  /** The `activity_id` of the class. @default what the end of the type says, such as 1 for `create`; else 99, other */
+  readonly activity?: number
+  /**
+   * Values of the OCSF event by their paths, such as `{ 'entity.type': 'Policy', 'entity.name': '{name}' }`. In a text, names
+   * of attributes in braces stand for their values. A value is left out if the event lacks one of these attributes.
+   */
+  readonly set?: Readonly<Record<string, string | number>>
+}
+
 /** One event type in the registry. Everything but `enabled` is data. */
 export interface EventTypeDefinition {
   /** The heading of the type in catalogues. */
@@ -42,6 +55,13 @@ export interface EventTypeDefinition {
    * of brackets, or there is no template, Daybook makes a sentence. See `describeEvent`.
    */
   readonly sentence?: string
+  /** The OCSF event that `toOcsf` makes of a system event. Without it, `toOcsf` follows rules over the level and the end of the type. */
+  readonly ocsf?: OcsfMapping
+  /**
+   * The severity number of OpenTelemetry, 1 to 24, which the formats of `daybook/formats` use.
+   * @default by the level: 17 for `error`, 13 for `warn`, 10 for `audit`, else 9
+   */
+  readonly severity?: number
 }
 
 export type EventTypes = Readonly<Record<string, EventTypeDefinition>>

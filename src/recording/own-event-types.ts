@@ -21,6 +21,13 @@ const EMAIL_KEYS = [...OUTCOME_KEYS, 'sender', 'recipients', 'subject', 'message
 const CHANNEL_KEYS = ['channel', 'channel_id', 'kind', 'changes', 'changes_cut'] as const
 const TEST_KEYS = ['accepted', 'status', 'fault'] as const
 
+/** The severity number of OpenTelemetry. */
+const ERROR = 17
+
+/* Events of OCSF: uids of their classes. */
+const APPLICATION_ERROR = { class: 6008, activity: 1 } as const
+const LOG_DELETION = { class: 1008, activity: 2 } as const
+
 /** Types of the events that the log itself records. They are part of every registry. */
 export const ownEventTypes = {
   'warn:audit_log:gap': {
@@ -44,11 +51,13 @@ export const ownEventTypes = {
     area: 'Data cleaning',
     description: 'a rule removed old events',
     data: ['rule', 'filters', 'removed_count', 'before', 'archived_count', 'archive_file'],
+    ocsf: LOG_DELETION,
   },
   'error:data_cleanup:events': {
     area: 'Data cleaning',
     description: 'a rule failed to remove some or all old events',
     data: ['rule', 'filters', 'removed_count', 'before', 'archived_count', 'archive_file'],
+    ocsf: LOG_DELETION,
   },
   'info:data_cleanup:statistics': {
     area: 'Data cleaning',
@@ -66,6 +75,8 @@ export const ownEventTypes = {
     data: OUTCOME_KEYS,
     sentence:
       '| filter of [subscription **{subscription}**|a subscription] could not be read[: {@reason}]',
+    severity: ERROR,
+    ocsf: APPLICATION_ERROR,
   },
   'api:event_subscriber:error': {
     area: 'Subscriptions',
@@ -73,6 +84,8 @@ export const ownEventTypes = {
     data: OUTCOME_KEYS,
     throttle: { period: { hours: 1 } },
     sentence: '| [subscription **{subscription}**|subscriber] could not be notified[: {@reason}]',
+    severity: ERROR,
+    ocsf: APPLICATION_ERROR,
   },
   'api:notification:error': {
     area: 'Subscriptions',
@@ -81,6 +94,8 @@ export const ownEventTypes = {
     throttle: { period: { hours: 1 } },
     sentence:
       '| notification[ of subscription **{subscription}**] could not be delivered[: {@reason}]',
+    severity: ERROR,
+    ocsf: APPLICATION_ERROR,
   },
   'api:event_processor:error': {
     area: 'Subscriptions',
@@ -88,6 +103,8 @@ export const ownEventTypes = {
     data: OUTCOME_KEYS,
     throttle: { period: { hours: 1 } },
     sentence: '| event could not be delivered[ to subscription **{subscription}**][: {@reason}]',
+    severity: ERROR,
+    ocsf: APPLICATION_ERROR,
   },
   'warn:notification_channel:disabled': {
     area: 'Subscriptions',

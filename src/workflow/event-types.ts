@@ -1,5 +1,17 @@
 import { defineEventTypes } from '../define-event-types.js'
 
+/** Severity numbers of OpenTelemetry, for types whose level does not say that something went wrong. */
+const WARN = 13
+const ERROR = 17
+
+/* Events of OCSF: uids of their classes. */
+const POLICY = { class: 3004, set: { 'entity.type_id': 5, 'entity.type': 'Policy' } } as const
+const EMAIL = { class: 4009, activity: 1 } as const
+const LIFECYCLE = { class: 6002 } as const
+const VAULT = { 'databucket.type': 'Secret vault' } as const
+const APPLICATION_ERROR = { class: 6008, activity: 1 } as const
+const LOG_DELETION = { class: 1008, activity: 2 } as const
+
 /**
  * The system event types of a workflow service, in the areas and the order its interface lists
  * them. The level of each is the first segment of its type. `data` names the attributes that are
@@ -18,6 +30,7 @@ export const workflowEventTypes = defineEventTypes({
     area: 'Changes',
     description: 'A failing step brought its change to a halt',
     sentence: 'ran {@thing}, which failed[: {@reason}] | {@thing} failed[: {@reason}]',
+    severity: ERROR,
   },
   'api:changes:cancel': {
     area: 'Changes',
@@ -57,6 +70,8 @@ export const workflowEventTypes = defineEventTypes({
     area: 'Changes',
     description: 'The listener for cancelled changes broke down',
     sentence: '| listener for cancelled changes failed[: {@reason}]',
+    severity: ERROR,
+    ocsf: APPLICATION_ERROR,
   },
   'error:change_worker:delete': {
     area: 'Changes',
@@ -79,6 +94,7 @@ export const workflowEventTypes = defineEventTypes({
     area: 'Steps',
     description: 'A step failed to move to another status',
     sentence: '| {@thing} could not change its status[: {@reason}]',
+    severity: ERROR,
   },
   'api:steps:cancel': { area: 'Steps', description: 'A step was called off by a cancellation' },
   'api:steps:abort': { area: 'Steps', description: 'A step was cut short by an abort' },
@@ -113,6 +129,8 @@ export const workflowEventTypes = defineEventTypes({
     area: 'Steps',
     description: 'The job that puts a step into `system_error` broke down',
     sentence: '| job that gives steps the status system_error failed[: {@reason}]',
+    severity: ERROR,
+    ocsf: APPLICATION_ERROR,
   },
 
   // Approvals
@@ -131,14 +149,17 @@ export const workflowEventTypes = defineEventTypes({
   'audit:steps:approve:denied': {
     area: 'Approvals',
     description: 'Someone outside the approvers of a step was stopped from approving it',
+    severity: WARN,
   },
   'audit:steps:reject:denied': {
     area: 'Approvals',
     description: 'Someone outside the approvers of a step was stopped from rejecting it',
+    severity: WARN,
   },
   'audit:steps:continue:denied': {
     area: 'Approvals',
     description: 'Someone was stopped from continuing a step that only an approval can release',
+    severity: WARN,
   },
   'audit:workflow_steps:approve': {
     area: 'Approvals',
@@ -155,15 +176,18 @@ export const workflowEventTypes = defineEventTypes({
   'audit:workflow_steps:approve:denied': {
     area: 'Approvals',
     description: 'Someone outside the approvers of a workflow step was stopped from approving it',
+    severity: WARN,
   },
   'audit:workflow_steps:reject:denied': {
     area: 'Approvals',
     description: 'Someone outside the approvers of a workflow step was stopped from rejecting it',
+    severity: WARN,
   },
   'audit:workflow_steps:continue:denied': {
     area: 'Approvals',
     description:
       'Someone was stopped from continuing a workflow step that only an approval can release',
+    severity: WARN,
   },
   'warn:approval_identity_unresolved': {
     area: 'Approvals',
@@ -205,6 +229,7 @@ export const workflowEventTypes = defineEventTypes({
     area: 'Workflows',
     description: 'A failing step brought its workflow run to a halt',
     sentence: 'ran {@thing}, which failed[: {@reason}] | {@thing} failed[: {@reason}]',
+    severity: ERROR,
   },
   'api:workflow_runs:cancel': {
     area: 'Workflows',
@@ -246,6 +271,7 @@ export const workflowEventTypes = defineEventTypes({
     area: 'Workflows',
     description: 'A workflow step ended in failure',
     sentence: 'ran {@thing}, which failed[: {@reason}] | {@thing} failed[: {@reason}]',
+    severity: ERROR,
   },
   'api:workflow_steps:cancel': {
     area: 'Workflows',
@@ -398,11 +424,13 @@ export const workflowEventTypes = defineEventTypes({
     area: 'Properties and settings',
     description: 'Maintenance began: the global setting `maintenance_mode` was switched on',
     sentence: 'turned maintenance mode on | maintenance mode turned on',
+    ocsf: LIFECYCLE,
   },
   'info:maintenance_mode:disabled': {
     area: 'Properties and settings',
     description: 'Maintenance ended: the global setting `maintenance_mode` was switched off',
     sentence: 'turned maintenance mode off | maintenance mode turned off',
+    ocsf: LIFECYCLE,
   },
   'warn:settings:override': {
     area: 'Properties and settings',
@@ -434,6 +462,7 @@ export const workflowEventTypes = defineEventTypes({
     sentence:
       '| actions of [{@node}|an asset] could not be refreshed, the old ones stay[: {@reason}]',
     data: ['error'],
+    severity: WARN,
   },
   'info:template_version:fetch_initialize': {
     area: 'Templates and template versions',
@@ -571,32 +600,38 @@ export const workflowEventTypes = defineEventTypes({
     description:
       'The start of an agent was requested, which set up the task that makes its container',
     sentence: 'asked {@thing} to start | {@thing} was asked to start',
+    ocsf: LIFECYCLE,
   },
   'api:agent:started': {
     area: 'Agents',
     description: 'The container of an agent came up',
     sentence: '| {@thing} is running',
+    ocsf: LIFECYCLE,
   },
   'api:agent:stop': {
     area: 'Agents',
     description:
       'The stop of an agent was requested, which set up the task that takes down its container',
     sentence: 'asked {@thing} to stop | {@thing} was asked to stop',
+    ocsf: LIFECYCLE,
   },
   'api:agent:stopped': {
     area: 'Agents',
     description: 'The container of an agent was gone',
     sentence: '| {@thing} stopped',
+    ocsf: LIFECYCLE,
   },
   'error:agent:start': {
     area: 'Agents',
     description: 'Making the container of an agent failed',
     data: ['error', 'backtrace'],
+    ocsf: LIFECYCLE,
   },
   'error:agent:stop': {
     area: 'Agents',
     description: 'Taking down the container of an agent failed',
     data: ['error', 'backtrace'],
+    ocsf: LIFECYCLE,
   },
   'warn:agent:image_missing': {
     area: 'Agents',
@@ -631,6 +666,7 @@ export const workflowEventTypes = defineEventTypes({
   'info:image_build:failed': {
     area: 'Image builds and registry',
     description: 'The build of an image ended in failure',
+    severity: ERROR,
   },
   'warn:image_build:content_key_error': {
     area: 'Image builds and registry',
@@ -774,6 +810,7 @@ export const workflowEventTypes = defineEventTypes({
     description: 'The secret vault took in a value in encrypted form',
     sentence:
       'stored [secret **{path}**|secret **{name}**|a secret] | secret[ **{path}**| **{name}**] stored',
+    ocsf: { class: 6005, activity: 9, set: VAULT },
   },
   'api:secrets:resolve': {
     area: 'Secrets',
@@ -781,6 +818,7 @@ export const workflowEventTypes = defineEventTypes({
     description: 'A secret was taken from the vault and handed over in the clear',
     sentence:
       'read [secret **{path}**|secret **{name}**|a secret] | secret[ **{path}**| **{name}**] read',
+    ocsf: { class: 6005, activity: 10, set: VAULT },
   },
   'info:secret_vault_pod_roll:summary': {
     area: 'Secrets',
@@ -801,31 +839,37 @@ export const workflowEventTypes = defineEventTypes({
     area: 'Authorisation',
     source: '/api/authorisation_policies/{authorisation_policy_id}',
     description: 'A new authorisation policy was set up',
+    ocsf: POLICY,
   },
   'api:authorisation_policies:update': {
     area: 'Authorisation',
     source: '/api/authorisation_policies/{authorisation_policy_id}',
     description: 'An authorisation policy was altered',
+    ocsf: POLICY,
   },
   'api:authorisation_policies:destroy': {
     area: 'Authorisation',
     source: '/api/authorisation_policies/{authorisation_policy_id}',
     description: 'An authorisation policy was removed',
+    ocsf: POLICY,
   },
   'api:authorisation_rules:create': {
     area: 'Authorisation',
     source: '/api/authorisation_rules/{authorisation_rule_id}',
     description: 'A new authorisation rule was set up',
+    ocsf: POLICY,
   },
   'api:authorisation_rules:update': {
     area: 'Authorisation',
     source: '/api/authorisation_rules/{authorisation_rule_id}',
     description: 'An authorisation rule was altered',
+    ocsf: POLICY,
   },
   'api:authorisation_rules:destroy': {
     area: 'Authorisation',
     source: '/api/authorisation_rules/{authorisation_rule_id}',
     description: 'An authorisation rule was removed',
+    ocsf: POLICY,
   },
   'api:policy_assignments:create': {
     area: 'Authorisation',
@@ -833,6 +877,7 @@ export const workflowEventTypes = defineEventTypes({
     description: 'A user or group was given a policy',
     sentence:
       'assigned [{@policy}|{@authorisation_policy}|a policy] to [{@user}|{@group}|a user or group] | [{@policy}|{@authorisation_policy}|policy] assigned to [{@user}|{@group}|a user or group]',
+    ocsf: POLICY,
   },
   'api:policy_assignments:destroy': {
     area: 'Authorisation',
@@ -840,6 +885,7 @@ export const workflowEventTypes = defineEventTypes({
     description: 'A policy was taken away from a user or group',
     sentence:
       'removed [{@policy}|{@authorisation_policy}|a policy] from [{@user}|{@group}|a user or group] | [{@policy}|{@authorisation_policy}|policy] removed from [{@user}|{@group}|a user or group]',
+    ocsf: POLICY,
   },
   'api:policy_rules:create': {
     area: 'Authorisation',
@@ -847,6 +893,7 @@ export const workflowEventTypes = defineEventTypes({
     description: 'A policy gained a rule',
     sentence:
       'added [{@rule}|{@authorisation_rule}|a rule] to [{@policy}|{@authorisation_policy}|a policy] | [{@rule}|{@authorisation_rule}|rule] added to [{@policy}|{@authorisation_policy}|a policy]',
+    ocsf: POLICY,
   },
   'api:policy_rules:destroy': {
     area: 'Authorisation',
@@ -854,6 +901,7 @@ export const workflowEventTypes = defineEventTypes({
     description: 'A policy lost a rule',
     sentence:
       'removed [{@rule}|{@authorisation_rule}|a rule] from [{@policy}|{@authorisation_policy}|a policy] | [{@rule}|{@authorisation_rule}|rule] removed from [{@policy}|{@authorisation_policy}|a policy]',
+    ocsf: POLICY,
   },
 
   // Users and LDAP
@@ -880,6 +928,7 @@ export const workflowEventTypes = defineEventTypes({
     area: 'Users and LDAP',
     description: 'A refresh from LDAP ended with some trouble and altered nothing in the cache',
     sentence: '| refresh of cached LDAP entries had a problem and changed nothing[: {@reason}]',
+    severity: WARN,
   },
   'api:ldap_refresh:error': {
     area: 'Users and LDAP',
@@ -887,6 +936,7 @@ export const workflowEventTypes = defineEventTypes({
       'A refresh from LDAP failed, or went so badly that outdated entries were dropped from the ' +
       'cache',
     sentence: '| refresh of cached LDAP entries failed[: {@reason}]',
+    severity: ERROR,
   },
 
   // Events and notifications
@@ -894,24 +944,32 @@ export const workflowEventTypes = defineEventTypes({
     area: 'Events and notifications',
     description: 'An event filter failed to evaluate, leaving its subscribers without notice',
     sentence: '| {@thing} could not be evaluated, so nobody was notified[: {@reason}]',
+    severity: ERROR,
+    ocsf: APPLICATION_ERROR,
   },
   'api:event_subscriber:error': {
     area: 'Events and notifications',
     description: 'Notifying a subscriber failed',
     sentence: '| {@thing} could not be notified[: {@reason}]',
     throttle: { period: { hours: 1 } },
+    severity: ERROR,
+    ocsf: APPLICATION_ERROR,
   },
   'api:event_processor:error': {
     area: 'Events and notifications',
     description: 'Processing an event failed',
     sentence: '| event could not be processed[: {@reason}]',
     throttle: { period: { hours: 1 } },
+    severity: ERROR,
+    ocsf: APPLICATION_ERROR,
   },
   'api:notification:error': {
     area: 'Events and notifications',
     description: 'Delivering a notification failed',
     sentence: '| {@thing} could not be delivered[: {@reason}]',
     throttle: { period: { hours: 1 } },
+    severity: ERROR,
+    ocsf: APPLICATION_ERROR,
   },
   'warn:notification_channel:disabled': {
     area: 'Events and notifications',
@@ -928,6 +986,7 @@ export const workflowEventTypes = defineEventTypes({
       'sent an email[ to **{recipients}**][: “{subject}”] | email[ to **{recipients}**] sent[: “{subject}”]',
     data: ['sender', 'recipients', 'subject', 'message_id'],
     onlyWhile: 'log_email_events',
+    ocsf: EMAIL,
   },
   'error:email:send_failed': {
     area: 'Events and notifications',
@@ -936,6 +995,7 @@ export const workflowEventTypes = defineEventTypes({
     sentence: '| email[ “{subject}”][ to **{recipients}**] could not be sent[: {@reason}]',
     data: ['error', 'sender', 'recipients', 'subject', 'backtrace'],
     onlyWhile: 'log_email_events',
+    ocsf: EMAIL,
   },
 
   // Data cleaning
@@ -949,6 +1009,7 @@ export const workflowEventTypes = defineEventTypes({
   'info:data_cleanup:events': {
     area: 'Data cleaning',
     description: 'A cleaning rule deleted old events',
+    ocsf: LOG_DELETION,
   },
   'info:data_cleanup:jobs': {
     area: 'Data cleaning',
@@ -986,6 +1047,7 @@ export const workflowEventTypes = defineEventTypes({
     area: 'Data cleaning',
     description: 'A cleaning rule failed to delete old events',
     data: ['error', 'backtrace'],
+    ocsf: LOG_DELETION,
   },
   'error:data_cleanup:jobs': {
     area: 'Data cleaning',
@@ -1026,6 +1088,8 @@ export const workflowEventTypes = defineEventTypes({
     description:
       'The listener for freed slots broke down, so work waiting for one runs later than it could',
     sentence: '| listener for freed slots failed[: {@reason}]',
+    severity: ERROR,
+    ocsf: APPLICATION_ERROR,
   },
 
   // API autoscaler
@@ -1107,6 +1171,8 @@ export const workflowEventTypes = defineEventTypes({
       'Putting a recurring job back in the queue failed, so it may miss its turn until it is ' +
       'next tried',
     sentence: '| {@thing} could not be queued again[: {@reason}]',
+    severity: ERROR,
+    ocsf: APPLICATION_ERROR,
   },
   'error:logforwarder:log_failure': {
     area: 'Platform and background jobs',

@@ -66,10 +66,23 @@ if (data.length !== 1) throw new Error('the feed lacks the event')
 await audit.close()
 `
 
+/** For a browser: nothing of Node. */
+const browser = `
+import { toCloudEvent, toOcsf, toOtlp } from 'daybook/formats'
+const event = { id: '01a20405-0fa8-7676-ba2c-be23e865d0a6', created_at: '2026-11-22T16:09:30.280404Z',
+  username: 'ann', system: true, type: 'api:things:create', source: null, attributes: {} }
+const texts = [
+  toCloudEvent(event, { source: '/audit' }).data.sentence,
+  toOcsf(event, { product: { name: 'things' } }).message,
+  toOtlp([event], { service: 'things' }).resourceLogs[0].scopeLogs[0].logRecords[0].body.stringValue,
+]
+if (texts.some((text) => text !== 'ann created a thing')) throw new Error('wrong sentences: ' + texts.join())
+`
+
 /**
  * Bundles a small host with esbuild and Rollup, daybook included, and runs the bundles in the folder, which
  * has daybook and better-sqlite3 installed. They serve the page, write and build the index in the main thread. In the folder
- * elsewhere, which has the driver only, the error has to say what to do, and a bundle for a worker has to run.
+ * elsewhere, which has the driver only, the error has to say what to do, and bundles for a worker and a browser have to run.
  */
 export async function checkBundles(folder: string, elsewhere: string): Promise<void> {
   const input = path.join(folder, 'bundled-host.js')
@@ -112,6 +125,17 @@ export async function checkBundles(folder: string, elsewhere: string): Promise<v
     logLevel: 'error',
   })
   execFileSync(process.execPath, [inWorker], { stdio: ['ignore', 'inherit', 'inherit'] })
+
+  const inBrowser = path.join(elsewhere, 'browser.mjs')
+  await esbuild.build({
+    stdin: { contents: browser, resolveDir: folder },
+    outfile: inBrowser,
+    bundle: true,
+    platform: 'browser',
+    format: 'esm',
+    logLevel: 'error',
+  })
+  execFileSync(process.execPath, [inBrowser], { stdio: ['ignore', 'inherit', 'inherit'] })
 
   // Where only the driver is installed, the page cannot find its files.
   fs.copyFileSync(output('esbuild.cjs'), path.join(elsewhere, 'esbuild.cjs'))

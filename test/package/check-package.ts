@@ -223,6 +223,7 @@ import { AuditLog, defineEventTypes, type AuditEvent, type EventStore } from 'da
 import { auditPage, auditRoutes, basicAuth, recordRequests } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import { webhook } from 'daybook/channels'
+import { toCloudEvent, toOcsf, toOtlp } from 'daybook/formats'
 import { fromDrizzle, fromKnex, fromKysely, fromPrisma, fromTypeOrm } from 'daybook/orm'
 import { postgresStore } from 'daybook/postgres'
 import { sqliteStore } from 'daybook/sqlite'
@@ -234,7 +235,7 @@ const audit = new AuditLog({ store, types })
 const event: Promise<AuditEvent | undefined> = audit.record('api:orders:create', { total: 1 })
 // @ts-expect-error
 void audit.record('api:orders:creat', {})
-void [event, auditPage(audit), auditRoutes(audit), basicAuth({ users: {} }), recordRequests(audit), fromDrizzle, fromKnex, fromKysely, fromPrisma, fromTypeOrm, storeConformance, sqliteStore, postgresStore, webhook]
+void [event, auditPage(audit), auditRoutes(audit), basicAuth({ users: {} }), recordRequests(audit), fromDrizzle, fromKnex, fromKysely, fromPrisma, fromTypeOrm, storeConformance, sqliteStore, postgresStore, toCloudEvent, toOcsf, toOtlp, webhook]
 `
 
 const tsconfig = {

@@ -74,6 +74,12 @@ describe('imports', () => {
     expect([...needed].filter((name) => !(packageOf(name) in manifest.dependencies))).toEqual([])
   })
 
+  it('of the formats use no Node modules and no packages, so that they run in browsers', () => {
+    const reached = [...reachedFrom(['src/formats/index.ts'])]
+    expect(reached).toContain('src/formats/ocsf.ts')
+    expect(reached.flatMap((file) => byFile.get(file)!.packages)).toEqual([])
+  })
+
   it('of the page use no Node modules and no packages except Preact and diff', () => {
     const page = modules.map(({ file }) => file).filter((file) => file.startsWith('adapters/page/'))
     const packages = new Set([...reachedFrom(page)].flatMap((file) => byFile.get(file)!.packages))

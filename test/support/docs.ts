@@ -23,7 +23,7 @@ const duration = (value: Duration): string =>
     .join(', ')
 
 function remarks(definition: EventTypeDefinition): string {
-  const { throttle, onlyWhile, live, cadence, source } = definition
+  const { throttle, onlyWhile, live, cadence, source, severity, ocsf } = definition
   const scope = throttle?.scope ? ` for each ${throttle.scope.join(' and ')}` : ''
   return [
     throttle && `throttled: one in ${duration(throttle.period)}${scope}`,
@@ -31,6 +31,8 @@ function remarks(definition: EventTypeDefinition): string {
     live && 'live: its attributes change until the work ends',
     cadence && `every ${duration(cadence)}`,
     source && `source: \`${source}\``,
+    severity && `severity: ${severity}`,
+    ocsf && `OCSF class: ${ocsf.class}`,
   ]
     .filter(Boolean)
     .join('; ')

@@ -202,7 +202,8 @@ describe('the catalogue of the workflow service', () => {
   })
 
   it.each(rows.map((row) => [row.type, row] as const))('%s', (type, row) => {
-    const { description, sentence: _, source: _source, ...facts } = catalogue[type]!
+    const { description, ...definition } = catalogue[type]!
+    const { sentence: _, source: _source, severity: _severity, ocsf: _ocsf, ...facts } = definition
     const { throttle, onlyWhile = switches[type] } = row
     expect(facts).toEqual({
       area: row.area,

@@ -1,0 +1,186 @@
+import { subjectOf } from '../describing/resources.js'
+import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
+import { isHttpMethod, textAt, wholeNumberAt } from './event-values.js'
+import {
+  API_ACTIVITY,
+  APPLICATION_LIFECYCLE,
+  AUTHENTICATION,
+  DATASTORE_ACTIVITY,
+  EMAIL_ACTIVITY,
+  ENTITY_MANAGEMENT,
+  EVENT_LOG_ACTIVITY,
+} from './ocsf-rules.js'
+
+/** The service that recorded the events, as OCSF names it. */
+export interface OcsfProduct {
+  readonly name: string
+  readonly vendor_name?: string | undefined
+  readonly version?: string | undefined
+  readonly uid?: string | undefined
+}
+
+/** The attributes of a class besides those of every event; `undefined` if the event lacks one that the class requires. */
+type ClassAttributes = (event: AuditEvent, product: OcsfProduct) => JsonObject | undefined
+
+const OTHER = 99
+
+/** The classes that `toOcsf` knows more of than what every event has. */
+const CLASSES: Readonly<Record<number, ClassAttributes>> = {
+  [EVENT_LOG_ACTIVITY]: (event, product) => ({
+    actor: actorOf(event, product),
+    log_name: 'audit',
+  }),
+  [AUTHENTICATION]: (event, product) => ({
+    ...requestOf(event, product),
+    user: userOf(event) ?? { name: 'unknown', type_id: 0 },
+    service: { name: product.name },
+    ...countOf(event),
+  }),
+  [ENTITY_MANAGEMENT]: (event, product) => ({
+    ...requestOf(event, product),
+    entity: { ...resourceOf(event), type_id: OTHER, type: subjectWords(event) },
+  }),
+  [EMAIL_ACTIVITY]: (event) => {
+    const email = emailOf(event)
+    return email && { email, direction_id: 2 }
+  },
+  [APPLICATION_LIFECYCLE]: (event) => ({ app: resourceOf(event) }),
+  [API_ACTIVITY]: (event, product) => ({
+    ...requestOf(event, product),
+    ...apiOf(event),
+    ...traceOf(event),
+  }),
+  [DATASTORE_ACTIVITY]: (event, product) => ({
+    ...requestOf(event, product),
+    databucket: { ...resourceOf(event), type_id: OTHER, type: subjectWords(event) },
+  }),
+}
+
+/** `{}` for classes of which nothing more is known. */
+export function classAttributes(
+  ofClass: number,
+  event: AuditEvent,
+  product: OcsfProduct,
+): JsonObject | undefined {
+  const attributes = CLASSES[ofClass]
+  return attributes ? attributes(event, product) : {}
+}
+
+const USER_TYPES: Readonly<Record<string, JsonObject>> = {
+  user: { type_id: 1 },
+  service: { type_id: 4 },
+  agent: { type_id: OTHER, type: 'Agent' },
+}
+
+function userOf({ username, system, attributes }: AuditEvent): JsonObject | undefined {
+  if (!username) return undefined
+  const kind = system ? textAt(attributes, 'actor_kind') : undefined
+  return { name: username, ...(kind !== undefined && USER_TYPES[kind]) }
+}
+
+/** The user and his session, else the service itself. */
+export function actorOf(event: AuditEvent, product: OcsfProduct): JsonObject {
+  const user = userOf(event)
+  if (!user) return { app_name: product.name }
+  const session = event.system ? textAt(event.attributes, 'session_id') : undefined
+  return { user, ...(session !== undefined && { session: { uid: session } }) }
+}
+
+/** Who did it, from where, and the HTTP request that did it. */
+function requestOf(event: AuditEvent, product: OcsfProduct): JsonObject {
+  const { attributes } = event
+  const method = textAt(attributes, 'request_method')
+  const path = textAt(attributes, 'request_path')
+  const code = wholeNumberAt(attributes, 'response_status')
+  const request = {
+    ...(method !== undefined && isHttpMethod(method) && { http_method: method }),
+    ...(path !== undefined && { url: { path } }),
+  }
+  return {
+    actor: actorOf(event, product),
+    src_endpoint: endpointOf(textAt(attributes, 'remote_address'), product),
+    ...(Object.keys(request).length > 0 && { http_request: request }),
+    ...(code !== undefined && { http_response: { code } }),
+  }
+}
+
+function endpointOf(address: string | undefined, product: OcsfProduct): JsonObject {
+  if (address === undefined) return { svc_name: product.name }
+  return isAddress(address) ? { ip: address } : { name: address }
+}
+
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/
+/** The longest text that OCSF takes for an address. */
+const MAX_ADDRESS_LENGTH = 40
+
+const IPV6_CHARACTERS = /^[0-9A-Fa-f:.]+$/
+
+const isAddress = (text: string): boolean =>
+  text.length <= MAX_ADDRESS_LENGTH &&
+  (IPV4.test(text) || (IPV6_CHARACTERS.test(text) && URL.canParse(`http://[${text}]`)))
+
+/** What the event is about: its name and its path. */
+function resourceOf(event: AuditEvent): JsonObject {
+  const { source, attributes } = event
+  const name = textAt(attributes, 'name') ?? (source === null ? subjectWords(event) : undefined)
+  return { ...(name !== undefined && { name }), ...(source !== null && { uid: source }) }
+}
+
+/** `api:git_remotes:create` -> `git remote`. */
+const subjectWords = (event: AuditEvent): string =>
+  subjectOf(event).replaceAll('_', ' ') || event.type
+
+function apiOf(event: AuditEvent): JsonObject {
+  const { type, source, attributes } = event
+  const id = textAt(attributes, 'request_id')
+  const name = textAt(attributes, 'name')
+  const resource = {
+    ...(source !== null && { uid: source }),
+    ...(name !== undefined && { name }),
+  }
+  return {
+    api: { operation: type, ...(id !== undefined && { request: { uid: id } }) },
+    ...(Object.keys(resource).length > 0 && {
+      resources: [{ ...resource, type: subjectWords(event) }],
+    }),
+  }
+}
+
+/** With it the event has the profile `trace`. The span has no times, which OCSF requires. */
+function traceOf({ attributes }: AuditEvent): JsonObject {
+  const uid = textAt(attributes, 'trace_id')
+  return uid === undefined ? {} : { trace: { uid } }
+}
+
+/** One event stands for several refused requests. */
+function countOf({ attributes }: AuditEvent): JsonObject {
+  const count = wholeNumberAt(attributes, 'count')
+  return count !== undefined && count > 0 ? { count } : {}
+}
+
+/** The addresses that OCSF accepts, a part of those that RFC 5322 allows. */
+const ADDRESS = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.-]+$/
+
+/** `Audit <audit@acme.example>` -> `audit@acme.example`. */
+function addressesIn(value: JsonValue | undefined): string[] {
+  const texts = typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value : []
+  return texts.flatMap((text) => {
+    if (typeof text !== 'string') return []
+    const address = (text.endsWith('>') ? text.slice(text.lastIndexOf('<') + 1, -1) : text).trim()
+    return ADDRESS.test(address) ? [address] : []
+  })
+}
+
+function emailOf({ attributes }: AuditEvent): JsonObject | undefined {
+  const [from] = addressesIn(attributes['sender'])
+  const to = addressesIn(attributes['recipients'])
+  if (from === undefined && to.length === 0) return undefined
+  const subject = textAt(attributes, 'subject')
+  const id = textAt(attributes, 'message_id')
+  return {
+    ...(from !== undefined && { from }),
+    ...(to.length > 0 && { to }),
+    ...(subject !== undefined && { subject }),
+    ...(id !== undefined && { message_uid: id }),
+  }
+}

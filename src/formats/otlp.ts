@@ -1,0 +1,186 @@
+import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
+import type { EventTypes } from '../event/event-types.js'
+import { levelOf } from '../event/level.js'
+import type { Microseconds } from '../event/timestamp.js'
+import {
+  isHttpMethod,
+  sentenceOf,
+  severityOf,
+  textAt,
+  timesOf,
+  wholeNumberAt,
+} from './event-values.js'
+
+export interface OtlpOptions {
+  /** The name of the service that recorded the events: the resource attribute `service.name`. */
+  readonly service: string
+  /** The registry of event types, `audit.types`. */
+  readonly types?: EventTypes | undefined
+}
+
+/* The messages of OTLP 1.x in their JSON encoding: https://github.com/open-telemetry/opentelemetry-proto */
+
+/** What `POST /v1/logs` of an OpenTelemetry collector takes. */
+export interface ExportLogsServiceRequest {
+  readonly resourceLogs: readonly {
+    readonly resource: { readonly attributes: readonly OtlpKeyValue[] }
+    readonly scopeLogs: readonly {
+      readonly scope: { readonly name: string }
+      readonly logRecords: readonly OtlpLogRecord[]
+    }[]
+  }[]
+}
+
+export interface OtlpLogRecord {
+  /** When it happened, in nanoseconds since 1970, as a text. */
+  readonly timeUnixNano?: string
+  /** When it became visible in the log. */
+  readonly observedTimeUnixNano?: string
+  readonly severityNumber: number
+  /** The level of the event: `API`, `AUDIT`, … */
+  readonly severityText: string
+  /** The type of the event. */
+  readonly eventName: string
+  /** The sentence that describes the event. */
+  readonly body: OtlpValue
+  readonly attributes: readonly OtlpKeyValue[]
+  readonly traceId?: string
+  readonly spanId?: string
+}
+
+export interface OtlpKeyValue {
+  readonly key: string
+  readonly value: OtlpValue
+}
+
+/** Without a member: null. */
+export interface OtlpValue {
+  readonly stringValue?: string
+  readonly boolValue?: boolean
+  /** A 64-bit integer, as a text. */
+  readonly intValue?: string
+  readonly doubleValue?: number
+  readonly arrayValue?: { readonly values: readonly OtlpValue[] }
+  readonly kvlistValue?: { readonly values: readonly OtlpKeyValue[] }
+}
+
+/** The events as log records of OpenTelemetry, in the order given. Attributes that it names have these names too. */
+export function toOtlp(
+  events: readonly AuditEvent[],
+  { service, types }: OtlpOptions,
+): ExportLogsServiceRequest {
+  const resource = { attributes: [keyValue('service.name', service)] }
+  const logRecords = events.map((event) => logRecord(event, types))
+  return {
+    resourceLogs: [{ resource, scopeLogs: [{ scope: { name: 'daybook' }, logRecords }] }],
+  }
+}
+
+function logRecord(event: AuditEvent, types: EventTypes | undefined): OtlpLogRecord {
+  const { createdAt, occurredAt } = timesOf(event)
+  const [timeUnixNano, observedTimeUnixNano] = [nanoseconds(occurredAt), nanoseconds(createdAt)]
+  return {
+    ...(timeUnixNano !== undefined && { timeUnixNano }),
+    ...(observedTimeUnixNano !== undefined && { observedTimeUnixNano }),
+    severityNumber: severityOf(event, types),
+    severityText: levelOf(event.type).toUpperCase(),
+    eventName: event.type,
+    body: { stringValue: sentenceOf(event, types) },
+    attributes: attributesOf(event),
+    ...traceOf(event.attributes),
+  }
+}
+
+const MAX_NANOSECONDS = 2n ** 64n - 1n
+
+/** `undefined` before 1970 and after 2554, which OTLP cannot express. */
+function nanoseconds(time: Microseconds): string | undefined {
+  const value = BigInt(time) * 1000n
+  return value >= 0n && value <= MAX_NANOSECONDS ? String(value) : undefined
+}
+
+/** Names of the semantic conventions: https://opentelemetry.io/docs/specs/semconv/registry/attributes/ */
+const TEXTS: readonly (readonly [attribute: string, name: string])[] = [
+  ['remote_address', 'client.address'],
+  ['request_path', 'url.path'],
+  ['session_id', 'session.id'],
+  ['error', 'exception.message'],
+]
+
+function attributesOf({ id, username, system, source, attributes }: AuditEvent): OtlpKeyValue[] {
+  return [
+    keyValue('log.record.uid', id),
+    ...(username === null ? [] : [keyValue('user.name', username)]),
+    // Clients give the attributes of custom events.
+    ...(system ? conventional(attributes) : []),
+    keyValue('daybook.system', system),
+    ...(source === null ? [] : [keyValue('daybook.source', source)]),
+    keyValue('daybook.attributes', attributes),
+  ]
+}
+
+function conventional(attributes: JsonObject): OtlpKeyValue[] {
+  const texts = TEXTS.flatMap(([attribute, name]) => {
+    const text = textAt(attributes, attribute)
+    return text === undefined ? [] : [keyValue(name, text)]
+  })
+  const status = wholeNumberAt(attributes, 'response_status')
+  const stack = stackOf(attributes)
+  return [
+    ...texts,
+    ...methodOf(textAt(attributes, 'request_method')),
+    ...(status === undefined ? [] : [keyValue('http.response.status_code', status)]),
+    ...(stack === undefined ? [] : [keyValue('exception.stacktrace', stack)]),
+  ]
+}
+
+function stackOf(attributes: JsonObject): string | undefined {
+  const { backtrace } = attributes
+  if (!Array.isArray(backtrace)) return textAt(attributes, 'backtrace')
+  return backtrace.filter((line) => typeof line === 'string').join('\n') || undefined
+}
+
+function methodOf(method: string | undefined): OtlpKeyValue[] {
+  if (method === undefined) return []
+  if (isHttpMethod(method)) return [keyValue('http.request.method', method)]
+  return [
+    keyValue('http.request.method', '_OTHER'),
+    keyValue('http.request.method_original', method),
+  ]
+}
+
+/** Ids as W3C Trace Context writes them; an id of zeros is not valid. */
+const isId = (id: string | undefined, digits: number): id is string =>
+  id !== undefined && id.length === digits && /^[0-9a-f]+$/i.test(id) && /[^0]/.test(id)
+
+function traceOf(attributes: JsonObject): { traceId?: string; spanId?: string } {
+  const traceId = textAt(attributes, 'trace_id')
+  const spanId = textAt(attributes, 'span_id')
+  if (!isId(traceId, 32)) return {}
+  return isId(spanId, 16) ? { traceId, spanId } : { traceId }
+}
+
+const keyValue = (key: string, value: JsonValue): OtlpKeyValue => ({
+  key,
+  value: valueOf(value, 0),
+})
+
+/** Each level of JSON takes three messages, and readers of protobuf refuse more than 100 within each other. */
+const MAX_DEPTH = 30
+
+/** Values that are nested deeper than {@link MAX_DEPTH} become JSON text. */
+function valueOf(value: JsonValue, depth: number): OtlpValue {
+  if (value === null) return {}
+  if (typeof value === 'string') return { stringValue: value }
+  if (typeof value === 'boolean') return { boolValue: value }
+  if (typeof value === 'number')
+    return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value }
+  if (depth === MAX_DEPTH) return { stringValue: JSON.stringify(value) }
+  if (Array.isArray(value))
+    return { arrayValue: { values: value.map((element) => valueOf(element, depth + 1)) } }
+  const values = Object.entries(value).map(([key, member]) => ({
+    key,
+    value: valueOf(member, depth + 1),
+  }))
+  return { kvlistValue: { values } }
+}

@@ -8,5 +8,10 @@ export type { Next, NodeListener, NodeMiddleware, NodeRequest } from '../../src/
 export { assertCoverage, type AssertCoverageOptions, type CoveredRouter } from './coverage.js'
 export type { ExpressApp, ExpressRequest, ExpressRouter } from './express.js'
 export { recordRequests, type RecordRequestsOptions } from './record-requests.js'
+export {
+  subscriptionRoutes,
+  type SubscriptionRoutesOptions,
+} from '../../src/http/node/subscription-routes.js'
 export { recordError, recordErrors } from '../../src/http/node/thrown.js'
+export type { SubscriptionsAction } from '../../src/http/subscriptions/actions.js'
 export type * from '../../src/http/events/shared-types.js'

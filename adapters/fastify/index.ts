@@ -14,4 +14,6 @@ export type {
 export { listRoute, type ListRouteOptions } from './list-route.js'
 export { recordRequests, type RecordRequestsOptions } from './record-requests.js'
 export { recordError } from '../../src/http/node/thrown.js'
+export { subscriptionRoutes, type SubscriptionRoutesOptions } from './subscription-routes.js'
+export type { SubscriptionsAction } from '../../src/http/subscriptions/actions.js'
 export type * from '../../src/http/events/shared-types.js'

@@ -11,4 +11,6 @@ export {
   type RecordHandler,
   type RecordRequestsOptions,
 } from './record-requests.js'
+export { subscriptionRoutes, type SubscriptionRoutesOptions } from './subscription-routes.js'
+export type { SubscriptionsAction } from '../../src/http/subscriptions/actions.js'
 export type * from '../../src/http/events/shared-types.js'

@@ -6,4 +6,6 @@ export { assertCoverage, type AssertCoverageOptions, type CoveredApp } from './c
 export type { HonoContext, HonoHandler, HonoMiddleware, HonoRoute } from './hono.js'
 export { listRoute, type ListRouteOptions } from './list-route.js'
 export { recordRequests, type RecordRequestsOptions } from './record-requests.js'
+export { subscriptionRoutes, type SubscriptionRoutesOptions } from './subscription-routes.js'
+export type { SubscriptionsAction } from '../../src/http/subscriptions/actions.js'
 export type * from '../../src/http/events/shared-types.js'

@@ -10,7 +10,12 @@ export {
   recordRequests,
   type RecordRequestsOptions,
 } from '../../src/http/node/record-requests.js'
+export {
+  subscriptionRoutes,
+  type SubscriptionRoutesOptions,
+} from '../../src/http/node/subscription-routes.js'
 export { recordError, recordErrors } from '../../src/http/node/thrown.js'
 export type { AssertCoverageOptions } from '../../src/http/record/coverage.js'
 export { assertCoverage } from '../../src/http/record/listed-routes.js'
+export type { SubscriptionsAction } from '../../src/http/subscriptions/actions.js'
 export type * from '../../src/http/events/shared-types.js'

@@ -99,6 +99,7 @@ export default {
             page('Hono, Next.js, Bun, Deno', '/guide/fetch'),
             page('node:http and Connect', '/guide/node-http'),
             page('Access', '/guide/access'),
+            page('Manage subscriptions', '/guide/manage-subscriptions'),
             page('Lists of your own', '/guide/lists'),
             page('Clients', '/guide/clients'),
           ],

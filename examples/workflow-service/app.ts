@@ -12,6 +12,8 @@ import {
   basicAuth,
   type EventsAction,
   recordRequests,
+  subscriptionRoutes,
+  type SubscriptionsAction,
 } from 'daybook/koa'
 import { createAgents } from './agents/agents.js'
 import { startAutoscaler } from './autoscaler/autoscaler.js'
@@ -207,6 +209,7 @@ function createApp({ service, audit, users, receivers }: AppParts): Koa {
   app.use(basicAuth({ users }))
   app.use(refreshFirst(service.documents))
   app.use(auditRoutes(audit, { authorize: isAllowed }))
+  app.use(subscriptionRoutes(audit, { authorize: subscriptionsOf }))
   app.use(auditPage(audit, { name: 'acme workflows' }))
   if (receivers) app.use(receivedPage(receivers.received))
   app.use(async (ctx, next) => {
@@ -220,6 +223,12 @@ function createApp({ service, audit, users, receivers }: AppParts): Koa {
 /** Creating a custom event is a change, which readers may not make. */
 const isAllowed = ({ state }: Context, action: EventsAction): boolean =>
   action !== 'create' || mayChange(state['username'] as string)
+
+const READING = /:(?:list|read|parked|describe)$/
+
+/** Everybody sees the subscriptions and channels of all users; readers may not change them. */
+const subscriptionsOf = ({ state }: Context, action: SubscriptionsAction): 'all' | boolean =>
+  (READING.test(action) || mayChange(state['username'] as string)) && 'all'
 
 /** Loads what other processes wrote before the request. */
 const refreshFirst =

@@ -137,6 +137,24 @@ describe('the demo service', () => {
     expect(await types('')).toEqual(['info:database_cluster:registered'])
   })
 
+  it('lets everybody see subscriptions, and all but readers change them', async () => {
+    const rights = async (user: string): Promise<Record<string, boolean>> => {
+      const { attributes } = resourceOf(await send(url, '/api/subscriptions/me', { user }))
+      return attributes['may'] as Record<string, boolean>
+    }
+    const ofEve = Object.entries(await rights('eve')).flatMap(([name, may]) => (may ? [name] : []))
+    expect(ofEve).toEqual([
+      'subscriptions:list',
+      'subscriptions:read',
+      'subscriptions:parked',
+      'subscriptions:describe',
+      'notification_channels:list',
+      'notification_channels:read',
+    ])
+    expect(Object.values(await rights('bob'))).not.toContain(false)
+    expect((await send(url, '/api/notification_channels', { user: 'eve' })).status).toBe(200)
+  })
+
   it('each filter example of the API finds the right events', async () => {
     const environment = { code: 'qa', name: 'QA' }
     resourceOf(

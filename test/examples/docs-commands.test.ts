@@ -98,6 +98,13 @@ const CHECKS: Readonly<Record<string, readonly Check[]>> = {
     (output) =>
       expect(JSON.parse(output)).toMatchObject({ data: [{ attributes: { code: 'tour' } }] }),
   ],
+  'docs/guide/manage-subscriptions.md': [
+    (output) =>
+      expect(JSON.parse(output)).toMatchObject({
+        data: [],
+        links: { self: expect.stringMatching(/^\/api\/subscriptions\?/) },
+      }),
+  ],
   'docs/reference/http.md': [
     (output) => {
       expect(output).toMatch(/^created_at,type,username,.*,name,url_params_project_code$/m)

@@ -6,6 +6,7 @@ import { fullFormats } from 'ajv-formats/dist/formats.js'
 import type { EndpointAudit } from '../../src/http/events/handler.js'
 import { describeApi } from '../../src/http/events/openapi.js'
 import { openApiDocument } from '../../src/http/openapi/document.js'
+import { managementDocument } from '../../src/http/subscriptions/openapi.js'
 import { jsonApiSchema, LINK_FORMAT } from './json-api-schema.js'
 
 const JSON_API = 'application/vnd.api+json'
@@ -169,6 +170,14 @@ export function checkBy(document: OpenApiDocument, ...mounts: readonly string[])
     }
   }
 }
+
+/** The OpenAPI document of the endpoints for subscriptions and channels under a path. */
+export const describeSubscriptions = (path: string): OpenApiDocument =>
+  JSON.parse(managementDocument(path)) as OpenApiDocument
+
+/** The check of responses of these endpoints. */
+export const managementCheck = (path: string): AnswerCheck =>
+  checkBy(describeSubscriptions(path), `${path}/subscriptions`, `${path}/notification_channels`)
 
 const checks = new Map<string, AnswerCheck>()
 

@@ -1,0 +1,34 @@
+import { FetchHttpRequest, respond } from '../../src/http/fetch/exchange.js'
+import { markAsOwn } from '../../src/http/record/own-request.js'
+import {
+  subscriptionsEndpoint,
+  type SubscriptionsEndpointOptions,
+} from '../../src/http/subscriptions/endpoint.js'
+import type { ManagedAudit } from '../../src/http/subscriptions/handler.js'
+import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
+import type { FetchMount, FetchRequest } from './fetch.js'
+
+export type SubscriptionRoutesOptions = SubscriptionsEndpointOptions<FetchRequest> &
+  UsernameOption<FetchRequest>
+
+/**
+ * Returns a fetch handler by which users manage subscriptions and notification channels: `<path>/subscriptions` and
+ * `<path>/notification_channels`. It returns undefined for other paths. Call it after authentication. What users change is recorded as
+ * an event by the log; the requests are not recorded.
+ *
+ * Rejects with the errors of the host's functions.
+ */
+export function subscriptionRoutes(
+  audit: ManagedAudit,
+  options: SubscriptionRoutesOptions = {},
+): FetchMount {
+  const endpoint = subscriptionsEndpoint(audit, options)
+  return async function subscriptionRoutes(request) {
+    const findUsername = (): string | null => usernameOf(request, options)
+    const received = new FetchHttpRequest<FetchRequest>({ context: request, request, findUsername })
+    const response = endpoint(received)
+    if (!response) return undefined
+    markAsOwn(request)
+    return respond(received, await response)
+  }
+}

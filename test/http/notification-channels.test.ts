@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest'
+import { errorOf, JSON_API } from '../support/http.js'
+import {
+  action,
+  channelChange,
+  CHANNELS,
+  metaOf,
+  namesOf,
+  newChannel,
+  REMOVAL,
+  resourceOf,
+  serveManagement,
+  SUBSCRIPTIONS,
+  withDocument,
+} from './managing.js'
+
+const pad = { name: 'pad', kind: 'notebook', config: { page: 'one', password: 'pa55word' } }
+
+describe('POST /api/notification_channels', () => {
+  it('creates a channel, and shows a generated secret once', async () => {
+    const server = await serveManagement()
+    const made = await server.send(CHANNELS, newChannel(pad))
+    expect([made.status, made.headers['content-type']]).toEqual([201, JSON_API])
+    expect(made.headers['cache-control']).toBe('no-store')
+    expect(metaOf(made)).toEqual({ secret: 'nb_1' })
+    const { type, attributes, links } = resourceOf(made)
+    expect([type, made.headers.location]).toEqual(['notification_channel', links.self])
+    expect(attributes).toEqual({
+      name: 'pad',
+      kind: 'notebook',
+      config: { page: 'one' },
+      enabled: true,
+      disabled_reason: null,
+      in_code: false,
+    })
+    expect(made.body).not.toContain('pa55word')
+    const read = await server.send(links.self)
+    expect([read.status, resourceOf(read), metaOf(read)]).toEqual([
+      200,
+      resourceOf(made),
+      undefined,
+    ])
+    const changed = await server.send(links.self, channelChange({ config: { page: 'two' } }))
+    expect([changed.status, metaOf(changed)]).toEqual([200, undefined])
+    const seen = [read, changed, await server.send(CHANNELS)].map(({ body }) => body).join()
+    expect(seen).not.toMatch(/nb_1|pa55word/)
+  })
+
+  it.each([
+    ['name', { name: 'No Spaces' }],
+    ['name', { name: undefined }],
+    ['kind', { kind: 'pager' }],
+    ['kind', { kind: 5 }],
+    ['config', { config: 'x' }],
+    ['config/page', { config: {} }],
+    ['config/pages', { config: { page: 'x', pages: 2 } }],
+    ['enabled', { enabled: false }],
+    ['secret', { secret: 'mine' }],
+  ])('responds 422 to %s in %o', async (member, given) => {
+    const server = await serveManagement()
+    const refused = await server.send(CHANNELS, newChannel({ ...pad, ...given }))
+    expect([refused.status, errorOf(refused).code, errorOf(refused).source]).toEqual([
+      422,
+      'INVALID_CHANNEL',
+      { pointer: `/data/attributes/${member}` },
+    ])
+    expect(namesOf(await server.send(CHANNELS))).toEqual(['search'])
+  })
+
+  it('responds 409 to a name in use, also of one in code', async () => {
+    const server = await serveManagement()
+    await server.createChannel('pad')
+    for (const name of ['pad', 'search']) {
+      const refused = await server.send(CHANNELS, newChannel({ ...pad, name }))
+      expect([refused.status, errorOf(refused).code]).toEqual([409, 'NAME_TAKEN'])
+    }
+  })
+
+  it('responds 422 to secrets without a key', async () => {
+    const server = await serveManagement({ subscriptions: { secretsKey: [] } })
+    const refused = await server.send(CHANNELS, newChannel(pad))
+    expect([refused.status, errorOf(refused).code]).toEqual([422, 'NO_SECRETS_KEY'])
+  })
+})
+
+describe('GET /api/notification_channels', () => {
+  it('lists channels of users and of the code, in the query language', async () => {
+    const server = await serveManagement()
+    await server.createChannel('pad', { page: 'one' })
+    const names = async (query: string): Promise<unknown> => {
+      const response = await server.send(`${CHANNELS}?${query}`)
+      return [response.status, namesOf(response)]
+    }
+    expect(await names('')).toEqual([200, ['pad', 'search']])
+    expect(await names('filter[in_code_true]=1')).toEqual([200, ['search']])
+    expect(await names('filter[config_page_eq]=one')).toEqual([200, ['pad']])
+    expect(await names('filter[sorts]=name+desc&limit=1')).toEqual([206, ['search']])
+    const wrong = await server.send(`${CHANNELS}?filter[secret_eq]=nb_1`)
+    expect([wrong.status, errorOf(wrong).code]).toEqual([400, 'UNKNOWN_ATTRIBUTE'])
+  })
+})
+
+describe('requests to one channel', () => {
+  it('PATCH merges attributes and members of config', async () => {
+    const server = await serveManagement()
+    const path = `${CHANNELS}/${await server.createChannel('pad', { page: 'one', password: 'a' })}`
+    const renamed = await server.send(path, channelChange({ name: 'book' }))
+    expect(resourceOf(renamed).attributes).toMatchObject({ name: 'book', config: { page: 'one' } })
+    const moved = await server.send(path, channelChange({ config: { page: 'two' } }))
+    expect(resourceOf(moved).attributes).toMatchObject({ name: 'book', config: { page: 'two' } })
+    const refused = await server.send(path, channelChange({ kind: 'webhook' }))
+    expect([refused.status, errorOf(refused).source]).toEqual([
+      422,
+      { pointer: '/data/attributes/kind' },
+    ])
+    const wrong = await server.send(path, channelChange({ config: { page: 5 } }))
+    expect([wrong.status, errorOf(wrong).source]).toEqual([
+      422,
+      { pointer: '/data/attributes/config/page' },
+    ])
+  })
+
+  it('disable it, with a reason, and enable it', async () => {
+    const server = await serveManagement()
+    const path = `${CHANNELS}/${await server.createChannel('pad')}`
+    const disabled = await server.send(`${path}/disable`, action({ reason: 'it moves' }))
+    expect([disabled.status, resourceOf(disabled).attributes]).toMatchObject([
+      200,
+      { enabled: false, disabled_reason: 'it moves' },
+    ])
+    const subscription = await server.create('errors', { channel: 'pad' })
+    const read = await server.send(`${SUBSCRIPTIONS}/${subscription}`)
+    expect(resourceOf(read).attributes['state']).toBe('disabled')
+    const enabled = await server.send(`${path}/enable`, action())
+    expect([enabled.status, resourceOf(enabled).attributes]).toMatchObject([
+      200,
+      { enabled: true, disabled_reason: null },
+    ])
+    const wrong = await server.send(`${path}/disable`, action({ reason: 5 }))
+    expect([wrong.status, errorOf(wrong).source]).toEqual([400, { pointer: '/meta/reason' }])
+  })
+
+  it('replace its secret', async () => {
+    const server = await serveManagement()
+    const path = `${CHANNELS}/${await server.createChannel('pad')}`
+    const rotated = await server.send(`${path}/rotate_secret`, action())
+    expect([rotated.status, metaOf(rotated)]).toEqual([200, { secret: 'nb_2' }])
+    expect(metaOf(await server.send(path))).toBeUndefined()
+  })
+
+  it('test it', async () => {
+    const server = await serveManagement()
+    const path = `${CHANNELS}/${await server.createChannel('pad')}`
+    const tested = await server.send(`${path}/test`, action())
+    expect(metaOf(tested)).toMatchObject({ accepted: true, fault: null })
+    expect(server.pages.get('pad')).toMatchObject([{ type: 'daybook:test' }])
+    await server.send(path, channelChange({ config: { page: 'full' } }))
+    const failed = await server.send(`${path}/test`, action())
+    expect([failed.status, metaOf(failed)]).toEqual([
+      200,
+      { accepted: false, status: null, fault: 'thrown', duration_ms: expect.any(Number) },
+    ])
+  })
+
+  it('remove it, unless a subscription uses it', async () => {
+    const server = await serveManagement()
+    const path = `${CHANNELS}/${await server.createChannel('pad')}`
+    const user = `${SUBSCRIPTIONS}/${await server.create('errors', { channel: 'pad' })}`
+    const refused = await server.send(path, REMOVAL)
+    expect([refused.status, errorOf(refused).code]).toEqual([409, 'IN_USE'])
+    await server.send(user, REMOVAL)
+    expect((await server.send(path, REMOVAL)).status).toBe(204)
+    for (const [where, request] of [
+      [path, {}],
+      [path, REMOVAL],
+      [`${path}/enable`, action()],
+    ] as const) {
+      const gone = await server.send(where, request)
+      expect([gone.status, errorOf(gone).code]).toEqual([404, 'UNKNOWN_CHANNEL'])
+    }
+  })
+
+  it('are refused for one in code', async () => {
+    const server = await serveManagement()
+    const [{ id } = { id: '' }] = await server.audit.subscriptions.channels.list()
+    const path = `${CHANNELS}/${id}`
+    for (const [where, request] of [
+      [path, channelChange({ name: 'find' })],
+      [path, REMOVAL],
+      [`${path}/rotate_secret`, action()],
+    ] as const) {
+      const refused = await server.send(where, request)
+      expect([refused.status, errorOf(refused).code]).toEqual([409, 'DEFINED_IN_CODE'])
+    }
+    const document = { data: { type: 'subscription', attributes: { name: 'find' } } }
+    const wrong = await server.send(path, withDocument('PATCH', document))
+    expect([wrong.status, errorOf(wrong).code]).toEqual([409, 'WRONG_RESOURCE_TYPE'])
+  })
+})

@@ -1,0 +1,277 @@
+import { AuditLog, AuditLogError } from 'daybook'
+import { subscriptionRoutes, type SubscriptionsAction } from 'daybook/koa'
+import { memoryStore } from 'daybook/memory'
+import type { Context } from 'koa'
+import { describe, expect, it } from 'vitest'
+import { SUBSCRIPTIONS_ACTIONS } from '../../src/http/subscriptions/actions.js'
+import { errorOf, type RawRequest } from '../support/http.js'
+import {
+  action,
+  CHANNELS,
+  type ManagedServer,
+  namesOf,
+  newSubscription,
+  REMOVAL,
+  requests,
+  resourceOf,
+  serveManagement,
+  subscriptionChange,
+  SUBSCRIPTIONS,
+} from './managing.js'
+
+/** A server whose rights a test changes, with a subscription of ann and a channel. */
+async function startManaged(): Promise<
+  ManagedServer & {
+    subscription: string
+    channel: string
+    calls: [unknown, SubscriptionsAction][]
+    answer: { of: unknown }
+  }
+> {
+  const answer: { of: unknown } = { of: 'all' }
+  const calls: [unknown, SubscriptionsAction][] = []
+  const server = await serveManagement({
+    routes: {
+      async authorize(ctx: Context, of) {
+        calls.push([ctx.state['username'], of])
+        return answer.of as boolean
+      },
+    },
+  })
+  const subscription = await server.create('mine')
+  const channel = await server.createChannel('pad')
+  calls.length = 0
+  return { ...server, subscription, channel, calls, answer }
+}
+
+describe('authorize', () => {
+  it('receives the action and decides about it', async () => {
+    const { subscription, channel, calls, answer, ...server } = await startManaged()
+    const all = requests(subscription, channel)
+    expect(all.map(([name]) => name).toSorted()).toEqual(SUBSCRIPTIONS_ACTIONS.toSorted())
+    for (const [name, path, request] of all) {
+      answer.of = false
+      const refused = await server.send(path, { ...request, user: 'bob' })
+      expect([refused.status, errorOf(refused).code]).toEqual([403, 'FORBIDDEN'])
+      expect(errorOf(refused).detail).toBe(`bob is not allowed the action ${name}`)
+      answer.of = 'all'
+      const answered = await server.send(path, request)
+      expect([answered.status < 300, name, answered.body]).toEqual([true, name, answered.body])
+      expect(calls.splice(0)).toEqual([
+        ['bob', name],
+        ['ann', name],
+      ])
+    }
+  })
+
+  it.each([undefined, null, false, 1, 'own', 'true', {}, Promise.resolve('no')])(
+    'must return true or all; %o refuses',
+    async (value) => {
+      const server = await serveManagement({ routes: { authorize: () => value as boolean } })
+      expect((await server.send(SUBSCRIPTIONS)).status).toBe(403)
+      const { may } = resourceOf(await server.send(`${SUBSCRIPTIONS}/me`)).attributes
+      expect(Object.values(may as object)).not.toContain(true)
+    },
+  )
+
+  it('is checked to be a function', () => {
+    const audit = new AuditLog({ store: memoryStore(), types: {} })
+    for (const authorize of [null, true, 'all'])
+      expect(() => subscriptionRoutes(audit, { authorize } as object)).toThrow(
+        expect.objectContaining({ code: 'INVALID_OPTION' }),
+      )
+  })
+
+  it('is not called for unauthenticated requests or unknown paths', async () => {
+    const { calls, ...server } = await startManaged()
+    expect((await server.send(SUBSCRIPTIONS, { user: null })).status).toBe(401)
+    expect((await server.send(SUBSCRIPTIONS, { user: 'ann:wrong' })).status).toBe(401)
+    expect((await server.send(SUBSCRIPTIONS, REMOVAL)).status).toBe(405)
+    expect((await server.send(`${SUBSCRIPTIONS}/a/b`)).status).toBe(404)
+    expect(calls).toEqual([])
+  })
+
+  it.each([
+    ['an error', new Error('the directory is away')],
+    ['an error of ours', new AuditLogError('INVALID_VALUE', 'a query of the host is wrong')],
+  ])('passes %s to the host', async (_, failure) => {
+    const server = await serveManagement({
+      routes: {
+        authorize() {
+          throw failure
+        },
+      },
+    })
+    expect((await server.send(SUBSCRIPTIONS)).status).toBe(500)
+    expect(server.errors).toEqual([failure])
+  })
+
+  it('that is left out lets users read and change nothing', async () => {
+    const server = await serveManagement({ routes: {} })
+    const { subscriptions } = server.audit
+    const { id } = await subscriptions.create({ name: 'mine', channel: 'search', owner: 'ann' })
+    const pad = { name: 'pad', kind: 'notebook', config: { page: 'pad' } }
+    const { channel } = await subscriptions.channels.create(pad)
+    const allowed: string[] = []
+    for (const [name, path, request] of requests(id, channel.id)) {
+      const { status } = await server.send(path, request)
+      expect([200, 403]).toContain(status)
+      if (status === 200) allowed.push(name)
+    }
+    expect(allowed).toEqual([
+      'subscriptions:list',
+      'subscriptions:read',
+      'subscriptions:parked',
+      'subscriptions:describe',
+      'notification_channels:list',
+      'notification_channels:read',
+    ])
+    expect(namesOf(await server.send(SUBSCRIPTIONS))).toEqual(['mine'])
+    expect(namesOf(await server.send(SUBSCRIPTIONS, { user: 'bob' }))).toEqual([])
+  })
+})
+
+describe('a user who is allowed the own subscriptions', () => {
+  async function startOwn(): Promise<ManagedServer & { ofAnn: string; ofBob: string }> {
+    const server = await serveManagement({
+      routes: { authorize: (ctx: Context) => (ctx.state['username'] === 'eve' ? 'all' : true) },
+      subscriptions: { subscriptions: { index: { channel: 'search' } } },
+    })
+    const ofAnn = await server.create('ann-errors', {}, 'ann')
+    const ofBob = await server.create('bob-errors', {}, 'bob')
+    return { ...server, ofAnn, ofBob }
+  }
+
+  it('sees those only; one who is allowed all sees those in code too', async () => {
+    const server = await startOwn()
+    expect(namesOf(await server.send(SUBSCRIPTIONS))).toEqual(['ann-errors'])
+    expect(namesOf(await server.send(SUBSCRIPTIONS, { user: 'bob' }))).toEqual(['bob-errors'])
+    const all = ['ann-errors', 'bob-errors', 'index']
+    expect(namesOf(await server.send(SUBSCRIPTIONS, { user: 'eve' }))).toEqual(all)
+    const filtered = await server.send(`${SUBSCRIPTIONS}?filter[owner_eq]=bob`)
+    expect(namesOf(filtered)).toEqual([])
+    expect(
+      resourceOf(await server.send(`${SUBSCRIPTIONS}/${server.ofAnn}`)).attributes,
+    ).toMatchObject({ owner: 'ann', name: 'ann-errors' })
+  })
+
+  it('gets 404 for every request to those of others, which stay as they are', async () => {
+    const server = await startOwn()
+    const before = await server.send(`${SUBSCRIPTIONS}/${server.ofBob}`, { user: 'bob' })
+    const missing = '00000000-0000-4000-8000-000000000000'
+    const one = /^subscriptions:(?!list|create|describe)/
+    const toOthers = requests(server.ofBob, missing).filter(([name]) => one.test(name))
+    expect(toOthers.length).toBeGreaterThan(9)
+    for (const [name, path, request] of toOthers) {
+      const refused = await server.send(path, request)
+      expect([name, refused.status, errorOf(refused).code]).toEqual([
+        name,
+        404,
+        'UNKNOWN_SUBSCRIPTION',
+      ])
+      const absent = await server.send(path.replace(server.ofBob, missing), request)
+      expect(absent.body).toBe(refused.body.replaceAll(server.ofBob, missing))
+    }
+    const after = await server.send(`${SUBSCRIPTIONS}/${server.ofBob}`, { user: 'bob' })
+    expect(resourceOf(after).attributes).toMatchObject({
+      name: resourceOf(before).attributes['name'],
+      paused: false,
+      filter: '',
+    })
+  })
+
+  it('cannot make one in the name of another user', async () => {
+    const server = await startOwn()
+    const request = newSubscription({ name: 'x', channel: 'search', owner: 'bob' })
+    const refused = await server.send(SUBSCRIPTIONS, request)
+    expect([refused.status, errorOf(refused).source]).toEqual([
+      422,
+      { pointer: '/data/attributes/owner' },
+    ])
+    const change = subscriptionChange({ owner: 'bob' })
+    expect((await server.send(`${SUBSCRIPTIONS}/${server.ofAnn}`, change)).status).toBe(422)
+  })
+
+  it('limits the deliveries to what `visible` of the log lets the owner see', async () => {
+    const asked: string[] = []
+    const delivered: string[] = []
+    let arrive = (): void => {}
+    const arrived = new Promise<void>((resolve) => (arrive = resolve))
+    const server = await serveManagement({
+      subscriptions: {
+        channels: {
+          search: {
+            deliver(events) {
+              delivered.push(...events.map(({ type }) => type))
+              if (delivered.includes('end')) arrive()
+            },
+          },
+        },
+        visible(owner) {
+          asked.push(owner)
+          return { username_eq: owner }
+        },
+      },
+    })
+    await server.create('mine', { filter: 'filter[system_false]=1' })
+    await server.audit.recordCustom('of bob', {}, { username: 'bob' })
+    await server.audit.recordCustom('of ann', {}, { username: 'ann' })
+    await server.audit.recordCustom('end', {}, { username: 'ann' })
+    await arrived
+    expect(asked).toContain('ann')
+    expect(delivered).toEqual(['of ann', 'end'])
+  })
+})
+
+describe('GET /api/subscriptions/me', () => {
+  it('has the rights of the user for each action', async () => {
+    const server = await serveManagement({
+      routes: {
+        authorize: (ctx: Context, of) => ctx.state['username'] === 'ann' && !of.endsWith(':delete'),
+      },
+    })
+    const { type, id, attributes } = resourceOf(await server.send(`${SUBSCRIPTIONS}/me`))
+    expect([type, id]).toEqual(['user', 'ann'])
+    expect(attributes['may']).toEqual(
+      Object.fromEntries(SUBSCRIPTIONS_ACTIONS.map((name) => [name, !name.endsWith(':delete')])),
+    )
+    const other = await server.send(`${SUBSCRIPTIONS}/me`, { user: 'bob' })
+    expect(Object.values(resourceOf(other).attributes['may'] as object)).not.toContain(true)
+  })
+})
+
+describe('requests', () => {
+  it('leave no event by recordRequests; changes leave one with the user', async () => {
+    const server = await serveManagement()
+    const typesOf = async () =>
+      (await server.audit.list('limit=1000')).events.map(({ type, username }) => [type, username])
+    const refused: readonly (readonly [path: string, request: RawRequest])[] = [
+      [SUBSCRIPTIONS, newSubscription({ name: 'NO' })],
+      [SUBSCRIPTIONS, { ...newSubscription({}), user: 'ann:wrong' }],
+      [`${CHANNELS}/x`, REMOVAL],
+      [`${SUBSCRIPTIONS}/x/pause`, action()],
+    ]
+    for (const [path, request] of refused)
+      expect((await server.send(path, request)).status).toBeGreaterThan(400)
+    await server.send(SUBSCRIPTIONS)
+    expect(await typesOf()).toEqual([])
+    const id = await server.create('errors', {}, 'bob')
+    const one = `${SUBSCRIPTIONS}/${id}`
+    for (const name of ['pause', 'resume', 'replay'])
+      await server.send(`${one}/${name}`, action(name === 'replay' ? { from: 'now' } : undefined))
+    await server.send(one, subscriptionChange({ filter: 'filter[type_eq]=x' }))
+    await server.send(one, REMOVAL)
+    const channel = await server.createChannel('pad')
+    await server.send(`${CHANNELS}/${channel}`, REMOVAL)
+    expect(await typesOf()).toEqual([
+      ['api:subscriptions:create', 'bob'],
+      ['api:subscriptions:pause', 'ann'],
+      ['api:subscriptions:resume', 'ann'],
+      ['api:subscriptions:replay', 'ann'],
+      ['api:subscriptions:update', 'ann'],
+      ['api:subscriptions:delete', 'ann'],
+      ['api:notification_channels:create', 'ann'],
+      ['api:notification_channels:delete', 'ann'],
+    ])
+  })
+})

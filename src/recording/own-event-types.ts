@@ -19,6 +19,9 @@ const OUTCOME_KEYS = [
 ] as const
 const EMAIL_KEYS = [...OUTCOME_KEYS, 'sender', 'recipients', 'subject', 'message_id'] as const
 const CHANNEL_KEYS = ['channel', 'channel_id', 'kind', 'changes', 'changes_cut'] as const
+/* Where `subscriptionRoutes` serves them by default. */
+const SUBSCRIPTION = '/api/subscriptions/{subscription_id}'
+const CHANNEL = '/api/notification_channels/{channel_id}'
 const TEST_KEYS = ['accepted', 'status', 'fault'] as const
 
 /** The severity number of OpenTelemetry. */
@@ -135,6 +138,7 @@ export const ownEventTypes = {
   },
   'api:subscriptions:create': {
     area: 'Subscriptions',
+    source: SUBSCRIPTION,
     description: 'a subscription was created',
     data: SUBSCRIPTION_KEYS,
     sentence:
@@ -142,6 +146,7 @@ export const ownEventTypes = {
   },
   'api:subscriptions:update': {
     area: 'Subscriptions',
+    source: SUBSCRIPTION,
     description: 'a subscription was changed',
     data: SUBSCRIPTION_KEYS,
     sentence:
@@ -149,6 +154,7 @@ export const ownEventTypes = {
   },
   'api:subscriptions:delete': {
     area: 'Subscriptions',
+    source: SUBSCRIPTION,
     description: 'a subscription was removed',
     data: SUBSCRIPTION_KEYS,
     sentence:
@@ -156,12 +162,14 @@ export const ownEventTypes = {
   },
   'api:subscriptions:pause': {
     area: 'Subscriptions',
+    source: SUBSCRIPTION,
     description: 'a subscription was paused',
     data: SUBSCRIPTION_KEYS,
     sentence: 'paused subscription **{subscription}** | subscription **{subscription}** was paused',
   },
   'api:subscriptions:resume': {
     area: 'Subscriptions',
+    source: SUBSCRIPTION,
     description: 'a subscription was resumed',
     data: SUBSCRIPTION_KEYS,
     sentence:
@@ -169,6 +177,7 @@ export const ownEventTypes = {
   },
   'api:subscriptions:replay': {
     area: 'Subscriptions',
+    source: SUBSCRIPTION,
     description: 'a subscription delivers events again',
     data: [...SUBSCRIPTION_KEYS, 'from'],
     sentence:
@@ -176,6 +185,7 @@ export const ownEventTypes = {
   },
   'api:subscriptions:redrive': {
     area: 'Subscriptions',
+    source: SUBSCRIPTION,
     description: 'parked events of a subscription were tried again',
     data: [...SUBSCRIPTION_KEYS, 'delivered', 'failed', 'missed'],
     sentence:
@@ -183,6 +193,7 @@ export const ownEventTypes = {
   },
   'api:subscriptions:discard': {
     area: 'Subscriptions',
+    source: SUBSCRIPTION,
     description: 'parked events of a subscription were discarded',
     data: [...SUBSCRIPTION_KEYS, 'count'],
     sentence:
@@ -190,36 +201,42 @@ export const ownEventTypes = {
   },
   'api:subscriptions:test': {
     area: 'Subscriptions',
+    source: SUBSCRIPTION,
     description: 'the channel of a subscription was tested with an event that is not stored',
     data: [...SUBSCRIPTION_KEYS, ...TEST_KEYS],
     sentence: 'tested subscription **{subscription}** | subscription **{subscription}** was tested',
   },
   'api:notification_channels:create': {
     area: 'Subscriptions',
+    source: CHANNEL,
     description: 'a channel was created',
     data: CHANNEL_KEYS,
     sentence: 'created channel **{channel}** | channel **{channel}** was created',
   },
   'api:notification_channels:update': {
     area: 'Subscriptions',
+    source: CHANNEL,
     description: 'a channel was changed',
     data: CHANNEL_KEYS,
     sentence: 'changed channel **{channel}** | channel **{channel}** was changed',
   },
   'api:notification_channels:delete': {
     area: 'Subscriptions',
+    source: CHANNEL,
     description: 'a channel was removed',
     data: CHANNEL_KEYS,
     sentence: 'removed channel **{channel}** | channel **{channel}** was removed',
   },
   'api:notification_channels:enable': {
     area: 'Subscriptions',
+    source: CHANNEL,
     description: 'a channel was enabled',
     data: CHANNEL_KEYS,
     sentence: 'enabled channel **{channel}** | channel **{channel}** was enabled',
   },
   'api:notification_channels:disable': {
     area: 'Subscriptions',
+    source: CHANNEL,
     description: 'a channel was disabled, by a user or because its receiver is gone',
     data: [...CHANNEL_KEYS, 'reason'],
     sentence:
@@ -227,6 +244,7 @@ export const ownEventTypes = {
   },
   'api:notification_channels:rotate_secret': {
     area: 'Subscriptions',
+    source: CHANNEL,
     description: 'the secret of a channel was replaced',
     data: CHANNEL_KEYS,
     sentence:
@@ -234,6 +252,7 @@ export const ownEventTypes = {
   },
   'api:notification_channels:test': {
     area: 'Subscriptions',
+    source: CHANNEL,
     description: 'a channel was tested with an event that is not stored',
     data: [...CHANNEL_KEYS, ...TEST_KEYS],
     sentence: 'tested channel **{channel}** | channel **{channel}** was tested',

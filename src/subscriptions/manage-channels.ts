@@ -24,6 +24,7 @@ export function createChannels(
   options: ChannelsOptions,
 ): NotificationChannels {
   return {
+    kinds: Object.keys(options.kinds),
     ...createReads(management),
     ...createChanges(management, options),
     ...createSwitches(management),

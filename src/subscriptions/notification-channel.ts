@@ -65,6 +65,8 @@ export interface TestResult {
  * with `READ_ONLY`. Each change is recorded as an event such as `api:notification_channels:create`, without secrets.
  */
 export interface NotificationChannels {
+  /** What `create` takes as `kind`: the names of the option `kinds` of this process. */
+  readonly kinds: readonly string[]
   /** In the order of their names. */
   list(options?: WaitOptions): Promise<readonly NotificationChannel[]>
   get(id: string, options?: WaitOptions): Promise<NotificationChannel | undefined>

@@ -232,6 +232,7 @@ describe('GET /api/subscriptions/me', () => {
     })
     const { type, id, attributes } = resourceOf(await server.send(`${SUBSCRIPTIONS}/me`))
     expect([type, id]).toEqual(['user', 'ann'])
+    expect(attributes['kinds']).toEqual(['notebook'])
     expect(attributes['may']).toEqual(
       Object.fromEntries(SUBSCRIPTIONS_ACTIONS.map((name) => [name, !name.endsWith(':delete')])),
     )
@@ -243,8 +244,8 @@ describe('GET /api/subscriptions/me', () => {
 describe('requests', () => {
   it('leave no event by recordRequests; changes leave one with the user', async () => {
     const server = await serveManagement()
-    const typesOf = async () =>
-      (await server.audit.list('limit=1000')).events.map(({ type, username }) => [type, username])
+    const eventsOf = async () => (await server.audit.list('limit=1000')).events
+    const typesOf = async () => (await eventsOf()).map(({ type, username }) => [type, username])
     const refused: readonly (readonly [path: string, request: RawRequest])[] = [
       [SUBSCRIPTIONS, newSubscription({ name: 'NO' })],
       [SUBSCRIPTIONS, { ...newSubscription({}), user: 'ann:wrong' }],
@@ -273,5 +274,7 @@ describe('requests', () => {
       ['api:notification_channels:create', 'ann'],
       ['api:notification_channels:delete', 'ann'],
     ])
+    const sources = new Set((await eventsOf()).map(({ source }) => source))
+    expect([...sources]).toEqual([one, `${CHANNELS}/${channel}`])
   })
 })

@@ -46,6 +46,7 @@ function createHandlers(
   audit: ManagedAudit,
   path: string,
 ): Readonly<Record<SubscriptionsRoute['action'], ManagementHandler>> {
+  const { kinds } = audit.subscriptions.channels
   const describe = staticDocumentHandler('application/json', () => managementDocument(path))
   return {
     ...subscriptionHandlers(audit, `${path}/subscriptions`),
@@ -53,7 +54,7 @@ function createHandlers(
     ...channelHandlers(audit, `${path}/notification_channels`),
     'subscriptions:describe': async (call) => finalizeResponse(call.request, await describe(call)),
     me: reading(async ({ request, username, rights }) => {
-      const data = { type: 'user', id: username, attributes: { may: await rights() } }
+      const data = { type: 'user', id: username, attributes: { may: await rights(), kinds } }
       return JSON.stringify({ jsonapi, data, links: { self: request.path } })
     }),
   }

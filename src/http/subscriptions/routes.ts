@@ -72,7 +72,8 @@ const subscriptions: readonly SubscriptionsRoute[] = [
     method: 'GET',
     path: '/subscriptions/me',
     summary: 'Read what the user may do',
-    description: 'The name and the rights of the authenticated user.',
+    description:
+      'The name and the rights of the authenticated user, and the kinds of channels that can be created.',
     parameters: ['If-None-Match'],
     responses: { 200: 'User', ...READ },
     problems: LIST_PROBLEMS,

@@ -117,6 +117,7 @@ const user = closedObject({
   id: { ...text, description: 'The name of the user.' },
   attributes: closedObject({
     may: closedObject(Object.fromEntries(SUBSCRIPTIONS_ACTIONS.map((action) => [action, flag]))),
+    kinds: { ...listOf(text), description: 'The kinds of channels that can be created.' },
   }),
 })
 

@@ -38,7 +38,7 @@ const DEFAULTS: SealerOptions = {
 /** If the index is this many segments behind, sealing does not rest, however many events may be unindexed. */
 const MAX_BEHIND = 8
 
-/** How often a merge checks whether enough new events are unsealed. */
+/** How often a merge checks whether there is shorter work to do. */
 const SEAL_CHECK_MS = 1000
 
 const CHECK_TIMEOUT_MS = 10_000

@@ -12,21 +12,25 @@ interface MergedEvents extends MergedTimes {
   readonly removed: number | undefined
 }
 
-/**
- * Merges the oldest segments of a level into one segment of the next level, which has only the events that
- * still exist. Returns false if no level has enough segments, and true if another attempt may find more. If it
- * throws, it may leave hidden segments behind, which `dropAbandoned` removes.
- */
+/** Merges the next segments, if there are enough of a level: see `mergeSegments`. */
 export async function mergeNext(builder: Builder): Promise<boolean> {
-  const { driver, tuning } = builder
-  const parts = nextToMerge(await driver.visibleSegments(), tuning)
-  if (!parts) return false
+  const parts = nextToMerge(await builder.driver.visibleSegments(), builder.tuning)
+  if (parts) await mergeSegments(builder, parts)
+  return parts !== undefined
+}
+
+/**
+ * Merges segments into one of the next level, which has only the events that still exist. Has no effect if another
+ * process has changed the segments meanwhile. If it throws, it may leave a hidden segment behind, which
+ * `dropAbandoned` removes.
+ */
+export async function mergeSegments(builder: Builder, parts: readonly SegmentRow[]): Promise<void> {
+  const { driver } = builder
   const events = await mergeEvents(builder, parts)
   const segment = events.times.length > 0 ? await writeMerged(builder, parts, events) : undefined
   const isReplaced = !segment?.isLost && (await driver.replace(parts, segment, events.duplicates))
   if (isReplaced) for (const { id } of parts) await dropSegment(builder, id)
   else if (segment) await dropSegment(builder, segment.id)
-  return true
 }
 
 /** Sorts the events of the parts by time and leaves out those that were removed. */

@@ -1,40 +1,31 @@
 import type { Builder } from './builder.js'
 import type { IndexDriver } from './index-driver.js'
-import { mergeNext } from './merging.js'
-import { notingDamage, rebuildNext } from './rebuilding.js'
-import { sealEarly, sealNext } from './sealing.js'
+import { rebuildNext } from './rebuilding.js'
+import { sealEarly } from './sealing.js'
 import { dropAbandoned, dropExpired } from './segment-dropping.js'
 import type { SealingTuning } from './segment-levels.js'
 import { createSteps, LEASE_LOST, type StepOptions, type StepRunner } from './steps.js'
+import { createTurns } from './turns.js'
 
 /** How a round ends: work was done, there was no work, or another process has the lease. */
 export type RoundEnd = 'done' | 'nothing' | 'leased'
 
 export interface RoundOptions extends Omit<StepOptions, 'afterRest'> {
   readonly tuning: SealingTuning
-  /** How often a merge checks whether enough new events are unsealed. */
+  /** How often a merge checks whether there is shorter work to do. */
   readonly sealCheckMs: number
   readonly createDriver: (steps: StepRunner) => IndexDriver
   /** Seals fewer events than a segment has, once: see `EarlySealing`. */
   readonly isEarly?: boolean
 }
 
-/**
- * Does all the work there is for the index while it has the lease. Sealing comes first, also in the
- * middle of a merge, which can take minutes, because queries read unsealed events row by row.
- */
+/** Does all the work there is for the index while it has the lease. */
 export async function runRound(options: RoundOptions): Promise<RoundEnd> {
   const { tuning, sealCheckMs, createDriver, isEarly = false, ...stepOptions } = options
-  let isMerging = false
-  let checkAt = -Infinity
-  const steps = createSteps({
-    ...stepOptions,
-    afterRest: async () => {
-      if (isMerging && performance.now() >= checkAt) await sealDuringMerge()
-    },
-  })
+  const steps = createSteps({ ...stepOptions, afterRest: () => turns.interrupt() })
   const driver = createDriver(steps)
   const builder: Builder = { driver, steps, tuning }
+  const turns = createTurns(builder, sealCheckMs)
 
   /** Repeats the work until there is no more; true if there was any. */
   const repeat = async (work: (builder: Builder) => Promise<boolean>): Promise<boolean> => {
@@ -43,50 +34,16 @@ export async function runRound(options: RoundOptions): Promise<RoundEnd> {
     return count > 0
   }
 
-  const seal = async (): Promise<boolean> => {
-    const hasSealed = await repeat(sealNext)
-    steps.setRestFactor(1)
-    return hasSealed
-  }
-
-  const sealDuringMerge = async (): Promise<void> => {
-    isMerging = false
-    if (await driver.isSealDue(tuning.segmentSize)) await seal()
-    isMerging = true
-    checkAt = performance.now() + sealCheckMs
-  }
-
-  const merge = async (): Promise<boolean> => {
-    isMerging = true
-    const hasMerged = await notingDamage(builder, () => mergeNext(builder))
-    isMerging = false
-    return hasMerged
-  }
-
-  const rebuild = async (): Promise<boolean> => {
-    isMerging = true
-    const hasRebuilt = await repeat(rebuildNext)
-    isMerging = false
-    return hasRebuilt
-  }
-
-  const pack = async (): Promise<boolean> => {
-    isMerging = true
-    const hasPacked = await repeat(async () => (await driver.pack?.()) ?? false)
-    isMerging = false
-    return hasPacked
-  }
-
   try {
     await steps.keepLease()
     const hasDroppedAbandoned = await repeat(dropAbandoned)
     const hasDroppedExpired = await repeat(dropExpired)
     let hasWorked = hasDroppedAbandoned || hasDroppedExpired
     for (let canSealEarly = isEarly; ; canSealEarly = false) {
-      const hasSealed = (await seal()) || (canSealEarly && (await sealEarly(builder)))
-      const hasRebuilt = await rebuild()
-      const hasMerged = await merge()
-      const hasPacked = await pack()
+      const hasSealed = (await turns.seal()) || (canSealEarly && (await sealEarly(builder)))
+      const hasRebuilt = await turns.repeat(() => rebuildNext(builder))
+      const hasMerged = await turns.merge()
+      const hasPacked = await turns.repeat(async () => (await driver.pack?.()) ?? false)
       if (!hasSealed && !hasRebuilt && !hasMerged && !hasPacked)
         return hasWorked ? 'done' : 'nothing'
       hasWorked = true

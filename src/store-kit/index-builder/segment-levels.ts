@@ -38,30 +38,64 @@ const isEarly = ({ level }: Levelled): boolean => level === EARLY_LEVEL
 const sizeOf = (segments: readonly Levelled[]): number =>
   segments.reduce((sum, { size }) => sum + size, 0)
 
-/** The oldest segments of the lowest level that has enough to merge. `segments` are in order of time. */
+const ofLevel = <Segment extends Levelled>(
+  segments: readonly Segment[],
+  level: number,
+): readonly Segment[] => segments.filter((segment) => segment.level === level)
+
+/** From this many times `fanOut` segments of one level on, merging them is overdue. */
+const OVERDUE_FAN_OUTS = 2
+
+/** The levels below `endLevel` that have too many segments, highest first. */
+function overdueLevels(
+  segments: readonly Levelled[],
+  { fanOut }: Pick<SealingTuning, 'fanOut'>,
+  endLevel = MAX_LEVEL,
+): readonly number[] {
+  const levels: number[] = []
+  for (let level = endLevel - 1; level >= 0; level--)
+    if (ofLevel(segments, level).length >= OVERDUE_FAN_OUTS * fanOut) levels.push(level)
+  return levels
+}
+
+/** True if some level has so many segments that merging them must not wait for sealing. */
+export const isMergeOverdue = (
+  segments: readonly Levelled[],
+  tuning: Pick<SealingTuning, 'fanOut'>,
+): boolean => overdueLevels(segments, tuning).length > 0
+
+/**
+ * The oldest segments of the lowest level below `endLevel` that has enough to merge; but of the highest level that
+ * is overdue, if any is, because lower levels are merged in the middle of that. `segments` are in order of time.
+ */
 export function nextToMerge<Segment extends Levelled>(
   segments: readonly Segment[],
-  { fanOut, segmentSize }: Pick<SealingTuning, 'fanOut' | 'segmentSize'>,
+  tuning: Pick<SealingTuning, 'fanOut' | 'segmentSize'>,
+  endLevel = MAX_LEVEL,
 ): readonly Segment[] | undefined {
+  const { fanOut, segmentSize } = tuning
   for (const run of earlyRuns(segments)) {
     if (run.length > 1 && sizeOf(run) >= segmentSize) return run
     if (run.length >= MAX_EARLY) return newestOf(run)
   }
-  for (let level = 0; level < MAX_LEVEL; level++) {
-    const some = segments.filter((segment) => segment.level === level)
+  const levels = Array.from({ length: Math.max(0, endLevel) }, (_, level) => level)
+  for (const level of [...overdueLevels(segments, tuning, endLevel), ...levels]) {
+    const some = ofLevel(segments, level)
     if (some.length >= fanOut) return withEarly(segments, some.slice(0, fanOut))
   }
   return undefined
 }
+
+/** The highest level of the segments. */
+export const highestLevel = (segments: readonly Levelled[]): number =>
+  Math.max(...segments.map(({ level }) => level))
 
 /** The level of a segment that is merged from these. */
 export const mergedLevel = (
   parts: readonly Levelled[],
   { segmentSize }: Pick<SealingTuning, 'segmentSize'>,
 ): number =>
-  parts.every(isEarly) && sizeOf(parts) < segmentSize
-    ? EARLY_LEVEL
-    : Math.max(...parts.map(({ level }) => level)) + 1
+  parts.every(isEarly) && sizeOf(parts) < segmentSize ? EARLY_LEVEL : highestLevel(parts) + 1
 
 /** The newest segments, without older ones that are much larger: so no event is merged often. */
 function newestOf<Segment extends Levelled>(run: readonly Segment[]): readonly Segment[] {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type {
   IndexDriver,
   SegmentRow,
@@ -15,6 +15,8 @@ interface FakeLog {
   abandoned: number[]
   expired: number[]
   readonly calls: string[]
+  /** Levels of the segments that were merged from others. */
+  readonly merged: number[]
 }
 
 const segment = (id: number, level = 0): SegmentRow => ({
@@ -26,12 +28,15 @@ const segment = (id: number, level = 0): SegmentRow => ({
   isPartial: false,
 })
 
+afterEach(() => void vi.restoreAllMocks())
+
 const newLog = (state: Partial<FakeLog> = {}): FakeLog => ({
   unsealed: 0,
   segments: [],
   abandoned: [],
   expired: [],
   calls: [],
+  merged: [],
   ...state,
 })
 
@@ -82,7 +87,9 @@ function fakeDriver(log: FakeLog, steps: StepRunner): IndexDriver {
     replace: (parts, merged) =>
       call('replace', () => {
         log.segments = log.segments.filter((one) => !parts.includes(one))
-        log.segments.push(begun.get(merged!.id)!)
+        const added = begun.get(merged!.id)!
+        log.segments.push(added)
+        log.merged.push(added.level)
         return true
       }),
     hiddenSegments: async () => take(log.abandoned),
@@ -178,6 +185,41 @@ describe('a round', () => {
     expect(await run(log, { pacer })).toBe('done')
     expect(log.calls.indexOf('publish')).toBeGreaterThan(log.calls.indexOf('times'))
     expect(log.calls.indexOf('publish')).toBeLessThan(log.calls.indexOf('replace'))
+  })
+
+  it('merges smaller segments in the middle of a merge of larger ones', async () => {
+    const log = newLog({ segments: [segment(1, 1), segment(2, 1), segment(3, 1)] })
+    const pacer = {
+      async rest() {
+        if (log.calls.length === 1) log.segments.push(segment(4), segment(5), segment(6))
+      },
+    }
+    expect(await run(log, { pacer })).toBe('done')
+    expect(log.merged).toEqual([1, 2])
+    expect(new Set(log.segments.map(({ level }) => level))).toEqual(new Set([1, 2]))
+  })
+
+  it('leaves few segments to merge, however fast events are added', async () => {
+    const events = 1200
+    const log = newLog()
+    let [added, most, now] = [0, 0, 0]
+    vi.spyOn(performance, 'now').mockImplementation(() => now)
+    const pacer = {
+      async rest() {
+        now += 1
+        if (added < events) {
+          log.unsealed += tuning.segmentSize
+          added += tuning.segmentSize
+        }
+        most = Math.max(most, log.segments.filter(({ level }) => level < 2).length)
+      },
+    }
+    log.unsealed = tuning.segmentSize
+    expect(await run(log, { pacer })).toBe('done')
+    expect(log.unsealed).toBe(0)
+    expect(log.segments.filter(({ level }) => level === 2).length).toBeGreaterThan(60)
+    expect(most).toBeGreaterThanOrEqual(2 * tuning.fanOut)
+    expect(most).toBeLessThan(6 * tuning.fanOut)
   })
 
   it('rejects with ABORTED after the step under way, and releases the lease', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   EARLY_LEVEL,
+  isMergeOverdue,
   mergedLevel,
   nextToMerge,
 } from '../../../../src/store-kit/index-builder/segment-levels.js'
@@ -33,6 +34,9 @@ describe('the segments to merge', () => {
     ['1 1 1 0 0 0', [3, 4, 5]],
     ['1 1 1 0', [0, 1, 2]],
     ['2 2 2', undefined],
+    ['1 1 1 1 1 0 0 0', [5, 6, 7]],
+    ['1 1 1 1 1 1 0 0 0', [0, 1, 2]],
+    ['1 1 1 1 1 1 0 0 0 0 0 0', [0, 1, 2]],
   ])('of %s are %o', (text, places) => {
     const segments = read(text)
     expect(placesOf(segments, nextToMerge(segments, tuning))).toEqual(places)
@@ -61,6 +65,25 @@ describe('the segments to merge', () => {
     const segments = read(text)
     expect(placesOf(segments, nextToMerge(segments, tuning))).toEqual(places)
   })
+})
+
+it.each([
+  ['1 1 1 0 0 0', [3, 4, 5]],
+  ['1 1 1 0 0', undefined],
+  ['1 1 1 1 1 1 0 0 0', [6, 7, 8]],
+])('the segments to merge of %s, below level 1, are %o', (text, places) => {
+  const segments = read(text)
+  expect(placesOf(segments, nextToMerge(segments, tuning, 1))).toEqual(places)
+})
+
+it.each([
+  ['0 0 0 0 0', false],
+  ['0 0 0 0 0 0', true],
+  ['1 0 1 0 1 0 1 0 1 0', false],
+  ['1 1 1 1 1 1 0', true],
+  ['2 2 2 2 2 2 2', false],
+])('with the segments %s merging is overdue: %s', (text, isOverdue) => {
+  expect(isMergeOverdue(read(text), tuning)).toBe(isOverdue)
 })
 
 it.each([

@@ -15,6 +15,7 @@ import { readCacheBytes } from './connection/page-cache.js'
 import { driverOf, fileOfHandle, type HostDatabase } from './connection/host-handle.js'
 import { type Compression, readCompression } from './index/compression.js'
 import { DEFAULT_TUNING } from './index/index-state.js'
+import { createBatchLink } from './index/batch-link.js'
 import { writtenDraft } from './write/appended-events.js'
 import { createAppending } from './write/appending.js'
 import { createAttempts } from './write/attempts.js'
@@ -219,6 +220,7 @@ export function createSqliteStore(
   }
   const outbox = createOutbox(connection)
   const inline = createWriter(tables, outbox, clock)
+  const link = createBatchLink()
   const thread =
     writerKind === 'thread'
       ? keepThread({
@@ -229,6 +231,7 @@ export function createSqliteStore(
           cacheBytes,
           clock,
           onDamage: (damage) => tables.damages.report(damage),
+          onThread: (running) => link.setWriter(running?.connect),
         })
       : undefined
   const writer = thread ? createThreadedWriter(thread, inline, () => database.open) : inline
@@ -236,6 +239,7 @@ export function createSqliteStore(
   const sealer = createSqliteSealer(connection, {
     compression,
     cacheBytes,
+    onThread: link.setSealer,
     ...sealing,
   })
   const index = createLogIndex(tables, sealing?.tuning ?? DEFAULT_TUNING, (segment) => {

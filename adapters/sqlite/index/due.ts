@@ -43,10 +43,10 @@ interface NewBytes {
  */
 export function isFullOfBytes(connection: Connection, maxBytes: number): boolean {
   const { statement } = connection
-  const { sealed_to } = onlyRow(connection, SEALED_TO) as { readonly sealed_to: Microseconds }
+  const to = sealedTo(connection)
   let state = known.get(connection)
-  if (state?.sealedTo !== sealed_to) {
-    state = { sealedTo: sealed_to, last: sealed_to, bytes: 0 }
+  if (state?.sealedTo !== to) {
+    state = { sealedTo: to, last: to, bytes: 0 }
     known.set(connection, state)
   }
   while (state.bytes < maxBytes) {
@@ -60,6 +60,10 @@ export function isFullOfBytes(connection: Connection, maxBytes: number): boolean
 }
 
 const SEALED_TO = 'SELECT sealed_to FROM daybook_index'
+
+/** Events up to this time are in segments, unless they were late. */
+export const sealedTo = (connection: Connection): Microseconds =>
+  (onlyRow(connection, SEALED_TO) as { readonly sealed_to: Microseconds }).sealed_to
 
 const UNSEALED = 'SELECT appended - sealed AS unsealed FROM daybook_high_water, daybook_index'
 

@@ -10,6 +10,7 @@ import type { Compression } from './compression.js'
 import { createDriver } from './index-driver.js'
 import { createLease } from './lease.js'
 import type { CreatePacer } from './pacing.js'
+import type { StoredBatches } from './stored-batches.js'
 
 /** Runs rounds of building the index, in this thread or in another. */
 export interface RoundRunner {
@@ -35,7 +36,7 @@ export interface RunnerOptions {
   readonly cacheBytes: number
 }
 
-/** How often a merge checks whether enough new events are unsealed. */
+/** How often a merge checks whether there is shorter work to do. */
 const SEAL_CHECK_MS = 100
 
 /**
@@ -64,14 +65,18 @@ function openForSealing(
   return database
 }
 
-/**
- * Runs rounds in this thread, on a connection of its own that the first round opens. A read that meets a lock,
- * as it may without WAL, blocks the thread for up to `lockWaitMs`.
- */
+/** What a thread of its own has. */
+export interface ThreadOptions {
+  /** A read that meets a lock, as it may without WAL, blocks the thread for up to this long. @default 0 */
+  readonly lockWaitMs?: number
+  readonly stored?: StoredBatches
+}
+
+/** Runs rounds in this thread, on a connection of its own that the first round opens. */
 export function createRoundRunner(
   { filename, driver: driverName, tuning, compression, leaseMs, cacheBytes }: RunnerOptions,
   createPacer: CreatePacer,
-  lockWaitMs = 0,
+  { lockWaitMs = 0, stored }: ThreadOptions = {},
 ): RoundRunner {
   const controller = new AbortController()
   const { signal } = controller
@@ -102,6 +107,7 @@ export function createRoundRunner(
             connection: open,
             steps,
             bounds: tuning.bounds ?? INDEX_BOUNDS,
+            stored,
             write: (act) => steps.run(() => open.write(() => pacer.time(act), { signal })),
           },
           compression,

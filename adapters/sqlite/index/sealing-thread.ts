@@ -2,7 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { loadDriver } from '../connection/driver.js'
 import { pacerInThread } from './pacing.js'
 import { createRoundRunner, type RunnerOptions } from './round-runner.js'
-import type { FromThread, ToThread } from './start-sealing-thread.js'
+import type { FromThread, Order, ToThread } from './start-sealing-thread.js'
+import { createStoredBatches } from './stored-batches.js'
 
 /* The entry of the thread that `startSealingThread` starts. */
 
@@ -15,7 +16,8 @@ const post = (message: FromThread): void => port.postMessage(message)
 const options = workerData as RunnerOptions
 // Throws if the driver cannot be loaded in a thread; the main thread then builds the index.
 loadDriver(options.driver)
-const runner = createRoundRunner(options, pacerInThread, LOCK_WAIT_MS)
+const stored = createStoredBatches()
+const runner = createRoundRunner(options, pacerInThread, { lockWaitMs: LOCK_WAIT_MS, stored })
 
 async function run(isEarly: boolean): Promise<void> {
   try {
@@ -25,7 +27,7 @@ async function run(isEarly: boolean): Promise<void> {
   }
 }
 
-const handlers: Readonly<Record<ToThread, () => Promise<void>>> = {
+const handlers: Readonly<Record<Order, () => Promise<void>>> = {
   run: () => run(false),
   runEarly: () => run(true),
   async stop() {
@@ -35,5 +37,8 @@ const handlers: Readonly<Record<ToThread, () => Promise<void>>> = {
   },
 }
 
-port.on('message', (message: ToThread) => void handlers[message]())
+port.on('message', (message: ToThread) => {
+  if (typeof message === 'string') void handlers[message]()
+  else stored.connect(message.batches)
+})
 post('ready')

@@ -2,9 +2,12 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RoundEnd } from '../../../src/store-kit/index-builder/round.js'
 import { startThread, threadFile } from '../connection/thread.js'
+import type { ConnectThread } from './batch-link.js'
 import type { RoundRunner, RunnerOptions } from './round-runner.js'
+import type { BatchChannel } from './stored-batches.js'
 
-export type ToThread = 'run' | 'runEarly' | 'stop'
+export type Order = 'run' | 'runEarly' | 'stop'
+export type ToThread = Order | { readonly batches: BatchChannel }
 export type FromThread = 'ready' | { readonly end: RoundEnd } | { readonly failure: string }
 
 /** A round ends between two transactions, which are short; reading may take longer. */
@@ -12,15 +15,24 @@ const STOP_MS = 250
 
 export const sealingThreadFile = (): URL => threadFile(import.meta.url, 'sealing-thread')
 
+/** A running thread. */
+export interface SealingThread extends RoundRunner {
+  /** Lets the thread take the events that come from the other end of this channel. */
+  readonly connect: ConnectThread
+}
+
 /**
  * Starts a thread that keeps no process alive. Rejects as `startThread` does, and if the driver cannot be loaded in
  * a thread.
  */
-export async function startSealingThread(file: URL, options: RunnerOptions): Promise<RoundRunner> {
+export async function startSealingThread(
+  file: URL,
+  options: RunnerOptions,
+): Promise<SealingThread> {
   const { worker, ended } = await startThread(file, options)
   let failure: Error | undefined
   void ended.then((error) => (failure = error))
-  const post = (message: ToThread): void => worker.postMessage(message, [])
+  const post = (message: Order): void => worker.postMessage(message satisfies ToThread, [])
 
   const nextMessage = async (): Promise<FromThread> => {
     const message = once(worker, 'message').then(
@@ -33,6 +45,7 @@ export async function startSealingThread(file: URL, options: RunnerOptions): Pro
   }
 
   return {
+    connect: (batches) => worker.postMessage({ batches } satisfies ToThread, [batches.port]),
     async run(isEarly = false) {
       if (failure) throw failure
       post(isEarly ? 'runEarly' : 'run')

@@ -6,11 +6,9 @@ import type { Clock, Microseconds } from '../../../src/event/timestamp.js'
 import { type OutboxDraft, MAX_MOVED_DRAFTS, type Outbox } from './outbox.js'
 import { type Recovered, recoverRest } from './recover.js'
 import { type Claims, type RejectedDrafts, removeRejected } from './reject.js'
+import type { WrittenDraft } from '../schema/draft-memory.js'
 import { checkRow } from '../schema/only-row.js'
 import type { Tables } from '../schema/tables.js'
-
-/** A draft as a thread gets it: cloning the attributes as well would take longer than inserting the row. */
-export type WrittenDraft = Omit<EventDraft, 'attributes' | 'added'>
 
 export interface AppendRequest {
   readonly drafts: readonly WrittenDraft[]
@@ -31,6 +29,8 @@ export type Exception =
 export interface Appended {
   readonly first: Microseconds
   readonly exceptions: readonly Exception[]
+  /** Only late events can have a time between this and `first`. */
+  readonly after: Microseconds
 }
 
 /** Stores drafts and assigns their times. Call the methods within a write transaction. */
@@ -110,7 +110,8 @@ export function createAppender(tables: Tables, outbox: Outbox, clock: Clock): Ap
         }
       }
       if (time > start) events.setHighWater(time, inserted)
-      return isFull ? undefined : { first, exceptions }
+      const after = moved.length > 0 ? first - 1 : highWater
+      return isFull ? undefined : { first, exceptions, after }
     },
     appendOne(draft) {
       const time = Math.max(events.highWater() + 1, clock())

@@ -1,7 +1,8 @@
 import { type AuditEvent, type EventDraft, stampDraft } from '../../../src/event/event.js'
 import type { AppendOptions } from '../../../src/store/store.js'
 import { withSuppressed } from '../../../src/store/throttle-state.js'
-import type { Appended, WrittenDraft } from './append.js'
+import type { WrittenDraft } from '../schema/draft-memory.js'
+import type { Appended } from './append.js'
 
 export const writtenDraft = ({
   suffix,

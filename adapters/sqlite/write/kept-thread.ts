@@ -11,6 +11,8 @@ export interface KeptThread {
 
 export interface KeptThreadOptions extends Omit<StartOptions, 'file'> {
   readonly file: () => URL
+  /** Called when a thread has started, and without one when it has ended. */
+  readonly onThread: (thread: WriterThread | undefined) => void
 }
 
 /** A process that ends before then pays for no thread. */
@@ -24,7 +26,7 @@ const warn = (what: string, error: unknown): void => {
   process.emitWarning(`${what}: ${reason}`)
 }
 
-export function keepThread({ file, ...options }: KeptThreadOptions): KeptThread {
+export function keepThread({ file, onThread, ...options }: KeptThreadOptions): KeptThread {
   const closing = new AbortController()
   let thread: WriterThread | undefined
   let starting: Promise<boolean> | undefined
@@ -39,6 +41,7 @@ export function keepThread({ file, ...options }: KeptThreadOptions): KeptThread 
         warn('the SQLite store writes in the main thread because its thread cannot start', error)
       return false
     }
+    onThread(thread)
     void thread.ended.then(restart)
     return true
   }
@@ -51,6 +54,7 @@ export function keepThread({ file, ...options }: KeptThreadOptions): KeptThread 
   }
   const restart = (reason: Error): void => {
     thread = undefined
+    onThread(undefined)
     starting = undefined
     if (closing.signal.aborted) return
     warn('the writer thread of the SQLite store has ended, and is started again', reason)

@@ -3,6 +3,7 @@ import type { Clock } from '../../../src/event/timestamp.js'
 import type { Damage } from '../../../src/store/damage.js'
 import type { SqliteDriverName } from '../connection/driver.js'
 import { startThread, threadFile } from '../connection/thread.js'
+import type { BatchChannel } from '../index/stored-batches.js'
 import type { ClonedError } from './cloned-errors.js'
 import { type CallMessage, createThreadCalls, type ThreadCalls } from './thread-calls.js'
 
@@ -17,7 +18,7 @@ export interface WriterThreadOptions {
   readonly cacheBytes: number
 }
 
-export type ToThread = CallMessage | 'stop'
+export type ToThread = CallMessage | { readonly batches: BatchChannel } | 'stop'
 
 export type FromThread =
   | 'ready'
@@ -27,6 +28,8 @@ export type FromThread =
 
 /** A running writer thread. */
 export interface WriterThread extends Pick<ThreadCalls, 'call'> {
+  /** Lets the thread hand the events that it stores to the other end of this channel. */
+  readonly connect: (batches: BatchChannel) => void
   /** Resolves to the reason once the thread has ended. */
   readonly ended: Promise<Error>
   /** Resolves when the thread has closed the file, or after some seconds if the disk blocks it. */
@@ -73,6 +76,7 @@ export async function startWriterThread(
 
   return {
     call: (...args) => calls.call(...args),
+    connect: (batches) => worker.postMessage({ batches } satisfies ToThread, [batches.port]),
     ended,
     async close() {
       if (hasEnded) return

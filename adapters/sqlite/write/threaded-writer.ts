@@ -1,5 +1,5 @@
 import { AuditLogError, outcomeUnknown } from '../../../src/errors.js'
-import { encodeRequest } from './draft-memory.js'
+import { encodeRequest } from './request-memory.js'
 import type { KeptThread } from './kept-thread.js'
 import type { WriterThread } from './start-writer-thread.js'
 import { type CallOptions, ThreadEnded, UnconfirmedWrite } from './thread-call.js'

@@ -4,11 +4,12 @@ import { openDatabase } from '../connection/database.js'
 import { loadDriver } from '../connection/driver.js'
 import { watchFile } from '../connection/file.js'
 import { createTables } from '../schema/tables.js'
-import type { AppendRequest } from './append.js'
+import type { Appended } from './append.js'
 import { type SharedCaller, sharedCaller } from './call-state.js'
 import { cloneError } from './cloned-errors.js'
-import { decodeRequest, type EncodedRequest } from './draft-memory.js'
+import { createHandOver } from './hand-over.js'
 import { createOutbox } from './outbox.js'
+import { decodeRequest, type EncodedRequest } from './request-memory.js'
 import type { FromThread, ToThread, WriterThreadOptions } from './start-writer-thread.js'
 import type { WriterCall } from './thread-calls.js'
 import { createWriter } from './writer.js'
@@ -41,12 +42,25 @@ tables.damages.watch((damage) => post({ damage }))
 let now = 0
 const writer = createWriter(tables, createOutbox(connection), () => now)
 const callers: SharedCaller[] = []
+const handOver = createHandOver()
+
+async function append(encoded: EncodedRequest, given: WriteOptions): Promise<Appended | undefined> {
+  const request = decodeRequest(encoded)
+  const appended = await writer.append(request, given)
+  const { drafts } = request
+  // Open live events are in another table.
+  if (appended?.exceptions.length === 0 && !drafts.some(({ live }) => live) && drafts.length > 0) {
+    const { after, first } = appended
+    handOver.add({ after, first, drafts: encoded.drafts })
+  }
+  return appended
+}
 
 type Method = (...args: unknown[]) => Promise<unknown>
 
 const run = ({ method, args }: WriterCall, given: WriteOptions): Promise<unknown> =>
   method === 'append'
-    ? writer.append(decodeRequest(args[0] as EncodedRequest) satisfies AppendRequest, given)
+    ? append(args[0] as EncodedRequest, given)
     : (writer[method] as Method)(...args, given)
 
 async function answer(message: WriterCall): Promise<void> {
@@ -69,6 +83,7 @@ port.on('message', (message: ToThread) => {
     // Ends the thread. The port of Deno has no `close`.
     port.unref()
   } else if ('state' in message) callers.push(sharedCaller(message.state))
+  else if ('batches' in message) handOver.connect(message.batches)
   else void answer(message)
 })
 post('ready')

@@ -13,16 +13,11 @@ import { type Connection, storeFailure, type WriteOptions } from '../connection/
 import { withSmallCheckpoints } from '../connection/database.js'
 import { releaseSomePages } from '../connection/free-pages.js'
 import { requestRebuild, setDamaged } from '../index/repairs.js'
+import type { WrittenDraft } from '../schema/draft-memory.js'
 import { replaceStates, type StatesChange } from '../schema/state.js'
 import type { Tables } from '../schema/tables.js'
 import { analyzeTables } from './analyze.js'
-import {
-  type Appended,
-  type AppendRequest,
-  createAppender,
-  NO_DRAFTS,
-  type WrittenDraft,
-} from './append.js'
+import { type Appended, type AppendRequest, createAppender, NO_DRAFTS } from './append.js'
 import { importEvents } from './import.js'
 import type { Outbox } from './outbox.js'
 import { type IdSlice, removeSomeBefore, removeSomeIds, type Slice } from './remove.js'

@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { WrittenDraft } from '../../../adapters/sqlite/write/append.js'
-import { decodeDrafts, encodeDrafts } from '../../../adapters/sqlite/write/draft-memory.js'
+import {
+  countDrafts,
+  decodeDrafts,
+  encodeDrafts,
+  type WrittenDraft,
+} from '../../../adapters/sqlite/schema/draft-memory.js'
 
 const text = fc.string({ unit: 'grapheme', maxLength: 40 })
 const textOrNull = fc.option(text)
@@ -30,7 +34,9 @@ it('drafts in memory are the drafts that were given', () => {
     fc.property(drafts, (given) => {
       // Without `Object.prototype` of scopes.
       const plain = JSON.parse(JSON.stringify(given)) as WrittenDraft[]
-      expect(JSON.parse(JSON.stringify(decodeDrafts(encodeDrafts(given))))).toEqual(plain)
+      const memory = encodeDrafts(given)
+      expect(countDrafts(memory)).toBe(given.length)
+      expect(JSON.parse(JSON.stringify(decodeDrafts(memory)))).toEqual(plain)
     }),
   )
 })

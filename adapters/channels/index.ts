@@ -1,3 +1,5 @@
+export { email, type EmailOptions } from './email.js'
+export type { MailMessage, MailTransport, MailTransportOption } from './mail-transport.js'
 export type { Render, RenderedText, RenderTools } from './render.js'
 export { slack, type SlackOptions } from './slack.js'
 export { webhook, type WebhookOptions } from './webhook.js'

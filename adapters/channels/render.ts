@@ -13,7 +13,11 @@ export interface RenderTools {
 
 /** What people read. */
 export interface RenderedText {
+  /** Of an e-mail. @default the sentence of the first event */
+  readonly subject?: string | undefined
   readonly text: string
+  /** Of an e-mail. It is not escaped. @default none */
+  readonly html?: string | undefined
 }
 
 /**

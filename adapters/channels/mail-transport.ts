@@ -1,0 +1,71 @@
+import { loadPackage } from '../../src/store-kit/packages.js'
+
+/** A message as nodemailer takes it. */
+export interface MailMessage {
+  readonly from: { name: string; address: string }
+  readonly to: string[]
+  readonly subject: string
+  readonly text: string
+  readonly html?: string
+  readonly messageId: string
+  readonly headers: { [name: string]: string }
+  /** Texts of events are never names of files or URLs. */
+  readonly disableFileAccess: true
+  readonly disableUrlAccess: true
+  readonly signal: AbortSignal
+}
+
+/** What sends e-mails: a transporter of nodemailer (7 or newer), or an object with the same method. */
+export interface MailTransport {
+  sendMail(message: MailMessage): Promise<unknown>
+}
+
+/** A transporter, or what `createTransport` of nodemailer takes: its options, or an `smtp:` or `smtps:` URL. */
+export type MailTransportOption = MailTransport | string | object
+
+interface Nodemailer {
+  createTransport(options: string | object): MailTransport
+}
+
+const isTransport = (given: MailTransportOption): given is MailTransport =>
+  typeof (Object(given) as Partial<MailTransport>).sendMail === 'function'
+
+/** Throws `MISSING_DEPENDENCY` if nodemailer is needed and is not installed. */
+export function openTransport(given: MailTransportOption): MailTransport {
+  if (isTransport(given)) return given
+  const nodemailer = loadPackage({
+    name: 'nodemailer',
+    neededBy: 'the options of an e-mail transport',
+    otherwise: ', or pass a transport of your own with the method sendMail',
+  })
+  return (nodemailer as Nodemailer).createTransport(given)
+}
+
+/** What became of a message. */
+export interface MailResult {
+  /** As the mail server or nodemailer gave it. */
+  readonly messageId: string | undefined
+  readonly accepted: readonly string[]
+  readonly rejected: readonly string[]
+  /** The response code of the server for the first recipient that was refused. */
+  readonly rejectedCode: number | undefined
+}
+
+/** An address as a text, or as `{ address }` in results of some transports. */
+const addressOf = (given: unknown): string =>
+  typeof given === 'string' ? given : String((Object(given) as { address?: unknown }).address)
+
+/** Reads what `sendMail` resolves to. Transports without lists of recipients have accepted all. */
+export function readMailResult(given: unknown, recipients: readonly string[]): MailResult {
+  const { messageId, accepted, rejected, rejectedErrors } = Object(given) as Readonly<
+    Record<string, unknown>
+  >
+  const [error] = Array.isArray(rejectedErrors) ? (rejectedErrors as unknown[]) : []
+  const { responseCode } = Object(error) as { responseCode?: unknown }
+  return {
+    messageId: typeof messageId === 'string' ? messageId : undefined,
+    accepted: Array.isArray(accepted) ? accepted.map(addressOf) : recipients,
+    rejected: Array.isArray(rejected) ? rejected.map(addressOf) : [],
+    rejectedCode: typeof responseCode === 'number' ? responseCode : undefined,
+  }
+}

@@ -85,6 +85,11 @@ export interface Outcomes {
   channelBroken(channel: ChannelState, error: Error): void
 }
 
+function failureType(kind: string, { kind: fault }: DeliveryError): string {
+  if (fault === 'rendering') return 'api:event_processor:error'
+  return kind === 'function' ? 'api:event_subscriber:error' : 'api:notification:error'
+}
+
 export function createOutcomes(record: RecordOutcome): Outcomes {
   /** Not in the context of the call that has led to it. */
   const attemptRecord = (type: string, data: object): void =>
@@ -96,8 +101,11 @@ export function createOutcomes(record: RecordOutcome): Outcomes {
   return {
     failed({ subscription, kind = 'function', error, attempt, events }) {
       if (isSilent(events)) return
-      const type = kind === 'function' ? 'api:event_subscriber:error' : 'api:notification:error'
-      report(type, subscription, { error: error.message, attempt, event_id: events[0]!.id })
+      report(failureType(kind, error), subscription, {
+        error: error.message,
+        attempt,
+        event_id: events[0]!.id,
+      })
     },
     parked({ subscription, error, attempt, events }) {
       if (isSilent(events)) return

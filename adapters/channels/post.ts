@@ -14,22 +14,32 @@ export interface PostOptions {
 /** Sends requests over connections that stay open. */
 export type Post = (options: PostOptions) => Promise<void>
 
+/** What opens the connections, by the protocol of the URL. */
+export interface Agents {
+  readonly 'http:': http.Agent
+  readonly 'https:': https.Agent
+}
+
+export const AGENT_OPTIONS = { keepAlive: true } as const
+
 /** How much of a response is read, so that its connection can be used again. */
 const MAX_RESPONSE_BYTES = 4096
 
 const REQUESTS = { 'http:': http.request, 'https:': https.request } as const
 
+/** Connects to any address. */
+const createAgents = (): Agents => ({
+  'http:': new http.Agent(AGENT_OPTIONS),
+  'https:': new https.Agent(AGENT_OPTIONS),
+})
+
 // Faults name the server only: paths and queries of such URLs often hold secrets.
 const serverOf = ({ protocol, host }: URL): string => `${protocol}//${host}`
 
 /** Rejects with a `DeliveryError` unless the response has a status from 200 to 299. Redirects are not followed. */
-export function createPost(): Post {
-  const agents = {
-    'http:': new http.Agent({ keepAlive: true }),
-    'https:': new https.Agent({ keepAlive: true }),
-  }
+export function createPost(agents: Agents = createAgents()): Post {
   return async ({ url, headers, body, timeoutMs, signal }) => {
-    const protocol = url.protocol as keyof typeof REQUESTS
+    const protocol = url.protocol as keyof Agents
     const fixed = { 'content-length': Buffer.byteLength(body), 'user-agent': 'daybook' }
     using timeout = timeoutSignal(timeoutMs, signal)
     let response: http.IncomingMessage
@@ -70,9 +80,14 @@ async function skip(response: http.IncomingMessage): Promise<void> {
   }
 }
 
+/** What errors of request-filtering-agent say; they have no code. */
+const REFUSED_ADDRESS = /is not allowed/
+
 function failureOf(cause: unknown, url: URL, isTimeout: boolean): DeliveryError {
   if (isTimeout)
     return new DeliveryError('timeout', `${serverOf(url)} did not respond in time`, { cause })
+  if (cause instanceof Error && !('code' in cause) && REFUSED_ADDRESS.test(cause.message))
+    return new DeliveryError('address', `${serverOf(url)}: its address is not allowed`, { cause })
   const code = (cause as NodeJS.ErrnoException | undefined)?.code ?? 'the connection failed'
   return new DeliveryError('network', `${serverOf(url)}: ${code}`, { cause })
 }

@@ -1,5 +1,8 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { milliseconds } from 'date-fns/milliseconds'
 import { AuditLogError } from '../../src/errors.js'
+import { type Duration, durationFault } from '../../src/event/duration.js'
+import type { Channel } from '../../src/subscriptions/channel.js'
 
 /* Checks of what code or users give. The messages do not repeat URLs and values of headers, which may be secrets. */
 
@@ -54,6 +57,51 @@ function isHeader(name: string, value: unknown): boolean {
 export function readCompress(given: unknown, fail: Fail): 'gzip' | undefined {
   if (given === undefined || given === 'gzip') return given
   throw fail('compress', 'must be gzip')
+}
+
+type Batch = NonNullable<Channel['batch']>
+type Rate = NonNullable<Channel['rate']>
+
+const MAX_EVENTS = 1000
+const MAX_BYTES = 1_048_576
+const MAX_WAIT = { hours: 1 }
+const MAX_COUNT = 10_000
+const MAX_PERIOD = { days: 1 }
+
+/** `{ maxEvents, maxBytes, maxWait }` of a user, all optional. */
+export function readBatch(given: unknown, fail: Fail): Batch | undefined {
+  if (given === undefined) return undefined
+  const batch = membersOf(given, 'batch', fail)
+  const { maxEvents, maxBytes, maxWait, ...others } = batch
+  if (Object.keys(others).length > 0)
+    throw fail('batch', 'must have no members but maxEvents, maxBytes and maxWait')
+  if (maxEvents !== undefined) checkCount(maxEvents, MAX_EVENTS, 'batch.maxEvents', fail)
+  if (maxBytes !== undefined) checkCount(maxBytes, MAX_BYTES, 'batch.maxBytes', fail)
+  if (maxWait !== undefined) checkDuration(maxWait, MAX_WAIT, 'batch.maxWait', fail)
+  return batch
+}
+
+/** `{ count, per }` of a user. */
+export function readRate(given: unknown, fail: Fail): Rate | undefined {
+  if (given === undefined) return undefined
+  const rate = membersOf(given, 'rate', fail)
+  const { count, per, ...others } = rate
+  if (Object.keys(others).length > 0) throw fail('rate', 'must have no members but count and per')
+  checkCount(count, MAX_COUNT, 'rate.count', fail)
+  checkDuration(per, MAX_PERIOD, 'rate.per', fail)
+  return rate as unknown as Rate
+}
+
+function checkCount(given: unknown, max: number, member: string, fail: Fail): void {
+  const isCount = Number.isInteger(given) && (given as number) >= 1 && (given as number) <= max
+  if (!isCount) throw fail(member, `must be a whole number from 1 to ${max}`)
+}
+
+function checkDuration(given: unknown, max: Duration, member: string, fail: Fail): void {
+  const fault = durationFault(given)
+  if (fault !== undefined) throw fail(member, fault)
+  if (milliseconds(given as Duration) > milliseconds(max))
+    throw fail(member, `must be at most ${JSON.stringify(max)}`)
 }
 
 function membersOf(given: unknown, member: string, fail: Fail): Readonly<Record<string, unknown>> {

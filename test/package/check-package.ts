@@ -94,14 +94,27 @@ if (events.length !== 1 || events[0].username !== 'ann') throw new Error('lost a
 await audit.close()
 `
 
-const useMissingDriver = `
+/** Calls that need a package which is not installed, and its name. */
+const needing = {
+  'better-sqlite3': `sqliteStore({ filename: 'audit.db' })`,
+  nodemailer: `email({ transport: 'smtp://localhost', from: 'a@b.example', to: 'c@d.example' })`,
+  'request-filtering-agent': `webhookKind()`,
+}
+
+const useMissingPackages = `
+import { email, webhookKind } from 'daybook/channels'
+${Object.entries(needing)
+  .map(
+    ([name, call]) => `
 try {
-  sqliteStore({ filename: 'audit.db' })
+  ${call}
   throw new Error('expected an error')
 } catch (error) {
   if (!(error instanceof AuditLogError) || error.code !== 'MISSING_DEPENDENCY') throw error
-  if (!error.message.includes('npm install better-sqlite3')) throw error
-}
+  if (!error.message.includes('npm install ${name}')) throw error
+}`,
+  )
+  .join('')}
 `
 
 const openSqlite = `sqliteStore({ filename: 'audit.db' })`
@@ -222,7 +235,7 @@ const types = `
 import { AuditLog, defineEventTypes, type AuditEvent, type EventStore } from 'daybook'
 import { auditPage, auditRoutes, basicAuth, recordRequests } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
-import { webhook } from 'daybook/channels'
+import { email, emailKind, slack, slackKind, webhook, webhookKind } from 'daybook/channels'
 import { toCloudEvent, toOcsf, toOtlp } from 'daybook/formats'
 import { fromDrizzle, fromKnex, fromKysely, fromPrisma, fromTypeOrm } from 'daybook/orm'
 import { postgresStore } from 'daybook/postgres'
@@ -235,7 +248,7 @@ const audit = new AuditLog({ store, types })
 const event: Promise<AuditEvent | undefined> = audit.record('api:orders:create', { total: 1 })
 // @ts-expect-error
 void audit.record('api:orders:creat', {})
-void [event, auditPage(audit), auditRoutes(audit), basicAuth({ users: {} }), recordRequests(audit), fromDrizzle, fromKnex, fromKysely, fromPrisma, fromTypeOrm, storeConformance, sqliteStore, postgresStore, toCloudEvent, toOcsf, toOtlp, webhook]
+void [event, auditPage(audit), auditRoutes(audit), basicAuth({ users: {} }), recordRequests(audit), fromDrizzle, fromKnex, fromKysely, fromPrisma, fromTypeOrm, storeConformance, sqliteStore, postgresStore, toCloudEvent, toOcsf, toOtlp, email, emailKind, slack, slackKind, webhook, webhookKind]
 `
 
 const tsconfig = {
@@ -295,7 +308,7 @@ try {
   const peers = Object.keys(manifest.peerDependencies).filter((peer) => installed.includes(peer))
   if (peers.length > 0) throw new Error(`optional packages were installed: ${peers.join(', ')}`)
   write(path.join(empty, 'import.js'), importEverything)
-  write(path.join(empty, 'use.js'), useMemory + useMissingDriver)
+  write(path.join(empty, 'use.js'), useMemory + useMissingPackages)
   run(empty, process.execPath, 'import.js')
   run(empty, process.execPath, 'use.js')
   for (const [max, ...names] of MAX_MODULES) {

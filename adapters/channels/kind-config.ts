@@ -1,0 +1,33 @@
+import { AuditLogError } from '../../src/errors.js'
+import type { JsonObject } from '../../src/event/event.js'
+import { REDACTED } from '../../src/event/secrets.js'
+import type { ChannelSetup } from '../../src/subscriptions/channel-kind.js'
+import type { Fail } from './read-options.js'
+
+/* What the kinds of channels share that users create at run time. */
+
+/** The pointer leads to the member: `batch.maxEvents` is `/config/batch/maxEvents`. */
+export const invalidChannel: Fail = (member, problem) =>
+  new AuditLogError('INVALID_CHANNEL', `${member} ${problem}`, {
+    pointer: `/config/${member.replaceAll('.', '/')}`,
+  })
+
+/**
+ * The config after a change: members that are not given keep their value, and null removes one. Throws `INVALID_CHANNEL` for a
+ * member that the kind does not have.
+ */
+export function changedConfig(
+  given: JsonObject,
+  present: ChannelSetup | undefined,
+  members: readonly string[],
+): JsonObject {
+  const unknown = Object.keys(given).find((member) => !members.includes(member))
+  if (unknown !== undefined)
+    throw invalidChannel(unknown, `is unknown; the members are ${members.join(', ')}`)
+  const config = Object.entries({ ...present?.config, ...given })
+  return Object.fromEntries(config.filter(([, value]) => value !== null))
+}
+
+/** Users see `[redacted]` in place of a secret. If they send that back, the secret stays, if there is one. */
+export const changedSecret = (given: unknown, present: unknown): unknown =>
+  given === REDACTED ? present : given

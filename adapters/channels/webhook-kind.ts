@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto'
+import type { JsonObject } from '../../src/event/event.js'
+import { REDACTED } from '../../src/event/secrets.js'
+import type { ChannelKind, ChannelSetup } from '../../src/subscriptions/channel-kind.js'
+import { changedConfig, changedSecret, invalidChannel } from './kind-config.js'
+import { createPost } from './post.js'
+import { readBatch, readCompress, readHeaders, readRate } from './read-options.js'
+import { readSecrets } from './signature.js'
+import { readUserUrl, type UserUrls, type UserUrlOptions, openUserUrls } from './user-urls.js'
+import { TIMEOUT_MS, webhookChannel } from './webhook.js'
+
+const MEMBERS = ['url', 'headers', 'batch', 'rate', 'compress']
+
+/** The encrypted part. `former` signs too, until then (Unix milliseconds). */
+interface WebhookSecrets {
+  readonly secret: string
+  readonly former?: { readonly secret: string; readonly until: number }
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const SECRET_BYTES = 32
+const FORMER_MS = 24 * 60 * 60_000
+
+const createSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
+
+/**
+ * Webhooks that users create at run time. Their `config` has `url`, `headers`, `batch`, `rate` and `compress`, as the options of
+ * `webhook`. The secret is generated, and the values of headers are stored encrypted. URLs lead to public addresses only,
+ * and redirects are not followed. Throws `INVALID_OPTION`, and `MISSING_DEPENDENCY` if request-filtering-agent is not installed.
+ */
+export function webhookKind(options: UserUrlOptions = {}): ChannelKind {
+  const urls = openUserUrls(options)
+  return {
+    async read(given, present) {
+      const config = changedConfig(given, present, MEMBERS)
+      const secrets = present?.secrets as WebhookSecrets | undefined
+      const headers = readHeaders(changedHeaders(config['headers'], secrets), invalidChannel)
+      readBatch(config['batch'], invalidChannel)
+      readRate(config['rate'], invalidChannel)
+      readCompress(config['compress'], invalidChannel)
+      const url = readUserUrl(config['url'], 'url', urls)
+      if (url.href !== present?.config['url']) await urls.vet(url, 'url')
+      if (present) checkServer(url, present, given['headers'])
+      const secret = secrets ? undefined : createSecret()
+      return {
+        config: {
+          ...config,
+          url: url.href,
+          ...('headers' in config && { headers: redacted(headers) }),
+        },
+        secrets: { ...(secrets ?? { secret: secret! }), headers } satisfies WebhookSecrets,
+        ...(secret !== undefined && { secret }),
+      }
+    },
+    open: (setup) => openWebhook(setup, urls),
+    rotate({ config, secrets }, now) {
+      const secret = createSecret()
+      const former = {
+        secret: (secrets as unknown as WebhookSecrets).secret,
+        until: now + FORMER_MS,
+      }
+      return { config, secrets: { ...secrets, secret, former }, secret }
+    },
+  }
+}
+
+/** Otherwise a user who cannot see the values of headers could have them sent to a server of his own. */
+function checkServer(url: URL, { config, secrets }: ChannelSetup, given: unknown): void {
+  if (url.origin === new URL(config['url'] as string).origin) return
+  const values = Object.values(Object(given) as object)
+  const isNew = given === null || (given !== undefined && !values.includes(REDACTED))
+  if (!isNew && Object.keys((secrets as unknown as WebhookSecrets).headers).length > 0)
+    throw invalidChannel('headers', 'must be given again, as the URL leads to another server')
+}
+
+function openWebhook({ config, secrets }: ChannelSetup, urls: UserUrls) {
+  const url = readUserUrl(config['url'], 'url', urls)
+  const { secret, former, headers } = secrets as unknown as WebhookSecrets
+  const own = readSecrets(secret)
+  const both = former ? readSecrets([secret, former.secret]) : own
+  const settings = {
+    url,
+    headers,
+    batch: readBatch(config['batch'], invalidChannel),
+    rate: readRate(config['rate'], invalidChannel),
+    compress: readCompress(config['compress'], invalidChannel),
+    checkpoint: undefined,
+    timeoutMs: TIMEOUT_MS,
+    secrets: () => (former && Date.now() < former.until ? both : own),
+  }
+  return webhookChannel(settings, createPost(urls.agentsOf(url)))
+}
+
+/** The headers with the stored value of each that is `[redacted]`. */
+function changedHeaders(given: unknown, present: WebhookSecrets | undefined): unknown {
+  if (given === null || typeof given !== 'object' || Array.isArray(given)) return given
+  const headers = Object.entries(given).map(([name, value]) => {
+    const stored =
+      present && Object.hasOwn(present.headers, name) ? present.headers[name] : undefined
+    return [name, changedSecret(value, stored)]
+  })
+  return Object.fromEntries(headers) as unknown
+}
+
+const redacted = (headers: Readonly<Record<string, string>>): JsonObject =>
+  Object.fromEntries(Object.keys(headers).map((name) => [name, REDACTED]))

@@ -22,6 +22,7 @@ import {
   afterSkipping,
   withoutFailure,
 } from './cursor.js'
+import { EventBuffer } from './event-buffer.js'
 import type { FeedOptions, FeedPage, SizedEvent } from './feed.js'
 import { deliveryChannel, type DeliveryMessage, type Outcomes } from './outcomes.js'
 import type { WaitForRate } from './rate.js'
@@ -80,10 +81,8 @@ class Loop implements DeliveryLoop {
   readonly #bounds: BatchBounds
   readonly #stop = new AbortController()
   readonly #running: Promise<unknown>
-  /** Matching events after the cursor's position. */
-  #events: SizedEvent[] = []
-  /** Every matching event up to here is in `#events`, or before the cursor's position. */
-  #readTo: string
+  /** The matching events after the cursor's position. */
+  readonly #buffer: EventBuffer
   #cursor: CursorState
   #saved: CursorState
   #parked: readonly ParkedState[] = []
@@ -98,8 +97,8 @@ class Loop implements DeliveryLoop {
   #isWoken = false
   /** Ends the sleep of the deliveries. */
   #endSleep = (): void => {}
-  /** Lets the reading go on. */
-  #resume = (): void => {}
+  /** How many events the subscription has parked at most; `undefined` if that was not counted yet. */
+  #parkedCount: number | undefined
 
   constructor(options: DeliveryLoopOptions) {
     this.#options = options
@@ -107,9 +106,16 @@ class Loop implements DeliveryLoop {
     this.#bounds = batchBoundsOf(options.channel)
     this.#cursor = options.enabled ? options.cursor : withoutFailure(options.cursor)
     this.#saved = options.cursor
-    this.#readTo = options.cursor.position
+    this.#buffer = new EventBuffer({
+      after: options.cursor.position,
+      isMeasured: this.#bounds.maxBytes < Infinity,
+      readFeed: options.readFeed,
+      hasEnough: (events) => this.#lengthOf(events) < events.length,
+      grown: () => this.#grown(),
+      signal: this.#stop.signal,
+    })
     if (this.#cursor !== this.#saved) options.checkpoints.soon(this)
-    this.#running = Promise.all([this.#read(), this.#run()])
+    this.#running = Promise.all([this.#buffer.ended, this.#run()])
   }
 
   get id(): string {
@@ -127,7 +133,6 @@ class Loop implements DeliveryLoop {
   async stop(): Promise<void> {
     this.#stop.abort()
     this.#wake()
-    this.#resume()
     const settled = new AbortController()
     const running = this.#running.finally(() => settled.abort())
     await Promise.race([running, pause(STOP_MS, settled.signal)])
@@ -156,33 +161,14 @@ class Loop implements DeliveryLoop {
     this.#options.ended(this, saved)
   }
 
-  /** Keeps events in memory for the next batch, while one is delivered. */
-  async #read(): Promise<void> {
-    const { signal } = this.#stop
-    while (!signal.aborted) {
-      try {
-        const isMeasured = this.#bounds.maxBytes < Infinity
-        const options = { after: this.#readTo, signal, isMeasured }
-        for await (const { events, position } of this.#options.readFeed(options)) {
-          this.#events.push(...events)
-          this.#readTo = position
-          this.#passed()
-          this.#wake()
-          if (this.#hasEnough()) await new Promise<void>((resolve) => (this.#resume = resolve))
-          if (signal.aborted) return
-        }
-      } catch {
-        // The store failed. The next feed begins where this one ended.
-        await pause(RETRY_MS, signal)
-      }
-    }
+  #grown(): void {
+    this.#passed()
+    this.#wake()
   }
 
-  /** True if there is a batch, and an event after it. */
-  #hasEnough(): boolean {
-    if (this.#stop.signal.aborted) return false
-    const boundary = this.#cursor.failure?.boundary
-    return batchLength(this.#events, this.#bounds, boundary) < this.#events.length
+  /** Number of the events that make the next batch. */
+  #lengthOf(events: readonly SizedEvent[]): number {
+    return batchLength(events, this.#bounds, this.#cursor.failure?.boundary)
   }
 
   async #run(): Promise<void> {
@@ -201,7 +187,7 @@ class Loop implements DeliveryLoop {
     this.#isWoken = false
     const { isAlive, now, channel, checkpoints, enabled } = this.#options
     if (!isAlive()) return pause(NOT_ALIVE_MS, signal)
-    if (!enabled) return this.#events.length > 0 ? this.#skip() : this.#sleep()
+    if (!enabled) return this.#buffer.events.length > 0 ? this.#skip() : this.#sleep()
     // The checkpoint that ends the sleep is under way, or is tried again.
     if (performance.now() - this.#unsavedSince > MAX_UNSAVED_MS) return this.#sleep()
     const hasDelivered = this.#cursor.delivered !== this.#saved.delivered
@@ -217,17 +203,17 @@ class Loop implements DeliveryLoop {
 
   /** Passes all events in memory. */
   #skip(): void {
-    const events = this.#events.map(({ event }) => event)
+    const events = this.#buffer.events.map(({ event }) => event)
     const [first, position] = [events[0]!.created_at, events.at(-1)!.created_at]
     this.#options.outcomes.skipped(this.subscription, events)
     this.#move(afterSkipping(this.#cursor, { first, position, count: events.length }))
-    this.#remove(events.length)
+    this.#buffer.remove(events.length)
   }
 
   /** True if the events of a batch that failed are in memory. */
   #hasRead(boundary: string): boolean {
-    if (this.#readTo < boundary) return false
-    if (batchLength(this.#events, this.#bounds, boundary) > 0) return true
+    if (this.#buffer.position < boundary) return false
+    if (this.#lengthOf(this.#buffer.events) > 0) return true
     // They have been cleaned.
     this.#move(afterParking(this.#cursor, boundary))
     return false
@@ -235,13 +221,13 @@ class Loop implements DeliveryLoop {
 
   /** True if there are events, after the wait for further ones that the channel asks for. */
   async #hasBatch(): Promise<boolean> {
-    if (this.#events.length === 0) {
+    if (this.#buffer.events.length === 0) {
       this.#passed()
       return false
     }
     const until = performance.now() + this.#bounds.maxWaitMs
     const { signal } = this.#stop
-    while (!isFull(this.#events, this.#bounds) && !signal.aborted) {
+    while (!isFull(this.#buffer.events, this.#bounds) && !signal.aborted) {
       const ms = until - performance.now()
       if (ms <= 0) break
       this.#isWoken = false
@@ -252,9 +238,9 @@ class Loop implements DeliveryLoop {
 
   /** Without events that wait, nothing matches up to where the loop has read. */
   #passed(): void {
-    if (this.#events.length > 0 || this.#cursor.failure) return
-    if (this.#readTo <= this.#cursor.position) return
-    this.#cursor = { ...this.#cursor, position: this.#readTo }
+    if (this.#buffer.events.length > 0 || this.#cursor.failure) return
+    if (this.#buffer.position <= this.#cursor.position) return
+    this.#cursor = { ...this.#cursor, position: this.#buffer.position }
     this.#options.checkpoints.later(this)
   }
 
@@ -265,15 +251,9 @@ class Loop implements DeliveryLoop {
     this.#options.checkpoints.soon(this)
   }
 
-  /** Takes the first events, which are delivered or parked. */
-  #remove(count: number): void {
-    this.#events.splice(0, count)
-    if (!this.#hasEnough()) this.#resume()
-  }
-
   async #deliverBatch(signal: AbortSignal): Promise<void> {
-    const length = batchLength(this.#events, this.#bounds, this.#cursor.failure?.boundary)
-    const events = this.#events.slice(0, length).map(({ event }) => event)
+    const length = this.#lengthOf(this.#buffer.events)
+    const events = this.#buffer.events.slice(0, length).map(({ event }) => event)
     const attempt = (this.#cursor.failure?.attempts ?? 0) + 1
     const { error, reports } = await this.#attempt(events, attempt, signal)
     if (error) {
@@ -285,7 +265,7 @@ class Loop implements DeliveryLoop {
     this.#options.outcomes.reported(this.subscription, events, reports)
     const position = events.at(-1)!.created_at
     this.#move(afterDelivery(this.#cursor, position, length))
-    this.#remove(length)
+    this.#buffer.remove(length)
   }
 
   async #attempt(
@@ -293,23 +273,26 @@ class Loop implements DeliveryLoop {
     attempt: number,
     signal: AbortSignal,
   ): Promise<Attempted> {
-    const { subscription, waitForRate, isAlive } = this.#options
+    const { waitForRate, isAlive } = this.#options
     await waitForRate(signal)
     // The wait, or a suspended process, may have taken longer than the heartbeat lives.
     if (!isAlive()) throw abortedError(signal)
     const attempted = await attemptDelivery(this.#options, events, attempt, signal)
-    if (deliveryChannel.hasSubscribers) {
-      const message: DeliveryMessage = {
-        audit: this.#options.audit,
-        subscription: subscription.name,
-        channel: subscription.channel,
-        outcome: attempted.error ? 'failed' : 'delivered',
-        events: events.length,
-        duration_ms: attempted.duration_ms,
-      }
-      deliveryChannel.publish(message)
-    }
+    if (deliveryChannel.hasSubscribers) this.#publish(events.length, attempted)
     return attempted
+  }
+
+  #publish(events: number, { error, duration_ms }: Attempted): void {
+    const { audit, subscription } = this.#options
+    const message: DeliveryMessage = {
+      audit,
+      subscription: subscription.name,
+      channel: subscription.channel,
+      outcome: error ? 'failed' : 'delivered',
+      events,
+      duration_ms,
+    }
+    deliveryChannel.publish(message)
   }
 
   /** Records the first failure of a batch, and what the channel has said of it. */
@@ -349,7 +332,7 @@ class Loop implements DeliveryLoop {
     if (signal.aborted) return
     this.#move(cursor)
     if (action !== 'park') return
-    if ((await this.#options.countParked(signal)) >= MAX_PARKED) return
+    if (!(await this.#canPark(signal))) return
     outcomes.parked(failed)
     await this.#park(events[0]!, error, probed)
   }
@@ -359,12 +342,19 @@ class Loop implements DeliveryLoop {
     times: readonly string[],
     signal: AbortSignal,
   ): Promise<AfterFailure & { readonly probed: AuditEvent | undefined }> {
-    const next = this.#events[times.length]?.event
+    const next = this.#buffer.events[times.length]?.event
     if (!next) return { action: 'retry', cursor: this.#cursor, probed: undefined }
     const { error, reports } = await this.#attempt([next], 1, signal)
     if (!error) this.#options.outcomes.reported(this.subscription, [next], reports)
     if (!error) return { ...afterAcceptedProbe(this.#cursor, times), probed: next }
     return { action: 'retry', cursor: afterRefusedProbe(this.#cursor), probed: undefined }
+  }
+
+  /** Counts parked events only at first and at the limit, because others may have been redriven or discarded. */
+  async #canPark(signal: AbortSignal): Promise<boolean> {
+    if (this.#parkedCount === undefined || this.#parkedCount >= MAX_PARKED)
+      this.#parkedCount = await this.#options.countParked(signal)
+    return this.#parkedCount < MAX_PARKED
   }
 
   /** Sets the event aside. With the event after it, if that was delivered as a probe, the loop goes on after both. */
@@ -375,6 +365,7 @@ class Loop implements DeliveryLoop {
   ): Promise<void> {
     const { checkpoints, now } = this.#options
     const { failure, lastError } = this.#cursor
+    this.#parkedCount! += 1
     this.#parked = [
       ...this.#parked,
       {
@@ -388,7 +379,7 @@ class Loop implements DeliveryLoop {
     ]
     const parked = afterParking(this.#cursor, event.created_at)
     this.#move(probed ? afterDelivery(parked, probed.created_at, 1) : parked)
-    this.#remove(probed ? 2 : 1)
+    this.#buffer.remove(probed ? 2 : 1)
     await checkpoints.now([this])
   }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { AuditLogError } from '../errors.js'
 import { compileFilter } from '../filter/evaluate.js'
 import type { WaitOptions } from '../store/store.js'
@@ -73,14 +74,13 @@ export function createDefinitions(
     async create(definition, given = {}) {
       check(given.signal)
       const namesIn = await readChannelNames(management, given.signal)
-      const present = await readDefinitions(management.store, given)
-      const subscription = readDefinition(definition, namesIn(present), undefined)
-      const start = await startPosition(store, subscription.from, given)
-      const make = (now: Definitions): Subscription => ({
-        ...readDefinition(definition, namesIn(now), undefined),
-        id: subscription.id,
+      const id = randomUUID()
+      const start = await startPosition(store, definition.from ?? 'now', given)
+      const make = (present: Definitions): Subscription => ({
+        ...readDefinition(definition, namesIn(present), undefined),
+        id,
       })
-      await registry.create(make, start, given)
+      const subscription = await registry.create(make, start, given)
       await refresh(management)
       await managedSubscription(management, 'create', subscription, given)
       return subscription

@@ -249,6 +249,33 @@ describe('a delivery that fails', () => {
     expect(await recorded(audit, 'api:event_processor:error')).toHaveLength(1)
   })
 
+  it('counts what is parked already once, however many events are parked', async () => {
+    const channel = recordingChannel(
+      () => {
+        throw new DeliveryError('status', 'unprocessable', { status: 422 })
+      },
+      { batch: { maxEvents: 1 } },
+    )
+    let counts = 0
+    const present = shared(store)
+    const counted: EventStore = {
+      ...present,
+      readStates(prefix, options) {
+        if (prefix.startsWith('parked:')) counts += 1
+        return present.readStates(prefix, options)
+      },
+    }
+    const audit = open(counted, {
+      channels: { search: channel },
+      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
+    })
+    await recordNumbers(audit, 1, 5)
+    const isParked = async (): Promise<boolean> =>
+      (await store.readStates('parked:', { limit: 10 })).length === 5
+    await until(isParked)
+    expect(counts).toBe(1)
+  })
+
   it('holds a refused event and all later ones if it must not be parked', async () => {
     const channel = recordingChannel(({ numbers: given }) => {
       if (given.includes(3)) throw new DeliveryError('status', 'no', { status: 400 })

@@ -1,0 +1,72 @@
+import { pause } from '../async/pause.js'
+import type { FeedOptions, FeedPage, SizedEvent } from './feed.js'
+
+export interface EventBufferOptions {
+  /** Events after this `created_at`. */
+  readonly after: string
+  /** Whether the events have their bytes. */
+  readonly isMeasured: boolean
+  readonly readFeed: (options: FeedOptions) => AsyncIterable<FeedPage>
+  /** True if there are enough events for now. Reading waits until some are removed. */
+  readonly hasEnough: (events: readonly SizedEvent[]) => boolean
+  /** There may be more events, and the position may be later. */
+  readonly grown: () => void
+  readonly signal: AbortSignal
+}
+
+const RETRY_MS = 1000
+
+/** Matching events that were read ahead, while others are delivered. A class, for the reason of the delivery loop. */
+export class EventBuffer {
+  readonly #options: EventBufferOptions
+  #events: SizedEvent[] = []
+  #position: string
+  /** Lets the reading go on. */
+  #resume = (): void => {}
+  /** Resolves when the signal has aborted and reading has ended. */
+  readonly ended: Promise<void>
+
+  constructor(options: EventBufferOptions) {
+    this.#options = options
+    this.#position = options.after
+    this.ended = this.#read()
+    options.signal.addEventListener('abort', () => this.#resume(), { once: true })
+  }
+
+  /** In order. */
+  get events(): readonly SizedEvent[] {
+    return this.#events
+  }
+
+  /** Every matching event up to here is among the events, or was removed. */
+  get position(): string {
+    return this.#position
+  }
+
+  /** Takes the first events, which are delivered or parked. */
+  remove(count: number): void {
+    this.#events.splice(0, count)
+    if (!this.#options.hasEnough(this.#events)) this.#resume()
+  }
+
+  async #read(): Promise<void> {
+    const { isMeasured, readFeed, hasEnough, grown, signal } = this.#options
+    while (!signal.aborted) {
+      try {
+        const options = { after: this.#position, signal, isMeasured }
+        for await (const { events, position } of readFeed(options)) {
+          this.#events.push(...events)
+          this.#position = position
+          grown()
+          if (signal.aborted) return
+          if (hasEnough(this.#events))
+            await new Promise<void>((resolve) => (this.#resume = resolve))
+          if (signal.aborted) return
+        }
+      } catch {
+        // The store failed. The next feed begins where this one ended.
+        await pause(RETRY_MS, signal)
+      }
+    }
+  }
+}

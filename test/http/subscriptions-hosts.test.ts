@@ -14,6 +14,7 @@ import Fastify from 'fastify'
 import { Hono } from 'hono'
 import type http from 'node:http'
 import Koa from 'koa'
+import mount from 'koa-mount'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { checkAnswersBy, type RawRequest, type RawResponse, send } from '../support/http.js'
 import { listen } from '../support/node-server.js'
@@ -51,7 +52,9 @@ const notFound = (): Response => new Response('nothing is here', { status: 404 }
 const fetchListener = (handler: (request: Request, env: unknown) => unknown): Listener =>
   getRequestListener(handler, { overrideGlobalObjects: false })
 
-const hosts: Readonly<Record<string, (audit: AuditLog) => Listener>> = {
+type Host = (audit: AuditLog) => Listener
+
+const hosts: Readonly<Record<string, Host>> = {
   Koa: (audit) => {
     const authorize = (ctx: Koa.Context, of: koa.SubscriptionsAction) =>
       mayDo(ctx.state['username'], of)
@@ -108,21 +111,53 @@ const hosts: Readonly<Record<string, (audit: AuditLog) => Listener>> = {
   },
 }
 
+const OUTER = '/outer'
+const outer = { path: `${OUTER}/api`, authorize: byRequest }
+
+/** Hosts that mount the endpoints under a path of theirs. */
+const outerHosts: Readonly<Record<string, Host>> = {
+  Koa: (audit) => {
+    const authorize = (ctx: Koa.Context, of: koa.SubscriptionsAction) =>
+      mayDo(ctx.state['username'], of)
+    const inner = new Koa()
+    inner.use(koa.basicAuth({ users }))
+    inner.use(koa.subscriptionRoutes(audit, { path: outer.path, authorize }))
+    return new Koa().use(mount(OUTER, inner)).callback()
+  },
+  Express: (audit) =>
+    expressApp().use(
+      OUTER,
+      expressApp
+        .Router()
+        .use('/api', express.basicAuth({ users }), express.subscriptionRoutes(audit, outer)),
+    ),
+  Fastify: (audit) => {
+    const app = Fastify()
+    void app.register(fastify.basicAuth({ users }))
+    void app.register(fastify.subscriptionRoutes(audit, outer), { prefix: OUTER })
+    return async (request, response) => {
+      await app.ready()
+      app.routing(request, response)
+    }
+  },
+}
+
 const UUID = /[-\da-f]{36}/g
 
 /** The status, the headers and the body, without ids, times and headers of the server. */
-function comparable({ status, headers, body }: RawResponse): unknown {
+function comparable({ status, headers, body }: RawResponse, prefix: string): unknown {
   const { 'content-type': type, 'cache-control': caching, vary, allow, location } = headers
   const challenge = headers['www-authenticate']
   const bare = body
     .replaceAll(UUID, 'id')
+    .replaceAll(`${prefix}/api/`, '/api/')
     .replaceAll(/"(position|duration_ms)":("[^"]*"|[\d.]+)/g, '"$1":0')
-  const place = location?.replace(/[-\da-f]{36}$/, 'id')
+  const place = location?.slice(prefix.length).replace(/[-\da-f]{36}$/, 'id')
   return { status, type, caching, vary, allow, challenge, location: place, body: bare }
 }
 
 /** The responses of a host to one request after another. */
-async function responsesOf(listener: (audit: AuditLog) => Listener): Promise<unknown[]> {
+async function responsesOf(host: Host, prefix = ''): Promise<unknown[]> {
   const audit = new AuditLog({
     store: memoryStore({ clock: manualClock('2026-06-01T00:00:00Z') }),
     types: {},
@@ -133,11 +168,11 @@ async function responsesOf(listener: (audit: AuditLog) => Listener): Promise<unk
       deliver: false,
     },
   })
-  const { url, close } = await listen(listener(audit))
-  const endChecks = checkAnswersBy(url, managementCheck('/api'))
+  const { url, close } = await listen(host(audit))
+  const endChecks = checkAnswersBy(url, managementCheck(`${prefix}/api`))
   const answers: RawResponse[] = []
   const request = async (path: string, given?: RawRequest): Promise<string> => {
-    const answer = await send(url, path, given)
+    const answer = await send(url, prefix + path, given)
     answers.push(answer)
     return answer.status === 201 ? resourceOf(answer).id : ''
   }
@@ -184,7 +219,7 @@ async function responsesOf(listener: (audit: AuditLog) => Listener): Promise<unk
     await close()
     await audit.close()
   }
-  return answers.map(comparable)
+  return answers.map((answer) => comparable(answer, prefix))
 }
 
 describe('every host', () => {
@@ -203,8 +238,12 @@ describe('every host', () => {
     ])
   })
 
-  it.each(Object.entries(hosts).slice(1))('responds alike: %s', async (_, listener) => {
-    expect(await responsesOf(listener)).toEqual(expected)
+  it.each(Object.entries(hosts).slice(1))('responds alike: %s', async (_, host) => {
+    expect(await responsesOf(host)).toEqual(expected)
+  })
+
+  it.each(Object.entries(outerHosts))('responds alike under a path: %s', async (_, host) => {
+    expect(await responsesOf(host, OUTER)).toEqual(expected)
   })
 
   it('passes other paths on', async () => {

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import http from 'node:http'
 import { DeliveryError } from 'daybook'
 import { describe, expect, it } from 'vitest'
 import { errorOf, JSON_API, type RawRequest } from '../support/http.js'
@@ -434,6 +436,49 @@ describe('actions on a subscription', () => {
     const discarded = await server.send(`${path}/discard`, action({ which: 'all' }))
     expect([discarded.status, metaOf(discarded)]).toEqual([200, { discarded: 1 }])
     expect(await idsOf()).toEqual([200, []])
+  })
+
+  it('redrive ends when the client disconnects, and the rest stays parked', async () => {
+    const delivered: string[] = []
+    let arrive = (): void => {}
+    const arrived = new Promise<void>((resolve) => (arrive = resolve))
+    const server = await serveManagement({
+      subscriptions: {
+        channels: {
+          search: {
+            async deliver([event], { signal }) {
+              if (delivered.length > 0) {
+                arrive()
+                await once(signal, 'abort')
+                throw signal.reason
+              }
+              delivered.push(event!.id)
+            },
+          },
+        },
+      },
+    })
+    const ids: string[] = []
+    for (let n = 0; n < 3; n++) ids.push((await server.audit.recordCustom('note', {}))!.id)
+    const id = await server.create('notes', { paused: true })
+    await server.park(id, ...ids.map((event_id) => ({ event_id })))
+    const path = `${SUBSCRIPTIONS}/${id}`
+    const { method, headers, body } = action({ which: 'all' })
+    const client = http.request(server.url + path + '/redrive', {
+      auth: 'ann:ann',
+      method,
+      headers,
+      agent: false,
+    })
+    const closed = once(client, 'error')
+    client.end(body)
+    await arrived
+    client.destroy(new Error('the client leaves'))
+    await closed
+    const parked = async (): Promise<unknown> =>
+      (await server.audit.subscriptions.parked(id)).map(({ event_id }) => event_id)
+    await expect.poll(parked).toEqual(ids.slice(1))
+    expect(delivered).toEqual(ids.slice(0, 1))
   })
 
   it.each([

@@ -4,12 +4,18 @@ import { REDACTED } from '../../src/event/secrets.js'
 import type { ChannelKind, ChannelSetup } from '../../src/subscriptions/channel-kind.js'
 import { changedConfig, changedSecret, invalidChannel } from './kind-config.js'
 import { createPost } from './post.js'
-import { readBatch, readCompress, readHeaders, readRate } from './read-options.js'
+import { invalidOption, readBatch, readCompress, readHeaders, readRate } from './read-options.js'
 import { readSecrets } from './signature.js'
 import { readUserUrl, type UserUrls, type UserUrlOptions, openUserUrls } from './user-urls.js'
 import { TIMEOUT_MS, webhookChannel } from './webhook.js'
+import { readFormat } from './webhook-body.js'
 
-const MEMBERS = ['url', 'headers', 'batch', 'rate', 'compress']
+export interface WebhookKindOptions extends UserUrlOptions {
+  /** As that of `webhook`; a URI reference, because users may choose CloudEvents. @default 'daybook' */
+  readonly service?: string | undefined
+}
+
+const MEMBERS = ['url', 'headers', 'format', 'batch', 'rate', 'compress']
 
 /** The encrypted part. `former` signs too, until then (Unix milliseconds). */
 interface WebhookSecrets {
@@ -24,12 +30,16 @@ const FORMER_MS = 24 * 60 * 60_000
 const createSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
 
 /**
- * Webhooks that users create at run time. Their `config` has `url`, `headers`, `batch`, `rate` and `compress`, as the options of
- * `webhook`. The secret is generated, and the values of headers are stored encrypted. URLs lead to public addresses only,
+ * Webhooks that users create at run time. Their `config` has `url`, `headers`, `format`, `batch`, `rate` and `compress`, as the options
+ * of `webhook`. The secret is generated, and the values of headers are stored encrypted. URLs lead to public addresses only,
  * and redirects are not followed. Throws `INVALID_OPTION`, and `MISSING_DEPENDENCY` if request-filtering-agent is not installed.
  */
-export function webhookKind(options: UserUrlOptions = {}): ChannelKind {
+export function webhookKind(options: WebhookKindOptions = {}): ChannelKind {
   const urls = openUserUrls(options)
+  const { service } = readFormat(
+    { format: 'cloudevents', service: options.service },
+    invalidOption('webhookKind'),
+  )
   return {
     async read(given, present) {
       const config = changedConfig(given, present, MEMBERS)
@@ -38,6 +48,7 @@ export function webhookKind(options: UserUrlOptions = {}): ChannelKind {
       readBatch(config['batch'], invalidChannel)
       readRate(config['rate'], invalidChannel)
       readCompress(config['compress'], invalidChannel)
+      readFormat({ format: config['format'], service }, invalidChannel)
       const url = readUserUrl(config['url'], 'url', urls)
       if (url.href !== present?.config['url']) await urls.vet(url, 'url')
       if (present) checkServer(url, present, given['headers'])
@@ -52,7 +63,7 @@ export function webhookKind(options: UserUrlOptions = {}): ChannelKind {
         ...(secret !== undefined && { secret }),
       }
     },
-    open: (setup) => openWebhook(setup, urls),
+    open: (setup) => openWebhook(setup, urls, service),
     rotate({ config, secrets }, now) {
       const secret = createSecret()
       const former = {
@@ -73,7 +84,7 @@ function checkServer(url: URL, { config, secrets }: ChannelSetup, given: unknown
     throw invalidChannel('headers', 'must be given again, as the URL leads to another server')
 }
 
-function openWebhook({ config, secrets }: ChannelSetup, urls: UserUrls) {
+function openWebhook({ config, secrets }: ChannelSetup, urls: UserUrls, service: string) {
   const url = readUserUrl(config['url'], 'url', urls)
   const { secret, former, headers } = secrets as unknown as WebhookSecrets
   const own = readSecrets(secret)
@@ -83,6 +94,7 @@ function openWebhook({ config, secrets }: ChannelSetup, urls: UserUrls) {
     headers,
     batch: readBatch(config['batch'], invalidChannel),
     rate: readRate(config['rate'], invalidChannel),
+    body: readFormat({ format: config['format'], service }, invalidChannel),
     compress: readCompress(config['compress'], invalidChannel),
     checkpoint: undefined,
     timeoutMs: TIMEOUT_MS,

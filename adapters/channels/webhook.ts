@@ -1,12 +1,10 @@
 import { promisify } from 'node:util'
 import { gzip as gzipWithCallback } from 'node:zlib'
-import type { AuditEvent } from '../../src/event/event.js'
-import type { EventTypes } from '../../src/event/event-types.js'
 import type { BatchLimits, Channel } from '../../src/subscriptions/channel.js'
 import { createPost, type Post } from './post.js'
 import { invalidOption, readCompress, readHeaders, readUrl } from './read-options.js'
-import { sentenceOf } from './sentences.js'
 import { readSecrets, signedHeaders } from './signature.js'
+import { type FormatSettings, readFormat, type WebhookFormat, writeBody } from './webhook-body.js'
 
 export interface WebhookOptions {
   /** An `http:` or `https:` URL. It is not stored, and only its server is named in events. */
@@ -20,6 +18,17 @@ export interface WebhookOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** With more than one event, each body has a list of events. @default one event, or 262144 bytes */
   readonly batch?: BatchLimits | undefined
+  /**
+   * What the bodies are: that of Standard Webhooks, CloudEvents, OCSF, logs of OpenTelemetry, or a line of JSON for each event.
+   * @default 'standard'
+   */
+  readonly format?: WebhookFormat | undefined
+  /**
+   * The name of the service in bodies of CloudEvents, OCSF and OpenTelemetry; for CloudEvents, where it is the `source`, a URI
+   * reference.
+   * @default 'daybook'
+   */
+  readonly service?: string | undefined
   /** How bodies are compressed. Signatures are those of the text before that. @default not at all */
   readonly compress?: 'gzip' | undefined
   readonly rate?: Channel['rate']
@@ -32,6 +41,7 @@ export interface WebhookOptions {
 export interface WebhookSettings extends Pick<Channel, 'batch' | 'rate' | 'checkpoint'> {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
+  readonly body: FormatSettings
   readonly compress: 'gzip' | undefined
   readonly timeoutMs: number
   /** The secrets that sign now. */
@@ -44,7 +54,7 @@ export const TIMEOUT_MS = 15_000
 const gzip = promisify(gzipWithCallback)
 
 /**
- * A channel that posts events as JSON, signed by the rules of Standard Webhooks 1.0. A response with a status from 200 to 299
+ * A channel that posts events, signed by the rules of Standard Webhooks 1.0. A response with a status from 200 to 299
  * accepts them. Redirects are not followed. The URL is trusted as it is part of the code: it may lead to a private address.
  * Throws `INVALID_OPTION`.
  */
@@ -56,6 +66,7 @@ export function webhook(options: WebhookOptions): Channel {
   const settings: WebhookSettings = {
     url: readUrl(options.url, 'url', fail),
     headers: readHeaders(options.headers, fail),
+    body: readFormat(options, fail),
     compress: readCompress(options.compress, fail),
     batch,
     rate,
@@ -67,7 +78,8 @@ export function webhook(options: WebhookOptions): Channel {
 }
 
 export function webhookChannel(settings: WebhookSettings, post: Post): Channel {
-  const { url, headers, batch, rate, checkpoint, compress, timeoutMs, secrets } = settings
+  const { url, headers, batch, rate, checkpoint, timeoutMs, secrets } = settings
+  const { body: format, compress } = settings
   const maxEvents = batch?.maxEvents ?? 1
   return {
     kind: 'webhook',
@@ -75,31 +87,20 @@ export function webhookChannel(settings: WebhookSettings, post: Post): Channel {
     ...(rate && { rate }),
     ...(checkpoint && { checkpoint }),
     async deliver(events, { id, types, signal }) {
-      const body = bodyOf(events, types, maxEvents > 1)
+      const { text, contentType } = writeBody(events, { types, isBatch: maxEvents > 1 }, format)
       const seconds = Math.floor(Date.now() / 1000)
       await post({
         url,
-        body: compress ? await gzip(body) : body,
+        body: compress ? await gzip(text) : text,
         timeoutMs,
         signal,
         headers: {
           ...headers,
-          'content-type': 'application/json',
+          'content-type': contentType,
           ...(compress && { 'content-encoding': compress }),
-          ...signedHeaders(id, seconds, body, secrets()),
+          ...signedHeaders(id, seconds, text, secrets()),
         },
       })
     },
   }
-}
-
-/** The body of Standard Webhooks: type, timestamp, data. Channels with batches always send a list. */
-function bodyOf(events: readonly AuditEvent[], types: EventTypes, isBatch: boolean): string {
-  const [first] = events
-  const data = events.map((event) => ({ ...event, sentence: sentenceOf(event, types) }))
-  return JSON.stringify({
-    type: isBatch ? 'events' : first!.type,
-    timestamp: first!.created_at,
-    data: isBatch ? data : data[0],
-  })
 }

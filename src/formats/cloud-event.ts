@@ -42,9 +42,12 @@ export interface CloudEvent {
 // RFC 3986: no other character is part of a URI reference.
 const URI_REFERENCE = /^(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/
 
+export const isUriReference = (text: unknown): text is string =>
+  typeof text === 'string' && URI_REFERENCE.test(text)
+
 /** The event as a CloudEvent. Throws `INVALID_OPTION` if `source` is not a URI reference. */
 export function toCloudEvent(event: AuditEvent, { source, types }: CloudEventOptions): CloudEvent {
-  if (typeof source !== 'string' || !URI_REFERENCE.test(source))
+  if (!isUriReference(source))
     throw new AuditLogError('INVALID_OPTION', 'source of a CloudEvent must be a URI reference')
   const { createdAt, occurredAt } = timesOf(event)
   const severity = severityOf(event, types)

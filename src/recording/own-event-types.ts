@@ -29,6 +29,7 @@ const ERROR = 17
 
 /* Events of OCSF: uids of their classes. */
 const APPLICATION_ERROR = { class: 6008, activity: 1 } as const
+const EMAIL = { class: 4009, activity: 1 } as const
 const LOG_DELETION = { class: 1008, activity: 2 } as const
 
 /** Types of the events that the log itself records. They are part of every registry. */
@@ -122,12 +123,14 @@ export const ownEventTypes = {
     description: 'an e-mail with the events of a subscription was sent',
     data: EMAIL_KEYS,
     sentence: '| email[ to **{recipients}**] sent[: “{subject}”]',
+    ocsf: EMAIL,
   },
   'error:email:send_failed': {
     area: 'Subscriptions',
     description: 'an e-mail with the events of a subscription could not be sent',
     data: EMAIL_KEYS,
     sentence: '| email[ “{subject}”][ to **{recipients}**] could not be sent[: {@reason}]',
+    ocsf: EMAIL,
   },
   'warn:subscription:gap': {
     area: 'Subscriptions',

@@ -133,12 +133,33 @@ describe('the kind of webhooks', () => {
     ['/config/rate/count', { rate: { per: { seconds: 1 } } }],
     ['/config/rate/per', { rate: { count: 1, per: '1s' } }],
     ['/config/compress', { compress: 'br' }],
+    ['/config/format', { format: 'xml' }],
   ])('refuses a wrong member: %s', async (pointer, wrong) => {
     const url = 'http://127.0.0.1:1/'
     await expect(async () => kind.read({ url, ...wrong })).rejects.toMatchObject({
       code: 'INVALID_CHANNEL',
       pointer,
     })
+  })
+
+  it('sends the format that the user chooses, with the name of the service that the host gives', async () => {
+    const { url, requests } = await receive()
+    const service = 'https://orders.example/audit'
+    const named = webhookKind({ ...LOOPBACK, service })
+    const draft = await named.read({ url, format: 'cloudevents' })
+    await deliver(named, stored(draft))
+    await deliver(named, stored(await named.read({ format: null }, stored(draft))))
+    const [cloudEvent, standard] = requests
+    expect(cloudEvent!.headers['content-type']).toBe('application/cloudevents+json')
+    expect(JSON.parse(cloudEvent!.body)).toMatchObject({ specversion: '1.0', source: service })
+    expect(standard!.headers['content-type']).toBe('application/json')
+    expect(isSigned(cloudEvent!, draft.secret!)).toBe(true)
+  })
+
+  it('needs a URI reference as the name of the service', () => {
+    expect(() => webhookKind({ service: 'our orders' })).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTION' }),
+    )
   })
 
   it('does not open a URL that the host no longer allows', async () => {

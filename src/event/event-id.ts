@@ -39,8 +39,8 @@ export function suffixSource(random: RandomBytes = randomFillSync): () => IdSuff
 let cachedMillisecond = Number.NaN
 let cachedPrefix = ''
 
-/** The id of the event that became visible at `time`. */
-export function eventId(time: Microseconds, suffix: IdSuffix): string {
+/** The id without its suffix. */
+function timePart(time: Microseconds): string {
   const millisecond = Math.floor(time / 1000)
   if (millisecond !== cachedMillisecond) {
     const high = millisecond.toString(16).padStart(12, '0')
@@ -49,9 +49,16 @@ export function eventId(time: Microseconds, suffix: IdSuffix): string {
   }
   const fraction = Math.floor(((time - millisecond * 1000) * 4096) / 1000)
   // 0x7000 puts the version before the fraction's three digits.
-  const low = (0x7000 + fraction).toString(16)
-  return `${cachedPrefix}${low}-${suffix.slice(0, 4)}-${suffix.slice(4)}`
+  return `${cachedPrefix}${(0x7000 + fraction).toString(16)}-`
 }
+
+/** The id of the event that became visible at `time`. */
+export const eventId = (time: Microseconds, suffix: IdSuffix): string =>
+  `${timePart(time)}${suffix.slice(0, 4)}-${suffix.slice(4)}`
+
+/** True if the id, a UUID, is one that {@link eventId} makes for this time. */
+export const carriesTime = (id: string, time: Microseconds): boolean =>
+  id.startsWith(timePart(time))
 
 /**
  * The time and suffix of the id, or `undefined` if {@link eventId} cannot have made it: another UUID

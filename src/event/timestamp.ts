@@ -110,13 +110,34 @@ const BASIC = new RegExp(
   `^(\\d{4})(\\d{2})(\\d{2})(?:[Tt ](\\d{2})(\\d{2})(?:(\\d{2})(?:[.,](\\d+))?)?${OFFSET})?$`,
 )
 
+// Events that are read one after the other often share their second, so its time is cached.
+const FORMATTED = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z$/
+const SECOND_LENGTH = 19
+let parsedText = ''
+let parsedSecond: Microseconds = 0
+
+/** Reads a timestamp in the format of events. */
+function parseFormatted(text: string): Microseconds | undefined {
+  const second = text.slice(0, SECOND_LENGTH)
+  if (second !== parsedText) {
+    const time = parseAny(second)
+    if (time === undefined) return undefined
+    parsedText = second
+    parsedSecond = time
+  }
+  return Math.min(parsedSecond + Number(text.slice(SECOND_LENGTH + 1, -1)), MAX_TIME)
+}
+
 /**
  * Reads ISO 8601, extended or basic: a date, minutes or seconds with any fraction (digits past the
  * microsecond are cut), 24:00 for the end of a day, any offset (none means UTC). A space in place of
  * the offset's `+`, as in unescaped URLs, is read as `+`. Returns `undefined` for other text and for a
  * date that does not exist.
  */
-export function parseTimestamp(text: string): Microseconds | undefined {
+export const parseTimestamp = (text: string): Microseconds | undefined =>
+  FORMATTED.test(text) ? parseFormatted(text) : parseAny(text)
+
+function parseAny(text: string): Microseconds | undefined {
   const match = EXTENDED.exec(text) ?? BASIC.exec(text)
   if (!match) return undefined
   const number = (group: number): number => Number(match[group] ?? 0)

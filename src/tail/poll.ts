@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../event/event.js'
-import { parseEventId } from '../event/event-id.js'
+import { carriesTime } from '../event/event-id.js'
 import { bothOf, type EventQuery, type Grouping, MAX_LIMIT, oneCondition } from '../filter/ast.js'
 import type { Decide, Decision } from '../filter/steps.js'
 import { filterInTurns } from '../filter/time-slices.js'
@@ -98,6 +98,6 @@ function eitherOf(left: Grouping, right: Grouping): Grouping {
 
 /** False for most imported events: they belong to the past and are not delivered. */
 function carriesItsTime({ id, created_at }: AuditEvent): boolean {
-  const time = parseEventId(id)?.time
-  return time !== undefined && time === parseTimestamp(created_at)
+  const time = parseTimestamp(created_at)
+  return time !== undefined && carriesTime(id, time)
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { eventId, parseEventId, suffixSource } from '../../../src/event/event-id.js'
+import { carriesTime, eventId, parseEventId, suffixSource } from '../../../src/event/event-id.js'
 import { isUuid } from '../../../src/event/uuid.js'
 
 /** 2026-03-01T12:00:00Z is 1,772,366,400,000 ms, in hexadecimal 19ca9450a00. */
@@ -10,6 +10,18 @@ const SUFFIX = '98c4dc0c0c07398f'
 const anySuffix = fc
   .tuple(fc.constantFrom('8', '9', 'a', 'b'), fc.bigInt({ min: 0n, max: 2n ** 60n - 1n }))
   .map(([variant, random]) => variant + random.toString(16).padStart(15, '0'))
+
+it('an id carries the time that it was made of, and no other', () => {
+  fc.assert(
+    fc.property(fc.maxSafeNat(), fc.maxSafeNat(), anySuffix, (time, other, suffix) => {
+      const id = eventId(time, suffix)
+      expect(carriesTime(id, time)).toBe(true)
+      expect(carriesTime(id, time + 1)).toBe(false)
+      expect(carriesTime(id, other)).toBe(time === other)
+    }),
+  )
+  expect(carriesTime('019ca945-0a00-4000-98c4-dc0c0c07398f', NOON)).toBe(false)
+})
 
 describe('eventId', () => {
   it('carries the millisecond, the microsecond as a fraction of 4096, and the suffix', () => {

@@ -147,6 +147,27 @@ describe('parseTimestamp', () => {
     expect(parseTimestamp(text)).toBeUndefined()
   })
 
+  it('reads the format of events as it reads any other', () => {
+    const digits = (count: number) => fc.stringMatching(new RegExp(`^\\d{${count}}$`))
+    const twoDigits = fc.oneof(digits(2), fc.constantFrom('00', '01', '12', '23', '24', '29', '59'))
+    const year = fc.oneof(digits(4), fc.constantFrom('0000', '2024', '9999'))
+    fc.assert(
+      fc.property(
+        year,
+        fc.array(twoDigits, { minLength: 5, maxLength: 5 }),
+        digits(6),
+        (year, parts, fraction) => {
+          const [month, day, hour, minute, second] = parts
+          const local = `${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction}`
+          const expected = parseTimestamp(`${local}+00:00`)
+          expect(parseTimestamp(`${local}Z`)).toBe(expected)
+          expect(parseTimestamp(`${local}Z`)).toBe(expected)
+        },
+      ),
+      { numRuns: 2000 },
+    )
+  })
+
   it('stays within the years 0000 to 9999 whatever the offset', () => {
     expect(formatTimestamp(parseTimestamp('0000-01-01T00:00:00+01:00')!)).toBe(
       '0000-01-01T00:00:00.000000Z',

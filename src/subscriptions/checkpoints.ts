@@ -89,10 +89,13 @@ export interface Checkpoints {
   stop(): void
 }
 
-/** No delivery begins while the cursor has not been stored for this long. So a kill repeats no more work than that. */
-export const MAX_UNSAVED_MS = 250
+/**
+ * No delivery begins while the cursor has not been stored for this long. So a kill repeats no more than 250 ms of work, or one
+ * delivery that takes longer.
+ */
+export const MAX_UNSAVED_MS = 200
 /** Leaves time for the commit, so that deliveries need not wait for it. */
-const SOON_MS = 150
+const SOON_MS = 125
 const LATER_MS = 5000
 const TIMEOUT_MS = 5000
 

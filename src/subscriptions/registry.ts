@@ -27,6 +27,12 @@ export interface Changed {
   readonly after: Subscription
 }
 
+/** A subscription and the position before its first event. */
+export interface StartingSubscription {
+  readonly subscription: Subscription
+  readonly start: string
+}
+
 /** Changes the subscriptions in the store. */
 export interface Registry {
   /**
@@ -38,6 +44,14 @@ export interface Registry {
     start: string,
     options?: WaitOptions,
   ): Promise<Subscription>
+  /**
+   * Stores the subscriptions in the code of this process, all at once: each that is new, with its start, and what the code says
+   * of the others now. Resolves to those that are not stored because of their names.
+   */
+  storeInCode(
+    inCode: readonly StartingSubscription[],
+    options?: WaitOptions,
+  ): Promise<readonly Subscription[]>
   /** `UNKNOWN_SUBSCRIPTION`, `NAME_TAKEN`. */
   update(
     id: string,
@@ -98,6 +112,57 @@ const writesOf = (next: StoredSubscription, move: (cursor: CursorState) => Curso
     [keyOf('cursor', next.id), (present) => (present ? move(present as CursorState) : undefined)],
   ])
 
+function checkNumber(count: number): void {
+  if (count <= MAX_SUBSCRIPTIONS) return
+  const message = `a log has at most ${MAX_SUBSCRIPTIONS} subscriptions`
+  throw new AuditLogError('INVALID_SUBSCRIPTION', message)
+}
+
+/** Writes a new subscription and its cursor. */
+function writesOfNew(subscription: Subscription, position: string): Writes {
+  const { id } = subscription
+  const cursor: CursorState = { generation: 0, position, delivered: 0 }
+  return new Map<string, Write>([
+    [keyOf('subscription', id), () => ({ ...subscription, generation: 0 })],
+    [keyOf('cursor', id), () => cursor],
+  ])
+}
+
+/** Writes what has changed, if anything has. */
+function writesOfChanged(stored: StoredSubscription, after: Subscription): Writes {
+  const before = publicSubscription(stored)
+  if (JSON.stringify(after) === JSON.stringify(before)) return NOTHING
+  if (after.channel === before.channel)
+    return new Map([[keyOf('subscription', after.id), () => ({ ...stored, ...after })]])
+  // The process that delivers to the former channel must not store the cursor any more.
+  const generation = stored.generation + 1
+  return writesOf({ ...stored, ...after, generation }, (cursor) => ({
+    ...withoutFailure(cursor),
+    generation,
+  }))
+}
+
+/** What storing the subscriptions in code writes, and those whose names others have. */
+function writesInCode({ subscriptions }: Definitions, inCode: readonly StartingSubscription[]) {
+  const owners = new Map(Array.from(subscriptions.values(), ({ id, name }) => [name, id]))
+  const isTaken = ({ id, name }: Subscription): boolean => (owners.get(name) ?? id) !== id
+  const [taken, stored] = [[] as Subscription[], [] as StartingSubscription[]]
+  for (const one of inCode)
+    if (isTaken(one.subscription)) taken.push(one.subscription)
+    else stored.push(one)
+  const added = stored.filter(({ subscription }) => !subscriptions.has(subscription.id))
+  checkNumber(subscriptions.size + added.length)
+  const writes = stored.flatMap(({ subscription, start }) => {
+    const present = subscriptions.get(subscription.id)
+    if (!present) return [...writesOfNew(subscription, start)]
+    // Whether it is paused is decided at run time, and it began where it did.
+    const { paused, from } = present
+    const after = { ...publicSubscription(present), ...subscription, paused, from }
+    return [...writesOfChanged(present, after)]
+  })
+  return { writes: new Map(writes), result: taken }
+}
+
 export function createRegistry(store: EventStore, change: ChangeDefinitions): Registry {
   return {
     create: (make, position, options) =>
@@ -107,17 +172,10 @@ export function createRegistry(store: EventStore, change: ChangeDefinitions): Re
         const known = present.subscriptions.get(id)
         if (known) return { writes: NOTHING, result: publicSubscription(known) }
         checkName(present, id, name)
-        if (present.subscriptions.size >= MAX_SUBSCRIPTIONS) {
-          const message = `a log has at most ${MAX_SUBSCRIPTIONS} subscriptions`
-          throw new AuditLogError('INVALID_SUBSCRIPTION', message)
-        }
-        const cursor: CursorState = { generation: 0, position, delivered: 0 }
-        const writes = new Map<string, Write>([
-          [keyOf('subscription', id), () => ({ ...subscription, generation: 0 })],
-          [keyOf('cursor', id), () => cursor],
-        ])
-        return { writes, result: subscription }
+        checkNumber(present.subscriptions.size + 1)
+        return { writes: writesOfNew(subscription, position), result: subscription }
       }, options),
+    storeInCode: (inCode, options) => change((present) => writesInCode(present, inCode), options),
     update: (id, changed, options) =>
       change((present) => {
         const stored = knownSubscription(present, id)
@@ -125,18 +183,7 @@ export function createRegistry(store: EventStore, change: ChangeDefinitions): Re
         const after = { ...before, ...changed(before, present) }
         const result = { before, after }
         checkName(present, id, after.name)
-        if (JSON.stringify(after) === JSON.stringify(before)) return { writes: NOTHING, result }
-        if (after.channel === before.channel) {
-          const write: Write = () => ({ ...stored, ...after })
-          return { writes: new Map([[keyOf('subscription', id), write]]), result }
-        }
-        // The process that delivers to the former channel must not store the cursor any more.
-        const generation = stored.generation + 1
-        const writes = writesOf({ ...stored, ...after, generation }, (cursor) => ({
-          ...withoutFailure(cursor),
-          generation,
-        }))
-        return { writes, result }
+        return { writes: writesOfChanged(stored, after), result }
       }, options),
     replay: (id, position, options) =>
       change((present) => {

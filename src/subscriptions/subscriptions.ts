@@ -7,7 +7,7 @@ import type { SharedTail } from '../tail/shared-tail.js'
 import type { Channel } from './channel.js'
 import type { ChannelKind } from './channel-kind.js'
 import { createChannelRegistry } from './channel-registry.js'
-import { createChangeDefinitions, readDefinitions } from './definitions.js'
+import { createChangeDefinitions } from './definitions.js'
 import { type Deliverer, type DelivererOptions, startDeliverer } from './deliverer.js'
 import { readInCode } from './in-code.js'
 import type { Management } from './manage.js'
@@ -156,25 +156,19 @@ function startWith(
     random,
     outcomes,
     async prepare(signal) {
-      const stored = await readDefinitions(store, { signal })
-      for (const subscription of inCode) await storeInCode(subscription).catch(warnIfNameTaken)
-
-      async function storeInCode(subscription: Subscription): Promise<void> {
-        if (!stored.subscriptions.has(subscription.id)) {
-          const start = await startOf(subscription, signal)
-          await registry.create(() => subscription, start, { signal })
-          return
-        }
-        // Whether the subscription is paused is decided at run time.
-        const { paused: _, from: __, ...wanted } = subscription
-        await registry.update(subscription.id, () => wanted, { signal })
-      }
+      const starting = await Promise.all(
+        inCode.map(async (subscription) => ({
+          subscription,
+          start: await startOf(subscription, signal),
+        })),
+      )
+      for (const { name } of await registry.storeInCode(starting, { signal })) warnOfTakenName(name)
     },
   })
 }
 
 /** The others are delivered. */
-function warnIfNameTaken(error: unknown): void {
-  if (!(error instanceof AuditLogError) || error.code !== 'NAME_TAKEN') throw error
-  process.emitWarning(`${error.message}; the one in the code is not delivered`)
+function warnOfTakenName(name: string): void {
+  const message = `there is a subscription ${name} already; the one in the code is not delivered`
+  process.emitWarning(message)
 }

@@ -130,6 +130,58 @@ describe('a definition', () => {
     await until(() => isClosed)
   })
 
+  it('in the code are stored at once, and not again at the next start', async () => {
+    const writes: (readonly string[])[] = []
+    const counting: EventStore = {
+      ...shared(store),
+      updateStates(keys, ...rest) {
+        writes.push(keys.filter((key) => key.startsWith('subscription:')))
+        return store.updateStates(keys, ...rest)
+      },
+    }
+    const isBusy = async (): Promise<boolean> =>
+      (await store.readStates('deliverer:', { limit: 3 })).length > 1
+    const names = Array.from({ length: 100 }, (_, n) => `s${n}`)
+    const options = {
+      channels: { search: recordingChannel() },
+      subscriptions: Object.fromEntries(
+        names.map((name) => [name, { channel: 'search', filter: { filter: { n_eq: name } } }]),
+      ),
+    }
+    for (const stored of [100, 0]) {
+      const next = openLog(counting, options)
+      await until(isBusy)
+      expect(await next.subscriptions.list()).toHaveLength(101)
+      expect(writes.map(({ length }) => length).filter(Boolean)).toEqual(stored ? [stored] : [])
+      let isClosed = false
+      void next.close().then(() => (isClosed = true))
+      await until(() => isClosed)
+      writes.length = 0
+    }
+  })
+
+  it('in the code is not stored if its name is taken, and the others are', async () => {
+    await audit.subscriptions.create({ name: 'taken', channel: 'search' })
+    const warned = new Promise<Error>((resolve) => process.once('warning', resolve))
+    const next = openLog(shared(store), {
+      channels: { search: recordingChannel() },
+      subscriptions: {
+        taken: { channel: 'search', filter: 'filter[n_eq]=1' },
+        free: { channel: 'search' },
+      },
+    })
+    await until(async () => (await audit.subscriptions.list()).length === 3)
+    expect((await audit.subscriptions.list()).map(({ name, filter }) => [name, filter])).toEqual([
+      ['free', ''],
+      ['in-code', ''],
+      ['taken', ''],
+    ])
+    expect((await warned).message).toContain('there is a subscription taken already')
+    let isClosed = false
+    void next.close().then(() => (isClosed = true))
+    await until(() => isClosed)
+  })
+
   it('may name a channel that only another running process has', async () => {
     const manager = new AuditLog({ store: shared(store), types: {} })
     const made = await manager.subscriptions.create({ name: 'errors', channel: 'other' })

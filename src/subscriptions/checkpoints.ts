@@ -1,12 +1,14 @@
 import type { EventStore } from '../store/store.js'
 import { timeoutSignal } from '../async/timeout-signal.js'
 import {
+  addToParkedCount,
   changeStates,
   type CursorState,
   keyOf,
   type LeaseState,
   parkedKey,
   type ParkedState,
+  type StateChange,
 } from './states.js'
 
 /** A cursor that this process moves. */
@@ -43,6 +45,7 @@ export async function saveCursors(
   for (const { id, channel, parked } of moving) {
     keys.add(keyOf('lease', channel))
     keys.add(keyOf('cursor', id))
+    if (parked.length > 0) keys.add(keyOf('parkedCount', id))
     for (const { created_at } of parked) keys.add(parkedKey(id, created_at))
   }
   await changeStates(
@@ -59,13 +62,21 @@ export async function saveCursors(
         else {
           saved.set(id, 'saved')
           states.set(key, cursor)
-          for (const one of parked) states.set(parkedKey(id, one.created_at), one)
+          park(states, id, parked)
         }
       }
     },
     { signal },
   )
   return saved
+}
+
+function park(states: StateChange, id: string, parked: readonly ParkedState[]): void {
+  if (parked.length === 0) return
+  // After a replay an event may be parked a second time.
+  const added = parked.filter(({ created_at }) => !states.get(parkedKey(id, created_at)))
+  addToParkedCount(states, id, added.length)
+  for (const one of parked) states.set(parkedKey(id, one.created_at), one)
 }
 
 /** A subscription whose cursor this process moves. */

@@ -97,8 +97,6 @@ class Loop implements DeliveryLoop {
   #isWoken = false
   /** Ends the sleep of the deliveries. */
   #endSleep = (): void => {}
-  /** How many events the subscription has parked at most; `undefined` if that was not counted yet. */
-  #parkedCount: number | undefined
 
   constructor(options: DeliveryLoopOptions) {
     this.#options = options
@@ -332,7 +330,7 @@ class Loop implements DeliveryLoop {
     if (signal.aborted) return
     this.#move(cursor)
     if (action !== 'park') return
-    if (!(await this.#canPark(signal))) return
+    if ((await this.#options.countParked(signal)) >= MAX_PARKED) return
     outcomes.parked(failed)
     await this.#park(events[0]!, error, probed)
   }
@@ -350,13 +348,6 @@ class Loop implements DeliveryLoop {
     return { action: 'retry', cursor: afterRefusedProbe(this.#cursor), probed: undefined }
   }
 
-  /** Counts parked events only at first and at the limit, because others may have been redriven or discarded. */
-  async #canPark(signal: AbortSignal): Promise<boolean> {
-    if (this.#parkedCount === undefined || this.#parkedCount >= MAX_PARKED)
-      this.#parkedCount = await this.#options.countParked(signal)
-    return this.#parkedCount < MAX_PARKED
-  }
-
   /** Sets the event aside. With the event after it, if that was delivered as a probe, the loop goes on after both. */
   async #park(
     event: AuditEvent,
@@ -365,7 +356,6 @@ class Loop implements DeliveryLoop {
   ): Promise<void> {
     const { checkpoints, now } = this.#options
     const { failure, lastError } = this.#cursor
-    this.#parkedCount! += 1
     this.#parked = [
       ...this.#parked,
       {

@@ -32,7 +32,7 @@ export interface Subscriptions {
   resume(id: string, options?: ManageOptions): Promise<Subscription>
   /** Delivers events again, with the same ids. `INVALID_SUBSCRIPTION` without `from` if no event was skipped. */
   replay(id: string, options?: ReplayOptions): Promise<Subscription>
-  /** Reads every subscription, and all parked events to count them. */
+  /** Of all subscriptions, in the order of their names. */
   status(options?: WaitOptions): Promise<readonly SubscriptionStatus[]>
   /** Parked events, oldest first. */
   parked(id: string, options?: ParkedOptions): Promise<readonly Parked[]>

@@ -7,11 +7,15 @@ import { lastErrorOf } from './cursor.js'
 import type { Outcomes } from './outcomes.js'
 import type { WaitForRate } from './rate.js'
 import {
+  addToParkedCount,
   changeStates,
+  keyOf,
   parkedKey,
+  type ParkedCountState,
   parkedPrefix,
   type ParkedState,
   readAll,
+  readState,
   scanStates,
 } from './states.js'
 
@@ -55,6 +59,15 @@ export async function readParked(
   return found
 }
 
+export async function countParked(
+  store: EventStore,
+  id: string,
+  options: WaitOptions,
+): Promise<number> {
+  const stored = await readState<ParkedCountState>(store, keyOf('parkedCount', id), options)
+  return stored?.count ?? 0
+}
+
 /** The chosen parked events: all, or those with these event ids. */
 async function choose(
   store: EventStore,
@@ -68,18 +81,38 @@ async function choose(
   )
 }
 
-/** Changes a parked event, unless it is no longer parked; without `change` it no longer is. */
-async function setParked(
+/** Forgets a parked event, unless that has happened already. */
+async function unpark(
+  store: EventStore,
+  id: string,
+  { created_at }: ParkedState,
+  options: WaitOptions,
+): Promise<void> {
+  const key = parkedKey(id, created_at)
+  await changeStates(
+    store,
+    [key, keyOf('parkedCount', id)],
+    (states) => {
+      if (states.get(key) === undefined) return
+      states.set(key, undefined)
+      addToParkedCount(states, id, -1)
+    },
+    options,
+  )
+}
+
+/** Changes a parked event, unless it is no longer parked. */
+async function changeParked(
   store: EventStore,
   key: string,
+  change: (now: Microseconds) => ParkedState,
   options: WaitOptions,
-  change?: (now: Microseconds) => ParkedState,
 ): Promise<void> {
   await changeStates(
     store,
     [key],
     (states) => {
-      if (states.get(key) !== undefined) states.set(key, change?.(states.now))
+      if (states.get(key) !== undefined) states.set(key, change(states.now))
     },
     options,
   )
@@ -93,7 +126,7 @@ export async function discardParked(
   options: WaitOptions = {},
 ): Promise<number> {
   const chosen = await choose(store, id, which, options)
-  for (const one of chosen) await setParked(store, parkedKey(id, one.created_at), options)
+  for (const one of chosen) await unpark(store, id, one, options)
   return chosen.length
 }
 
@@ -115,11 +148,10 @@ export async function redriveParked(
   const { id } = subscription
   const counts = { delivered: 0, failed: 0, missed: 0 }
   for (const one of await choose(store, id, which, { signal })) {
-    const key = parkedKey(id, one.created_at)
     const event = await store.get(one.event_id, { signal })
     if (!event || !mayDeliver(event)) {
       counts.missed += 1
-      await setParked(store, key, { signal })
+      await unpark(store, id, one, { signal })
       continue
     }
     await waitForRate(signal)
@@ -128,17 +160,18 @@ export async function redriveParked(
     outcomes.reported(subscription, [event], reports)
     if (!error) {
       counts.delivered += 1
-      await setParked(store, key, { signal })
+      await unpark(store, id, one, { signal })
       continue
     }
     const { message, kind, status } = error
     counts.failed += 1
-    await setParked(store, key, { signal }, (now) => ({
+    const changed = (now: Microseconds): ParkedState => ({
       ...one,
       attempts,
       error: message,
       last_error: lastErrorOf({ kind, status }, now),
-    }))
+    })
+    await changeParked(store, parkedKey(id, one.created_at), changed, { signal })
   }
   return counts
 }

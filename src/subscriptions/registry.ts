@@ -200,6 +200,7 @@ export function createRegistry(store: EventStore, change: ChangeDefinitions): Re
         const writes = new Map<string, Write>([
           [keyOf('subscription', id), () => undefined],
           [keyOf('cursor', id), () => undefined],
+          [keyOf('parkedCount', id), () => undefined],
         ])
         return { writes, result: subscription }
       }, options)

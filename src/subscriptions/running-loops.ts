@@ -13,13 +13,12 @@ import { LIVENESS_MS } from './heartbeat.js'
 import { isOwnOutcome, type Outcomes } from './outcomes.js'
 import type { OpenChannel, OpenChannels } from './open-channels.js'
 import type { Ownership } from './ownership.js'
+import { countParked } from './parked.js'
 import type { OwnerRights, Rights } from './rights.js'
 import {
   type CursorState,
   keyOf,
-  parkedPrefix,
   publicSubscription,
-  readAll,
   readState,
   type StoredSubscription,
 } from './states.js'
@@ -234,7 +233,7 @@ function loopOptionsOf(
     isAlive: () => isAlive() && epochOf(open.name) === epoch,
     now,
     random,
-    countParked: async (signal) => (await readAll(store, parkedPrefix(stored.id), { signal })).size,
+    countParked: (signal) => countParked(store, stored.id, { signal }),
     gone: (reason) => gone(open, reason),
   }
 }

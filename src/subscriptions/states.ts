@@ -93,6 +93,11 @@ export interface ParkedState {
   readonly last_error: LastError
 }
 
+/** How many events a subscription has parked, so that they need not be read to be counted. Changes together with them. */
+export interface ParkedCountState {
+  readonly count: number
+}
+
 /** Increases with each change of a subscription or channel, so that processes need not read them all to see that nothing changed. */
 export interface RevisionState {
   readonly revision: number
@@ -107,6 +112,7 @@ export const PREFIX = {
   lease: 'lease:',
   deliverer: 'deliverer:',
   parked: 'parked:',
+  parkedCount: 'parked_count:',
 } as const
 
 export const keyOf = (kind: keyof typeof PREFIX, name: string): string => PREFIX[kind] + name
@@ -190,6 +196,14 @@ function withoutUndefined(value: object | undefined): JsonObject | undefined {
   return Object.fromEntries(
     members.filter((member): member is [string, JsonValue] => member[1] !== undefined),
   )
+}
+
+/** Adds to the number of parked events of a subscription. The change needs its key, `keyOf('parkedCount', id)`. */
+export function addToParkedCount(states: StateChange, id: string, added: number): void {
+  const key = keyOf('parkedCount', id)
+  const present = (states.get(key) as ParkedCountState | undefined)?.count ?? 0
+  const count = Math.max(0, present + added)
+  states.set(key, count === 0 ? undefined : { count })
 }
 
 /** A subscription as it is stored. */

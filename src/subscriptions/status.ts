@@ -7,9 +7,9 @@ import { type Peers, readPeers } from './peers.js'
 import {
   type CursorState,
   type LastError,
+  type ParkedCountState,
   PREFIX,
   readAll,
-  scanStates,
   type StoredSubscription,
 } from './states.js'
 import { parseFilter } from './subscription.js'
@@ -69,7 +69,7 @@ export async function readStatus(
   if (subscriptions.size === 0) return []
   const cursors = await readAll<CursorState>(store, PREFIX.cursor, { signal })
   const peers = await readPeers(store, signal)
-  const parked = await countParked(store, signal)
+  const parked = await readAll<ParkedCountState>(store, PREFIX.parkedCount, { signal })
   const newest = await newestTime(store, { signal })
   const oldest = await oldestTime(store, { signal })
   const channelState = readChannelStates(peers, definitions)
@@ -91,7 +91,7 @@ export async function readStatus(
       next_attempt_at: failure ? formatTimestamp(failure.nextAttempt) : null,
       failing_since: failure ? formatTimestamp(failure.since) : null,
       last_error: lastError ?? null,
-      parked: parked.get(id) ?? 0,
+      parked: parked.get(id)?.count ?? 0,
       skipped: skipped ?? 0,
       skipped_since: skippedSince ?? null,
     }
@@ -148,17 +148,4 @@ function lagOf(position: string, oldest: string | undefined, newest: string | un
   if (newest === undefined || oldest === undefined || position >= newest) return 0
   const from = parseTimestamp(position < oldest ? oldest : position)!
   return Math.floor((parseTimestamp(newest)! - from) / 1000)
-}
-
-/** How many events each subscription has parked. */
-async function countParked(
-  store: EventStore,
-  signal: AbortSignal | undefined,
-): Promise<ReadonlyMap<string, number>> {
-  const counts = new Map<string, number>()
-  for await (const [rest] of scanStates(store, PREFIX.parked, { signal })) {
-    const id = rest.slice(0, rest.indexOf(':'))
-    counts.set(id, (counts.get(id) ?? 0) + 1)
-  }
-  return counts
 }

@@ -17,7 +17,13 @@ import { memoryStore } from 'daybook/memory'
 import { workflowEventTypes } from 'daybook/workflow'
 import Koa from 'koa'
 import { onTestFinished } from 'vitest'
-import { changeStates, parkedKey, type ParkedState } from '../../src/subscriptions/states.js'
+import {
+  addToParkedCount,
+  changeStates,
+  keyOf,
+  parkedKey,
+  type ParkedState,
+} from '../../src/subscriptions/states.js'
 import {
   checkAnswersBy,
   JSON_API,
@@ -155,7 +161,10 @@ export async function serveManagement(options: ManagingOptions = {}): Promise<Ma
         const parked = { created_at, parked_at: created_at, attempts: 3, error: 'no', last_error }
         const event_id = `00000000-0000-4000-8000-00000000000${i}`
         const key = parkedKey(id, created_at)
-        await changeStates(store, [key], (all) => all.set(key, { ...parked, event_id, ...state }))
+        await changeStates(store, [key, keyOf('parkedCount', id)], (all) => {
+          all.set(key, { ...parked, event_id, ...state })
+          addToParkedCount(all, id, 1)
+        })
       }
     },
   }

@@ -100,6 +100,7 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
         ])
         expect(await second.subscriptions.redrive(id, 'all')).toMatchObject({ failed: 1 })
         expect(await second.subscriptions.discard(id, 'all')).toBe(1)
+        expect(await second.subscriptions.status()).toMatchObject([{ parked: 0 }])
         await second.close()
         expect(delivered).toEqual(Array.from({ length: 200 }, (_, n) => n).filter((n) => n !== 42))
       }),

@@ -249,33 +249,6 @@ describe('a delivery that fails', () => {
     expect(await recorded(audit, 'api:event_processor:error')).toHaveLength(1)
   })
 
-  it('counts what is parked already once, however many events are parked', async () => {
-    const channel = recordingChannel(
-      () => {
-        throw new DeliveryError('status', 'unprocessable', { status: 422 })
-      },
-      { batch: { maxEvents: 1 } },
-    )
-    let counts = 0
-    const present = shared(store)
-    const counted: EventStore = {
-      ...present,
-      readStates(prefix, options) {
-        if (prefix.startsWith('parked:')) counts += 1
-        return present.readStates(prefix, options)
-      },
-    }
-    const audit = open(counted, {
-      channels: { search: channel },
-      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
-    })
-    await recordNumbers(audit, 1, 5)
-    const isParked = async (): Promise<boolean> =>
-      (await store.readStates('parked:', { limit: 10 })).length === 5
-    await until(isParked)
-    expect(counts).toBe(1)
-  })
-
   it('holds a refused event and all later ones if it must not be parked', async () => {
     const channel = recordingChannel(({ numbers: given }) => {
       if (given.includes(3)) throw new DeliveryError('status', 'no', { status: 400 })
@@ -514,8 +487,41 @@ describe('parked events', () => {
       missed: 1,
     })
     expect(channel.accepted()).toEqual([1, 3, 5, 7, 2, 6])
+    expect(await audit.subscriptions.status()).toMatchObject([{ parked: 1 }])
     expect(await audit.subscriptions.discard(id, 'all')).toBe(1)
     expect(await audit.subscriptions.parked(id)).toEqual([])
+    expect(await audit.subscriptions.status()).toMatchObject([{ parked: 0 }])
+    expect(await store.readStates('parked', { limit: 10 })).toEqual([])
+  })
+})
+
+describe('the number of parked events', () => {
+  it('stays right when they are parked again after a replay, and when two discard them at once', async () => {
+    const channel = recordingChannel(
+      () => {
+        throw new DeliveryError('rendering', 'no template', { permanent: true })
+      },
+      { batch: { maxEvents: 1 } },
+    )
+    const audit = open(shared(store), {
+      channels: { search: channel },
+      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
+    })
+    const parked = async () => (await audit.subscriptions.status())[0]!.parked
+    await recordNumbers(audit, 1, 5)
+    await until(async () => (await parked()) === 5)
+    const { id } = (await audit.subscriptions.list())[0]!
+    const attempts = channel.deliveries.length
+    await audit.subscriptions.replay(id, { from: 'beginning' })
+    await until(() => channel.deliveries.length === 2 * attempts)
+    await advance(1000)
+    expect(await parked()).toBe(5)
+    const some = (await audit.subscriptions.parked(id, { limit: 3 })).map((one) => one.event_id)
+    await Promise.all([
+      audit.subscriptions.discard(id, some),
+      audit.subscriptions.discard(id, some.slice(1)),
+    ])
+    expect(await parked()).toBe(2)
   })
 })
 

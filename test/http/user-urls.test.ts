@@ -64,6 +64,18 @@ describe('a URL that a user gave', () => {
     expect(connections()).toBe(0)
   })
 
+  it('does not lead to a private address over TLS either', async () => {
+    const { port, connections } = await receive()
+    answerLookups('rebind.example', ['127.0.0.1'])
+    for (const host of ['127.0.0.1', '[::127.0.0.1]', 'rebind.example']) {
+      const url = `https://${host}:${port}/`
+      const kind = webhookKind()
+      await expect(async () => kind.read({ url })).rejects.toThrow('is not allowed')
+      expect((await faultOf(deliver(kind.open(setupOf(url))))).kind).toBe('address')
+    }
+    expect(connections()).toBe(0)
+  })
+
   it('does not lead to a private address by its name', async () => {
     const { port, connections } = await receive()
     const url = `http://rebind.example:${port}/`

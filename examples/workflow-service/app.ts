@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import Koa, { type Context, type Middleware } from 'koa'
 import { AuditLog } from 'daybook'
+import { slackKind, webhookKind } from 'daybook/channels'
 import {
   auditHealth,
   auditPage,
@@ -52,7 +53,7 @@ import { createSettings, noteOverrides } from './settings.js'
 import type { Service } from './service.js'
 import { reportCluster } from './sites/sites.js'
 import { createSlots } from './slots/slots.js'
-import { createVault } from './vault/vault.js'
+import { createVault, findKey } from './vault/vault.js'
 import { openStores } from './stores.js'
 import { TIMINGS } from './timings.js'
 import { mayChange, USERS } from './users.js'
@@ -82,7 +83,12 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     strict: true,
     resolveSource,
     cleaning: cleaningOf(documents, settings),
-    ...(receivers && { subscriptions: receivers.subscriptions }),
+    subscriptions: {
+      ...receivers?.subscriptions,
+      // Webhooks of users lead to public addresses only.
+      kinds: { webhook: webhookKind(), slack: slackKind() },
+      secretsKey: await findKey(documents, 'channels'),
+    },
   })
   audit.on('rejected', ({ type, error }) => {
     // Clients learn of their own events that were refused.

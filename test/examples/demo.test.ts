@@ -155,6 +155,30 @@ describe('the demo service', () => {
     expect((await send(url, '/api/notification_channels', { user: 'eve' })).status).toBe(200)
   })
 
+  it('lets users make webhooks that lead to public addresses', async () => {
+    const path = '/api/notification_channels'
+    const webhook = (address: string) =>
+      post(
+        url,
+        path,
+        { name: 'hook', kind: 'webhook', config: { url: address } },
+        'bob',
+        'notification_channel',
+      )
+    const refused = await webhook('https://127.0.0.1/hook')
+    expect([refused.status, errorOf(refused)]).toMatchObject([
+      422,
+      { code: 'INVALID_CHANNEL', source: { pointer: '/data/attributes/config/url' } },
+    ])
+    const made = await webhook('https://192.0.43.8/hook')
+    expect([made.status, resourceOf(made).attributes['kind']]).toEqual([201, 'webhook'])
+    const removed = await send(url, `${path}/${resourceOf(made).id}`, {
+      method: 'DELETE',
+      user: 'bob',
+    })
+    expect(removed.status).toBe(204)
+  })
+
   it('each filter example of the API finds the right events', async () => {
     const environment = { code: 'qa', name: 'QA' }
     resourceOf(

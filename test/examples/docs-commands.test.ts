@@ -98,13 +98,6 @@ const CHECKS: Readonly<Record<string, readonly Check[]>> = {
     (output) =>
       expect(JSON.parse(output)).toMatchObject({ data: [{ attributes: { code: 'tour' } }] }),
   ],
-  'docs/guide/manage-subscriptions.md': [
-    (output) =>
-      expect(JSON.parse(output)).toMatchObject({
-        data: [],
-        links: { self: expect.stringMatching(/^\/api\/subscriptions\?/) },
-      }),
-  ],
   'docs/reference/http.md': [
     (output) => {
       expect(output).toMatch(/^created_at,type,username,.*,name,url_params_project_code$/m)
@@ -130,6 +123,24 @@ const CHECKS: Readonly<Record<string, readonly Check[]>> = {
       const names = sorted!.map(({ attributes }) => attributes['eventName']).slice(0, 5)
       expect(names).toEqual(names.map(String).toSorted())
       expect(tagged!.map(({ attributes }) => attributes['type'])).toEqual(['DescribeInstances'])
+    },
+  ],
+  'docs/guide/manage-subscriptions.md': [
+    (output) =>
+      expect(JSON.parse(output)).toMatchObject({
+        data: [],
+        links: { self: expect.stringMatching(/^\/api\/subscriptions\?/) },
+      }),
+    (output) => {
+      const answers = output.trim().split(/\n?(?={"jsonapi")/)
+      const [channel, subscription, list] = answers.map((text) => JSON.parse(text) as unknown)
+      expect(channel).toMatchObject({
+        data: { attributes: { name: 'siem', kind: 'webhook', enabled: true } },
+        meta: { secret: expect.stringMatching(/^whsec_/) },
+      })
+      const errors = { name: 'errors', channel: 'siem', owner: 'ann' }
+      expect(subscription).toMatchObject({ data: { attributes: errors } })
+      expect(list).toMatchObject({ data: [{ attributes: errors }] })
     },
   ],
 }

@@ -11,13 +11,13 @@ export interface Vault {
   roll(): Promise<void>
 }
 
-/** The key of the vault. A real service keeps it apart from the data that it protects. */
-const findKey = (documents: Documents): Promise<string> =>
+/** A key, made at the first use. A real service keeps it apart from the data that it protects. */
+export const findKey = (documents: Documents, id: 'vault' | 'channels'): Promise<string> =>
   documents.write((tx) => {
-    const [found] = documents.all('vault_keys')
+    const found = documents.get('vault_keys', id)
     if (found) return found.key
     const key = randomBytes(32).toString('base64')
-    tx.put('vault_keys', { id: 'vault', key })
+    tx.put('vault_keys', { id, key })
     return key
   })
 
@@ -33,7 +33,10 @@ export function createVault(
   const { documents, settings, note, children } = service
   const configured = (): string => settings.text('secret_vault_algorithm') || 'aes-256-gcm'
   const start = async (algorithm: string): Promise<Pod> => {
-    const child = await children.start(scriptOf('vault-pod'), [algorithm, await findKey(documents)])
+    const child = await children.start(scriptOf('vault-pod'), [
+      algorithm,
+      await findKey(documents, 'vault'),
+    ])
     return { algorithm, child }
   }
   const call = async (action: 'encrypt' | 'decrypt', text: string): Promise<string> =>

@@ -6,6 +6,7 @@ import { formatTimestamp, type Microseconds, parseTimestamp } from '../event/tim
 import { bothOf, type EventQuery, type Grouping, oneCondition } from '../filter/ast.js'
 import type { CountsQuery } from '../store/counts.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
+import { type AskRights, createRights } from './rights.js'
 import { type CursorState, PREFIX, readAll, scanStates, type StoredSubscription } from './states.js'
 import { parseFilter } from './subscription.js'
 
@@ -20,31 +21,39 @@ interface Behind {
 
 type Stored = ReadonlyMap<string, StoredSubscription>
 
+/** The subscriptions that have not passed this time. */
+async function readBehind(
+  store: EventStore,
+  subscriptions: Stored,
+  before: Microseconds,
+  options: WaitOptions,
+): Promise<Behind[]> {
+  const cursors = await readAll<CursorState>(store, PREFIX.cursor, options)
+  const bound = formatTimestamp(before)
+  return Array.from(subscriptions.values()).flatMap((subscription) => {
+    const position = cursors.get(subscription.id)?.position
+    return position !== undefined && position < bound ? [{ subscription, position }] : []
+  })
+}
+
 /** What cleaning has to know of the events that subscriptions still have to deliver. */
-export function createUndelivered(store: EventStore): Undelivered {
+export function createUndelivered(store: EventStore, visible?: AskRights): Undelivered {
+  const rights = createRights(visible, () => {})
+  /** What cannot be read could match any event. */
+  const filterOf = async ({ filter, owner }: StoredSubscription): Promise<Grouping | undefined> => {
+    const owned = await rights.ask(owner)
+    return bothOf(readFilter(filter), owned.error ? undefined : owned.where)
+  }
   const readSubscriptions = (options: WaitOptions): Promise<Stored> =>
     readAll<StoredSubscription>(store, PREFIX.subscription, options)
-
-  /** Those that have not passed this time. */
-  const behind = async (
-    subscriptions: Stored,
-    before: Microseconds,
-    options: WaitOptions,
-  ): Promise<Behind[]> => {
-    const cursors = await readAll<CursorState>(store, PREFIX.cursor, options)
-    const bound = formatTimestamp(before)
-    return Array.from(subscriptions.values()).flatMap((subscription) => {
-      const position = cursors.get(subscription.id)?.position
-      return position !== undefined && position < bound ? [{ subscription, position }] : []
-    })
-  }
 
   /** `created_at` of the first event that the subscription still has to deliver, or a time before it. */
   const oldestUnsent = async (
     { subscription, position }: Behind,
     { signal }: WaitOptions,
   ): Promise<string | undefined> => {
-    const where = bothOf(filterOf(subscription), oneCondition('created_at', 'gt', [position]))
+    const filter = await filterOf(subscription)
+    const where = bothOf(filter, oneCondition('created_at', 'gt', [position]))
     try {
       const { events } = await store.list({ where, sorts: OLDEST_FIRST, limit: 1 }, { signal })
       return events[0]?.created_at
@@ -64,7 +73,7 @@ export function createUndelivered(store: EventStore): Undelivered {
         if (at === undefined || retain === null) return
         if (at >= subtract(now, retain)) from = Math.min(from, at)
       }
-      for (const one of await behind(subscriptions, before, { signal }))
+      for (const one of await readBehind(store, subscriptions, before, { signal }))
         if (one.subscription.retain !== null)
           spare(one.subscription, await oldestUnsent(one, { signal }))
       for await (const [rest] of scanStates(store, PREFIX.parked, { signal })) {
@@ -79,14 +88,16 @@ export function createUndelivered(store: EventStore): Undelivered {
       const losses: JsonObject[] = []
       const subscriptions = await readSubscriptions({ signal })
       if (subscriptions.size === 0) return losses
-      for (const { subscription, position } of await behind(subscriptions, before, { signal })) {
+      for (const { subscription, position } of await readBehind(store, subscriptions, before, {
+        signal,
+      })) {
         const { id, name, channel } = subscription
         const to = formatTimestamp(before)
         const range = bothOf(
           oneCondition('created_at', 'gt', [position]),
           oneCondition('created_at', 'lt', [to]),
         )
-        const missed = bothOf(bothOf(filterOf(subscription), where), range)
+        const missed = bothOf(bothOf(await filterOf(subscription), where), range)
         const { total, sampled } = await store.count(totalOf(missed), { signal })
         const loss = { from: position, to, missed_count: total, sampled }
         if (total > 0) losses.push({ subscription: name, subscription_id: id, channel, ...loss })
@@ -106,8 +117,7 @@ const totalOf = (where: Grouping | undefined): CountsQuery => ({
   within: COUNT_WITHIN_MS,
 })
 
-/** A filter that cannot be read could match any event. */
-function filterOf({ filter }: StoredSubscription): Grouping | undefined {
+function readFilter(filter: string): Grouping | undefined {
   try {
     return parseFilter(filter)
   } catch {

@@ -4,6 +4,7 @@ import {
   DeliveryError,
   type EventStore,
   type CleaningRule,
+  type SubscriptionsOptions,
 } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { manualClock } from 'daybook/testing'
@@ -38,13 +39,17 @@ afterEach(async () => {
   vi.useRealTimers()
 })
 
-function openLog(rule: Partial<CleaningRule>, channel = recordingChannel()): AuditLog {
+function openLog(
+  rule: Partial<CleaningRule>,
+  channel = recordingChannel(),
+  visible?: SubscriptionsOptions['visible'],
+): AuditLog {
   const rules = [{ target: 'events', ...rule } as CleaningRule]
   const audit: AuditLog = new Log({
     store: shared(store),
     types: {},
     cleaning: { rules },
-    subscriptions: { channels: { search: channel } },
+    subscriptions: { channels: { search: channel }, visible },
   })
   opened.push(audit)
   return audit
@@ -145,6 +150,29 @@ describe('a cleaning rule of age', () => {
     await audit.cleaning.run()
     expect(await left(audit)).toEqual([])
     expect(await gaps(audit)).toMatchObject([{ attributes: { missed_count: 8, sampled: false } }])
+  })
+
+  it('spares and counts only what the owner of a subscription may see, and everything while that is unknown', async () => {
+    let isKnown = true
+    const audit = openLog({ maxAge: { hours: 1 } }, recordingChannel(), () => {
+      if (!isKnown) throw new Error('the directory is down')
+      return { n_lteq: 2 }
+    })
+    const definition = { name: 'numbers', channel: 'search', filter: NUMBERS, paused: true }
+    await audit.subscriptions.create({ ...definition, owner: 'ann', retain: { days: 1 } })
+    await recordNumbers(audit, 3, 4)
+    clock.advance(2 * HOUR)
+    isKnown = false
+    await audit.cleaning.run()
+    expect(await left(audit)).toEqual([3, 4])
+    isKnown = true
+    await audit.cleaning.run()
+    expect(await left(audit)).toEqual([])
+    expect(await gaps(audit)).toEqual([])
+    await recordNumbers(audit, 1, 4)
+    clock.advance(2 * DAY)
+    await audit.cleaning.run()
+    expect(await gaps(audit)).toMatchObject([{ attributes: { missed_count: 2 } }])
   })
 
   it('spares parked events', async () => {

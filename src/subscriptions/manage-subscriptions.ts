@@ -198,9 +198,17 @@ export function createParked(
       const mayDeliver = compileFilter(owned.where)
       const { channel, waitForRate } = open
       const target = { subscription, channel, types, waitForRate, outcomes, mayDeliver }
-      const redriven = await redriveParked(store, target, which, given)
-      await managedSubscription(management, 'redrive', subscription, { ...given, data: redriven })
-      return redriven
+      const data = { delivered: 0, failed: 0, missed: 0 }
+      try {
+        for await (const outcome of redriveParked(store, target, which, given)) data[outcome] += 1
+      } catch (error) {
+        // What was tried before is recorded too.
+        if (Object.values(data).some((count) => count > 0))
+          await managedSubscription(management, 'redrive', subscription, { ...given, data })
+        throw error
+      }
+      await managedSubscription(management, 'redrive', subscription, { ...given, data })
+      return data
     },
     async discard(id, which, given = {}) {
       check(given.signal)

@@ -137,21 +137,23 @@ export interface RedriveTarget extends DeliveryTarget {
   readonly mayDeliver: (event: AuditEvent) => boolean
 }
 
-/** Delivers the chosen parked events one by one, oldest first. */
-export async function redriveParked(
+/**
+ * Delivers the chosen parked events one by one, oldest first, and yields what became of each. What became of an attempt is stored
+ * even if the signal aborts meanwhile.
+ */
+export async function* redriveParked(
   store: EventStore,
   target: RedriveTarget,
   which: 'all' | readonly string[],
   { signal = new AbortController().signal }: WaitOptions = {},
-): Promise<Redriven> {
+): AsyncGenerator<keyof Redriven, void, void> {
   const { subscription, waitForRate, outcomes, mayDeliver } = target
   const { id } = subscription
-  const counts = { delivered: 0, failed: 0, missed: 0 }
   for (const one of await choose(store, id, which, { signal })) {
     const event = await store.get(one.event_id, { signal })
     if (!event || !mayDeliver(event)) {
-      counts.missed += 1
       await unpark(store, id, one, { signal })
+      yield 'missed'
       continue
     }
     await waitForRate(signal)
@@ -159,19 +161,18 @@ export async function redriveParked(
     const { error, reports } = await attemptDelivery(target, [event], attempts, signal)
     outcomes.reported(subscription, [event], reports)
     if (!error) {
-      counts.delivered += 1
-      await unpark(store, id, one, { signal })
+      await unpark(store, id, one, {})
+      yield 'delivered'
       continue
     }
     const { message, kind, status } = error
-    counts.failed += 1
     const changed = (now: Microseconds): ParkedState => ({
       ...one,
       attempts,
       error: message,
       last_error: lastErrorOf({ kind, status }, now),
     })
-    await changeParked(store, parkedKey(id, one.created_at), changed, { signal })
+    await changeParked(store, parkedKey(id, one.created_at), changed, {})
+    yield 'failed'
   }
-  return counts
 }

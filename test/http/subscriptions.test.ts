@@ -479,6 +479,11 @@ describe('actions on a subscription', () => {
       (await server.audit.subscriptions.parked(id)).map(({ event_id }) => event_id)
     await expect.poll(parked).toEqual(ids.slice(1))
     expect(delivered).toEqual(ids.slice(0, 1))
+    const recorded = async (): Promise<unknown> =>
+      (await server.audit.list('filter[type_eq]=api:subscriptions:redrive')).events
+    await expect
+      .poll(recorded)
+      .toMatchObject([{ username: 'ann', attributes: { delivered: 1, failed: 1, missed: 0 } }])
   })
 
   it.each([

@@ -26,6 +26,19 @@ export const missingEvent = (time: Microseconds): Damage => ({
   affects: 'no answer has the event',
 })
 
+/**
+ * True if an event that one of the segments has at this time was not removed since. `removed` is the count of removed
+ * events. Segments may overlap, so each one that covers the time must have been built after the last removal.
+ */
+export function isSealedSinceRemoval(
+  segments: readonly { readonly first: number; readonly last: number; readonly removed: number }[],
+  removed: number,
+  time: Microseconds,
+): boolean {
+  const covering = segments.filter(({ first, last }) => first <= time && time <= last)
+  return covering.length > 0 && covering.every((segment) => segment.removed === removed)
+}
+
 /** The damage of all events between two times, whose number and ids cannot be read. */
 export const damagedRange = (from: Microseconds, to: Microseconds, reason: string): Damage => ({
   ...damagedEvent(from, undefined, reason),

@@ -5,7 +5,7 @@ import type { QueryTrace } from '../../../src/store/trace.js'
 import type { EventQuery } from '../../../src/filter/ast.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { type Sql, sql } from '../../../src/store-kit/sql.js'
-import { missingEvent } from '../../../src/store-kit/damages.js'
+import { isSealedSinceRemoval, missingEvent } from '../../../src/store-kit/damages.js'
 import type { TimesOf } from '../../../src/store-kit/index/find-postings.js'
 import { type IndexFilter, idsOf } from '../../../src/store-kit/index/index-filter.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
@@ -141,11 +141,10 @@ export async function rowsOfFound(
   const rows = await rowsAt(list, times)
   if (rows.length === times.length) return rows
   const present = new Set(rows.map(timeOf))
-  /** Whether a segment has the event, and no event was removed since it was built. */
-  const isSealed = (time: Microseconds): boolean =>
-    segments.some((row) => row.removed === removed && row.first <= time && time <= row.last)
+  const isLost = (time: Microseconds): boolean =>
+    time >= removedBefore && isSealedSinceRemoval(segments, removed, time)
   for (const time of times)
-    if (!present.has(time) && time >= removedBefore && isSealed(time) && names.readable.has(time))
+    if (!present.has(time) && isLost(time) && names.readable.has(time))
       damages.report(missingEvent(time))
   return rows
 }

@@ -1,4 +1,5 @@
 import type { Microseconds } from '../../../src/event/timestamp.js'
+import { isSealedSinceRemoval } from '../../../src/store-kit/damages.js'
 import type { Connection } from '../connection/connection.js'
 import { onlyRow } from '../schema/only-row.js'
 import type { SqliteSegmentRow } from './index-state.js'
@@ -7,7 +8,7 @@ const EXISTS = 'SELECT 1 FROM daybook_events WHERE created_at = ?'
 
 const REMOVED = 'SELECT removed, removed_before FROM daybook_index'
 
-/** True if no row has this time, although one of the segments does and no event was removed since it was built. */
+/** True if no row has this time, although one of the segments does, and no event was removed since they were built. */
 export function isLost(
   connection: Connection,
   segments: readonly Pick<SqliteSegmentRow, 'removed' | 'first' | 'last'>[],
@@ -18,8 +19,5 @@ export function isLost(
     readonly removed: number
     readonly removed_before: Microseconds
   }
-  return (
-    time >= removed_before &&
-    segments.some((row) => row.removed === removed && row.first <= time && row.last >= time)
-  )
+  return time >= removed_before && isSealedSinceRemoval(segments, removed, time)
 }

@@ -196,6 +196,26 @@ export function describeVerify<Harm>(harness: DamageHarness<Harm>): void {
       expect(log.damages).toEqual([])
     })
 
+    it('does not name removed events if a later segment covers their time', async () => {
+      const log = await openDamaged(harness, harness.none)
+      const { segmentSize } = DAMAGE_TUNING
+      const addSegment = async (): Promise<void> => {
+        const some = range(0, segmentSize)
+        await Promise.all(some.map((n) => log.audit.recordCustom('other', { n })))
+        await log.sealer.settled()
+      }
+      // The segments so far are merged, and the next one is not.
+      await addSegment()
+      await log.audit.store.remove([harness.ids()[30]!])
+      const [first] = (await log.audit.list('filter[number_eq]=0')).events
+      const created_at = '2001-02-03T04:05:06.000007Z'
+      await log.audit.importEvents([{ ...first!, id: randomUUID(), created_at }])
+      await addSegment()
+      expect(await log.numbers('filter[text_eq]=text 30')).toEqual([])
+      expect((await log.audit.verify()).damage).toEqual([])
+      expect(log.damages).toEqual([])
+    })
+
     it('finds each damaged segment, which is then built anew', async () => {
       const log = await openDamaged(harness, harness.allSegments)
       const { damage } = await log.audit.verify()

@@ -6,7 +6,7 @@ import { useDialog } from '../ui/native-dialog.js'
 import { ALL_TIME, type Range, rangeAt } from '../data/query.js'
 import { texts } from '../ui/texts.js'
 import { dialog } from '../ui/dialog.js'
-import { fromWallClock, toWallClock } from './zoned-time.js'
+import { fromWallClock, toWallClock } from '../data/zoned-time.js'
 
 const close = (): void => {
   dialog.value = undefined

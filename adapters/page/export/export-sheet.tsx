@@ -10,6 +10,7 @@ import { texts } from '../ui/texts.js'
 import { dialog } from '../ui/dialog.js'
 import { copyText } from '../ui/notes.js'
 import { type ExportRun, exportRun, percentOf } from './export-state.js'
+import { exportTexts } from './export-texts.js'
 import type { ExportFormat } from './records.js'
 import { currentExportUrl, startExport, stopExport } from './run-export.js'
 
@@ -29,12 +30,12 @@ function Progress(run: ExportRun) {
   const { count, total, isEstimate, state } = run
   return (
     <div class="log-top">
-      <span>{texts.export.states[state]}</span>
+      <span>{exportTexts.states[state]}</span>
       <ProgressBar percent={state === 'done' ? 100 : percentOf(run)} />
       <span class="number">
         {total === undefined || state === 'done'
           ? texts.common.events(count)
-          : texts.export.of(count, total, isEstimate)}
+          : exportTexts.of(count, total, isEstimate)}
       </span>
     </div>
   )
@@ -55,13 +56,13 @@ export function ExportSheet() {
   // Subscribes to the query, which the curl command contains.
   void query.value
   return (
-    <dialog class="sheet export" aria-label={texts.export.title} {...sheet}>
+    <dialog class="sheet export" aria-label={exportTexts.title} {...sheet}>
       <SheetHead
-        title={total ? texts.export.heading(total.total, total.sampled) : texts.export.title}
+        title={total ? exportTexts.heading(total.total, total.sampled) : exportTexts.title}
         close={close}
       />
       <div class="export-body">
-        <span class="seg" role="group" aria-label={texts.export.format}>
+        <span class="seg" role="group" aria-label={exportTexts.format}>
           {FORMATS.map(([name, label]) => (
             <button
               key={name}
@@ -74,23 +75,23 @@ export function ExportSheet() {
             </button>
           ))}
         </span>
-        <p>{texts.export.what[format]}</p>
+        <p>{exportTexts.what[format]}</p>
         {run && <Progress {...run} />}
         <p class="raw-live">{curl(format)}</p>
       </div>
       <div class="builder-foot">
-        <span>{isRunning && texts.export.goesOn}</span>
+        <span>{isRunning && exportTexts.goesOn}</span>
         <div class="actions">
           <button type="button" class="btn small" onClick={() => void copyText(curl(format))}>
-            {texts.export.copyCurl}
+            {exportTexts.copyCurl}
           </button>
           {isRunning ? (
             <button type="button" class="btn small" onClick={stopExport}>
-              {texts.export.stop}
+              {exportTexts.stop}
             </button>
           ) : (
             <button type="button" class="btn small main" onClick={() => void startExport(format)}>
-              {texts.export.start(FORMATS.find(([name]) => name === format)![1])}
+              {exportTexts.start(FORMATS.find(([name]) => name === format)![1])}
             </button>
           )}
         </div>

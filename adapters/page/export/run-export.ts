@@ -2,7 +2,7 @@ import { query } from '../data/address.js'
 import { exportUrl } from '../data/api.js'
 import { download } from '../data/download.js'
 import { apiQueryWith } from '../data/query.js'
-import { texts } from '../ui/texts.js'
+import { exportTexts } from './export-texts.js'
 import { showNote } from '../ui/notes.js'
 import { type ExportRun, exportRun } from './export-state.js'
 import { createRecordSplitter, cutLine, type ExportFormat, fileName } from './records.js'
@@ -50,7 +50,7 @@ async function run(url: string, format: ExportFormat, at: Date, sink: Sink): Pro
   )
   const state = await finish(copied, at, sink)
   removeEventListener('beforeunload', confirmLeave)
-  showNote(texts.export.ended[state](change({ state }).count))
+  showNote(exportTexts.ended[state](change({ state }).count))
 }
 
 const reasonOf = (error: unknown): End =>

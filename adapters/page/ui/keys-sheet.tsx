@@ -1,6 +1,7 @@
 import { letterKeys } from '../data/preferences.js'
 import { useDialog } from './native-dialog.js'
 import { SheetHead } from './sheet-head.js'
+import { keysTexts } from './keys-texts.js'
 import { texts } from './texts.js'
 import { dialog } from './dialog.js'
 
@@ -37,8 +38,8 @@ const KEYS = {
   ],
 } as const satisfies Readonly<
   Record<
-    keyof typeof texts.keys.groups,
-    readonly (readonly [readonly string[], keyof typeof texts.keys.commands])[]
+    keyof typeof keysTexts.groups,
+    readonly (readonly [readonly string[], keyof typeof keysTexts.commands])[]
   >
 >
 
@@ -49,7 +50,7 @@ const close = (): void => {
 function Group({ name }: { name: keyof typeof KEYS }) {
   return (
     <div>
-      <h3>{texts.keys.groups[name]}</h3>
+      <h3>{keysTexts.groups[name]}</h3>
       <dl>
         {KEYS[name].map(([keys, command]) => (
           <>
@@ -61,7 +62,7 @@ function Group({ name }: { name: keyof typeof KEYS }) {
                 </>
               ))}
             </dt>
-            <dd>{texts.keys.commands[command]}</dd>
+            <dd>{keysTexts.commands[command]}</dd>
           </>
         ))}
       </dl>
@@ -74,8 +75,8 @@ export function KeysSheet() {
   const sheet = useDialog(close)
   const isOn = letterKeys.value === 'on'
   return (
-    <dialog class="sheet keys" aria-label={texts.keys.title} {...sheet}>
-      <SheetHead title={texts.keys.title} close={close} />
+    <dialog class="sheet keys" aria-label={keysTexts.title} {...sheet}>
+      <SheetHead title={keysTexts.title} close={close} />
       <div class="keys-grid">
         {Object.keys(KEYS).map((name) => (
           <Group key={name} name={name as keyof typeof KEYS} />
@@ -88,7 +89,7 @@ export function KeysSheet() {
           checked={isOn}
           onChange={() => (letterKeys.value = isOn ? 'off' : 'on')}
         />
-        {texts.keys.letters}
+        {keysTexts.letters}
       </label>
     </dialog>
   )

@@ -2,8 +2,8 @@ import type { PredicateName } from '../../../src/filter/predicates.js'
 import { formatNumber, formatPlural } from '../data/format.js'
 
 /*
- * All texts of the page. Sentences about events come from the library. Plain words, sentence case;
- * buttons name the action and the number.
+ * The texts of the page. Sentences about events come from the library. Plain words, sentence case;
+ * buttons name the action and the number. Some parts that are loaded on demand have their texts beside them.
  */
 
 /** Predicates in plain words. `_any` and `_all` show in how their values are joined. */
@@ -421,67 +421,6 @@ export const texts = {
         detail: 'The service did not answer. The list is unchanged.',
       },
     },
-  },
-  export: {
-    title: 'Export',
-    heading: (count: number, isEstimate: boolean) =>
-      `Export ${isEstimate ? 'about ' : ''}${events(count)}`,
-    format: 'Format',
-    what: {
-      ndjson:
-        'Every event of this query, oldest first, with all attributes. One JSON object per line.',
-      csv: 'Every event of this query, oldest first, with all attributes. Cells that a spreadsheet would run as a formula start with a single quote.',
-    },
-    states: {
-      running: 'Writing',
-      done: 'Written',
-      stopped: 'Stopped',
-      lost: 'Cut off',
-      full: 'No space left',
-      refused: 'Refused',
-    },
-    /** Shown when the export ends, even after the sheet is closed. */
-    ended: {
-      done: (count: number) => `${events(count)} exported`,
-      stopped: (count: number) => `Export stopped after ${events(count)}`,
-      lost: (count: number) => `Connection lost: export cut after ${events(count)}`,
-      full: (count: number) => `No space left: export cut after ${events(count)}`,
-      refused: () => 'The service refused the export',
-    },
-    of: (count: number, total: number, isEstimate: boolean) =>
-      `${formatNumber(count)} of ${isEstimate ? 'about ' : ''}${formatNumber(total)}`,
-    goesOn: 'Continues if you change the filters',
-    start: (format: string) => `Export ${format}`,
-    stop: 'Stop',
-    copyCurl: 'Copy curl',
-  },
-  keys: {
-    title: 'Keyboard',
-    groups: { move: 'Move', read: 'Read', find: 'Find', take: 'Tools' },
-    commands: {
-      older: 'Older event',
-      newer: 'Newer event',
-      newest: 'Newest event',
-      cell: 'Previous or next cell',
-      window: 'Earlier or later part of the chart',
-      open: 'Open the event',
-      close: 'Close picker, dialog or panel',
-      json: 'Changes or JSON',
-      related: 'Related events',
-      link: 'Copy link to the event',
-      filter: 'Filter',
-      builder: 'Filter builder',
-      is: 'Only this value',
-      isNot: 'Not this value',
-      takeOut: 'Remove the last filter',
-      zone: 'Local time or UTC',
-      curl: 'Copy the query as curl',
-      export: 'Export',
-      live: 'Pause or resume live',
-      waiting: 'Show waiting events',
-      keys: 'This list',
-    },
-    letters: 'Single-letter shortcuts outside of fields',
   },
   mobileToolbar: {
     tools: 'Tools',

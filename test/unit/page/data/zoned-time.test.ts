@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fromWallClock, toWallClock } from '../../../../adapters/page/bar/zoned-time.js'
+import { fromWallClock, toWallClock } from '../../../../adapters/page/data/zoned-time.js'
 
 describe('local time in a zone', () => {
   it('is that of the zone, not of the machine', () => {

@@ -1,6 +1,7 @@
 import { dialog } from './ui/dialog.js'
 import { announcement, note } from './ui/notes.js'
-import { openId } from './data/address.js'
+import { managed, openId } from './data/address.js'
+import { managementPaths } from './data/config.js'
 import { QueryLine } from './bar/query-line.js'
 import { TopBar } from './bar/top-bar.js'
 import { lazy } from './ui/lazy.js'
@@ -22,6 +23,9 @@ const MobileToolbar = lazy(async () => (await import('./bar/mobile-toolbar.js'))
 const RangePicker = lazy(async () => (await import('./bar/range-picker.js')).RangePicker)
 const AccessDenied = lazy(async () => (await import('./list/access-denied.js')).AccessDenied)
 const Panel = lazy(async () => (await import('./panel/panel.js')).Panel)
+const ManagementPanel = lazy(
+  async () => (await import('./subscriptions/management-panel.js')).ManagementPanel,
+)
 const Builder = lazy(async () => (await import('./builder/builder.js')).Builder)
 const ExportSheet = lazy(async () => (await import('./export/export-sheet.js')).ExportSheet)
 const KeysSheet = lazy(async () => (await import('./ui/keys-sheet.js')).KeysSheet)
@@ -51,7 +55,8 @@ function skipToList(event: MouseEvent): void {
 }
 
 export function App() {
-  const withPanel = openId.value !== undefined
+  const isManaging = managementPaths && managed.value !== undefined
+  const withPanel = isManaging || openId.value !== undefined
   if (deniedStatus.value !== undefined) return <AccessDenied status={deniedStatus.value} />
   return (
     <>
@@ -67,7 +72,7 @@ export function App() {
           <OverTime />
           <EventList />
         </main>
-        {withPanel && <Panel />}
+        {isManaging ? <ManagementPanel /> : withPanel && <Panel />}
       </div>
       <MobileToolbar />
       <Dialogs />

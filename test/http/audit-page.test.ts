@@ -8,6 +8,7 @@ import {
   auditRoutes,
   basicAuth,
   recordRequests,
+  subscriptionRoutes,
 } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import { auditPage as nodeAuditPage, auditRoutes as nodeAuditRoutes } from 'daybook/node'
@@ -107,7 +108,7 @@ describe('auditPage', () => {
     const sizes = await Promise.all(
       all.map(async (name) => (await served.get(name, br)).bytes.length),
     )
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(85_000)
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(90_000)
   })
 
   it('sends a policy that forbids inline code, other origins and framing', async () => {
@@ -212,6 +213,20 @@ describe('auditPage', () => {
     }
     const other = await serve({ api: '/elsewhere' })
     expect((await other.get('/audit/')).body).toContain('data-api="/elsewhere"')
+  })
+
+  it('contains the paths where subscriptions are managed, if they are', async () => {
+    const { get, audit } = await serve()
+    const pathsIn = ({ body }: RawResponse): unknown[] => [
+      /data-subscriptions="(.*)"/.exec(body)?.[1],
+      /data-channels="(.*)"/.exec(body)?.[1],
+    ]
+    expect(pathsIn(await get('/audit'))).toEqual(['', ''])
+    subscriptionRoutes(audit, { path: '/ops/api' })
+    expect(pathsIn(await get('/audit'))).toEqual([
+      '/ops/api/subscriptions',
+      '/ops/api/notification_channels',
+    ])
   })
 
   it('refuses the root path', () => {

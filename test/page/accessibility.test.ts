@@ -3,11 +3,26 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPage } from '../support/browser.js'
 import { type PageHost, serveStory } from '../support/page-host.js'
+import { webhookKind } from '../support/webhook-kind.js'
 import { rowsOf } from './shown.js'
 
 let host: PageHost
 beforeAll(async () => {
-  host = await serveStory()
+  host = await serveStory({
+    subscriptions: {
+      channels: {
+        search: { deliver: () => {} },
+        mirror: { deliver: () => Promise.reject(new Error('the mirror is away')) },
+      },
+      subscriptions: {
+        everything: { channel: 'search' },
+        errors: { channel: 'mirror', filter: 'filter[type_start]=error:', from: 'beginning' },
+      },
+      kinds: { webhook: webhookKind, note: webhookKind },
+    },
+    management: { authorize: () => 'all' },
+  })
+  await host.audit.record('error:api:controller:unhandled', { error: 'boom' })
 })
 afterAll(() => host.close())
 
@@ -49,6 +64,17 @@ const heading =
   (page: Page): Promise<void> =>
     page.getByRole('heading', { name }).waitFor()
 
+/** A page of the panel of subscriptions. */
+const managed = (hash: string, text: RegExp): View => ({
+  address: hash,
+  prepare: (page) =>
+    page
+      .getByRole('complementary', { name: 'Subscriptions and channels' })
+      .getByText(text)
+      .first()
+      .waitFor(),
+})
+
 const VIEWS: Readonly<Record<string, View>> = {
   list: { prepare: list },
   'a query': { address: GROUP, prepare: list },
@@ -58,6 +84,16 @@ const VIEWS: Readonly<Record<string, View>> = {
   builder: byKey('b', 'Filter builder'),
   export: byKey('e', 'Export'),
   keys: byKey('?', 'Keyboard'),
+  subscriptions: managed('#subscriptions', /error in the function/),
+  'a subscription': {
+    address: async () => {
+      const all = await host.audit.subscriptions.list()
+      return `#subscriptions=${all.find(({ name }) => name === 'errors')!.id}`
+    },
+    prepare: (page) => page.getByText('No parked events.').waitFor(),
+  },
+  'a new subscription': managed('#subscriptions=new', /^Begin with$/),
+  'a new channel': managed('#channels=new', /^Kind$/),
   empty: { address: '?range=24h&filter[username_eq]=nobody', prepare: heading(/^No event/) },
   'bad query': { address: '?filter[username_equals]=ann', prepare: heading(/^The query has/) },
 }
@@ -139,7 +175,7 @@ describe.each(Object.entries(VIEWS))('%s', (_name, view) => {
 })
 
 // The other views differ in text, not in layout.
-const PHONE_VIEWS = ['list', 'changes', 'builder', 'empty'] as const
+const PHONE_VIEWS = ['list', 'changes', 'builder', 'a subscription', 'empty'] as const
 
 describe('on a phone, axe finds no violations in light and dark', () => {
   it.each(PHONE_VIEWS)('of %s', async (name) => {

@@ -1,11 +1,13 @@
 import type { AddressInfo } from 'node:net'
-import { AuditLog, type AuditEvent, type EventStore } from 'daybook'
+import { AuditLog, type AuditEvent, type EventStore, type SubscriptionsOptions } from 'daybook'
 import {
   auditPage,
   type AuditPageOptions,
   auditRoutes,
   type AuditRoutesOptions,
   basicAuth,
+  subscriptionRoutes,
+  type SubscriptionRoutesOptions,
 } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import { workflowEventTypes } from 'daybook/workflow'
@@ -19,6 +21,9 @@ export interface PageHostOptions {
   readonly events?: readonly AuditEvent[]
   readonly page?: AuditPageOptions
   readonly feed?: AuditRoutesOptions
+  readonly subscriptions?: SubscriptionsOptions
+  /** Without it, users cannot manage subscriptions. */
+  readonly management?: SubscriptionRoutesOptions
   /** Middleware before feed and page, after authentication. */
   readonly inside?: readonly Middleware[]
 }
@@ -34,7 +39,12 @@ export interface PageHost {
 /** A service with feed and page; users are `ann`, `bob` and `eve`. */
 export async function servePage(options: PageHostOptions = {}): Promise<PageHost> {
   const { store = memoryStore(), events = [], page, feed, inside = [] } = options
-  const audit = new AuditLog({ store, types: workflowEventTypes })
+  const { subscriptions, management } = options
+  const audit = new AuditLog({
+    store,
+    types: workflowEventTypes,
+    ...(subscriptions && { subscriptions }),
+  })
   // If counting takes more than two seconds, the page shows estimates and no number of rows.
   countExactly(audit)
   if (events.length > 0) await audit.importEvents(events)
@@ -43,6 +53,7 @@ export async function servePage(options: PageHostOptions = {}): Promise<PageHost
   app.use(basicAuth({ users: { ann: 'ann', bob: 'bob', eve: 'eve' } }))
   for (const middleware of inside) app.use(middleware)
   app.use(auditRoutes(audit, feed))
+  if (management) app.use(subscriptionRoutes(audit, management))
   app.use(auditPage(audit, { name: 'acme workflows', ...page }))
   const server = app.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))

@@ -1,8 +1,9 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { DeliveryError } from 'daybook'
 import { chromium, type Page } from 'playwright-core'
-import { serveStory } from './page-host.js'
+import { type PageHost, serveStory } from './page-host.js'
 import { startBrowser } from './start-browser.js'
 
 /*
@@ -18,6 +19,8 @@ interface Shot {
   /** The query string of the page. */
   readonly address?: string
   readonly prepare?: (page: Page) => Promise<void>
+  /** Whether the service has subscriptions. */
+  readonly withSubscriptions?: true
 }
 
 const QUERY =
@@ -43,14 +46,51 @@ const SHOTS: readonly Shot[] = [
   { file: 'event', prepare: (page) => openRow(page, 'changed 4 fields') },
   { file: 'builder', address: GROUP, prepare: openBuilder },
   { file: 'phone', phone: true },
+  {
+    file: 'subscriptions',
+    address: `${QUERY}#subscriptions`,
+    withSubscriptions: true,
+    prepare: (page) => page.getByText('refused, status 503').first().waitFor(),
+  },
 ]
+
+/** A service with subscriptions in several states. */
+async function serveSubscriptions(): Promise<PageHost> {
+  const host = await serveStory({
+    subscriptions: {
+      channels: {
+        search: { deliver: () => {} },
+        siem: {
+          kind: 'webhook',
+          deliver: () => Promise.reject(new DeliveryError('status', 'status 503', { status: 503 })),
+        },
+      },
+      subscriptions: { 'search-index': { channel: 'search', from: 'beginning' } },
+    },
+    management: { authorize: () => 'all' },
+  })
+  const { subscriptions } = host.audit
+  // Imported events are not delivered.
+  await host.audit.record('error:api:controller:unhandled', { error: 'the disk is full' })
+  const filter = 'filter[type_start]=error:'
+  await subscriptions.create({ name: 'errors', channel: 'siem', filter, from: 'beginning' })
+  const approvals = 'filter[type_start]=audit:'
+  const { id } = await subscriptions.create({
+    name: 'approvals',
+    channel: 'search',
+    filter: approvals,
+  })
+  await subscriptions.pause(id)
+  return host
+}
 
 fs.mkdirSync(folder, { recursive: true })
 const host = await serveStory()
+const subscriptionsHost = await serveSubscriptions()
 const server = await startBrowser()
 const browser = await chromium.connect(server.wsEndpoint())
 try {
-  for (const { file, dark, phone, address = QUERY, prepare } of SHOTS) {
+  for (const { file, dark, phone, address = QUERY, prepare, withSubscriptions } of SHOTS) {
     const context = await browser.newContext({
       locale: 'en-GB',
       timezoneId: 'Europe/Berlin',
@@ -63,7 +103,7 @@ try {
     const page = await context.newPage()
     page.on('console', (message) => console.log(`${file}: ${message.text()}`))
     page.on('pageerror', (error) => console.log(`${file}: ${String(error)}`))
-    await page.goto(`${host.page}${address}`)
+    await page.goto(`${(withSubscriptions ? subscriptionsHost : host).page}${address}`)
     await page.getByRole('grid').waitFor()
     await page.waitForLoadState('networkidle').catch(() => undefined)
     await page.waitForTimeout(800)
@@ -76,4 +116,5 @@ try {
   await browser.close()
   await server.close()
   await host.close()
+  await subscriptionsHost.close()
 }

@@ -3,7 +3,7 @@ import { ALL_TIME, formatPageQuery, type PageQuery, parsePageQuery } from './que
 
 /*
  * The query is stored in the page's address, so Back and Forward restore earlier queries.
- * `#event=<id>` names the open event.
+ * `#event=<id>` names the open event, `#subscriptions` and `#channels` open what users manage.
  */
 
 const DEFAULT_SEARCH = 'range=24h'
@@ -14,18 +14,23 @@ const read = (): string => {
   return search === '' ? DEFAULT_SEARCH : search
 }
 
-const EVENT = /^#event=(.+)$/
-
-const readOpen = (): string | undefined => {
-  const [, id] = EVENT.exec(location.hash) ?? []
-  return id === undefined ? undefined : decodeURIComponent(id)
+const readHash = (pattern: RegExp): string | undefined => {
+  const [, text] = pattern.exec(location.hash) ?? []
+  return text === undefined ? undefined : decodeURIComponent(text)
 }
+
+const readOpen = (): string | undefined => readHash(/^#event=(.+)$/)
+
+const readManaged = (): string | undefined => readHash(/^#((?:subscriptions|channels)(?:=.*)?)$/)
 
 /** The query string of the address, without `?`. */
 export const search = signal(read())
 
 /** The id of the open event. */
 export const openId = signal(readOpen())
+
+/** What is open to be managed: `subscriptions`, or `channels=<id>`. Never set together with `openId`. */
+export const managed = signal(readManaged())
 
 interface Read {
   readonly query: PageQuery
@@ -53,7 +58,9 @@ export const query = computed(() => parsed.value.query)
 export const fault = computed(() => parsed.value.fault)
 
 function write(replace: boolean): void {
-  const hash = openId.value === undefined ? '' : `#event=${encodeURIComponent(openId.value)}`
+  const open =
+    openId.value === undefined ? managed.value : `event=${encodeURIComponent(openId.value)}`
+  const hash = open === undefined ? '' : `#${open}`
   const address = `${location.pathname}?${search.value}${hash}`
   if (address === `${location.pathname}${location.search}${location.hash}`) return
   if (replace) history.replaceState(null, '', address)
@@ -78,7 +85,15 @@ export function changeQuery(change: (query: PageQuery) => PageQuery): void {
 export function openEvent(id: string | undefined): void {
   const replace = openId.value !== undefined && id !== undefined
   openId.value = id
+  managed.value = undefined
   write(replace)
+}
+
+/** Opens what users manage beside the list; `undefined` closes it. */
+export function openManaged(place: string | undefined): void {
+  managed.value = place
+  openId.value = undefined
+  write(false)
 }
 
 /** Updates the signals on the browser's Back and Forward. */
@@ -87,5 +102,6 @@ export function followAddress(): void {
   addEventListener('popstate', () => {
     search.value = read()
     openId.value = readOpen()
+    managed.value = readManaged()
   })
 }

@@ -10,7 +10,7 @@ export interface Problem {
   readonly code: string
   readonly title: string
   readonly detail: string
-  readonly source?: { readonly parameter?: string }
+  readonly source?: { readonly parameter?: string; readonly pointer?: string }
   readonly meta?: { readonly suggestion?: string }
 }
 
@@ -74,11 +74,16 @@ export interface Account {
   readonly restricted: boolean
 }
 
+export const JSON_API = 'application/vnd.api+json'
+
 async function get(path: string, signal?: AbortSignal): Promise<Response> {
-  const response = await fetch(apiPath + path, {
-    headers: { accept: 'application/vnd.api+json' },
-    ...(signal && { signal }),
-  })
+  return checked(
+    await fetch(apiPath + path, { headers: { accept: JSON_API }, ...(signal && { signal }) }),
+  )
+}
+
+/** Throws `ApiError` for an error response. */
+export async function checked(response: Response): Promise<Response> {
   if (response.ok) return response
   const body = (await response.json().catch(() => undefined)) as { errors?: Problem[] } | undefined
   throw new ApiError(response.status, body?.errors?.[0])

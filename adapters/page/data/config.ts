@@ -5,3 +5,9 @@ export const apiPath = dataset['api'] ?? '/api/events'
 
 /** The name of the host service, shown in the top bar and the title. */
 export const hostName = dataset['name'] ?? ''
+
+/** The paths of the endpoints that manage subscriptions; `undefined` if the service has none. */
+export const managementPaths =
+  dataset['subscriptions'] && dataset['channels']
+    ? { subscriptions: dataset['subscriptions'], channels: dataset['channels'] }
+    : undefined

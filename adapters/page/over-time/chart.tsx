@@ -5,7 +5,7 @@ import { timesOnScreen } from '../list/interaction.js'
 import { scrollToTime } from '../list/row-focus.js'
 import { texts } from '../ui/texts.js'
 import { announce } from '../ui/notes.js'
-import { openId } from '../data/address.js'
+import { managed, openId } from '../data/address.js'
 import { countedRange, counts } from '../data/counts.js'
 import { axisLabels } from './axis.js'
 import {
@@ -111,7 +111,8 @@ function VisibleTimeMark() {
 const labels = computed(() => {
   const zone = counts.value?.buckets?.zone
   // The panel leaves room for fewer labels.
-  const maxLabels = isNarrow.value || openId.value !== undefined ? 5 : 10
+  const maxLabels =
+    isNarrow.value || openId.value !== undefined || managed.value !== undefined ? 5 : 10
   return zone === undefined ? [] : axisLabels(edges.value, zone, maxLabels)
 })
 

@@ -9,6 +9,7 @@ import { announce } from '../ui/notes.js'
 import { Chart } from './chart.js'
 import { edges, isZoomed, moveWindow, selection, zoomOut } from './chart-state.js'
 import { Legend } from './legend.js'
+import { SubscribeLinks } from './subscribe-links.js'
 import { NumbersTable } from './numbers-table.js'
 import { rangeLabel, widthText } from './bar-labels.js'
 
@@ -62,7 +63,8 @@ export function OverTime() {
     <section class={isOld ? 'over-time is-stale' : 'over-time'} aria-label={texts.chart.region}>
       <div class="over-time-head">
         <h1>{total === undefined ? texts.chart.title : eventsText(total)}</h1>
-        {counts.value && <span>{rangeText()}</span>}
+        <SubscribeLinks />
+        {counts.value && <span class="range-text">{rangeText()}</span>}
         {isZoomed.value && (
           <button type="button" class="link" onClick={zoomOut}>
             {texts.chart.zoomOut}

@@ -306,6 +306,8 @@ export const texts = {
     stale: 'The counts could not be updated',
     uncounted: 'The events could not be counted',
     again: 'Try again',
+    subscribe: 'Subscribe',
+    subscriptions: 'Subscriptions',
   },
   facets: {
     region: 'Facets',

@@ -4,7 +4,7 @@ import { challenge } from '../basic-auth.js'
 import type { Content, HttpRequest, HttpResponse } from '../exchange.js'
 import { DEFAULT_PATH } from '../events/endpoint.js'
 import { type Compress, compressBest, finalizeResponse } from '../finalize-response.js'
-import { declareMount, isUnder, mountsOf } from '../mounts.js'
+import { declareMount, isUnder, type Mount, mountsOf } from '../mounts.js'
 import { errorResponse, HttpProblem } from '../problem.js'
 import { type PageAsset, type PageFiles, pageFolder, readPage } from './files.js'
 
@@ -67,8 +67,11 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const escapeHtml = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => ESCAPES[sign]!)
 
 /** Fills the placeholders of the document and makes its asset paths absolute. */
-function fillDocument(document: string, path: string, api: string, name: string): string {
-  const values: Readonly<Record<string, string>> = { api, name }
+function fillDocument(
+  document: string,
+  path: string,
+  values: Readonly<Record<string, string | undefined>>,
+): string {
   return document
     .replaceAll('"./', () => `"${escapeHtml(path)}/`)
     .replaceAll(/\{\{(\w+)\}\}/g, (_, key: string) => escapeHtml(values[key] ?? ''))
@@ -114,15 +117,22 @@ export function pageEndpoint(
   declareMount(audit, { kind: 'page', path: mount })
   let files: Promise<PageFiles> | undefined
 
-  // Looked up per request, as the feed may be mounted after the page.
-  const api = (): string =>
-    options.api ?? mountsOf(audit).find(({ kind }) => kind === 'feed')?.path ?? DEFAULT_PATH
+  // Looked up per request, as the feed and the subscriptions may be mounted after the page.
+  const mounted = (kind: Mount['kind']): string | undefined =>
+    mountsOf(audit).find((other) => other.kind === kind)?.path
+
+  const values = (): Readonly<Record<string, string | undefined>> => ({
+    api: options.api ?? mounted('feed') ?? DEFAULT_PATH,
+    name,
+    subscriptions: mounted('subscriptions'),
+    channels: mounted('notification_channels'),
+  })
 
   const find = async (under: string): Promise<HttpResponse> => {
     files ??= readPage(folder)
     const { document, assets } = await files
     if (under === '')
-      return ok(fillDocument(document, mount, api(), name), 'text/html; charset=utf-8', REVALIDATE)
+      return ok(fillDocument(document, mount, values()), 'text/html; charset=utf-8', REVALIDATE)
     const asset: PageAsset | undefined = assets.get(under)
     if (!asset) throw new HttpProblem('NOT_FOUND', `there is nothing at ${mount}/${under}`)
     return ok(asset.text, asset.type, asset.isHashed ? IMMUTABLE : REVALIDATE)

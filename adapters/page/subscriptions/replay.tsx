@@ -1,0 +1,73 @@
+import { useSignal } from '@preact/signals'
+import { zone } from '../data/format.js'
+import { act, type Subscription } from '../data/managing.js'
+import { fromWallClock, toWallClock } from '../data/zoned-time.js'
+import { showNote } from '../ui/notes.js'
+import { texts } from '../ui/texts.js'
+import { chartStart, shortTime } from './chart-start.js'
+import { Choice, invalidField, onSubmit, TextField, useInvalidFocus } from './fields.js'
+import { managementTexts } from './management-texts.js'
+import { ErrorLine, useRunning } from './running.js'
+
+const words = managementTexts.replay
+
+type From = 'skipped' | 'chart' | 'time' | 'beginning'
+
+/** Delivers events again, from the chart, a time or the first skipped event on. */
+export function Replay({ subscription }: { subscription: Subscription }) {
+  const { id, skipped_since: skippedSince } = subscription
+  const from = useSignal<From>(skippedSince === null ? 'chart' : 'skipped')
+  const time = useSignal(toWallClock(new Date(), zone.value))
+  const { error, run } = useRunning()
+  const start = chartStart()
+
+  // Without `from`, the service begins with the first skipped event.
+  const times: Readonly<Record<From, () => string | undefined>> = {
+    skipped: () => undefined,
+    chart: () => start,
+    time: () => fromWallClock(time.value, zone.value),
+    beginning: () => 'beginning',
+  }
+  const options: (readonly [From, string])[] = [
+    ...(skippedSince === null ? [] : ([['skipped', words.skipped]] as const)),
+    ...(start === undefined ? [] : ([['chart', words.chart(shortTime(start))]] as const)),
+    ['time', words.time],
+    ['beginning', words.beginning],
+  ]
+  const submit = onSubmit(
+    () =>
+      void run(async () => {
+        const chosen = times[from.value]()
+        await act('subscriptions', id, 'replay', chosen === undefined ? {} : { from: chosen })
+        showNote(words.done)
+      }),
+  )
+  return (
+    <section class="section" aria-label={words.title}>
+      <h2>{words.title}</h2>
+      <form class="managed-form" ref={useInvalidFocus(error)} onSubmit={submit}>
+        <p>
+          {words.text} {words.chartHint}
+        </p>
+        <Choice label={words.from} name="replay" value={from} options={options} />
+        {from.value === 'time' && (
+          <TextField
+            label={words.time}
+            name="from"
+            type="datetime-local"
+            value={time}
+            isRequired
+            hint={texts.range.zone(zone.value)}
+            invalid={invalidField(error)}
+          />
+        )}
+        <ErrorLine error={error} />
+        <div class="managed-actions">
+          <button type="submit" class="btn small">
+            {words.run}
+          </button>
+        </div>
+      </form>
+    </section>
+  )
+}

@@ -1,0 +1,225 @@
+import { type Signal, useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { query } from '../data/address.js'
+import { zone } from '../data/format.js'
+import { may, rights, save, type Subscription } from '../data/managing.js'
+import { fromWallClock, toWallClock } from '../data/zoned-time.js'
+import { showNote } from '../ui/notes.js'
+import { texts } from '../ui/texts.js'
+import { channelAttributes, ChannelFields, useChannelDraft } from './channel-fields.js'
+import { chartStart } from './chart-start.js'
+import {
+  Choice,
+  Field,
+  invalidField,
+  NAME_PATTERN,
+  onSubmit,
+  TextField,
+  useInvalidFocus,
+} from './fields.js'
+import { filterOf, FilterText } from './filter-text.js'
+import { channels } from './loading.js'
+import { managementTexts } from './management-texts.js'
+import { openPlace } from './place.js'
+import { ErrorLine, useRunning } from './running.js'
+import { showSecret } from './secrets.js'
+import { kindText } from './state-text.js'
+
+const words = managementTexts.subscriptions
+
+/** Marks options of the channel field that create one; no name has a colon. */
+const NEW_CHANNEL = 'new:'
+
+interface ChannelFieldProps {
+  readonly value: Signal<string>
+  readonly kinds: readonly string[]
+  readonly invalid: string | undefined
+}
+
+function ChannelField({ value, kinds, invalid }: ChannelFieldProps) {
+  if (!may('notification_channels:list') && kinds.length === 0)
+    return (
+      <TextField label={words.channel} name="channel" value={value} isRequired invalid={invalid} />
+    )
+  const names = channels.value?.map(({ name }) => name) ?? []
+  const isNone = channels.value !== undefined && names.length + kinds.length === 0
+  return (
+    <Field label={words.channel} hint={isNone ? words.noChannel : undefined}>
+      {(control) => (
+        <select
+          {...control}
+          name="channel"
+          required
+          value={value.value}
+          aria-invalid={invalid === 'channel'}
+          onChange={(event) => (value.value = event.currentTarget.value)}
+        >
+          <option value="">{words.choose}</option>
+          {names.map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+          {kinds.map((kind) => (
+            <option key={kind} value={NEW_CHANNEL + kind}>
+              {words.newChannel(kindText(kind))}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
+type From = 'now' | 'time' | 'beginning'
+
+/** Where a new subscription begins. */
+function useFrom() {
+  const from = useSignal<From>('now')
+  const time = useSignal('')
+  useEffect(() => {
+    if (from.value === 'time' && time.value === '')
+      time.value = toWallClock(chartStart() ?? new Date(), zone.value)
+  }, [from.value])
+  return {
+    field: (invalid: string | undefined) => (
+      <>
+        <Choice
+          label={words.from}
+          name="begin"
+          value={from}
+          options={[
+            ['now', words.fromNow],
+            ['time', words.fromTime],
+            ['beginning', words.fromBeginning],
+          ]}
+        />
+        {from.value === 'time' && (
+          <TextField
+            label={words.fromTime}
+            name="from"
+            type="datetime-local"
+            value={time}
+            isRequired
+            hint={texts.range.zone(zone.value)}
+            invalid={invalid}
+          />
+        )}
+      </>
+    ),
+    value: (): string | undefined =>
+      from.value === 'time' ? fromWallClock(time.value, zone.value) : from.value,
+  }
+}
+
+interface SubscriptionFormProps {
+  /** The subscription to change; without, one for the filter of the list is created. */
+  readonly present?: Subscription
+  readonly close?: () => void
+}
+
+/** The state of the form, and how it is sent. */
+function useForm(present: Subscription | undefined, close: () => void) {
+  const name = useSignal(present?.name ?? '')
+  const channel = useSignal(present?.channel ?? '')
+  const filter = useSignal(present?.filter)
+  const whenStuck = useSignal(present?.when_stuck ?? 'park')
+  const from = useFrom()
+  const draft = useChannelDraft()
+  const { error, run } = useRunning()
+  const newKind = channel.value.startsWith(NEW_CHANNEL)
+    ? channel.value.slice(NEW_CHANNEL.length)
+    : undefined
+  const shownFilter = filter.value ?? filterOf(query.value)
+
+  const createChannel = async (kind: string): Promise<void> => {
+    const made = await save('channels', undefined, channelAttributes(kind, draft))
+    showSecret(made)
+    channel.value = made.name
+  }
+  const send = async (): Promise<() => void> => {
+    // A failure after this keeps the new channel.
+    if (newKind !== undefined) await createChannel(newKind)
+    const saved = await save('subscriptions', present?.id, {
+      name: name.value,
+      channel: channel.value,
+      filter: shownFilter,
+      when_stuck: whenStuck.value,
+      ...(!present && { from: from.value() }),
+    })
+    showNote((present ? words.saved : words.subscribed)(saved.name))
+    return present ? close : () => openPlace('subscriptions', saved.id)
+  }
+  return {
+    name,
+    channel,
+    filter,
+    shownFilter,
+    whenStuck,
+    from,
+    draft,
+    newKind,
+    error,
+    submit: onSubmit(() => void run(send)),
+  }
+}
+
+export function SubscriptionForm({
+  present,
+  close = () => openPlace('subscriptions'),
+}: SubscriptionFormProps) {
+  const { name, channel, filter, newKind, error, ...form } = useForm(present, close)
+  const kinds = may('notification_channels:create') ? (rights.value?.kinds ?? []) : []
+  const invalid = invalidField(error)
+  return (
+    <form class="managed-form" ref={useInvalidFocus(error)} onSubmit={form.submit}>
+      <div class="managed-field">
+        <span>{words.filter}</span>
+        <div class="managed-shown">
+          <FilterText filter={form.shownFilter} />
+        </div>
+        {present ? (
+          <button type="button" class="link" onClick={() => (filter.value = filterOf(query.value))}>
+            {words.useShown}
+          </button>
+        ) : (
+          <small>{words.filterHint}</small>
+        )}
+      </div>
+      <TextField
+        label={managementTexts.name}
+        name="name"
+        value={name}
+        isRequired
+        pattern={NAME_PATTERN}
+        hint={managementTexts.nameHint}
+        invalid={newKind === undefined ? invalid : undefined}
+      />
+      <ChannelField value={channel} kinds={kinds} invalid={invalid} />
+      {newKind !== undefined && (
+        <div class="managed-inner">
+          <ChannelFields key={newKind} kind={newKind} draft={form.draft} invalid={invalid} />
+        </div>
+      )}
+      {!present && form.from.field(invalid)}
+      <Choice
+        label={words.whenStuck}
+        name="when_stuck"
+        value={form.whenStuck}
+        options={[
+          ['park', words.park],
+          ['hold', words.hold],
+        ]}
+      />
+      <ErrorLine error={error} />
+      <div class="managed-actions">
+        <button type="submit" class="btn main">
+          {present ? managementTexts.save : words.subscribe}
+        </button>
+        <button type="button" class="btn" onClick={close}>
+          {texts.common.cancel}
+        </button>
+      </div>
+    </form>
+  )
+}

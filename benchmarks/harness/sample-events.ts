@@ -210,3 +210,15 @@ export const recordAll = <Event>(
   events: readonly SampleEvent[],
 ): Promise<Event[]> =>
   Promise.all(events.map(({ type, data, username }) => audit.record(type, data, { username })))
+
+const FILLED_AT_ONCE = 1000
+
+/** Records this many sample events. */
+export async function fillLog(
+  audit: Parameters<typeof recordAll>[0],
+  count: number,
+): Promise<void> {
+  const events = sampleEvents(count)
+  for (let at = 0; at < count; at += FILLED_AT_ONCE)
+    await recordAll(audit, events.slice(at, at + FILLED_AT_ONCE))
+}

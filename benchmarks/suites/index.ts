@@ -88,6 +88,17 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     options: timed(5, 3),
     load: () => import('./http.js'),
   }),
+  deliveries: goals({
+    summary:
+      'deliveries to functions and webhooks, compared with loops that do the same, and with job queues',
+    options: {
+      size: sizeOption('10k', '100k', '1m'),
+      part: oneOf(['backlog', 'beside', 'jobs', 'all'], 'all', 'what is measured'),
+      ...timed(3, 5),
+    },
+    needsPeers: true,
+    load: () => import('./deliveries.js'),
+  }),
   record: sections({
     summary: 'record() on SQLite, compared with better-sqlite3 and the same rows',
     options: timed(5, 2),

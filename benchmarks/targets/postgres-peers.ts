@@ -20,7 +20,34 @@ export interface PgBoss {
   createQueue(name: string): Promise<unknown>
   send(name: string, data: Data): Promise<string | null>
   insert(jobs: readonly { readonly name: string; readonly data: Data }[]): Promise<unknown>
+  work(
+    name: string,
+    options: { readonly batchSize: number; readonly pollingIntervalSeconds: number },
+    handler: (jobs: readonly unknown[]) => Promise<void>,
+  ): Promise<string>
   stop(options: { readonly graceful: boolean; readonly wait: boolean }): Promise<void>
+}
+
+/** Of graphile-worker. */
+export interface GraphileWorker {
+  readonly Logger: new (factory: () => () => void) => object
+  makeWorkerUtils(options: {
+    readonly connectionString: string
+    readonly logger: object
+  }): Promise<{
+    migrate(): Promise<void>
+    addJobs(
+      jobs: readonly { readonly identifier: string; readonly payload: object }[],
+    ): Promise<unknown>
+    release(): unknown
+  }>
+  run(options: {
+    readonly connectionString: string
+    readonly preset: { readonly worker: object }
+    readonly noHandleSignals: boolean
+    readonly logger: object
+    readonly taskList: Readonly<Record<string, (payload: unknown) => Promise<void>>>
+  }): Promise<{ stop(): Promise<void> }>
 }
 
 /** Returns a stream that takes the lines of a COPY. */
@@ -44,5 +71,7 @@ export function createPgBoss(connectionString: string): PgBoss {
   })
   return boss
 }
+
+export const graphileWorker = (): GraphileWorker => requirePeer('graphile-worker') as GraphileWorker
 
 export const { from: copyFrom } = requirePeer('pg-copy-streams') as { from: CopyFrom }

@@ -1,10 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { startService } from '../../examples/workflow-service/app.js'
 import { wantsReceivers } from '../../examples/workflow-service/options.js'
-import {
-  type Received,
-  startWebhookReceiver,
-} from '../../examples/workflow-service/receivers/webhook-receiver.js'
+import type { Received } from '../../examples/workflow-service/receivers/received.js'
+import { startWebhookReceiver } from '../../examples/workflow-service/receivers/webhook-receiver.js'
 import { JSON_API, send } from '../support/http.js'
 
 it.each([
@@ -41,6 +39,17 @@ describe('the receivers of the demo', () => {
         async () => (await received()).includes('Shop &amp; &lt;b&gt;more&lt;/b&gt;'),
         { timeout: 50_000 },
       )
+      const refused = await send(service.url, '/api/projects/shop', {
+        method: 'PATCH',
+        user: 'eve',
+        headers: { 'content-type': JSON_API },
+        body: JSON.stringify({ data: { type: 'project', attributes: { name: 'Café “9”' } } }),
+      })
+      expect(refused.status).toBe(403)
+      await vi.waitUntil(async () => (await received()).includes('to ops@acme.example'), {
+        timeout: 50_000,
+      })
+      expect(await received()).toMatch(/mail: Failed: .*eve/)
     } finally {
       await service.close()
     }

@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa'
-import type { Received } from './webhook-receiver.js'
+import type { Received } from './received.js'
 
 const escape = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

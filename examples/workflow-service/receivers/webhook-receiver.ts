@@ -1,14 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
-
-/** A webhook or a mail that has arrived. */
-export interface Received {
-  readonly at: Date
-  readonly kind: 'webhook' | 'mail'
-  readonly title: string
-  readonly text: string
-}
+import type { Arrived } from './received.js'
 
 export interface WebhookReceiver {
   readonly url: string
@@ -24,7 +17,7 @@ interface SentEvent {
 /** Accepts the webhooks that are signed with the secret; others get 401. */
 export async function startWebhookReceiver(
   secret: string,
-  arrived: (received: Received) => void,
+  arrived: Arrived,
 ): Promise<WebhookReceiver> {
   const signatures = new Webhook(secret)
   const receive = (body: string, headers: Record<string, string>): number => {

@@ -240,6 +240,20 @@ describe('a subscription', () => {
     await expect.poll(() => receivedAt('/replayed'), WAIT).toBe(2)
   })
 
+  it('is replayed from a time if the chart is empty', async () => {
+    const { id } = (await find('everything'))!
+    const page = await open(`?range=1h&filter[username_eq]=nobody#subscriptions=${id}`)
+    const replay = panelOf(page).getByRole('region', { name: 'Replay' })
+    await replay.getByRole('radio', { name: 'A time', checked: true }).waitFor()
+    expect(await replay.getByRole('radio', { name: /^The chart/ }).count()).toBe(0)
+    await replay.getByLabel('A time').last().fill('2026-01-02T03:04:05')
+    const [request] = await Promise.all([
+      page.waitForRequest('**/replay'),
+      button(replay, 'Replay').click(),
+    ])
+    expect(request.postDataJSON()).toEqual({ meta: { from: '2026-01-02T03:04:05Z' } })
+  })
+
   it('shows parked events, which are delivered again or discarded', async () => {
     const { id } = await subscribed('parking', 'filter[type_eq]=none')
     const { events } = await host.audit.list('limit=3')

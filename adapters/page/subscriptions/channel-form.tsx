@@ -38,7 +38,8 @@ export function ChannelForm({ present, close = () => openPlace('channels') }: Ch
         <Choice
           label={words.channels.kind}
           name="kind"
-          value={kind}
+          chosen={kind.value}
+          choose={(name) => (kind.value = name)}
           options={kinds.map((name) => [name, kindText(name)])}
         />
       )}

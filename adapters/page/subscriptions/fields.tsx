@@ -67,12 +67,14 @@ export const NAME_PATTERN = '[a-z0-9_\\-]{1,63}'
 interface ChoiceProps<Value extends string> {
   readonly label: string
   readonly name: string
-  readonly value: Signal<Value>
+  readonly chosen: Value
+  readonly choose: (value: Value) => void
   readonly options: readonly (readonly [value: Value, text: string])[]
 }
 
 /** One of some options, as radio buttons. */
-export function Choice<Value extends string>({ label, name, value, options }: ChoiceProps<Value>) {
+export function Choice<Value extends string>(props: ChoiceProps<Value>) {
+  const { label, name, chosen, choose, options } = props
   return (
     <fieldset class="managed-choice">
       <legend>{label}</legend>
@@ -81,8 +83,8 @@ export function Choice<Value extends string>({ label, name, value, options }: Ch
           <input
             type="radio"
             name={name}
-            checked={value.value === option}
-            onChange={() => (value.value = option)}
+            checked={chosen === option}
+            onChange={() => choose(option)}
           />
           {text}
         </label>

@@ -43,7 +43,7 @@ export const managementTexts = {
   } satisfies Record<SubscriptionState, string>,
   /** Why a delivery failed. */
   faults: {
-    refused: 'no connection',
+    refused: 'refused',
     status: 'refused',
     timeout: 'no answer in time',
     network: 'network error',

@@ -34,11 +34,13 @@ export function Replay({ subscription }: { subscription: Subscription }) {
     ['time', words.time],
     ['beginning', words.beginning],
   ]
+  // The chart may have become empty, and skipped events may have been replayed.
+  const [chosen] = options.find(([option]) => option === from.value) ?? options[0]!
   const submit = onSubmit(
     () =>
       void run(async () => {
-        const chosen = times[from.value]()
-        await act('subscriptions', id, 'replay', chosen === undefined ? {} : { from: chosen })
+        const begin = times[chosen]()
+        await act('subscriptions', id, 'replay', begin === undefined ? {} : { from: begin })
         showNote(words.done)
       }),
   )
@@ -49,8 +51,14 @@ export function Replay({ subscription }: { subscription: Subscription }) {
         <p>
           {words.text} {words.chartHint}
         </p>
-        <Choice label={words.from} name="replay" value={from} options={options} />
-        {from.value === 'time' && (
+        <Choice
+          label={words.from}
+          name="replay"
+          chosen={chosen}
+          choose={(choice) => (from.value = choice)}
+          options={options}
+        />
+        {chosen === 'time' && (
           <TextField
             label={words.time}
             name="from"

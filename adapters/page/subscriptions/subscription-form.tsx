@@ -87,7 +87,8 @@ function useFrom() {
         <Choice
           label={words.from}
           name="begin"
-          value={from}
+          chosen={from.value}
+          choose={(begin) => (from.value = begin)}
           options={[
             ['now', words.fromNow],
             ['time', words.fromTime],
@@ -205,7 +206,8 @@ export function SubscriptionForm({
       <Choice
         label={words.whenStuck}
         name="when_stuck"
-        value={form.whenStuck}
+        chosen={form.whenStuck.value}
+        choose={(choice) => (form.whenStuck.value = choice)}
         options={[
           ['park', words.park],
           ['hold', words.hold],

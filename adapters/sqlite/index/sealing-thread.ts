@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { loadDriver } from '../connection/driver.js'
+import { loadDriverInThread } from '../connection/thread.js'
 import { pacerInThread } from './pacing.js'
 import { createRoundRunner, type RunnerOptions } from './round-runner.js'
 import type { FromThread, Order, ToThread } from './start-sealing-thread.js'
@@ -15,7 +15,7 @@ const post = (message: FromThread): void => port.postMessage(message)
 
 const options = workerData as RunnerOptions
 // Throws if the driver cannot be loaded in a thread; the main thread then builds the index.
-loadDriver(options.driver)
+loadDriverInThread(options.driver)
 const stored = createStoredBatches()
 const runner = createRoundRunner(options, pacerInThread, { lockWaitMs: LOCK_WAIT_MS, stored })
 

@@ -1,3 +1,4 @@
+import { pause } from '../../../src/async/pause.js'
 import { type StartOptions, startWriterThread, type WriterThread } from './start-writer-thread.js'
 
 /** A writer thread that is started in the background, and again after it has ended. */
@@ -20,6 +21,8 @@ const START_AFTER_MS = 50
 /** The pause before a thread replaces one that has ended. It doubles each time. */
 const RESTART_MS = 1000
 const MAX_RESTART_MS = 60_000
+/** How long `close` waits for a thread that is being started. */
+const MAX_START_MS = 2000
 
 const warn = (what: string, error: unknown): void => {
   const reason = error instanceof Error ? error.message : String(error)
@@ -27,7 +30,7 @@ const warn = (what: string, error: unknown): void => {
 }
 
 export function keepThread({ file, onThread, ...options }: KeptThreadOptions): KeptThread {
-  const closing = new AbortController()
+  let isClosing = false
   let thread: WriterThread | undefined
   let starting: Promise<boolean> | undefined
   let timer: NodeJS.Timeout | undefined
@@ -35,9 +38,14 @@ export function keepThread({ file, onThread, ...options }: KeptThreadOptions): K
 
   const tryStart = async (): Promise<boolean> => {
     try {
-      thread = await startWriterThread({ ...options, file: file() }, closing.signal)
+      const started = await startWriterThread({ ...options, file: file() })
+      if (isClosing) {
+        await started.close()
+        return false
+      }
+      thread = started
     } catch (error) {
-      if (!closing.signal.aborted)
+      if (!isClosing)
         warn('the SQLite store writes in the main thread because its thread cannot start', error)
       return false
     }
@@ -56,7 +64,7 @@ export function keepThread({ file, onThread, ...options }: KeptThreadOptions): K
     thread = undefined
     onThread(undefined)
     starting = undefined
-    if (closing.signal.aborted) return
+    if (isClosing) return
     warn('the writer thread of the SQLite store has ended, and is started again', reason)
     startLater(restartMs)
     restartMs = Math.min(2 * restartMs, MAX_RESTART_MS)
@@ -68,8 +76,10 @@ export function keepThread({ file, onThread, ...options }: KeptThreadOptions): K
     start,
     async close() {
       clearTimeout(timer)
-      closing.abort()
-      await starting
+      isClosing = true
+      const waiting = new AbortController()
+      await Promise.race([starting, pause(MAX_START_MS, waiting.signal)])
+      waiting.abort()
       await thread?.close()
     },
   }

@@ -47,11 +47,13 @@ const CLOSE_MS = 2000
 export const writerThreadFile = (): URL => threadFile(import.meta.url, 'writer-thread')
 
 /** Starts a thread that keeps the process alive only while a caller waits. Rejects as `startThread` does. */
-export async function startWriterThread(
-  { file, clock, onDamage, ...options }: StartOptions,
-  signal: AbortSignal,
-): Promise<WriterThread> {
-  const { worker, ended } = await startThread(file, options satisfies WriterThreadOptions, signal)
+export async function startWriterThread({
+  file,
+  clock,
+  onDamage,
+  ...options
+}: StartOptions): Promise<WriterThread> {
+  const { worker, ended } = await startThread(file, options satisfies WriterThreadOptions)
   const calls = createThreadCalls(
     {
       post: (message, transfer) => worker.postMessage(message satisfies ToThread, transfer),

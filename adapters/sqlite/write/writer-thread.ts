@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { createConnection, type WriteOptions } from '../connection/connection.js'
 import { openDatabase } from '../connection/database.js'
-import { loadDriver } from '../connection/driver.js'
 import { watchFile } from '../connection/file.js'
+import { loadDriverInThread } from '../connection/thread.js'
 import { createTables } from '../schema/tables.js'
 import type { Appended } from './append.js'
 import { type SharedCaller, sharedCaller } from './call-state.js'
@@ -28,7 +28,7 @@ const checkFile = (id: string): void => {
   throw new Error(`${options.filename} is not the file any more that the store has opened`)
 }
 checkFile(watchFile(options.filename).id)
-const driver = loadDriver(options.driver)
+const driver = loadDriverInThread(options.driver)
 const database = openDatabase(options.filename, () => {}, {
   mustExist: true,
   driver,

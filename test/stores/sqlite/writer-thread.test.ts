@@ -377,6 +377,20 @@ describe('the thread', () => {
     expect(typesInFile()).toHaveLength(count)
   })
 
+  it('has ended when the store is closed while it starts', async () => {
+    const { store, startWriter } = createSqliteStore({ filename })
+    const starting = startWriter()
+    await store.close()
+    expect(await starting).toBe(false)
+  })
+
+  it('loads its driver before a process ends that exits meanwhile', async () => {
+    const files = [temp.file('begun'), temp.file('loaded')]
+    const child = runScript('test/stores/sqlite/loading-child.ts', files)
+    expect(await child.ended).toBe(0)
+    expect(files.map((file) => fs.existsSync(file))).toEqual([true, true])
+  })
+
   it('is refused by another name', () => {
     expect(() => createSqliteStore({ filename, writer: 'process' as never })).toThrow(
       expect.objectContaining({ code: 'INVALID_OPTION' }),

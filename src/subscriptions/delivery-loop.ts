@@ -161,7 +161,8 @@ class Loop implements DeliveryLoop {
 
   #grown(): void {
     this.#passed()
-    this.#wake()
+    // Most pages of a selective filter are empty.
+    if (this.#buffer.events.length > 0 || this.#cursor.failure) this.#wake()
   }
 
   /** Number of the events that make the next batch. */

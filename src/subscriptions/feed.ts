@@ -1,7 +1,6 @@
 import type { AuditEvent } from '../event/event.js'
-import { filterInTurns } from '../filter/time-slices.js'
-import type { TailFilter } from '../tail/poll.js'
 import type { Batch } from '../tail/ring.js'
+import type { FilterSelections, KeyedFilter } from '../tail/selections.js'
 import type { SharedTail, View } from '../tail/shared-tail.js'
 
 export interface SizedEvent {
@@ -25,18 +24,36 @@ export interface FeedOptions {
   readonly isMeasured: boolean
 }
 
+/** Which events a subscription gets. */
+export interface FeedFilter extends KeyedFilter {
+  /** True for a matching event that this subscription does not get. Others with the same key may get it. */
+  readonly isLeftOut: (event: AuditEvent) => boolean
+}
+
+/** The log, and the selections that the subscriptions of a process share. */
+export interface FeedSource {
+  readonly tail: SharedTail
+  readonly selections: FilterSelections
+}
+
 /** Makes pages also of events that do not match, so that a position can pass them. */
-function viewOf(filter: TailFilter, isMeasured: boolean): View<FeedPage> {
+function viewOf(
+  filter: FeedFilter,
+  selections: FilterSelections,
+  isMeasured: boolean,
+): View<FeedPage> {
+  const { where, matches, isLeftOut } = filter
   const sized = (event: AuditEvent): SizedEvent => ({
     event,
     bytes: isMeasured ? Buffer.byteLength(JSON.stringify(event)) : 0,
   })
   return {
-    ...filter,
-    async ofBatch({ entries, last }: Batch, position) {
-      const later = entries.filter(({ event }) => event.created_at > position)
-      const matching = await filterInTurns(later, ({ event }) => filter.matches(event))
-      return { events: matching.map(({ event }) => sized(event)), position: last }
+    where,
+    matches: (event) => !isLeftOut(event) && matches(event),
+    async ofBatch(batch: Batch, position) {
+      const matching = await selections.of(batch, filter, position)
+      const events = matching.flatMap(({ event }) => (isLeftOut(event) ? [] : [sized(event)]))
+      return { events, position: batch.last }
     },
     ofEvents(events) {
       if (events.length === 0) return []
@@ -47,9 +64,9 @@ function viewOf(filter: TailFilter, isMeasured: boolean): View<FeedPage> {
 
 /** The matching events after a position, until the signal aborts. Events of the last seconds are frozen. */
 export async function* readFeed(
-  tail: SharedTail,
-  filter: TailFilter,
+  { tail, selections }: FeedSource,
+  filter: FeedFilter,
   { isMeasured, ...options }: FeedOptions,
 ): AsyncGenerator<FeedPage, void, void> {
-  yield* await tail.read(viewOf(filter, isMeasured), options)
+  yield* await tail.read(viewOf(filter, selections, isMeasured), options)
 }

@@ -4,11 +4,11 @@ import type { EventTypes } from '../event/event-types.js'
 import { bothOf } from '../filter/ast.js'
 import { compileFilterInSteps } from '../filter/evaluate.js'
 import type { EventStore } from '../store/store.js'
-import type { TailFilter } from '../tail/poll.js'
+import { createFilterSelections, type FilterSelections } from '../tail/selections.js'
 import type { SharedTail } from '../tail/shared-tail.js'
 import { type Checkpoints, saveCursors } from './checkpoints.js'
 import { type DeliveryLoop, type DeliveryLoopOptions, startDeliveryLoop } from './delivery-loop.js'
-import { readFeed } from './feed.js'
+import { type FeedFilter, readFeed } from './feed.js'
 import { LIVENESS_MS } from './heartbeat.js'
 import { isOwnOutcome, type Outcomes } from './outcomes.js'
 import type { OpenChannel, OpenChannels } from './open-channels.js'
@@ -72,11 +72,15 @@ const textOf = (rights: OwnerRights): string =>
   rights.error ? 'error' : JSON.stringify(rights.where ?? null)
 
 /** The matching events, without those about deliveries of the subscription itself. Throws if the filter cannot be read. */
-function filterOf({ id, filter }: Subscription, rights: OwnerRights): TailFilter {
+function filterOf({ id, filter }: Subscription, rights: OwnerRights): FeedFilter {
   if (rights.error) throw rights.error
   const where = bothOf(parseFilter(filter), rights.where)
-  const matches = compileFilterInSteps(where)
-  return { where, matches: (event) => !isOwnOutcome(event, id) && matches(event) }
+  return {
+    key: where ? JSON.stringify(where) : '',
+    where,
+    matches: compileFilterInSteps(where),
+    isLeftOut: (event) => isOwnOutcome(event, id),
+  }
 }
 
 /** True if the loop delivers the subscription as it is to be delivered. */
@@ -95,6 +99,7 @@ function isCurrent({ loop, open, rights }: Running, wanted: Wanted | undefined):
 export function createRunningLoops(options: RunningLoopsOptions): RunningLoops {
   const { store, channels, checkpoints, rights } = options
   const running = new Map<string, Running>()
+  const selections = createFilterSelections()
   /** The rights with which a subscription was found to be broken. */
   const broken = new Map<string, Wanted>()
 
@@ -130,7 +135,7 @@ export function createRunningLoops(options: RunningLoopsOptions): RunningLoops {
     const { broken: wasBroken, ...cursor } = found
     if (wasBroken && !(await saveCursor(options, wanted, cursor))) return
     if (ownership.epochOf(channel) !== epoch) return
-    const loopOptions = loopOptionsOf(options, { ...wanted, filter, cursor })
+    const loopOptions = loopOptionsOf(options, { ...wanted, filter, selections, cursor })
     // Not in the context of the call that resumes the subscription.
     const loop = runOutside(() =>
       startDeliveryLoop({
@@ -185,7 +190,7 @@ async function readFilter(
   options: RunningLoopsOptions,
   wanted: Wanted,
   cursor: CursorState,
-): Promise<TailFilter | undefined> {
+): Promise<FeedFilter | undefined> {
   const subscription = publicSubscription(wanted.stored)
   try {
     return filterOf(subscription, wanted.rights)
@@ -213,8 +218,13 @@ function loopOptionsOf(
     open,
     epoch,
     filter,
+    selections,
     cursor,
-  }: Wanted & { readonly filter: TailFilter; readonly cursor: CursorState },
+  }: Wanted & {
+    readonly filter: FeedFilter
+    readonly selections: FilterSelections
+    readonly cursor: CursorState
+  },
 ): Omit<DeliveryLoopOptions, 'ended'> {
   const { epochOf, isAlive, now } = ownership()
   const { channel, enabled, waitForRate } = open
@@ -226,7 +236,7 @@ function loopOptionsOf(
     types,
     epoch,
     cursor,
-    readFeed: (feed) => readFeed(tail, filter, feed),
+    readFeed: (feed) => readFeed({ tail, selections }, filter, feed),
     checkpoints,
     outcomes,
     waitForRate,

@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import type { Batch, RingEntry } from './ring.js'
+import { filterInTurns } from '../filter/time-slices.js'
+import type { TailFilter } from './poll.js'
+import { type Batch, bytesOf, type RingEntry } from './ring.js'
 
 /** What readers of a view select from a batch. */
 export interface Selections<View, Selection> {
@@ -53,3 +55,21 @@ export function createSelections<View extends { readonly key: string }, Selectio
     },
   }
 }
+
+export interface KeyedFilter extends TailFilter {
+  /** Equal for equal filters. */
+  readonly key: string
+}
+
+/** The matching entries of a batch. */
+export type FilterSelections = Selections<KeyedFilter, readonly RingEntry[]>
+
+// Bounds the events that are kept for readers with the same filter.
+const SHARED_BYTES = 4 * 1_048_576
+
+export const createFilterSelections = (): FilterSelections =>
+  createSelections({
+    select: (entries, { matches }) => filterInTurns(entries, ({ event }) => matches(event)),
+    sizeOf: (entries) => bytesOf(entries) + 1,
+    maxSize: SHARED_BYTES,
+  })

@@ -2,12 +2,10 @@ import { AuditLogError, throwIfAborted, untilAborted } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import type { EventQuery, Grouping } from '../filter/ast.js'
 import { compileFilterInSteps } from '../filter/evaluate.js'
-import { filterInTurns } from '../filter/time-slices.js'
 import { createChangeTracker, type EventChange } from './changes.js'
 import { followChanges } from './follow-changes.js'
-import type { TailFilter } from './poll.js'
-import { type Batch, bytesOf, type RingEntry } from './ring.js'
-import { createSelections, type Selections } from './selections.js'
+import type { Batch } from './ring.js'
+import { createFilterSelections, type FilterSelections, type KeyedFilter } from './selections.js'
 import type { SharedTail } from './shared-tail.js'
 import type { WaitOptions } from '../store/store.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
@@ -47,25 +45,10 @@ export interface Tails {
   tail(readQuery: () => EventQuery, options: TailOptions): EventTail<AuditEvent | EventChange>
 }
 
-interface KeyedFilter extends TailFilter {
-  /** Equal for equal filters. */
-  readonly key: string
-}
-
 interface Opened {
   readonly filter: KeyedFilter
   readonly position: string
 }
-
-// Bounds the events that are kept for tails with the same filter.
-const SHARED_BYTES = 4 * 1_048_576
-
-const selectMatching = (
-  entries: readonly RingEntry[],
-  { matches }: TailFilter,
-): Promise<readonly RingEntry[]> => filterInTurns(entries, ({ event }) => matches(event))
-
-type FilterSelections = Selections<KeyedFilter, readonly RingEntry[]>
 
 interface Reading extends Opened {
   readonly shared: SharedTail
@@ -113,11 +96,7 @@ const readChanges = (
   })
 
 export function createTails(shared: SharedTail): Tails {
-  const selections = createSelections<KeyedFilter, readonly RingEntry[]>({
-    select: selectMatching,
-    sizeOf: (entries) => bytesOf(entries) + 1,
-    maxSize: SHARED_BYTES,
-  })
+  const selections = createFilterSelections()
 
   const open = async (
     readQuery: () => EventQuery,

@@ -53,6 +53,8 @@ export function createPost(agents: Agents = createAgents()): Post {
         }
         const sent = REQUESTS[protocol](url, options, resolve)
         sent.on('error', reject)
+        // A receiver that switches to another protocol ends the request without an error.
+        sent.on('close', () => reject(new Error('the connection was closed')))
         sent.end(body)
       })
       await skip(response)

@@ -1,3 +1,4 @@
+import net from 'node:net'
 import { AuditLog, type AuditEvent } from 'daybook'
 import { webhook, type WebhookOptions } from 'daybook/channels'
 import { memoryStore } from 'daybook/memory'
@@ -172,6 +173,22 @@ describe('a webhook', () => {
       const fault = await faultOf(send({ url, secret: SECRET }, [event(1)]))
       expect(fault.kind).toBe('network')
     }
+  })
+
+  it('fails if the receiver switches to another protocol', async () => {
+    const server = net.createServer((socket) => {
+      socket.on('error', () => {})
+      socket.once('data', () =>
+        socket.write(
+          'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
+        ),
+      )
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as net.AddressInfo).port}/`
+    const fault = await faultOf(send({ url, secret: SECRET, timeoutMs: 1000 }, [event(1)]))
+    await new Promise((resolve) => server.close(resolve))
+    expect(fault).toMatchObject({ kind: 'network' })
   })
 
   it('ends when its signal aborts', async () => {

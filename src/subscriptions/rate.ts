@@ -1,6 +1,6 @@
 import { milliseconds } from 'date-fns/milliseconds'
 import { pause } from '../async/pause.js'
-import { throwIfAborted } from '../errors.js'
+import { throwIfAborted, untilAborted } from '../errors.js'
 import type { Channel } from './channel.js'
 
 /** Resolves when the next delivery to the channel may begin. Rejects with `ABORTED` if the signal aborts. */
@@ -11,15 +11,21 @@ export function createRate(rate: Channel['rate']): WaitForRate {
   if (!rate) return async () => {}
   const { count } = rate
   const periodMs = milliseconds(rate.per)
-  /** When the last `count` deliveries began, or will begin. */
+  /** When the last `count` deliveries began. */
   const begun: number[] = []
-  return async (signal) => {
-    const free = begun.length < count ? -Infinity : begun.shift()! + periodMs
-    // Taken before the wait, so that a later call waits for the next place.
-    const at = Math.max(performance.now(), free)
-    begun.push(at)
+  const begin = async (signal: AbortSignal): Promise<void> => {
+    const at = begun.length < count ? -Infinity : begun[0]! + periodMs
     const ms = at - performance.now()
     if (ms > 0) await pause(Math.ceil(ms), signal)
+    // One that is aborted does not count.
     throwIfAborted(signal)
+    if (begun.length >= count) begun.shift()
+    begun.push(Math.max(performance.now(), at))
+  }
+  let last: Promise<void> = Promise.resolve()
+  return (signal) => {
+    const turn = last.then(() => begin(signal))
+    last = turn.catch(() => {})
+    return untilAborted(turn, signal)
   }
 }

@@ -76,7 +76,9 @@ export function createChannelRegistry(change: ChangeDefinitions): ChannelRegistr
         if (!isSame(stored, before)) return { writes: NOTHING, result: false }
         checkName(present, id, after.name)
         if (after.name !== before.name) checkUnused(present, before.name)
-        return { writes: oneWrite(id, after), result: true }
+        const writes = oneWrite(id, after)
+        if (after.name !== before.name) writes.set(keyOf('lease', before.name), () => undefined)
+        return { writes, result: true }
       }, options),
     remove: (id, options) =>
       change((present) => {

@@ -206,6 +206,17 @@ describe('a channel that is created at run time', () => {
       await expect(call).rejects.toMatchObject({ code: 'UNKNOWN_CHANNEL' })
   })
 
+  it('leaves no lease behind when it is renamed', async () => {
+    const audit = openTopics()
+    const { channel } = await createOps(audit)
+    const leases = async (): Promise<string[]> =>
+      (await store.readStates('lease:', { limit: 10 })).map(([key]) => key)
+    await until(async () => (await leases()).includes('lease:ops'))
+    await audit.subscriptions.channels.update(channel.id, { name: 'other' })
+    await until(async () => (await leases()).includes('lease:other'))
+    expect(await leases()).toEqual(['lease:other'])
+  })
+
   it('makes a subscription unowned while no process has its kind, and broken while no key decrypts its secrets', async () => {
     await openOps()
     await closeAll()

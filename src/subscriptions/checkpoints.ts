@@ -28,12 +28,13 @@ export type Saved =
   | 'saved'
   /** Another process has the channel. */
   | 'lost'
-  /** The cursor was put elsewhere, or removed. */
+  /** The cursor was put elsewhere, or removed, or another loop of this process has moved it further. */
   | 'moved'
 
 /**
  * Stores cursors in one transaction. Each is stored only if the lease of its channel still has its epoch, and nothing
- * else has moved it. So a process that was suspended while another one took over cannot put a cursor back.
+ * else has moved it. So neither a process that was suspended while another one took over can put a cursor back, nor a delivery
+ * that ends long after its loop was stopped.
  */
 export async function saveCursors(
   store: EventStore,
@@ -54,8 +55,9 @@ export async function saveCursors(
     (states) => {
       for (const { id, channel, epoch, cursor, parked } of moving) {
         const key = keyOf('cursor', id)
+        const stored = states.get(key) as CursorState | undefined
         const isMoved =
-          (states.get(key) as CursorState | undefined)?.generation !== cursor.generation
+          stored?.generation !== cursor.generation || stored.position > cursor.position
         if ((states.get(keyOf('lease', channel)) as LeaseState | undefined)?.epoch !== epoch)
           saved.set(id, 'lost')
         else if (isMoved) saved.set(id, 'moved')

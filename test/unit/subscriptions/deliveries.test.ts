@@ -152,6 +152,35 @@ describe('a subscription', () => {
       expect(times[n]! - times[n - 2]!).toBeGreaterThanOrEqual(10_000)
   })
 
+  it('keeps its position if a delivery from before a change ends after later ones', async () => {
+    let answer = (): void => {}
+    // Goes on though its signal aborts.
+    const first = new Promise<void>((resolve) => (answer = resolve))
+    const channel = recordingChannel(() => channel.deliveries.length === 1 && first)
+    const audit = open(shared(store), { channels: { search: channel } })
+    const { id } = await audit.subscriptions.create({
+      name: 'numbers',
+      channel: 'search',
+      filter: NUMBERS,
+    })
+    await recordNumbers(audit, 1, 1)
+    await until(() => channel.deliveries.length === 1)
+    await recordNumbers(audit, 2, 10)
+    let isChanged = false
+    void audit.subscriptions.update(id, { retain: null }).then(() => (isChanged = true))
+    await until(() => isChanged)
+    await until(() => channel.accepted().includes(10))
+    const stored = async () => (await store.readStates('cursor:', { limit: 1 }))[0]![1]
+    await advance(10_000)
+    const before = await stored()
+    answer()
+    await advance(10_000)
+    expect(await stored()).toEqual(before)
+    await recordNumbers(audit, 11, 11)
+    await until(() => channel.accepted().includes(11))
+    expect(channel.accepted()).toEqual([...numbers(1, 10), 1, 11])
+  })
+
   it('runs without the actor of the call that created it', async () => {
     const actors: unknown[] = []
     const channel = recordingChannel(() => actors.push(currentActor()))

@@ -46,9 +46,10 @@ export function explainRepeats(
   for (const repeat of repeats) {
     const { key, first, again } = repeat
     const reason = interruptions.findLast(explains(repeat))
+    // The time may be from before the suspension: a process may be suspended before it has written the arrival down.
     const suspension = interruptions.findLast(
-      ({ process, signal, to }) =>
-        signal === 'SIGSTOP' && process === again.process && to <= again.at,
+      ({ process, signal, from }) =>
+        signal === 'SIGSTOP' && process === again.process && from - UNDER_WAY_MS <= again.at,
     )
     if (reason) found.set(reason, [...(found.get(reason) ?? []), repeat])
     else if (suspension && (finished.get(suspension) ?? again) === again)

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { AuditLogError } from '../errors.js'
+import type { AuditEvent } from '../event/event.js'
+import type { Grouping } from '../filter/ast.js'
 import { compileFilter } from '../filter/evaluate.js'
 import type { WaitOptions } from '../store/store.js'
 import { type Definitions, readDefinitions } from './definitions.js'
@@ -173,10 +175,21 @@ async function skippedSince(
   })
 }
 
+/** What the owner may see now. Throws `CHANNEL_UNAVAILABLE` if that cannot be read. */
+async function visibleTo(
+  { rights }: Management,
+  { owner }: Subscription,
+): Promise<Grouping | undefined> {
+  const owned = await rights.ask(owner)
+  if (!owned.error) return owned.where
+  const message = `the rights of ${owner} cannot be read`
+  throw new AuditLogError('CHANNEL_UNAVAILABLE', message, { cause: owned.error })
+}
+
 export function createParked(
   management: Management,
 ): Pick<Subscriptions, 'parked' | 'redrive' | 'discard'> {
-  const { store, check, types, outcomes, rights } = management
+  const { store, check, types, outcomes } = management
   return {
     async parked(id, given = {}) {
       check(given.signal)
@@ -190,12 +203,13 @@ export function createParked(
       if (!open) throw unavailable(subscription.channel)
       if (!open.enabled)
         throw new AuditLogError('CHANNEL_UNAVAILABLE', `the channel ${open.name} is disabled`)
-      const owned = await rights.ask(subscription.owner)
-      if (owned.error) {
-        const message = `the rights of ${subscription.owner} cannot be read`
-        throw new AuditLogError('CHANNEL_UNAVAILABLE', message, { cause: owned.error })
+      await visibleTo(management, subscription)
+      const mayDeliver = async (event: AuditEvent): Promise<boolean> => {
+        if (management.channels.get(open.name) !== open)
+          throw new AuditLogError('CHANNEL_UNAVAILABLE', `the channel ${open.name} has changed`)
+        const where = await visibleTo(management, subscription)
+        return compileFilter(where)(event)
       }
-      const mayDeliver = compileFilter(owned.where)
       const { channel, waitForRate } = open
       const target = { subscription, channel, types, waitForRate, outcomes, mayDeliver }
       const data = { delivered: 0, failed: 0, missed: 0 }

@@ -38,7 +38,8 @@ export interface Subscriptions {
   parked(id: string, options?: ParkedOptions): Promise<readonly Parked[]>
   /**
    * Delivers parked events again, all or those with these ids, from this process and out of order.
-   * `CHANNEL_UNAVAILABLE` if this process cannot deliver to the channel, or if it is disabled.
+   * `CHANNEL_UNAVAILABLE` if this process cannot deliver to the channel, or if it is disabled; also if it is changed or disabled
+   * meanwhile: then the rest stays parked.
    */
   redrive(id: string, which: 'all' | readonly string[], options?: ManageOptions): Promise<Redriven>
   /** Forgets parked events. Returns how many there were. */

@@ -133,8 +133,11 @@ export async function discardParked(
 export interface RedriveTarget extends DeliveryTarget {
   readonly waitForRate: WaitForRate
   readonly outcomes: Outcomes
-  /** False for an event that the owner of the subscription may no longer see. */
-  readonly mayDeliver: (event: AuditEvent) => boolean
+  /**
+   * Asked before each event, because a redrive may take long. False for an event that the owner of the subscription may no longer
+   * see. Rejects if nothing more is to be delivered.
+   */
+  readonly mayDeliver: (event: AuditEvent) => Promise<boolean>
 }
 
 /**
@@ -151,12 +154,15 @@ export async function* redriveParked(
   const { id } = subscription
   for (const one of await choose(store, id, which, { signal })) {
     const event = await store.get(one.event_id, { signal })
-    if (!event || !mayDeliver(event)) {
+    if (event) await waitForRate(signal)
+    const key = parkedKey(id, one.created_at)
+    // Another call has delivered or discarded it meanwhile.
+    if (!(await readState(store, key, { signal }))) continue
+    if (!event || !(await mayDeliver(event))) {
       await unpark(store, id, one, { signal })
       yield 'missed'
       continue
     }
-    await waitForRate(signal)
     const attempts = one.attempts + 1
     const { error, reports } = await attemptDelivery(target, [event], attempts, signal)
     outcomes.reported(subscription, [event], reports)
@@ -172,7 +178,7 @@ export async function* redriveParked(
       error: message,
       last_error: lastErrorOf({ kind, status }, now),
     })
-    await changeParked(store, parkedKey(id, one.created_at), changed, {})
+    await changeParked(store, key, changed, {})
     yield 'failed'
   }
 }

@@ -524,6 +524,62 @@ describe('parked events', () => {
   })
 })
 
+describe('a redrive under way', () => {
+  /** Redrives two events. Something happens while the first one is delivered. */
+  async function redriveTwo(happen: (audit: AuditLog, id: string) => Promise<unknown>) {
+    let isBroken = true
+    let happened: Promise<unknown> | undefined
+    const channel = recordingChannel(
+      () => {
+        if (isBroken) throw new DeliveryError('rendering', 'no template', { permanent: true })
+        happened ??= happen(audit, id)
+        return happened
+      },
+      { batch: { maxEvents: 1 } },
+    )
+    const audit = open(shared(store), {
+      channels: { search: channel },
+      visible: (owner) => (rights.has(owner) ? 'all' : { username_eq: 'nobody' }),
+    })
+    const definition = { name: 'numbers', channel: 'search', filter: NUMBERS, owner: 'ann' }
+    const { id } = await audit.subscriptions.create(definition)
+    await recordNumbers(audit, 1, 2)
+    await until(async () => (await audit.subscriptions.parked(id)).length === 2)
+    isBroken = false
+    return { audit, id, channel, redriven: audit.subscriptions.redrive(id, 'all') }
+  }
+  let rights: Set<string>
+  beforeEach(() => (rights = new Set(['ann'])))
+
+  it('does not deliver what is discarded meanwhile', async () => {
+    const { channel, redriven } = await redriveTwo(async (audit, id) => {
+      const [, second] = await audit.subscriptions.parked(id)
+      await audit.subscriptions.discard(id, [second!.event_id])
+    })
+    expect(await redriven).toEqual({ delivered: 1, failed: 0, missed: 0 })
+    expect(channel.accepted()).toEqual([1])
+  })
+
+  it('does not deliver what the owner may no longer see', async () => {
+    const { channel, redriven } = await redriveTwo(async () => rights.clear())
+    expect(await redriven).toEqual({ delivered: 1, failed: 0, missed: 1 })
+    expect(channel.accepted()).toEqual([1])
+  })
+
+  it('ends when the channel is disabled, and records what it has delivered', async () => {
+    const { audit, id, channel, redriven } = await redriveTwo(async (log) => {
+      const [search] = await log.subscriptions.channels.list()
+      await log.subscriptions.channels.disable(search!.id)
+    })
+    await expect(redriven).rejects.toMatchObject({ code: 'CHANNEL_UNAVAILABLE' })
+    expect(channel.accepted()).toEqual([1])
+    expect(await audit.subscriptions.parked(id)).toHaveLength(1)
+    expect(await recorded(audit, 'api:subscriptions:redrive')).toMatchObject([
+      { attributes: { delivered: 1, failed: 0, missed: 0 } },
+    ])
+  })
+})
+
 describe('the number of parked events', () => {
   it('stays right when they are parked again after a replay, and when two discard them at once', async () => {
     const channel = recordingChannel(

@@ -114,13 +114,15 @@ export interface Disabling extends ManageOptions {
   readonly reason: string | null
   /** The channel as it was found. */
   readonly found: ChannelState
+  /** False if the channel has changed, and the reason does not apply any more. @default always true */
+  readonly isStill?: (stored: ChannelState) => boolean
 }
 
 /** A channel that is disabled already keeps its reason. */
 export async function disableChannel(
   management: Management,
   id: string,
-  { found, reason, ...given }: Disabling,
+  { found, reason, isStill = () => true, ...given }: Disabling,
 ): Promise<NotificationChannel> {
   let after = found
   const isChanged = await management.channelRegistry.switch(
@@ -128,7 +130,8 @@ export async function disableChannel(
     (stored) => {
       if (!stored && !found.in_code) throw unknownChannel(id)
       const present = stored ?? found
-      after = present.enabled ? { ...present, enabled: false, disabled_reason: reason } : present
+      const isDue = present.enabled && isStill(present)
+      after = isDue ? { ...present, enabled: false, disabled_reason: reason } : present
       return after
     },
     given,

@@ -12,6 +12,8 @@ export interface OpenChannel {
   readonly kind: string
   readonly in_code: boolean
   readonly enabled: boolean
+  /** What it was opened from; `undefined` for a channel in code. */
+  readonly setup: string | undefined
   readonly channel: Channel
   readonly waitForRate: WaitForRate
 }
@@ -43,6 +45,10 @@ interface Opened {
   readonly open: OpenChannel | undefined
 }
 
+/** The parts of the state that a channel is opened from. */
+export const setupOf = ({ name, kind, config, sealed }: ChannelState): string =>
+  JSON.stringify([name, kind, config, sealed])
+
 const sameUnless = (present: OpenChannel, enabled: boolean): OpenChannel =>
   present.enabled === enabled ? present : { ...present, enabled }
 
@@ -53,7 +59,9 @@ export function createOpenChannels(options: OpenChannelsOptions): OpenChannels {
       const id = channelIdOfName(name)
       const waitForRate = createRate(channel.rate)
       const kind = kindOf(channel)
-      return [name, { id, name, kind, in_code: true, enabled: true, channel, waitForRate }]
+      const enabled = true
+      const about = { id, name, kind, in_code: true, enabled, setup: undefined }
+      return [name, { ...about, channel, waitForRate }]
     }),
   )
   /** By id. */
@@ -66,15 +74,15 @@ export function createOpenChannels(options: OpenChannelsOptions): OpenChannels {
       const channel = kinds[kind]!.open({ config, secrets: seals.open(id, sealed) })
       checkChannel(name, channel)
       const waitForRate = createRate(channel.rate)
-      return { id, name, kind, in_code: false, enabled, channel, waitForRate }
+      const setup = setupOf(state)
+      return { id, name, kind, in_code: false, enabled, setup, channel, waitForRate }
     } catch (error) {
       broken(state, error as Error)
       return undefined
     }
   }
   const reopen = (id: string, state: ChannelState): Opened => {
-    const { name, kind, config, sealed } = state
-    const setup = JSON.stringify([name, kind, config, sealed])
+    const setup = setupOf(state)
     const last = opened.get(id)
     if (last?.setup !== setup) return { setup, state, open: open(id, state) }
     return { setup, state, open: last.open && sameUnless(last.open, state.enabled) }

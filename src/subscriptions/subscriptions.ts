@@ -14,11 +14,17 @@ import type { Management } from './manage.js'
 import { createChannels, disableChannel } from './manage-channels.js'
 import { createControls, createDefinitions, createParked } from './manage-subscriptions.js'
 import type { Subscriptions } from './methods.js'
-import { createOpenChannels, type OpenChannel, type OpenChannels } from './open-channels.js'
+import {
+  createOpenChannels,
+  type OpenChannel,
+  type OpenChannels,
+  setupOf,
+} from './open-channels.js'
 import { createOutcomes, type Outcomes, type RecordOutcome } from './outcomes.js'
 import { createRegistry, type Registry, startPosition } from './registry.js'
 import { createRights } from './rights.js'
 import { createSeals } from './seals.js'
+import type { ChannelState } from './states.js'
 import { readStatus } from './status.js'
 import type { Subscription, SubscriptionOptions } from './subscription.js'
 
@@ -117,14 +123,15 @@ export function createSubscriptions(
   }
 }
 
-/** Disables a channel whose receiver is gone. */
+/** Disables a channel whose receiver is gone, unless it has been given another one meanwhile. */
 async function disableGone(
   management: Management,
-  { id, name, kind, in_code }: OpenChannel,
+  { id, name, kind, in_code, setup }: OpenChannel,
   reason: string,
 ): Promise<void> {
   const found = { name, kind, config: {}, enabled: true, disabled_reason: null, in_code }
-  await disableChannel(management, id, { found, reason, username: null })
+  const isStill = (stored: ChannelState): boolean => in_code || setupOf(stored) === setup
+  await disableChannel(management, id, { found, reason, username: null, isStill })
 }
 
 type StartContext = SubscriptionsContext & {

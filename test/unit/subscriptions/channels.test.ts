@@ -413,6 +413,26 @@ describe('a channel that is disabled', () => {
       code: 'CHANNEL_UNAVAILABLE',
     })
   })
+
+  it('stays enabled if a receiver is gone that another process has replaced meanwhile', async () => {
+    let answer = (): void => {}
+    const waiting = new Promise<void>((resolve) => (answer = resolve))
+    const topics: string[] = []
+    const kind = topicKind(async (topic) => {
+      topics.push(topic)
+      if (topic === 'new') return
+      await waiting
+      throw new DeliveryError('status', 'responded with 410', { status: 410 })
+    })
+    const { audit, channel } = await openOps({ kinds: { topic: kind } })
+    await recordNumbers(audit, 1, 1)
+    await until(() => topics.includes('ops'))
+    const manager = openTopics({ deliver: false })
+    await manager.subscriptions.channels.update(channel.id, { config: { topic: 'new' } })
+    answer()
+    await until(() => topics.includes('new'))
+    expect(await manager.subscriptions.channels.get(channel.id)).toMatchObject({ enabled: true })
+  })
 })
 
 describe('a test', () => {

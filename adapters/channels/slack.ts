@@ -26,7 +26,7 @@ const sentences: Render = (events, { sentence }) => ({
 
 /**
  * A channel that posts messages to Slack, or to a service with the same interface. In sentences `&`, `<` and `>` are escaped,
- * so an event can neither mention a person or a channel nor add a link. The position is stored after each message. The URL is trusted
+ * so in Slack an event can neither mention a person or a channel nor add a link. The position is stored after each message. The URL is trusted
  * as it is part of the code. Throws `INVALID_OPTION`.
  */
 export function slack(options: SlackOptions): Channel {

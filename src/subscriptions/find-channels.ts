@@ -43,14 +43,13 @@ export async function readCodeChannels(
   )
 }
 
-/** All channels by id. Of a channel in code that no process has any more nothing is shown. */
+/** All channels by id, with disabled ones in code that no process has any more: they keep their names until they are enabled. */
 export async function readChannels(
   management: Management,
   { signal }: WaitOptions,
 ): Promise<ReadonlyMap<string, ChannelState>> {
   const { channels } = await readDefinitions(management.store, { signal })
-  const created = [...channels].filter(([, { in_code }]) => !in_code)
-  return new Map([...(await readCodeChannels(management, channels, signal)), ...created])
+  return new Map([...(await readCodeChannels(management, channels, signal)), ...channels])
 }
 
 /** Throws `UNKNOWN_CHANNEL`. */

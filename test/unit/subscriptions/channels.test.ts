@@ -294,6 +294,20 @@ describe('a channel in code', () => {
     await until(() => search.accepted().length === 2)
     expect(search.accepted()).toEqual([4, 5])
   })
+
+  it('that was disabled and then removed from the code gives its name free once it is enabled', async () => {
+    const { channels: before } = open({ channels: { ops: recordingChannel() } }).subscriptions
+    await before.disable((await before.list())[0]!.id)
+    await closeAll()
+    const audit = openTopics()
+    const { channels } = audit.subscriptions
+    await expect(createOps(audit)).rejects.toMatchObject({ code: 'NAME_TAKEN' })
+    const [left] = await channels.list()
+    expect(left).toMatchObject({ name: 'ops', in_code: true, enabled: false })
+    await channels.enable(left!.id)
+    const { channel } = await createOps(audit)
+    expect(await channels.list()).toEqual([channel])
+  })
 })
 
 describe('a channel that is disabled', () => {

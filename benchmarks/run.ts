@@ -50,6 +50,8 @@ const COMMON = {
 
 /** Options of the suites in a quick run. */
 const QUICK: Readonly<Record<string, string>> = { size: '100k', rounds: '1', seconds: '1' }
+/** Suites that take minutes at that size. */
+const QUICK_SIZES: Readonly<Record<string, string>> = { memory: '10k', deliveries: '10k' }
 
 function optionHelp(
   name: string,
@@ -90,6 +92,8 @@ interface Command {
   readonly isReport: boolean
   readonly suites: readonly string[]
   readonly given: Readonly<Record<string, string>>
+  /** Suites with another size than the given one. */
+  readonly sizes: Readonly<Record<string, string>>
   readonly keep: string | undefined
   readonly write: boolean
 }
@@ -140,6 +144,7 @@ function readCommand(args: readonly string[]): Command {
     isReport,
     suites,
     given: { ...(given as Record<string, string>), ...(quick && QUICK) },
+    sizes: quick ? QUICK_SIZES : {},
     keep: keep as string | undefined,
     write: Boolean(write),
   }
@@ -185,12 +190,12 @@ async function runSuite(
 
 /** Runs the suites one after the other. A suite that fails does not stop the others. */
 async function runAll(command: Command, folder: string): Promise<void> {
-  const { isReport, given, write } = command
+  const { isReport, given, sizes, write } = command
   const rows: Row[] = []
   const failed: string[] = []
   for (const name of command.suites)
     try {
-      for (const size of sizesOf(SUITES[name]!, given['size'])) {
+      for (const size of sizesOf(SUITES[name]!, sizes[name] ?? given['size'])) {
         const result = await runSuite(name, size === undefined ? given : { ...given, size }, folder)
         if ('rows' in result) rows.push(...result.rows)
         else

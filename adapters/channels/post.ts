@@ -6,7 +6,7 @@ import { DeliveryError } from '../../src/subscriptions/channel.js'
 export interface PostOptions {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | Buffer
+  readonly body: Buffer
   readonly timeoutMs: number
   readonly signal: AbortSignal
 }
@@ -40,7 +40,7 @@ const serverOf = ({ protocol, host }: URL): string => `${protocol}//${host}`
 export function createPost(agents: Agents = createAgents()): Post {
   return async ({ url, headers, body, timeoutMs, signal }) => {
     const protocol = url.protocol as keyof Agents
-    const fixed = { 'content-length': Buffer.byteLength(body), 'user-agent': 'daybook' }
+    const fixed = { 'content-length': body.length, 'user-agent': 'daybook' }
     using timeout = timeoutSignal(timeoutMs, signal)
     let response: http.IncomingMessage
     try {

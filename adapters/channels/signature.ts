@@ -33,11 +33,11 @@ export interface SignedHeaders {
 export function signedHeaders(
   id: string,
   seconds: number,
-  body: string,
+  body: Buffer,
   secrets: readonly Buffer[],
 ): SignedHeaders {
   const signatures = secrets.map((secret) => {
-    const signature = createHmac('sha256', secret).update(`${id}.${seconds}.${body}`)
+    const signature = createHmac('sha256', secret).update(`${id}.${seconds}.`).update(body)
     return `v1,${signature.digest('base64')}`
   })
   return {

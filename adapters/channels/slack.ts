@@ -47,7 +47,7 @@ export function slackChannel(
       const { text } = await renderText(render, events, context)
       await post({
         url,
-        body: JSON.stringify({ text }),
+        body: Buffer.from(JSON.stringify({ text })),
         timeoutMs: TIMEOUT_MS,
         signal: context.signal,
         headers: { 'content-type': 'application/json' },

@@ -88,17 +88,19 @@ export function webhookChannel(settings: WebhookSettings, post: Post): Channel {
     ...(checkpoint && { checkpoint }),
     async deliver(events, { id, types, signal }) {
       const { text, contentType } = writeBody(events, { types, isBatch: maxEvents > 1 }, format)
+      // Encoded once, for the signature, the length and the request.
+      const body = Buffer.from(text)
       const seconds = Math.floor(Date.now() / 1000)
       await post({
         url,
-        body: compress ? await gzip(text) : text,
+        body: compress ? await gzip(body) : body,
         timeoutMs,
         signal,
         headers: {
           ...headers,
           'content-type': contentType,
           ...(compress && { 'content-encoding': compress }),
-          ...signedHeaders(id, seconds, text, secrets()),
+          ...signedHeaders(id, seconds, body, secrets()),
         },
       })
     },

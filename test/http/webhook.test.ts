@@ -106,7 +106,7 @@ describe('a webhook', () => {
   it('signs as the example of the standard', () => {
     const secrets = readSecrets('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
     const id = 'msg_p5jXN8AQM9LWM0D4loKWxJek'
-    expect(signedHeaders(id, 1_614_265_330, '{"test": 2432232314}', secrets)).toEqual({
+    expect(signedHeaders(id, 1_614_265_330, Buffer.from('{"test": 2432232314}'), secrets)).toEqual({
       'webhook-id': id,
       'webhook-timestamp': '1614265330',
       'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',

@@ -187,3 +187,32 @@ export function answerCheck(audit: EndpointAudit, mount: string): AnswerCheck {
   checks.set(mount, check)
   return check
 }
+
+/** All objects of a document, at any depth. */
+export function* objectsIn(value: unknown): Generator<Readonly<Record<string, unknown>>> {
+  if (value === null || typeof value !== 'object') return
+  yield value as Readonly<Record<string, unknown>>
+  for (const member of Object.values(value)) yield* objectsIn(member)
+}
+
+/** Compiles each schema of the document in strict mode; returns their number. Throws for one that is not valid. */
+export function compileAll(document: OpenApiDocument): number {
+  const schemas = [...objectsIn(document)].flatMap(({ schema }) => (schema ? [schema] : []))
+  const all = [...schemas, ...Object.values(document.components.schemas)] as object[]
+  for (const schema of all) compileIn(document, schema, strictAjv())
+  return all.length
+}
+
+/** The components that the document refers to, and those that it has. */
+export function componentsOf(document: OpenApiDocument): {
+  readonly referred: ReadonlySet<unknown>
+  readonly defined: ReadonlySet<unknown>
+} {
+  const referred = new Set([...objectsIn(document)].flatMap(({ $ref }) => ($ref ? [$ref] : [])))
+  // No path refers to the response to unsupported methods.
+  referred.add('#/components/responses/Problem405')
+  const defined = (['schemas', 'parameters', 'responses'] as const).flatMap((kind) =>
+    Object.keys(document.components[kind]).map((name) => `#/components/${kind}/${name}`),
+  )
+  return { referred, defined: new Set(defined) }
+}

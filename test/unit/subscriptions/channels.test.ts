@@ -2,6 +2,7 @@ import { AuditLog, DeliveryError, type EventStore, type SubscriptionsOptions } f
 import { memoryStore } from 'daybook/memory'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
+  closeLogs,
   advance,
   type Delivery,
   fakeTime,
@@ -39,11 +40,7 @@ const open = (options: SubscriptionsOptions, on: EventStore = shared(store)): Au
 const openTopics = (options: SubscriptionsOptions = {}): AuditLog =>
   open({ kinds: { topic: kindOf() }, secretsKey: SECRETS_KEY, ...options })
 
-const closeAll = async (): Promise<void> => {
-  let isClosed = false
-  void Promise.all(opened.splice(0).map((audit) => audit.close())).then(() => (isClosed = true))
-  await until(() => isClosed)
-}
+const closeAll = (): Promise<void> => closeLogs(opened)
 
 const createOps = (audit: AuditLog, config: Record<string, string> = { topic: 'ops' }) =>
   audit.subscriptions.channels.create({ name: 'ops', kind: 'topic', config })

@@ -2,6 +2,7 @@ import { type AuditLog, DeliveryError, type EventStore } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
+  closeLogs,
   advance,
   fakeTime,
   numbers,
@@ -53,9 +54,7 @@ beforeEach(() => {
   store = memoryStore()
 })
 afterEach(async () => {
-  let isClosed = false
-  void Promise.all(opened.splice(0).map((audit) => audit.close())).then(() => (isClosed = true))
-  await until(() => isClosed)
+  await closeLogs(opened)
   vi.useRealTimers()
 })
 

@@ -3,6 +3,7 @@ import { memoryStore } from 'daybook/memory'
 import { workflowEventTypes } from 'daybook/workflow'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
+  closeLogs,
   advance,
   type Delivery,
   fakeTime,
@@ -56,9 +57,7 @@ beforeEach(() => {
   store = memoryStore()
 })
 afterEach(async () => {
-  let isClosed = false
-  void Promise.all(opened.splice(0).map((audit) => audit.close())).then(() => (isClosed = true))
-  await until(() => isClosed)
+  await closeLogs(opened)
   vi.useRealTimers()
 })
 

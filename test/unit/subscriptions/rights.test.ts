@@ -2,6 +2,7 @@ import { type AuditLog, type EventStore, type SubscriptionsOptions, type Visible
 import { memoryStore } from 'daybook/memory'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
+  closeLogs,
   advance,
   fakeTime,
   openLog,
@@ -54,9 +55,7 @@ beforeEach(() => {
   asked = []
 })
 afterEach(async () => {
-  let isClosed = false
-  void Promise.all(opened.splice(0).map((audit) => audit.close())).then(() => (isClosed = true))
-  await until(() => isClosed)
+  await closeLogs(opened)
   vi.useRealTimers()
 })
 

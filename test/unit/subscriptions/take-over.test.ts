@@ -3,6 +3,7 @@ import { memoryStore } from 'daybook/memory'
 import { faultyStore, type FaultyStore } from 'daybook/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
+  closeLogs,
   advance,
   type Delivery,
   fakeTime,
@@ -53,9 +54,7 @@ beforeEach(() => {
 })
 afterEach(async () => {
   for (const cut of faulty.splice(0)) cut.heal()
-  let isClosed = false
-  void Promise.all(opened.splice(0).map((audit) => audit.close())).then(() => (isClosed = true))
-  await until(() => isClosed)
+  await closeLogs(opened)
   vi.useRealTimers()
 })
 

@@ -10,6 +10,7 @@ import { memoryStore } from 'daybook/memory'
 import { manualClock } from 'daybook/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
+  closeLogs,
   advance,
   fakeTime,
   numbers,
@@ -33,9 +34,7 @@ beforeEach(() => {
   store = memoryStore({ clock })
 })
 afterEach(async () => {
-  let isClosed = false
-  void Promise.all(opened.splice(0).map((audit) => audit.close())).then(() => (isClosed = true))
-  await until(() => isClosed)
+  await closeLogs(opened)
   vi.useRealTimers()
 })
 

@@ -42,6 +42,13 @@ export async function until(
   }
 }
 
+/** Empties the list and closes its logs, under faked time. */
+export async function closeLogs(opened: AuditLog[]): Promise<void> {
+  let isClosed = false
+  void Promise.all(opened.splice(0).map((audit) => audit.close())).then(() => (isClosed = true))
+  await until(() => isClosed)
+}
+
 /** The store without `close`: several logs on it stand for processes. */
 export const shared = (store: EventStore): EventStore => ({ ...store, close: async () => {} })
 

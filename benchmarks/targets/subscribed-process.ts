@@ -36,7 +36,7 @@ const named = (
   options: (i: number) => Omit<SubscriptionOptions, 'channel'>,
 ): Readonly<Record<string, SubscriptionOptions>> =>
   Object.fromEntries(
-    // The channel is another one in each trial, so that nobody delivers the subscriptions of former trials.
+    // Each trial has its own channel, so that no process delivers the subscriptions of earlier trials.
     Array.from({ length: count }, (_, i) => [
       `s${process.pid}-${i}`,
       { channel: `c${process.pid}`, ...options(i) },

@@ -40,7 +40,7 @@ export interface ChannelWithSecret {
 }
 
 export interface ManageOptions extends WaitOptions {
-  /** Who makes the change; null for nobody. @default the user of the actor: see `withActor` */
+  /** The user who makes the change; null if no user does. @default the user of the actor: see `withActor` */
   readonly username?: string | null | undefined
 }
 

@@ -57,7 +57,7 @@ export function createRights(visible: AskRights | undefined, answered: () => voi
       if (owner === null || !visible) return EVERYTHING
       const now = performance.now()
       const entry = known.get(owner) ?? { askedAt: -Infinity, rights: undefined }
-      // Nobody has looked for a while, so the answer is from before.
+      // No delivery has asked for the rights for a while, so the kept answer is old.
       if (now - entry.askedAt >= 2 * RECHECK_MS) entry.rights = undefined
       if (now - entry.askedAt >= RECHECK_MS) {
         entry.askedAt = now

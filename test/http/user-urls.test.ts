@@ -14,7 +14,7 @@ const LOOPBACK = { allow: ['127.0.0.0/8', '::1'], allowHttp: true } as const
 const secrets = { secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}`, headers: {} }
 const setupOf = (url: string): ChannelSetup => ({ config: { url }, secrets })
 
-/** The channel of a stored URL, which nobody has checked. */
+/** The channel of a URL that was stored without a check. */
 const open = (url: string, options: UserUrlOptions): Channel =>
   webhookKind(options).open(setupOf(url))
 

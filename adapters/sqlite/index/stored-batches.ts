@@ -4,8 +4,8 @@ import type { ExtractedRow } from '../../../src/store-kit/index/extract.js'
 import { countDrafts, decodeDrafts, type WrittenDraft } from '../schema/draft-memory.js'
 
 /*
- * The events that the writer thread of this process has stored, as it hands them to the sealing thread: so that
- * does not read them from the file, which takes longer than to index them. What was not handed over is read.
+ * The writer thread hands the events that it has stored to the sealing thread of this process. Reading them from the file
+ * would take longer than indexing them. The sealing thread reads from the file only the other events.
  */
 
 /** Events that one transaction has stored as they were given, at successive times. */

@@ -8,7 +8,7 @@ export interface HandOver {
   add(batch: StoredBatch): void
 }
 
-/** The sealing thread has at most so many bytes. It reads from the file what was not handed over. */
+/** Maximum memory of the batches that the sealing thread holds. It reads further events from the file. */
 const MAX_BYTES = 32 * 1024 * 1024
 /** Each message takes time in both threads. The sealing thread can wait for more: it needs many events. */
 const MESSAGE_BYTES = 64 * 1024

@@ -108,7 +108,7 @@ describe('auditPage', () => {
     const sizes = await Promise.all(
       all.map(async (name) => (await served.get(name, br)).bytes.length),
     )
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(90_000)
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(170_000)
   })
 
   it('sends a policy that forbids inline code, other origins and framing', async () => {

@@ -272,6 +272,7 @@ export function createSqliteStore(
   const store: EventStore = {
     name: 'sqlite',
     maxBatch: MAX_BATCH,
+    appendsInBackground: writerKind === 'thread',
     clock,
     ...createReading({ tables, index, firstProbe, queryTimeoutMs }, watcher, clock),
 

@@ -64,6 +64,7 @@ export const problems = {
   WRONG_RESOURCE_ID: { status: 409, title: 'the id in the body is not the one in the path' },
   BODY_TOO_LARGE: { status: 413, title: 'the body is too large' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'the body must be application/vnd.api+json' },
+  TOO_MANY_EVENTS: { status: 422, title: 'more events match than the response may contain' },
   TOO_MANY_TRIES: { status: 429, title: 'too many failed login attempts' },
   INTERNAL_ERROR: { status: 500, title: 'the service failed' },
 } as const satisfies Record<string, { status: number; title: string }>
@@ -76,6 +77,8 @@ export interface ProblemDetails {
   /** The name of the invalid request header. */
   readonly header?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** Figures of the problem, for programs. */
+  readonly meta?: Readonly<Record<string, number | boolean>>
 }
 
 /** Thrown inside the endpoints and returned to the client as a JSON:API error. */
@@ -119,10 +122,15 @@ interface Failure {
 function respond(
   { status, ...failure }: Failure,
   place: ErrorPlace,
-  headers: Readonly<Record<string, string>> = {},
+  { headers = {}, meta }: Pick<ProblemDetails, 'headers' | 'meta'> = {},
 ): HttpResponse {
   const source = sourceOf(place)
-  const error = { status: String(status), ...failure, ...(source && { source }) }
+  const error = {
+    status: String(status),
+    ...failure,
+    ...(source && { source }),
+    ...(meta && { meta }),
+  }
   return {
     status,
     headers: { 'content-type': JSON_API, 'cache-control': 'no-store', ...headers },
@@ -139,7 +147,7 @@ const PLACES: Readonly<Partial<Record<AuditLogErrorCode, ErrorPlace>>> = {
 export function problemResponse(problem: HttpProblem): HttpResponse {
   const { status, title } = problems[problem.code]
   const { details, code, message: detail } = problem
-  return respond({ status, code, title, detail }, details, details.headers)
+  return respond({ status, code, title, detail }, details, details)
 }
 
 /** The JSON:API response for a thrown `HttpProblem` or `AuditLogError`; anything else is rethrown. */

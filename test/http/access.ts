@@ -66,6 +66,7 @@ export const requests = (
   ['count', `${PATH}/counts`, {}],
   ['export', `${PATH}/export`, {}],
   ['export', `${PATH}/export`, { method: 'HEAD' }],
+  ['export', `${PATH}/report`, {}],
   ['types', `${PATH}/types`, {}],
   ['create', PATH, newEvent({ type: 'x' })],
 ]

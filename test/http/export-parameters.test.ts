@@ -78,19 +78,9 @@ describe('GET /api/events/export', () => {
   })
 
   it.each([
-    [
-      'limit=10',
-      'INVALID_VALUE',
-      'limit',
-      'is not allowed: an export contains all matching events',
-    ],
+    ['limit=10', 'INVALID_VALUE', 'limit', 'is not allowed: all matching events are returned'],
     ['filter[sorts]=type', 'INVALID_VALUE', 'filter[sorts]', 'must be created_at asc'],
-    [
-      'filter[sorts]=created_at desc',
-      'INVALID_VALUE',
-      'filter[sorts]',
-      'the order of every export',
-    ],
+    ['filter[sorts]=created_at desc', 'INVALID_VALUE', 'filter[sorts]', 'the only order'],
     ['format=xml', 'INVALID_VALUE', 'format', 'must be ndjson or csv'],
     ['format=', 'INVALID_VALUE', 'format', 'must be ndjson or csv'],
     ['format=csv&format=csv', 'INVALID_VALUE', 'format', 'must not be repeated'],

@@ -48,9 +48,9 @@ describe('Accept', () => {
     [
       'accept',
       '*/*',
-      ['', '/none', '/counts', '/me', '/types', '/export', '/openapi.json', '/stream'],
+      ['', '/none', '/counts', '/me', '/types', '/export', '/report', '/openapi.json', '/stream'],
     ],
-    ['accept-encoding', 'identity', ['', '/counts', '/me', '/types', '/openapi.json']],
+    ['accept-encoding', 'identity', ['', '/counts', '/me', '/types', '/report', '/openapi.json']],
   ])('%s is read up to 1024 characters', async (header, value, paths) => {
     const ask = (path: string, length: number): Promise<RawResponse> => {
       const headers = { [header]: value.padEnd(length, ',') }

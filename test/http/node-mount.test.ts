@@ -71,6 +71,8 @@ const TABLE: readonly (readonly [status: number, path: string, request?: RawRequ
   [200, '/export?format=csv&fields[event]=n'],
   [200, '/export', { method: 'HEAD' }],
   [406, '/export', { headers: { accept: 'text/html' } }],
+  [200, '/report?filter[n_gt]=3'],
+  [400, '/report?limit=3'],
   [200, '/types'],
   [200, '/me'],
   [200, '/me', { user: 'bob' }],

@@ -22,7 +22,14 @@ import { openApiHandler } from './openapi.js'
 import { readHandler } from './read.js'
 import { readRecheckMs } from './recheck.js'
 import { type RedactEvent, redactEvent } from './redact-event.js'
-import { EVENTS_ACTIONS, type EventsAction, type EventsRoute, matchRoutes } from './routes.js'
+import {
+  EVENTS_ACTIONS,
+  type EventsAction,
+  type EventsRoute,
+  matchRoutes,
+  rightOf,
+} from './routes.js'
+import { reportHandler } from './report.js'
 import { eventFrame } from './server-sent.js'
 import { streamHandler } from './stream.js'
 import { typesHandler } from './types.js'
@@ -59,6 +66,7 @@ const READS: Readonly<Partial<Record<EventsRoute['action'], EventsRead['action']
   stream: 'stream',
   count: 'count',
   export: 'export',
+  report: 'export',
 }
 
 /** Calls `may` sequentially, so that the first error of the host is the one that is thrown. */
@@ -92,6 +100,7 @@ function createHandlers(
     stream: streamHandler({ ...shared, broadcast, recheckMs }),
     count: countsHandler(shared),
     export: exportHandler(shared),
+    report: reportHandler(shared),
     types: typesHandler(shared),
     me: meHandler(shared),
     describe: openApiHandler(shared),
@@ -123,10 +132,12 @@ export function eventsEndpoint<Context>(
     // Most servers represent a missing header as an empty string, so an empty name means no user.
     if (!username)
       throw new HttpProblem('UNAUTHENTICATED', 'send user name and password', unauthenticated)
-    const { action } = routeOf(request, routes)
+    const route = routeOf(request, routes)
+    const { action } = route
+    const right = rightOf(route)
     const access = hostAccess(options, context, callHost)
-    if (action !== 'me' && !(await access.may(action)))
-      throw new HttpProblem('FORBIDDEN', `${username} is not allowed the action ${action}`)
+    if (right && !(await access.may(right)))
+      throw new HttpProblem('FORBIDDEN', `${username} is not allowed the action ${right}`)
     const read = READS[action]
     const visible = read && (await access.visible())
     const response = await handlers[action]({
@@ -138,7 +149,7 @@ export function eventsEndpoint<Context>(
       mayContinue:
         options.authorize || options.visible
           ? async () =>
-              (action === 'me' || (await access.may(action))) &&
+              (!right || (await access.may(right))) &&
               JSON.stringify(await access.visible()) === JSON.stringify(visible)
           : undefined,
       reportRead:

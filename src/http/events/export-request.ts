@@ -30,16 +30,26 @@ function readFormat(named: string | undefined, accept: string): ExportFormat {
 const isOldestFirst = (sorts: readonly Sort[]): boolean =>
   sorts.length === 0 || scanDirection(sorts) === 'asc'
 
+/** Reads filters. Throws for a limit, and for an order other than that of every export. */
+export function readAllMatching(
+  query: string,
+  { known, limit }: { readonly known: string; readonly limit: string | undefined },
+): Grouping | undefined {
+  const { where, sorts } = parseEventsQuery(query, known)
+  if (limit !== undefined)
+    throw invalidParameter('limit', 'is not allowed: all matching events are returned')
+  if (!isOldestFirst(sorts))
+    throw invalidParameter('filter[sorts]', 'must be created_at asc, the only order')
+  return where
+}
+
 /** Reads the parameters and `Accept`; throws if they are invalid. */
 export function readExportRequest(request: Pick<HttpRequest, 'query' | 'header'>): ExportRequest {
   const { fields, rest } = extractFieldset(request.query)
   const { extracted, rest: filters } = extractParameters(rest, (name) => OWN_PARAMETERS.has(name))
   const own = readSingleValues(extracted)
-  const { where, sorts } = parseEventsQuery(filters, `filter, format and ${FIELDS}`)
-  if (own.has('limit'))
-    throw invalidParameter('limit', 'is not allowed: an export contains all matching events')
-  if (!isOldestFirst(sorts))
-    throw invalidParameter('filter[sorts]', 'must be created_at asc, the order of every export')
+  const known = `filter, format and ${FIELDS}`
+  const where = readAllMatching(filters, { known, limit: own.get('limit') })
   const format = readFormat(own.get('format'), request.header('accept'))
   if (fields && format !== 'csv')
     throw invalidParameter(

@@ -1,8 +1,7 @@
 import { AuditLogError } from '../../errors.js'
 import type { AuditEvent } from '../../event/event.js'
-import { bothOf, type EventQuery, MAX_LIMIT, oneCondition } from '../../filter/ast.js'
 import { createTimeSlices } from '../../filter/time-slices.js'
-import { newestPosition } from '../../tail/poll.js'
+import { existingEvents } from './existing-events.js'
 import { exportFormats, type ExportLines } from './export-formats.js'
 import { readExportRequest } from './export-request.js'
 import type { EventsCall, EventsHandler, HandlerOptions } from './handler.js'
@@ -65,13 +64,7 @@ export function exportHandler({ audit }: HandlerOptions): EventsHandler {
     const { signal, method } = request
     const { where: requested, format, fields } = readExportRequest(request)
     // A fixed end: otherwise new events could keep a slow client reading forever.
-    const end = oneCondition('created_at', 'lteq', [await newestPosition(audit, { signal })])
-    const where = bothOf(visible, bothOf(requested, end))
-    const query: EventQuery = {
-      where,
-      sorts: [{ attribute: 'created_at', direction: 'asc' }],
-      limit: MAX_LIMIT,
-    }
+    const query = await existingEvents(audit, requested, { visible, signal })
     const { total, sampled } = await audit.count(query, { within: COUNT_WITHIN_MS, signal })
     // The count is a read too, and the host can still refuse the export by throwing.
     await reportRead([])

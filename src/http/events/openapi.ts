@@ -15,6 +15,7 @@ const OPERATION_IDS: Readonly<Record<EventsRoute['action'], string>> = {
   stream: 'followEvents',
   count: 'countEvents',
   export: 'exportEvents',
+  report: 'reportEvents',
   types: 'listEventTypes',
   me: 'readUser',
   describe: 'describeEvents',

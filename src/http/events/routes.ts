@@ -2,6 +2,10 @@ import type { ResponseName } from '../openapi/responses.js'
 import { type MatchedRoutes, routeMatcher } from '../route-matcher.js'
 import type { ParameterName } from './route-parameters.js'
 
+/** Limits of a report. */
+export const MAX_REPORT_EVENTS = 5000
+export const MAX_REPORT_MIB = 32
+
 export const EVENTS_ACTIONS = [
   'list',
   'read',
@@ -18,8 +22,9 @@ export type EventsAction = (typeof EVENTS_ACTIONS)[number]
 
 /** An endpoint and its description. */
 export interface EventsRoute {
-  /** `me` is allowed for every authenticated user. */
-  readonly action: EventsAction | 'me'
+  readonly action: EventsAction | 'me' | 'report'
+  /** The action that the host must allow, if it is not `action` itself. */
+  readonly right?: EventsAction
   readonly method: 'GET' | 'POST'
   /** Relative to the mount path. */
   readonly path:
@@ -27,6 +32,7 @@ export interface EventsRoute {
     | '/stream'
     | '/counts'
     | '/export'
+    | '/report'
     | '/types'
     | '/me'
     | '/openapi.json'
@@ -103,6 +109,20 @@ export const eventsRoutes: readonly EventsRoute[] = [
     problems: [400, 406],
   },
   {
+    action: 'report',
+    right: 'export',
+    method: 'GET',
+    path: '/report',
+    summary: 'Report on events',
+    description:
+      'All matching events that exist now, oldest first, with the SHA-256 digest of their export. The path ' +
+      '`meta.export` repeats the query with a fixed end: it gives the same bytes as long as these events neither ' +
+      `change nor are removed. At most ${MAX_REPORT_EVENTS} events with ${MAX_REPORT_MIB} MiB of attributes.`,
+    parameters: ['filter', 'If-None-Match'],
+    responses: { 200: 'Report', 304: 'NotModified' },
+    problems: [400, 406, 422],
+  },
+  {
     action: 'types',
     method: 'GET',
     path: '/types',
@@ -143,6 +163,10 @@ export const eventsRoutes: readonly EventsRoute[] = [
     problems: [400, 404, 406],
   },
 ]
+
+/** The action that the host must allow; `undefined` if every authenticated user may do this. */
+export const rightOf = ({ action, right }: EventsRoute): EventsAction | undefined =>
+  right ?? EVENTS_ACTIONS.find((name) => name === action)
 
 const match = routeMatcher(eventsRoutes)
 

@@ -41,6 +41,11 @@ function errorSchema(status: number, codes: readonly Code[]) {
         maxProperties: 1,
         additionalProperties: false,
       },
+      meta: {
+        type: 'object',
+        description: 'Figures of the problem, such as the number of matching events.',
+        additionalProperties: { type: ['number', 'boolean'] },
+      },
     },
     required: ['status', 'code', 'title', 'detail'],
     additionalProperties: false,

@@ -84,6 +84,7 @@ export const responses = {
       'text/csv': { schema: { type: 'string' } },
     },
   },
+  Report: documentResponse('The events and the digest of their export.', 'Report'),
   EventTypeList: documentResponse('The event types.', 'EventTypeList'),
   User: documentResponse('The authenticated user.', 'UserDocument'),
   Description: {

@@ -2,6 +2,7 @@ import type { EventTypes } from '../../event/event-types.js'
 import { LINK_ATTRIBUTES, type LinkAttribute, linkForm } from '../../event/links.js'
 import { jsonapi } from '../problem.js'
 import { countsSchemas } from './counts-schemas.js'
+import { reportSchemas } from './report-schemas.js'
 import {
   document,
   flag,
@@ -201,6 +202,7 @@ export function componentSchemas(types: EventTypes, actions: readonly string[]) 
     EventTypeList: document(listOf(eventType), 'self'),
     UserDocument: document(user(actions), 'self'),
     ...countsSchemas,
+    ...reportSchemas,
     NewEventDocument: newEventDocument,
   }
 }

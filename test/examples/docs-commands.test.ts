@@ -103,6 +103,7 @@ const CHECKS: Readonly<Record<string, readonly Check[]>> = {
       expect(output).toMatch(/^created_at,type,username,.*,name,url_params_project_code$/m)
       expect(output).toMatch(/^x-total-count: [1-9]/im)
     },
+    (output) => expect(JSON.parse(output).meta).toMatchObject({ restricted: false }),
   ],
   'docs/guide/import.md': [
     (output) => expect(output).toContain('5'),

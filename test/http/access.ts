@@ -67,6 +67,7 @@ export const requests = (
   ['export', `${PATH}/export`, {}],
   ['export', `${PATH}/export`, { method: 'HEAD' }],
   ['export', `${PATH}/report`, {}],
+  ['list', `${PATH}/history?source=/api/none`, {}],
   ['types', `${PATH}/types`, {}],
   ['create', PATH, newEvent({ type: 'x' })],
 ]

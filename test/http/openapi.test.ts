@@ -69,6 +69,7 @@ describe('GET /api/events/openapi.json', () => {
       'get /api/events/counts',
       'get /api/events/export',
       'get /api/events/report',
+      'get /api/events/history',
       'get /api/events/types',
       'get /api/events/me',
       'get /api/events/openapi.json',

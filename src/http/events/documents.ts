@@ -31,6 +31,8 @@ export interface ResourceOptions {
   readonly fields?: Fieldset
   /** The ids of open live events. */
   readonly open?: ReadonlySet<string>
+  /** Further members of the `meta` of an event. */
+  readonly metaOf?: (event: AuditEvent) => object
 }
 
 /**
@@ -47,7 +49,7 @@ const linkStart = (path: string): string => JSON.stringify(`${path}/`).slice(0, 
 function resourceText(
   event: AuditEvent,
   start: string,
-  { fields, open }: ResourceOptions = {},
+  { fields, open, metaOf }: ResourceOptions = {},
 ): string {
   const { id, source } = event
   const isRelated = source !== null && (fields?.has('source') ?? true)
@@ -55,7 +57,8 @@ function resourceText(
     ? `,"relationships":{"source":{"links":{"source":${toJson(source)}}}}`
     : ''
   const attributes = attributesText(event, fields)
-  const meta = open?.has(id) ? ',"meta":{"live":true}' : ''
+  const live = open?.has(id) ? { live: true } : undefined
+  const meta = live || metaOf ? `,"meta":${JSON.stringify({ ...live, ...metaOf?.(event) })}` : ''
   return `{"type":"event","id":"${id}","attributes":${attributes}${related},"links":{"self":${start}${id}"}${meta}}`
 }
 

@@ -15,6 +15,7 @@ import { countsHandler } from './counts.js'
 import { createHandler } from './create.js'
 import { exportHandler } from './export.js'
 import type { EndpointAudit, EventsHandler } from './handler.js'
+import { historyHandler } from './history.js'
 import { type HostAccess, hostAccess } from './host-access.js'
 import { listHandler } from './list.js'
 import { meHandler } from './me.js'
@@ -67,6 +68,7 @@ const READS: Readonly<Partial<Record<EventsRoute['action'], EventsRead['action']
   count: 'count',
   export: 'export',
   report: 'export',
+  history: 'list',
 }
 
 /** Calls `may` sequentially, so that the first error of the host is the one that is thrown. */
@@ -101,6 +103,7 @@ function createHandlers(
     count: countsHandler(shared),
     export: exportHandler(shared),
     report: reportHandler(shared),
+    history: historyHandler(shared),
     types: typesHandler(shared),
     me: meHandler(shared),
     describe: openApiHandler(shared),

@@ -16,6 +16,7 @@ const OPERATION_IDS: Readonly<Record<EventsRoute['action'], string>> = {
   count: 'countEvents',
   export: 'exportEvents',
   report: 'reportEvents',
+  history: 'readHistory',
   types: 'listEventTypes',
   me: 'readUser',
   describe: 'describeEvents',

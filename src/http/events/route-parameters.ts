@@ -3,6 +3,7 @@ import { type Predicate, predicates } from '../../filter/predicates.js'
 import { COUNT_RANGES, FACETS_PARAMETER } from './counts-request.js'
 import { EXPORT_FORMATS } from './export-formats.js'
 import { FIELDS } from './fieldset.js'
+import { HISTORY_LIMIT } from './history-request.js'
 import type { IntegerRange } from '../parameters.js'
 
 /** OpenAPI 3.1, "Parameter Object" or "Schema Object". */
@@ -168,6 +169,26 @@ export const parameters = {
       'all attributes as JSON.',
     texts,
     { style: 'form', explode: false, example: ['name', 'url_params_project_code'] },
+  ),
+  source: query(
+    'source',
+    'The path of the resource, as the source of its events has it. Either this or `resource` is required.',
+    text,
+    { example: '/api/orders/17' },
+  ),
+  resource: query(
+    'resource',
+    'Attributes that identify the resource, named as in filters: `resource[order_id]=A-17`. Replaces `source`.',
+    { type: 'object', minProperties: 1, additionalProperties: text },
+    { style: 'deepObject', explode: true, example: { order_id: 'A-17' } },
+  ),
+  as_of: query('as_of', 'An ISO 8601 time: leave out later changes. Default: now.', text, {
+    example: '2026-11-21T04:07:19Z',
+  }),
+  historyLimit: query(
+    'limit',
+    'Maximum number of changes in the response.',
+    integer(HISTORY_LIMIT),
   ),
   'Last-Event-ID': header(
     'Last-Event-ID',

@@ -22,7 +22,7 @@ export type EventsAction = (typeof EVENTS_ACTIONS)[number]
 
 /** An endpoint and its description. */
 export interface EventsRoute {
-  readonly action: EventsAction | 'me' | 'report'
+  readonly action: EventsAction | 'me' | 'report' | 'history'
   /** The action that the host must allow, if it is not `action` itself. */
   readonly right?: EventsAction
   readonly method: 'GET' | 'POST'
@@ -33,6 +33,7 @@ export interface EventsRoute {
     | '/counts'
     | '/export'
     | '/report'
+    | '/history'
     | '/types'
     | '/me'
     | '/openapi.json'
@@ -121,6 +122,19 @@ export const eventsRoutes: readonly EventsRoute[] = [
     parameters: ['filter', 'If-None-Match'],
     responses: { 200: 'Report', 304: 'NotModified' },
     problems: [400, 406, 422],
+  },
+  {
+    action: 'history',
+    right: 'list',
+    method: 'GET',
+    path: '/history',
+    summary: 'Read the history of a resource',
+    description:
+      'The latest changes of one resource, oldest first, each with the state after it. Status 206 means that there ' +
+      'are earlier changes; `links.prev` leads to them. A user who may list events may read it.',
+    parameters: ['source', 'resource', 'as_of', 'historyLimit', 'If-None-Match'],
+    responses: { 200: 'History', 206: 'PartOfHistory', 304: 'NotModified' },
+    problems: [400, 406],
   },
   {
     action: 'types',

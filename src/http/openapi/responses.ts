@@ -62,6 +62,11 @@ export const responses = {
     content: { 'text/event-stream': { schema: { type: 'string' } } },
   },
   Counts: documentResponse('The counts.', 'Counts'),
+  History: documentResponse('All changes of the resource until `as_of`.', 'History'),
+  PartOfHistory: documentResponse(
+    'The latest changes of the resource until `as_of`: there are more than the limit.',
+    'History',
+  ),
   Export: {
     description:
       'The events, sent while they are read. For JSON lines the schema describes one line.',

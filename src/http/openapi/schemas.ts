@@ -3,6 +3,7 @@ import { LINK_ATTRIBUTES, type LinkAttribute, linkForm } from '../../event/links
 import { jsonapi } from '../problem.js'
 import { countsSchemas } from './counts-schemas.js'
 import { reportSchemas } from './report-schemas.js'
+import { historySchemas } from './history-schemas.js'
 import {
   document,
   flag,
@@ -108,6 +109,18 @@ const listWarning = {
   description: 'A sort by an attribute that no event has.',
 }
 
+/** The members of an Event resource, without `meta`. */
+const eventMembers = {
+  type: { const: 'event' },
+  id,
+  attributes: ref('EventAttributes'),
+  relationships: object(
+    { source: object({ links: object({ source: path }, ['source']) }, ['links']) },
+    ['source'],
+  ),
+  links: links('self'),
+}
+
 /** The body of `POST <path>`. */
 const newEventDocument = {
   type: 'object',
@@ -163,14 +176,7 @@ export function componentSchemas(types: EventTypes, actions: readonly string[]) 
     },
     Event: object(
       {
-        type: { const: 'event' },
-        id,
-        attributes: ref('EventAttributes'),
-        relationships: object(
-          { source: object({ links: object({ source: path }, ['source']) }, ['links']) },
-          ['source'],
-        ),
-        links: links('self'),
+        ...eventMembers,
         meta: closedObject({
           live: {
             const: true,
@@ -203,6 +209,7 @@ export function componentSchemas(types: EventTypes, actions: readonly string[]) 
     UserDocument: document(user(actions), 'self'),
     ...countsSchemas,
     ...reportSchemas,
+    ...historySchemas(eventMembers),
     NewEventDocument: newEventDocument,
   }
 }

@@ -1,0 +1,215 @@
+import type { AuditEvent, JsonValue } from 'daybook'
+import type { Context } from 'koa'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { eachStore } from '../support/event-stores.js'
+import { useServer } from '../support/host.js'
+import { errorOf, type RawResponse } from '../support/http.js'
+import { type AccessServer, own, PATH, startFeed } from './access.js'
+
+const HISTORY = `${PATH}/history`
+
+interface Change {
+  readonly known: boolean
+  readonly state: JsonValue
+  readonly patch: readonly object[] | null
+  readonly revert: readonly object[] | null
+  readonly not_revertible?: string
+}
+
+interface HistoryDocument {
+  readonly data: readonly { readonly id: string; readonly meta: { readonly change: Change } }[]
+  readonly links: { readonly self: string; readonly prev?: string }
+  readonly meta: { readonly total: number; readonly restricted: boolean }
+}
+
+const documentOf = (response: RawResponse): HistoryDocument => {
+  expect(response.status, response.body).toBeLessThan(300)
+  return JSON.parse(response.body) as HistoryDocument
+}
+
+const statesOf = (document: HistoryDocument): unknown[] =>
+  document.data.map(({ meta }) => (meta.change.known ? meta.change.state : 'not known'))
+
+const idsOf = ({ data }: HistoryDocument): string[] => data.map(({ id }) => id)
+
+type Action = 'create' | 'update' | 'destroy'
+
+/** Records a change of a resource as a custom event. */
+const recordTo =
+  ({ audit }: Pick<AccessServer, 'audit'>, username = 'ann') =>
+  async (action: Action, data: object): Promise<AuditEvent> =>
+    (await audit.recordSystem(`api:orders:${action}`, data, { username }))!
+
+const replaced = (path: string, old_value: JsonValue, value: JsonValue): object => ({
+  changes: [{ op: 'replace', path, value, old_value }],
+})
+const added = (path: string, value: JsonValue): object => ({
+  changes: [{ op: 'add', path, value }],
+})
+
+describe.each(eachStore)('GET /api/events/history on %s', (_name, create) => {
+  const server = useServer(create, { record: false })
+  const project_id = '0190b6a4-64a1-7000-8000-000000000001'
+  const source = `/api/projects/${project_id}`
+  const recorded: AuditEvent[] = []
+  const read = async (query: string): Promise<HistoryDocument> =>
+    documentOf(await server().send(`${HISTORY}?${query}`))
+
+  beforeAll(async () => {
+    const record = recordTo(server())
+    const of = { project_id, order_id: 'A-17' }
+    recorded.push(
+      await record('create', { ...of, ...added('/total', 1) }),
+      await record('update', { ...of, ...replaced('/total', 1, 2) }),
+      await record('update', { ...of, ...added('/token', '[redacted]') }),
+      await record('update', { ...of, ...replaced('/token', '[redacted]', '[redacted]') }),
+      await record('update', { ...of, ...replaced('/total', 7, 8) }),
+      await record('destroy', { ...of, changes: [{ op: 'remove', path: '/total', old_value: 8 }] }),
+    )
+    await record('update', { ...of, note: 'no change' })
+    await record('create', { order_id: 'B-1', ...added('/total', 9) })
+  })
+
+  it('has the changes of a resource with the states after them', async () => {
+    const { data, links, meta } = await read(`source=${source}`)
+    expect(links).toEqual({ self: `${HISTORY}?source=${source}` })
+    expect(meta).toEqual({ total: 6, restricted: false })
+    expect(data.map(({ id }) => id)).toEqual(recorded.map(({ id }) => id))
+    expect(data.map(({ meta }) => meta.change)).toEqual([
+      {
+        known: true,
+        state: { total: 1 },
+        patch: [{ op: 'add', path: '/total', value: 1 }],
+        revert: [
+          { op: 'test', path: '/total', value: 1 },
+          { op: 'remove', path: '/total' },
+        ],
+      },
+      {
+        known: true,
+        state: { total: 2 },
+        patch: [{ op: 'replace', path: '/total', value: 2 }],
+        revert: [
+          { op: 'test', path: '/total', value: 2 },
+          { op: 'replace', path: '/total', value: 1 },
+        ],
+      },
+      {
+        known: true,
+        state: { total: 2, token: '[redacted]' },
+        patch: [{ op: 'add', path: '/token', value: '[redacted]' }],
+        revert: [{ op: 'remove', path: '/token' }],
+      },
+      {
+        known: true,
+        state: { total: 2, token: '[redacted]' },
+        patch: [{ op: 'replace', path: '/token', value: '[redacted]' }],
+        revert: null,
+        not_revertible: 'the event cannot be undone: the old value of /token is redacted',
+      },
+      {
+        known: false,
+        state: null,
+        patch: [{ op: 'replace', path: '/total', value: 8 }],
+        revert: [
+          { op: 'test', path: '/total', value: 8 },
+          { op: 'replace', path: '/total', value: 7 },
+        ],
+      },
+      {
+        known: true,
+        state: null,
+        patch: [{ op: 'remove', path: '/total' }],
+        revert: [{ op: 'add', path: '/total', value: 8 }],
+      },
+    ])
+  })
+
+  it('finds a resource by its attributes', async () => {
+    expect(idsOf(await read('resource[order_id]=A-17'))).toEqual(recorded.map(({ id }) => id))
+    expect(statesOf(await read('resource[order_id]=B-1'))).toEqual([{ total: 9 }])
+    expect(idsOf(await read(`resource[order_id]=B-1&resource[project_id]=${project_id}`))).toEqual(
+      [],
+    )
+    expect((await read('source=/api/none')).meta).toEqual({ total: 0, restricted: false })
+  })
+
+  it('leaves out the changes after `as_of`', async () => {
+    const [, second, third] = recorded
+    const asOf = await read(`source=${source}&as_of=${second!.created_at}`)
+    expect(statesOf(asOf)).toEqual([{ total: 1 }, { total: 2 }])
+    expect(asOf.meta.total).toBe(2)
+    const before = await read(`source=${source}&as_of=${third!.created_at}&limit=1`)
+    expect(idsOf(before)).toEqual([third!.id])
+  })
+
+  it('is read in pages from the newest change back, with the same states', async () => {
+    const whole = await read(`source=${source}`)
+    const pages: HistoryDocument[] = []
+    let path: string | undefined = `${HISTORY}?source=${source}&limit=4`
+    while (path !== undefined) {
+      const response = await server().send(path)
+      const page = documentOf(response)
+      expect(response.status).toBe(page.links.prev === undefined ? 200 : 206)
+      pages.unshift(page)
+      path = page.links.prev
+    }
+    expect(pages.map(({ data }) => data.length)).toEqual([2, 4])
+    expect(pages.flatMap(({ data }) => data)).toEqual(whole.data)
+    expect(pages.map(({ meta }) => meta.total)).toEqual([2, 6])
+  })
+
+  it('has an entity tag, and answers to HEAD', async () => {
+    const path = `${HISTORY}?source=${source}`
+    const { headers } = await server().send(path)
+    const again = await server().send(path, { headers: { 'if-none-match': headers.etag! } })
+    expect([again.status, again.body]).toEqual([304, ''])
+    const head = await server().send(path, { method: 'HEAD' })
+    expect([head.status, head.body, head.headers.etag]).toEqual([200, '', headers.etag])
+  })
+})
+
+describe('a request for a history', () => {
+  it.each([
+    ['', 'source', 'source must be a path such as /api/orders/1; without it,'],
+    ['source=A-17', 'source', 'source must be a path such as /api/orders/1'],
+    ['source=/a&resource[b]=c', 'source', 'source must not be combined with'],
+    ['source=/a&source=/b', 'source', 'source must not be repeated'],
+    ['resource[a]=b&resource[a]=c', 'resource[a]', 'resource[a] must not be repeated'],
+    ['source=/a&as_of=today', 'as_of', 'as_of must be a time such as 2026-03-01T12:00:00Z'],
+    ['source=/a&limit=101', 'limit', 'limit must be a whole number from 1 to 100'],
+    ['source=/a&filter[a_eq]=b', 'filter[a_eq]', 'filter[a_eq] is not supported here'],
+    ['resource[]=b', 'resource[]', 'resource[] is not supported here; the parameters are source'],
+  ])('with %s is refused', async (query, parameter, detail) => {
+    const server = await startFeed({})
+    const response = await server.send(`${HISTORY}?${query}`)
+    expect(response.status).toBe(400)
+    const problem = errorOf(response)
+    expect(problem.source).toEqual({ parameter })
+    expect(problem.detail).toContain(detail)
+  })
+
+  it('needs the right to list events', async () => {
+    const server = await startFeed({ authorize: (_ctx, action) => action !== 'list' })
+    const response = await server.send(`${HISTORY}?source=/api/orders/1`)
+    expect(response.status).toBe(403)
+    expect(errorOf(response).detail).toBe('ann is not allowed the action list')
+  })
+
+  it('reveals no change that the user may not see, and is reported to the host', async () => {
+    const reads: unknown[] = []
+    const server = await startFeed({
+      visible: (ctx: Context) => own(ctx),
+      onRead: (_ctx, { action, events }) => void reads.push([action, events.map(({ id }) => id)]),
+    })
+    const order = { order_id: 'A-17' }
+    const first = await recordTo(server)('create', { ...order, ...added('/n', 1) })
+    await recordTo(server, 'bob')('update', { ...order, ...replaced('/n', 1, 2) })
+    const last = await recordTo(server)('update', { ...order, ...replaced('/n', 2, 3) })
+    const document = documentOf(await server.send(`${HISTORY}?resource[order_id]=A-17`))
+    expect(idsOf(document)).toEqual([first.id, last.id])
+    expect(document.meta).toEqual({ total: 2, restricted: true })
+    expect(statesOf(document)).toEqual([{ n: 1 }, 'not known'])
+    expect(reads).toEqual([['list', [first.id, last.id]]])
+  })
+})

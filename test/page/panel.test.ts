@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPage, type OpenPageOptions } from '../support/browser.js'
 import { type PageHost, serveStory } from '../support/page-host.js'
-import { copied, expectShown, matching, rowOf, WAIT } from './shown.js'
+import { addressed, copied, expectShown, matching, rowOf, WAIT } from './shown.js'
 
 /* The panel of one event. */
 
@@ -262,7 +262,14 @@ describe('navigation between events', () => {
     await expect.poll(() => panel(page).getByText(old!.id).count(), WAIT).toBe(1)
     await headingIs(page).toMatch(/^ann /)
     const link = await copied(page, () => page.keyboard.press('y'))
-    expect(link).toBe(url)
+    expect(new URL(link).hash).toBe(new URL(url).hash)
+    const other = await openPage(link, { user: 'bob' })
+    await expect.poll(() => panel(other).getByText(old!.id).count(), WAIT).toBe(1)
+    expect(addressed(other).where?.conditions.map(({ attributes }) => attributes[0])).toEqual([
+      'created_at',
+      'created_at',
+      'username',
+    ])
   })
 
   it('says that the event does not exist', async () => {

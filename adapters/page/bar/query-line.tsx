@@ -6,7 +6,8 @@ import { lazy } from '../ui/lazy.js'
 import { ALL_TIME, apiQuery, formatPageQuery } from '../data/query.js'
 import { QueryText } from '../ui/query-text.js'
 import { texts } from '../ui/texts.js'
-import { copyAddress, copyCurl, isEditing } from '../ui/query-commands.js'
+import { copyCurl, copyLink } from '../list/copy-commands.js'
+import { isEditing } from '../ui/query-commands.js'
 import { faultOf, queryTokens, readableQuery } from '../data/query-tokens.js'
 
 const QueryLineField = lazy(async () => (await import('./query-line-field.js')).QueryLineField)
@@ -60,7 +61,7 @@ export function QueryLine() {
           type="button"
           class="link"
           title={texts.line.copyUrl}
-          onClick={() => void copyAddress()}
+          onClick={() => void copyLink()}
         >
           <Icon name="copy" />
           {texts.line.url}

@@ -10,7 +10,8 @@ import { isUtc, toggleTheme } from '../data/preferences.js'
 import { withoutConjunct } from '../data/query.js'
 import { texts } from '../ui/texts.js'
 import { dialog } from '../ui/dialog.js'
-import { copyAddress, copyCurl, openBuilder, shownRange } from '../ui/query-commands.js'
+import { copyCurl, copyLink } from '../list/copy-commands.js'
+import { openBuilder, shownRange } from '../ui/query-commands.js'
 import { focusBar, QueryBar } from './query-bar.js'
 import { rangeText } from '../ui/range-text.js'
 
@@ -63,7 +64,7 @@ export function TopBar() {
     b: (event) => openOnKey(event, openBuilder),
     e: (event) => openOnKey(event, () => (dialog.value = 'export')),
     '?': (event) => openOnKey(event, () => (dialog.value = 'keys')),
-    y: () => void copyAddress(),
+    y: () => void copyLink(),
     c: () => void copyCurl(),
     u: () => (isUtc.value = !isUtc.value),
     Backspace: removeLast,

@@ -1,18 +1,59 @@
-import { computed, signal } from '@preact/signals'
+import { batch, computed, signal } from '@preact/signals'
 import { ALL_TIME, formatPageQuery, type PageQuery, parsePageQuery } from './query.js'
+import { decode, encoded } from './query-tokens.js'
 
 /*
  * The query is stored in the page's address, so Back and Forward restore earlier queries.
+ * Beside it are members, which say how the page shows the events.
  * `#event=<id>` names the open event, `#subscriptions` and `#channels` open what users manage.
  */
 
 const DEFAULT_SEARCH = 'range=24h'
 
-const read = (): string => {
-  // Unescaped brackets are easier to read and to copy.
-  const search = location.search.slice(1).replaceAll('%5B', '[').replaceAll('%5D', ']')
-  return search === '' ? DEFAULT_SEARCH : search
+/**
+ * The parameters of the address that are no part of the query; `undefined` if the address does not have them. The features
+ * that they belong to read and write their texts.
+ */
+export const members = {
+  view: signal<string | undefined>(undefined),
+  facets: signal<string | undefined>(undefined),
 }
+
+export type Member = keyof typeof members
+
+const all = Object.entries(members)
+
+/** Moves the members out of a query string, and returns the rest. Members that it does not have stay. */
+function takeMembers(text: string): string {
+  let rest = `&${text}`
+  for (const [name, member] of all)
+    rest = rest.replace(RegExp(`&${name}=([^&]*)`), (_, value: string) => {
+      member.value = decode(value)
+      return ''
+    })
+  return rest.slice(1)
+}
+
+function read(): string {
+  for (const [, member] of all) member.value = undefined
+  // Unescaped brackets are easier to read and to copy.
+  const text = location.search.slice(1).replaceAll('%5B', '[').replaceAll('%5D', ']')
+  return takeMembers(text) || DEFAULT_SEARCH
+}
+
+/** The query string with the members that are set. */
+const withMembers = (text: string): string =>
+  all.reduce(
+    (whole, [name, { value }]) =>
+      value === undefined ? whole : `${whole}&${name}=${encoded(value)}`,
+    text,
+  )
+
+/** Names as the text of a member, and the inverse. */
+export const joinNames = (names: readonly string[]): string =>
+  names.map((name) => name.replaceAll(/[%,]/g, encodeURIComponent)).join()
+export const splitNames = (text: string): readonly string[] =>
+  text.split(',').map(decode).filter(Boolean)
 
 const readHash = (pattern: RegExp): string | undefined => {
   const [, text] = pattern.exec(location.hash) ?? []
@@ -23,7 +64,7 @@ const readOpen = (): string | undefined => readHash(/^#event=(.+)$/)
 
 const readManaged = (): string | undefined => readHash(/^#((?:subscriptions|channels)(?:=.*)?)$/)
 
-/** The query string of the address, without `?`. */
+/** The query string of the address, without `?` and members. */
 export const search = signal(read())
 
 /** The id of the open event. */
@@ -61,15 +102,21 @@ function write(replace: boolean): void {
   const open =
     openId.value === undefined ? managed.value : `event=${encodeURIComponent(openId.value)}`
   const hash = open === undefined ? '' : `#${open}`
-  const address = `${location.pathname}?${search.value}${hash}`
+  const address = `${location.pathname}?${withMembers(search.value)}${hash}`
   if (address === `${location.pathname}${location.search}${location.hash}`) return
   if (replace) history.replaceState(null, '', address)
   else history.pushState(null, '', address)
 }
 
-/** Navigates to a query string. An invalid one sets `fault`. */
+/** Navigates to a query string, which may have members. An invalid one sets `fault`. */
 export function goToText(text: string): void {
-  search.value = text
+  batch(() => (search.value = takeMembers(text)))
+  write(false)
+}
+
+/** Sets a member of the address; `undefined` removes it. */
+export function setMember(name: Member, text: string | undefined): void {
+  members[name].value = text
   write(false)
 }
 
@@ -99,9 +146,11 @@ export function openManaged(place: string | undefined): void {
 /** Updates the signals on the browser's Back and Forward. */
 export function followAddress(): void {
   write(true)
-  addEventListener('popstate', () => {
-    search.value = read()
-    openId.value = readOpen()
-    managed.value = readManaged()
-  })
+  addEventListener('popstate', () =>
+    batch(() => {
+      search.value = read()
+      openId.value = readOpen()
+      managed.value = readManaged()
+    }),
+  )
 }

@@ -1,6 +1,6 @@
 import { computed, effect, signal, untracked } from '@preact/signals'
 import type { EventCounts } from '../../../src/store/counts.js'
-import { fault, query, search } from './address.js'
+import { fault, joinNames, members, query, search, setMember, splitNames } from './address.js'
 import { countEvents } from './api.js'
 import { zone } from './format.js'
 import { apiQuery, rangeAt } from './query.js'
@@ -54,6 +54,9 @@ const OPTIONAL_FACET = 'url_params_project_code'
 
 const DEFAULT_FACETS: readonly string[] = ['type', 'username', OPTIONAL_FACET]
 
+/** The server's maximum number of facets per request, minus level. */
+export const MAX_FACETS = 19
+
 const STORAGE_KEY = 'daybook.facets'
 
 /** `undefined` until the user changes the facets. */
@@ -69,19 +72,25 @@ function readChosen(): readonly string[] | undefined {
   return undefined
 }
 
-const requestedFacets = computed(() => chosenFacets.value ?? DEFAULT_FACETS)
+/** The facets of the address, else those that the user chose, else the defaults. As the text of the member `facets`. */
+export const facetsText = computed(
+  () => members.facets.value ?? joinNames(chosenFacets.value ?? DEFAULT_FACETS),
+)
+
+const requestedFacets = computed(() => splitNames(facetsText.value).slice(0, MAX_FACETS))
 
 /** The attributes shown as facets, besides level. */
 export const facetNames = computed(() => {
-  if (chosenFacets.value) return chosenFacets.value
   const isSeen = (counts.value?.facets[OPTIONAL_FACET]?.distinct ?? 0) > 0
-  return DEFAULT_FACETS.filter((name) => name !== OPTIONAL_FACET || isSeen)
+  const isDefault = facetsText.value === joinNames(DEFAULT_FACETS)
+  return requestedFacets.value.filter((name) => !isDefault || name !== OPTIONAL_FACET || isSeen)
 })
 
 /** Sets the facets and stores them in this browser. */
 export function chooseFacets(names: readonly string[]): void {
   chosenFacets.value = names
   localStorage.setItem(STORAGE_KEY, JSON.stringify(names))
+  if (members.facets.value !== undefined) setMember('facets', joinNames(names))
 }
 
 /** The request to send; `undefined` while the address is invalid. */
@@ -93,7 +102,7 @@ const request = computed(() =>
         wanted: {
           buckets: MAX_BUCKETS,
           zone: zone.value,
-          facets: ['level', ...requestedFacets.value],
+          facets: [...new Set(['level', ...requestedFacets.value])],
           top: openFacet.value === undefined ? CLOSED_FACET_VALUES : OPEN_FACET_VALUES,
         },
       }

@@ -30,7 +30,8 @@ export function faultOf(error: Error): Fault {
   return { part: PARTS[code] ?? 'name', parameter, suggestion }
 }
 
-function decode(text: string): string {
+/** The text of a part of a query string; as it is if it cannot be decoded. */
+export function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
@@ -41,7 +42,8 @@ function decode(text: string): string {
 /** Characters with a meaning in URLs, that break copied links, or that are invisible. */
 const SPECIAL = /[%&+#\s"<>\\^`{|}]|[\p{C}\p{Zl}\p{Zp}]/gu
 
-const encoded = (text: string): string => text.toWellFormed().replace(SPECIAL, encodeURIComponent)
+/** The inverse of {@link decode}, with only the percent-encoding that is needed. */
+export const encoded = (text: string): string => text.toWellFormed().replace(SPECIAL, encodeURIComponent)
 
 const split = (pair: string): [name: string, value: string | undefined] => {
   const at = pair.indexOf('=')

@@ -3,14 +3,11 @@ import { useEffect, useRef } from 'preact/hooks'
 import { types } from '../data/account.js'
 import { query } from '../data/address.js'
 import { countEvents } from '../data/api.js'
-import { chooseFacets, facetNames } from '../data/counts.js'
+import { chooseFacets, facetNames, MAX_FACETS } from '../data/counts.js'
 import { useEscape } from '../ui/keyboard.js'
 import { apiQueryWith } from '../data/query.js'
 import { texts } from '../ui/texts.js'
 import { showNote } from '../ui/notes.js'
-
-/** The server's maximum number of facets per request, minus level. */
-const MAX_FACETS = 19
 
 const UNIQUE_ATTRIBUTES = new Set(['id', 'created_at'])
 

@@ -3,7 +3,7 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import { downloadBlob } from '../data/download.js'
 import { formatBytes } from '../data/format.js'
 import { texts } from '../ui/texts.js'
-import { copyText } from '../ui/notes.js'
+import { copyText } from '../ui/copy-text.js'
 
 // Longer texts take browsers too long to lay out.
 const MAX_LENGTH = 200_000

@@ -3,7 +3,7 @@ import type { JsonValue } from '../../../src/event/event.js'
 import { downloadBlob } from '../data/download.js'
 import { formatBytes } from '../data/format.js'
 import { texts } from '../ui/texts.js'
-import { copyText } from '../ui/notes.js'
+import { copyText } from '../ui/copy-text.js'
 import { isParent, preview, type TreeNode } from './tree-nodes.js'
 
 // Texts beyond the first limit are folded; beyond the second they are not shown.

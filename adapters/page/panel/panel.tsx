@@ -7,7 +7,7 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import { levelOf } from '../../../src/event/level.js'
 import { types } from '../data/account.js'
 import { openEvent, openId } from '../data/address.js'
-import { copyAddress } from '../ui/query-commands.js'
+import { copyLink } from '../list/copy-commands.js'
 import { Icon, Mark, markOf } from '../ui/icon.js'
 import { useEscape, useKeys } from '../ui/keyboard.js'
 import { openNext } from '../list/row-focus.js'
@@ -74,7 +74,7 @@ function Tools({ event }: { event: AuditEvent | undefined }) {
       )}
       <Tool icon="up" label={texts.panel.newer} act={() => openNext(-1)} />
       <Tool icon="down" label={texts.panel.older} act={() => openNext(1)} />
-      <Tool icon="link" label={texts.panel.copyLink} act={() => void copyAddress()} />
+      <Tool icon="link" label={texts.panel.copyLink} act={() => void copyLink()} />
       <Tool icon="x" label={texts.common.closeKey} act={close} className="close" />
     </div>
   )

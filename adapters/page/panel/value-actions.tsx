@@ -2,7 +2,7 @@ import type { Condition } from '../../../src/filter/ast.js'
 import { changeQuery } from '../data/address.js'
 import { withConjunct } from '../data/query.js'
 import { texts } from '../ui/texts.js'
-import { copyText } from '../ui/notes.js'
+import { copyText } from '../ui/copy-text.js'
 
 export const filterBy = (condition: Condition | undefined): void => {
   if (condition) changeQuery((query) => withConjunct(query, condition))

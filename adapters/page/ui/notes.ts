@@ -1,5 +1,4 @@
 import { signal } from '@preact/signals'
-import { texts } from './texts.js'
 
 /** The text of the polite live region for screen readers. */
 export const announcement = signal('')
@@ -28,21 +27,4 @@ export function showNote(text: string): void {
   announce(text, true)
   clearTimeout(noteEnd)
   noteEnd = setTimeout(() => (note.value = undefined), 2000)
-}
-
-/** Copies to the clipboard. Over plain http the Clipboard API is unavailable, so this falls back to `execCommand`. */
-export async function copyText(text: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text)
-    showNote(texts.common.copied)
-  } catch {
-    const field = document.createElement('textarea')
-    field.value = text
-    field.className = 'visually-hidden'
-    document.body.append(field)
-    field.select()
-    const isCopied = document.execCommand('copy')
-    field.remove()
-    showNote(isCopied ? texts.common.copied : texts.common.notCopied)
-  }
 }

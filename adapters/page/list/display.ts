@@ -1,0 +1,10 @@
+import { facetsText } from '../data/counts.js'
+import type { Member } from '../data/address.js'
+
+/**
+ * How the page shows events now, as members of an address that shows the same to any user. Each feature that has such a
+ * member has a line here.
+ */
+export const shownDisplay = (): Readonly<Partial<Record<Member, string>>> => ({
+  facets: facetsText.value,
+})

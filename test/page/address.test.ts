@@ -1,0 +1,62 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openPage } from '../support/browser.js'
+import { type PageHost, serveStory } from '../support/page-host.js'
+import { copied, rowsOf, WAIT } from './shown.js'
+
+/* What the address says beside the query. */
+
+let host: PageHost
+
+beforeAll(async () => {
+  host = await serveStory()
+})
+afterAll(() => host.close())
+
+const open = (search: string): Promise<Page> => openPage(`${host.page}?${search}`, { user: 'ann' })
+
+const facets = (page: Page): Promise<string[]> =>
+  page.getByRole('complementary', { name: 'Facets' }).getByRole('heading').allTextContents()
+
+it('shows the facets of the address, and writes those that the user adds', async () => {
+  const page = await open('range=7d&facets=system,change_name')
+  await expect.poll(() => facets(page), WAIT).toEqual(['Level', 'system', 'change_name'])
+  await page.getByRole('button', { name: '+ Facet by any attribute' }).click()
+  await page.keyboard.type('a,b%')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => facets(page), WAIT).toEqual(['Level', 'system', 'change_name', 'a,b%'])
+  const reopened = await openPage(page.url(), { user: 'bob' })
+  await expect
+    .poll(() => facets(reopened), WAIT)
+    .toEqual(['Level', 'system', 'change_name', 'a,b%'])
+  await page.goBack()
+  await expect.poll(() => facets(page), WAIT).toEqual(['Level', 'system', 'change_name'])
+})
+
+it('keeps them while the query changes, and sends the service only the query', async () => {
+  const page = await open('range=7d&facets=system&filter[username_eq]=ann')
+  await rowsOf(page).first().waitFor()
+  const sent = page.waitForRequest((request) => request.url().includes('/api/events?'))
+  await page.getByRole('button', { name: 'Remove filter user is ann' }).click()
+  expect((await sent).url()).not.toContain('facets')
+  await expect.poll(() => new URL(page.url()).search, WAIT).toBe('?range=7d&facets=system')
+})
+
+it('reads hostile texts as names', async () => {
+  const page = await open('range=7d&facets=%ff,level,level,__proto__,%3Cb%3E&view=%&toString=1')
+  await page.getByRole('heading', { name: 'Part of the query is invalid' }).waitFor()
+  await page.goto(`${host.page}?range=7d&facets=%ff,level,level,__proto__,%3Cb%3E&view=%`)
+  await rowsOf(page).first().waitFor()
+  await expect.poll(() => facets(page), WAIT).toContain('<b>')
+})
+
+it('is copied with the facets that the user has chosen', async () => {
+  const page = await open('range=7d')
+  await page.getByRole('button', { name: '+ Facet by any attribute' }).click()
+  await page.keyboard.type('change_name')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => facets(page), WAIT).toContain('change_name')
+  const link = await copied(page, () => page.keyboard.press('y'))
+  const other = await openPage(link, { user: 'bob' })
+  await expect.poll(() => facets(other), WAIT).toEqual(await facets(page))
+})

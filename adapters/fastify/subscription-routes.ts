@@ -2,7 +2,7 @@ import {
   subscriptionsEndpoint,
   type SubscriptionsEndpointOptions,
 } from '../../src/http/subscriptions/endpoint.js'
-import type { ManagedAudit } from '../../src/http/subscriptions/handler.js'
+import type { ManagedAudit } from '../../src/http/subscriptions/managed-audit.js'
 import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
 import { mountEndpoint, toRequest } from './exchange.js'
 import type { FastifyPlugin, FastifyRequest } from './fastify.js'

@@ -4,7 +4,7 @@ import {
   subscriptionsEndpoint,
   type SubscriptionsEndpointOptions,
 } from '../../src/http/subscriptions/endpoint.js'
-import type { ManagedAudit } from '../../src/http/subscriptions/handler.js'
+import type { ManagedAudit } from '../../src/http/subscriptions/managed-audit.js'
 import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
 import type { FetchMount, FetchRequest } from './fetch.js'
 

@@ -3,7 +3,7 @@ import {
   subscriptionsEndpoint,
   type SubscriptionsEndpointOptions,
 } from '../../src/http/subscriptions/endpoint.js'
-import type { ManagedAudit } from '../../src/http/subscriptions/handler.js'
+import type { ManagedAudit } from '../../src/http/subscriptions/managed-audit.js'
 import { toRequest, toResponse } from './exchange.js'
 import { type HonoContext, type HonoMiddleware, type UsernameOption, usernameOf } from './hono.js'
 

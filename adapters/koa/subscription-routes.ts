@@ -3,7 +3,7 @@ import {
   subscriptionsEndpoint,
   type SubscriptionsEndpointOptions,
 } from '../../src/http/subscriptions/endpoint.js'
-import type { ManagedAudit } from '../../src/http/subscriptions/handler.js'
+import type { ManagedAudit } from '../../src/http/subscriptions/managed-audit.js'
 import { sendResponse, toRequest, type UsernameOption, usernameOf } from './exchange.js'
 import type { KoaContext, KoaMiddleware } from './koa.js'
 

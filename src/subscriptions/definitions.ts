@@ -1,11 +1,10 @@
 import type { EventStore, WaitOptions } from '../store/store.js'
 import { untilAborted } from '../errors.js'
+import { readAll, readState } from '../store/read-states.js'
 import {
   changeStates,
   type ChannelState,
   PREFIX,
-  readAll,
-  readState,
   REVISION,
   type RevisionState,
   type StoredSubscription,

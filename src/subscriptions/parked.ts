@@ -6,6 +6,7 @@ import { attemptDelivery, type DeliveryTarget } from './attempt.js'
 import { lastErrorOf } from './cursor.js'
 import type { Outcomes } from './outcomes.js'
 import type { WaitForRate } from './rate.js'
+import { readAll, readState, scanStates } from '../store/read-states.js'
 import {
   addToParkedCount,
   changeStates,
@@ -14,9 +15,6 @@ import {
   type ParkedCountState,
   parkedPrefix,
   type ParkedState,
-  readAll,
-  readState,
-  scanStates,
 } from './states.js'
 
 /** An event that could not be delivered and was set aside. */

@@ -1,11 +1,10 @@
 import type { EventStore } from '../store/store.js'
 import { HEARTBEAT_MS } from './heartbeat.js'
+import { readAll, readState } from '../store/read-states.js'
 import {
   type DelivererState,
   type LeaseState,
   PREFIX,
-  readAll,
-  readState,
   REVISION,
   type RevisionState,
 } from './states.js'

@@ -4,6 +4,7 @@ import { formatTimestamp } from '../event/timestamp.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 import { atReplay, withoutFailure } from './cursor.js'
 import type { ChangeDefinitions, Definitions, Write, Writes } from './definitions.js'
+import { readAll } from '../store/read-states.js'
 import {
   changeStates,
   type CursorState,
@@ -11,7 +12,6 @@ import {
   parkedKey,
   parkedPrefix,
   publicSubscription,
-  readAll,
   type StateChange,
   type StoredSubscription,
 } from './states.js'

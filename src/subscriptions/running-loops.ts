@@ -15,13 +15,8 @@ import type { OpenChannel, OpenChannels } from './open-channels.js'
 import type { Ownership } from './ownership.js'
 import { countParked } from './parked.js'
 import type { OwnerRights, Rights } from './rights.js'
-import {
-  type CursorState,
-  keyOf,
-  publicSubscription,
-  readState,
-  type StoredSubscription,
-} from './states.js'
+import { readState } from '../store/read-states.js'
+import { type CursorState, keyOf, publicSubscription, type StoredSubscription } from './states.js'
 import { parseFilter, type Subscription } from './subscription.js'
 
 /** The loops of this process. */

@@ -4,12 +4,12 @@ import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 import { type Definitions, readDefinitions } from './definitions.js'
 import { type Peers, readPeers } from './peers.js'
+import { readAll } from '../store/read-states.js'
 import {
   type CursorState,
   type LastError,
   type ParkedCountState,
   PREFIX,
-  readAll,
   type StoredSubscription,
 } from './states.js'
 import { parseFilter } from './subscription.js'

@@ -7,7 +7,8 @@ import { bothOf, type EventQuery, type Grouping, oneCondition } from '../filter/
 import type { CountsQuery } from '../store/counts.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 import { type AskRights, createRights } from './rights.js'
-import { type CursorState, PREFIX, readAll, scanStates, type StoredSubscription } from './states.js'
+import { readAll, scanStates } from '../store/read-states.js'
+import { type CursorState, PREFIX, type StoredSubscription } from './states.js'
 import { parseFilter } from './subscription.js'
 
 // For each subscription that misses events; after that the count is an estimate.

@@ -43,7 +43,8 @@ export function decode(text: string): string {
 const SPECIAL = /[%&+#\s"<>\\^`{|}]|[\p{C}\p{Zl}\p{Zp}]/gu
 
 /** The inverse of {@link decode}, with only the percent-encoding that is needed. */
-export const encoded = (text: string): string => text.toWellFormed().replace(SPECIAL, encodeURIComponent)
+export const encoded = (text: string): string =>
+  text.toWellFormed().replace(SPECIAL, encodeURIComponent)
 
 const split = (pair: string): [name: string, value: string | undefined] => {
   const at = pair.indexOf('=')

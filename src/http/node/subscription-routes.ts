@@ -3,7 +3,7 @@ import {
   subscriptionsEndpoint,
   type SubscriptionsEndpointOptions,
 } from '../subscriptions/endpoint.js'
-import type { ManagedAudit } from '../subscriptions/handler.js'
+import type { ManagedAudit } from '../subscriptions/managed-audit.js'
 import { type UsernameOption, usernameOf } from '../username-option.js'
 import { respond, toRequest } from './exchange.js'
 import type { NodeListener, NodeRequest } from './node.js'

@@ -1,5 +1,4 @@
-import type { CallHost } from '../host-calls.js'
-import { READING_ACTIONS, type SubscriptionsAction } from './actions.js'
+import type { SubscriptionsAction } from './actions.js'
 
 /** The host's access control; `Context` is the request object of the HTTP server. */
 export interface SubscriptionsAccess<Context> {
@@ -17,19 +16,4 @@ export interface SubscriptionsAccess<Context> {
     context: Context,
     action: SubscriptionsAction,
   ): boolean | 'all' | Promise<boolean | 'all'>
-}
-
-/** What a user may do an action with. */
-export type Scope = 'own' | 'all' | 'nothing'
-
-export async function scopeOf<Context>(
-  { authorize }: Pick<SubscriptionsAccess<Context>, 'authorize'>,
-  action: SubscriptionsAction,
-  context: Context,
-  callHost: CallHost,
-): Promise<Scope> {
-  if (!authorize) return READING_ACTIONS.has(action) ? 'own' : 'nothing'
-  const answer: unknown = await callHost(() => authorize(context, action))
-  if (answer === 'all') return 'all'
-  return answer === true ? 'own' : 'nothing'
 }

@@ -12,21 +12,16 @@ import type { SubscriptionsAction } from './actions.js'
 import { withPlace } from './errors.js'
 import {
   changing,
-  type ManagedAudit,
   type ManagementHandler,
   metaDocument,
   reading,
   removing,
   type Resource,
   resourceDocument,
-} from './handler.js'
-import {
-  readChange,
-  readMeta,
-  readNewResource,
-  readText,
-  type WritableResource,
-} from './request-body.js'
+} from '../managing/handler.js'
+import type { ManagedAudit } from './managed-audit.js'
+import { readChange, readNewResource, type WritableResource } from '../managing/request-body.js'
+import { readMeta, readText } from './action-arguments.js'
 
 const ATTRIBUTES: AttributeTypes = {
   name: 'string',

@@ -7,7 +7,7 @@ import {
 } from '../openapi/responses.js'
 import { ref } from '../openapi/shapes.js'
 import { JSON_API } from '../problem.js'
-import { MAX_BODY_BYTES } from './request-body.js'
+import { MAX_BODY_BYTES } from '../managing/request-body.js'
 import type { schemas } from './schemas.js'
 
 /* The parts that the table of routes refers to by name: OpenAPI 3.1, "Components Object". */

@@ -1,18 +1,15 @@
-import { challenge } from '../basic-auth.js'
-import type { HttpRequest, HttpResponse } from '../exchange.js'
-import { finalizeResponse } from '../finalize-response.js'
-import { type CallHost, respondToErrors } from '../host-calls.js'
 import { checkHostFunctions } from '../host-functions.js'
-import { declareMount, isUnder } from '../mounts.js'
-import { HttpProblem, jsonapi } from '../problem.js'
-import { type MatchedRoutes, routeMatcher, routeOf } from '../route-matcher.js'
+import { finalizeResponse } from '../finalize-response.js'
+import { type ManagementEndpoint, managementEndpoint } from '../managing/endpoint.js'
+import { type ManagementHandler, reading } from '../managing/handler.js'
+import { jsonapi } from '../problem.js'
 import { staticDocumentHandler } from '../static-document.js'
-import { scopeOf, type SubscriptionsAccess } from './access.js'
-import { SUBSCRIPTIONS_ACTIONS, type SubscriptionsAction } from './actions.js'
+import type { SubscriptionsAccess } from './access.js'
+import { READING_ACTIONS, SUBSCRIPTIONS_ACTIONS, type SubscriptionsAction } from './actions.js'
 import { channelHandlers } from './channels.js'
-import { type ManagedAudit, type ManagementHandler, reading } from './handler.js'
+import type { ManagedAudit } from './managed-audit.js'
 import { managementDocument } from './openapi.js'
-import { managementRoutes, type SubscriptionsRoute } from './routes.js'
+import { managementRoutes } from './routes.js'
 import { subscriptionActionHandlers } from './subscription-actions.js'
 import { subscriptionHandlers } from './subscriptions.js'
 
@@ -27,25 +24,12 @@ export interface SubscriptionsEndpointOptions<Context> extends SubscriptionsAcce
   readonly realm?: string
 }
 
-/** Handles a request to the endpoints; returns `undefined` synchronously for other paths. */
-export interface SubscriptionsEndpoint<Context> {
-  (request: HttpRequest<Context>): Promise<HttpResponse> | undefined
-  /** What it handles: these paths and everything under them. */
-  readonly paths: readonly string[]
-}
-
 const COLLECTIONS = ['subscriptions', 'notification_channels'] as const
-
-const match = routeMatcher(managementRoutes)
-
-/** A trailing slash after a collection is ignored. */
-const matchPath = (path: string): MatchedRoutes<SubscriptionsRoute> =>
-  match(path.replace(/^(\/[^/]+)\/$/, '$1'))
 
 function createHandlers(
   audit: ManagedAudit,
   path: string,
-): Readonly<Record<SubscriptionsRoute['action'], ManagementHandler>> {
+): Readonly<Record<SubscriptionsAction | 'me', ManagementHandler<SubscriptionsAction>>> {
   const { kinds } = audit.subscriptions.channels
   const describe = staticDocumentHandler('application/json', () => managementDocument(path))
   return {
@@ -64,48 +48,17 @@ function createHandlers(
 export function subscriptionsEndpoint<Context>(
   audit: ManagedAudit,
   options: SubscriptionsEndpointOptions<Context> = {},
-): SubscriptionsEndpoint<Context> {
+): ManagementEndpoint<Context> {
   const { path = '/api', realm = 'Daybook' } = options
   checkHostFunctions(options, 'authorize')
-  const handlers = createHandlers(audit, path)
-  const unauthenticated = { headers: challenge(realm) }
-  const mounts = COLLECTIONS.map((kind) => ({ kind, path: `${path}/${kind}` }))
-  for (const mount of mounts) declareMount(audit, mount)
-  const paths = mounts.map((mount) => mount.path)
-
-  const handle = async (
-    request: HttpRequest<Context>,
-    routes: MatchedRoutes<SubscriptionsRoute>,
-    callHost: CallHost,
-  ): Promise<HttpResponse> => {
-    const username = await callHost(() => request.username)
-    // Most servers represent a missing header as an empty string, so an empty name means no user.
-    if (!username)
-      throw new HttpProblem('UNAUTHENTICATED', 'send user name and password', unauthenticated)
-    const { action } = routeOf(request, routes)
-    const scope = (of: SubscriptionsAction) => scopeOf(options, of, request.context, callHost)
-    const granted = action === 'me' ? 'own' : await scope(action)
-    if (granted === 'nothing')
-      throw new HttpProblem('FORBIDDEN', `${username} is not allowed the action ${action}`)
-    return handlers[action]({
-      request,
-      username,
-      id: routes.id,
-      seesAll: granted === 'all',
-      async rights() {
-        const rights: [action: SubscriptionsAction, may: boolean][] = []
-        // One after the other, so that the first error of the host is the one that is thrown.
-        for (const one of SUBSCRIPTIONS_ACTIONS)
-          rights.push([one, (await scope(one)) !== 'nothing'])
-        return Object.fromEntries(rights) as Record<SubscriptionsAction, boolean>
-      },
-    })
-  }
-
-  const respond = (request: HttpRequest<Context>): Promise<HttpResponse> | undefined => {
-    if (!paths.some((mount) => isUnder(request.path, mount))) return undefined
-    const routes = matchPath(request.path.slice(path.length))
-    return respondToErrors((callHost) => handle(request, routes, callHost))
-  }
-  return Object.assign(respond, { paths })
+  return managementEndpoint<SubscriptionsAction, Context>(audit, {
+    path,
+    realm,
+    mounts: COLLECTIONS.map((kind) => ({ kind, path: `${path}/${kind}` })),
+    routes: managementRoutes,
+    actions: SUBSCRIPTIONS_ACTIONS,
+    readingActions: READING_ACTIONS,
+    handlers: createHandlers(audit, path),
+    authorize: options.authorize && ((...call) => options.authorize!(...call)),
+  })
 }

@@ -1,22 +1,8 @@
-import { AuditLogError } from '../../errors.js'
+import { withPlace as withPlaceOf } from '../managing/errors.js'
 
 /** Members that are called differently over HTTP. */
 const toWireName = (text: string): string => text.replace('whenStuck', 'when_stuck')
 
-/**
- * Waits for a call of the log. Pointers of its errors are relative to the resource; those of the response to the document, where
- * the resource is at `place`.
- */
-export async function withPlace<Value>(place: string, call: () => Promise<Value>): Promise<Value> {
-  try {
-    return await call()
-  } catch (error) {
-    if (!(error instanceof AuditLogError) || error.pointer === undefined) throw error
-    const { code, message, pointer, suggestion } = error
-    throw new AuditLogError(code, toWireName(message), {
-      pointer: place + toWireName(pointer),
-      suggestion,
-      cause: error,
-    })
-  }
-}
+/** Waits for a call of the log. The pointers of its errors are those of the document, where the resource is at `place`. */
+export const withPlace = <Value>(place: string, call: () => Promise<Value>): Promise<Value> =>
+  withPlaceOf(place, call, toWireName)

@@ -4,12 +4,12 @@ import { listEndpoint } from '../list-endpoint.js'
 import { withPlace } from './errors.js'
 import {
   changing,
-  type ManagedAudit,
   type ManagementCall,
   type ManagementHandler,
   metaDocument,
-} from './handler.js'
-import { readMeta, readText, readWhich } from './request-body.js'
+} from '../managing/handler.js'
+import type { ManagedAudit } from './managed-audit.js'
+import { readMeta, readText, readWhich } from './action-arguments.js'
 import { createSubscriptionView, type Item } from './subscription-view.js'
 
 const PARKED_ATTRIBUTES: AttributeTypes = {

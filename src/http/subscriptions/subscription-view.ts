@@ -2,12 +2,8 @@ import { AuditLogError } from '../../errors.js'
 import type { AttributeTypes } from '../../filter/declared.js'
 import type { SubscriptionStatus } from '../../subscriptions/status.js'
 import type { Subscription } from '../../subscriptions/subscription.js'
-import {
-  type ManagedAudit,
-  type ManagementCall,
-  type Resource,
-  resourceDocument,
-} from './handler.js'
+import { type ManagementCall, type Resource, resourceDocument } from '../managing/handler.js'
+import type { ManagedAudit } from './managed-audit.js'
 
 /** The attributes of a subscription: what users decide, and its status. */
 export const SUBSCRIPTION_ATTRIBUTES: AttributeTypes = {

@@ -6,14 +6,9 @@ import type {
 } from '../../subscriptions/subscription.js'
 import { listEndpoint } from '../list-endpoint.js'
 import { withPlace } from './errors.js'
-import {
-  changing,
-  type ManagedAudit,
-  type ManagementHandler,
-  reading,
-  removing,
-} from './handler.js'
-import { readChange, readNewResource, type WritableResource } from './request-body.js'
+import { changing, type ManagementHandler, reading, removing } from '../managing/handler.js'
+import type { ManagedAudit } from './managed-audit.js'
+import { readChange, readNewResource, type WritableResource } from '../managing/request-body.js'
 import { createSubscriptionView, type Item, SUBSCRIPTION_ATTRIBUTES } from './subscription-view.js'
 
 const CHANGE: WritableResource = {

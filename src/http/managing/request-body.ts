@@ -1,5 +1,5 @@
 import { AuditLogError, type AuditLogErrorCode } from '../../errors.js'
-import type { JsonObject, JsonValue } from '../../event/event.js'
+import type { JsonObject } from '../../event/event.js'
 import { findUnstorable } from '../../event/json.js'
 import { jsonPointer } from '../../event/json-copy.js'
 import type { HttpRequest } from '../exchange.js'
@@ -34,7 +34,7 @@ export interface WritableResource {
   /** Accepted as `data.type`; some clients send the plural. */
   readonly types: readonly string[]
   /** The code of an error in an attribute. */
-  readonly code: Extract<AuditLogErrorCode, 'INVALID_SUBSCRIPTION' | 'INVALID_CHANNEL'>
+  readonly code: Extract<AuditLogErrorCode, `INVALID_${string}`>
   readonly settable: readonly string[]
 }
 
@@ -73,28 +73,4 @@ export function readChange(
       pointer: '/data/id',
     })
   return readAttributes(data, resource)
-}
-
-/** The arguments of an action. Throws `HttpProblem` 400 for one that it does not have. */
-export function readMeta(document: JsonObject, ...names: readonly string[]): JsonObject {
-  const meta = document['meta'] === undefined ? {} : requireObject(document['meta'], '/meta')
-  const other = Object.keys(meta).find((name) => !names.includes(name))
-  if (other === undefined) return meta
-  const known = names.length === 0 ? 'none are allowed here' : `the only one is ${names.join(', ')}`
-  throw malformed(`/meta/${other} is not a member; ${known}`, jsonPointer(['meta', other]))
-}
-
-/** Which parked events: all, or those with these ids. */
-export function readWhich(document: JsonObject): 'all' | readonly string[] {
-  const which: JsonValue | undefined = readMeta(document, 'which')['which']
-  if (which === 'all') return which
-  if (Array.isArray(which) && which.every((id) => typeof id === 'string')) return which
-  throw malformed("/meta/which must be 'all' or a list of event ids", '/meta/which')
-}
-
-/** A text or null in the arguments of an action. */
-export function readText(meta: JsonObject, name: string): string | null | undefined {
-  const value = meta[name]
-  if (value === undefined || value === null || typeof value === 'string') return value
-  throw malformed(`/meta/${name} must be a text`, `/meta/${name}`)
 }

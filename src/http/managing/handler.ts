@@ -1,4 +1,3 @@
-import type { AuditLog } from '../../audit-log.js'
 import type { JsonObject } from '../../event/event.js'
 import { currentActor, withActor } from '../../recording/actor.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
@@ -6,29 +5,33 @@ import { finalizeResponse } from '../finalize-response.js'
 import { checkAccept, jsonResponse } from '../media.js'
 import { refuseParameters } from '../parameters.js'
 import { jsonapi, JSON_API } from '../problem.js'
-import type { SubscriptionsAction } from './actions.js'
 import { readDocument } from './request-body.js'
 
-/** The part of an audit log that the endpoints need. */
-export type ManagedAudit = Pick<AuditLog, 'subscriptions'>
+/* What users manage over HTTP: resources with owners, such as subscriptions and views. */
 
 /** A request whose user is authenticated and authorized. */
-export interface ManagementCall {
+export interface ManagementCall<Action extends string = string> {
   readonly request: HttpRequest
   readonly username: string
   /** The id in the path; empty if there is none. */
   readonly id: string
-  /** False if the user may act on the own subscriptions only. */
+  /** False if the user may act on the own resources only. */
   readonly seesAll: boolean
-  /** Calls functions of the host. */
-  readonly rights: () => Promise<Readonly<Record<SubscriptionsAction, boolean>>>
+  /** Whether the user is allowed another action too. Asks the host. */
+  may(action: Action): Promise<boolean>
+  /** What the user may do. Asks the host about each action. */
+  readonly rights: () => Promise<Readonly<Record<Action, boolean>>>
 }
 
-export type ManagementHandler = (call: ManagementCall) => Promise<HttpResponse>
+export type ManagementHandler<Action extends string = string> = (
+  call: ManagementCall<Action>,
+) => Promise<HttpResponse>
 
 /** Checks a request that reads, and completes the response. */
 export const reading =
-  (respond: (call: ManagementCall) => Promise<string>): ManagementHandler =>
+  <Action extends string>(
+    respond: (call: ManagementCall<Action>) => Promise<string>,
+  ): ManagementHandler<Action> =>
   async (call) => {
     const { request } = call
     checkAccept(request.header('accept'))
@@ -52,7 +55,9 @@ export interface Changed {
 
 /** Checks a request that changes something, reads its document and completes the response. */
 export const changing =
-  (respond: (call: ManagementCall, document: JsonObject) => Promise<Changed>): ManagementHandler =>
+  <Action extends string>(
+    respond: (call: ManagementCall<Action>, document: JsonObject) => Promise<Changed>,
+  ): ManagementHandler<Action> =>
   async (call) => {
     const { request } = call
     checkAccept(request.header('accept'))
@@ -72,7 +77,9 @@ export const changing =
 
 /** Checks a request that removes the resource. */
 export const removing =
-  (remove: (call: ManagementCall) => Promise<void>): ManagementHandler =>
+  <Action extends string>(
+    remove: (call: ManagementCall<Action>) => Promise<void>,
+  ): ManagementHandler<Action> =>
   async (call) => {
     refuseParameters(call.request.query)
     await asUser(call, () => remove(call))

@@ -7,6 +7,12 @@ export const OWN_FIELDS = ['id', 'type', 'username', 'system', 'created_at'] as 
  */
 export const SOURCE = 'source'
 
+/**
+ * The name by which queries reach all texts of an event: its type, username and source and all texts in its
+ * attributes; its id only by a long part. An attribute cannot be named by it.
+ */
+export const ANY_TEXT = '*'
+
 export type OwnField = (typeof OWN_FIELDS)[number]
 
 const ownFields: ReadonlySet<string> = new Set(OWN_FIELDS)

@@ -31,6 +31,8 @@ export interface AttributeReader<Item> extends Declaration {
   walk(name: string, visit: Visit): Walk<Item>
   /** Finds the values that a walk visits, in any order. */
   valuesInSteps(item: Item, name: string): Steps<JsonValue[]>
+  /** Leads from any name to all texts but the id, if a query may search them. */
+  readonly anyText?: AttributeReader<Item>
 }
 
 /** A key of an object. `isInherited`: plain objects inherit a member with this name. */
@@ -197,6 +199,12 @@ const OWN_TYPES: Readonly<Record<OwnField, AttributeType>> = {
   created_at: 'timestamp',
 }
 
+/** The own fields are declared, everything else is data without a schema. */
+export const eventDeclaration: Declaration = {
+  types: new Map(Object.entries(OWN_TYPES)),
+  isOpen: true,
+}
+
 function* eventValuesInSteps(event: AuditEvent, name: string): Steps<JsonValue[]> {
   if (isOwnField(name)) return [event[name]]
   const found: JsonValue[] = []
@@ -205,12 +213,59 @@ function* eventValuesInSteps(event: AuditEvent, name: string): Steps<JsonValue[]
   return found
 }
 
-/** Attributes of events: the own fields are declared, everything else is data without a schema. */
-export const eventAttributes: AttributeReader<AuditEvent> = {
-  types: new Map(Object.entries(OWN_TYPES)),
+function* eventTextsInSteps(event: AuditEvent): Steps<JsonValue[]> {
+  const found: JsonValue[] = []
+  const lists: JsonValue[][] = [[event.type, event.username, event.source, event.attributes]]
+  let seen = 0
+  for (const list of lists)
+    for (const value of list) {
+      if (++seen % STRIDE === 0) yield
+      if (typeof value === 'string') found.push(value)
+      else if (Array.isArray(value)) lists.push(value)
+      else if (value !== null && typeof value === 'object') {
+        const members: JsonValue[] = []
+        for (const key in value) {
+          if (++seen % STRIDE === 0) yield
+          if (Object.hasOwn(value, key)) members.push(value[key]!)
+        }
+        lists.push(members)
+      }
+    }
+  return found
+}
+
+function eventTextsWalk(visit: Visit): Walk<AuditEvent> {
+  const walk = (value: JsonValue): boolean => {
+    if (typeof value === 'string') return visit(value)
+    if (value === null || typeof value !== 'object') return false
+    if (Array.isArray(value)) {
+      spend(value.length)
+      return value.some(walk)
+    }
+    for (const key in value) {
+      spend(1)
+      if (Object.hasOwn(value, key) && walk(value[key]!)) return true
+    }
+    return false
+  }
+  return ({ type, username, source, attributes }) =>
+    visit(type) || walk(username) || walk(source) || walk(attributes)
+}
+
+/** Leads to all texts of an event but its id. */
+const eventTexts: AttributeReader<AuditEvent> = {
+  types: new Map(),
   isOpen: true,
+  walk: (_, visit) => eventTextsWalk(visit),
+  valuesInSteps: eventTextsInSteps,
+}
+
+/** Attributes of events. */
+export const eventAttributes: AttributeReader<AuditEvent> = {
+  ...eventDeclaration,
   walk: eventWalk,
   valuesInSteps: eventValuesInSteps,
+  anyText: eventTexts,
 }
 
 export type Scalar = string | number | boolean

@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../event/event.js'
+import { ANY_TEXT } from '../event/own-fields.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
 import type { Combinator, Condition, Grouping } from './ast.js'
 import {
@@ -237,6 +238,12 @@ function printedTimes(values: readonly string[]): readonly string[] {
   })
 }
 
+/**
+ * Whether a search of all texts looks for the text in ids as well. Most ids contain some shorter number or word of
+ * hexadecimal digits by chance.
+ */
+export const mayBePartOfId = (text: string): boolean => /^[0-9a-f-]{8,}$/i.test(text)
+
 function compileAttribute<Item>(
   attributes: AttributeReader<Item>,
   name: string,
@@ -254,8 +261,16 @@ function compileAttribute<Item>(
   }
   const isTime = attributes.types.get(name) === 'timestamp' && readsValues(test)
   const values = isTime ? printedTimes(texts) : texts
-  if (!compound) return quantify(attributes, name, TESTS[test](values), negated)
-  const tests = values.map((value) => quantify(attributes, name, TESTS[test]([value]), negated))
+  const { anyText } = attributes
+  const compileTest = (some: readonly string[]): Compiled<Item> => {
+    const passes = TESTS[test](some)
+    if (name !== ANY_TEXT || !anyText) return quantify(attributes, name, passes, negated)
+    const inTexts = quantify(anyText, name, passes, negated)
+    if (!some.some(mayBePartOfId)) return inTexts
+    return join([inTexts, quantify(attributes, 'id', passes, negated)], negated ? 'and' : 'or')
+  }
+  if (!compound) return compileTest(values)
+  const tests = values.map((value) => compileTest([value]))
   return join(tests, compound === 'any' ? 'or' : 'and')
 }
 

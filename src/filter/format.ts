@@ -1,4 +1,5 @@
 import type { Condition, EventQuery, Grouping } from './ast.js'
+import { FREE_TEXT, formatFreeText, isFreeText } from './free-text.js'
 import { predicateOf, splitKey } from './predicates.js'
 
 type Pair = [name: string, value: string]
@@ -76,6 +77,16 @@ function groupingPairs(grouping: Grouping, at: string, top: boolean): Pair[] {
   return pairs
 }
 
+/** Free text among the conditions that must all hold is written as `q`. */
+function wherePairs(where: Grouping): Pair[] {
+  const isText = (condition: Condition): boolean =>
+    where.combinator === 'and' && isFreeText(condition)
+  const text = formatFreeText(where.conditions.filter(isText))
+  if (text === undefined) return groupingPairs(where, 'filter', true)
+  const conditions = where.conditions.filter((condition) => !isText(condition))
+  return [[FREE_TEXT, text], ...groupingPairs({ ...where, conditions }, 'filter', true)]
+}
+
 const encodeName = (name: string): string =>
   encodeURIComponent(name).replaceAll('%5B', '[').replaceAll('%5D', ']')
 
@@ -84,7 +95,7 @@ const encodeName = (name: string): string =>
  * encoded, as the interface asks of clients.
  */
 export function formatQuery(query: EventQuery): string {
-  const pairs = query.where ? groupingPairs(query.where, 'filter', true) : []
+  const pairs = query.where ? wherePairs(query.where) : []
   for (const sort of query.sorts)
     pairs.push(['filter[sorts][]', `${sort.attribute} ${sort.direction}`])
   pairs.push(['limit', String(query.limit)])

@@ -8,10 +8,11 @@ import {
   MAX_LIMIT,
   type Sort,
 } from './ast.js'
-import { type Declaration, eventAttributes, isInObject } from './attributes.js'
+import { type Declaration, eventDeclaration, isInObject } from './attributes.js'
 import { type AttributeTypes, declare } from './declared.js'
 import { readsValues } from './evaluate.js'
 import type { FilterObject } from './filter-object.js'
+import { FREE_TEXT, readFreeText, withConditions } from './free-text.js'
 import {
   readCombinator,
   readMap,
@@ -25,13 +26,14 @@ import { type Param, type ParamMap, readObject, readQueryString } from './params
 import { type Predicate, predicates, splitKey } from './predicates.js'
 import { READERS } from './readers.js'
 import { didYouMean, nearest } from '../event/nearest.js'
+import { ANY_TEXT } from '../event/own-fields.js'
 import { suggestKey } from './suggest.js'
 import { inverts, isBlank, trimAscii } from './values.js'
 
 /*
- * The grammar: Ransack's search parameters under `filter`, and `limit`.
+ * The grammar: Ransack's search parameters under `filter`, `q` (free-text.ts), and `limit`.
  *
- *   query      = ( "filter" "[" member "]" | "limit" ) "=" value , joined by "&"
+ *   query      = ( "filter" "[" member "]" | "q" | "limit" ) "=" value , joined by "&"
  *   member     = attributes "_" predicate           filter[type_eq]=x   filter[type_in][]=x
  *              | "m" | "combinator"                 or, and (the default)
  *              | "s" | "sorts"                      "created_at desc", a list of these, or
@@ -51,17 +53,27 @@ export const MAX_SORTS = 16
 export const tooManySorts = (sorts: readonly Sort[]): string =>
   `a query has at most ${MAX_SORTS} sorts; this one has ${sorts.length}`
 
-const ROOTS = ['filter', 'limit']
+/** The parameters of lists; free text is searched only in events. */
+const LIST_ROOTS = ['filter', 'limit']
+const EVENT_ROOTS = [...LIST_ROOTS, FREE_TEXT]
+
+const rootsOf = ({ attributes }: ParseOptions): readonly string[] =>
+  attributes ? LIST_ROOTS : EVENT_ROOTS
 
 /** A query as an object of the same shape as the query string's brackets. */
 export interface QueryObject {
   readonly filter?: FilterObject | undefined
+  /**
+   * Words and phrases, each of which some text of an event contains: `deploy "by hand" -staging`. The elements of a
+   * list must all match.
+   */
+  readonly q?: string | readonly string[] | undefined
   readonly limit?: number | string | undefined
 }
 
 export interface ParseOptions {
   /**
-   * Refuse parameters other than `filter` and `limit`, with `UNKNOWN_PARAMETER`.
+   * Refuse parameters other than `filter`, `q` and `limit`, with `UNKNOWN_PARAMETER`.
    * @default false
    */
   readonly strict?: boolean
@@ -263,6 +275,12 @@ class Reader {
         throw wrong('INVALID_VALUE', at, 'a filter on created_at must not be blank')
       return undefined
     }
+    if (attributes.includes(ANY_TEXT) && predicate.test !== 'cont' && this.declaration.isOpen)
+      throw wrong(
+        'INVALID_VALUE',
+        at,
+        `${ANY_TEXT} stands for all texts, and takes cont or not_cont`,
+      )
     if (++this.conditions > MAX_CONDITIONS)
       throw tooLarge(`there are more than ${MAX_CONDITIONS} conditions`, at)
     if (predicate.takes !== 'flag') {
@@ -363,22 +381,25 @@ export function parseQuery(
   const isText = typeof query === 'string' || query instanceof URLSearchParams
   return isText
     ? parseQueryText(String(query), options)
-    : toQuery(readObject(query, isOurs), options)
+    : toQuery(readObject(query, isOneOf(rootsOf(options))), options)
 }
 
 /** Like {@link parseQuery}, for query strings only. */
 export function parseQueryText(query: string, options: ParseOptions = {}): EventQuery {
-  return toQuery(readQueryString(query, isOurs), options)
+  return toQuery(readQueryString(query, isOneOf(rootsOf(options))), options)
 }
 
-const isOurs = (root: string): boolean => ROOTS.includes(root)
+const isOneOf =
+  (roots: readonly string[]) =>
+  (root: string): boolean =>
+    roots.includes(root)
 
 function toQuery(
   { params, others }: ReturnType<typeof readQueryString>,
   options: ParseOptions,
 ): EventQuery {
   const [other] = others
-  if (options.strict && other !== undefined) throw unknownParameter(other)
+  if (options.strict && other !== undefined) throw unknownParameter(other, rootsOf(options))
   const filter = params.get('filter') ?? new Map<string, Param>()
   if (!(filter instanceof Map))
     throw wrong(
@@ -387,10 +408,13 @@ function toQuery(
       'is written filter[<attribute>_<predicate>]=<value>',
     )
   const { attributes, maxLimit } = options
-  const reader = new Reader(attributes ? declare(attributes) : eventAttributes)
+  const reader = new Reader(attributes ? declare(attributes) : eventDeclaration)
   const limits = maxLimit === undefined ? {} : { standard: maxLimit, max: maxLimit }
   return {
-    where: reader.grouping(filter, 'filter', 0),
+    where: withConditions(
+      reader.grouping(filter, 'filter', 0),
+      readFreeText(params.get(FREE_TEXT)),
+    ),
     sorts: reader.sorts(filter),
     limit: readLimit(params.get('limit'), limits),
   }
@@ -402,12 +426,12 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['page', 'limit'],
 ])
 
-function unknownParameter(parameter: string): AuditLogError {
+function unknownParameter(parameter: string, roots: readonly string[]): AuditLogError {
   const root = /^[^[\]]*/.exec(parameter)![0]
-  const suggestion = ELSEWHERE.get(root) ?? nearest(root, ROOTS)
+  const suggestion = ELSEWHERE.get(root) ?? nearest(root, roots)
   return new AuditLogError(
     'UNKNOWN_PARAMETER',
-    `${parameter} is not a parameter of this list, which has filter and limit${didYouMean(suggestion)}`,
+    `${parameter} is not a parameter of this list, which has ${roots.join(', ')}${didYouMean(suggestion)}`,
     { parameter, suggestion },
   )
 }

@@ -13,6 +13,7 @@ import { countCases } from './conformance/count.js'
 import { excessCases } from './conformance/excess.js'
 import { explainCases } from './conformance/explain.js'
 import { filterCases } from './conformance/filter.js'
+import { freeTextCases } from './conformance/free-text.js'
 import { importCases } from './conformance/import.js'
 import { liveCases } from './conformance/live.js'
 import { liveChangeCases } from './conformance/live-changes.js'
@@ -114,7 +115,16 @@ async function runCase(
 }
 
 const allCases: readonly Case[] = [
-  [appendCases, valueCases, readCases, filterCases, orderCases, importCases, removeCases],
+  [
+    appendCases,
+    valueCases,
+    readCases,
+    filterCases,
+    freeTextCases,
+    orderCases,
+    importCases,
+    removeCases,
+  ],
   [
     throttleCases,
     suppressedCases,

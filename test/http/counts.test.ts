@@ -157,7 +157,7 @@ describe('GET /api/events/counts', () => {
       'within=5',
       'UNKNOWN_PARAMETER',
       'within',
-      'the parameters are filter, buckets, zone, facets[]',
+      'the parameters are filter, q, buckets, zone, facets[]',
     ],
     ['fields[event]=type', 'UNKNOWN_PARAMETER', 'fields[event]', 'the parameters are filter'],
     ['filter[type_equals]=x', 'UNKNOWN_PREDICATE', 'filter[type_equals]', 'type_eq?'],

@@ -86,7 +86,12 @@ describe('GET /api/events/export', () => {
     ['format=csv&format=csv', 'INVALID_VALUE', 'format', 'must not be repeated'],
     ['fields[event]=type', 'INVALID_VALUE', 'fields[event]', 'is allowed only with format=csv'],
     ['fields[user]=type&format=csv', 'UNKNOWN_PARAMETER', 'fields[user]', 'fields[event]'],
-    ['page=2', 'UNKNOWN_PARAMETER', 'page', 'the parameters are filter, format and fields[event]'],
+    [
+      'page=2',
+      'UNKNOWN_PARAMETER',
+      'page',
+      'the parameters are filter, q, format and fields[event]',
+    ],
     ['filter[type_equals]=x', 'UNKNOWN_PREDICATE', 'filter[type_equals]', 'type_eq?'],
   ])('refuses %s with 400', async (query, code, parameter, said) => {
     const server = await startFeed({})

@@ -252,7 +252,7 @@ describe.each(Object.entries(stores))('GET /api/events on the %s store', (_name,
     expect(response.status).toBe(400)
     expect(errorOf(response)).toMatchObject({
       code: 'UNKNOWN_PARAMETER',
-      detail: `${parameter} is not supported here; the parameters are filter, limit and fields[event]; ${hint}`,
+      detail: `${parameter} is not supported here; the parameters are filter, q, limit and fields[event]; ${hint}`,
       source: { parameter },
     })
   })

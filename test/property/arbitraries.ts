@@ -234,6 +234,7 @@ const ownPart: ByName = {
 /** A filter key and its value, for one attribute or own field or for several joined ones. */
 function criterion(predicate: string): fc.Arbitrary<readonly [key: string, value: unknown]> {
   const own = fc.constantFrom('type', 'username', 'system', 'created_at', 'id')
+  const isSearch = /^(?:not_)?(?:i_)?cont/.test(predicate)
   const attribute = fc.oneof(
     { weight: 12, arbitrary: fc.constantFrom(...NAMES) },
     { weight: 1, arbitrary: fc.constantFrom(...ODD_NAMES) },
@@ -242,6 +243,7 @@ function criterion(predicate: string): fc.Arbitrary<readonly [key: string, value
       weight: 2,
       arbitrary: fc.constantFrom('a_or_t', 'a_b_or_n', 't_and_n', 'a_and_a_b_c', 'type_or_t'),
     },
+    { weight: isSearch ? 6 : 0, arbitrary: fc.constantFrom('*', '*', '*_or_n') },
   )
   const isText = TEXT.some((name) => predicate.startsWith(name))
   const isPattern = predicate.startsWith('matches') || predicate.startsWith('does_not_match')
@@ -297,6 +299,38 @@ export const filter: fc.Arbitrary<Record<string, unknown>> = fc.oneof(
 export const filterOf = (predicate: string): fc.Arbitrary<Record<string, unknown>> =>
   criterion(predicate).map((entry) => Object.fromEntries([entry]))
 
+/** A word or phrase of free text, maybe excluded. */
+const term = fc
+  .tuple(
+    fc.constantFrom('', '', '-'),
+    fc.oneof(
+      filterValues.part.filter((text) => text.trim() !== ''),
+      fc.constantFrom(
+        'alpha',
+        'beta alpha',
+        'ann',
+        'api:a',
+        '"x"',
+        'xb',
+        'kkb',
+        '00000000-0000',
+        '8000-80000',
+      ),
+    ),
+  )
+  .map(([minus, text]) => `${minus}"${text.replaceAll('"', '""')}"`)
+
+/** Free text; in most queries none. */
+const freeText = fc.oneof(
+  { weight: 4, arbitrary: fc.constant(undefined) },
+  { weight: 1, arbitrary: fc.array(term, { maxLength: 2 }).map((terms) => terms.join(' ')) },
+)
+
+/** Queries that only search all texts. */
+export const searches: fc.Arbitrary<QueryObject> = fc
+  .array(term, { minLength: 1, maxLength: 3 })
+  .map((q) => ({ q, limit: 1000 }))
+
 const sorts = fc.array(
   fc
     .tuple(
@@ -315,5 +349,6 @@ export const query: fc.Arbitrary<QueryObject> = fc
       { weight: 3, arbitrary: fc.constant(1000) },
       { weight: 1, arbitrary: fc.integer({ min: 1, max: 12 }) },
     ),
+    freeText,
   )
-  .map(([filter, sorts, limit]) => ({ filter: { ...filter, sorts }, limit }))
+  .map(([filter, sorts, limit, q]) => ({ filter: { ...filter, sorts }, limit, q }))

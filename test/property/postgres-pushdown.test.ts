@@ -177,7 +177,9 @@ describe('the Postgres pushdown of a filter', () => {
       for (const text of hostileTexts)
         for (const predicate of ['eq', 'not_eq', 'gt', 'cont', 'not_end', 'matches', 'null'])
           for (const name of ['t', `t_${text}`, text, 'type', 'username', 'id'])
-            await measure(totals, client, events, condition(name, predicate, text))
+            // Of these predicates, * takes one.
+            if (name !== '*' || predicate === 'cont')
+              await measure(totals, client, events, condition(name, predicate, text))
     })
     expect(totals.lost).toEqual([])
     expect(totals.selected).toBeGreaterThan(0)

@@ -6,7 +6,7 @@ import { compileFilterInSteps } from '../../../src/filter/evaluate.js'
 import { type Decision, thenDecided } from '../../../src/filter/steps.js'
 import { type Sql, sql } from '../../../src/store-kit/sql.js'
 import { isStorableText } from '../../../src/event/json-copy.js'
-import { isOwnField, type OwnField, SOURCE } from '../../../src/event/own-fields.js'
+import { ANY_TEXT, isOwnField, type OwnField, SOURCE } from '../../../src/event/own-fields.js'
 import type { TextRow } from '../connection/client.js'
 import { splitFilter } from './pushdown-exact.js'
 import { pushDownEvents } from './pushdown-event.js'
@@ -49,6 +49,12 @@ const COLUMNS_OF: Readonly<Record<ColumnName, readonly Column[]>> = {
   system: ['system'],
 }
 
+/** The columns with values of the name. */
+const columnsOf = (name: string): readonly Column[] => {
+  if (name === ANY_TEXT) return COLUMNS
+  return hasColumn(name) ? COLUMNS_OF[name] : []
+}
+
 /** The value of a column that is not read. */
 const NOTHING: Readonly<Record<Column, string>> = {
   created_at: '0',
@@ -84,6 +90,7 @@ const MEMBER = `?::text, CASE WHEN strpos(attributes::text COLLATE "C", ?::text)
 
 /** JSON of the members of the attributes that the names can lead to. */
 function attributesOf(names: readonly string[]): Sql {
+  if (names.includes(ANY_TEXT)) return sql('attributes::text')
   const members = [...new Set(names.flatMap(membersOf))]
   if (members.length === 0) return sql(`'{}'`)
   if (members.length > MAX_MEMBERS) return sql('attributes::text')
@@ -109,7 +116,7 @@ const isTrue = ({ text, params }: Sql): Sql => sql(`(${text}) IS TRUE`, ...param
 
 /** `EVENT_COLUMNS`, cell and size of each group; groups are within a cell if `byCell` is set. */
 function selectGroups({ keys, tests, tested }: Reading, byCell: boolean, rows: Sql): Sql {
-  const keyColumns = new Set([...keys].filter(hasColumn).flatMap((name) => COLUMNS_OF[name]))
+  const keyColumns = new Set([...keys].flatMap(columnsOf))
   const testedColumns = new Set([...tested].flatMap((name) => COLUMNS_OF[name]))
   const attributes = attributesOf([...keys].filter((name) => !isOwnField(name)))
   const expression = (column: Column): string => {

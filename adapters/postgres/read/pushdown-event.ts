@@ -1,4 +1,5 @@
-import { isOwnField, type OwnField, SOURCE } from '../../../src/event/own-fields.js'
+import { ANY_TEXT, isOwnField, type OwnField, SOURCE } from '../../../src/event/own-fields.js'
+import { mayBePartOfId } from '../../../src/filter/evaluate.js'
 import { parseEventId } from '../../../src/event/event-id.js'
 import type { Grouping } from '../../../src/filter/ast.js'
 import { type PushDownAttribute, pushDownFilter } from '../../../src/store-kit/pushdown.js'
@@ -137,6 +138,19 @@ function pushDownSource(
   return column && attribute && orSql([column, attribute])
 }
 
+/** Texts are found in the JSON text of the attributes and in the columns; negated tests are left to the predicate. */
+function pushDownAnyText(predicate: Predicate, values: readonly string[]): Sql | undefined {
+  const { test, negated } = predicate
+  const [text = ''] = values
+  if (test !== 'cont' || negated || mayBePartOfId(text)) return undefined
+  const found = jsonTextPattern(test, text)
+  if (found === undefined) return undefined
+  const columns = ['type', 'username', SOURCE].map((name) =>
+    pushDownColumn(name, predicate, values)!,
+  )
+  return orSql([sql('attributes::text ~ ?', found), ...columns])
+}
+
 // Longer SQL costs the server more than it saves.
 export const MAX_SQL_LENGTH = 100_000
 
@@ -165,6 +179,7 @@ function pushDownWithinLength(
 export function pushDownEvents(where: Grouping | undefined, foreignIds: string): Sql | undefined {
   const pushDownAll = (ofAttribute: PushDownAttribute): Sql | undefined =>
     pushDownWithinLength(where, (name, predicate, values) => {
+      if (name === ANY_TEXT) return pushDownAnyText(predicate, values)
       if (name === SOURCE) return pushDownSource(predicate, values, ofAttribute)
       return isOwnField(name)
         ? pushDownOwnField(name, predicate, values, foreignIds)

@@ -1,4 +1,4 @@
-import { isOwnField, SOURCE } from '../../../src/event/own-fields.js'
+import { ANY_TEXT, isOwnField, SOURCE } from '../../../src/event/own-fields.js'
 import type { PushDownAttribute } from '../../../src/store-kit/pushdown.js'
 import type { Sql } from '../../../src/store-kit/sql.js'
 import { atKnownPlaces, anyPlace } from './pushdown-name.js'
@@ -27,6 +27,7 @@ const pushDownSource: PushDownAttribute = (name, predicate, values) => {
 
 /** Pushes a predicate down to an own field, which has a column, or to an attribute in the JSON. */
 export const pushDownAttribute: PushDownAttribute = (attribute, predicate, values) => {
+  if (attribute === ANY_TEXT) return undefined
   if (isOwnField(attribute)) return pushDownOwnField(attribute, predicate, values)
   if (attribute === SOURCE) return pushDownSource(attribute, predicate, values)
   const { test, negated } = predicate

@@ -35,7 +35,7 @@ export function readCountsRequest(query: string): CountsRequest {
   const own = readSingleValues(extracted.filter(([name]) => OWN.test(name)))
   const { where } = parseEventsQuery(
     rest,
-    `filter, buckets, zone, ${FACETS_PARAMETER}[], top and attributes`,
+    `filter, q, buckets, zone, ${FACETS_PARAMETER}[], top and attributes`,
   )
   if (own.has('limit'))
     throw invalidParameter('limit', 'is not allowed: counts include all matching events')

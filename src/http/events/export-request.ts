@@ -48,7 +48,7 @@ export function readExportRequest(request: Pick<HttpRequest, 'query' | 'header'>
   const { fields, rest } = extractFieldset(request.query)
   const { extracted, rest: filters } = extractParameters(rest, (name) => OWN_PARAMETERS.has(name))
   const own = readSingleValues(extracted)
-  const known = `filter, format and ${FIELDS}`
+  const known = `filter, q, format and ${FIELDS}`
   const where = readAllMatching(filters, { known, limit: own.get('limit') })
   const format = readFormat(own.get('format'), request.header('accept'))
   if (fields && format !== 'csv')

@@ -22,7 +22,10 @@ function withHint(error: unknown, known: string): unknown {
 }
 
 /** Parses filters as `parseQuery` does; refuses other parameters and lists those that are `known`. */
-export function parseEventsQuery(query: string, known = `filter, limit and ${FIELDS}`): EventQuery {
+export function parseEventsQuery(
+  query: string,
+  known = `filter, q, limit and ${FIELDS}`,
+): EventQuery {
   try {
     return parseQuery(query, { strict: true })
   } catch (error) {

@@ -88,7 +88,7 @@ export function reportHandler({ audit, path }: HandlerOptions): EventsHandler {
     const { query: queryString, signal } = request
     const { extracted, rest } = extractParameters(queryString, (name) => name === 'limit')
     const limit = readSingleValues(extracted).get('limit')
-    const requested = readAllMatching(rest, { known: 'filter', limit })
+    const requested = readAllMatching(rest, { known: 'filter and q', limit })
     const query = await existingEvents(audit, requested, { visible, signal })
     const events = await collect(audit.pages(query, { signal, lazy: true }))
     if (!events) throw await tooManyEvents(query, signal)

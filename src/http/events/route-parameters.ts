@@ -108,6 +108,14 @@ export const parameters = {
     schema: { type: 'string', format: 'uuid' },
   },
   filter,
+  q: query(
+    'q',
+    'Words and phrases that must all occur in texts of the event: its id, type, username and source and all texts in ' +
+      'its attributes. Each may be a part of a text; case is ignored. A phrase stands in quotation marks; a minus ' +
+      'before a word or phrase excludes events. Repeated parameters must all match.',
+    oneOrMore,
+    { style: 'form', explode: true, example: 'deploy "by hand" -staging' },
+  ),
   limit: query(
     'limit',
     `Maximum number of events in the response; a value above ${MAX_LIMIT} counts as ${MAX_LIMIT}.`,

@@ -56,7 +56,7 @@ export const eventsRoutes: readonly EventsRoute[] = [
     description:
       'Without sorts: the newest matching events, oldest first. With sorts: the first events of that order. ' +
       'Status 206 means that more events match than the limit allows.',
-    parameters: ['filter', 'limit', 'fields', 'Prefer', 'If-None-Match'],
+    parameters: ['filter', 'q', 'limit', 'fields', 'Prefer', 'If-None-Match'],
     responses: { 200: 'EventList', 206: 'PartOfEventList', 304: 'NotModified' },
     problems: [400, 406],
   },
@@ -81,7 +81,7 @@ export const eventsRoutes: readonly EventsRoute[] = [
       'Matching events, each once, as they become visible: server-sent events whose `id` is the ' +
       '`created_at` of the event and whose `data` is its document. Sorts are not allowed: a stream is ' +
       'ordered by `created_at`.',
-    parameters: ['filter', 'fields', 'after', 'changes', 'Last-Event-ID'],
+    parameters: ['filter', 'q', 'fields', 'after', 'changes', 'Last-Event-ID'],
     responses: { 200: 'EventStream' },
     problems: [400, 406],
   },
@@ -93,7 +93,7 @@ export const eventsRoutes: readonly EventsRoute[] = [
     description:
       'Counts of all matching events: in total, by level, by time and by the values of attributes. If ' +
       'counting takes too long they are estimates and `sampled` is true.',
-    parameters: ['filter', 'buckets', 'zone', 'facets', 'top', 'attributes', 'If-None-Match'],
+    parameters: ['filter', 'q', 'buckets', 'zone', 'facets', 'top', 'attributes', 'If-None-Match'],
     responses: { 200: 'Counts', 304: 'NotModified' },
     problems: [400, 406],
   },
@@ -105,7 +105,7 @@ export const eventsRoutes: readonly EventsRoute[] = [
     description:
       'All matching events that exist when the export begins, oldest first, as a file. If the service ' +
       'fails midway, it closes the connection: a response that ends normally is complete.',
-    parameters: ['filter', 'format', 'columns'],
+    parameters: ['filter', 'q', 'format', 'columns'],
     responses: { 200: 'Export' },
     problems: [400, 406],
   },
@@ -119,7 +119,7 @@ export const eventsRoutes: readonly EventsRoute[] = [
       'All matching events that exist now, oldest first, with the SHA-256 digest of their export. The path ' +
       '`meta.export` repeats the query with a fixed end: it gives the same bytes as long as these events neither ' +
       `change nor are removed. At most ${MAX_REPORT_EVENTS} events with ${MAX_REPORT_MIB} MiB of attributes.`,
-    parameters: ['filter', 'If-None-Match'],
+    parameters: ['filter', 'q', 'If-None-Match'],
     responses: { 200: 'Report', 304: 'NotModified' },
     problems: [400, 406, 422],
   },

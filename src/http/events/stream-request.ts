@@ -42,7 +42,7 @@ export function readStreamRequest(request: Pick<HttpRequest, 'query' | 'header'>
   const { fields, rest } = extractFieldset(request.query)
   const { extracted, rest: filters } = extractParameters(rest, (name) => OWN_PARAMETERS.has(name))
   const own = readSingleValues(extracted)
-  const { where, sorts } = parseEventsQuery(filters, `filter, ${FIELDS}, after and changes`)
+  const { where, sorts } = parseEventsQuery(filters, `filter, q, ${FIELDS}, after and changes`)
   const stray = own.has('limit') ? 'limit' : sorts.length > 0 ? 'filter[sorts]' : undefined
   if (stray) throw invalidParameter(stray, 'is not allowed: a stream is ordered by created_at')
   const changes = readFlag(own, 'changes')

@@ -1,5 +1,5 @@
 import { isStorableText } from '../../event/json-copy.js'
-import { SOURCE } from '../../event/own-fields.js'
+import { ANY_TEXT, SOURCE } from '../../event/own-fields.js'
 import { type Combinator, type Condition, type Grouping, isAlternative } from '../../filter/ast.js'
 import { setsTimeBound } from '../../filter/bounds.js'
 import { type Predicate, predicateOf } from '../../filter/predicates.js'
@@ -71,7 +71,7 @@ function exactCondition(condition: Condition): ExactFilter | undefined {
 function exactTest(name: string, condition: Condition): ExactFilter | undefined {
   const { values } = condition
   const predicate = predicateOf(condition.predicate)
-  if (!isIndexedName(name) || !values.every(isStorableText)) return undefined
+  if (name === ANY_TEXT || !isIndexedName(name) || !values.every(isStorableText)) return undefined
   if (!predicate.compound) return { name, predicate, values }
   return combine(
     values.map((value) => ({ name, predicate, values: [value] })),

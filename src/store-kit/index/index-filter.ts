@@ -6,7 +6,7 @@ import { pushDownWith } from '../pushdown.js'
 import type { Predicate } from '../../filter/predicates.js'
 import { containing, type TextMatcher } from '../../filter/search.js'
 import { readBoolean, readNumber } from '../../filter/values.js'
-import { isOwnField, SOURCE } from '../../event/own-fields.js'
+import { ANY_TEXT, isOwnField, SOURCE } from '../../event/own-fields.js'
 import { indexedText, indexedValue, Kind, type LineSearch, mayBeCut, mayHaveCut } from './part.js'
 
 /** Values of one type between two bounds, inclusive. */
@@ -132,7 +132,7 @@ function indexPredicate(
   { name: predicate, test, negated }: Predicate,
   values: readonly string[],
 ): IndexFilter | undefined {
-  if (name === SOURCE) return undefined
+  if (name === SOURCE || name === ANY_TEXT) return undefined
   if (name === 'id')
     return !negated && (test === 'eq' || test === 'in') ? { ids: values } : undefined
   if (name === 'created_at') {

@@ -76,7 +76,7 @@ function faultOf(query: Query, options?: ParseOptions): AuditLogErrorDetails & {
 const untyped = (value: unknown): QueryObject => value as QueryObject
 
 describe('a query without filters', () => {
-  it.each(['', '?', '&', 'q=1&fields[event]=type'])('%j lists ten of all events', (query) => {
+  it.each(['', '?', '&', 'query=1&fields[event]=type'])('%j lists ten of all events', (query) => {
     expect(parseQuery(query)).toEqual(everything)
   })
 
@@ -661,11 +661,11 @@ describe('names that break the grammar', () => {
 
 describe('unknown parameters', () => {
   it('are ignored', () => {
-    expect(parseQuery('q=1&limits=5&filters[a_zz]=1&[x]=1&x[=1&]=2&limit=3')).toEqual({
+    expect(parseQuery('text=1&limits=5&filters[a_zz]=1&[x]=1&x[=1&]=2&limit=3')).toEqual({
       ...everything,
       limit: 3,
     })
-    expect(parseQuery(untyped({ q: 1, filters: {}, limit: 3 }))).toEqual({
+    expect(parseQuery(untyped({ text: 1, filters: {}, limit: 3 }))).toEqual({
       ...everything,
       limit: 3,
     })
@@ -686,7 +686,7 @@ describe('unknown parameters', () => {
     ['Limit=5', 'Limit', 'limit'],
     ['filters[type_eq]=x', 'filters[type_eq]', 'filter'],
     ['fields[event]=type', 'fields[event]', undefined],
-    ['q=1', 'q', undefined],
+    ['text=1', 'text', undefined],
     ['constructor=1', 'constructor', undefined],
     ['__proto__=1', '__proto__', undefined],
     ['__proto__[x]=1', '__proto__[x]', undefined],

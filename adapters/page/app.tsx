@@ -28,6 +28,7 @@ const ManagementPanel = lazy(
 )
 const Builder = lazy(async () => (await import('./builder/builder.js')).Builder)
 const ExportSheet = lazy(async () => (await import('./export/export-sheet.js')).ExportSheet)
+const Printing = lazy(async () => (await import('./print/printing.js')).Printing)
 const KeysSheet = lazy(async () => (await import('./ui/keys-sheet.js')).KeysSheet)
 const FiltersDrawer = lazy(async () => (await import('./facets/filters-drawer.js')).FiltersDrawer)
 
@@ -43,7 +44,7 @@ function Dialogs() {
       return <KeysSheet />
     case 'filters':
       return <FiltersDrawer />
-    case undefined:
+    default:
       return null
   }
 }
@@ -76,6 +77,7 @@ export function App() {
       </div>
       <MobileToolbar />
       <Dialogs />
+      <Printing />
       <div class="visually-hidden" role="status">
         {announcement}
       </div>

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -80,6 +81,13 @@ const CHECKS: Readonly<Record<string, readonly Check[]>> = {
       const [list = '', status] = output.split(/(?<=})(?=304\n$)/)
       expect(typesOf(list)).toContain('api:projects:create')
       expect(status).toBe('304\n')
+    },
+  ],
+  'docs/guide/audit-page.md': [
+    (output) => {
+      const [, digest] = /^"sha256":"([0-9a-f]{64})"\n/.exec(output)!
+      expect(output.split('\n')[1]).toBe(`${digest}  -`)
+      expect(digest).not.toBe(createHash('sha256').digest('hex'))
     },
   ],
   'docs/guide/count-events.md': [

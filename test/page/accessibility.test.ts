@@ -84,6 +84,14 @@ const VIEWS: Readonly<Record<string, View>> = {
   builder: byKey('b', 'Filter builder'),
   export: byKey('e', 'Export'),
   keys: byKey('?', 'Keyboard'),
+  report: {
+    address: GROUP,
+    prepare: async (page) => {
+      await list(page)
+      await page.keyboard.press('p')
+      await page.getByRole('dialog', { name: 'Report' }).getByRole('table').waitFor()
+    },
+  },
   subscriptions: managed('#subscriptions', /error in the function/),
   'a subscription': {
     address: async () => {

@@ -63,6 +63,7 @@ export function TopBar() {
     '/': (event) => openOnKey(event, focusBar),
     b: (event) => openOnKey(event, openBuilder),
     e: (event) => openOnKey(event, () => (dialog.value = 'export')),
+    p: (event) => openOnKey(event, () => (dialog.value = 'report')),
     '?': (event) => openOnKey(event, () => (dialog.value = 'keys')),
     y: () => void copyLink(),
     c: () => void copyCurl(),

@@ -11,7 +11,12 @@ export interface Problem {
   readonly title: string
   readonly detail: string
   readonly source?: { readonly parameter?: string; readonly pointer?: string }
-  readonly meta?: { readonly suggestion?: string }
+  readonly meta?: {
+    readonly suggestion?: string
+    readonly total?: number
+    readonly sampled?: boolean
+    readonly max?: number
+  }
 }
 
 /** An error response. Without any response, `fetch` rejects with a `TypeError`. */

@@ -9,6 +9,7 @@ import { SheetHead } from '../ui/sheet-head.js'
 import { texts } from '../ui/texts.js'
 import { dialog } from '../ui/dialog.js'
 import { copyText } from '../ui/copy-text.js'
+import { printTexts } from '../print/print-texts.js'
 import { type ExportRun, exportRun, percentOf } from './export-state.js'
 import { exportTexts } from './export-texts.js'
 import type { ExportFormat } from './records.js'
@@ -82,6 +83,9 @@ export function ExportSheet() {
       <div class="builder-foot">
         <span>{isRunning && exportTexts.goesOn}</span>
         <div class="actions">
+          <button type="button" class="btn small" onClick={() => (dialog.value = 'report')}>
+            {printTexts.report}
+          </button>
           <button type="button" class="btn small" onClick={() => void copyText(curl(format))}>
             {exportTexts.copyCurl}
           </button>

@@ -1,0 +1,64 @@
+import { sourceLabel } from '../../../src/describing/source-label.js'
+import { visibleText } from '../../../src/describing/visible-text.js'
+import type { AuditEvent } from '../../../src/event/event.js'
+import { zone } from '../data/format.js'
+import { toWallClock } from '../data/zoned-time.js'
+import { markOf } from '../ui/icon.js'
+import { sentenceOf, SentenceBody } from '../ui/sentence.js'
+import { texts } from '../ui/texts.js'
+import { printTexts } from './print-texts.js'
+
+const COLUMNS = ['time', 'level', 'who', 'what', 'type', 'source', 'id'] as const
+
+/** `2026-11-20 14:05:52.418` in the zone of the page. */
+const timeText = (time: string): string =>
+  `${toWallClock(time, zone.value).replace('T', ' ')}.${time.slice(20, 23).padEnd(3, '0')}`
+
+function sourceText(event: AuditEvent): string {
+  const label = sourceLabel(event)
+  return label ? `${label.kind} ${visibleText(label.name)}` : ''
+}
+
+function EventRow({ event }: { event: AuditEvent }) {
+  const sentence = sentenceOf(event)
+  const mark = markOf(event.type)
+  return (
+    <tr>
+      <td class="mono">{timeText(event.created_at)}</td>
+      <td>{mark}</td>
+      <td>
+        <bdi>{sentence.who === null ? texts.common.service : visibleText(sentence.who)}</bdi>
+      </td>
+      <td>
+        <SentenceBody sentence={sentence} />
+      </td>
+      <td class="mono">{visibleText(event.type)}</td>
+      <td>
+        <bdi>{sourceText(event)}</bdi>
+      </td>
+      <td class="mono">{event.id}</td>
+    </tr>
+  )
+}
+
+/** Events as a plain table that can be printed. */
+export function EventTable({ events }: { events: readonly AuditEvent[] }) {
+  return (
+    <table class="print-table">
+      <thead>
+        <tr>
+          {COLUMNS.map((name) => (
+            <th key={name} scope="col" class={`column-${name}`}>
+              {printTexts.columns[name]}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {events.map((event) => (
+          <EventRow key={event.id} event={event} />
+        ))}
+      </tbody>
+    </table>
+  )
+}

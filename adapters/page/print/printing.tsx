@@ -1,0 +1,67 @@
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { query } from '../data/address.js'
+import { hostName } from '../data/config.js'
+import { formatFull } from '../data/format.js'
+import { eventsText } from '../ui/count-text.js'
+import { loadedWindow, totalRows } from '../list/loading.js'
+import { dialog } from '../ui/dialog.js'
+import { lazy } from '../ui/lazy.js'
+import { texts } from '../ui/texts.js'
+import { EventTable } from './event-table.js'
+import { printTexts } from './print-texts.js'
+import { Fact, QueryFacts } from './query-facts.js'
+
+const Report = lazy(async () => (await import('./report.js')).Report)
+
+const isPrinting = signal(false)
+
+/** `100 events`, or `100 events loaded, of 2,163 events that match`. */
+function countText(): string {
+  const { events, hasFirst, hasLast } = loadedWindow.value
+  const loaded = texts.common.events(events.length)
+  const total = totalRows.value
+  if ((hasFirst && hasLast) || total === undefined) return loaded
+  return printTexts.loaded(loaded, eventsText(total))
+}
+
+/** The loaded rows as a table, in place of the list, of which only the visible rows exist. */
+function PrintedList() {
+  return (
+    <article class="printed printed-list">
+      <h1>{[texts.common.page, hostName].filter(Boolean).join(' · ')}</h1>
+      <dl class="print-facts">
+        <Fact name={printTexts.printedAt}>{formatFull(new Date().toISOString())}</Fact>
+        <QueryFacts query={query.value} range={undefined} />
+        <Fact name={printTexts.count}>{countText()}</Fact>
+      </dl>
+      <EventTable events={loadedWindow.value.events} />
+    </article>
+  )
+}
+
+/** Renders the list for the printer while the browser prints. */
+function useIsPrinting(): boolean {
+  useEffect(() => {
+    const begin = (): void => {
+      isPrinting.value = true
+    }
+    const end = (): void => {
+      isPrinting.value = false
+    }
+    addEventListener('beforeprint', begin)
+    addEventListener('afterprint', end)
+    return () => {
+      removeEventListener('beforeprint', begin)
+      removeEventListener('afterprint', end)
+    }
+  }, [])
+  return isPrinting.value
+}
+
+/** Everything that is printed: the report while it is open, else the list. */
+export function Printing() {
+  const isListed = useIsPrinting()
+  if (dialog.value === 'report') return <Report />
+  return isListed ? <PrintedList /> : null
+}

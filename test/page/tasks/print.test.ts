@@ -1,0 +1,29 @@
+import { extractText, getDocumentProxy } from 'unpdf'
+import { expect, it } from 'vitest'
+import { openPage } from '../../support/browser.js'
+import { serveStory } from '../../support/page-host.js'
+import { auditor } from '../auditor.js'
+import { matching, rowsOf } from '../shown.js'
+
+it('prints everything that bob was not allowed to do', async () => {
+  const host = await serveStory()
+  const page = await openPage(host.page, { user: 'ann', tolerates: /stream/ })
+  await rowsOf(page).first().waitFor()
+  await page.evaluate('globalThis.print = () => { globalThis.isPrinted = true }')
+  const { click, press, type } = auditor(page)
+  await type('type ends with :denied', page.getByRole('combobox', { name: 'Add a filter' }))
+  await press('Escape')
+  await press('p')
+  await page.getByRole('heading', { name: 'Audit report: acme workflows' }).waitFor()
+  await type('Denied approvals', page.getByRole('textbox', { name: 'Title of the report' }))
+  await click(page.getByRole('button', { name: 'Print' }))
+  expect(await page.evaluate('globalThis.isPrinted')).toBe(true)
+
+  const pdf = await page.pdf({ format: 'A4', preferCSSPageSize: true })
+  const { text } = await extractText(await getDocumentProxy(new Uint8Array(pdf)))
+  const ids = text.join(' ').match(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g)
+  const expected = (await matching(host.audit, 'filter[type_end]=:denied')).toReversed()
+  expect(expected.length).toBeGreaterThan(0)
+  expect(ids).toEqual(expected)
+  await host.close()
+})

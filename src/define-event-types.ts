@@ -32,8 +32,10 @@ export function defineEventTypes<const T extends EventTypes>(types: T): T {
         `event type ${type}: the throttle's scope must list data keys`,
       )
     }
-    checkTemplate(type, 'sentence', definition.sentence)
-    checkTemplate(type, 'source', definition.source)
+    checkTemplate(type, 'sentence', readTemplate, definition.sentence)
+    for (const [tag, sentence] of Object.entries(definition.sentences ?? {}))
+      checkTemplate(type, `sentences.${tag}`, readTemplate, sentence)
+    checkTemplate(type, 'source', readSourcePath, definition.source)
     checkFormats(type, definition)
   }
   return types
@@ -48,12 +50,15 @@ function checkFormats(type: string, { severity, ocsf }: EventTypeDefinition): vo
   if (fault !== undefined) throw invalid(`ocsf: ${fault}`)
 }
 
-const READERS = { sentence: readTemplate, source: readSourcePath }
-
-function checkTemplate(type: string, name: keyof typeof READERS, text: string | undefined): void {
+function checkTemplate(
+  type: string,
+  name: string,
+  read: (text: string) => unknown,
+  text: string | undefined,
+): void {
   if (text === undefined) return
   try {
-    READERS[name](text)
+    read(text)
   } catch (error) {
     const { message } = error as Error
     throw new AuditLogError('INVALID_OPTION', `event type ${type}: ${name}: ${message}`, {

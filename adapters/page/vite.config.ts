@@ -12,6 +12,21 @@ export default defineConfig({
       load: (id) =>
         id === '\0vite/preload-helper.js' ? 'export const __vitePreload = (load) => load()' : null,
     },
+    {
+      // The server keeps the link of the document's language, so its texts load in parallel with the script.
+      name: 'preload-languages',
+      transformIndexHtml: {
+        order: 'post',
+        handler: (_, { bundle = {} }) =>
+          Object.values(bundle).flatMap((file) => {
+            const entry = file.type === 'chunk' ? file.facadeModuleId : undefined
+            const [, hreflang] = /\/languages\/(\w+)\.ts$/.exec(entry ?? '') ?? []
+            if (hreflang === undefined) return []
+            const href = `./${file.fileName}`
+            return [{ tag: 'link', attrs: { rel: 'modulepreload', hreflang, href } }]
+          }),
+      },
+    },
   ],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {

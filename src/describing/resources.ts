@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../event/event.js'
 import { scalarsIn, valuesAt } from './attributes.js'
 import { PLURAL_ONLY_KINDS, singular } from '../event/singular.js'
-import { THING } from './texts.js'
+import type { SentenceLanguage } from './language.js'
 import { shortText } from './visible-text.js'
 
 const MAX_NAME_LENGTH = 80
@@ -12,8 +12,14 @@ const NODE_PATH = /\/projects\/([^/]+)(?:\/environments\/([^/]+)(?:\/assets\/([^
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 
 /** `git_remote` -> `git remote`. */
-export function wordsOf(kind: string): string {
-  return shortText(kind.replaceAll('_', ' '), MAX_KIND_LENGTH) || THING
+export function wordsOf(name: string, language: SentenceLanguage): string {
+  return shortText(name.replaceAll('_', ' '), MAX_KIND_LENGTH) || language.thing
+}
+
+/** The noun of a kind of resources. */
+export function nounOf(kind: string, language: SentenceLanguage): string {
+  const { kinds } = language
+  return Object.hasOwn(kinds, kind) ? kinds[kind]! : wordsOf(kind, language)
 }
 
 /** A name as it is shown; `undefined` where there is nothing to show. */

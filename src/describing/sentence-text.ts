@@ -1,14 +1,27 @@
+import type { SentenceLanguage } from './language.js'
 import type { Sentence, SentencePart } from './sentence.js'
 
-const PRINTED: Readonly<Partial<Record<SentencePart['kind'], (text: string) => string>>> = {
-  quote: (text) => `“${text}”`,
+type Quotes = SentenceLanguage['quotes']
+
+const ENGLISH_QUOTES: Quotes = ['“', '”']
+
+const PRINTED: Readonly<
+  Partial<Record<SentencePart['kind'], (text: string, quotes: Quotes) => string>>
+> = {
+  quote: (text, [opening, closing]) => `${opening}${text}${closing}`,
   tag: (text) => `[${text}] `,
   time: (text) => `${text.slice(0, 10)} ${text.slice(11, 16)} UTC`,
 }
 
-/** The sentence as one line of plain text: `ann created change nightly in project acme`. */
-export function sentenceText({ who, what, isVerbFirst }: Sentence): string {
-  const rest = what.map(({ kind, text }) => PRINTED[kind]?.(text) ?? text).join('')
+/**
+ * The sentence as one line of plain text: `ann created change nightly in project acme`. `quotes` are
+ * those of the language of the sentence.
+ */
+export function sentenceText(
+  { who, what, isVerbFirst }: Sentence,
+  { quotes = ENGLISH_QUOTES }: { readonly quotes?: Quotes } = {},
+): string {
+  const rest = what.map(({ kind, text }) => PRINTED[kind]?.(text, quotes) ?? text).join('')
   if (who === null) return rest
   return isVerbFirst ? `${who} ${rest}` : `${who}: ${rest}`
 }

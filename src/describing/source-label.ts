@@ -1,5 +1,6 @@
 import type { AuditEvent } from '../event/event.js'
-import { nameOf, targetOf, wordsOf } from './resources.js'
+import type { SentenceLanguage } from './language.js'
+import { nameOf, nounOf, targetOf, wordsOf } from './resources.js'
 
 /** The source of an event in words. */
 export interface SourceLabel {
@@ -9,10 +10,12 @@ export interface SourceLabel {
   readonly name: string
 }
 
-/** Kind and name of the resource that an event relates to; `undefined` without one. */
-export function sourceLabel(event: AuditEvent): SourceLabel | undefined {
+/** As `sourceLabel`, in a language that the caller loads. */
+export function sourceLabelIn(
+  language: SentenceLanguage,
+  event: AuditEvent,
+): SourceLabel | undefined {
   if (event.source === null) return undefined
   const { kind, id } = targetOf(event.source)
-  const name = nameOf(event, kind)
-  return { kind: wordsOf(kind), name: name ?? wordsOf(id) }
+  return { kind: nounOf(kind, language), name: nameOf(event, kind) ?? wordsOf(id, language) }
 }

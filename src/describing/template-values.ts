@@ -1,12 +1,14 @@
 import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
+import { PLURAL_ONLY_KINDS } from '../event/singular.js'
 import { scalarsIn, valuesAt } from './attributes.js'
 import { formatOf, listText, plain, reasonOf, type Parts } from './formats.js'
-import { kindOf, nameOf, subjectOf, wordsOf } from './resources.js'
+import type { SentenceLanguage } from './language.js'
+import { kindOf, nameOf, nounOf, subjectOf, wordsOf } from './resources.js'
 import type { TemplateValues } from './template.js'
-import { FIELDS, percentText, someOf, VERBS } from './texts.js'
 
 /** How the sentence is written. */
 interface SentenceContext {
+  readonly language: SentenceLanguage
   /** The event is live and open. */
   readonly isOpen: boolean
   /** The sentence begins with a verb. Otherwise it is a headline, without articles. */
@@ -23,37 +25,42 @@ const DENIED = 'denied'
 
 const segmentsOf = ({ type }: AuditEvent): string[] => type.split(':').slice(1)
 
-const verbOf = (event: AuditEvent): readonly [string, string] | undefined => {
+const verbOf = (
+  event: AuditEvent,
+  { language: { verbs } }: SentenceContext,
+): readonly [string, string] | undefined => {
   const action = segmentsOf(event).findLast((segment) => segment !== DENIED)
-  return action !== undefined && Object.hasOwn(VERBS, action) ? VERBS[action] : undefined
+  return action !== undefined && Object.hasOwn(verbs, action) ? verbs[action] : undefined
 }
 
-function named(event: AuditEvent, kind: string): Parts {
-  const name = nameOf(event, kind)
-  if (name === undefined) return undefined
-  const words = wordsOf(kindOf(event, kind))
-  return [
-    { kind: 'text', text: `${words} ` },
-    { kind: 'name', text: name },
-  ]
+function onlyName(event: AuditEvent, kind: string): Parts {
+  const text = nameOf(event, kind)
+  return text === undefined ? undefined : [{ kind: 'name', text }]
+}
+
+function named(event: AuditEvent, kind: string, { language }: SentenceContext): Parts {
+  const name = onlyName(event, kind)
+  return name && [...plain(`${nounOf(kindOf(event, kind), language)} `)!, ...name]
 }
 
 /** The subject of the event: `step **Deploy** of change **nightly**`, `a step`. */
-const thing: Word = (event, { isVerbFirst }) => {
-  const kind = subjectOf(event)
-  const itself = named(event, kind)
+const thing: Word = (event, context) => {
+  const { language } = context
+  const subject = subjectOf(event)
+  const itself = named(event, subject, context)
   if (!itself) {
-    const words = wordsOf(kindOf(event, kind))
-    return plain(isVerbFirst ? someOf(kind, words) : words)
+    const kind = kindOf(event, subject)
+    const words = nounOf(kind, language)
+    const isPluralOnly = PLURAL_ONLY_KINDS.has(subject)
+    return plain(context.isVerbFirst ? language.someOf(kind, words, isPluralOnly) : words)
   }
-  const owner = Object.hasOwn(OWNERS, kind) ? named(event, OWNERS[kind]!) : undefined
-  return owner ? [...itself, { kind: 'text', text: ' of ' }, ...owner] : itself
+  const owner = Object.hasOwn(OWNERS, subject) ? named(event, OWNERS[subject]!, context) : undefined
+  return owner ? [...itself, ...plain(language.of)!, ...owner] : itself
 }
 
-/** Another resource of the event. */
-function other(event: AuditEvent, kind: string): Parts {
-  return kindOf(event, subjectOf(event)) === kind ? undefined : named(event, kind)
-}
+/** Whether the kind is that of another resource than the event's subject. */
+const isOther = (event: AuditEvent, kind: string): boolean =>
+  kindOf(event, subjectOf(event)) !== kind
 
 const MAX_FIELDS = 5
 
@@ -71,26 +78,27 @@ const fieldOf = (change: JsonValue): string => {
 }
 
 /** The changed fields, else those that the request names. */
-const fields: Word = (event) => {
+const fields: Word = (event, { language }) => {
   const changed = changesOf(event).slice(0, MAX_FIELDS).map(fieldOf)
-  if (changed.length > 0) return plain(listText(changed))
+  if (changed.length > 0) return plain(listText(changed, language))
   const { request_body: body } = event.attributes
   const isObject = body !== null && typeof body === 'object' && !Array.isArray(body)
-  return isObject ? plain(listText(Object.keys(body).slice(0, MAX_FIELDS))) : undefined
+  return isObject ? plain(listText(Object.keys(body).slice(0, MAX_FIELDS), language)) : undefined
 }
 
-const changes: Word = (event) => {
+const changes: Word = (event, { language }) => {
   const { length } = changesOf(event)
   const { changes_cut: cut } = event.attributes
   const count = length + (typeof cut === 'number' ? cut : 0)
   if (count === 0) return undefined
-  return [...plain(listText([count]))!, ...plain(' ')!, ...formatOf('changes', FIELDS)!([count])!]
+  const noun = formatOf('changes', language.fields)!([count], language)!
+  return [...plain(listText([count], language))!, ...plain(' ')!, ...noun]
 }
 
-const reason: Word = ({ attributes }) => {
+const reason: Word = ({ attributes }, { language }) => {
   const names = ['error', 'error_message', 'message']
   return names.reduce<Parts>(
-    (found, name) => found ?? reasonOf(valuesAt(attributes, name)),
+    (found, name) => found ?? reasonOf(valuesAt(attributes, name), language),
     undefined,
   )
 }
@@ -108,7 +116,7 @@ const progress: Word = ({ attributes }, { isOpen }) => {
   const number = typeof value === 'number' ? value : Number(found?.at(-1) ?? NaN)
   if (!(number >= 0 && number <= 100)) return undefined
   const percent = Math.floor(number)
-  return [{ kind: 'progress', text: percentText(percent), percent }]
+  return [{ kind: 'progress', text: `${percent} %`, percent }]
 }
 
 const WORDS: Readonly<Record<string, Word>> = {
@@ -117,22 +125,32 @@ const WORDS: Readonly<Record<string, Word>> = {
   changes,
   reason,
   progress,
-  verb: (event) => plain(verbOf(event)?.[0] ?? ''),
-  past: (event) => plain(verbOf(event)?.[1] ?? ''),
-  action: (event) => plain(wordsOf(segmentsOf(event).at(-1) ?? '')),
+  verb: (event, context) => plain(verbOf(event, context)?.[0] ?? ''),
+  past: (event, context) => plain(verbOf(event, context)?.[1] ?? ''),
+  action: (event, { language }) => plain(wordsOf(segmentsOf(event).at(-1) ?? '', language)),
   // For types that no other rule describes.
-  statement: (event) =>
-    plain(segmentsOf(event).slice(-2).map(wordsOf).join(' ') || wordsOf(event.type)),
+  statement: (event, { language }) => {
+    const words = segmentsOf(event).map((segment) => wordsOf(segment, language))
+    return plain(words.slice(-2).join(' ') || wordsOf(event.type, language))
+  },
 }
 
 /** Returns what templates can read of the event. */
 export function templateValues(event: AuditEvent, context: SentenceContext): TemplateValues {
   const { attributes } = event
   return {
-    attribute: (name, format) => format(valuesAt(attributes, name)),
+    attribute: (name, format) => format(valuesAt(attributes, name), context.language),
     isAttribute: (name, text) =>
       scalarsIn(valuesAt(attributes, name)).some((value) => String(value) === text),
     word: (word) =>
-      Object.hasOwn(WORDS, word) ? WORDS[word]!(event, context) : other(event, word),
+      Object.hasOwn(WORDS, word)
+        ? WORDS[word]!(event, context)
+        : isOther(event, word)
+          ? named(event, word, context)
+          : undefined,
+    nameOf: (word) => {
+      if (word === 'thing') return onlyName(event, subjectOf(event))
+      return isOther(event, word) ? onlyName(event, word) : undefined
+    },
   }
 }

@@ -8,6 +8,8 @@ export interface TemplateValues {
   isAttribute(name: string, text: string): boolean
   /** The parts that `{@word}` stands for. */
   word(word: string): Parts
+  /** The name that `{@word:name}` stands for. */
+  nameOf(word: string): Parts
 }
 
 /** A piece of a template. Returns `undefined` if the event lacks a value that it needs. */
@@ -21,7 +23,8 @@ export interface Template {
 }
 
 const TOKEN = /\\([\\{}[\]|*“”])|\{([^{}]*)\}|\*\*|[{}[\]|“”\\]|[^\\*{}[\]|“”]+|\*/gu
-const PLACE = /^(?:@(?<word>[a-z_]+)|(?<name>[^@:=][^:=]*)(?::(?<format>[^:]+)|=(?<text>.+))?)$/u
+const PLACE =
+  /^(?:@(?<word>[a-z_]+)(?<nameOnly>:name)?|(?<name>[^@:=][^:=]*)(?::(?<format>[^:]+)|=(?<text>.+))?)$/u
 
 /**
  * Reads a template:
@@ -29,7 +32,7 @@ const PLACE = /^(?:@(?<word>[a-z_]+)|(?<name>[^@:=][^:=]*)(?::(?<format>[^:]+)|=
  *     template := part | part '|' part | '|' part      with a user, without; the same for both;
  *                                                       the thing first for both
  *     part     := ( text | place | '**' part '**' | '“' part '”' | '[' part { '|' part } ']' )*
- *     place    := '{' name [ ':' format | '=' text ] '}' | '{@' word '}'
+ *     place    := '{' name [ ':' format | '=' text ] '}' | '{@' word [ ':name' ] '}'
  *
  * A backslash makes the next character ordinary. Throws a `SyntaxError` that says what is wrong and
  * where.
@@ -43,10 +46,11 @@ export function readTemplate(template: string): Template {
     new SyntaxError(`${problem} at character ${index + 1}`)
 
   const place = (content: string): Piece => {
-    const { word, name, format, text } = PLACE.exec(content)?.groups ?? {}
-    if (word !== undefined) return (values) => values.word(word)
+    const { word, nameOnly, name, format, text } = PLACE.exec(content)?.groups ?? {}
+    if (word !== undefined)
+      return (values) => (nameOnly === undefined ? values.word(word) : values.nameOf(word))
     if (name === undefined)
-      throw fault(`{${content}} is not {name}, {name:format}, {name=text} or {@word}`)
+      throw fault(`{${content}} is not {name}, {name:format}, {name=text}, {@word} or {@word:name}`)
     if (text !== undefined) return (values) => (values.isAttribute(name, text) ? [] : undefined)
     const print = formatOf(name, format)
     if (!print)

@@ -1,5 +1,6 @@
 import type { AuditEvent } from '../event/event.js'
 import { sentenceText } from './sentence-text.js'
+import { english } from './english.js'
 import { readTemplate } from './template.js'
 import { templateValues } from './template-values.js'
 import { shortText } from './visible-text.js'
@@ -18,7 +19,14 @@ export function readTextTemplate(template: string): TextTemplate {
   return (event, sentence) => {
     const { type, username } = event
     const attributes = { ...event.attributes, type, username, sentence }
-    const values = templateValues({ ...event, attributes }, { isOpen: false, isVerbFirst: false })
+    const values = templateValues(
+      { ...event, attributes },
+      {
+        language: english,
+        isOpen: false,
+        isVerbFirst: false,
+      },
+    )
     const what = alone(values)
     if (!what) return undefined
     const text = sentenceText({ who: null, what, isVerbFirst: false })

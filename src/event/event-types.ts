@@ -55,6 +55,11 @@ export interface EventTypeDefinition {
    * of brackets, or there is no template, Daybook makes a sentence. See `describeEvent`.
    */
   readonly sentence?: string
+  /**
+   * The template in other languages, by BCP 47 tag: `{ de: 'hat **{name}** ausgerollt | **{name}** ausgerollt' }`.
+   * `sentence` describes the event in languages that have none here.
+   */
+  readonly sentences?: Readonly<Record<string, string>>
   /** The OCSF event that `toOcsf` makes of a system event. Without it, `toOcsf` follows rules over the level and the end of the type. */
   readonly ocsf?: OcsfMapping
   /**

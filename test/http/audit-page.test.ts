@@ -93,22 +93,47 @@ describe('auditPage', () => {
     ])
   })
 
-  it('needs one script of less than 40 kB compressed for the first rows', async () => {
+  it('needs one script of less than 40 kB compressed and the texts of one language for the first rows', async () => {
     const served = await serve()
-    const { body } = await served.get('/audit')
-    const [script, ...others] = filesOf(body).filter((file) => file.endsWith('.js'))
-    expect(others).toEqual([])
     const br = { headers: { 'accept-encoding': 'br' } }
-    const { bytes } = await served.get(script!, br)
-    expect(bytes.length).toBeLessThan(40_000)
-    // All imports are dynamic: `import()` on first use.
-    expect((await served.get(script!)).body).not.toMatch(/(?:^|;)import[^(]|from"\.\//)
+    for (const language of ['en', 'de']) {
+      const { body } = await served.get('/audit', { headers: { 'accept-language': language } })
+      const scripts = filesOf(body).filter((file) => file.endsWith('.js'))
+      const [texts, script, ...others] = scripts
+      expect(others).toEqual([])
+      expect(texts).toMatch(new RegExp(`/assets/${language}-[\\w-]{8}\\.js$`))
+      expect((await served.get(script!, br)).bytes.length).toBeLessThan(40_000)
+      expect((await served.get(texts!, br)).bytes.length).toBeLessThan(7000)
+      // All imports are dynamic: `import()` on first use. If the texts imported the script, it could not wait for them.
+      for (const file of scripts)
+        expect((await served.get(file)).body).not.toMatch(/(?:^|;)import[^(]|from"\.\//)
+    }
     const files = await loadAll(served, '/audit')
     const all = [...files.keys()].filter((name) => name.endsWith('.js'))
     const sizes = await Promise.all(
       all.map(async (name) => (await served.get(name, br)).bytes.length),
     )
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(170_000)
+  })
+
+  it('has the language that the browser prefers, unless the host chooses one', async () => {
+    const { get } = await serve()
+    const languageOf = async (accept: string, page = get): Promise<unknown> => {
+      const headers = accept === '' ? {} : { 'accept-language': accept }
+      const { body, headers: sent } = await page('/audit', { headers })
+      const [, preloaded] = /<link rel="modulepreload" hreflang="(\w+)"/.exec(body) ?? []
+      const [, lang] = /<html\s+lang="(\w+)"/.exec(body) ?? []
+      return [lang, preloaded, String(sent.vary).includes('Accept-Language')]
+    }
+    expect(await languageOf('')).toEqual(['en', 'en', true])
+    expect(await languageOf('fr')).toEqual(['en', 'en', true])
+    expect(await languageOf('de-AT,de;q=0.9,en;q=0.8')).toEqual(['de', 'de', true])
+    expect(await languageOf('fr, de;q=0.5, en;q=0.4')).toEqual(['de', 'de', true])
+    const german = await serve({ language: 'de' })
+    expect(await languageOf('en', german.get)).toEqual(['de', 'de', false])
+    expect(() => auditPage(newLog(), { language: 'fr' as 'de' })).toThrow(
+      'language must be one of en, de; it is "fr"',
+    )
   })
 
   it('sends a policy that forbids inline code, other origins and framing', async () => {

@@ -10,6 +10,44 @@ import { listen } from '../support/node-server.js'
 import { PATH, startFeed } from './access.js'
 
 describe('GET /api/events/types', () => {
+  it('returns the sentences of the language that the client prefers', async () => {
+    const types = defineEventTypes({
+      'api:orders:create': {
+        sentence: 'ordered **{name}**',
+        sentences: { de: 'hat **{name}** bestellt' },
+      },
+      'api:orders:return': { sentence: 'returned **{name}**' },
+    })
+    const audit = new AuditLog({ store: memoryStore(), types })
+    const app = new Koa().use(auditRoutes(audit, { username: () => 'ann' }))
+    const { url, close } = await listen(app.callback())
+    const endChecks = checkAnswers(url, audit)
+    onTestFinished(async () => {
+      endChecks()
+      await close()
+      await audit.close()
+    })
+    const typesIn = async (language: string) => {
+      const headers = { 'accept-language': language }
+      const response = await send(url, '/api/events/types', { headers })
+      const all = new Map(listOf(response).data.map(({ id, attributes }) => [id, attributes]))
+      const { etag, vary, 'content-language': sent } = response.headers
+      expect(vary).toContain('Accept-Language')
+      return { etag, sent, sentences: Object.keys(types).map((type) => all.get(type)!['sentence']) }
+    }
+    const english = await typesIn('fr, en;q=0.1')
+    const german = await typesIn('de-CH, en;q=0.5')
+    expect(english).toMatchObject({
+      sent: 'en',
+      sentences: ['ordered **{name}**', 'returned **{name}**'],
+    })
+    expect(german).toMatchObject({
+      sent: 'de',
+      sentences: ['hat **{name}** bestellt', 'returned **{name}**'],
+    })
+    expect(english.etag).not.toBe(german.etag)
+  })
+
   it('returns the definition of each registered type', async () => {
     const types = defineEventTypes({
       'api:orders:create': {

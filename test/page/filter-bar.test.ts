@@ -95,13 +95,13 @@ describe('chips', () => {
     const page = await open('filter[username_not_eq]=ann')
     const { total } = await host.audit.count('filter[username_null]=1')
     expect(total).toBeGreaterThan(1000)
-    await chip(page, `and drops ${total.toLocaleString('en-US')} without a user`).waitFor()
+    await chip(page, `also hides ${total.toLocaleString('en-US')} without a user`).waitFor()
     await page.getByRole('button', { name: 'user is not ann or is missing' }).click()
     const both = 'filter[m]=or&filter[username_not_eq]=ann&filter[username_null]=1'
     const kept = await shows(page, both)
     expect(kept).toBe((await host.audit.count('filter[username_not_eq]=ann')).total + total)
     await chip(page, 'user is not ann or user is missing').waitFor()
-    expect(await page.getByText('and drops').count()).toBe(0)
+    expect(await page.getByText('also hides').count()).toBe(0)
   })
 })
 

@@ -92,7 +92,7 @@ describe('an invalid query', () => {
       ],
     })
     const page = await open(host, '?range=all&filter[username_equals]=ann')
-    await title(page, /unknown predicate/).waitFor()
+    await title(page, /unknown comparison/).waitFor()
     expect(await page.getByRole('main').innerText()).toContain('nearest valid name: username_eq')
     expect(await page.getByRole('button', { name: /^Stopped/ }).count()).toBe(1)
     expect(asked.filter((url) => url.includes('equals') && url.startsWith('/api'))).toEqual([])
@@ -178,8 +178,8 @@ describe('when the service fails', () => {
     await expectShown(page, host.audit, '')
   })
 
-  it('the page says so, even if it has only its first script', async () => {
-    const isFirst = (url: string): boolean => /\/audit\?|\/index-|\.css$|\.svg$/.test(url)
+  it('the page says so, even if it has only its first files', async () => {
+    const isFirst = (url: string): boolean => /\/audit\?|\/(?:page|en)-|\.css$|\.svg$/.test(url)
     const host = await serve({
       inside: [
         async (ctx, next) => {

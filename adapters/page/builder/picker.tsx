@@ -39,7 +39,9 @@ function HighlightedText({ text }: { text: string }) {
 function hint(option: Option, part: Part): string {
   if (part === 'predicate') return option.value
   if (option.isLevel) return texts.builder.ours
-  const types = option.types?.map((type) => texts.builder.types[type] ?? type).join(' or ')
+  const types = option.types
+    ?.map((type) => texts.builder.types[type] ?? type)
+    .join(` ${texts.words.or} `)
   const events = option.count === undefined ? undefined : texts.common.events(option.count)
   return [types, events].filter(Boolean).join(', ')
 }

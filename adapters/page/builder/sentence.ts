@@ -5,6 +5,7 @@ import { type Conjunct, isGrouping, levelChoice } from '../data/query.js'
 /** The words around the phrases. */
 export interface SentenceWords extends Words {
   readonly events: string
+  /** Before each attribute; not every language needs a word there. */
   readonly whose: string
   readonly all: string
 }
@@ -15,13 +16,14 @@ export interface SentenceWords extends Words {
  */
 export function querySentence(where: readonly Conjunct[], words: SentenceWords): readonly Phrase[] {
   const join = (text: string): Phrase => ({ kind: 'join', text })
+  const whose = words.whose === '' ? [] : [join(words.whose)]
 
   function clauses(parts: readonly Conjunct[], combinator: Combinator): readonly Phrase[] {
     return parts.flatMap((part, index): Phrase[] => {
       const isNested = isGrouping(part) && !levelChoice(part)
       const phrases = isNested
         ? clauses([...part.conditions, ...part.groupings], part.combinator)
-        : [join(words.whose), ...describeConjunct(part, words)]
+        : [...whose, ...describeConjunct(part, words)]
       if (index === 0) return [...phrases]
       const isSetApart = isNested || isGrouping(parts[index - 1]!)
       return [join(isSetApart ? `, ${words[combinator]}` : words[combinator]), ...phrases]

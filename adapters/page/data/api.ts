@@ -2,6 +2,7 @@ import type { EventCounts } from '../../../src/store/counts.js'
 import type { AuditEvent, JsonObject } from '../../../src/event/event.js'
 import type { EventTypes } from '../../../src/event/event-types.js'
 import { apiPath } from './config.js'
+import { language } from './language.js'
 import { markOpen } from './open-events.js'
 
 /** A JSON:API error object. */
@@ -82,9 +83,8 @@ export interface Account {
 export const JSON_API = 'application/vnd.api+json'
 
 async function get(path: string, signal?: AbortSignal): Promise<Response> {
-  return checked(
-    await fetch(apiPath + path, { headers: { accept: JSON_API }, ...(signal && { signal }) }),
-  )
+  const headers = { accept: JSON_API, 'accept-language': language }
+  return checked(await fetch(apiPath + path, { headers, ...(signal && { signal }) }))
 }
 
 /** Throws `ApiError` for an error response. */

@@ -1,19 +1,24 @@
 import { computed } from '@preact/signals'
+import { language } from './language.js'
 import { isUtc } from './preferences.js'
 
 /*
- * Numbers and times in the user's language. Creating an `Intl` formatter is slow, so each is created
+ * Numbers and times in the page's language. Creating an `Intl` formatter is slow, so each is created
  * once per time zone.
  */
 
-const language = navigator.language.replace(/@.*$/, '')
+/** The user's region of the page's language, such as `de-AT`, if the browser names one. */
+const locale =
+  navigator.languages
+    .map((tag) => tag.replace(/@.*$/, ''))
+    .find((tag) => tag.split('-', 1)[0] === language) ?? language
 
 /** The time zone in use, an IANA name. */
 export const zone = computed(() =>
   isUtc.value ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone,
 )
 
-const numberFormat = new Intl.NumberFormat(language)
+const numberFormat = new Intl.NumberFormat(locale)
 
 export const formatNumber = (count: number): string => numberFormat.format(count)
 
@@ -22,7 +27,7 @@ const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
 /** `18.2 kB`. */
 export function formatBytes(bytes: number): string {
   const step = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
-  return new Intl.NumberFormat(language, {
+  return new Intl.NumberFormat(locale, {
     style: 'unit',
     unit: UNITS[step]!,
     unitDisplay: 'short',
@@ -33,7 +38,7 @@ export function formatBytes(bytes: number): string {
 /** `38 ms`, `2.1 sec`. */
 export function formatMilliseconds(time: number): string {
   const isShort = time < 1000
-  return new Intl.NumberFormat(language, {
+  return new Intl.NumberFormat(locale, {
     style: 'unit',
     unit: isShort ? 'millisecond' : 'second',
     unitDisplay: 'short',
@@ -44,7 +49,7 @@ export function formatMilliseconds(time: number): string {
 const formats = computed(() => {
   const timeZone = zone.value
   const format = (options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
-    new Intl.DateTimeFormat(language, { timeZone, ...options })
+    new Intl.DateTimeFormat(locale, { timeZone, ...options })
   const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
   return {
     time: format({ ...clock, second: '2-digit' }),
@@ -127,11 +132,11 @@ export function formatAgo(time: string, now = Date.now()): string {
   const seconds = (new Date(time).getTime() - now) / 1000
   const [size, unit] = STEPS.find(([size]) => Math.abs(seconds) >= size) ?? STEPS.at(-1)!
   // Created on first use: it takes ten milliseconds, which would delay the first rows.
-  relative ??= new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'narrow' })
+  relative ??= new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'narrow' })
   return relative.format(Math.trunc(seconds / size), unit)
 }
 
-const plurals = new Intl.PluralRules('en')
+const plurals = new Intl.PluralRules(language)
 
 /** `1 event`, `2,163 events`. */
 export function formatPlural(count: number, one: string, other: string): string {

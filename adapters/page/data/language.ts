@@ -1,11 +1,15 @@
-const LANGUAGES = ['en', 'de'] as const
+import { LANGUAGES, type Language } from '../../../src/describing/language.js'
+import { languageChoice } from './preferences.js'
 
-export type Language = (typeof LANGUAGES)[number]
+const { documentElement } = document
 
-const { lang } = document.documentElement
+/** The language of the page: the user's choice, else the one that the server wrote into the document. */
+export const language: Language =
+  LANGUAGES.find((known) => known === languageChoice.value) ??
+  LANGUAGES.find((known) => known === documentElement.lang) ??
+  LANGUAGES[0]
 
-/** The language of the page's texts, written into the document by the server. English for any other. */
-export const language: Language = LANGUAGES.find((known) => known === lang) ?? 'en'
+documentElement.lang = language
 
 /** The texts of a feature in the page's language. For features that are loaded on demand. */
 export const byLanguage = <Texts>(texts: {

@@ -1,4 +1,5 @@
 import { effect, signal } from '@preact/signals'
+import { LANGUAGES, type Language } from '../../../src/describing/language.js'
 
 /* The user's preferences, stored in this browser. */
 
@@ -14,6 +15,9 @@ function stored<Value extends string>(name: string, values: readonly Value[], in
 export const theme = stored('theme', ['system', 'light', 'dark'], 'system')
 
 export const isUtc = signal(localStorage.getItem('daybook.zone') === 'utc')
+
+/** A language that the user chose; `''` for the one of the document. */
+export const languageChoice = stored<Language | ''>('language', ['', ...LANGUAGES], '')
 
 /** Whether single-letter keyboard shortcuts are on (WCAG 2.2, 2.1.4). */
 export const letterKeys = stored('letters', ['on', 'off'], 'on')

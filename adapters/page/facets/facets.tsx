@@ -2,6 +2,7 @@ import { counts } from '../data/counts.js'
 import { formatMilliseconds } from '../data/format.js'
 import { texts } from '../ui/texts.js'
 import { FacetList } from './facet-list.js'
+import { LanguageChoice } from './language-choice.js'
 
 /** How many events were counted, and whether the counts are estimates. */
 function CountSummary() {
@@ -23,6 +24,7 @@ export function Facets() {
     <aside class="facets" aria-label={texts.facets.region}>
       <FacetList within="column" />
       <CountSummary />
+      <LanguageChoice />
     </aside>
   )
 }

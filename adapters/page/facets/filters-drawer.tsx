@@ -6,6 +6,7 @@ import { useDialog } from '../ui/native-dialog.js'
 import { texts } from '../ui/texts.js'
 import { dialog } from '../ui/dialog.js'
 import { FacetList } from './facet-list.js'
+import { LanguageChoice } from './language-choice.js'
 
 const close = (): void => {
   dialog.value = undefined
@@ -32,6 +33,7 @@ export function FiltersDrawer() {
       </div>
       <div class="drawer-body" tabIndex={0} role="region" aria-label={texts.facets.region}>
         <FacetList within="drawer" />
+        <LanguageChoice />
       </div>
       <div class="drawer-foot">
         <button type="button" class="btn" onClick={() => (dialog.value = 'builder')}>

@@ -1,5 +1,5 @@
 import { sentenceText } from '../../../src/describing/sentence-text.js'
-import { sourceLabel } from '../../../src/describing/source-label.js'
+import { sourceLabelIn } from '../../../src/describing/source-label.js'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { levelOf } from '../../../src/event/level.js'
@@ -8,7 +8,7 @@ import { formatAgo, formatClock } from '../data/format.js'
 import { Mark, markOf } from '../ui/icon.js'
 import { isSafePath } from '../data/safe-path.js'
 import { sentenceOf, SentenceBody } from '../ui/sentence.js'
-import { texts } from '../ui/texts.js'
+import { sentences, texts } from '../ui/texts.js'
 import { cellConjunct, type Column, withCell } from './cells.js'
 import { isFresh } from './live-updates.js'
 
@@ -43,7 +43,7 @@ function Type({ type }: { type: string }) {
 }
 
 function Source({ event }: { event: AuditEvent }) {
-  const label = sourceLabel(event)
+  const label = sourceLabelIn(sentences, event)
   if (!label || event.source === null) return null
   const name = <bdi>{visibleText(label.name)}</bdi>
   return (
@@ -90,7 +90,7 @@ export function Row({ event, row, isActive, isOpen, quickColumn, isTimeFocused }
       role="row"
       aria-rowindex={row + 2}
       aria-selected={isOpen}
-      aria-label={`${markOf(type)}: ${sentenceText(sentence)}, ${clock.time}`}
+      aria-label={`${markOf(type)}: ${sentenceText(sentence, sentences)}, ${clock.time}`}
       tabIndex={isActive ? 0 : -1}
       data-id={event.id}
     >

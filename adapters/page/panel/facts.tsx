@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks'
-import { sourceLabel } from '../../../src/describing/source-label.js'
+import { sourceLabelIn } from '../../../src/describing/source-label.js'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent, JsonValue } from '../../../src/event/event.js'
 import { formatAgo, formatFull } from '../data/format.js'
 import { valueCondition } from '../data/query.js'
 import { ownValue } from '../data/own-property.js'
 import { isSafePath } from '../data/safe-path.js'
-import { texts } from '../ui/texts.js'
+import { sentences, texts } from '../ui/texts.js'
 import { actorFacts } from './actor-facts.js'
 import { isGrowing } from './opened-event.js'
 import { ValueActions } from './value-actions.js'
@@ -24,7 +24,7 @@ function Ago({ time }: { time: string }) {
 }
 
 function Source({ event }: { event: AuditEvent }) {
-  const label = sourceLabel(event)
+  const label = sourceLabelIn(sentences, event)
   if (event.source === null || !label) return null
   const text = <bdi>{visibleText(`${label.kind} ${label.name}`)}</bdi>
   return (

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { describeEvent } from '../../../src/describing/describe-event.js'
+import { describeIn } from '../../../src/describing/describe-in.js'
 import { sentenceText } from '../../../src/describing/sentence-text.js'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent } from '../../../src/event/event.js'
@@ -12,7 +12,7 @@ import { Icon, Mark, markOf } from '../ui/icon.js'
 import { useEscape, useKeys } from '../ui/keyboard.js'
 import { openNext } from '../list/row-focus.js'
 import { sentenceOf, SentenceBody } from '../ui/sentence.js'
-import { texts } from '../ui/texts.js'
+import { sentences, texts } from '../ui/texts.js'
 import { announce } from '../ui/notes.js'
 import { Changes } from './changes.js'
 import { Facts } from './facts.js'
@@ -82,7 +82,9 @@ function Tools({ event }: { event: AuditEvent | undefined }) {
 
 function Heading({ event }: { event: AuditEvent }) {
   const isOpen = isGrowing.value
-  const sentence = isOpen ? describeEvent(event, { types: types.value, isOpen }) : sentenceOf(event)
+  const sentence = isOpen
+    ? describeIn(event, { language: sentences, types: types.value, isOpen })
+    : sentenceOf(event)
   return (
     <>
       {sentence.who !== null && sentence.isVerbFirst && (
@@ -146,7 +148,8 @@ export function Panel() {
     body.current?.scrollTo(0, 0)
     if (!event || !wasThere || event.id !== openId.value) return
     if (isLost()) heading.current?.focus()
-    if (panel.current?.contains(document.activeElement)) announce(sentenceText(sentenceOf(event)))
+    if (panel.current?.contains(document.activeElement))
+      announce(sentenceText(sentenceOf(event), sentences))
   }, [openId.value, event?.id])
 
   const isFailed = state === 'missing' || state === 'denied' || state === 'failed'

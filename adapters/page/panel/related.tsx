@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
-import { sourceLabel } from '../../../src/describing/source-label.js'
+import { sourceLabelIn } from '../../../src/describing/source-label.js'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { levelOf } from '../../../src/event/level.js'
@@ -11,7 +11,7 @@ import { Mark, markOf } from '../ui/icon.js'
 import { useKeys } from '../ui/keyboard.js'
 import { apiQuery } from '../data/query.js'
 import { sentenceOf, SentenceBody } from '../ui/sentence.js'
-import { texts } from '../ui/texts.js'
+import { sentences, texts } from '../ui/texts.js'
 import {
   beforeAndAfter,
   centredOn,
@@ -118,7 +118,8 @@ function Row({ event, related }: { event: AuditEvent; related: RelatedQuery }) {
 
 function nameOf(relation: Relation, event: AuditEvent): string {
   const { same, aroundUser } = texts.panel
-  if (relation === 'source') return same(sourceLabel(event)?.kind ?? texts.panel.source)
+  if (relation === 'source')
+    return same(sourceLabelIn(sentences, event)?.kind ?? texts.panel.source)
   if (relation === 'user') return aroundUser(visibleText(event.username ?? ''))
   return texts.panel.relations[relation]
 }

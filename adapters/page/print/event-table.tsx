@@ -1,11 +1,11 @@
-import { sourceLabel } from '../../../src/describing/source-label.js'
+import { sourceLabelIn } from '../../../src/describing/source-label.js'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { zone } from '../data/format.js'
 import { toWallClock } from '../data/zoned-time.js'
 import { markOf } from '../ui/icon.js'
 import { sentenceOf, SentenceBody } from '../ui/sentence.js'
-import { texts } from '../ui/texts.js'
+import { sentences, texts } from '../ui/texts.js'
 import { printTexts } from './print-texts.js'
 
 const COLUMNS = ['time', 'level', 'who', 'what', 'type', 'source', 'id'] as const
@@ -15,7 +15,7 @@ const timeText = (time: string): string =>
   `${toWallClock(time, zone.value).replace('T', ' ')}.${time.slice(20, 23).padEnd(3, '0')}`
 
 function sourceText(event: AuditEvent): string {
-  const label = sourceLabel(event)
+  const label = sourceLabelIn(sentences, event)
   return label ? `${label.kind} ${visibleText(label.name)}` : ''
 }
 

@@ -1,9 +1,10 @@
 import type { AuditEvent } from '../../../src/event/event.js'
-import { describeEvent } from '../../../src/describing/describe-event.js'
+import { describeIn } from '../../../src/describing/describe-in.js'
 import type { Sentence, SentencePart } from '../../../src/describing/sentence.js'
 import { types } from '../data/account.js'
 import { formatShort } from '../data/format.js'
 import { openEvents } from '../data/open-events.js'
+import { sentences } from './texts.js'
 
 let cache = new WeakMap<AuditEvent, Sentence>()
 let madeWith: unknown
@@ -15,10 +16,10 @@ export function sentenceOf(event: AuditEvent): Sentence {
     cache = new WeakMap()
   }
   if (openEvents.value.has(event.id))
-    return describeEvent(event, { types: types.value, isOpen: true })
+    return describeIn(event, { language: sentences, types: types.value, isOpen: true })
   const known = cache.get(event)
   if (known) return known
-  const sentence = describeEvent(event, { types: types.value })
+  const sentence = describeIn(event, { language: sentences, types: types.value })
   cache.set(event, sentence)
   return sentence
 }

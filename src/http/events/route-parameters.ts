@@ -211,6 +211,12 @@ export const parameters = {
     text,
     { example: 'wait=30' },
   ),
+  'Accept-Language': header(
+    'Accept-Language',
+    'The preferred languages of the sentences, `en` or `de` (RFC 9110).',
+    text,
+    { example: 'de-AT, en;q=0.5' },
+  ),
   'If-None-Match': header(
     'If-None-Match',
     'Entity tags of cached responses: the response is 304 if one of them is still current.',

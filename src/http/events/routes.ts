@@ -142,7 +142,7 @@ export const eventsRoutes: readonly EventsRoute[] = [
     path: '/types',
     summary: 'List event types',
     description: 'The types of system events.',
-    parameters: ['If-None-Match'],
+    parameters: ['Accept-Language', 'If-None-Match'],
     responses: { 200: 'EventTypeList', 304: 'NotModified' },
     problems: [400, 406],
   },

@@ -1,12 +1,15 @@
+import { LANGUAGES, type Language } from '../../describing/language.js'
 import type { EventTypeDefinition } from '../../event/event-types.js'
+import type { HttpResponse } from '../exchange.js'
+import { preferredLanguage } from '../languages.js'
 import { jsonapi, JSON_API } from '../problem.js'
 import type { EventsHandler, HandlerOptions } from './handler.js'
 import { staticDocumentHandler } from '../static-document.js'
 
 /** A registered type, without the parts that only the service itself can use. */
-function typeResource(type: string, definition: EventTypeDefinition): object {
-  const { area, description, data, throttle, cadence, onlyWhile, live, source, sentence } =
-    definition
+function typeResource(type: string, definition: EventTypeDefinition, language: Language): object {
+  const { area, description, data, throttle, cadence, onlyWhile, live, source } = definition
+  const sentence = definition.sentences?.[language] ?? definition.sentence
   const attributes = {
     area: area ?? null,
     description: description ?? null,
@@ -22,10 +25,26 @@ function typeResource(type: string, definition: EventTypeDefinition): object {
   return { type: 'event_type', id: type, attributes }
 }
 
-/** `GET <path>/types`: the registered event types. */
+/** `GET <path>/types`: the registered event types, with the sentences of the language that the client prefers. */
 export function typesHandler({ audit, path }: HandlerOptions): EventsHandler {
-  return staticDocumentHandler(JSON_API, () => {
-    const data = Object.entries(audit.types).map(([type, one]) => typeResource(type, one))
-    return JSON.stringify({ jsonapi, data, links: { self: `${path}/types` } })
-  })
+  const documentIn = (language: Language): ReturnType<typeof staticDocumentHandler> =>
+    staticDocumentHandler(JSON_API, () => {
+      const types = Object.entries(audit.types)
+      const data = types.map(([type, definition]) => typeResource(type, definition, language))
+      return JSON.stringify({ jsonapi, data, links: { self: `${path}/types` } })
+    })
+  const documents = new Map(LANGUAGES.map((language) => [language, documentIn(language)]))
+  return async (call): Promise<HttpResponse> => {
+    const language = preferredLanguage(call.request.header('accept-language'))
+    const response = await documents.get(language)!(call)
+    const { vary } = response.headers
+    return {
+      ...response,
+      headers: {
+        ...response.headers,
+        'content-language': language,
+        vary: `${vary}, Accept-Language`,
+      },
+    }
+  }
 }

@@ -90,7 +90,10 @@ export const responses = {
     },
   },
   Report: documentResponse('The events and the digest of their export.', 'Report'),
-  EventTypeList: documentResponse('The event types.', 'EventTypeList'),
+  EventTypeList: documentResponse('The event types.', 'EventTypeList', {
+    ...cacheHeaders,
+    'Content-Language': header('The language of the sentences.', 'en'),
+  }),
   User: documentResponse('The authenticated user.', 'UserDocument'),
   Description: {
     description: 'An OpenAPI 3.1 document.',

@@ -1,9 +1,11 @@
 import type { AuditLog } from '../../audit-log.js'
+import { LANGUAGES, type Language } from '../../describing/language.js'
 import { AuditLogError } from '../../errors.js'
 import { challenge } from '../basic-auth.js'
 import type { Content, HttpRequest, HttpResponse } from '../exchange.js'
 import { DEFAULT_PATH } from '../events/endpoint.js'
 import { type Compress, compressBest, finalizeResponse } from '../finalize-response.js'
+import { preferredLanguage } from '../languages.js'
 import { declareMount, isUnder, type Mount, mountsOf } from '../mounts.js'
 import { errorResponse, HttpProblem } from '../problem.js'
 import { type PageAsset, type PageFiles, pageFolder, readPage } from './files.js'
@@ -22,6 +24,11 @@ export interface AuditPageOptions {
   readonly api?: string
   /** The name of the service, shown at the top and in the title. @default '' */
   readonly name?: string
+  /**
+   * The language of the page's texts, `en` or `de`. Users can choose another one in the page.
+   * @default the one that the browser prefers by `Accept-Language`, else `en`
+   */
+  readonly language?: Language
   /** The realm of the challenge in a 401 response. @default 'Daybook' */
   readonly realm?: string
 }
@@ -53,7 +60,6 @@ const SECURITY_HEADERS = {
   'referrer-policy': 'no-referrer',
 }
 
-const VARY = { vary: 'Accept-Encoding' }
 const REVALIDATE = 'private, no-cache'
 const IMMUTABLE = 'private, max-age=31536000, immutable'
 
@@ -64,6 +70,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '"': '&quot;',
 }
 
+/** The link that loads a language's texts in parallel with the script. */
+const LANGUAGE_LINK = /<link rel="modulepreload" hreflang="(\w+)"[^>]*>\s*/g
+
 const escapeHtml = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => ESCAPES[sign]!)
 
 /** Fills the placeholders of the document and makes its asset paths absolute. */
@@ -73,6 +82,7 @@ function fillDocument(
   values: Readonly<Record<string, string | undefined>>,
 ): string {
   return document
+    .replaceAll(LANGUAGE_LINK, (link, tag: string) => (tag === values['language'] ? link : ''))
     .replaceAll('"./', () => `"${escapeHtml(path)}/`)
     .replaceAll(/\{\{(\w+)\}\}/g, (_, key: string) => escapeHtml(values[key] ?? ''))
 }
@@ -89,11 +99,10 @@ function compressOnce(): Compress {
   }
 }
 
-const ok = (text: string, type: string, caching: string): HttpResponse => ({
-  status: 200,
-  headers: { 'content-type': type, 'cache-control': caching, ...VARY, ...SECURITY_HEADERS },
-  body: text,
-})
+function ok(text: string, headers: Readonly<Record<string, string>>): HttpResponse {
+  const vary = { vary: 'Accept-Encoding' }
+  return { status: 200, headers: { ...vary, ...headers, ...SECURITY_HEADERS }, body: text }
+}
 
 /**
  * The page as a function from request to response that any HTTP server can mount. Returns `undefined`
@@ -104,13 +113,18 @@ export function pageEndpoint(
   audit: PageAudit,
   options: AuditPageOptions = {},
 ): (request: HttpRequest) => Promise<HttpResponse> | undefined {
-  const { path = DEFAULT_PAGE_PATH, name = '', realm = 'Daybook' } = options
+  const { path = DEFAULT_PAGE_PATH, name = '', language, realm = 'Daybook' } = options
   const mount = path.replace(/\/+$/, '')
   // Mounted at the root, the page would take every path.
   if (!/^\/[^/]/.test(mount))
     throw new AuditLogError(
       'INVALID_OPTION',
       `path must be an absolute path such as ${DEFAULT_PAGE_PATH}, and not the root; it is ${JSON.stringify(path)}`,
+    )
+  if (language !== undefined && !LANGUAGES.includes(language))
+    throw new AuditLogError(
+      'INVALID_OPTION',
+      `language must be one of ${LANGUAGES.join(', ')}; it is ${JSON.stringify(language)}`,
     )
   const folder = pageFolder()
   const compress = compressOnce()
@@ -121,21 +135,30 @@ export function pageEndpoint(
   const mounted = (kind: Mount['kind']): string | undefined =>
     mountsOf(audit).find((other) => other.kind === kind)?.path
 
-  const values = (): Readonly<Record<string, string | undefined>> => ({
+  const values = (request: HttpRequest): Readonly<Record<string, string | undefined>> => ({
+    language: language ?? preferredLanguage(request.header('accept-language')),
     api: options.api ?? mounted('feed') ?? DEFAULT_PATH,
     name,
     subscriptions: mounted('subscriptions'),
     channels: mounted('notification_channels'),
   })
 
-  const find = async (under: string): Promise<HttpResponse> => {
+  const documentHeaders = {
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': REVALIDATE,
+    ...(language === undefined && { vary: 'Accept-Encoding, Accept-Language' }),
+  }
+
+  const find = async (request: HttpRequest, under: string): Promise<HttpResponse> => {
     files ??= readPage(folder)
     const { document, assets } = await files
-    if (under === '')
-      return ok(fillDocument(document, mount, values()), 'text/html; charset=utf-8', REVALIDATE)
+    if (under === '') return ok(fillDocument(document, mount, values(request)), documentHeaders)
     const asset: PageAsset | undefined = assets.get(under)
     if (!asset) throw new HttpProblem('NOT_FOUND', `there is nothing at ${mount}/${under}`)
-    return ok(asset.text, asset.type, asset.isHashed ? IMMUTABLE : REVALIDATE)
+    return ok(asset.text, {
+      'content-type': asset.type,
+      'cache-control': asset.isHashed ? IMMUTABLE : REVALIDATE,
+    })
   }
 
   const answer = async (request: HttpRequest): Promise<HttpResponse> => {
@@ -148,7 +171,7 @@ export function pageEndpoint(
         throw new HttpProblem('METHOD_NOT_ALLOWED', `${request.path} takes GET, HEAD`, {
           headers: { allow: 'GET, HEAD' },
         })
-      const response = await find(request.path.slice(mount.length).replace(/^\//, ''))
+      const response = await find(request, request.path.slice(mount.length).replace(/^\//, ''))
       return await finalizeResponse(request, response, compress)
     } catch (error) {
       return errorResponse(error)

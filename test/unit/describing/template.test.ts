@@ -102,9 +102,15 @@ describe('defineEventTypes', () => {
     ['a | b | c', 'unexpected |; write \\| for the character itself at character 7'],
     ['**a | b**', 'unexpected |; write \\| for the character itself at character 5'],
     ['a |', 'there is no form without a user at character 3'],
-    ['{}', '{} is not {name}, {name:format}, {name=text} or {@word} at character 1'],
-    ['{@Big}', '{@Big} is not {name}, {name:format}, {name=text} or {@word} at character 1'],
-    ['{a:b:c}', '{a:b:c} is not {name}, {name:format}, {name=text} or {@word} at character 1'],
+    ['{}', '{} is not {name}, {name:format}, {name=text}, {@word} or {@word:name} at character 1'],
+    [
+      '{@Big}',
+      '{@Big} is not {name}, {name:format}, {name=text}, {@word} or {@word:name} at character 1',
+    ],
+    [
+      '{a:b:c}',
+      '{a:b:c} is not {name}, {name:format}, {name=text}, {@word} or {@word:name} at character 1',
+    ],
     [
       '{a:constructor}',
       'unknown format constructor; the formats are bytes, count, sha, time and two words such as item/items at character 1',

@@ -1,18 +1,11 @@
+import type { Family, SentenceLanguage } from './language.js'
+
 /*
- * The texts of sentences, for translation. Sentences of single types are in the registry of event
- * types. See `readTemplate` for the syntax of templates.
+ * English sentences. Those of single types are in the registry of event types. See `readTemplate` for
+ * the syntax of templates. The page loads this module in one file with its texts, so it imports only types.
  */
 
-import { PLURAL_ONLY_KINDS } from '../event/singular.js'
-
-export const LOCALE = 'en'
-export const AND_MORE = 'and more'
-export const CUSTOM = 'custom'
-/** A resource of unknown kind. */
-export const THING = 'thing'
-
-/** Verbs by the actions of event types, as in `could not create` and `created`. */
-export const VERBS: Readonly<Record<string, readonly [verb: string, past: string]>> = {
+const verbs: SentenceLanguage['verbs'] = {
   abort: ['abort', 'aborted'],
   add: ['add', 'added'],
   approve: ['approve', 'approved'],
@@ -52,9 +45,6 @@ export const VERBS: Readonly<Record<string, readonly [verb: string, past: string
   update: ['update', 'updated'],
 }
 
-/** Beginning and end of a type, and the template of its sentence. */
-type Family = readonly [start: string, end: string, template: string]
-
 const REASON = '[: {@reason}]'
 const IN_PROJECT = '[ in {@project}]'
 const REQUEST = '**{request_method} {request_path}**'
@@ -62,8 +52,7 @@ const MESSAGE = '[: “{message}”|: “{request_body_message}”]'
 const DONE = `{@past} {@thing}${IN_PROJECT} | {@thing} {@past}${IN_PROJECT}`
 const STATED = `| {@statement}[ **{name}**| **{code}**]${REASON}`
 
-/** The first template applies that fits the type and whose values outside of brackets the event has. */
-export const FAMILIES: readonly Family[] = [
+const families: readonly Family[] = [
   [
     'error:api:controller:unhandled',
     '',
@@ -119,20 +108,23 @@ export const FAMILIES: readonly Family[] = [
   ['', '', STATED],
 ]
 
-/** The user of an actor that acts for another one. */
-export const onBehalfOf = (user: string, other: string): string => `${user} on behalf of ${other}`
-
-/** The end of every sentence. */
-export const POSTSCRIPT =
-  '[{unfinished=true}, left unfinished][ ({suppressed_count} more suppressed[ since {suppressed_since:time}])]'
-
-/** A resource without a name: `a step`, `the settings`. */
-export function someOf(kind: string, words: string): string {
-  if (PLURAL_ONLY_KINDS.has(kind)) return `the ${words}`
-  return /^(?:[aeio]|un(?!i))/i.test(words) ? `an ${words}` : `a ${words}`
+/** The language of sentences unless another one is given. */
+export const english: SentenceLanguage = {
+  tag: 'en',
+  quotes: ['“', '”'],
+  andMore: 'and more',
+  custom: 'custom',
+  thing: 'thing',
+  of: ' of ',
+  fields: 'field/fields',
+  kinds: {},
+  verbs,
+  families,
+  postscript:
+    '[{unfinished=true}, left unfinished][ ({suppressed_count} more suppressed[ since {suppressed_since:time}])]',
+  onBehalfOf: (user, other) => `${user} on behalf of ${other}`,
+  someOf: (_, words, isPluralOnly) => {
+    if (isPluralOnly) return `the ${words}`
+    return /^(?:[aeio]|un(?!i))/i.test(words) ? `an ${words}` : `a ${words}`
+  },
 }
-
-/** The noun for the parts of a recorded change. */
-export const FIELDS = 'field/fields'
-
-export const percentText = (percent: number): string => `${percent} %`

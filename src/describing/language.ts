@@ -1,0 +1,38 @@
+/** The languages of the package. The first one is the default. */
+export const LANGUAGES = ['en', 'de'] as const
+
+/** A language of the package, by its BCP 47 tag. */
+export type Language = (typeof LANGUAGES)[number]
+
+/** Beginning and end of a type, and the template of its sentence. */
+export type Family = readonly [start: string, end: string, template: string]
+
+/** What `describeEvent` needs of a language: data, and the few rules of its grammar. */
+export interface SentenceLanguage {
+  /** The BCP 47 tag: for numbers and plurals, and the key of the sentences of event types in this language. */
+  readonly tag: string
+  /** The marks around what a person wrote. */
+  readonly quotes: readonly [opening: string, closing: string]
+  /** The end of a list that is cut. */
+  readonly andMore: string
+  /** The mark of custom events. */
+  readonly custom: string
+  /** A resource of unknown kind. */
+  readonly thing: string
+  /** Between a resource and the one that contains it: `step 1` `of` `change 2`. */
+  readonly of: string
+  /** The noun for the parts of a recorded change: `field/fields`. */
+  readonly fields: string
+  /** Nouns of kinds of resources, such as `git_remote`. The words of other kinds are those of the type. */
+  readonly kinds: Readonly<Record<string, string>>
+  /** Verbs by the actions of event types, as in `could not create` and `created`. */
+  readonly verbs: Readonly<Record<string, readonly [verb: string, past: string]>>
+  /** The first template applies that fits the type and whose values outside of brackets the event has. */
+  readonly families: readonly Family[]
+  /** The template of the end of every sentence. */
+  readonly postscript: string
+  /** The user of an actor that acts for another one. */
+  readonly onBehalfOf: (user: string, other: string) => string
+  /** A resource without a name as an object: `a step`, `the settings`. */
+  readonly someOf: (kind: string, words: string, isPluralOnly: boolean) => string
+}

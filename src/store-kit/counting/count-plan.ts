@@ -3,7 +3,7 @@ import { timeBounds } from '../../filter/bounds.js'
 import type { Microseconds } from '../../event/timestamp.js'
 import type { CountsQuery, TimeRange } from '../../store/counts.js'
 import { type Cell, cellsOf, type Rounds, roundsOf } from './slices.js'
-import { timeBuckets, type TimeBuckets } from './time-buckets.js'
+import { timeBuckets, type TimeBuckets } from '../../store/time-buckets.js'
 
 /** The time span of a store's events when a count begins. */
 export interface Span {

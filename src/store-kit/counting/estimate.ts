@@ -5,7 +5,7 @@ import type { FacetTally } from './facet-tally.js'
 import type { SeenAttributes } from './seen-attributes.js'
 import { type Cell, durationOf } from './slices.js'
 import type { Strata } from './strata.js'
-import type { TimeBuckets } from './time-buckets.js'
+import type { TimeBuckets } from '../../store/time-buckets.js'
 
 /** The numbers of a tally so far. */
 export interface Tallied {

@@ -1,7 +1,7 @@
 import { formatTimestamp, parseTimestamp } from 'daybook'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { timeBuckets } from '../../../../src/store-kit/counting/time-buckets.js'
+import { timeBuckets } from '../../../src/store/time-buckets.js'
 
 const time = (text: string): number => parseTimestamp(text)!
 

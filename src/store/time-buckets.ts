@@ -1,6 +1,6 @@
-import { type Microseconds, parseTimestamp } from '../../event/timestamp.js'
-import type { BucketsQuery, TimeRange } from '../../store/counts.js'
-import { type Seconds, timeZone, type TimeZone } from '../../event/time-zone.js'
+import { type Microseconds, parseTimestamp } from '../event/timestamp.js'
+import type { BucketsQuery, TimeRange } from './counts.js'
+import { type Seconds, timeZone, type TimeZone } from '../event/time-zone.js'
 
 /*
  * The labels of a width are the local times at which its buckets begin, such as full hours or the

@@ -19,7 +19,10 @@ import { reportClock } from './recording/clock-reports.js'
 import { damageText, reportDamage } from './recording/damage-reports.js'
 import { createDrafts } from './recording/drafts.js'
 import { countsQuery } from './counting/count-options.js'
-import type { CountOptions, EventCounts } from './store/counts.js'
+import type { CountOptions, CountsQuery, EventCounts } from './store/counts.js'
+import { groupsQuery } from './grouping/group-options.js'
+import { groupEvents } from './grouping/groups.js'
+import type { EventGroups, GroupOptions } from './store/groups.js'
 import { fromFirstVisible } from './counting/visible-span.js'
 import { createEmitter, emitSafely, type Handler } from './async/emitter.js'
 import { AuditLogError, untilAborted } from './errors.js'
@@ -372,6 +375,25 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     const { signal } = options
     const wanted = await fromFirstVisible(this.store, countsQuery(query, options), { signal })
     return this.#queries.count(wanted, { signal })
+  }
+
+  /**
+   * Groups all matching events by the values of one or two attributes: the most frequent groups with their
+   * counts, and on request their counts over time and percentiles of numbers. Sorts and limit have no effect.
+   * Reads the matching events; counts of one attribute come from the index where it has them. After 2 seconds,
+   * or `within`, the other figures are estimates from what was read, each with its error, and `exact` says so.
+   * Rejects with the codes of `parseQuery`, `INVALID_VALUE` for an invalid option, `QUERY_TIMEOUT`, `ABORTED`,
+   * `STORE_FAILED`, `CLOSED`.
+   */
+  async groups(query: QueryInput | undefined, options: GroupOptions): Promise<EventGroups> {
+    const { signal } = options
+    const log = {
+      list: (wanted: EventQuery, listOptions: ListOptions) =>
+        this.#queries.list('pages', wanted, listOptions),
+      count: (wanted: CountsQuery, waitOptions: WaitOptions) =>
+        this.#queries.count(wanted, waitOptions),
+    }
+    return groupEvents(log, groupsQuery(query, options), { signal })
   }
 
   /** The event with this id, or `undefined`. Rejects with `INVALID_VALUE` for an id that is not a text. */

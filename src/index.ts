@@ -36,6 +36,14 @@ export type {
   SeenAttribute,
   ValueCount,
 } from './store/counts.js'
+export type {
+  EventGroup,
+  EventGroups,
+  GroupOptions,
+  GroupValue,
+  NumberSummary,
+  Percentile,
+} from './store/groups.js'
 export {
   AuditLogError,
   type AuditLogErrorCode,

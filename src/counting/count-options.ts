@@ -5,24 +5,25 @@ import { timeZone } from '../event/time-zone.js'
 
 export const DEFAULT_BUCKETS = 96
 export const DEFAULT_TOP = 5
-const DEFAULT_WITHIN_MS = 2000
-const MAX_WITHIN_MS = 60_000
+export const DEFAULT_WITHIN_MS = 2000
+export const MAX_WITHIN_MS = 60_000
 export const MAX_BUCKETS = 1000
 export const MAX_TOP = 1000
 const MAX_FACETS = 20
 
-const fault = (parameter: string, message: string): AuditLogError =>
+/** An error that says what an option must be. */
+export const optionFault = (parameter: string, message: string): AuditLogError =>
   new AuditLogError('INVALID_VALUE', `${parameter} ${message}`, { parameter })
 
-function whole(parameter: string, value: unknown, min: number, max: number): number {
+export function readWhole(parameter: string, value: unknown, min: number, max: number): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max)
     return value
-  throw fault(parameter, `must be a whole number from ${min} to ${max}`)
+  throw optionFault(parameter, `must be a whole number from ${min} to ${max}`)
 }
 
 function flag(parameter: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value
-  throw fault(parameter, 'must be true or false')
+  throw optionFault(parameter, 'must be true or false')
 }
 
 function readZone(zone: unknown): string {
@@ -33,26 +34,29 @@ function readZone(zone: unknown): string {
     // The error below names the zone.
   }
   const given = isText ? `${zone} is not` : `${typeof zone} was given`
-  throw fault('zone', `must be the name of an IANA time zone, such as Europe/Berlin: ${given}`)
+  throw optionFault(
+    'zone',
+    `must be the name of an IANA time zone, such as Europe/Berlin: ${given}`,
+  )
 }
 
-function readBuckets(buckets: CountOptions['buckets']): BucketsQuery | undefined {
+export function readBuckets(buckets: CountOptions['buckets']): BucketsQuery | undefined {
   if (buckets === undefined) return undefined
   if (buckets === null || typeof buckets !== 'object')
-    throw fault('buckets', 'must be an object such as { count: 96, zone: "Europe/Berlin" }')
+    throw optionFault('buckets', 'must be an object such as { count: 96, zone: "Europe/Berlin" }')
   const { count = DEFAULT_BUCKETS, zone = 'UTC' } = buckets
-  return { count: whole('buckets', count, 1, MAX_BUCKETS), zone: readZone(zone) }
+  return { count: readWhole('buckets', count, 1, MAX_BUCKETS), zone: readZone(zone) }
 }
 
 function readFacets(facets: readonly string[]): string[] {
-  if (!Array.isArray(facets)) throw fault('facets', 'must be a list of names of attributes')
+  if (!Array.isArray(facets)) throw optionFault('facets', 'must be a list of names of attributes')
   const names = new Set(facets)
-  if (names.size > MAX_FACETS) throw fault('facets', `must be at most ${MAX_FACETS}`)
+  if (names.size > MAX_FACETS) throw optionFault('facets', `must be at most ${MAX_FACETS}`)
   for (const name of names) {
     if (typeof name !== 'string' || name === '')
-      throw fault('facets', 'must be names of attributes, or level')
+      throw optionFault('facets', 'must be names of attributes, or level')
     if (name === 'id' || name === 'created_at')
-      throw fault('facets', `cannot have ${name}, whose values are all different`)
+      throw optionFault('facets', `cannot have ${name}, whose values are all different`)
   }
   return [...names]
 }
@@ -69,8 +73,8 @@ export function countsQuery(query: QueryInput | undefined, options: CountOptions
     visible,
     buckets: readBuckets(options.buckets),
     facets: readFacets(facets),
-    top: whole('top', top, 1, MAX_TOP),
+    top: readWhole('top', top, 1, MAX_TOP),
     attributes: flag('attributes', attributes),
-    within: whole('within', within, 0, MAX_WITHIN_MS),
+    within: readWhole('within', within, 0, MAX_WITHIN_MS),
   }
 }

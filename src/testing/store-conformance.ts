@@ -14,6 +14,7 @@ import { excessCases } from './conformance/excess.js'
 import { explainCases } from './conformance/explain.js'
 import { filterCases } from './conformance/filter.js'
 import { freeTextCases } from './conformance/free-text.js'
+import { groupCases } from './conformance/groups.js'
 import { importCases } from './conformance/import.js'
 import { liveCases } from './conformance/live.js'
 import { liveChangeCases } from './conformance/live-changes.js'
@@ -134,6 +135,7 @@ const allCases: readonly Case[] = [
     stateCases,
     excessCases,
     countCases,
+    groupCases,
     explainCases,
   ],
   [

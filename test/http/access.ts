@@ -64,6 +64,7 @@ export const requests = (
   ['describe', `${PATH}/openapi.json`, {}],
   ['stream', `${PATH}/stream`, { method: 'HEAD' }],
   ['count', `${PATH}/counts`, {}],
+  ['count', `${PATH}/groups?by=type`, {}],
   ['export', `${PATH}/export`, {}],
   ['export', `${PATH}/export`, { method: 'HEAD' }],
   ['export', `${PATH}/report`, {}],

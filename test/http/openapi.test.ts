@@ -67,6 +67,7 @@ describe('GET /api/events/openapi.json', () => {
       'post /api/events',
       'get /api/events/stream',
       'get /api/events/counts',
+      'get /api/events/groups',
       'get /api/events/export',
       'get /api/events/report',
       'get /api/events/history',

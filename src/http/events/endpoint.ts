@@ -14,6 +14,7 @@ import type { EventsAccess, EventsRead, UserRights } from './access.js'
 import { countsHandler } from './counts.js'
 import { createHandler } from './create.js'
 import { exportHandler } from './export.js'
+import { groupsHandler } from './groups.js'
 import type { EndpointAudit, EventsHandler } from './handler.js'
 import { historyHandler } from './history.js'
 import { type HostAccess, hostAccess } from './host-access.js'
@@ -66,6 +67,7 @@ const READS: Readonly<Partial<Record<EventsRoute['action'], EventsRead['action']
   read: 'read',
   stream: 'stream',
   count: 'count',
+  groups: 'count',
   export: 'export',
   report: 'export',
   history: 'list',
@@ -101,6 +103,7 @@ function createHandlers(
     create: createHandler({ ...shared, redact }),
     stream: streamHandler({ ...shared, broadcast, recheckMs }),
     count: countsHandler(shared),
+    groups: groupsHandler(shared),
     export: exportHandler(shared),
     report: reportHandler(shared),
     history: historyHandler(shared),

@@ -8,7 +8,16 @@ import type { UserRights } from './access.js'
 /** The part of an audit log that the endpoints need. */
 export type EndpointAudit = Pick<
   AuditLog,
-  'list' | 'pages' | 'get' | 'count' | 'tail' | 'recordCustom' | 'limits' | 'types' | 'store'
+  | 'list'
+  | 'pages'
+  | 'get'
+  | 'count'
+  | 'groups'
+  | 'tail'
+  | 'recordCustom'
+  | 'limits'
+  | 'types'
+  | 'store'
 >
 
 /** The options of all handlers. */

@@ -14,6 +14,7 @@ const OPERATION_IDS: Readonly<Record<EventsRoute['action'], string>> = {
   create: 'createEvent',
   stream: 'followEvents',
   count: 'countEvents',
+  groups: 'groupEvents',
   export: 'exportEvents',
   report: 'reportEvents',
   history: 'readHistory',

@@ -4,6 +4,7 @@ import { COUNT_RANGES, FACETS_PARAMETER } from './counts-request.js'
 import { EXPORT_FORMATS } from './export-formats.js'
 import { FIELDS } from './fieldset.js'
 import { HISTORY_LIMIT } from './history-request.js'
+import { GROUP_RANGES } from './groups-request.js'
 import type { IntegerRange } from '../parameters.js'
 
 /** OpenAPI 3.1, "Parameter Object" or "Schema Object". */
@@ -161,6 +162,25 @@ export const parameters = {
     { style: 'form', explode: true, example: ['level', 'type'] },
   ),
   top: query('top', 'Maximum number of values per facet.', integer(COUNT_RANGES.top)),
+  by: query(
+    'by[]',
+    'One or two attributes, named as in filters, or `level`: group the events by their values. A single one may be ' +
+      'written `by=type`.',
+    texts,
+    { style: 'form', explode: true, required: true, example: ['type', 'username'] },
+  ),
+  numbers: query(
+    'numbers[]',
+    'At most 5 attributes, named as in filters: return percentiles of their numbers in each group.',
+    texts,
+    { style: 'form', explode: true, example: ['duration_ms'] },
+  ),
+  groupBuckets: query(
+    'buckets',
+    'Maximum number of time buckets of each group; 0 for none.',
+    integer(GROUP_RANGES.buckets),
+  ),
+  groupTop: query('top', 'Maximum number of groups.', integer(GROUP_RANGES.top)),
   attributes: query(
     'attributes',
     'Also return the names of the attributes that occur, with their types and some values.',

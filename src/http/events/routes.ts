@@ -22,7 +22,7 @@ export type EventsAction = (typeof EVENTS_ACTIONS)[number]
 
 /** An endpoint and its description. */
 export interface EventsRoute {
-  readonly action: EventsAction | 'me' | 'report' | 'history'
+  readonly action: EventsAction | 'me' | 'groups' | 'report' | 'history'
   /** The action that the host must allow, if it is not `action` itself. */
   readonly right?: EventsAction
   readonly method: 'GET' | 'POST'
@@ -31,6 +31,7 @@ export interface EventsRoute {
     | ''
     | '/stream'
     | '/counts'
+    | '/groups'
     | '/export'
     | '/report'
     | '/history'
@@ -95,6 +96,29 @@ export const eventsRoutes: readonly EventsRoute[] = [
       'counting takes too long they are estimates and `sampled` is true.',
     parameters: ['filter', 'q', 'buckets', 'zone', 'facets', 'top', 'attributes', 'If-None-Match'],
     responses: { 200: 'Counts', 304: 'NotModified' },
+    problems: [400, 406],
+  },
+  {
+    action: 'groups',
+    right: 'count',
+    method: 'GET',
+    path: '/groups',
+    summary: 'Group events',
+    description:
+      'The most frequent values, or pairs of values, of one or two attributes among all matching events, with ' +
+      'their counts over time and percentiles of numbers. If reading takes too long they are estimates with ' +
+      'their error. Needs the right to count.',
+    parameters: [
+      'filter',
+      'q',
+      'by',
+      'numbers',
+      'groupBuckets',
+      'zone',
+      'groupTop',
+      'If-None-Match',
+    ],
+    responses: { 200: 'Groups', 304: 'NotModified' },
     problems: [400, 406],
   },
   {

@@ -67,6 +67,7 @@ export const responses = {
     'The latest changes of the resource until `as_of`: there are more than the limit.',
     'History',
   ),
+  Groups: documentResponse('The groups.', 'Groups'),
   Export: {
     description:
       'The events, sent while they are read. For JSON lines the schema describes one line.',

@@ -4,6 +4,7 @@ import { jsonapi } from '../problem.js'
 import { countsSchemas } from './counts-schemas.js'
 import { reportSchemas } from './report-schemas.js'
 import { historySchemas } from './history-schemas.js'
+import { groupsSchemas } from './groups-schemas.js'
 import {
   document,
   flag,
@@ -210,6 +211,7 @@ export function componentSchemas(types: EventTypes, actions: readonly string[]) 
     ...countsSchemas,
     ...reportSchemas,
     ...historySchemas(eventMembers),
+    ...groupsSchemas,
     NewEventDocument: newEventDocument,
   }
 }

@@ -1,0 +1,239 @@
+import type { AuditEvent } from '../event/event.js'
+import { formatTimestamp, type Microseconds, parseTimestamp } from '../event/timestamp.js'
+import { bothOf, type Grouping } from '../filter/ast.js'
+import { type TimeBounds, timeBounds } from '../filter/bounds.js'
+import { compareScalars, firstInOrderOf } from '../filter/order.js'
+import type { Steps } from '../filter/steps.js'
+import { createTimeSlices } from '../filter/time-slices.js'
+import type { CountsQuery, EventCounts, Facet, TimeRange } from '../store/counts.js'
+import type {
+  EventGroup,
+  EventGroups,
+  GroupsQuery,
+  GroupValue,
+  NumberSummary,
+} from '../store/groups.js'
+import type { WaitOptions } from '../store/store.js'
+import { timeBuckets } from '../store/time-buckets.js'
+import { type Estimate, estimateCount, type Sample } from './estimates.js'
+import { createGroupTally, type GroupTally, keyOf, type TalliedGroup } from './group-tally.js'
+import { type ListPage, pagesOf, type Slice, slicesOf, timesBetween } from './read-slices.js'
+
+/** What grouping uses of a log. */
+export interface GroupedLog {
+  readonly list: ListPage
+  count(query: CountsQuery, options: WaitOptions): Promise<EventCounts>
+}
+
+// The count that leads the reading gets this part of the time.
+const COUNT_SHARE = 4
+/** The parts of the time whose events are counted, so that slices have about the same number of events. */
+const COUNTED_PARTS = 500
+/** With at most so many events, one slice is read from its end to its beginning. */
+const MAX_IN_ONE_SLICE = 10_000
+/** With more distinct values, an index has not counted all. */
+const MAX_DISTINCT = 100_000
+/** Read in any case, so that every answer has an estimate. */
+const MIN_SLICES = 16
+
+/** The times of the oldest and the newest visible event; `undefined` without events. */
+async function visibleSpan(
+  { list }: GroupedLog,
+  visible: Grouping | undefined,
+  options: WaitOptions,
+): Promise<TimeRange | undefined> {
+  const timeAt = async (direction: 'asc' | 'desc'): Promise<Microseconds | undefined> => {
+    const sorts = [{ attribute: 'created_at', direction }]
+    const { events } = await list({ where: visible, sorts, limit: 1 }, { ...options, lazy: true })
+    return events[0] && parseTimestamp(events[0].created_at)
+  }
+  const from = await timeAt('asc')
+  const to = await timeAt('desc')
+  return from === undefined || to === undefined ? undefined : { from, to }
+}
+
+interface Counted {
+  readonly total: number
+  readonly isExact: boolean
+  readonly slices: readonly Slice[]
+  /** What an index has counted of the only attribute. */
+  readonly facet: Facet | undefined
+}
+
+const NOTHING: Counted = { total: 0, isExact: true, slices: [], facet: undefined }
+
+/** Counts the matching events of the range, and cuts it into slices. */
+async function countFirst(
+  log: GroupedLog,
+  { where, visible, by, top, within }: GroupsQuery,
+  range: TimeRange,
+  options: WaitOptions,
+): Promise<Counted> {
+  if (range.from > range.to) return NOTHING
+  const facets = by.length === 1 ? by : []
+  const inRange = timesBetween(range.from, range.to + 1)
+  // As a part of `visible`, the filter also applies to the facet of an attribute that it names.
+  const counts = await log.count(
+    {
+      where: undefined,
+      visible: bothOf(bothOf(visible, where), inRange),
+      buckets: { count: COUNTED_PARTS, zone: 'UTC' },
+      facets,
+      top,
+      attributes: false,
+      within: Math.floor(within / COUNT_SHARE),
+    },
+    options,
+  )
+  const { total, buckets } = counts
+  const isExact = !counts.sampled
+  if (total === 0 && isExact) return NOTHING
+  const [facet] = facets.map((name) => counts.facets[name]!)
+  const isComplete = facet && !facet.sampled && facet.distinct < MAX_DISTINCT
+  const found = buckets?.buckets ?? []
+  // A sample may have none of few events.
+  const isOne = found.length === 0 || (isExact && total <= MAX_IN_ONE_SLICE)
+  const slices = isOne ? [{ from: range.from, to: range.to + 1 }] : slicesOf(found, range, isExact)
+  return { total, isExact, slices, facet: isComplete ? facet : undefined }
+}
+
+function* addAll(tally: GroupTally, events: readonly AuditEvent[]): Steps<void> {
+  for (const event of events) {
+    yield* tally.add(event)
+    yield
+  }
+}
+
+/** Compares values of the same attribute; null comes last. */
+function compareValues(left: GroupValue, right: GroupValue): number {
+  if (left === null || right === null) return Number(left === null) - Number(right === null)
+  return compareScalars(left, right)
+}
+
+type Counts = Pick<EventGroup, 'values' | 'count'>
+
+/** The most frequent first, ties in the order of the values. */
+function compareGroups(left: Counts, right: Counts): number {
+  if (left.count !== right.count) return right.count - left.count
+  for (const [i, value] of left.values.entries()) {
+    const order = compareValues(value, right.values[i]!)
+    if (order !== 0) return order
+  }
+  return 0
+}
+
+/** The counts of an index as groups. */
+const facetGroups = ({ values, missing }: Facet): readonly Counts[] => [
+  ...values.map(({ value, count }) => ({ values: [value as GroupValue], count })),
+  ...(missing > 0 ? [{ values: [null], count: missing }] : []),
+]
+
+interface Read {
+  readonly query: GroupsQuery
+  readonly sample: Sample
+  readonly isWhole: boolean
+  readonly tally: GroupTally
+}
+
+/** Scales the buckets of what was read, so that their sum is about the count. */
+const scaledBuckets = (
+  { count, buckets }: TalliedGroup,
+  estimate: number,
+): readonly number[] | undefined =>
+  buckets && Array.from(buckets, (one) => Math.round((one * estimate) / count))
+
+function* numbersOf(
+  { query, isWhole }: Read,
+  { numbers, slices }: TalliedGroup,
+): Steps<EventGroup['numbers']> {
+  const found: Record<string, NumberSummary> = {}
+  for (const [i, name] of query.numbers.entries()) {
+    const summary = yield* numbers[i]!.summary(isWhole ? undefined : slices)
+    if (summary) found[name] = summary
+  }
+  return found
+}
+
+/** `known`: the exact count of an index. */
+function* groupOf(read: Read, one: Counts, known: boolean): Steps<EventGroup> {
+  const { tally, isWhole, sample } = read
+  const tallied = tally.groups.get(keyOf(one.values))
+  const exact = known || isWhole
+  const { count, error }: Estimate =
+    exact || !tallied ? { count: one.count, error: 0 } : estimateCount(sample, tallied)
+  return {
+    values: one.values,
+    count,
+    exact,
+    error,
+    buckets: tallied && scaledBuckets(tallied, count),
+    numbers: tallied ? yield* numbersOf(read, tallied) : {},
+  }
+}
+
+function* groupsOf(read: Read, facet: Facet | undefined): Steps<readonly EventGroup[]> {
+  const known = read.isWhole ? undefined : facet && facetGroups(facet)
+  const order = firstInOrderOf<Counts>(
+    known ?? read.tally.groups.values(),
+    read.query.top,
+    compareGroups,
+  )
+  const groups: EventGroup[] = []
+  for (const one of order) groups.push(yield* groupOf(read, one, known !== undefined))
+  return groups
+}
+
+/** The bounds of the filter; where it has none, the events. */
+function rangeOf(bounds: TimeBounds, span: TimeRange): TimeRange | undefined {
+  const from = Number.isFinite(bounds.from) ? Math.max(0, bounds.from) : span.from
+  const to = Number.isFinite(bounds.to) ? bounds.to : Math.max(span.to, from)
+  return from <= to ? { from, to } : undefined
+}
+
+const intersection = (bounds: TimeBounds, span: TimeRange): TimeRange => ({
+  from: Math.max(bounds.from, span.from),
+  to: Math.min(bounds.to, span.to),
+})
+
+/**
+ * Groups the matching events. Counts them first, which an index does exactly and fast. Then it reads them, in slices that
+ * are spread over the whole time, until all are read or the time is over.
+ */
+export async function groupEvents(
+  log: GroupedLog,
+  query: GroupsQuery,
+  options: WaitOptions,
+): Promise<EventGroups> {
+  const start = performance.now()
+  const { visible, within } = query
+  const where = bothOf(visible, query.where)
+  const bounds = timeBounds(where)
+  const span = await visibleSpan(log, visible, options)
+  const buckets = query.buckets && timeBuckets(span && rangeOf(bounds, span), query.buckets)
+  const { total, isExact, slices, facet } = span
+    ? await countFirst(log, query, intersection(bounds, span), options)
+    : NOTHING
+  const tally = createGroupTally(query, buckets?.edges ?? [])
+  const time = createTimeSlices()
+  for (const slice of slices) {
+    if (tally.slices >= MIN_SLICES && performance.now() - start >= within) break
+    for await (const events of pagesOf(log.list, where, slice, options))
+      await time.finish(addAll(tally, events))
+    tally.endSlice()
+  }
+  const isWhole = tally.slices === slices.length
+  const sample = { tally, slices: slices.length, total: isExact ? total : undefined }
+  const groups = await time.finish(groupsOf({ query, sample, isWhole, tally }, facet))
+  const isCounted = !isWhole && facet !== undefined
+  const scaled = Math.round((tally.read * slices.length) / Math.max(1, tally.slices))
+  return {
+    by: query.by,
+    groups,
+    distinct: isCounted ? facet.distinct + Number(facet.missing > 0) : tally.groups.size,
+    total: isWhole ? tally.read : isExact ? total : scaled,
+    exact: { total: isWhole || isExact, groups: isCounted || (isWhole && !tally.isFull) },
+    read: tally.read,
+    buckets: buckets && { ...buckets, edges: buckets.edges.map(formatTimestamp) },
+    took_ms: Math.round(performance.now() - start),
+  }
+}

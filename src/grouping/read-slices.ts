@@ -1,0 +1,82 @@
+import type { AuditEvent } from '../event/event.js'
+import { formatTimestamp, type Microseconds, parseTimestamp } from '../event/timestamp.js'
+import {
+  bothOf,
+  type Condition,
+  type EventQuery,
+  type Grouping,
+  MAX_LIMIT,
+  olderThan,
+} from '../filter/ast.js'
+import type { Bucket, TimeRange } from '../store/counts.js'
+import type { EventPage, ListOptions } from '../store/store.js'
+
+/** A part of the time, without its end. */
+export interface Slice {
+  readonly from: Microseconds
+  readonly to: Microseconds
+}
+
+/** Lists events, as `AuditLog.list` does. */
+export type ListPage = (query: EventQuery, options: ListOptions) => Promise<EventPage>
+
+const GOLDEN_RATIO = (1 + Math.sqrt(5)) / 2
+
+/** A low-discrepancy sequence in 0 to 1: neighbors are far apart, and many are evenly spread. */
+const spread = (index: number): number => (index * GOLDEN_RATIO) % 1
+
+/**
+ * Cuts the buckets into slices of about a page of events each, in an order in which the first ones are spread over the
+ * whole time. Leaves out empty buckets if the numbers are exact.
+ */
+export function slicesOf(
+  buckets: readonly Bucket[],
+  range: TimeRange,
+  isExact: boolean,
+): readonly Slice[] {
+  const slices = buckets.flatMap(({ from, to, total }): Slice[] => {
+    if (total === 0 && isExact) return []
+    const start = Math.max(range.from, parseTimestamp(from)!)
+    const end = Math.min(range.to + 1, parseTimestamp(to)!)
+    const parts = Math.min(end - start, Math.max(1, Math.ceil(total / MAX_LIMIT)))
+    const at = (part: number): Microseconds => start + Math.floor(((end - start) * part) / parts)
+    return Array.from({ length: parts }, (_, part) => ({ from: at(part), to: at(part + 1) }))
+  })
+  return slices
+    .map((slice, index) => ({ slice, at: spread(index) }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ slice }) => slice)
+}
+
+const bound = (predicate: Condition['predicate'], time: Microseconds): Condition => ({
+  attributes: ['created_at'],
+  combinator: 'and',
+  predicate,
+  values: [formatTimestamp(time)],
+})
+
+/** The times from the first to the second, without the second. */
+export const timesBetween = (from: Microseconds, to: Microseconds): Grouping => ({
+  combinator: 'and',
+  conditions: [bound('gteq', from), bound('lt', to)],
+  groupings: [],
+})
+
+/** The matching events of a slice, in pages. */
+export async function* pagesOf(
+  list: ListPage,
+  where: Grouping | undefined,
+  { from, to }: Slice,
+  options: ListOptions,
+): AsyncGenerator<readonly AuditEvent[], void, void> {
+  let before = timesBetween(from, to)
+  for (;;) {
+    const page = await list(
+      { where: bothOf(where, before), sorts: [], limit: MAX_LIMIT },
+      { ...options, lazy: true },
+    )
+    yield page.events
+    if (!page.truncated) return
+    before = olderThan(before, page.events[0]!.created_at)
+  }
+}

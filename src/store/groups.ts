@@ -1,0 +1,100 @@
+import type { Grouping } from '../filter/ast.js'
+import type { BucketsQuery } from './counts.js'
+
+/** A value of an attribute; null for events without one. */
+export type GroupValue = string | number | boolean | null
+
+/** How to group the matching events. */
+export interface GroupsQuery {
+  readonly where: Grouping | undefined
+  /** What the reader may see, in addition to `where`. */
+  readonly visible: Grouping | undefined
+  /** One or two attributes; `level` is allowed too. */
+  readonly by: readonly string[]
+  /** Attributes of whose numbers to return percentiles. */
+  readonly numbers: readonly string[]
+  /** Counts of each group over time; `undefined` for none. */
+  readonly buckets: BucketsQuery | undefined
+  /** Maximum number of groups to return. */
+  readonly top: number
+  /** Milliseconds after which reading stops and the figures are estimates. */
+  readonly within: number
+}
+
+/** Options of {@link AuditLog.groups}. */
+export interface GroupOptions {
+  /** One or two attributes, by the names that filters use, or `level`. */
+  readonly by: readonly string[]
+  /** At most 5 attributes of whose numbers to return percentiles. @default none */
+  readonly numbers?: readonly string[] | undefined
+  /** Counts of each group over time: at most `count` buckets (1 to 1000, default 96) in an IANA time zone (default UTC). */
+  readonly buckets?: { readonly count?: number; readonly zone?: string } | undefined
+  /** Maximum number of groups, 1 to 1000. @default 20 */
+  readonly top?: number | undefined
+  /** Milliseconds, 0 to 60,000, after which the figures are estimates. @default 2000 */
+  readonly within?: number | undefined
+  /** A further filter: what the user may see. */
+  readonly visible?: Grouping | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A percentile: the smallest number that at least this share of the numbers does not exceed. */
+export interface Percentile {
+  readonly value: number
+  /**
+   * The ends of the 95 % confidence interval, both equal to `value` if it is exact; null for an end that the numbers read
+   * do not bound.
+   */
+  readonly low: number | null
+  readonly high: number | null
+}
+
+/** Percentiles of the numbers of an attribute. */
+export interface NumberSummary {
+  /** Whether they are of all numbers of the group. */
+  readonly exact: boolean
+  /** How many numbers they are computed from. */
+  readonly read: number
+  readonly p50: Percentile
+  readonly p95: Percentile
+  readonly p99: Percentile
+}
+
+/** The matching events that have these values. */
+export interface EventGroup {
+  /** One value for each attribute of `by`. */
+  readonly values: readonly GroupValue[]
+  readonly count: number
+  /** Whether `count` is exact. If not, it is an estimate. */
+  readonly exact: boolean
+  /** The 95 % confidence interval of `count` is `count` ± `error`; 0 if it is exact. */
+  readonly error: number
+  /** Events in each bucket, scaled to `count`; `undefined` without buckets, and if no event of the group was read. */
+  readonly buckets: readonly number[] | undefined
+  /** By attribute; without those that have no numbers in the group. */
+  readonly numbers: Readonly<Record<string, NumberSummary>>
+}
+
+/** The most frequent combinations of values. An event with several values of an attribute is in several groups. */
+export interface EventGroups {
+  readonly by: readonly string[]
+  /** The most frequent first; ties in the order of their values, events without a value last. */
+  readonly groups: readonly EventGroup[]
+  /** How many groups there are; at least this many unless `exact.groups`. Counting stops at 100,000 groups. */
+  readonly distinct: number
+  /** How many events match. */
+  readonly total: number
+  readonly exact: {
+    /** Whether `total` is exact. */
+    readonly total: boolean
+    /** Whether no group is missing and each count is exact. If not, frequent groups may still be missing. */
+    readonly groups: boolean
+  }
+  /** How many matching events were read. */
+  readonly read: number
+  /** The buckets of the groups: bucket i begins at edge i and ends before edge i + 1. `undefined` if none were requested. */
+  readonly buckets:
+    | { readonly width: number; readonly zone: string; readonly edges: readonly string[] }
+    | undefined
+  readonly took_ms: number
+}

@@ -1,0 +1,136 @@
+import type { EventGroups } from 'daybook'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { eachStore } from '../support/event-stores.js'
+import { spaced, useServer } from '../support/host.js'
+import { errorOf, type RawResponse } from '../support/http.js'
+import { own, PATH, startFeed } from './access.js'
+
+const GROUPS = `${PATH}/groups`
+
+const groupsOf = (response: RawResponse): EventGroups => {
+  expect(response.status, response.body).toBe(200)
+  return (JSON.parse(response.body) as { meta: EventGroups }).meta
+}
+
+const countsBy = ({ groups }: EventGroups): unknown[] =>
+  groups.map(({ values, count }) => [...values, count])
+
+describe.each(eachStore)('GET /api/events/groups on %s', (_name, create) => {
+  const server = useServer(create, { record: false })
+  const grouped = async (query: string): Promise<EventGroups> =>
+    groupsOf(await server().send(spaced(`${GROUPS}?${query}`)))
+
+  beforeAll(async () => {
+    for (let n = 0; n < 12; n++)
+      await server().audit.recordCustom('request', {
+        n,
+        route: n % 3 === 0 ? '/orders' : '/users',
+        response_status: n % 4 === 0 ? 503 : 200,
+        ms: 10 * n,
+      })
+  })
+
+  it('groups all matching events by one attribute', async () => {
+    const query = 'filter[response_status_gteq]=500&by[]=route&numbers[]=ms&buckets=5'
+    const response = await server().send(`${GROUPS}?${query}`)
+    const { meta, ...rest } = JSON.parse(response.body) as { meta: EventGroups }
+    expect(rest).toEqual({ jsonapi: { version: '1.1' }, links: { self: `${GROUPS}?${query}` } })
+    const { took_ms, buckets, groups, ...figures } = meta
+    expect(took_ms).toBeGreaterThanOrEqual(0)
+    expect(figures).toEqual({
+      by: ['route'],
+      distinct: 2,
+      total: 3,
+      exact: { total: true, groups: true },
+      read: 3,
+    })
+    const exact = (value: number): object => ({ value, low: value, high: value })
+    const ms = { exact: true, read: 2, p50: exact(40), p95: exact(80), p99: exact(80) }
+    expect(groups).toMatchObject([
+      { values: ['/users'], count: 2, exact: true, error: 0, numbers: { ms } },
+      { values: ['/orders'], count: 1, exact: true, error: 0 },
+    ])
+    expect(buckets!.zone).toBe('UTC')
+    for (const group of groups) {
+      expect(group.buckets).toHaveLength(buckets!.edges.length - 1)
+      expect(group.buckets!.reduce((sum, one) => sum + one, 0)).toBe(group.count)
+    }
+  })
+
+  it('groups by two attributes, and returns the most frequent pairs', async () => {
+    const groups = await grouped('by[]=route&by[]=response_status&top=2')
+    expect(countsBy(groups)).toEqual([
+      ['/users', 200, 6],
+      ['/orders', 200, 3],
+    ])
+    expect(groups.distinct).toBe(4)
+    expect(groups).not.toHaveProperty('buckets')
+  })
+
+  it('accepts a single attribute without brackets', async () => {
+    expect(countsBy(await grouped('by=response_status'))).toEqual([
+      [200, 9],
+      [503, 3],
+    ])
+  })
+})
+
+describe('GET /api/events/groups', () => {
+  it.each([
+    ['', 'INVALID_VALUE', 'by', 'must name one or two attributes, or level'],
+    ['by=', 'INVALID_VALUE', 'by', 'must name one or two attributes'],
+    ['by[]=a&by[]=b&by[]=c', 'INVALID_VALUE', 'by', 'must be at most 2 attributes'],
+    ['by=id', 'INVALID_VALUE', 'by', 'cannot have id'],
+    ['by=type&limit=10', 'INVALID_VALUE', 'limit', 'use top'],
+    ['by=type&buckets=1001', 'INVALID_VALUE', 'buckets', 'from 0 to 1000'],
+    ['by=type&top=0', 'INVALID_VALUE', 'top', 'from 1 to 1000'],
+    ['by=type&buckets=5&zone=Mars/Olympus', 'INVALID_VALUE', 'zone', 'IANA time zone'],
+    [
+      `by=type&${[...'abcdef'].map((name) => `numbers[]=${name}`).join('&')}`,
+      'INVALID_VALUE',
+      'numbers',
+      'at most 5',
+    ],
+    ['by=type&within=5', 'UNKNOWN_PARAMETER', 'within', 'by[], numbers[], buckets, zone and top'],
+    ['by=type&filter[type_equals]=x', 'UNKNOWN_PREDICATE', 'filter[type_equals]', 'type_eq?'],
+    ['by=%ff', 'MALFORMED_PARAMETER', 'by', 'UTF-8'],
+  ])('refuses %s with 400', async (query, code, parameter, said) => {
+    const server = await startFeed({})
+    const response = await server.send(`${GROUPS}?${query}`)
+    expect([response.status, errorOf(response).code]).toEqual([400, code])
+    expect(errorOf(response).source).toEqual({ parameter })
+    expect(errorOf(response).detail).toContain(said)
+  })
+
+  it('groups only what the user may see', async () => {
+    const server = await startFeed({ visible: own })
+    await server.record('ann', { kind: 'a' })
+    await server.record('bob', { kind: 'b' })
+    const groups = groupsOf(await server.send(`${GROUPS}?by[]=kind&by[]=username`))
+    expect(countsBy(groups)).toEqual([['a', 'ann', 1]])
+    expect([groups.total, groups.distinct, groups.read]).toEqual([1, 1, 1])
+  })
+
+  it('needs the right to count', async () => {
+    const server = await startFeed({ authorize: (_ctx, action) => action !== 'count' })
+    expect((await server.send(`${GROUPS}?by=type`)).status).toBe(403)
+  })
+
+  it('calls onRead with action count and no events', async () => {
+    const reads: unknown[] = []
+    const server = await startFeed({ onRead: (_ctx, read) => void reads.push(read) })
+    await server.record('ann')
+    await server.send(`${GROUPS}?by=type`)
+    expect(reads).toEqual([{ action: 'count', username: 'ann', query: 'by=type', events: [] }])
+  })
+
+  it('has the same entity tag while the groups are the same', async () => {
+    const server = await startFeed({})
+    await server.record('ann')
+    const first = await server.send(`${GROUPS}?by=username`)
+    const again = { headers: { 'if-none-match': first.headers.etag } }
+    expect((await server.send(`${GROUPS}?by=username`, again)).status).toBe(304)
+    await server.record('ann')
+    expect((await server.send(`${GROUPS}?by=username`, again)).status).toBe(200)
+  })
+})

@@ -21,6 +21,7 @@ export const errorCodes = {
   INVALID_OPTION: 'an option is not one of the allowed values',
   INVALID_SUBSCRIPTION: 'a member of the subscription is not valid',
   INVALID_VALUE: 'a query parameter has a value that cannot be read',
+  INVALID_VIEW: 'a member of the view is not valid, or the log has its maximum number of views',
   LIVE_CLOSED: 'the live event is closed; the change is not kept',
   MALFORMED_PARAMETER: 'a query parameter does not follow the grammar',
   MISSING_DEPENDENCY:
@@ -43,6 +44,7 @@ export const errorCodes = {
   UNKNOWN_PARAMETER: 'the endpoint has no such query parameter',
   UNKNOWN_PREDICATE: 'the name of the filter does not end with a known predicate',
   UNKNOWN_SUBSCRIPTION: 'there is no subscription with this id',
+  UNKNOWN_VIEW: 'there is no view with this id',
 } as const
 
 export type AuditLogErrorCode = keyof typeof errorCodes

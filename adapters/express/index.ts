@@ -14,4 +14,6 @@ export {
 } from '../../src/http/node/subscription-routes.js'
 export { recordError, recordErrors } from '../../src/http/node/thrown.js'
 export type { SubscriptionsAction } from '../../src/http/subscriptions/actions.js'
+export { viewRoutes, type ViewRoutesOptions } from '../../src/http/node/view-routes.js'
+export type { ViewsAction } from '../../src/http/views/actions.js'
 export type * from '../../src/http/events/shared-types.js'

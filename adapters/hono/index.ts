@@ -7,5 +7,7 @@ export type { HonoContext, HonoHandler, HonoMiddleware, HonoRoute } from './hono
 export { listRoute, type ListRouteOptions } from './list-route.js'
 export { recordRequests, type RecordRequestsOptions } from './record-requests.js'
 export { subscriptionRoutes, type SubscriptionRoutesOptions } from './subscription-routes.js'
+export { viewRoutes, type ViewRoutesOptions } from './view-routes.js'
 export type { SubscriptionsAction } from '../../src/http/subscriptions/actions.js'
+export type { ViewsAction } from '../../src/http/views/actions.js'
 export type * from '../../src/http/events/shared-types.js'

@@ -100,6 +100,7 @@ export default {
             page('node:http and Connect', '/guide/node-http'),
             page('Access', '/guide/access'),
             page('Manage subscriptions', '/guide/manage-subscriptions'),
+            page('Named views', '/guide/named-views'),
             page('Lists of your own', '/guide/lists'),
             page('Clients', '/guide/clients'),
           ],

@@ -15,6 +15,8 @@ import {
   recordRequests,
   subscriptionRoutes,
   type SubscriptionsAction,
+  viewRoutes,
+  type ViewsAction,
 } from 'daybook/koa'
 import { createAgents } from './agents/agents.js'
 import { startAutoscaler } from './autoscaler/autoscaler.js'
@@ -216,6 +218,7 @@ function createApp({ service, audit, users, receivers }: AppParts): Koa {
   app.use(refreshFirst(service.documents))
   app.use(auditRoutes(audit, { authorize: isAllowed }))
   app.use(subscriptionRoutes(audit, { authorize: subscriptionsOf }))
+  app.use(viewRoutes(audit, { authorize: mayManageViews }))
   app.use(auditPage(audit, { name: 'acme workflows' }))
   if (receivers) app.use(receivedPage(receivers.received))
   app.use(async (ctx, next) => {
@@ -235,6 +238,10 @@ const READING = /:(?:list|read|parked|describe)$/
 /** Everybody sees the subscriptions and channels of all users; readers may not change them. */
 const subscriptionsOf = ({ state }: Context, action: SubscriptionsAction): 'all' | boolean =>
   (READING.test(action) || mayChange(state['username'] as string)) && 'all'
+
+/** Readers see the shared views; others also save and share their own. */
+const mayManageViews = ({ state }: Context, action: ViewsAction): boolean =>
+  READING.test(action) || mayChange(state['username'] as string)
 
 /** Loads what other processes wrote before the request. */
 const refreshFirst =

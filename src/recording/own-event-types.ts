@@ -19,9 +19,11 @@ const OUTCOME_KEYS = [
 ] as const
 const EMAIL_KEYS = [...OUTCOME_KEYS, 'sender', 'recipients', 'subject', 'message_id'] as const
 const CHANNEL_KEYS = ['channel', 'channel_id', 'kind', 'changes', 'changes_cut'] as const
-/* Where `subscriptionRoutes` serves them by default. */
+/* Where `subscriptionRoutes` and `viewRoutes` serve them by default. */
 const SUBSCRIPTION = '/api/subscriptions/{subscription_id}'
 const CHANNEL = '/api/notification_channels/{channel_id}'
+const VIEW = '/api/views/{view_id}'
+const VIEW_KEYS = ['view', 'view_id', 'query', 'shared', 'changes', 'changes_cut'] as const
 const TEST_KEYS = ['accepted', 'status', 'fault'] as const
 
 /** The severity number of OpenTelemetry. */
@@ -259,6 +261,27 @@ export const ownEventTypes = {
     description: 'a channel was tested with an event that is not stored',
     data: [...CHANNEL_KEYS, ...TEST_KEYS],
     sentence: 'tested channel **{channel}** | channel **{channel}** was tested',
+  },
+  'api:views:create': {
+    area: 'Views',
+    source: VIEW,
+    description: 'a view was created',
+    data: VIEW_KEYS,
+    sentence: 'created view **{view}** | view **{view}** was created',
+  },
+  'api:views:update': {
+    area: 'Views',
+    source: VIEW,
+    description: 'a view was changed, shared or no longer shared',
+    data: VIEW_KEYS,
+    sentence: 'changed view **{view}** | view **{view}** was changed',
+  },
+  'api:views:destroy': {
+    area: 'Views',
+    source: VIEW,
+    description: 'a view was deleted',
+    data: VIEW_KEYS,
+    sentence: 'deleted view **{view}** | view **{view}** was deleted',
   },
   'daybook:test': {
     area: 'Subscriptions',

@@ -9,6 +9,7 @@ import {
   basicAuth,
   recordRequests,
   subscriptionRoutes,
+  viewRoutes,
 } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import { auditPage as nodeAuditPage, auditRoutes as nodeAuditRoutes } from 'daybook/node'
@@ -252,6 +253,14 @@ describe('auditPage', () => {
       '/ops/api/subscriptions',
       '/ops/api/notification_channels',
     ])
+  })
+
+  it('contains the path where views are saved, if they are', async () => {
+    const { get, audit } = await serve()
+    const pathIn = ({ body }: RawResponse): unknown => /data-views="(.*)"/.exec(body)?.[1]
+    expect(pathIn(await get('/audit'))).toBe('')
+    viewRoutes(audit, { path: '/ops/views' })
+    expect(pathIn(await get('/audit'))).toBe('/ops/views')
   })
 
   it('refuses the root path', () => {

@@ -7,6 +7,7 @@ import type { EndpointAudit } from '../../src/http/events/handler.js'
 import { describeApi } from '../../src/http/events/openapi.js'
 import { openApiDocument } from '../../src/http/openapi/document.js'
 import { managementDocument } from '../../src/http/subscriptions/openapi.js'
+import { viewsDocument } from '../../src/http/views/openapi.js'
 import { jsonApiSchema, LINK_FORMAT } from './json-api-schema.js'
 
 const JSON_API = 'application/vnd.api+json'
@@ -178,6 +179,13 @@ export const describeSubscriptions = (path: string): OpenApiDocument =>
 /** The check of responses of these endpoints. */
 export const managementCheck = (path: string): AnswerCheck =>
   checkBy(describeSubscriptions(path), `${path}/subscriptions`, `${path}/notification_channels`)
+
+/** The OpenAPI document of the endpoints for views at a path. */
+export const describeViews = (path: string): OpenApiDocument =>
+  JSON.parse(viewsDocument(path)) as OpenApiDocument
+
+/** The check of responses of these endpoints. */
+export const viewsCheck = (path: string): AnswerCheck => checkBy(describeViews(path), path)
 
 const checks = new Map<string, AnswerCheck>()
 

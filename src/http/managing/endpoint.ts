@@ -12,15 +12,19 @@ interface ManagementRoute<Action extends string> extends RoutePath {
   readonly action: Action | 'me'
 }
 
-/** The endpoints of some collections. */
-export interface Management<Action extends string, Context> extends AccessRules<Action, Context> {
+/** The endpoints of some collections. `Handled` are the actions that routes have. */
+export interface Management<
+  Action extends string,
+  Context,
+  Handled extends Action = Action,
+> extends AccessRules<Action, Context> {
   /** The paths of the routes are relative to it. */
   readonly path: string
   /** The collections: these paths and everything under them are handled. */
   readonly mounts: readonly Mount[]
-  readonly routes: readonly ManagementRoute<Action>[]
+  readonly routes: readonly ManagementRoute<Handled>[]
   readonly actions: readonly Action[]
-  readonly handlers: Readonly<Record<Action | 'me', ManagementHandler<Action>>>
+  readonly handlers: Readonly<Record<Handled | 'me', ManagementHandler<Action>>>
   /** Of the challenge of a 401 response. */
   readonly realm: string
 }
@@ -33,9 +37,9 @@ export interface ManagementEndpoint<Context> {
 }
 
 /** Authenticates, authorizes and routes the requests of users who manage something of a log. */
-export function managementEndpoint<Action extends string, Context>(
+export function managementEndpoint<Action extends string, Context, Handled extends Action = Action>(
   audit: object,
-  management: Management<Action, Context>,
+  management: Management<Action, Context, Handled>,
 ): ManagementEndpoint<Context> {
   const { path, mounts, routes, actions, handlers, realm } = management
   const match = routeMatcher(routes)
@@ -44,12 +48,12 @@ export function managementEndpoint<Action extends string, Context>(
   const paths = mounts.map((mount) => mount.path)
 
   /** A trailing slash after a collection is ignored. */
-  const matchPath = (whole: string): MatchedRoutes<ManagementRoute<Action>> =>
+  const matchPath = (whole: string): MatchedRoutes<ManagementRoute<Handled>> =>
     match((paths.find((mount) => whole === `${mount}/`) ?? whole).slice(path.length))
 
   const handle = async (
     request: HttpRequest<Context>,
-    matched: MatchedRoutes<ManagementRoute<Action>>,
+    matched: MatchedRoutes<ManagementRoute<Handled>>,
     callHost: CallHost,
   ): Promise<HttpResponse> => {
     const username = await callHost(() => request.username)

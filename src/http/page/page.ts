@@ -141,6 +141,7 @@ export function pageEndpoint(
     name,
     subscriptions: mounted('subscriptions'),
     channels: mounted('notification_channels'),
+    views: mounted('views'),
   })
 
   const documentHeaders = {

@@ -1,0 +1,28 @@
+import { markAsOwn } from '../record/own-request.js'
+import { viewsEndpoint, type ViewsEndpointOptions } from '../views/endpoint.js'
+import type { ViewedAudit } from '../views/handlers.js'
+import { type UsernameOption, usernameOf } from '../username-option.js'
+import { respond, toRequest } from './exchange.js'
+import type { NodeListener, NodeRequest } from './node.js'
+
+export type ViewRoutesOptions = ViewsEndpointOptions<NodeRequest> & UsernameOption<NodeRequest>
+
+/**
+ * Lets users save named views of the audit page: `<path>` and everything under it. Works as middleware of Express and Connect under
+ * any mount path, and as a request listener of `node:http` that responds 404 to other paths. Mount it after authentication, and
+ * before or after body parsers. What users change is recorded as an event by the log; the requests are not recorded.
+ *
+ * Errors of the host's functions are passed to `next`. Without a `next` that takes an error, the error
+ * becomes a process warning and the response is 500.
+ */
+export function viewRoutes(audit: ViewedAudit, options: ViewRoutesOptions = {}): NodeListener {
+  const endpoint = viewsEndpoint(audit, options)
+  return function viewRoutes(request, response, next) {
+    const exchange = { request, response, next }
+    respond(exchange, () => {
+      const answer = endpoint(toRequest(exchange, () => usernameOf(request, options)))
+      if (answer) markAsOwn(request)
+      return answer
+    })
+  }
+}

@@ -1,0 +1,58 @@
+import { checkHostFunctions } from '../host-functions.js'
+import { finalizeResponse } from '../finalize-response.js'
+import { type ManagementEndpoint, managementEndpoint } from '../managing/endpoint.js'
+import { reading } from '../managing/handler.js'
+import { jsonapi } from '../problem.js'
+import { staticDocumentHandler } from '../static-document.js'
+import { createViews } from '../../views/views.js'
+import { READING_ACTIONS, type ViewsAction, VIEWS_ACTIONS } from './actions.js'
+import { type HandledAction, type ViewedAudit, viewHandlers } from './handlers.js'
+import { viewsDocument } from './openapi.js'
+import { viewsRoutes } from './routes.js'
+
+export interface ViewsEndpointOptions<Context> {
+  /**
+   * The path of the views, with everything under it. It is the full path that clients send, even if the host mounts the handler
+   * under a prefix.
+   * @default '/api/views'
+   */
+  readonly path?: string
+  /** Realm of the challenge of a 401 response. @default 'Daybook' */
+  readonly realm?: string
+  /**
+   * Returns `true` if the user may do this with the views that the user made, or `'all'` if with those of all users. For any other
+   * value the response is 403. With `true` the user lists and reads the shared views of others too. It is called before the
+   * request body is read, and for all actions when the user requests `<path>/me`. Errors go to the host's error handling.
+   *
+   * A view is only a query: whoever opens it sees the events that the rules of the event feed allow.
+   * @default every authenticated user may read; no user may change anything
+   */
+  authorize?(context: Context, action: ViewsAction): boolean | 'all' | Promise<boolean | 'all'>
+}
+
+/** The endpoints of named views, independent of the HTTP server. */
+export function viewsEndpoint<Context>(
+  audit: ViewedAudit,
+  options: ViewsEndpointOptions<Context> = {},
+): ManagementEndpoint<Context> {
+  const { path = '/api/views', realm = 'Daybook' } = options
+  checkHostFunctions(options, 'authorize')
+  const describe = staticDocumentHandler('application/json', () => viewsDocument(path))
+  return managementEndpoint<ViewsAction, Context, HandledAction>(audit, {
+    path,
+    realm,
+    mounts: [{ kind: 'views', path }],
+    routes: viewsRoutes,
+    actions: VIEWS_ACTIONS,
+    readingActions: READING_ACTIONS,
+    handlers: {
+      ...viewHandlers(createViews(audit), path),
+      'views:describe': async (call) => finalizeResponse(call.request, await describe(call)),
+      me: reading(async ({ request, username, rights }) => {
+        const data = { type: 'user', id: username, attributes: { may: await rights() } }
+        return JSON.stringify({ jsonapi, data, links: { self: request.path } })
+      }),
+    },
+    authorize: options.authorize && ((...call) => options.authorize!(...call)),
+  })
+}

@@ -1,0 +1,126 @@
+import { AuditLog, type AuditLogError, type JsonValue } from 'daybook'
+import { describe, expect, it } from 'vitest'
+import { VIEW_LIMITS, type ViewDefinition } from '../../../src/views/view.js'
+import { createViews, type Views } from '../../../src/views/views.js'
+import { eachStore } from '../../support/event-stores.js'
+
+const named = (name: string): ViewDefinition => ({
+  name,
+  query: '',
+  range: null,
+  display: {},
+  shared: false,
+})
+
+const allow = (): void => {}
+
+describe.each(eachStore)('on %s', (kind, createPlace) => {
+  /** Runs with the views of two logs on one store, as two processes have them. */
+  async function withTwo(run: (views: [Views, Views], audit: AuditLog) => Promise<void>) {
+    const place = await createPlace()
+    const first = new AuditLog({ store: place.open(), types: {} })
+    // A store in memory belongs to one process.
+    const second = kind === 'memory' ? first : new AuditLog({ store: place.open(), types: {} })
+    try {
+      await run([createViews(first), createViews(second)], first)
+    } finally {
+      await first.close()
+      await second.close()
+      await place.remove()
+    }
+  }
+
+  it('keeps each change of two processes that write at once', async () => {
+    await withTwo(async ([one, other], audit) => {
+      const { id } = await one.create(named('a'), 'ann')
+      const changes: Partial<ViewDefinition>[] = [
+        { name: 'b' },
+        { query: 'filter[name_eq]=x' },
+        { range: '7d' },
+        { display: { zone: 'UTC' } },
+        { shared: true },
+      ]
+      await Promise.all(
+        changes.map((change, i) =>
+          [one, other][i % 2]!.update(id, change, { username: 'ann', allow }),
+        ),
+      )
+      const expected = Object.assign({}, ...changes) as ViewDefinition
+      expect(await one.get(id)).toMatchObject(expected)
+      expect(await other.get(id)).toMatchObject(expected)
+      const { events } = await audit.list('filter[type_start]=api:views:')
+      expect(events.map(({ type }) => type)).toEqual([
+        'api:views:create',
+        ...changes.map(() => 'api:views:update'),
+      ])
+    })
+  })
+
+  it('stores no more than the limit, in all processes together', async () => {
+    await withTwo(async (both, audit) => {
+      const { views: limit } = VIEW_LIMITS
+      const present = new Map<string, JsonValue>([['views', { count: limit - 3 }]])
+      await audit.store.updateStates(['views'], () => present)
+      const results = await Promise.allSettled(
+        Array.from({ length: 10 }, (_, i) => both[i % 2]!.create(named(`view ${i}`), 'ann')),
+      )
+      const refused = results.flatMap((result) =>
+        result.status === 'rejected' ? [(result.reason as AuditLogError).code] : [],
+      )
+      expect(refused).toEqual(Array.from({ length: 7 }, () => 'INVALID_VIEW'))
+      const stored = await both[1].list()
+      expect(stored).toHaveLength(3)
+      await both[0].remove(stored[0]!.id, { username: 'ann', allow })
+      await both[1].create(named('again'), 'ann')
+      await expect(both[0].create(named('beyond'), 'ann')).rejects.toMatchObject({
+        code: 'INVALID_VIEW',
+        message: 'a log has at most 1000 views',
+      })
+    })
+  })
+
+  it('changes nothing, and leaves no event, if the change is refused', async () => {
+    await withTwo(async ([one, other], audit) => {
+      const made = await one.create(named('a'), 'ann')
+      const refusal = new Error('not yours')
+      const refused = {
+        username: 'bob',
+        allow: (): void => {
+          throw refusal
+        },
+      }
+      await expect(other.update(made.id, { name: 'b' }, refused)).rejects.toBe(refusal)
+      await expect(other.remove(made.id, refused)).rejects.toBe(refusal)
+      expect(await one.get(made.id)).toEqual(made)
+      expect((await audit.list()).events).toHaveLength(1)
+    })
+  })
+
+  it('lists each view once, by name, whatever other states the store has', async () => {
+    await withTwo(async ([one, other], audit) => {
+      await audit.store.updateStates(
+        ['viewer', 'view', 'subscription:x'],
+        () =>
+          new Map([
+            ['view', 1],
+            ['viewer', 2],
+          ]),
+      )
+      for (const name of ['b', 'a', 'b']) await one.create(named(name), 'ann')
+      expect((await other.list()).map(({ name }) => name)).toEqual(['a', 'b', 'b'])
+    })
+  })
+})
+
+it('lets a log hold a thousand views', async () => {
+  const [, createPlace] = eachStore.find(([kind]) => kind === 'memory')!
+  const place = await createPlace()
+  const audit = new AuditLog({ store: place.open(), types: {} })
+  const views = createViews(audit)
+  for (let i = 0; i < VIEW_LIMITS.views; i++) await views.create(named(`view ${i}`), 'ann')
+  await expect(views.create(named('one more'), 'ann')).rejects.toMatchObject({
+    code: 'INVALID_VIEW',
+  })
+  expect(await views.list()).toHaveLength(VIEW_LIMITS.views)
+  await audit.close()
+})

@@ -367,8 +367,8 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   /**
    * Counts all matching events; sorts and limit have no effect. Returns the total and the counts by
    * level; on request also counts over time, the most frequent values of attributes, and the names of
-   * the attributes. After 2 seconds, or `within`, the figures are estimates from a sample, and
-   * `sampled` is true. Rejects with the codes of `parseQuery`, `INVALID_VALUE` for an invalid option,
+   * the attributes. Figures that are not complete after 2 seconds, or `within`, are lower bounds: `exact` tells which.
+   * The total does not depend on what else is asked for. Rejects with the codes of `parseQuery`, `INVALID_VALUE` for an invalid option,
    * `ABORTED`, `STORE_FAILED`, `CLOSED`.
    */
   async count(query?: QueryInput, options: CountOptions = {}): Promise<EventCounts> {

@@ -28,9 +28,9 @@ async function count({ filter, options, times }: CountJob): Promise<CountAnswer>
   let isExact = true
   for (let i = 0; i < times; i++) {
     const start = performance.now()
-    const { sampled, facets } = await audit.count(filter, options)
+    const { exact, facets } = await audit.count(filter, options)
     milliseconds.push(performance.now() - start)
-    isExact &&= !sampled && Object.values(facets).every((facet) => !facet.sampled)
+    isExact &&= exact.total && Object.values(facets).every((facet) => facet.exact)
   }
   return { milliseconds, isExact }
 }

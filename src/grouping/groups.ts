@@ -31,8 +31,6 @@ const COUNT_SHARE = 4
 const COUNTED_PARTS = 500
 /** With at most so many events, one slice is read from its end to its beginning. */
 const MAX_IN_ONE_SLICE = 10_000
-/** With more distinct values, an index has not counted all. */
-const MAX_DISTINCT = 100_000
 /** Read in any case, so that every answer has an estimate. */
 const MIN_SLICES = 16
 
@@ -86,12 +84,12 @@ async function countFirst(
     options,
   )
   const { total, buckets } = counts
-  const isExact = !counts.sampled
+  const isExact = counts.exact.total
   if (total === 0 && isExact) return NOTHING
   const [facet] = facets.map((name) => counts.facets[name]!)
-  const isComplete = facet && !facet.sampled && facet.distinct < MAX_DISTINCT
+  const isComplete = facet?.exact === true
   const found = buckets?.buckets ?? []
-  // A sample may have none of few events.
+  // A lower bound may have none of few events.
   const isOne = found.length === 0 || (isExact && total <= MAX_IN_ONE_SLICE)
   const slices = isOne ? [{ from: range.from, to: range.to + 1 }] : slicesOf(found, range, isExact)
   return { total, isExact, slices, facet: isComplete ? facet : undefined }

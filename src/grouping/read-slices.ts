@@ -34,8 +34,9 @@ export function slicesOf(
   range: TimeRange,
   isExact: boolean,
 ): readonly Slice[] {
-  const slices = buckets.flatMap(({ from, to, total }): Slice[] => {
-    if (total === 0 && isExact) return []
+  const slices = buckets.flatMap(({ from, to, total: counted, share = 1 }): Slice[] => {
+    if (counted === 0 && isExact) return []
+    const total = share > 0 ? counted / share : 0
     const start = Math.max(range.from, parseTimestamp(from)!)
     const end = Math.min(range.to + 1, parseTimestamp(to)!)
     const parts = Math.min(end - start, Math.max(1, Math.ceil(total / MAX_LIMIT)))

@@ -137,7 +137,7 @@ export const ownEventTypes = {
   'warn:subscription:gap': {
     area: 'Subscriptions',
     description: 'events were cleaned before they were delivered for a subscription',
-    data: ['subscription', 'subscription_id', 'channel', 'from', 'to', 'missed_count', 'sampled'],
+    data: ['subscription', 'subscription_id', 'channel', 'from', 'to', 'missed_count', 'exact'],
     sentence:
       '| {missed_count} events were cleaned before [subscription **{subscription}**|a subscription] delivered them',
   },

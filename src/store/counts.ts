@@ -26,8 +26,8 @@ export interface CountsQuery {
   /** Whether to return the names of attributes that occur. */
   readonly attributes: boolean
   /**
-   * Milliseconds after which the counts are scaled from a sample. With 0 the same events always give
-   * the same sample.
+   * Milliseconds after which the figures are those of the events counted until then. With 0 these are always the
+   * same events.
    */
   readonly within: number
 }
@@ -46,6 +46,11 @@ export interface Bucket {
   readonly to: string
   readonly total: number
   readonly levels: LevelCounts
+  /**
+   * How much of the bucket's time was counted, from 0 to 1; left out if all of it was. `total / share` is right only
+   * if the events are spread evenly over the bucket: it serves for the height of a bar, not as a number.
+   */
+  readonly share?: number
 }
 
 export interface Buckets {
@@ -75,8 +80,11 @@ export interface Facet {
   readonly distinct: number
   /** Events without a value. */
   readonly missing: number
-  /** Whether these figures are estimates from a sample; they may be if the total is exact. */
-  readonly sampled: boolean
+  /**
+   * Whether these figures are exact. If not, each is a lower bound: there are at least so many. They may be lower
+   * bounds where the total is exact.
+   */
+  readonly exact: boolean
 }
 
 /** An attribute by the name that filters use, such as `request_body_name`. */
@@ -91,9 +99,20 @@ export interface SeenAttribute {
 }
 
 /**
- * Figures for all matching events, not only for a page of them. If `sampled`, they are estimates from
- * `counted` matching events that are spread over the whole time range; else they are exact, but for facets that are
- * `sampled` themselves.
+ * Which figures are exact. Each number of the others is a lower bound: the events that were counted when the time was
+ * over.
+ */
+export interface ExactFigures {
+  readonly total: boolean
+  readonly levels: boolean
+  readonly buckets: boolean
+  readonly attributes: boolean
+}
+
+/**
+ * Figures for all matching events, not only for a page of them. What is not exact is a lower bound, from events that
+ * are spread over the whole time range. The total, the levels and the buckets never depend on the facets and
+ * attributes that are asked for besides.
  */
 export interface EventCounts {
   readonly total: number
@@ -103,8 +122,8 @@ export interface EventCounts {
   readonly facets: Readonly<Record<string, Facet>>
   /** At most the 1000 most frequent, in this order; `undefined` if they were not requested. */
   readonly attributes: readonly SeenAttribute[] | undefined
-  readonly sampled: boolean
-  readonly counted: number
+  /** Figures that were not requested are exact. Each facet has its own. */
+  readonly exact: ExactFigures
   readonly took_ms: number
 }
 
@@ -118,7 +137,7 @@ export interface CountOptions {
   readonly top?: number | undefined
   /** Whether to return the attributes that occur. @default false */
   readonly attributes?: boolean | undefined
-  /** Milliseconds, 0 to 60,000, after which the counts come from a sample. @default 2000 */
+  /** Milliseconds, 0 to 60,000, after which figures that are not complete become lower bounds. @default 2000 */
   readonly within?: number | undefined
   /** A further filter that facets respect too: what the user may see. */
   readonly visible?: Grouping | undefined

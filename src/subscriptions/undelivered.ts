@@ -11,7 +11,7 @@ import { readAll, scanStates } from '../store/read-states.js'
 import { type CursorState, PREFIX, type StoredSubscription } from './states.js'
 import { parseFilter } from './subscription.js'
 
-// For each subscription that misses events; after that the count is an estimate.
+// For each subscription that misses events; after that the count is a lower bound.
 const COUNT_WITHIN_MS = 2000
 const OLDEST_FIRST: EventQuery['sorts'] = [{ attribute: 'created_at', direction: 'asc' }]
 
@@ -99,9 +99,10 @@ export function createUndelivered(store: EventStore, visible?: AskRights): Undel
           oneCondition('created_at', 'lt', [to]),
         )
         const missed = bothOf(bothOf(await filterOf(subscription), where), range)
-        const { total, sampled } = await store.count(totalOf(missed), { signal })
-        const loss = { from: position, to, missed_count: total, sampled }
-        if (total > 0) losses.push({ subscription: name, subscription_id: id, channel, ...loss })
+        const { total, exact } = await store.count(totalOf(missed), { signal })
+        const loss = { from: position, to, missed_count: total, exact: exact.total }
+        if (total > 0 || !exact.total)
+          losses.push({ subscription: name, subscription_id: id, channel, ...loss })
       }
       return losses
     },

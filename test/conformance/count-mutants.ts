@@ -23,6 +23,8 @@ const withFacets = (
   ),
 })
 
+const EXACT = { total: true, levels: true, buckets: true, attributes: true }
+
 export const countMutants: Mutants = {
   count: {
     'ignores the filter': { mutate: withQuery((query) => ({ ...query, where: undefined })) },
@@ -88,11 +90,25 @@ export const countMutants: Mutants = {
     'ignores events without a value': {
       mutate: withCounts((counts) => withFacets(counts, (facet) => ({ ...facet, missing: 0 }))),
     },
-    'does not report that it sampled': {
-      mutate: withCounts((counts) => ({ ...counts, sampled: false })),
+    'reports that lower bounds are exact': {
+      mutate: withCounts((counts) => ({ ...counts, exact: EXACT })),
     },
-    'does not report that a facet is from a sample': {
-      mutate: withCounts((counts) => withFacets(counts, (facet) => ({ ...facet, sampled: false }))),
+    'reports that lower bounds of a facet are exact': {
+      mutate: withCounts((counts) => withFacets(counts, (facet) => ({ ...facet, exact: true }))),
+    },
+    'does not tell how much of a bucket was counted': {
+      mutate: withCounts((counts) => ({
+        ...counts,
+        buckets: counts.buckets && {
+          ...counts.buckets,
+          buckets: counts.buckets.buckets.map(({ from, to, total, levels }) => ({
+            from,
+            to,
+            total,
+            levels,
+          })),
+        },
+      })),
     },
     'does not count open events': {
       mutate: (store) => ({

@@ -36,7 +36,7 @@ describe.each(eachStore)('GET /api/events/counts on %s', (_name, create) => {
             { value: 'error', count: 1 },
           ],
           distinct: 3,
-          sampled: false,
+          exact: true,
           missing: 0,
         },
         kind: {
@@ -45,18 +45,17 @@ describe.each(eachStore)('GET /api/events/counts on %s', (_name, create) => {
             { value: 'other', count: 8 },
           ],
           distinct: 3,
-          sampled: false,
+          exact: true,
           missing: 1,
         },
         username: {
           values: [{ value: 'ann', count: 1 }],
           distinct: 1,
           missing: 12,
-          sampled: false,
+          exact: true,
         },
       },
-      sampled: false,
-      counted: 13,
+      exact: { total: true, levels: true, buckets: true, attributes: true },
     })
     expect(took_ms).toBeGreaterThanOrEqual(0)
     expect(buckets!.zone).toBe('UTC')

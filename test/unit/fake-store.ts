@@ -35,8 +35,7 @@ const NOTHING_COUNTED: EventCounts = {
   buckets: undefined,
   facets: {},
   attributes: undefined,
-  sampled: false,
-  counted: 0,
+  exact: { total: true, levels: true, buckets: true, attributes: true },
   took_ms: 0,
 }
 

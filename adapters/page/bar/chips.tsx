@@ -23,8 +23,8 @@ import { Phrases } from '../ui/phrases.js'
 function useDropped(conjunct: Conjunct): number | undefined {
   const attribute = requiredAttribute(conjunct)
   const [fetched, setFetched] = useState<number>()
-  const known =
-    attribute === undefined ? undefined : ownValue(counts.value?.facets, attribute)?.missing
+  const facet = attribute === undefined ? undefined : ownValue(counts.value?.facets, attribute)
+  const known = facet?.exact ? facet.missing : undefined
   const isWanted = attribute !== undefined && known === undefined && counts.value !== undefined
   useEffect(() => {
     if (!isWanted) return
@@ -32,7 +32,7 @@ function useDropped(conjunct: Conjunct): number | undefined {
     const others = withoutConjunct(query.value, conjunct)
     const lacking = apiQueryWith(others, [conditionOn(attribute, 'null')])
     countEvents(lacking, {}, controller.signal).then(
-      ({ total }) => setFetched(total),
+      ({ total, exact }) => setFetched(exact.total ? total : undefined),
       () => undefined,
     )
     return () => controller.abort()

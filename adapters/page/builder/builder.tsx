@@ -7,6 +7,7 @@ import { queryTokens, readableQuery } from '../data/query-tokens.js'
 import { useEscape } from '../ui/keyboard.js'
 import { useDialog } from '../ui/native-dialog.js'
 import { ALL_TIME, apiQuery, formatPageQuery, parsePageQuery } from '../data/query.js'
+import { eventsText } from '../ui/count-text.js'
 import { texts } from '../ui/texts.js'
 import { AddTo, AllOrAny, Members } from './rows.js'
 import { querySentence } from './sentence.js'
@@ -22,13 +23,8 @@ function useCount(search: string, isReadable: boolean): string | undefined {
     if (!isReadable) return
     const controller = new AbortController()
     const load = async (): Promise<void> => {
-      const { total, sampled } = await countEvents(
-        apiQuery(draftQuery.value),
-        {},
-        controller.signal,
-      )
-      const text = texts.common.events(total)
-      count.value = sampled ? texts.common.about(text) : text
+      const { total, exact } = await countEvents(apiQuery(draftQuery.value), {}, controller.signal)
+      count.value = exact.total || total > 0 ? eventsText(total, exact.total) : undefined
     }
     const timer = setTimeout(() => {
       // Aborted or failed: the button shows no number.

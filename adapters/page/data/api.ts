@@ -15,7 +15,7 @@ export interface Problem {
   readonly meta?: {
     readonly suggestion?: string
     readonly total?: number
-    readonly sampled?: boolean
+    readonly exact?: boolean
     readonly max?: number
   }
 }

@@ -41,6 +41,9 @@ export const areCountsStale = computed(
   () => counted.value !== undefined && counted.value.search !== search.value,
 )
 
+/** The number of events that the list has loaded of a query, and whether these are all. */
+export const listed = signal({ search: '', total: 0, exact: false })
+
 export const isCounting = signal(false)
 
 /** The error of the last request; the counts are then older ones. */

@@ -2,10 +2,11 @@ import { useLayoutEffect, useState } from 'preact/hooks'
 import { account } from '../data/account.js'
 import { query } from '../data/address.js'
 import { curlLine } from '../data/curl-command.js'
-import { counts } from '../data/counts.js'
+import { matching } from '../data/matching.js'
 import { useDialog } from '../ui/native-dialog.js'
 import { ProgressBar } from '../ui/progress-bar.js'
 import { SheetHead } from '../ui/sheet-head.js'
+import { eventsText } from '../ui/count-text.js'
 import { texts } from '../ui/texts.js'
 import { dialog } from '../ui/dialog.js'
 import { copyText } from '../ui/copy-text.js'
@@ -28,7 +29,7 @@ const curl = (format: ExportFormat): string =>
   `${curlLine(account.value?.username, location.origin + currentExportUrl(format))} > events.${format}`
 
 function Progress(run: ExportRun) {
-  const { count, total, isEstimate, state } = run
+  const { count, total, isExact, state } = run
   return (
     <div class="log-top">
       <span>{exportTexts.states[state]}</span>
@@ -36,7 +37,7 @@ function Progress(run: ExportRun) {
       <span class="number">
         {total === undefined || state === 'done'
           ? texts.common.events(count)
-          : exportTexts.of(count, total, isEstimate)}
+          : exportTexts.of(count, total, isExact)}
       </span>
     </div>
   )
@@ -53,13 +54,17 @@ export function ExportSheet() {
   }, [])
   const run = exportRun.value
   const isRunning = run?.state === 'running'
-  const total = counts.value
+  const number = matching.value
   // Subscribes to the query, which the curl command contains.
   void query.value
   return (
     <dialog class="sheet export" aria-label={exportTexts.title} {...sheet}>
       <SheetHead
-        title={total ? exportTexts.heading(total.total, total.sampled) : exportTexts.title}
+        title={
+          number && (number.exact || number.total > 0)
+            ? exportTexts.heading(eventsText(number.total, number.exact))
+            : exportTexts.title
+        }
         close={close}
       />
       <div class="export-body">

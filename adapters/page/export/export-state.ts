@@ -8,8 +8,8 @@ export interface ExportRun {
   readonly count: number
   /** The expected number of events; `undefined` until the server reports it. */
   readonly total: number | undefined
-  /** Whether the total is an estimate. */
-  readonly isEstimate: boolean
+  /** Whether the total is exact, or a lower bound. */
+  readonly isExact: boolean
   /** `lost`: the connection broke. `full`: no storage left. `refused`: an error response. */
   readonly state: 'running' | 'done' | 'stopped' | 'lost' | 'full' | 'refused'
 }
@@ -17,6 +17,6 @@ export interface ExportRun {
 /** The latest export; it runs in the background. */
 export const exportRun = signal<ExportRun | undefined>(undefined)
 
-/** The percentage of events written. The count may exceed an estimated total. */
+/** The percentage of events written. The count may exceed a lower bound of the total. */
 export const percentOf = ({ count, total }: ExportRun): number =>
   total ? Math.min(100, Math.round((count / total) * 100)) : 0

@@ -4,8 +4,7 @@ import { texts } from '../ui/texts.js'
 /** The texts of the export, which is loaded on demand. */
 export const exportTexts = {
   title: 'Export',
-  heading: (count: number, isEstimate: boolean) =>
-    `Export ${isEstimate ? 'about ' : ''}${texts.common.events(count)}`,
+  heading: (events: string) => `Export ${events}`,
   format: 'Format',
   what: {
     ndjson:
@@ -28,8 +27,8 @@ export const exportTexts = {
     full: (count: number) => `No space left: export cut after ${texts.common.events(count)}`,
     refused: () => 'The service refused the export',
   },
-  of: (count: number, total: number, isEstimate: boolean) =>
-    `${formatNumber(count)} of ${isEstimate ? 'about ' : ''}${formatNumber(total)}`,
+  of: (count: number, total: number, isExact: boolean) =>
+    `${formatNumber(count)} of ${isExact ? formatNumber(total) : texts.common.atLeast(formatNumber(Math.max(count, total)))}`,
   goesOn: 'Continues if you change the filters',
   start: (format: string) => `Export ${format}`,
   stop: 'Stop',

@@ -43,7 +43,7 @@ const change = (part: Partial<ExportRun>): ExportRun =>
 async function run(url: string, format: ExportFormat, at: Date, sink: Sink): Promise<void> {
   stopping = new AbortController()
   const { signal } = stopping
-  exportRun.value = { format, count: 0, total: undefined, isEstimate: false, state: 'running' }
+  exportRun.value = { format, count: 0, total: undefined, isExact: true, state: 'running' }
   addEventListener('beforeunload', confirmLeave)
   const copied = await copy(url, format, sink, signal).catch((error: unknown) =>
     signal.aborted ? 'stopped' : reasonOf(error),
@@ -66,8 +66,8 @@ async function copy(
   const response = await fetch(url, { signal })
   if (!response.ok || !response.body) return 'refused'
   const exact = response.headers.get('x-total-count')
-  const header = exact ?? response.headers.get('x-total-count-estimated')
-  change({ total: header === null ? undefined : Number(header), isEstimate: exact === null })
+  const header = exact ?? response.headers.get('x-total-count-at-least')
+  change({ total: header === null ? undefined : Number(header), isExact: exact !== null })
   const splitter = createRecordSplitter(format)
   const reader = response.body.getReader()
   for (;;) {

@@ -43,7 +43,7 @@ export function FacetRow({
   const text = textOf(facet, value)
   const state = stateOf(choice, value)
   const isLevel = facet === 'level'
-  const isEstimate = ownValue(counts.value?.facets, facet)?.sampled
+  const isExact = ownValue(counts.value?.facets, facet)?.exact
   // The API ignores filters with a blank value.
   const isBlank = value?.trim() === ''
   const change = (how: Change) => () => changeQuery((query) => how(query, facet, value))
@@ -65,7 +65,7 @@ export function FacetRow({
         <span class={facet === 'type' ? 'name mono' : 'name'}>
           <bdi>{text}</bdi>
         </span>
-        {count !== undefined && <span class="number">{shortNumber(count, isEstimate)}</span>}
+        {count !== undefined && <span class="number">{shortNumber(count, isExact)}</span>}
         <svg class="share" viewBox="0 0 100 2" preserveAspectRatio="none" aria-hidden="true">
           <rect width={((count ?? 0) / Math.max(1, maxCount)) * 100} height="2" />
         </svg>

@@ -27,12 +27,12 @@ export function levelRows(
 }
 
 /** The counted values, most frequent first, then selected values that were not counted. */
-function valueRows(facet: Facet, choice: Choice, total: number): Row[] {
-  const counted = new Map<string, number>()
+function valueRows(facet: Facet, choice: Choice, total: number | undefined): Row[] {
+  const counted = new Map<string, number | undefined>()
   for (const { value, count } of facet.values) {
-    // Filters do not distinguish 1 from "1".
+    // Filters do not distinguish 1 from "1", and some events may have both.
     const text = typeof value === 'string' ? value : JSON.stringify(value)
-    counted.set(text, Math.max(count, counted.get(text) ?? 0))
+    counted.set(text, counted.has(text) ? undefined : count)
   }
   const isOnly = !choice.not && choice.values.length === 1
   const others = choice.values.filter((value) => value !== null && !counted.has(value))
@@ -54,7 +54,7 @@ function missingRows({ missing }: Facet, choice: Choice): Row[] {
 }
 
 /** The rows of a collapsed facet: the most frequent and the selected values, then the missing value. */
-export function collapsedRows(facet: Facet, choice: Choice, total: number): FacetRows {
+export function collapsedRows(facet: Facet, choice: Choice, total: number | undefined): FacetRows {
   const rows = valueRows(facet, choice, total)
   const missing = missingRows(facet, choice)
   const first = COLLAPSED_ROWS - missing.length
@@ -69,15 +69,17 @@ export function expandedRows(
   text: string,
   facet: Facet,
   choice: Choice,
-  { total, known, max }: { total: number; known: readonly string[]; max: number },
+  { total, known, max }: { total: number | undefined; known: readonly string[]; max: number },
 ): FacetRows {
   const part = text.trim().toLowerCase()
   const rows = valueRows(facet, choice, total)
   const seen = new Set(rows.map(({ value }) => value))
   const unseen = part === '' ? [] : known.filter((value) => !seen.has(value))
-  const found = [...rows, ...unseen.map((value): Row => ({ value, count: 0 }))].filter(
-    ({ value }) => value!.toLowerCase().includes(part),
-  )
+  const hasAll = facet.exact && facet.values.length === facet.distinct
+  const found = [
+    ...rows,
+    ...unseen.map((value): Row => ({ value, count: hasAll ? 0 : undefined })),
+  ].filter(({ value }) => value!.toLowerCase().includes(part))
   const beyond = part === '' ? Math.max(0, facet.distinct - rows.length) : 0
   const more = Math.max(0, found.length - max) + beyond
   const missing = part === '' ? missingRows(facet, choice) : []

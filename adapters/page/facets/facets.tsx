@@ -1,20 +1,20 @@
 import { counts } from '../data/counts.js'
+import { matching } from '../data/matching.js'
 import { formatMilliseconds } from '../data/format.js'
 import { texts } from '../ui/texts.js'
 import { FacetList } from './facet-list.js'
 import { LanguageChoice } from './language-choice.js'
 
-/** How many events were counted, and whether the counts are estimates. */
+/** How many events were counted, and whether these are all. */
 function CountSummary() {
   if (!counts.value) return null
-  const { total, sampled, counted, took_ms } = counts.value
+  const { exact, took_ms } = counts.value
   const time = formatMilliseconds(took_ms)
-  const events = texts.common.events(total)
   return (
     <p class="count-summary">
-      {sampled
-        ? texts.facets.sampled(events, texts.common.number(counted), time)
-        : texts.facets.exact(events, time)}
+      {exact.total
+        ? texts.facets.exact(texts.common.events(matching.value!.total), time)
+        : texts.facets.part(time)}
     </p>
   )
 }

@@ -1,5 +1,5 @@
 import { changeQuery, query } from '../data/address.js'
-import { counts } from '../data/counts.js'
+import { matching } from '../data/matching.js'
 import { eventsText } from '../ui/count-text.js'
 import { Icon } from '../ui/icon.js'
 import { useDialog } from '../ui/native-dialog.js'
@@ -16,7 +16,7 @@ const close = (): void => {
 export function FiltersDrawer() {
   const sheet = useDialog(close)
   const filters = query.value.where.length
-  const total = counts.value?.total
+  const number = matching.value
   return (
     <dialog class="sheet drawer" aria-label={texts.facets.drawer} {...sheet}>
       <div class="drawer-head">
@@ -41,7 +41,9 @@ export function FiltersDrawer() {
           {texts.facets.condition}
         </button>
         <button type="button" class="btn main" onClick={close}>
-          {total === undefined ? texts.facets.close : texts.facets.show(eventsText(total))}
+          {number?.total
+            ? texts.facets.show(eventsText(number.total, number.exact))
+            : texts.facets.close}
         </button>
       </div>
     </dialog>

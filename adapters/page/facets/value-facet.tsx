@@ -53,7 +53,7 @@ export function ValueFacet({ name }: { name: string }) {
   const facet = ownValue(counts.value?.facets, name)
   if (!facet) return null
   const choice = choiceOf(query.value, name)
-  const { total } = counts.value!
+  const total = counts.value!.exact.total ? counts.value!.total : undefined
   const isType = name === 'type'
   const known = isType ? Object.keys(types.value) : []
   const { shown, more } = isOpen

@@ -36,12 +36,11 @@ function Day({ item }: { item: Item & { kind: 'day' } }) {
   const total = totalsOfDays.value.get(item.day)
   const isToday = item.day === dayKey(new Date())
   const name = formatDay(item.time)
-  const events = total === undefined ? undefined : texts.common.events(total)
   return (
     <div class="day" role="row">
       <span role="gridcell" aria-colspan={6}>
         <b>{isToday ? texts.list.today(name) : name}</b>
-        {events && ` · ${counts.value?.sampled ? texts.common.about(events) : events}`}
+        {total !== undefined && ` · ${texts.common.events(total)}`}
       </span>
     </div>
   )
@@ -98,7 +97,7 @@ const useViewport = (box: { readonly current: HTMLElement | null }): void => {
 function rowCount(): number {
   const { hasFirst, hasLast, events } = loadedWindow.value
   if (hasFirst && hasLast) return events.length + 1
-  return totalRows.value === undefined || counts.value?.sampled ? -1 : totalRows.value + 1
+  return totalRows.value === undefined || !counts.value?.exact.total ? -1 : totalRows.value + 1
 }
 
 /** The events as a virtual grid: only rows near the viewport are rendered. */

@@ -114,9 +114,9 @@ export const rowAtOffset = (offset: number): number => {
   return Math.round((offset / rowHeight.value) * Math.max(1, total / MAX_LIST_ROWS))
 }
 
-/** The number of events of each day, as far as the counts know it. */
+/** The number of events of each day, as far as the counts know it exactly. */
 export const totalsOfDays = computed(() =>
-  dayTotals(counts.value?.buckets?.buckets ?? [], days.value),
+  dayTotals((counts.value?.exact.buckets && counts.value.buckets?.buckets) || [], days.value),
 )
 
 /** Keeps `timesOnScreen` up to date. */

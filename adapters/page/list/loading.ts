@@ -3,7 +3,7 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import type { Sort } from '../../../src/filter/ast.js'
 import { fault, openId, query, search } from '../data/address.js'
 import { listEvents, readEvent } from '../data/api.js'
-import { areCountsStale, counts } from '../data/counts.js'
+import { areCountsStale, counts, listed } from '../data/counts.js'
 import { rangeAt } from '../data/query.js'
 import { rowAtTime, timeAtRow } from './row-estimate.js'
 import {
@@ -186,8 +186,18 @@ const buckets = computed(() =>
     : undefined,
 )
 
-/** The number of rows of the list; `undefined` if unknown. */
+/** The number of rows of the list, or fewer if not all are counted; `undefined` if unknown. */
 export const totalRows = computed(() => (areCountsStale.value ? undefined : counts.value?.total))
+
+effect(() => {
+  const { events, hasFirst, hasLast } = loadedWindow.value
+  if (shown.value)
+    listed.value = {
+      search: shown.value.search,
+      total: events.length,
+      exact: hasFirst && hasLast && isPaged(shown.value.sorts),
+    }
+})
 
 /** Replaces the loaded rows by those around a time, and scrolls to `id` or the nearest row. */
 export async function loadAround(time: string, id?: string, row?: number): Promise<void> {

@@ -3,23 +3,23 @@ import { goTo, query, search } from '../data/address.js'
 import { countEvents } from '../data/api.js'
 import { Phrases } from '../ui/phrases.js'
 import { rangeText, shortRangeText } from '../ui/range-text.js'
-import { formatNumber } from '../data/format.js'
 import { liveState } from './live-updates.js'
 import { describeConjunct } from '../data/phrases.js'
 import { apiQuery, type PageQuery } from '../data/query.js'
+import { shortNumber } from '../ui/count-text.js'
 import { texts } from '../ui/texts.js'
 import { type RelaxedQuery, relaxedQueries } from './relaxed-queries.js'
 import { EmptyLog } from './empty-log.js'
 import { StatusMessage } from './status-message.js'
 
-/** The number of events that match a query; `undefined` until known. */
-function useTotal(counted: PageQuery): number | undefined {
-  const [total, setTotal] = useState<number>()
+/** The number of events that match a query, or a lower bound; `undefined` until counted. */
+function useTotal(counted: PageQuery): { total: number; exact: boolean } | undefined {
+  const [total, setTotal] = useState<{ total: number; exact: boolean }>()
   useEffect(() => {
     const controller = new AbortController()
     setTotal(undefined)
     countEvents(apiQuery({ ...counted, sorts: [] }), {}, controller.signal).then(
-      (counts) => setTotal(counts.total),
+      ({ total, exact }) => setTotal({ total, exact: exact.total }),
       () => undefined,
     )
     return () => controller.abort()
@@ -48,7 +48,7 @@ function RelaxedQueryItem({ way }: { way: RelaxedQuery }) {
           )}
         </span>
       </span>
-      <span class="number">{total === undefined ? '' : formatNumber(total)}</span>
+      <span class="number">{total && shortNumber(total.total, total.exact)}</span>
       <button type="button" class="btn small" onClick={() => goTo(way.query)}>
         {way.conjunct ? leaveOut : widen}
       </button>
@@ -63,7 +63,7 @@ export function NoMatches() {
   const all = useTotal(EVERYTHING)
   const ways = relaxedQueries(query.value)
   const words = texts.states.empty
-  if (all === 0) return <EmptyLog />
+  if (all?.exact && all.total === 0) return <EmptyLog />
   return (
     <StatusMessage art>
       <h2>{words.title(query.value.where.length)}</h2>

@@ -1,5 +1,6 @@
 import type { Bucket } from '../../../src/store/counts.js'
 import { counts } from '../data/counts.js'
+import { areBarsExact } from '../data/matching.js'
 import { eventsText } from '../ui/count-text.js'
 import {
   formatClock,
@@ -61,8 +62,11 @@ const errorsOf = (bars: readonly Bucket[]): number =>
 /** `63 events, 11 errors`. */
 function numbersText(bars: readonly Bucket[]): string {
   const total = bars.reduce((sum, bar) => sum + bar.total, 0)
-  const errors = errorsOf(bars)
-  return [eventsText(total), ...(errors > 0 ? [texts.chart.errors(errors)] : [])].join(', ')
+  const errors = areBarsExact.value ? errorsOf(bars) : 0
+  return [
+    eventsText(total, areBarsExact.value),
+    ...(errors > 0 ? [texts.chart.errors(errors)] : []),
+  ].join(', ')
 }
 
 /** `02:15, 63 events, 11 errors`. */

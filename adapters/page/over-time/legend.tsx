@@ -9,6 +9,7 @@ import { texts } from '../ui/texts.js'
 /** The levels with their counts; a click toggles the filter on a level. */
 export function Legend() {
   const choice = choiceOf(query.value, 'level')
+  const isExact = counts.value?.facets['level']?.exact
   return (
     <div class="legend" role="group" aria-label={texts.chart.levels}>
       {levelRows(counts.value, choice).map(({ level, count }) => (
@@ -22,7 +23,7 @@ export function Legend() {
           <span class="key" />
           <Mark level={level} />
           <span class="word">{level}</span>
-          {counts.value && <span class="number">{shortNumber(count)}</span>}
+          {counts.value && <span class="number">{shortNumber(count, isExact)}</span>}
         </button>
       ))}
     </div>

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { LEVELS } from '../../../src/event/level.js'
+import { areBarsExact } from '../data/matching.js'
 import { shortNumber } from '../ui/count-text.js'
 import { useEscape } from '../ui/keyboard.js'
 import { texts } from '../ui/texts.js'
@@ -39,9 +40,9 @@ export function NumbersTable({ close }: { close: () => void }) {
             <tr key={bar.from}>
               <th scope="row">{rangeLabel(barRange(i, i))}</th>
               {levels.map((level) => (
-                <td key={level}>{shortNumber(bar.levels[level] ?? 0)}</td>
+                <td key={level}>{shortNumber(bar.levels[level] ?? 0, areBarsExact.value)}</td>
               ))}
-              <td>{shortNumber(bar.total)}</td>
+              <td>{shortNumber(bar.total, areBarsExact.value)}</td>
             </tr>
           ))}
         </tbody>

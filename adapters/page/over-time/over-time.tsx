@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { areCountsStale, recount, countedRange, countError, counts } from '../data/counts.js'
+import { matching } from '../data/matching.js'
 import { eventsText } from '../ui/count-text.js'
 import { dayKey, formatMinute, formatShort } from '../data/format.js'
 import { useKeys } from '../ui/keyboard.js'
@@ -54,15 +55,16 @@ export function OverTime() {
     '[': () => moveWindow(-1),
     ']': () => moveWindow(1),
   })
-  const total = counts.value?.total
+  const number = matching.value
+  const text = number && eventsText(number.total, number.exact)
   const isOld = areCountsStale.value
   useEffect(() => {
-    if (total !== undefined && !isOld) announce(eventsText(total))
-  }, [total === undefined, isOld])
+    if (text !== undefined && !isOld) announce(text)
+  }, [text === undefined, isOld])
   return (
     <section class={isOld ? 'over-time is-stale' : 'over-time'} aria-label={texts.chart.region}>
       <div class="over-time-head">
-        <h1>{total === undefined ? texts.chart.title : eventsText(total)}</h1>
+        <h1>{text ?? texts.chart.title}</h1>
         <SubscribeLinks />
         {counts.value && <span class="range-text">{rangeText()}</span>}
         {isZoomed.value && (

@@ -1,4 +1,5 @@
 import { LEVELS } from '../../../src/event/level.js'
+import { areBarsExact } from '../data/matching.js'
 import { shortNumber } from '../ui/count-text.js'
 import { Mark } from '../ui/icon.js'
 import { highlightedBar, buckets, selection } from './chart-state.js'
@@ -17,13 +18,13 @@ export function Tooltip() {
     <div class="tip" style={style} aria-hidden="true">
       <p class="heading">
         <span>{rangeLabel(barRange(at!, at!))}</span>
-        <span class="mono">{shortNumber(bar.total)}</span>
+        <span class="mono">{shortNumber(bar.total, areBarsExact.value)}</span>
       </p>
       <ul>
         {LEVELS.filter((level) => (bar.levels[level] ?? 0) > 0).map((level) => (
           <li key={level} class={`level-${level}`}>
             <Mark level={level} />
-            <span class="number">{shortNumber(bar.levels[level]!)}</span>
+            <span class="number">{shortNumber(bar.levels[level]!, areBarsExact.value)}</span>
           </li>
         ))}
       </ul>

@@ -11,6 +11,7 @@ import { Mark, markOf } from '../ui/icon.js'
 import { useKeys } from '../ui/keyboard.js'
 import { apiQuery } from '../data/query.js'
 import { sentenceOf, SentenceBody } from '../ui/sentence.js'
+import { shortNumber } from '../ui/count-text.js'
 import { sentences, texts } from '../ui/texts.js'
 import {
   beforeAndAfter,
@@ -29,7 +30,7 @@ const openRelation = signal<Relation | undefined>(undefined)
 
 interface Count {
   readonly total: number
-  readonly sampled: boolean
+  readonly exact: boolean
 }
 
 type Counts = Readonly<Partial<Record<Relation, Count>>>
@@ -40,8 +41,8 @@ function useCounts(event: AuditEvent, relations: readonly RelatedQuery[]): Count
     set({})
     const controller = new AbortController()
     const count = async ({ relation, query }: RelatedQuery): Promise<void> => {
-      const { total, sampled } = await countEvents(apiQuery(query), {}, controller.signal)
-      set((before) => ({ ...before, [relation]: { total, sampled } }))
+      const { total, exact } = await countEvents(apiQuery(query), {}, controller.signal)
+      set((before) => ({ ...before, [relation]: { total, exact: exact.total } }))
     }
     // Failures are ignored: the tab works without its number.
     const timer = setTimeout(() => void Promise.allSettled(relations.map(count)), WAIT_MS)
@@ -156,6 +157,5 @@ export function Related({ event }: { event: AuditEvent }) {
 
 function Total({ count }: { count: Count | undefined }) {
   if (!count) return null
-  const number = texts.common.number(count.total)
-  return <span class="number">{count.sampled ? texts.common.about(number) : number}</span>
+  return <span class="number">{shortNumber(count.total, count.exact)}</span>
 }

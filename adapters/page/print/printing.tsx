@@ -3,8 +3,9 @@ import { useEffect } from 'preact/hooks'
 import { query } from '../data/address.js'
 import { hostName } from '../data/config.js'
 import { formatFull } from '../data/format.js'
+import { matching } from '../data/matching.js'
 import { eventsText } from '../ui/count-text.js'
-import { loadedWindow, totalRows } from '../list/loading.js'
+import { loadedWindow } from '../list/loading.js'
 import { dialog } from '../ui/dialog.js'
 import { lazy } from '../ui/lazy.js'
 import { texts } from '../ui/texts.js'
@@ -20,9 +21,9 @@ const isPrinting = signal(false)
 function countText(): string {
   const { events, hasFirst, hasLast } = loadedWindow.value
   const loaded = texts.common.events(events.length)
-  const total = totalRows.value
-  if ((hasFirst && hasLast) || total === undefined) return loaded
-  return printTexts.loaded(loaded, eventsText(total))
+  const number = matching.value
+  if ((hasFirst && hasLast) || !number) return loaded
+  return printTexts.loaded(loaded, eventsText(number.total, number.exact))
 }
 
 /** The loaded rows as a table, in place of the list, of which only the visible rows exist. */

@@ -50,12 +50,12 @@ function useReport(attempt: number): ReportState {
 
 function errorText(error: Error): string {
   if (!(error instanceof ApiError)) return printTexts.failed('')
-  const { total, sampled, max } = error.problem?.meta ?? {}
+  const { total, exact, max } = error.problem?.meta ?? {}
   if (error.status === 403) return printTexts.denied
   if (error.status !== 422) return printTexts.failed(error.problem?.detail ?? '')
   if (total === undefined || max === undefined) return printTexts.tooLarge
   const number = formatNumber(total)
-  return printTexts.tooMany(sampled ? texts.common.about(number) : number, max)
+  return printTexts.tooMany(exact ? number : texts.common.atLeast(number), max)
 }
 
 /** Both ends of the range as times; `undefined` if it has none. */

@@ -1,15 +1,14 @@
 import { formatNumber } from '../data/format.js'
 import { texts } from './texts.js'
-import { counts } from '../data/counts.js'
 
-/** A number of events for narrow places: `2,163`, or `≈2,163` for an estimate. */
-export function shortNumber(count: number, isEstimate = counts.value?.sampled): string {
-  const text = formatNumber(count)
-  return isEstimate ? `≈${text}` : text
+/** A number for narrow places: `2,163`, or `≥2,163` for a lower bound. A lower bound of 0 says nothing. */
+export function shortNumber(count: number, isExact: boolean | undefined): string {
+  if (isExact) return formatNumber(count)
+  return count > 0 ? `≥${formatNumber(count)}` : ''
 }
 
-/** `2,163 events`, or `about 2,163 events` for an estimate. */
-export function eventsText(count: number): string {
-  const text = texts.common.events(count)
-  return counts.value?.sampled ? texts.common.about(text) : text
+/** `2,163 events`, or `at least 2,163 events` for a lower bound. */
+export function eventsText(count: number, isExact: boolean | undefined): string {
+  if (isExact) return texts.common.events(count)
+  return count > 0 ? texts.common.atLeast(texts.common.events(count)) : texts.common.counting
 }

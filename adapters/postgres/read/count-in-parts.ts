@@ -12,8 +12,12 @@ const QUICK_MS = 150
  * Counts the slices in parts: those of the first round without a time limit, the others until the time is over.
  * The server then cancels the current part, and its rows are not counted.
  */
-export async function countInParts(count: CountRun): Promise<void> {
-  const { names, rounds, tally, end } = count
+export async function countInParts(all: CountRun): Promise<void> {
+  const { names, rounds, tally, end } = all
+  const withoutValues = {
+    ...all,
+    statements: all.statements.filter(({ figure }) => figure === undefined || figure === 'levels'),
+  }
   const queue = createSliceQueue(rounds.flat())
   const first = totalLength(rounds[0]!)
   let seen = 0
@@ -23,6 +27,7 @@ export async function countInParts(count: CountRun): Promise<void> {
     const part = queue.next(length)
     if (part.length === 0) return
     const start = performance.now()
+    const count = tally.addsValues() ? all : withoutValues
     const rows = await readRows(count, {
       rowsOf: ({ filter }) => rowsIn(names, part, filter),
       maxRows: MAX_ROWS,

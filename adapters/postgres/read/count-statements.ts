@@ -22,6 +22,8 @@ import { allOf } from './sql.js'
 
 /** A statement for one or more figures. */
 export interface CountStatement {
+  /** What it is for; `undefined` for all figures. */
+  readonly figure: Figure | undefined
   /** The SQL filter of the rows; `undefined` for all rows. */
   readonly filter: Sql | undefined
   /** Groups rows of events that have a `cell`, and counts each group. */
@@ -219,6 +221,7 @@ export function countStatements(
   ): CountStatement => {
     const reading = bothOf(readings)
     return {
+      figure,
       filter: filterOf(reading),
       select: (rows) => selectGroups(reading, byCell, rows),
       take: take(figure),
@@ -226,6 +229,7 @@ export function countStatements(
   }
 
   const eachRow = (readings: readonly Reading[], figure?: Figure): CountStatement => ({
+    figure,
     filter: filterOf(bothOf(readings)),
     select: ({ text, params }) => sql(`SELECT ${EVENT_COLUMNS}, cell, 1 FROM ${text}`, ...params),
     take: take(figure),

@@ -10,12 +10,16 @@ import { bothOf } from '../../../src/filter/ast.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { createTimeSlices, filterInTurns } from '../../../src/filter/time-slices.js'
 import { compileFilterInSteps } from '../../../src/filter/evaluate.js'
-import { completeCounts, figureQuery } from '../../../src/store-kit/index/counted-figures.js'
+import {
+  completeCounts,
+  figureQuery,
+  withoutValues,
+} from '../../../src/store-kit/index/counted-figures.js'
 import { indexFilter, leadsByValues } from '../../../src/store-kit/index/index-filter.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { TextRow } from '../connection/client.js'
 import { countCandidates, countFew } from './count-at-once.js'
-import { countByIndex, type IndexedFigures } from './count-by-index.js'
+import { countByIndex, type IndexCount, type IndexedFigures } from './count-by-index.js'
 import { countInParts } from './count-in-parts.js'
 import { countRest } from './count-rest.js'
 import { type CountRun, type TimedEvent } from './count-run.js'
@@ -116,13 +120,14 @@ export async function countEvents(
   const tally = createTally(query, span)
   const indexed = tally.rounds.length > 0 && (await countTotals(counting, opened, tally))
   if (!indexed) return createTimeSlices().finish(tally.counts())
-  return completeCounts({ query, span, tally, end }, indexed.figures, indexed.covered, {
+  return completeCounts({ query, span, end }, indexed.figures, indexed.covered, {
     async rest(exact, known) {
       const rounds = roundsWithin(exact.rounds, indexed.rest)
       await countRest(await openRun(counting, known, exact, rounds), indexed)
     },
-    async sample(sampled, unknown) {
-      const count = await openRun(counting, unknown, sampled)
+    async others(others, unknown) {
+      const count = await openRun(counting, unknown, others)
+      if (await countCandidates(count, snapshot, context.index)) return
       if (!(await countFew(count))) await countInParts(count)
     },
   })
@@ -145,11 +150,18 @@ async function countTotals(
   // The events of a rare value are read sooner than the lists of all segments.
   if (isLookup && (await countCandidates(count, snapshot, index))) return undefined
   const sealed = readSealed(opened)
-  const indexed = sealed && (await countByIndex({ ...counting, sealed, tally }))
+  const indexed = sealed && (await countWithFacets({ ...counting, sealed, tally }))
   if (indexed) return indexed
   if (!isLookup && (await countCandidates(count, snapshot, index))) return undefined
   if (!(await countFew(count))) await countInParts(count)
   return undefined
+}
+
+/** Counts by the index, without facets if these take too long. */
+async function countWithFacets(count: IndexCount): Promise<IndexedFigures | undefined> {
+  const query = withoutValues(count.query)
+  const hasMore = count.query.facets.length > query.facets.length
+  return (await countByIndex(count)) ?? (hasMore ? countByIndex({ ...count, query }) : undefined)
 }
 
 async function openRun(

@@ -7,13 +7,18 @@ import {
 } from '../../../src/store-kit/counting/covered-cells.js'
 import type { Slice } from '../../../src/store-kit/counting/slices.js'
 import type { Tally } from '../../../src/store-kit/counting/tally.js'
-import { figureQuery } from '../../../src/store-kit/index/counted-figures.js'
+import { figureQuery, halfwayTo } from '../../../src/store-kit/index/counted-figures.js'
+import { ordinalsOf, sizeOfSet } from '../../../src/store-kit/index/bit-set.js'
 import { duplicateTimes } from '../../../src/store-kit/index/duplicate-times.js'
 import {
-  addFigures,
+  addFacet,
+  addLevels,
+  type CountedPart,
   createFigures,
+  type CountedValues,
   type FigureCounts,
   type FigureQuery,
+  noValues,
 } from '../../../src/store-kit/index/figure-counts.js'
 import type { Work } from '../../../src/store-kit/index/find-postings.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
@@ -35,18 +40,23 @@ export interface Countable {
 // With more late events, their times cut the cells into too many parts.
 const MAX_LATE = 100
 
+// Reading so many events takes some tens of milliseconds.
+const MAX_READ = 5000
+
 export interface IndexCount extends Countable {
   readonly query: CountsQuery
   readonly tally: Pick<Tally, 'shared' | 'own' | 'rounds'>
-  /** The time at which the count is given up, as `performance.now()` counts. */
-  readonly deadline: number
+  /** When the time of the count is over, as `performance.now()` counts. Facets may take half of what is left. */
+  readonly end: number
   readonly options: WaitOptions
 }
 
 /** What the index has counted at one moment, and what it does not have. */
 export interface IndexedFigures extends CoveredCells {
-  /** Lacks facets that have too many values, or values that the index does not have. */
+  /** Lacks facets that have too many values, or values that the index does not have, or for which time did not suffice. */
   readonly figures: FigureCounts
+  /** The times of the events in the covered ranges that pass the filter for every figure; `undefined` for many. */
+  readonly times: readonly Microseconds[] | undefined
   /** The times of the live events that are open at that moment. */
   readonly open: readonly Microseconds[]
 }
@@ -56,11 +66,16 @@ interface SegmentCount extends Countable {
   readonly figures: FigureQuery
   /** In order of time, without gaps. */
   readonly cells: readonly Slice[]
+  /** Whether events may have to be read for facets or attributes. */
+  readonly mayRead: boolean
+  /** Takes what is counted as soon as it has all but the facets, which are added later. */
+  readonly take: (counted: IndexedFigures | undefined) => void
 }
 
 /**
- * Counts the events of the segments that match, and the values of facets, without reading events, in time slices.
- * `undefined` if the index cannot have exactly the events that match, or too few of all events, or if time is up.
+ * Counts the events of the segments that match, and then the values of facets, without reading events, in time slices.
+ * `undefined` if the index cannot have exactly the events that match, or too few of all events, or if time is up before
+ * all but the facets is counted.
  */
 export async function countByIndex({
   tables,
@@ -68,16 +83,22 @@ export async function countByIndex({
   minIndexed,
   query,
   tally,
-  deadline,
+  end,
   options,
 }: IndexCount): Promise<IndexedFigures | undefined> {
   const figures = figureQuery(query, tally)
   const cells = wholeCells(tally)
-  const isLate = (): boolean => performance.now() >= deadline
+  let latest = end
+  const isLate = (): boolean => performance.now() >= latest
   if (!figures || cells.length === 0 || isLate()) return undefined
   const { connection } = tables
   let counted: IndexedFigures | undefined
-  let work: Work<IndexedFigures | undefined> | undefined
+  const take = (found: IndexedFigures | undefined): void => {
+    counted = found
+    latest = found ? halfwayTo(end) : end
+  }
+  const mayRead = query.attributes || query.facets.some((facet) => facet !== 'level')
+  let work: Work<void> | undefined
   let segments: readonly IndexPart[] = []
 
   const step = (isOver: () => boolean): boolean => {
@@ -85,12 +106,12 @@ export async function countByIndex({
     if (!sealed) return true
     if (!work || !segments.every((segment) => sealed.segments.includes(segment))) {
       segments = sealed.segments
-      work = countSegments({ tables, index, minIndexed, figures, cells }, sealed)
+      take(undefined)
+      const count = { tables, index, minIndexed, figures, cells, mayRead, take }
+      work = countSegments(count, sealed)
     }
     for (;;) {
-      const next = work.next()
-      if (next.done) counted = next.value
-      if (next.done || isLate()) return false
+      if (work.next().done || isLate()) return false
       if (isOver()) return true
     }
   }
@@ -99,6 +120,7 @@ export async function countByIndex({
       return connection.snapshot(() => runTimeSlice(step, { maxSteps: 1 }))
     } catch (error) {
       work = undefined
+      take(undefined)
       if (!(error instanceof DamagedSegment)) throw error
       index.setAside(error)
       return true
@@ -112,9 +134,9 @@ const LATE = `SELECT created_at FROM daybook_late WHERE id > ? AND created_at <=
 
 /** Begins within the snapshot of the state, and continues in others, which have the same segments. */
 function* countSegments(
-  { tables, minIndexed, figures, cells }: SegmentCount,
+  { tables, minIndexed, figures, cells, mayRead, take }: SegmentCount,
   { state, segments }: Sealed,
-): Work<IndexedFigures | undefined> {
+): Work<void> {
   const { connection } = tables
   const { removed, removedBefore } = readRemoved(connection)
   const late = connection.statement(LATE).raw(true).all(state.sealedLate, state.sealedTo) as [
@@ -125,14 +147,14 @@ function* countSegments(
   // A damaged segment has no values.
   const usable = segments.filter(({ id }) => builtAt.has(id))
   const size = usable.reduce((sum, part) => sum + part.size, 0)
-  if (size < minIndexed || late.length > MAX_LATE) return undefined
+  if (size < minIndexed || late.length > MAX_LATE) return
   const parts: { readonly part: IndexPart; readonly removed: Uint32Array }[] = []
   for (const part of usable) {
     const built = builtAt.get(part.id)!
     parts.push({ part, removed: yield* removedOrdinals(connection, part, { built, now: removed }) })
   }
   const twice = yield* duplicateTimes(parts, MAX_LATE)
-  if (!twice) return undefined
+  if (!twice) return
   // Each event in the other ranges is in exactly one part, or it is in `open`.
   const { covered, rest } = cutCells(cells, [
     { from: -Infinity, to: removedBefore - 1 },
@@ -143,9 +165,41 @@ function* countSegments(
     { from: state.sealedTo + 1, to: Infinity },
   ])
   const counts = createFigures(figures)
+  const counted: CountedPart[] = []
   for (const { part, removed } of parts) {
-    if (!(yield* addFigures(counts, part, covered, removed))) return undefined
+    const one = yield* addLevels(counts, part, covered, removed)
+    if (!one) return
+    counted.push(one)
     yield
   }
-  return { figures: counts, covered, rest, open }
+  const facets = new Map<string, CountedValues>()
+  const { levels, levelsOf } = counts
+  const times = mayRead ? timesOf(counted) : undefined
+  take({ figures: { levels, levelsOf, facets }, covered, rest, open, times })
+  for (const facet of figures.facets) {
+    const found = noValues()
+    if (yield* addToAll(counted, facet, found)) facets.set(facet, found)
+  }
+}
+
+/** Adds the values of the facet in all parts. */
+function* addToAll(
+  parts: readonly CountedPart[],
+  facet: string,
+  found: ReturnType<typeof noValues>,
+): Work<boolean> {
+  for (const part of parts) {
+    if (!(yield* addFacet(part, facet, found))) return false
+    yield
+  }
+  return true
+}
+
+/** The times of the events that the parts have for all figures; `undefined` for many. */
+function timesOf(counted: readonly CountedPart[]): readonly Microseconds[] | undefined {
+  const size = counted.reduce((sum, { shared }) => sum + sizeOfSet(shared), 0)
+  if (size > MAX_READ) return undefined
+  return counted.flatMap(({ part, shared }) =>
+    Array.from(ordinalsOf(shared), (ordinal) => part.timeOf(ordinal)),
+  )
 }

@@ -2,7 +2,11 @@ import type { Span } from '../../../src/store-kit/counting/count-plan.js'
 import type { Slice } from '../../../src/store-kit/counting/slices.js'
 import type { CountsQuery, EventCounts } from '../../../src/store/counts.js'
 import { createTally, type Tally } from '../../../src/store-kit/counting/tally.js'
-import { completeCounts, halfwayTo } from '../../../src/store-kit/index/counted-figures.js'
+import {
+  completeCounts,
+  countOthers,
+  withoutValues,
+} from '../../../src/store-kit/index/counted-figures.js'
 import { compileFilterInSteps } from '../../../src/filter/evaluate.js'
 import { type Decision, thenDecided } from '../../../src/filter/steps.js'
 import { createTimeSlices } from '../../../src/filter/time-slices.js'
@@ -10,7 +14,7 @@ import type { WaitOptions } from '../../../src/store/store.js'
 import { type Clock, type Microseconds } from '../../../src/event/timestamp.js'
 import { type Countable, countByIndex } from './count-by-index.js'
 import { countGroups, isEmptyRange } from './count-groups.js'
-import { addCovered } from './covered-events.js'
+import { addAtTimes, addCovered } from './covered-events.js'
 import { pushDownAttribute } from './pushdown.js'
 import { pushDownWhere } from './pushdown-where.js'
 import { type EventRow, rowToLazyEvent } from '../schema/rows.js'
@@ -37,17 +41,27 @@ export async function countEvents(
     (to.groupFields ? countGroups : countRows)(tables, to, slices, options)
   const addAll = (to: Tally): Promise<void> => addSlices(to, to.rounds.flat())
 
-  const indexed = await countByIndex({ ...log, query, tally, deadline: halfwayTo(end), options })
+  const count = { query, span, end }
+  const indexed = await countByIndex({ ...log, query, tally, end, options })
   if (indexed)
-    return completeCounts({ query, span, tally, end }, indexed.figures, indexed.covered, {
+    return completeCounts(count, indexed.figures, indexed.covered, {
       async rest(exact) {
         await addCovered(tables, exact, indexed, options)
         await addSlices(exact, indexed.rest)
       },
-      sample: addAll,
+      async others(others) {
+        const { covered, rest, times } = indexed
+        if (!times) return addAll(others)
+        if (!(await addAtTimes(tables, { tally: others, covered, options, end }, times))) return
+        await addCovered(tables, others, indexed, options)
+        await addSlices(others, rest)
+      },
     })
-  await addAll(tally)
-  return createTimeSlices().finish(tally.counts())
+  const first = createTally(withoutValues(query), span)
+  const isApart = first.groupFields && !tally.groupFields
+  const counted = isApart ? first : tally
+  await addAll(counted)
+  return countOthers(count, await createTimeSlices().finish(counted.counts()), addAll)
 }
 
 function spanOf({ connection }: Tables, now: Microseconds): Span {

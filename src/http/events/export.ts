@@ -6,7 +6,7 @@ import { exportFormats, type ExportLines } from './export-formats.js'
 import { readExportRequest } from './export-request.js'
 import type { EventsCall, EventsHandler, HandlerOptions } from './handler.js'
 
-/** Time limit of counting before the export starts; beyond it the count is an estimate. */
+/** Time limit of counting before the export starts; beyond it the count is a lower bound. */
 const COUNT_WITHIN_MS = 1000
 
 // About as much as a socket buffers at once, so that each chunk waits until the previous one is sent.
@@ -65,7 +65,7 @@ export function exportHandler({ audit }: HandlerOptions): EventsHandler {
     const { where: requested, format, fields } = readExportRequest(request)
     // A fixed end: otherwise new events could keep a slow client reading forever.
     const query = await existingEvents(audit, requested, { visible, signal })
-    const { total, sampled } = await audit.count(query, { within: COUNT_WITHIN_MS, signal })
+    const { total, exact } = await audit.count(query, { within: COUNT_WITHIN_MS, signal })
     // The count is a read too, and the host can still refuse the export by throwing.
     await reportRead([])
     const { contentType, lines } = exportFormats[format]
@@ -77,7 +77,7 @@ export function exportHandler({ audit }: HandlerOptions): EventsHandler {
         'content-disposition': `attachment; filename="${fileName(format)}"`,
         'cache-control': 'no-store',
         vary: 'Accept',
-        [sampled ? 'x-total-count-estimated' : 'x-total-count']: String(total),
+        [exact.total ? 'x-total-count' : 'x-total-count-at-least']: String(total),
       },
       body:
         method === 'HEAD'

@@ -74,12 +74,12 @@ export function reportHandler({ audit, path }: HandlerOptions): EventsHandler {
   const findOpen = createOpenEventFinder(audit)
 
   const tooManyEvents = async (query: EventQuery, signal: AbortSignal): Promise<HttpProblem> => {
-    const { total, sampled } = await audit.count(query, { within: COUNT_WITHIN_MS, signal })
-    const number = `${sampled ? 'about ' : ''}${total}`
+    const { total, exact } = await audit.count(query, { within: COUNT_WITHIN_MS, signal })
+    const number = `${exact.total ? '' : 'at least '}${total}`
     return new HttpProblem(
       'TOO_MANY_EVENTS',
       `${number} events match, and a report has at most ${MAX_REPORT_EVENTS}: add filters, or export the events`,
-      { parameter: 'filter', meta: { total, sampled, max: MAX_REPORT_EVENTS } },
+      { parameter: 'filter', meta: { total, exact: exact.total, max: MAX_REPORT_EVENTS } },
     )
   }
 

@@ -92,8 +92,8 @@ export const eventsRoutes: readonly EventsRoute[] = [
     path: '/counts',
     summary: 'Count events',
     description:
-      'Counts of all matching events: in total, by level, by time and by the values of attributes. If ' +
-      'counting takes too long they are estimates and `sampled` is true.',
+      'Counts of all matching events: in total, by level, by time and by the values of attributes. ' +
+      '`exact` tells which figures are complete; the others are lower bounds.',
     parameters: ['filter', 'q', 'buckets', 'zone', 'facets', 'top', 'attributes', 'If-None-Match'],
     responses: { 200: 'Counts', 304: 'NotModified' },
     problems: [400, 406],

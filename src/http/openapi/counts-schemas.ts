@@ -8,6 +8,13 @@ const levels = {
   description: 'Counts by the first part of the event type; levels that do not occur are omitted.',
 }
 
+const share = {
+  type: 'number',
+  minimum: 0,
+  maximum: 1,
+  description: 'How much of the time of the bucket was counted; omitted if all of it was.',
+} as const
+
 const buckets = {
   ...closedObject({
     width: {
@@ -16,7 +23,14 @@ const buckets = {
         'Width of a bucket in seconds; days and months in the time zone may be longer or shorter.',
     },
     zone: text,
-    buckets: listOf(closedObject({ from: time, to: time, total: count, levels })),
+    buckets: listOf(
+      object({ from: time, to: time, total: count, levels, share }, [
+        'from',
+        'to',
+        'total',
+        'levels',
+      ]),
+    ),
   }),
   description: 'Counts by time, oldest bucket first, without gaps; `to` is exclusive.',
 }
@@ -27,9 +41,9 @@ const facet = closedObject({
   values: { ...values, description: 'Most frequent first.' },
   distinct: { ...count, description: 'Number of distinct values.' },
   missing: { ...count, description: 'Number of events without a value.' },
-  sampled: {
+  exact: {
     ...flag,
-    description: 'True if these figures are estimates from a sample, even if the total is exact.',
+    description: 'False if these figures are lower bounds, even if the total is exact.',
   },
 })
 
@@ -51,15 +65,13 @@ export const countsSchemas = {
         buckets,
         facets: { type: 'object', additionalProperties: facet },
         attributes: { ...listOf(attribute), description: 'Most frequent first.' },
-        sampled: {
-          ...flag,
-          description:
-            'True if the total, levels, buckets and attributes are estimates from a sample of the time range.',
+        exact: {
+          ...closedObject({ total: flag, levels: flag, buckets: flag, attributes: flag }),
+          description: 'Which figures are exact; each number of the others is a lower bound.',
         },
-        counted: { ...count, description: 'Number of matching events that were actually counted.' },
         took_ms: { type: 'number', minimum: 0 },
       },
-      ['total', 'levels', 'facets', 'sampled', 'counted', 'took_ms'],
+      ['total', 'levels', 'facets', 'exact', 'took_ms'],
     ),
     links: links('self'),
   }),

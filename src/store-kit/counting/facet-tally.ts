@@ -13,7 +13,7 @@ import { createSeenValues, type SeenValues } from './seen-values.js'
 export interface FacetTally extends FigureTally {
   /** Adds events that were counted already: for each value those that have it, and those without a value. */
   addCounted(values: Iterable<readonly [Scalar, number]>, missing: number): Steps<void>
-  facet(top: number, scale: (count: number) => number, sampled: boolean): Facet
+  facet(top: number, exact: boolean): Facet
 }
 
 // Limits of the distinct values kept.
@@ -59,11 +59,11 @@ export function createFacetTally(attribute: string): FacetTally {
       missing += more
       return addAll(values, counted)
     },
-    facet: (top, scale, sampled) => ({
-      values: values.top(top, scale),
+    facet: (top, exact) => ({
+      values: values.top(top),
       distinct: values.size,
-      missing: scale(missing),
-      sampled,
+      missing,
+      exact: exact && values.isComplete,
     }),
   }
 }

@@ -21,7 +21,7 @@ interface Seen {
 /** Collects the names by which filters find values of events. */
 export interface SeenAttributes extends FigureTally {
   /** The most frequent names; ties in the order of the names. */
-  top(scale: (count: number) => number): Steps<SeenAttribute[]>
+  top(): Steps<SeenAttribute[]>
 }
 
 const MAX_NAMES = 10_000
@@ -90,7 +90,7 @@ export function createSeenAttributes(): SeenAttributes {
   return {
     add: (counted) => members('', counted.event.attributes, counted),
     addInSteps: (counted) => membersInSteps('', counted.event.attributes, counted),
-    *top(scale) {
+    *top() {
       const order = firstInOrderOf(
         names,
         MAX_RETURNED,
@@ -102,8 +102,8 @@ export function createSeenAttributes(): SeenAttributes {
         found.push({
           name,
           types: typesOf(types),
-          count: scale(count),
-          values: values.top(MAX_EXAMPLES, scale),
+          count,
+          values: values.top(MAX_EXAMPLES),
         })
       }
       return found
@@ -112,9 +112,7 @@ export function createSeenAttributes(): SeenAttributes {
 }
 
 function typesOf(types: SeenValues): SeenAttribute['types'] {
-  const counts = new Map(
-    types.top(TYPES.length, (count) => count).map(({ value, count }) => [value, count]),
-  )
+  const counts = new Map(types.top(TYPES.length).map(({ value, count }) => [value, count]))
   return TYPES.filter((type) => counts.has(type)).toSorted(
     (a, b) => counts.get(b)! - counts.get(a)!,
   )

@@ -18,14 +18,17 @@ interface Seen {
 export interface SeenValues {
   /** The number of distinct values kept: the first ones, up to the capacity. */
   readonly size: number
+  /** Whether the capacity sufficed for all values. */
+  readonly isComplete: boolean
   /** Counts the value for an event that stands for `count` equal ones. */
   add(value: Scalar, event: number, count: number): void
   /** The most frequent values; ties in sort order. */
-  top(max: number, scale: (count: number) => number): ValueCount[]
+  top(max: number): ValueCount[]
 }
 
 export function createSeenValues(capacity: Capacity): SeenValues {
   const values = new Map<Scalar, Seen>()
+  let isComplete = true
 
   const hasRoom = (value: Scalar): boolean => {
     const length = typeof value === 'string' ? value.length : 0
@@ -39,22 +42,26 @@ export function createSeenValues(capacity: Capacity): SeenValues {
     get size() {
       return values.size
     },
+    get isComplete() {
+      return isComplete
+    },
     add(value, event, count) {
       const seen = values.get(value)
       if (!seen) {
         if (hasRoom(value)) values.set(value, { count, event })
+        else isComplete = false
       } else if (seen.event !== event) {
         seen.count += count
         seen.event = event
       }
     },
-    top(max, scale) {
+    top(max) {
       const order = firstInOrderOf(
         values,
         max,
         ([a, { count: m }], [b, { count: n }]) => n - m || compareScalars(a, b),
       )
-      return order.map(([value, { count }]) => ({ value, count: scale(count) }))
+      return order.map(([value, { count }]) => ({ value, count }))
     },
   }
 }

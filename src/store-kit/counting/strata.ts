@@ -11,10 +11,8 @@ export interface Strata {
   levels(): LevelCounts
   /** The levels of one group. */
   levelsOf(group: number): LevelCounts
-  /**
-   * Regroups the numbers, multiplied by each cell's factor and rounded, so that all sums agree.
-   */
-  scaled(groups: number, groupOf: (cell: number) => number, factors: readonly number[]): Strata
+  /** The same numbers in other groups. */
+  regrouped(groups: number, groupOf: (group: number) => number): Strata
 }
 
 export function createStrata(groups: number): Strata {
@@ -41,14 +39,13 @@ function strataOf(numbers: Float64Array): Strata {
     total: () => numbers.reduce((sum, count) => sum + count, 0),
     levels: () => levelsFrom(0, groups),
     levelsOf: (group) => levelsFrom(group, group + 1),
-    scaled(newGroups, groupOf, factors) {
-      const scaled = new Float64Array(newGroups * LEVELS.length)
+    regrouped(newGroups, groupOf) {
+      const regrouped = new Float64Array(newGroups * LEVELS.length)
       for (const [i, count] of numbers.entries()) {
-        const cell = Math.floor(i / LEVELS.length)
-        const rank = i % LEVELS.length
-        scaled[groupOf(cell) * LEVELS.length + rank]! += Math.round(count * factors[cell]!)
+        const group = groupOf(Math.floor(i / LEVELS.length))
+        regrouped[group * LEVELS.length + (i % LEVELS.length)]! += count
       }
-      return strataOf(scaled)
+      return strataOf(regrouped)
     },
   }
 }

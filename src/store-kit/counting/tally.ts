@@ -1,13 +1,14 @@
 import type { AuditEvent } from '../../event/event.js'
 import { bothOf, type Grouping } from '../../filter/ast.js'
+import type { Microseconds } from '../../event/timestamp.js'
 import type { Scalar } from '../../filter/attributes.js'
 import { compileFilterInSteps } from '../../filter/evaluate.js'
 import type { Decide, Decision, Steps } from '../../filter/steps.js'
 import { countPlan, type Span } from './count-plan.js'
 import type { CountsQuery, EventCounts } from '../../store/counts.js'
-import { estimateCounts, type Tallied } from './estimate.js'
 import { createFacetTally, type FacetTally } from './facet-tally.js'
 import { addToEach, type CountedEvent, type FigureTally } from './figure-tally.js'
+import { figuresOf, type Tallied } from './figures.js'
 import { type GroupField, groupFields } from './group-fields.js'
 import { filterParts } from './own-conditions.js'
 import { createSeenAttributes } from './seen-attributes.js'
@@ -31,6 +32,11 @@ export interface Tally {
   readonly rounds: Rounds
   /** True once the time limit of the query has passed, but never before the first round is complete. */
   isOver(): boolean
+  /**
+   * False once the values of facets and the attributes are not added any more: with them, the time would end before
+   * all events are counted.
+   */
+  addsValues(): boolean
   /**
    * Counts an event of a cell, or `count` events that are equal for the query. Events that are equal
    * for only one figure are added to that figure alone. True, or the work that adds the event.
@@ -88,8 +94,47 @@ function readingFigures(
   return [...facets, { tally: attributes, isOf, population: undefined }]
 }
 
-export function createTally(query: CountsQuery, span: Span): Tally {
+/** The share of the time after which it is decided whether there is enough of it for facets and attributes. */
+const VALUES_SHARE = 1 / 4
+
+const lengthOf = (slices: readonly Slice[]): Microseconds =>
+  slices.reduce((sum, slice) => sum + durationOf(slice), 0)
+
+/** How much of the rounds is counted, and whether there is time for the rest. */
+interface Progress {
+  readonly start: number
+  readonly isOver: () => boolean
+  readonly addsValues: () => boolean
+  readonly seen: (slice: Slice) => void
+}
+
+function createProgress(rounds: Rounds, within: number, hasValues: boolean): Progress {
   const start = performance.now()
+  const all = lengthOf(rounds.flat())
+  let left = all
+  /** Duration of the slices of the first round that are not counted yet. */
+  let unseen = lengthOf(rounds[0] ?? [])
+  let addsValues = true
+  /** Whether the rest will take longer than the time that is left, if it takes as long as what was counted. */
+  const isTooSlow = (elapsed: number): boolean =>
+    elapsed > VALUES_SHARE * within && left > 0 && elapsed * all > within * (all - left)
+  return {
+    start,
+    isOver() {
+      if (unseen > 0) return false
+      const elapsed = performance.now() - start
+      if (hasValues && isTooSlow(elapsed)) addsValues = false
+      return elapsed >= within
+    },
+    addsValues: () => addsValues,
+    seen(slice) {
+      unseen -= durationOf(slice)
+      left -= durationOf(slice)
+    },
+  }
+}
+
+export function createTally(query: CountsQuery, span: Span): Tally {
   const { shared, own } = filterParts(query)
   const { buckets, cells, rounds } = countPlan(query, bothOf(query.visible, query.where), span)
 
@@ -102,8 +147,8 @@ export function createTally(query: CountsQuery, span: Span): Tally {
   const attributes = query.attributes ? createSeenAttributes() : undefined
   const readers = readingFigures(tallies, attributes, populations)
   const seen = cells.map(() => 0)
-  /** Duration of the slices of the first round that are not counted yet. */
-  let unseen = (rounds[0] ?? []).reduce((sum, slice) => sum + durationOf(slice), 0)
+  const progress = createProgress(rounds, query.within, readers.length > 0)
+  const { isOver, addsValues } = progress
   let events = 0
 
   /** The only population whose own conditions the event fails; `main` if it fails none. */
@@ -129,7 +174,7 @@ export function createTally(query: CountsQuery, span: Span): Tally {
       only.strata.add(cell, event.type, count)
       if (only === main) for (const one of restricted) one.strata.add(cell, event.type, count)
     }
-    return addToReaders(added)
+    return addsValues() && addToReaders(added)
   }
 
   function* addInSteps(added: Added): Steps<boolean> {
@@ -145,7 +190,8 @@ export function createTally(query: CountsQuery, span: Span): Tally {
     own,
     groupFields: groupFields(query),
     rounds,
-    isOver: () => unseen <= 0 && performance.now() - start >= query.within,
+    isOver,
+    addsValues,
 
     add(cell, event, count = 1, figure) {
       const added = { cell, event, count, figure, number: ++events, only: main }
@@ -156,12 +202,12 @@ export function createTally(query: CountsQuery, span: Span): Tally {
 
     seen(slice) {
       seen[slice.cell]! += durationOf(slice)
-      unseen -= durationOf(slice)
+      progress.seen(slice)
     },
 
     *counts() {
-      const counts = yield* estimateCounts(tallied)
-      return { ...counts, took_ms: Math.round(performance.now() - start) }
+      const counts = yield* figuresOf(tallied, addsValues())
+      return { ...counts, took_ms: Math.round(performance.now() - progress.start) }
     },
   }
 }

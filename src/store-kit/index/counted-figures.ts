@@ -15,10 +15,9 @@ export const halfwayTo = (end: number): number => (performance.now() + end) / 2
 
 /** What an index has to count; `undefined` if it cannot have exactly the events that match. */
 export function figureQuery(
-  query: Pick<CountsQuery, 'attributes' | 'facets'>,
+  query: Pick<CountsQuery, 'facets'>,
   { shared, own }: Pick<Tally, 'shared' | 'own'>,
 ): FigureQuery | undefined {
-  if (query.attributes) return undefined
   const everywhere = exactFilter(shared)
   if (!everywhere) return undefined
   const filters = new Map<string, ExactFilter>()
@@ -31,50 +30,69 @@ export function figureQuery(
   return { shared: everywhere, own: filters, facets }
 }
 
-/** A count for which an index has counted figures. */
-interface IndexedCount {
+/** A count whose total, levels and buckets are counted first. */
+export interface CountInParts {
   readonly query: CountsQuery
   readonly span: Span
-  /** The tally of the query. Nothing was added to it. */
-  readonly tally: Tally
   /** When the time of the query is over, as `performance.now()` counts. */
   readonly end: number
 }
 
 /** Adds events to a tally of a query. */
-type AddEvents = (tally: Tally, query: CountsQuery) => Promise<void>
+export type AddEvents = (tally: Tally, query: CountsQuery) => Promise<void>
+
+const timeLeft = (end: number): number => Math.max(0, Math.round(end - performance.now()))
 
 /**
  * Adds what the index has counted in the covered slices, and the `rest`, which it does not have. Counts the facets that
- * it could not count from `sample`, in the time that is left.
+ * it could not count, and the attributes, by `others`, in the time that is left.
  */
 export async function completeCounts(
-  { query, span, tally, end }: IndexedCount,
+  count: CountInParts,
   figures: FigureCounts,
   covered: readonly Slice[],
-  { rest, sample }: { readonly rest: AddEvents; readonly sample: AddEvents },
+  { rest, others }: { readonly rest: AddEvents; readonly others: AddEvents },
 ): Promise<EventCounts> {
-  const has = (facet: string): boolean => facet === 'level' || figures.facets.has(facet)
-  const known = { ...query, facets: query.facets.filter(has) }
-  const others = query.facets.filter((facet) => !has(facet))
+  const { query, span, end } = count
+  const facets = query.facets.filter((facet) => facet === 'level' || figures.facets.has(facet))
   // Without the other facets, their conditions apply to all figures.
-  const exact = others.length > 0 ? createTally(known, span) : tally
+  const known = { ...query, facets, attributes: false, within: timeLeft(end) }
+  const tally = createTally(known, span)
   const slices = createTimeSlices()
-  await slices.finish(addIndexed(exact, figures, covered, known.facets))
-  await rest(exact, known)
-  const counts = await slices.finish(exact.counts())
-  if (others.length === 0) return counts
-  const within = Math.max(0, Math.round(end - performance.now()))
-  const unknown = { ...query, facets: others, buckets: undefined, within }
-  const sampled = createTally(unknown, span)
-  await sample(sampled, unknown)
-  const all = { ...counts.facets, ...(await slices.finish(sampled.counts())).facets }
+  await slices.finish(addIndexed(tally, figures, covered, facets))
+  await rest(tally, known)
+  return countOthers(count, await slices.finish(tally.counts()), others)
+}
+
+/** Counts by `count` the facets that the counts lack, and the attributes, in the time that is left, and adds them. */
+export async function countOthers(
+  { query, span, end }: CountInParts,
+  counts: EventCounts,
+  count: AddEvents,
+): Promise<EventCounts> {
+  const facets = query.facets.filter((facet) => counts.facets[facet] === undefined)
+  const took_ms = (): number => Math.round(performance.now() - (end - query.within))
+  if (facets.length === 0 && !query.attributes) return { ...counts, took_ms: took_ms() }
+  const others = { ...query, facets, within: timeLeft(end) }
+  const tally = createTally(others, span)
+  await count(tally, others)
+  const found = await createTimeSlices().finish(tally.counts())
+  const all = { ...counts.facets, ...found.facets }
   return {
     ...counts,
     facets: Object.fromEntries(query.facets.map((facet) => [facet, all[facet]!])),
-    took_ms: Math.round(performance.now() - (end - query.within)),
+    attributes: found.attributes,
+    exact: { ...counts.exact, attributes: found.exact.attributes },
+    took_ms: took_ms(),
   }
 }
+
+/** The part of a query whose figures need only the types of the matching events. */
+export const withoutValues = (query: CountsQuery): CountsQuery => ({
+  ...query,
+  facets: query.facets.filter((facet) => facet === 'level'),
+  attributes: false,
+})
 
 /** Adds what an index has counted in the covered slices to a tally that has only facets which the counts have. */
 function* addIndexed(

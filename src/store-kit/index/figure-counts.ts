@@ -85,7 +85,7 @@ interface Population {
   readonly levels: CountedLevel[]
 }
 
-interface GrowingValues extends CountedValues {
+export interface GrowingValues extends CountedValues {
   readonly values: Map<Scalar, number>
   /** Length of all texts. */
   characters: number
@@ -96,15 +96,49 @@ export const createFigures = (query: FigureQuery): GrowingFigures => ({
   query,
   levels: [],
   levelsOf: new Map([...query.own.keys()].map((facet) => [facet, []])),
-  facets: new Map(
-    query.facets.map((facet) => [facet, { values: new Map(), characters: 0, missing: 0 }]),
-  ),
+  facets: new Map(query.facets.map((facet) => [facet, noValues()])),
 })
 
+export const noValues = (): GrowingValues => ({ values: new Map(), characters: 0, missing: 0 })
+
+/** The events of a part that the figures count. */
+export interface CountedPart {
+  readonly part: IndexPart
+  /** The main population without a name, and those of the facets with own filters; none if no event is counted. */
+  readonly populations: ReadonlyMap<string | undefined, Population>
+  /** The events that pass the filter for every figure. */
+  readonly shared: BitSet
+}
+
 /**
- * Adds the events of the part that are within the ranges, which do not overlap, without the `removed` ordinals. False
- * if the part does not have exactly the events that match; then the counts cannot be used.
+ * Adds the levels of the events of the part that are within the ranges, which do not overlap, without the `removed`
+ * ordinals. `undefined` if the part does not have exactly the events that match; then the counts cannot be used.
  */
+export function* addLevels(
+  figures: GrowingFigures,
+  part: IndexPart,
+  ranges: readonly TimeBounds[],
+  removed: ArrayLike<number>,
+): Work<CountedPart | undefined> {
+  const spans = spansOf(part, ranges)
+  if (spans.length === 0) return { part, populations: new Map(), shared: emptySet(0) }
+  const counted = yield* countedPart(figures, part, spans, removed)
+  if (!counted) return undefined
+  const { populations } = counted
+  return (yield* addLevelsOf(part, spans, [...populations.values()])) ? counted : undefined
+}
+
+/** Adds the values of the facet in the part. False if it does not have all of them, or if there are too many. */
+export function* addFacet(
+  { part, populations }: CountedPart,
+  facet: string,
+  found: GrowingValues,
+): Work<boolean> {
+  const population = populations.get(facet) ?? populations.get(undefined)
+  return !population || (yield* addValues(part, facet, population, found))
+}
+
+/** Adds levels and facets. False as `addLevels`. */
 export function* addFigures(
   figures: GrowingFigures,
   part: IndexPart,
@@ -112,15 +146,10 @@ export function* addFigures(
   removed: ArrayLike<number>,
 ): Work<boolean> {
   const { facets } = figures
-  const spans = spansOf(part, ranges)
-  if (spans.length === 0) return true
-  const populations = yield* populationsOf(figures, part, spans, removed)
-  if (!populations) return false
-  if (!(yield* addLevels(part, spans, [...populations.values()]))) return false
-  for (const [facet, found] of facets) {
-    const population = populations.get(facet) ?? populations.get(undefined)!
-    if (!(yield* addValues(part, facet, population, found))) facets.delete(facet)
-  }
+  const counted = yield* addLevels(figures, part, ranges, removed)
+  if (!counted) return false
+  for (const [facet, found] of facets)
+    if (!(yield* addFacet(counted, facet, found))) facets.delete(facet)
   return true
 }
 
@@ -147,13 +176,12 @@ export function* joinFigures(figures: GrowingFigures, more: FigureCounts): Work<
   }
 }
 
-/** The main population without a name, and those of the facets with own filters. */
-function* populationsOf(
+function* countedPart(
   { query: { shared, own }, levels, levelsOf }: GrowingFigures,
   part: IndexPart,
   spans: readonly Span[],
   removed: ArrayLike<number>,
-): Work<ReadonlyMap<string | undefined, Population> | undefined> {
+): Work<CountedPart | undefined> {
   const base = emptySet(part.size)
   for (const { from, to } of spans) addRange(base, from, to)
   removeOrdinals(base, removed)
@@ -174,7 +202,7 @@ function* populationsOf(
     populations.set(name, { set, size, isWhole: size === part.size, levels: into })
     yield
   }
-  return populations
+  return { part, populations, shared: base }
 }
 
 const spansOf = (part: IndexPart, ranges: readonly TimeBounds[]): Span[] =>
@@ -184,7 +212,7 @@ const spansOf = (part: IndexPart, ranges: readonly TimeBounds[]): Span[] =>
   })
 
 /** Counts the levels of each range. False if the part does not have the type of each event. */
-function* addLevels(
+function* addLevelsOf(
   part: IndexPart,
   spans: readonly Span[],
   populations: readonly Population[],

@@ -46,6 +46,8 @@ const LEVELS: readonly Past[] = [
   ['05-01T10:00:05.000000Z', 'deploy', { username: 'Ann', system: false }],
 ]
 
+const EXACT = { total: true, levels: true, buckets: true, attributes: true }
+
 async function count(
   audit: AuditLog,
   filter: QueryObject['filter'],
@@ -74,8 +76,7 @@ export const countCases: readonly Case[] = cases({
       buckets: undefined,
       facets: {},
       attributes: undefined,
-      sampled: false,
-      counted: 6,
+      exact: EXACT,
     })
     const expected: readonly (readonly [QueryObject['filter'], number])[] = [
       [{ type_eq: 'api:things:create' }, 2],
@@ -105,15 +106,14 @@ export const countCases: readonly Case[] = cases({
   async 'count: all counts of an empty log are zero'({ audit }) {
     const options = { buckets: {}, facets: ['level', 'type', 'name'], attributes: true }
     const { took_ms: _, ...counts } = await count(audit, {}, options)
-    const none = { values: [], distinct: 0, missing: 0, sampled: false }
+    const none = { values: [], distinct: 0, missing: 0, exact: true }
     assert.deepEqual(counts, {
       total: 0,
       levels: {},
       buckets: { width: 1, zone: 'UTC', buckets: [] },
       facets: { level: none, type: none, name: none },
       attributes: [],
-      sampled: false,
-      counted: 0,
+      exact: EXACT,
     })
   },
 
@@ -406,7 +406,9 @@ export const countCases: readonly Case[] = cases({
     await Promise.all([close().finally(() => (isDone = true)), read()])
   },
 
-  async 'count: with no time it returns the first sample, with consistent sums'({ audit }) {
+  async 'count: with no time it returns lower bounds, always the same, with consistent sums'({
+    audit,
+  }) {
     const levels = ['api:a:b', 'error:a:b', 'info:a:b']
     const past = range(0, 1999).map((n): Past => {
       const time = new Date(Date.UTC(2025, 4, 1) + n * 60_000).toISOString().slice(5, -1)
@@ -422,9 +424,9 @@ export const countCases: readonly Case[] = cases({
       attributes: true,
     }
     const { took_ms: _, ...sample } = await count(audit, filter, options)
-    assert.equal(sample.sampled, true)
-    for (const facet of Object.values(sample.facets)) assert.equal(facet.sampled, true)
-    assert.ok(sample.counted <= sample.total)
+    const none = { total: false, levels: false, buckets: false, attributes: false }
+    assert.deepEqual(sample.exact, none)
+    for (const facet of Object.values(sample.facets)) assert.equal(facet.exact, false)
     const sum = (counts: EventCounts['levels']): number =>
       Object.values(counts).reduce((all, count) => all + count, 0)
     assert.equal(sum(sample.levels), sample.total)
@@ -436,8 +438,20 @@ export const countCases: readonly Case[] = cases({
     )
     const { took_ms: __, ...again } = await count(audit, filter, options)
     assert.deepEqual(again, sample)
-    const { sampled, counted, total } = await count(audit, filter, { ...options, within: 60_000 })
-    assert.deepEqual({ sampled, counted, total }, { sampled: false, counted: 1000, total: 1000 })
+    const all = await count(audit, filter, { ...options, within: 60_000 })
+    assert.deepEqual([all.total, all.exact], [1000, EXACT])
+    assert.ok(sample.total > 0 && sample.total < all.total)
+    for (const [i, { total, share = 1 }] of buckets.entries()) {
+      assert.ok(share > 0 && share < 1)
+      assert.ok(total <= all.buckets!.buckets[i]!.total)
+      assert.equal(all.buckets!.buckets[i]!.share, undefined)
+    }
+    for (const [name, { values, missing }] of Object.entries(sample.facets)) {
+      const whole = all.facets[name]!
+      assert.ok(missing <= whole.missing)
+      for (const { value, count } of values)
+        assert.ok(count <= whole.values.find((one) => one.value === value)!.count)
+    }
   },
 
   async 'count: an aborted signal rejects'({ audit }) {

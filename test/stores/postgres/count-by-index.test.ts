@@ -166,7 +166,6 @@ describe('the index is not used', () => {
 
   it.each([
     ['a sample', '', { within: 0 }],
-    ['names of attributes', '', { attributes: true }],
     ['a filter on sources', 'filter[source_start]=/api', {}],
   ])('nor is its state read for %s', async (_, filter, options) => {
     await count(filter, options)

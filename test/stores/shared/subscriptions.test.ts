@@ -140,8 +140,8 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
           const { total } = await audit.count(FILTER)
           const { events } = await audit.list('filter[type_eq]=warn:subscription:gap')
           const gaps = events.map(({ attributes }) => {
-            const { subscription, missed_count, sampled } = attributes as Record<string, string>
-            return `${subscription}: ${missed_count}${sampled ? ', estimated' : ''}`
+            const { subscription, missed_count, exact } = attributes as Record<string, string>
+            return `${subscription}: ${missed_count}${exact ? '' : ', at least'}`
           })
           return { left: total, gaps: gaps.toSorted((a, b) => (a < b ? -1 : 1)) }
         }

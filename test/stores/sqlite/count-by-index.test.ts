@@ -67,7 +67,7 @@ async function uncovered(): Promise<readonly Slice[]> {
   const last = FIRST + SIZE * MINUTE
   const tally = createTally(query, { first: FIRST, last, now: last })
   const log = { tables, index, minIndexed: 1 }
-  return (await countByIndex({ ...log, query, tally, deadline: Infinity, options: {} }))!.rest
+  return (await countByIndex({ ...log, query, tally, end: Infinity, options: {} }))!.rest
 }
 
 /** Compares all counts with those of the memory store; returns how many chunks of the index were read. */

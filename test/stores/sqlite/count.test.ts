@@ -25,9 +25,9 @@ const past = Array.from({ length: SIZE }, (_, n): AuditEvent => ({
   attributes: { n: n % 10 },
 }))
 
-const METHODS: readonly (readonly [name: string, options: CountOptions])[] = [
-  ['by columns', { facets: ['username'] }],
-  ['by rows', { facets: ['n'], attributes: true }],
+const METHODS: readonly (readonly [name: string, filter: string, options: CountOptions])[] = [
+  ['by columns', '', { facets: ['username'] }],
+  ['by rows', 'filter[n_not_null]=1', { facets: ['n'], attributes: true }],
 ]
 
 const temp = tempDir()
@@ -48,39 +48,52 @@ afterEach(() => {
 })
 
 describe.each(Object.entries(logs))('counting in the %s store', (_name, audit) => {
-  describe.each(METHODS)('%s', (_method, options) => {
+  describe.each(METHODS)('%s', (_method, filter, options) => {
     it('the event loop runs meanwhile', async () => {
       const turns = await turnsDuring(async () => {
-        const counts = await audit.count('', { within: 60_000, ...options })
-        expect(counts).toMatchObject({ total: SIZE, sampled: false, counted: SIZE })
+        const counts = await audit.count(filter, { within: 60_000, ...options })
+        expect(counts).toMatchObject({ total: SIZE, exact: { total: true } })
       })
       expect(turns).toBeGreaterThan(2)
     })
 
-    it('when the time is over, the counts are scaled from a sample', async () => {
+    it('when the time is over, the counts are lower bounds, from events of the whole time', async () => {
       // Each reading of the clock advances it.
       let readings = 0
       vi.spyOn(performance, 'now').mockImplementation(() => 0.1 * readings++)
-      expect(await audit.count('', { within: 60_000, ...options })).toMatchObject({
-        sampled: false,
+      expect(await audit.count(filter, { within: 60_000, ...options })).toMatchObject({
+        exact: { total: true },
       })
-      const within = Math.floor(0.05 * readings)
-      const counts = await audit.count('', { within, ...options })
-      expect(counts.sampled).toBe(true)
-      expect(counts.counted).toBeGreaterThan(100)
-      expect(counts.counted).toBeLessThan(SIZE)
-      expect(counts.total).toBeGreaterThan(0.9 * SIZE)
-      expect(counts.total).toBeLessThan(1.1 * SIZE)
+      const within = Math.floor(0.02 * readings)
+      const counts = await audit.count(filter, { within, ...options })
+      expect(counts.exact.total).toBe(false)
+      expect(counts.total).toBeGreaterThan(100)
+      expect(counts.total).toBeLessThan(SIZE)
       expect(counts.levels.error! / counts.total).toBeCloseTo(1 / 4, 1)
     })
 
     it('a count ends when its signal aborts', async () => {
       const controller = new AbortController()
-      const counting = audit.count('', { ...options, signal: controller.signal })
+      const counting = audit.count(filter, { ...options, signal: controller.signal })
       controller.abort()
       await expect(counting).rejects.toMatchObject({ code: 'ABORTED' })
     })
   })
+})
+
+it('the SQLite store counts the total by columns first, and the attributes in the time that is left', async () => {
+  const options = { facets: ['level', 'n'], attributes: true }
+  let readings = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => 0.1 * readings++)
+  const { exact } = await logs.SQLite.count('', { within: 60_000, ...options })
+  expect([exact.total, exact.attributes]).toEqual([true, true])
+  const within = Math.floor(0.05 * readings)
+  const counts = await logs.SQLite.count('', { within, ...options })
+  expect(counts).toMatchObject({ total: SIZE, levels: { error: SIZE / 4, api: (SIZE * 3) / 4 } })
+  expect(counts.exact).toEqual({ total: true, levels: true, buckets: true, attributes: false })
+  expect(counts.facets).toMatchObject({ level: { exact: true }, n: { exact: false } })
+  const [first] = counts.facets['n']!.values
+  expect(first!.count).toBeLessThan(SIZE / 10)
 })
 
 it('an SQLite store counts an event once that another connection closes meanwhile', async () => {

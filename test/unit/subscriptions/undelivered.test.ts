@@ -115,7 +115,7 @@ describe('a cleaning rule of age', () => {
           subscription_id: id,
           channel: 'search',
           missed_count: 14,
-          sampled: false,
+          exact: true,
         },
       },
     ])
@@ -148,7 +148,7 @@ describe('a cleaning rule of age', () => {
     clock.advance(2 * DAY)
     await audit.cleaning.run()
     expect(await left(audit)).toEqual([])
-    expect(await gaps(audit)).toMatchObject([{ attributes: { missed_count: 8, sampled: false } }])
+    expect(await gaps(audit)).toMatchObject([{ attributes: { missed_count: 8, exact: true } }])
   })
 
   it('spares and counts only what the owner of a subscription may see, and everything while that is unknown', async () => {

@@ -16,7 +16,7 @@ const facetOf = (
 ): Facet => ({
   values: Object.entries(counts).map(([value, count]) => ({ value, count })),
   distinct: distinct ?? Object.keys(counts).length,
-  sampled: false,
+  exact: true,
   missing,
 })
 
@@ -69,11 +69,11 @@ test('a number and its text are one value', () => {
       { value: false, count: 2 },
     ],
     distinct: 3,
-    sampled: false,
+    exact: true,
     missing: 0,
   }
   expect(collapsedRows(facet, ALL, 10).shown).toEqual([
-    { value: '1', count: 5 },
+    { value: '1', count: undefined },
     { value: 'false', count: 2 },
   ])
 })
@@ -102,8 +102,7 @@ const counts = (levels: Readonly<Record<string, number>>): EventCounts => ({
   buckets: undefined,
   facets: { level: facetOf(levels) },
   attributes: undefined,
-  sampled: false,
-  counted: 0,
+  exact: { total: true, levels: true, buckets: true, attributes: true },
   took_ms: 1,
 })
 

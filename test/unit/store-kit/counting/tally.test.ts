@@ -73,19 +73,19 @@ describe('a tally', () => {
           values: [{ value: 'api:a:b', count: 65_536 }],
           distinct: 1,
           missing: 0,
-          sampled: false,
+          exact: true,
         },
-        username: { values: [], distinct: 0, missing: 65_536, sampled: false },
+        username: { values: [], distinct: 0, missing: 65_536, exact: true },
       },
       attributes: undefined,
-      sampled: false,
-      counted: 65_536,
+      exact: { total: true, levels: true, buckets: true, attributes: true },
       took_ms: 0,
     })
   })
 
-  it('scales each cell by its own share', () => {
-    const query = asked({ facets: ['level', 'n'], attributes: true })
+  it('has the counted events of each bucket, and how much of its time was counted', () => {
+    const buckets = { count: 2, zone: 'UTC' }
+    const query = asked({ facets: ['level', 'n'], attributes: true, buckets })
     const tally = createTally(query, SPAN)
     see(tally, 1, event({ attributes: { n: 7 } }))
     // One cell more than the others.
@@ -93,24 +93,41 @@ describe('a tally', () => {
     tally.add(further!.cell, event({ type: 'error:a:b' }), durationOf(further!) / 1024)
     tally.seen(further!)
     const counts = countsOf(tally)
-    expect(counts).toMatchObject({
-      total: 65_536,
-      levels: { api: 65_536 - 512, error: 512 },
-      facets: {
-        level: {
-          values: [
-            { value: 'api', count: 65_024 },
-            { value: 'error', count: 512 },
-          ],
-        },
-        n: { values: [{ value: 7, count: 64_528 }], distinct: 1, missing: 1008, sampled: true },
-      },
-      sampled: true,
-      counted: 65,
+    const total = (SPAN.last + 1) / 1024 / 1024 + durationOf(further!) / 1024
+    expect(counts.total).toBeCloseTo(total, 0)
+    expect(counts.exact).toEqual({ total: false, levels: false, buckets: false, attributes: false })
+    const shares = counts.buckets!.buckets.map(({ share }) => share!)
+    expect(Math.min(...shares)).toBeCloseTo(1 / 1024, 5)
+    expect(Math.max(...shares)).toBeGreaterThan(1 / 1024 + 1e-6)
+    expect(counts.facets['n']).toMatchObject({ distinct: 1, exact: false })
+    expect(counts.facets['level']).toMatchObject({ distinct: 2, exact: false })
+    expect(counts.attributes).toMatchObject([{ name: 'n', types: ['number'] }])
+  })
+
+  it('gives up values that it cannot count in time, and goes on with the total', () => {
+    let now = 0
+    vi.spyOn(performance, 'now').mockImplementation(() => now)
+    const facets = ['level', 'n']
+    const tally = createTally(asked({ facets, attributes: true, within: 100 }), SPAN)
+    const slices = tally.rounds.flat()
+    const enough = tally.rounds.slice(0, 2).flat().length
+    for (const [i, slice] of slices.entries()) {
+      tally.add(slice.cell, event({ attributes: { n: 7 } }))
+      tally.seen(slice)
+      if (i < enough) expect(tally.addsValues()).toBe(true)
+      // A quarter of the time has passed, and much less is counted.
+      if (i >= enough) now = 26
+      expect(tally.isOver()).toBe(false)
+    }
+    const { total, exact, facets: found } = countsOf(tally)
+    expect([total, exact.total, exact.attributes]).toEqual([slices.length, true, false])
+    expect(found['level']!.exact).toBe(true)
+    expect(found['n']).toEqual({
+      values: [{ value: 7, count: enough + 1 }],
+      distinct: 1,
+      missing: 0,
+      exact: false,
     })
-    expect(counts.attributes).toEqual([
-      { name: 'n', types: ['number'], count: 64_528, values: [{ value: 7, count: 64_528 }] },
-    ])
   })
 
   it('never stops before the first round, then stops when the time is up', () => {
@@ -138,9 +155,9 @@ describe('a tally', () => {
       tally.add(slice.cell, event(), durationOf(half) / 1024)
       tally.seen(half)
     }
-    const { total, sampled, counted } = countsOf(tally)
-    expect({ total, sampled }).toEqual({ total: 65_536, sampled: true })
-    expect(counted).toBeCloseTo(49_152, 0)
+    const { total, exact } = countsOf(tally)
+    expect(exact.total).toBe(false)
+    expect(total).toBeCloseTo(49_152, 0)
   })
 
   it('can pause while it tests the own conditions of a facet on a long text', () => {
@@ -164,7 +181,7 @@ describe('a tally', () => {
       values: [{ value: 7, count: 4 }],
       distinct: 1,
       missing: 0,
-      sampled: false,
+      exact: true,
     })
     expect(found['list_n']).toMatchObject({ distinct: 9, missing: 0 })
     expect(found['list_n']!.values[0]).toEqual({ value: 8, count: 4 })
@@ -172,7 +189,7 @@ describe('a tally', () => {
       values: [],
       distinct: 0,
       missing: 4,
-      sampled: false,
+      exact: true,
     })
     expect(attributes.map(({ name, count }) => [name, count])).toEqual([
       ['list_n', 4],
@@ -222,7 +239,7 @@ describe('a tally', () => {
     for (const slice of tally.rounds.flat()) tally.seen(slice)
     const { total, facets } = countsOf(tally)
     expect(total).toBe(100_012)
-    expect(facets['n']).toMatchObject({ distinct: 100_000, missing: 0 })
+    expect(facets['n']).toMatchObject({ distinct: 100_000, missing: 0, exact: false })
     expect(facets['n']!.values[0]).toEqual({ value: 7, count: 2 })
   })
 
@@ -247,6 +264,6 @@ describe('a tally', () => {
     const tally = createTally(asked({ where, buckets: { count: 4, zone: 'UTC' } }), SPAN)
     expect(tally.rounds).toEqual([])
     expect(tally.isOver()).toBe(true)
-    expect(countsOf(tally)).toMatchObject({ total: 0, sampled: false, counted: 0 })
+    expect(countsOf(tally)).toMatchObject({ total: 0, exact: { total: true } })
   })
 })

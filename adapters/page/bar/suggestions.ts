@@ -20,6 +20,7 @@ export interface Known {
 export interface Suggestion {
   readonly kind: 'value' | 'attribute' | 'predicate' | 'recent' | 'text'
   readonly phrases: readonly Phrase[]
+  /** How many events the list then has; `undefined` if that is not known. */
   readonly count?: number | undefined
   /** Its API name. */
   readonly apiName?: string
@@ -141,7 +142,12 @@ function suggestValues(
 ): readonly Suggestion[] {
   const seen = matching(valuesOf(name, context), part, ({ value }) => value).map(
     ({ value, count }) =>
-      addFilter('value', conjunctFor(name, predicate, [value], context), context, count),
+      addFilter(
+        'value',
+        conjunctFor(name, predicate, [value], context),
+        context,
+        predicate === 'eq' ? count : undefined,
+      ),
   )
   const literal = readValues(predicate, part)
   if (literal.length === 0 || name === context.words.level) return seen

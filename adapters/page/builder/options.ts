@@ -74,7 +74,7 @@ function valueOptions(
   const seen = known
     .filter(({ value }) => containsText(value, typed) && !row.values.includes(value))
     .slice(0, MAX_OPTIONS)
-    .map((known): Option => ({ ...known, text: known.value, group: '' }))
+    .map(({ value }): Option => ({ value, text: value, group: '' }))
   const literal = row.isLevel ? [] : typedOption(typed, seen)
   // For `is`, existing values come first; for `contains`, the typed text does.
   return /^(not_)?eq$/.test(row.predicate) ? [...seen, ...literal] : [...literal, ...seen]

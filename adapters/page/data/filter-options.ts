@@ -5,14 +5,20 @@ import { types } from './account.js'
 import { fault, query } from './address.js'
 import { countEvents } from './api.js'
 import type { FilterableAttribute } from './filterable-attribute.js'
-import { apiQuery } from './query.js'
+import { apiQuery, type Conjunct, isGrouping } from './query.js'
 
 /*
  * Attributes and values to filter by. Loaded when a field first needs them, and again for another query.
  */
 
+interface Counted {
+  readonly counts: EventCounts
+  /** Whether the counts are those of the query; else of all events in its range. */
+  readonly isOfQuery: boolean
+}
+
 /** Attributes of matching events, with the most frequent users and types. */
-const counted = signal<EventCounts | undefined>(undefined)
+const counted = signal<Counted | undefined>(undefined)
 
 /** The most frequent values of each attribute, by attribute name. */
 export const valueCounts = signal<ReadonlyMap<string, Facet>>(new Map())
@@ -20,20 +26,22 @@ export const valueCounts = signal<ReadonlyMap<string, Facet>>(new Map())
 let loadedFor: unknown
 
 // If nothing matches, the options come from all events in the range.
-async function count(): Promise<EventCounts> {
+async function count(): Promise<Counted> {
   const wanted = { attributes: true, facets: ['username', 'type'], top: 20 }
   const counts = await countEvents(apiQuery(query.value), wanted)
-  if (counts.total > 0 || query.value.where.length === 0) return counts
-  return countEvents(apiQuery({ ...query.value, where: [] }), wanted)
+  if (counts.total > 0 || !counts.exact.total || query.value.where.length === 0)
+    return { counts, isOfQuery: true }
+  const all = await countEvents(apiQuery({ ...query.value, where: [] }), wanted)
+  return { counts: all, isOfQuery: false }
 }
 
 async function load(): Promise<void> {
   const loading = (loadedFor = query.value)
   try {
-    const counts = await count()
+    const found = await count()
     if (loading !== loadedFor) return
-    counted.value = counts
-    valueCounts.value = new Map(Object.entries(counts.facets))
+    counted.value = found
+    valueCounts.value = new Map(Object.entries(found.counts.facets))
   } catch {
     // Retried when the next field gets the focus.
     loadedFor = undefined
@@ -60,8 +68,16 @@ export async function loadValues(name: string, signal: AbortSignal): Promise<voi
   }
 }
 
-/** The number of events that were counted. */
-export const countedTotal = computed(() => counted.value?.total)
+/** The number of matching events; `undefined` while unknown. */
+export const countedTotal = computed(() => {
+  const { counts, isOfQuery } = counted.value ?? {}
+  return isOfQuery && counts?.exact.total ? counts.total : undefined
+})
+
+const concerns = (conjunct: Conjunct, name: string): boolean =>
+  isGrouping(conjunct)
+    ? [...conjunct.conditions, ...conjunct.groupings].some((one) => concerns(one, name))
+    : conjunct.attributes.includes(name) || conjunct.joinedName === name
 
 /** Most used first. */
 const OWN_TYPES: Readonly<Record<OwnField, string>> = {
@@ -74,25 +90,41 @@ const OWN_TYPES: Readonly<Record<OwnField, string>> = {
 
 const OWN_FIELDS = Object.keys(OWN_TYPES) as readonly OwnField[]
 
-const texts = (facet: Pick<Facet, 'values'> | undefined): FilterableAttribute['values'] =>
-  (facet?.values ?? []).flatMap(({ value, count }) =>
-    value === null || typeof value === 'object' ? [] : [{ value: String(value), count }],
-  )
+/** The values as texts. With the numbers, if `areExact`: how many events the query has with each value. */
+function texts(values: Facet['values'], areExact: boolean): FilterableAttribute['values'] {
+  const found = new Map<string, { value: string; count?: number }>()
+  for (const { value, count } of values) {
+    if (value === null || typeof value === 'object') continue
+    const text = String(value)
+    // A filter finds the number 1 and the text "1" together.
+    found.set(text, { value: text, ...(areExact && !found.has(text) && { count }) })
+  }
+  return [...found.values()]
+}
 
 /** The fields of every event, then attributes seen in events, then others that the registry declares. */
 export const filterableAttributes = computed((): readonly FilterableAttribute[] => {
   const facets = valueCounts.value
+  const { counts, isOfQuery = false } = counted.value ?? {}
+  const areNamesExact = isOfQuery && counts?.exact.attributes === true
+  const valuesOf = (name: string, seen?: SeenAttribute): FilterableAttribute['values'] => {
+    const facet = facets.get(name)
+    if (!facet) return texts(seen?.values ?? [], areNamesExact)
+    // A facet is counted without the conditions on its attribute.
+    const isFree = !query.value.where.some((conjunct) => concerns(conjunct, name))
+    return texts(facet.values, isOfQuery && facet.exact && isFree)
+  }
   const attribute = (
     name: string,
     from: FilterableAttribute['from'],
     types: readonly string[],
-    counted?: SeenAttribute,
+    seen?: SeenAttribute,
   ): FilterableAttribute => ({
     name,
     from,
     types,
-    count: counted?.count,
-    values: texts(facets.get(name) ?? counted),
+    count: areNamesExact ? seen?.count : undefined,
+    values: valuesOf(name, seen),
   })
   const registered = Object.keys(types.value).map((value) => ({ value }))
   const flags = ['true', 'false'].map((value) => ({ value }))
@@ -106,9 +138,9 @@ export const filterableAttributes = computed((): readonly FilterableAttribute[] 
     }
   })
   const names = new Set<string>(OWN_FIELDS)
-  const seen = (counted.value?.attributes ?? [])
+  const seen = (counts?.attributes ?? [])
     .filter(({ name }) => !names.has(name))
-    .map((counted) => attribute(counted.name, 'seen', counted.types, counted))
+    .map((one) => attribute(one.name, 'seen', one.types, one))
   for (const { name } of seen) names.add(name)
   const keys = Object.values(types.value).flatMap(({ data }) => (Array.isArray(data) ? data : []))
   const declared = [...new Set(keys as string[])].filter((name) => !names.has(name)).toSorted()

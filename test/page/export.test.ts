@@ -88,7 +88,7 @@ describe('a file', () => {
     const events = await allOf(host, filter)
     expect(events.length).toBeGreaterThan(300)
     expect(eventsOf(text)).toEqual(events)
-    await stateIs(page, 'Written')
+    await stateIs(page, 'Saved')
     await sheet(page).getByText(`${events.length} events`, { exact: true }).waitFor()
   })
 
@@ -168,7 +168,7 @@ describe('a slow export', () => {
     await expectShown(page, host.audit, '')
     await openSheet(page, format)
     await start(page, format)
-    await stateIs(page, 'Writing')
+    await stateIs(page, 'Saving')
     const { total } = await host.audit.count()
     const progress = sheet(page).getByText(/^[\d,]+ of [\d,]+$/)
     // The events before the gate may arrive in several chunks.

@@ -1,8 +1,8 @@
-import { formatNumber } from '../data/format.js'
+import { formatNumber, formatPlural } from '../data/format.js'
+import { byLanguage } from '../data/language.js'
 import { texts } from '../ui/texts.js'
 
-/** The texts of the export, which is loaded on demand. */
-export const exportTexts = {
+const en = {
   title: 'Export',
   heading: (events: string) => `Export ${events}`,
   format: 'Format',
@@ -12,12 +12,12 @@ export const exportTexts = {
     csv: 'Every event of this query, oldest first, with all attributes. Cells that a spreadsheet would run as a formula start with a single quote.',
   },
   states: {
-    running: 'Writing',
-    done: 'Written',
+    running: 'Saving',
+    done: 'Saved',
     stopped: 'Stopped',
     lost: 'Cut off',
     full: 'No space left',
-    refused: 'Refused',
+    refused: 'Not permitted',
   },
   /** Shown when the export ends, even after the sheet is closed. */
   ended: {
@@ -34,3 +34,41 @@ export const exportTexts = {
   stop: 'Stop',
   copyCurl: 'Copy curl',
 }
+
+/** In the dative. */
+const events = (count: number): string => formatPlural(count, 'Ereignis', 'Ereignissen')
+
+const de: typeof en = {
+  title: 'Export',
+  heading: (events) => `${events} exportieren`,
+  format: 'Format',
+  what: {
+    ndjson:
+      'Alle Ereignisse dieser Abfrage, älteste zuerst, mit allen Attributen. Ein JSON-Objekt je Zeile.',
+    csv: 'Alle Ereignisse dieser Abfrage, älteste zuerst, mit allen Attributen. Zellen, die eine Tabellenkalkulation als Formel ausführen würde, beginnen mit einem einfachen Anführungszeichen.',
+  },
+  states: {
+    running: 'Wird gespeichert',
+    done: 'Gespeichert',
+    stopped: 'Gestoppt',
+    lost: 'Abgebrochen',
+    full: 'Kein Speicherplatz mehr',
+    refused: 'Nicht erlaubt',
+  },
+  ended: {
+    done: (count) => `${texts.common.events(count)} exportiert`,
+    stopped: (count) => `Export gestoppt, ${texts.common.events(count)} gespeichert`,
+    lost: (count) => `Verbindung verloren: Export endet nach ${events(count)}`,
+    full: (count) => `Kein Speicherplatz mehr: Export endet nach ${events(count)}`,
+    refused: () => 'Der Dienst hat den Export abgelehnt',
+  },
+  of: (count, total, isExact) =>
+    `${formatNumber(count)} von ${isExact ? formatNumber(total) : texts.common.atLeast(formatNumber(Math.max(count, total)))}`,
+  goesOn: 'Läuft weiter, wenn Sie die Filter ändern',
+  start: (format) => `${format} exportieren`,
+  stop: 'Stoppen',
+  copyCurl: 'curl-Befehl kopieren',
+}
+
+/** The texts of the export, which is loaded on demand. */
+export const exportTexts = byLanguage({ en, de })

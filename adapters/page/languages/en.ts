@@ -187,7 +187,9 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
       registry: 'Declared by event types',
       typed: 'As typed',
     },
-    types: { string: 'text', uuid: 'UUID' } as Readonly<Record<string, string>>,
+    types: { string: 'text', uuid: 'UUID', number: 'number', boolean: 'true or false' } as Readonly<
+      Record<string, string>
+    >,
     ours: 'the first part of the type',
     setOn: (count: string, total: string) => `Set on ${count} of ${total} events. Most frequent:`,
     removeRow: 'Remove condition',

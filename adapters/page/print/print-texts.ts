@@ -75,7 +75,7 @@ export const printTexts = byLanguage({
       what: 'Was geschah',
       type: 'Typ',
       source: 'Quelle',
-      id: 'Id',
+      id: 'ID',
     },
     table: 'Ereignisse des Berichts',
     tooMany: (total: string, max: number) =>

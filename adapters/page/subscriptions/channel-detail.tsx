@@ -22,7 +22,7 @@ function UsedBy({ name }: { name: string }) {
   if (!users) return null
   return (
     <Fact label={words.usedBy}>
-      {users.length === 0 && words.nobody}
+      {users.length === 0 && words.noSubscription}
       {users.map(({ id, name }) => (
         <>
           <button

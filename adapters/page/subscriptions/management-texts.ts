@@ -1,8 +1,9 @@
 import { formatMilliseconds, formatNumber, formatPlural } from '../data/format.js'
+import { byLanguage } from '../data/language.js'
 import type { SubscriptionState } from '../data/managing.js'
+import { de } from './management-texts-de.js'
 
-/** The texts about subscriptions and channels, which are loaded on demand. */
-export const managementTexts = {
+const en = {
   region: 'Subscriptions and channels',
   show: 'Show',
   tabs: { subscriptions: 'Subscriptions', channels: 'Channels' },
@@ -91,7 +92,7 @@ export const managementTexts = {
     pause: 'Pause',
     resume: 'Resume',
     removeQuestion: (name: string) =>
-      `Delete ${name}? Deliveries end, parked events are forgotten.`,
+      `Delete ${name}? Deliveries end, and parked events are no longer delivered.`,
     facts: {
       state: 'State',
       channel: 'Channel',
@@ -160,7 +161,7 @@ export const managementTexts = {
     rotateQuestion: 'Make a new secret? The old one stays valid for 24 hours.',
     removeQuestion: (name: string) => `Delete ${name}?`,
     usedBy: 'Used by',
-    nobody: 'no subscription',
+    noSubscription: 'no subscription',
     config: 'Settings',
     configHint: 'A JSON object',
     notJson: 'This is not a JSON object.',
@@ -174,6 +175,11 @@ export const managementTexts = {
     hints: { to: 'Addresses, separated by commas', subject: 'Empty: a sentence' },
   },
 }
+
+export type ManagementTexts = typeof en
+
+/** The texts about subscriptions and channels, which are loaded on demand. */
+export const managementTexts = byLanguage({ en, de })
 
 /** What became of parked events. */
 export interface Redriven {

@@ -13,13 +13,15 @@ const KEYS = {
     [['g'], 'newest'],
     [['←', '→'], 'cell'],
     [['[', ']'], 'window'],
+    [['?'], 'keys'],
   ],
   read: [
     [['Enter'], 'open'],
     [['Esc'], 'close'],
     [['d'], 'json'],
     [['n'], 'related'],
-    [['y'], 'link'],
+    [['l'], 'live'],
+    [['.'], 'waiting'],
   ],
   find: [
     [['/'], 'filter'],
@@ -30,11 +32,9 @@ const KEYS = {
     [['u'], 'zone'],
   ],
   take: [
+    [['y'], 'link'],
     [['c'], 'curl'],
     [['e'], 'export'],
-    [['l'], 'live'],
-    [['.'], 'waiting'],
-    [['?'], 'keys'],
   ],
 } as const satisfies Readonly<
   Record<

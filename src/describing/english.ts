@@ -47,7 +47,7 @@ const verbs: SentenceLanguage['verbs'] = {
 
 const REASON = '[: {@reason}]'
 const IN_PROJECT = '[ in {@project}]'
-const REQUEST = '**{request_method} {request_path}**'
+const REQUEST = '**{request_method} {@route}**'
 const MESSAGE = '[: “{message}”|: “{request_body_message}”]'
 const DONE = `{@past} {@thing}${IN_PROJECT} | {@thing} {@past}${IN_PROJECT}`
 const STATED = `| {@statement}[ **{name}**| **{code}**]${REASON}`

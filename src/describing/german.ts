@@ -95,7 +95,7 @@ const nouns: Readonly<Record<string, readonly [noun: string, article?: string]>>
 
 const REASON = '[: {@reason}]'
 const IN_PROJECT = '[ im Projekt {@project:name}]'
-const REQUEST = '**{request_method} {request_path}**'
+const REQUEST = '**{request_method} {@route}**'
 const MESSAGE = '[: “{message}”|: “{request_body_message}”]'
 const DONE = `hat {@thing}${IN_PROJECT} {@past} | {@thing}${IN_PROJECT} {@past}`
 const STATED = `| {@statement}[ **{name}**| **{code}**]${REASON}`

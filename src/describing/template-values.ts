@@ -95,6 +95,32 @@ const changes: Word = (event, { language }) => {
   return [...plain(listText([count], language))!, ...plain(' ')!, ...noun]
 }
 
+const segmentText = (segment: string): string => {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+/**
+ * The path of the request with the names of its parameters in place of their values, as routes are written:
+ * `/api/steps/:id/approve`.
+ */
+const route: Word = ({ attributes }, { language }) => {
+  const [path] = scalarsIn(valuesAt(attributes, 'request_path'))
+  if (typeof path !== 'string') return undefined
+  const { url_params: params } = attributes
+  const names = new Map(
+    Object.entries(Object(params) as JsonObject).map(([name, value]) => [value, name]),
+  )
+  const segments = path.split('/').map((segment) => {
+    const name = segment === '' ? undefined : names.get(segmentText(segment))
+    return name === undefined ? segment : `:${name}`
+  })
+  return plain(listText([segments.join('/')], language))
+}
+
 const reason: Word = ({ attributes }, { language }) => {
   const names = ['error', 'error_message', 'message']
   return names.reduce<Parts>(
@@ -124,6 +150,7 @@ const WORDS: Readonly<Record<string, Word>> = {
   fields,
   changes,
   reason,
+  route,
   progress,
   verb: (event, context) => plain(verbOf(event, context)?.[0] ?? ''),
   past: (event, context) => plain(verbOf(event, context)?.[1] ?? ''),

@@ -81,6 +81,22 @@ describe('a row', () => {
 })
 
 describe('the list', () => {
+  it('shows dates with the times when it has no headings of days', async () => {
+    const page = await open('', { timezoneId: ZONE })
+    await page.getByRole('columnheader', { name: 'Who' }).getByRole('button').click()
+    await expect.poll(() => page.locator('.day').count(), WAIT).toBe(0)
+    const [id] = await firstIds(page, 1)
+    const event = (await host.audit.get(id!))!
+    const row = rowOf(page, event.id)
+    const day = new Intl.DateTimeFormat('en-CA', { timeZone: ZONE }).format(
+      new Date(event.created_at),
+    )
+    const time = row.getByRole('gridcell').first()
+    await expect.poll(() => time.innerText(), WAIT).toBe(`${day} ${clock(event, ZONE)}`)
+    const isCut = await time.evaluate((cell) => cell.scrollWidth > cell.clientWidth)
+    expect(isCut).toBe(false)
+  })
+
   it('starts with the newest event', async () => {
     const page = await open()
     const ids = await newestFirst(host.audit)

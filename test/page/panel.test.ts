@@ -214,6 +214,31 @@ describe('related events', () => {
     await expectShown(page, host.audit, `filter[change_id_eq]=${change}`)
     expect(page.url()).toContain(`#event=${next}`)
   })
+
+  it('are shown in the list with the open event in sight, however far down it is', async () => {
+    const oldest = (
+      await host.audit.list('filter[type_eq]=api:steps:start&filter[sorts]=created_at')
+    ).events[0]!
+    const page = await openPage(`${host.page}?range=all#event=${oldest.id}`, { user: 'ann' })
+    const around = section(page, 'Related events')
+    await around.getByRole('button', { name: 'Same type' }).click()
+    await around.getByRole('button', { name: 'Show in list' }).click()
+    await expect
+      .poll(() => decodeURIComponent(page.url()), WAIT)
+      .toContain('filter[type_eq]=api:steps:start')
+    const isInSight = (): Promise<boolean> =>
+      page.evaluate(`(() => {
+        const list = document.getElementById('events')
+        const row = list?.querySelector('[data-id="${oldest.id}"]')
+        if (!row || list.querySelectorAll('[data-id]').length === 1) return false
+        const [inner, outer] = [row.getBoundingClientRect(), list.getBoundingClientRect()]
+        return inner.top >= outer.top - 1 && inner.bottom <= outer.bottom + 1
+      })()`)
+    await expect.poll(isInSight, WAIT).toBe(true)
+    // All rows belong to the new query.
+    const types = await page.locator('#events .type').allInnerTexts()
+    expect(new Set(types)).toEqual(new Set(['api:steps:start']))
+  })
 })
 
 describe('navigation between events', () => {

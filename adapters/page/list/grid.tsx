@@ -18,7 +18,7 @@ import {
 } from './layout.js'
 import { loadedWindow, isStale, scrollTarget, shownSorts, totalRows } from './loading.js'
 import { activeColumn, hoveredCell, tabRow } from './row-focus.js'
-import { isNewestFirst, isPaged } from './paging.js'
+import { isByTime, isNewestFirst, isPaged } from './paging.js'
 import { pointerHandlers, useSelectionTracking } from './row-pointer.js'
 import type { Item } from './positions.js'
 import { Row } from './row.js'
@@ -117,7 +117,7 @@ export function Grid() {
   const sorts = shownSorts.value
   return (
     <div
-      class={isStale.value ? 'list stale' : 'list'}
+      class={`list${isStale.value ? ' stale' : ''}${isByTime(sorts) ? '' : ' dated'}`}
       role="grid"
       aria-label={isNewestFirst(sorts) ? texts.list.newestFirst : texts.list.sorted}
       aria-rowcount={rowCount()}

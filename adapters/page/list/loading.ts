@@ -4,7 +4,7 @@ import type { Sort } from '../../../src/filter/ast.js'
 import { fault, openId, query, search } from '../data/address.js'
 import { listEvents, readEvent } from '../data/api.js'
 import { areCountsStale, counts, listed } from '../data/counts.js'
-import { rangeAt } from '../data/query.js'
+import { apiQueryWith, conditionOn, rangeAt } from '../data/query.js'
 import { rowAtTime, timeAtRow } from './row-estimate.js'
 import {
   type LoadedWindow,
@@ -15,6 +15,7 @@ import {
 } from './loaded-window.js'
 import {
   firstPage,
+  isByTime,
   isNewestFirst,
   isPaged,
   nextPage,
@@ -235,27 +236,37 @@ export function tryAgain(): void {
   void failedRequest?.()
 }
 
-/** Loads the list around the event that the initial address opens. */
-async function showOpen(id: string): Promise<void> {
+/** The open event, if the query finds it. */
+async function findInQuery(id: string): Promise<AuditEvent | undefined> {
+  const filter = apiQueryWith(query.value, [conditionOn('id', 'eq', [id])], queriedAt)
+  return (await listEvents(filter, 1, current.signal)).events[0]
+}
+
+/** Loads the list around the open event, so that it stays in sight when the query changes. */
+async function showOpen(id: string, isFirst: boolean): Promise<void> {
+  const text = search.value
   if (loadedWindow.value.events.some((event) => event.id === id)) {
     scrollTarget.value = id
     return
   }
+  if (!isByTime(query.value.sorts)) return
   try {
-    const { created_at } = await readEvent(id)
-    await loadAround(created_at, id)
+    // The event of a shared address is shown among its neighbours even if the query does not find it.
+    const event = isFirst ? await readEvent(id) : await findInQuery(id)
+    if (event && search.value === text) await loadAround(event.created_at, id)
   } catch {
     // The panel shows the error.
   }
 }
 
-let opened = openId.peek()
+let isFirstQuery = true
 
 async function loadQuery(): Promise<void> {
+  const id = openId.peek()
+  const isFirst = isFirstQuery
+  isFirstQuery = false
   await loadFirst()
-  const id = opened
-  opened = undefined
-  if (id !== undefined) await showOpen(id)
+  if (id !== undefined && id === openId.peek()) await showOpen(id, isFirst)
 }
 
 function cancelLoading(): void {

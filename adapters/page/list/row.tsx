@@ -4,13 +4,15 @@ import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { levelOf } from '../../../src/event/level.js'
 import { changeQuery } from '../data/address.js'
-import { formatAgo, formatClock } from '../data/format.js'
+import { dayKey, formatAgo, formatClock } from '../data/format.js'
 import { Mark, markOf } from '../ui/icon.js'
 import { isSafePath } from '../data/safe-path.js'
 import { sentenceOf, SentenceBody } from '../ui/sentence.js'
 import { sentences, texts } from '../ui/texts.js'
 import { cellConjunct, type Column, withCell } from './cells.js'
 import { isFresh } from './live-updates.js'
+import { shownSorts } from './loading.js'
+import { isByTime } from './paging.js'
 
 /** Filters by the value of a cell; does nothing if the cell has no filter. */
 export function filterBy(event: AuditEvent, column: Column, not: boolean): void {
@@ -95,6 +97,8 @@ export function Row({ event, row, isActive, isOpen, quickColumn, isTimeFocused }
       data-id={event.id}
     >
       <time class="when" role="gridcell" tabIndex={-1} dateTime={created_at}>
+        {/* Without day headings, the time alone does not say when. */}
+        {!isByTime(shownSorts.value) && `${dayKey(created_at)} `}
         {clock.time}
         <span class="milliseconds">{clock.ms}</span>
         {isTimeFocused && <span class="exact-time">{exactTimeOf(event)}</span>}

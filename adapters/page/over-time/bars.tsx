@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals'
+import { formatNumber } from '../data/format.js'
 import { highlightedBar, buckets, selection } from './chart-state.js'
 import { roundBelow, segmentsOf } from './bar-segments.js'
 
@@ -37,6 +38,9 @@ export const gridLine = computed(() => ({
 const segments = computed(() =>
   buckets.value.map(({ levels }) => segmentsOf(levels, scale.value.unit, baseline())),
 )
+
+/** The width in pixels of the number beside the upper grid line: some padding, and seven for each digit. */
+export const scaleWidth = computed(() => 8 + 7 * formatNumber(scale.value.grid).length)
 
 export function Grid() {
   const { y } = gridLine.value

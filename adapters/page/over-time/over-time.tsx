@@ -7,6 +7,7 @@ import { dayKey, formatMinute, formatShort } from '../data/format.js'
 import { useKeys } from '../ui/keyboard.js'
 import { texts } from '../ui/texts.js'
 import { announce } from '../ui/notes.js'
+import { scaleWidth } from './bars.js'
 import { Chart } from './chart.js'
 import { edges, isZoomed, moveWindow, selection, zoomOut } from './chart-state.js'
 import { Legend } from './legend.js'
@@ -62,7 +63,11 @@ export function OverTime() {
     if (text !== undefined && !isOld) announce(text)
   }, [text === undefined, isOld])
   return (
-    <section class={isOld ? 'over-time is-stale' : 'over-time'} aria-label={texts.chart.region}>
+    <section
+      class={isOld ? 'over-time is-stale' : 'over-time'}
+      style={{ '--scale': `${scaleWidth.value}px` }}
+      aria-label={texts.chart.region}
+    >
       <div class="over-time-head">
         <h1>{text ?? texts.chart.title}</h1>
         <SubscribeLinks />

@@ -30,7 +30,7 @@ function Part({ part }: { part: SentencePart }) {
       return <>{part.text}</>
     case 'name':
       return (
-        <b>
+        <b class={part.text.includes('/') ? 'path' : undefined}>
           <bdi>{part.text}</bdi>
         </b>
       )

@@ -96,6 +96,19 @@ describe('the rules', () => {
     ).toBe('ann could not create an environment in project acme')
   })
 
+  it('shows the route of a request: the names of its parameters, not their values', () => {
+    const request_path = '/api/projects/acme/steps/S%201/acme2'
+    const params = { project_code: 'acme', id: 'S 1', none: '', list: ['steps'] }
+    const attributes = { request_method: 'POST', request_path, url_params: params, error: 'late' }
+    expect(sentenceOf('error:api:controller:unhandled', attributes)).toBe(
+      'ann hit an error at POST /api/projects/:project_code/steps/:id/acme2: late',
+    )
+    for (const url_params of [{}, null, 'acme', [['acme']]])
+      expect(sentenceOf('error:api:controller:unhandled', { ...attributes, url_params })).toBe(
+        `ann hit an error at POST ${request_path}: late`,
+      )
+  })
+
   it('shows the end of the id without a name', () => {
     const { name: _, change_name: __, ...nameless } = step
     expect(sentenceOf('api:steps:start', nameless)).toBe(

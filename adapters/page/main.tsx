@@ -13,12 +13,13 @@ import './builder/builder.css'
 import './export/export.css'
 import './ui/keys-sheet.css'
 import './print/print.css'
+import './resource/resource.css'
 import { render } from 'preact'
 import { loadAccount } from './data/account.js'
 import { followAddress } from './data/address.js'
 import { App } from './app.js'
 import { recordRecentQueries } from './bar/recent-queries.js'
-import { hostName } from './data/config.js'
+import { hostName, productName } from './data/config.js'
 import { followCounts } from './data/counts.js'
 import { followKeys } from './ui/keyboard.js'
 import { followEvents } from './list/live-updates.js'
@@ -26,13 +27,22 @@ import { trackTimesOnScreen } from './list/layout.js'
 import { followQuery } from './list/loading.js'
 import { texts } from './ui/texts.js'
 
-document.title = [texts.common.page, hostName].filter(Boolean).join(' · ')
-followAddress()
-followKeys()
-recordRecentQueries()
-loadAccount()
-followCounts()
-followQuery()
-followEvents()
-trackTimesOnScreen()
-render(<App />, document.querySelector('#app')!)
+const start = async (): Promise<void> => {
+  loadAccount()
+  const root = document.querySelector('#app')!
+  if (/[?&]resource=/.test(location.search)) {
+    const { ResourcePanel } = await import('./resource/resource-panel.js')
+    return render(<ResourcePanel />, root)
+  }
+  followAddress()
+  followKeys()
+  recordRecentQueries()
+  followCounts()
+  followQuery()
+  followEvents()
+  trackTimesOnScreen()
+  render(<App />, root)
+}
+
+document.title = [productName || texts.common.page, hostName].filter(Boolean).join(' · ')
+void start()

@@ -153,6 +153,40 @@ describe('auditPage', () => {
     }
   })
 
+  it('lets the listed sites frame it, and any site load the element for frames', async () => {
+    const { get } = await serve({ frameAncestors: ['self', 'https://admin.example.com'] })
+    const { headers } = await get('/audit')
+    expect(String(headers['content-security-policy'])).toContain(
+      "frame-ancestors 'self' https://admin.example.com",
+    )
+    const script = await get('/audit/daybook-page.js')
+    expect(script.headers['content-type']).toBe('text/javascript; charset=utf-8')
+    expect(script.headers['cross-origin-resource-policy']).toBe('cross-origin')
+    expect(script.bytes.length).toBeLessThan(4000)
+  })
+
+  it('links the style sheet of a theme, and names the logo and the title', async () => {
+    const accent = { light: '#7a1fa2', dark: '#e1bee7' }
+    const { get } = await serve({ theme: { accent }, logo: '/logo.svg', title: 'Led<ger' })
+    const { body } = await get('/audit')
+    expect(body).toContain('data-title="Led&lt;ger"')
+    expect(body).toContain('data-logo="/logo.svg"')
+    const sheets = filesOf(body).filter((file) => file.endsWith('.css'))
+    const { headers, body: sheet } = await get(sheets.at(-1)!)
+    expect(headers).toMatchObject({
+      'content-type': 'text/css; charset=utf-8',
+      'cache-control': 'private, max-age=31536000, immutable',
+    })
+    expect(sheet).toContain('--accent: light-dark(#7a1fa2, #e1bee7);')
+  })
+
+  it('refuses options of its look when it is mounted', async () => {
+    const audit = newLog()
+    onTestFinished(() => audit.close())
+    expect(() => auditPage(audit, { frameAncestors: ['*'] })).toThrow('frameAncestors must list')
+    expect(() => auditPage(audit, { logo: 'https://example.com/x.png' })).toThrow('logo must be')
+  })
+
   it('names files by a hash of their content, so that browsers may cache them', async () => {
     const { get } = await serve()
     const { body } = await get('/audit')

@@ -102,6 +102,10 @@ const VIEWS: Readonly<Record<string, View>> = {
   },
   'a new subscription': managed('#subscriptions=new', /^Begin with$/),
   'a new channel': managed('#channels=new', /^Kind$/),
+  'a resource': {
+    address: '?resource=%2Fapi%2Fsteps%2F0199f09d-5b1e-7c41-8d20-6a4f3e9b1c77',
+    prepare: (page) => page.locator('summary').first().click(),
+  },
   empty: { address: '?range=24h&filter[username_eq]=nobody', prepare: heading(/^No event/) },
   'bad query': { address: '?filter[username_equals]=ann', prepare: heading(/^The query has/) },
 }
@@ -115,7 +119,7 @@ async function show(page: Page, { address = '', prepare }: View): Promise<void> 
   await page
     .getByRole('region', { name: 'Events over time' })
     .getByRole('heading', { name: /\d/ })
-    .or(page.getByRole('heading', { name: /^The query has/ }))
+    .or(page.getByRole('heading', { name: /^The query has|^History of/ }))
     .waitFor()
 }
 

@@ -1,6 +1,7 @@
 import { effect, signal } from '@preact/signals'
 import { fault, query } from '../data/address.js'
 import { formatPageQuery, parsePageQuery } from '../data/query.js'
+import { readStored, store } from '../data/storage.js'
 
 const KEY = 'daybook.recent'
 const MAX_RECENT = 12
@@ -15,7 +16,7 @@ const isReadable = (search: unknown): search is string => {
 
 function read(): readonly string[] {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]')
+    const kept: unknown = JSON.parse(readStored(KEY) ?? '[]')
     return Array.isArray(kept) ? kept.filter(isReadable) : []
   } catch {
     return []
@@ -35,6 +36,6 @@ export function recordRecentQueries(): void {
       MAX_RECENT,
     )
     recentQueries.value = kept
-    localStorage.setItem(KEY, JSON.stringify(kept))
+    store(KEY, JSON.stringify(kept))
   })
 }

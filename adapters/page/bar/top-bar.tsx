@@ -1,7 +1,7 @@
 import { changeQuery, query } from '../data/address.js'
-import { hostName } from '../data/config.js'
 import { ExportProgress } from '../export/export-progress.js'
 import { FiltersButton } from '../facets/filters-button.js'
+import { Brand } from '../ui/brand.js'
 import { Icon } from '../ui/icon.js'
 import { useKeys } from '../ui/keyboard.js'
 import type { LiveState } from '../list/live-state.js'
@@ -73,11 +73,7 @@ export function TopBar() {
   return (
     <header class="bar">
       <a class="brand" href={location.pathname}>
-        <Icon name="logo" className="" />
-        <span>
-          <span class="brand-name">{texts.bar.product}</span>
-          <span class="brand-host">{hostName}</span>
-        </span>
+        <Brand />
       </a>
       <QueryBar />
       <div class="tools">

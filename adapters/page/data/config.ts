@@ -6,6 +6,10 @@ export const apiPath = dataset['api'] ?? '/api/events'
 /** The name of the host service, shown in the top bar and the title. */
 export const hostName = dataset['name'] ?? ''
 
+/** The name and the image that the host shows in place of those of Daybook; empty if it has none. */
+export const productName = dataset['title'] ?? ''
+export const logoPath = dataset['logo'] ?? ''
+
 /** The paths of the endpoints that manage subscriptions; `undefined` if the service has none. */
 export const managementPaths =
   dataset['subscriptions'] && dataset['channels']

@@ -4,6 +4,7 @@ import { fault, joinNames, members, query, search, setMember, splitNames } from 
 import { countEvents } from './api.js'
 import { zone } from './format.js'
 import { apiQuery, rangeAt } from './query.js'
+import { readStored, store } from './storage.js'
 
 /*
  * One request counts the events for chart, legend and facets. A new query cancels it; new events
@@ -67,7 +68,7 @@ const chosenFacets = signal(readChosen())
 
 function readChosen(): readonly string[] | undefined {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? 'null')
+    const kept: unknown = JSON.parse(readStored(STORAGE_KEY) ?? 'null')
     if (Array.isArray(kept)) return kept.filter((name) => typeof name === 'string')
   } catch {
     // Not valid JSON: use the defaults.
@@ -92,7 +93,7 @@ export const facetNames = computed(() => {
 /** Sets the facets and stores them in this browser. */
 export function chooseFacets(names: readonly string[]): void {
   chosenFacets.value = names
-  localStorage.setItem(STORAGE_KEY, JSON.stringify(names))
+  store(STORAGE_KEY, JSON.stringify(names))
   if (members.facets.value !== undefined) setMember('facets', joinNames(names))
 }
 

@@ -1,5 +1,5 @@
 import { account } from '../data/account.js'
-import { hostName } from '../data/config.js'
+import { Brand } from '../ui/brand.js'
 import { Icon } from '../ui/icon.js'
 import { toggleTheme } from '../data/preferences.js'
 import { texts } from '../ui/texts.js'
@@ -13,11 +13,7 @@ export function AccessDenied({ status }: { status: 401 | 403 }) {
     <>
       <header class="bar bare-bar">
         <span class="brand">
-          <Icon name="logo" className="" />
-          <span>
-            <span class="brand-name">{texts.bar.product}</span>
-            <span class="brand-host">{hostName}</span>
-          </span>
+          <Brand />
         </span>
         <span />
         <div class="tools">

@@ -8,9 +8,11 @@ import { type Compress, compressBest, finalizeResponse } from '../finalize-respo
 import { preferredLanguage } from '../languages.js'
 import { declareMount, isUnder, type Mount, mountsOf } from '../mounts.js'
 import { errorResponse, HttpProblem } from '../problem.js'
-import { type PageAsset, type PageFiles, pageFolder, readPage } from './files.js'
+import { type AppearanceOptions, readAppearance } from './appearance.js'
+import { type PageFiles, pageFolder, readPage } from './files.js'
+import { frameAncestors } from './frame-ancestors.js'
 
-export interface AuditPageOptions {
+export interface AuditPageOptions extends AppearanceOptions {
   /**
    * The path of the page; paths below it belong to the page too. It is the whole path that clients send,
    * even if the host mounts this under another path.
@@ -31,6 +33,12 @@ export interface AuditPageOptions {
   readonly language?: Language
   /** The realm of the challenge in a 401 response. @default 'Daybook' */
   readonly realm?: string
+  /**
+   * Sites that may show the page in a frame: origins such as `https://admin.example.com`, and `'self'` for the origin of the
+   * page. Throws `INVALID_OPTION` for anything else, `*` included.
+   * @default none
+   */
+  readonly frameAncestors?: readonly string[]
 }
 
 /** The part of an audit log that the page uses. */
@@ -39,7 +47,7 @@ export type PageAudit = Pick<AuditLog, 'list'>
 export const DEFAULT_PAGE_PATH = '/audit'
 
 /** No inline code, no other origins, and no text that becomes markup or script. */
-const CONTENT_SECURITY_POLICY = [
+const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -47,18 +55,17 @@ const CONTENT_SECURITY_POLICY = [
   "connect-src 'self'",
   "form-action 'self'",
   "base-uri 'none'",
-  "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
   "trusted-types 'none'",
-].join('; ')
+]
 
-const SECURITY_HEADERS = {
-  'content-security-policy': CONTENT_SECURITY_POLICY,
+const securityHeaders = (origins: readonly string[] | undefined) => ({
+  'content-security-policy': [...POLICY, frameAncestors(origins)].join('; '),
   // Windows that other sites open get no handle of the page.
   'cross-origin-opener-policy': 'same-origin',
   // The address contains the user's query.
   'referrer-policy': 'no-referrer',
-}
+})
 
 const REVALIDATE = 'private, no-cache'
 const IMMUTABLE = 'private, max-age=31536000, immutable'
@@ -99,9 +106,43 @@ function compressOnce(): Compress {
   }
 }
 
-function ok(text: string, headers: Readonly<Record<string, string>>): HttpResponse {
-  const vary = { vary: 'Accept-Encoding' }
-  return { status: 200, headers: { ...vary, ...headers, ...SECURITY_HEADERS }, body: text }
+/** The script of the element that shows the page in a frame. Other sites load it, and it holds no data. */
+const FRAME_ELEMENT = 'daybook-page.js'
+const FOR_OTHER_SITES = { 'cross-origin-resource-policy': 'cross-origin' }
+
+const withSheet = (document: string, path: string | undefined): string =>
+  path === undefined
+    ? document
+    : document.replace('</head>', `<link rel="stylesheet" href="./${path}" /></head>`)
+
+/** The path without a slash at its end. Throws `INVALID_OPTION` for the root, where the page would take every path. */
+function readMount(path: string): string {
+  const mount = path.replace(/\/+$/, '')
+  if (/^\/[^/]/.test(mount)) return mount
+  throw new AuditLogError(
+    'INVALID_OPTION',
+    `path must be an absolute path such as ${DEFAULT_PAGE_PATH}, and not the root; it is ${JSON.stringify(path)}`,
+  )
+}
+
+function checkLanguage(language: Language | undefined): void {
+  if (language === undefined || LANGUAGES.includes(language)) return
+  throw new AuditLogError(
+    'INVALID_OPTION',
+    `language must be one of ${LANGUAGES.join(', ')}; it is ${JSON.stringify(language)}`,
+  )
+}
+
+/** Refuses requests without a user, and those that do not read. */
+function checkRequest({ username, method, path }: HttpRequest, realm: string): void {
+  if (!username)
+    throw new HttpProblem('UNAUTHENTICATED', 'send user name and password', {
+      headers: challenge(realm),
+    })
+  if (method !== 'GET' && method !== 'HEAD')
+    throw new HttpProblem('METHOD_NOT_ALLOWED', `${path} takes GET, HEAD`, {
+      headers: { allow: 'GET, HEAD' },
+    })
 }
 
 /**
@@ -114,18 +155,10 @@ export function pageEndpoint(
   options: AuditPageOptions = {},
 ): (request: HttpRequest) => Promise<HttpResponse> | undefined {
   const { path = DEFAULT_PAGE_PATH, name = '', language, realm = 'Daybook' } = options
-  const mount = path.replace(/\/+$/, '')
-  // Mounted at the root, the page would take every path.
-  if (!/^\/[^/]/.test(mount))
-    throw new AuditLogError(
-      'INVALID_OPTION',
-      `path must be an absolute path such as ${DEFAULT_PAGE_PATH}, and not the root; it is ${JSON.stringify(path)}`,
-    )
-  if (language !== undefined && !LANGUAGES.includes(language))
-    throw new AuditLogError(
-      'INVALID_OPTION',
-      `language must be one of ${LANGUAGES.join(', ')}; it is ${JSON.stringify(language)}`,
-    )
+  const mount = readMount(path)
+  checkLanguage(language)
+  const { title, logo, sheet } = readAppearance(options)
+  const security = securityHeaders(options.frameAncestors)
   const folder = pageFolder()
   const compress = compressOnce()
   declareMount(audit, { kind: 'page', path: mount })
@@ -137,6 +170,8 @@ export function pageEndpoint(
 
   const values = (request: HttpRequest): Readonly<Record<string, string | undefined>> => ({
     language: language ?? preferredLanguage(request.header('accept-language')),
+    title,
+    logo,
     api: options.api ?? mounted('feed') ?? DEFAULT_PATH,
     name,
     subscriptions: mounted('subscriptions'),
@@ -150,13 +185,23 @@ export function pageEndpoint(
     ...(language === undefined && { vary: 'Accept-Encoding, Accept-Language' }),
   }
 
+  const ok = (text: string, headers: Readonly<Record<string, string>>): HttpResponse => ({
+    status: 200,
+    headers: { vary: 'Accept-Encoding', ...headers, ...security },
+    body: text,
+  })
+
   const find = async (request: HttpRequest, under: string): Promise<HttpResponse> => {
     files ??= readPage(folder)
     const { document, assets } = await files
-    if (under === '') return ok(fillDocument(document, mount, values(request)), documentHeaders)
-    const asset: PageAsset | undefined = assets.get(under)
+    if (under === '') {
+      const whole = fillDocument(withSheet(document, sheet?.path), mount, values(request))
+      return ok(whole, documentHeaders)
+    }
+    const asset = under === sheet?.path ? sheet.asset : assets.get(under)
     if (!asset) throw new HttpProblem('NOT_FOUND', `there is nothing at ${mount}/${under}`)
     return ok(asset.text, {
+      ...(under === FRAME_ELEMENT && FOR_OTHER_SITES),
       'content-type': asset.type,
       'cache-control': asset.isHashed ? IMMUTABLE : REVALIDATE,
     })
@@ -164,14 +209,7 @@ export function pageEndpoint(
 
   const answer = async (request: HttpRequest): Promise<HttpResponse> => {
     try {
-      if (!request.username)
-        throw new HttpProblem('UNAUTHENTICATED', 'send user name and password', {
-          headers: challenge(realm),
-        })
-      if (request.method !== 'GET' && request.method !== 'HEAD')
-        throw new HttpProblem('METHOD_NOT_ALLOWED', `${request.path} takes GET, HEAD`, {
-          headers: { allow: 'GET, HEAD' },
-        })
+      checkRequest(request, realm)
       const response = await find(request, request.path.slice(mount.length).replace(/^\//, ''))
       return await finalizeResponse(request, response, compress)
     } catch (error) {

@@ -1,7 +1,8 @@
 import { formatMilliseconds, formatNumber, formatPlural } from '../data/format.js'
-import type { ManagementTexts } from './management-texts.js'
+import type { SubscriptionState } from '../data/managing.js'
 
-export const de: ManagementTexts = {
+/** The German texts; `management-texts.ts` compares them with the English ones. */
+export const de = {
   region: 'Abonnements und Kanäle',
   show: 'Anzeigen',
   tabs: { subscriptions: 'Abonnements', channels: 'Kanäle' },
@@ -15,18 +16,18 @@ export const de: ManagementTexts = {
   remove: 'Löschen',
   test: 'Testen',
   testing: 'Warten auf den Kanal',
-  eventCount: (count) => formatPlural(count, 'Ereignis', 'Ereignisse'),
-  tested: ({ accepted, duration }, why) =>
+  eventCount: (count: number) => formatPlural(count, 'Ereignis', 'Ereignisse'),
+  tested: ({ accepted, duration }: { accepted: boolean; duration: number }, why: string) =>
     accepted
       ? `Der Kanal hat ein Testereignis in ${formatMilliseconds(duration)} angenommen.`
       : `Das Testereignis wurde nicht angenommen: ${why}.`,
-  removed: (name) => `${name} gelöscht`,
+  removed: (name: string) => `${name} gelöscht`,
   inCode: 'im Code',
   inCodeHint: 'Teil des Codes des Dienstes. Änderungen sind nur dort möglich.',
   name: 'Name',
   nameHint: 'Kleinbuchstaben, Ziffern, _ und -',
   secret: {
-    title: (name) => `Schlüssel von ${name}`,
+    title: (name: string) => `Schlüssel von ${name}`,
     text: 'Der Empfänger prüft damit Signaturen. Er wird nicht noch einmal angezeigt.',
     copy: 'Schlüssel kopieren',
     done: 'Ich habe ihn gespeichert',
@@ -39,7 +40,7 @@ export const de: ManagementTexts = {
     disabled: 'Kanal deaktiviert',
     broken: 'defekt',
     unowned: 'kein Prozess hat den Kanal',
-  },
+  } satisfies Record<SubscriptionState, string>,
   faults: {
     refused: 'abgelehnt',
     status: 'abgelehnt',
@@ -49,27 +50,27 @@ export const de: ManagementTexts = {
     smtp: 'vom Mailserver abgelehnt',
     thrown: 'Fehler in der Funktion',
     rendering: 'Inhalt konnte nicht erstellt werden',
-  },
-  status: (fault, status) => `${fault}, Status ${status}`,
-  behind: (lag) => `${lag} im Rückstand`,
+  } as Readonly<Record<string, string>>,
+  status: (fault: string, status: number) => `${fault}, Status ${status}`,
+  behind: (lag: string) => `${lag} im Rückstand`,
   units: [
     [86_400_000, 'Tag', 'Tage'],
     [3_600_000, 'Stunde', 'Stunden'],
     [60_000, 'Minute', 'Minuten'],
     [1000, 'Sekunde', 'Sekunden'],
-  ],
-  parkedCount: (count) => `${formatNumber(count)} zurückgestellt`,
-  skippedCount: (count) => `${formatNumber(count)} übersprungen`,
+  ] as readonly (readonly [ms: number, one: string, other: string])[],
+  parkedCount: (count: number) => `${formatNumber(count)} zurückgestellt`,
+  skippedCount: (count: number) => `${formatNumber(count)} übersprungen`,
   subscriptions: {
     create: 'Neues Abonnement',
     createFrom: 'Angezeigten Filter abonnieren',
     empty: 'Noch keine Abonnements',
     emptyHint:
       'Ein Abonnement stellt jedes neue Ereignis, das einem Filter entspricht, einem Kanal zu, etwa einem Webhook.',
-    to: (channel) => `an ${channel}`,
+    to: (channel: string) => `an ${channel}`,
     channel: 'Kanal',
     noChannel: 'Es gibt keinen Kanal, und Sie dürfen keinen anlegen.',
-    newChannel: (kind) => `Neuer Kanal: ${kind}`,
+    newChannel: (kind: string) => `Neuer Kanal: ${kind}`,
     choose: 'Kanal auswählen',
     filter: 'Filter',
     filterHint: 'Der Filter der Liste, ohne den Zeitraum.',
@@ -84,11 +85,11 @@ export const de: ManagementTexts = {
     park: 'wird zurückgestellt',
     hold: 'hält die Zustellung an',
     subscribe: 'Abonnieren',
-    subscribed: (name) => `Abonniert: ${name}`,
-    saved: (name) => `${name} gespeichert`,
+    subscribed: (name: string) => `Abonniert: ${name}`,
+    saved: (name: string) => `${name} gespeichert`,
     pause: 'Anhalten',
     resume: 'Fortsetzen',
-    removeQuestion: (name) =>
+    removeQuestion: (name: string) =>
       `${name} löschen? Die Zustellung endet, zurückgestellte Ereignisse werden nicht mehr zugestellt.`,
     facts: {
       state: 'Status',
@@ -101,10 +102,10 @@ export const de: ManagementTexts = {
       skipped: 'Übersprungen',
       owner: 'Besitzer',
     },
-    attempts: (count) =>
+    attempts: (count: number) =>
       formatPlural(count, 'fehlgeschlagener Versuch', 'fehlgeschlagene Versuche'),
-    since: (time) => `seit ${time}`,
-    skipped: (count, since) =>
+    since: (time: string) => `seit ${time}`,
+    skipped: (count: number, since: string) =>
       `${formatPlural(count, 'Ereignis', 'Ereignisse')} seit ${since}, während der Kanal deaktiviert war`,
   },
   replay: {
@@ -112,7 +113,7 @@ export const de: ManagementTexts = {
     text: 'Ereignisse werden noch einmal zugestellt, mit denselben IDs.',
     from: 'Beginnen mit',
     skipped: 'Das erste übersprungene Ereignis',
-    chart: (time) => `Das Diagramm: ${time}`,
+    chart: (time: string) => `Das Diagramm: ${time}`,
     chartHint:
       'Vergrößern Sie das Diagramm, oder wählen Sie Balken aus, um ab dort erneut zuzustellen.',
     time: 'Ein Zeitpunkt',
@@ -123,22 +124,22 @@ export const de: ManagementTexts = {
   parked: {
     title: 'Zurückgestellte Ereignisse',
     none: 'Keine zurückgestellten Ereignisse.',
-    first: (count) => `Die ersten ${formatNumber(count)}:`,
-    attempts: (count) => formatPlural(count, 'Versuch', 'Versuche'),
+    first: (count: number) => `Die ersten ${formatNumber(count)}:`,
+    attempts: (count: number) => formatPlural(count, 'Versuch', 'Versuche'),
     open: 'Ereignis öffnen',
     redrive: 'Erneut zustellen',
     discard: 'Verwerfen',
     redriveAll: 'Alle erneut zustellen',
     discardAll: 'Alle verwerfen',
-    discardQuestion: (count) =>
+    discardQuestion: (count: number) =>
       `${formatPlural(count, 'Ereignis', 'Ereignisse')} verwerfen? Verworfene Ereignisse werden nicht zugestellt und bleiben im Protokoll.`,
-    redriven: ({ delivered, failed, missed }) =>
+    redriven: ({ delivered, failed, missed }: Record<'delivered' | 'failed' | 'missed', number>) =>
       [
         `${formatNumber(delivered)} zugestellt`,
         ...(failed > 0 ? [`${formatNumber(failed)} erneut fehlgeschlagen`] : []),
         ...(missed > 0 ? [`${formatNumber(missed)} nicht mehr im Protokoll`] : []),
       ].join(', '),
-    discarded: (count) => `${formatNumber(count)} verworfen`,
+    discarded: (count: number) => `${formatNumber(count)} verworfen`,
   },
   channels: {
     create: 'Neuer Kanal',
@@ -146,9 +147,11 @@ export const de: ManagementTexts = {
     empty: 'Noch keine Kanäle',
     emptyHint: 'Ein Kanal ist ein Ziel von Ereignissen, etwa ein Webhook oder eine E-Mail-Adresse.',
     kind: 'Art',
-    kinds: { webhook: 'Webhook', slack: 'Slack', email: 'E-Mail' },
-    created: (name) => `${name} angelegt`,
-    saved: (name) => `${name} gespeichert`,
+    kinds: { webhook: 'Webhook', slack: 'Slack', email: 'E-Mail' } as Readonly<
+      Record<string, string>
+    >,
+    created: (name: string) => `${name} angelegt`,
+    saved: (name: string) => `${name} gespeichert`,
     enable: 'Aktivieren',
     disable: 'Deaktivieren',
     disableQuestion:
@@ -157,7 +160,7 @@ export const de: ManagementTexts = {
     disabled: 'deaktiviert',
     rotate: 'Neuer Schlüssel',
     rotateQuestion: 'Neuen Schlüssel erzeugen? Der alte bleibt 24 Stunden lang gültig.',
-    removeQuestion: (name) => `${name} löschen?`,
+    removeQuestion: (name: string) => `${name} löschen?`,
     usedBy: 'Verwendet von',
     noSubscription: 'keinem Abonnement',
     config: 'Einstellungen',

@@ -176,8 +176,6 @@ const en = {
   },
 }
 
-export type ManagementTexts = typeof en
-
 /** The texts about subscriptions and channels, which are loaded on demand. */
 export const managementTexts = byLanguage({ en, de })
 

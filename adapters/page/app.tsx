@@ -1,7 +1,6 @@
 import { dialog } from './ui/dialog.js'
 import { announcement, note } from './ui/notes.js'
 import { managed, openId } from './data/address.js'
-import { managementPaths } from './data/config.js'
 import { QueryLine } from './bar/query-line.js'
 import { TopBar } from './bar/top-bar.js'
 import { lazy } from './ui/lazy.js'
@@ -26,6 +25,8 @@ const Panel = lazy(async () => (await import('./panel/panel.js')).Panel)
 const ManagementPanel = lazy(
   async () => (await import('./subscriptions/management-panel.js')).ManagementPanel,
 )
+const HistoryPanel = lazy(async () => (await import('./history/history-panel.js')).HistoryPanel)
+const ComparePanel = lazy(async () => (await import('./compare/compare-panel.js')).ComparePanel)
 const Builder = lazy(async () => (await import('./builder/builder.js')).Builder)
 const ExportSheet = lazy(async () => (await import('./export/export-sheet.js')).ExportSheet)
 const Printing = lazy(async () => (await import('./print/printing.js')).Printing)
@@ -49,6 +50,14 @@ function Dialogs() {
   }
 }
 
+function SidePanel() {
+  const [view] = (managed.value ?? '').split(/[=?]/)
+  if (view === 'history') return <HistoryPanel />
+  if (view === 'compare') return <ComparePanel />
+  if (view) return <ManagementPanel />
+  return openId.value === undefined ? null : <Panel />
+}
+
 /** Focuses the list without changing the address, whose hash names the open event. */
 function skipToList(event: MouseEvent): void {
   event.preventDefault()
@@ -56,8 +65,7 @@ function skipToList(event: MouseEvent): void {
 }
 
 export function App() {
-  const isManaging = managementPaths && managed.value !== undefined
-  const withPanel = isManaging || openId.value !== undefined
+  const withPanel = managed.value !== undefined || openId.value !== undefined
   if (deniedStatus.value !== undefined) return <AccessDenied status={deniedStatus.value} />
   return (
     <>
@@ -73,7 +81,7 @@ export function App() {
           <OverTime />
           <EventList />
         </main>
-        {isManaging ? <ManagementPanel /> : withPanel && <Panel />}
+        <SidePanel />
       </div>
       <MobileToolbar />
       <Dialogs />

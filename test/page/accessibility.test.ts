@@ -92,6 +92,24 @@ const VIEWS: Readonly<Record<string, View>> = {
       await page.getByRole('dialog', { name: 'Report' }).getByRole('table').waitFor()
     },
   },
+  history: {
+    address: '#history?source=/api/projects/acme',
+    prepare: async (page) => {
+      const panel = page.getByRole('complementary', { name: 'History' })
+      await panel.getByRole('button', { name: 'Undo?' }).click()
+      await panel.getByText('JSON Patch (RFC 6902)').waitFor()
+    },
+  },
+  comparison: {
+    address: async () => {
+      const { events } = await host.audit.list('filter[type_eq]=error:step:action&limit=2')
+      return `#compare=${events.map(({ id }) => id).join()}`
+    },
+    prepare: async (page) => {
+      const panel = page.getByRole('complementary', { name: 'Comparison' })
+      await panel.getByRole('button', { name: /^Show \d+ equal/ }).click()
+    },
+  },
   subscriptions: managed('#subscriptions', /error in the function/),
   'a subscription': {
     address: async () => {
@@ -187,7 +205,15 @@ describe.each(Object.entries(VIEWS))('%s', (_name, view) => {
 })
 
 // The other views differ in text, not in layout.
-const PHONE_VIEWS = ['list', 'changes', 'builder', 'a subscription', 'empty'] as const
+const PHONE_VIEWS = [
+  'list',
+  'changes',
+  'history',
+  'comparison',
+  'builder',
+  'a subscription',
+  'empty',
+] as const
 
 describe('on a phone, axe finds no violations in light and dark', () => {
   it.each(PHONE_VIEWS)('of %s', async (name) => {

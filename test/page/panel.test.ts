@@ -49,7 +49,7 @@ describe('the facts', () => {
     expect(facts.slice(1).map((text) => text.replace(/is not|is$/g, ''))).toEqual([
       'annis',
       'PATCH /api/projects/acme 200',
-      'project acme',
+      'project acme History',
       update.id,
     ])
     const source = panel(page).getByRole('link', { name: 'project acme' })
@@ -238,6 +238,41 @@ describe('related events', () => {
     // All rows belong to the new query.
     const types = await page.locator('#events .type').allInnerTexts()
     expect(new Set(types)).toEqual(new Set(['api:steps:start']))
+  })
+})
+
+describe('the way back from related events', () => {
+  it('leads to the query that they have replaced', async () => {
+    const filter = 'filter[attempt_eq]=3'
+    const page = await openPage(`${host.page}?range=24h&${filter}`, { user: 'ann' })
+    await rowOf(page, failure.id).click()
+    const related = section(page, 'Related events')
+    await related.getByRole('button', { name: /^Same step/ }).click()
+    const back = related.getByRole('button', { name: 'Back to the earlier list' })
+    expect(await back.count()).toBe(0)
+    await related.getByRole('button', { name: 'Show in list' }).click()
+    const { step_id: step } = failure.attributes as Record<string, string>
+    await expectShown(page, host.audit, `filter[step_id_eq]=${step}`)
+    expect(page.url()).toContain('range=all')
+    await back.click()
+    await expectShown(page, host.audit, filter)
+    expect(page.url()).toContain('range=24h')
+    await back.waitFor({ state: 'detached' })
+  })
+})
+
+describe('the same session', () => {
+  it('is a relation of events that have one', async () => {
+    const session_id = 'session-17'
+    const record = async (username: string) =>
+      (await host.audit.recordCustom('deploy:note', { session_id }, { username }))!
+    const [first, second] = [await record('ann'), await record('bob')]
+    const page = await openPage(`${host.page}?range=all#event=${first.id}`, { user: 'ann' })
+    const related = section(page, 'Related events')
+    await related.getByRole('button', { name: /^Same session 2$/ }).click()
+    await related.getByRole('button', { name: 'Show in list' }).click()
+    await expectShown(page, host.audit, `filter[session_id_eq]=${session_id}`)
+    await rowOf(page, second.id).waitFor()
   })
 })
 

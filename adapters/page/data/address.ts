@@ -1,11 +1,13 @@
 import { batch, computed, signal } from '@preact/signals'
+import { managementPaths } from './config.js'
 import { ALL_TIME, formatPageQuery, type PageQuery, parsePageQuery } from './query.js'
 import { decode, encoded } from './query-tokens.js'
 
 /*
  * The query is stored in the page's address, so Back and Forward restore earlier queries.
  * Beside it are members, which say how the page shows the events.
- * `#event=<id>` names the open event, `#subscriptions` and `#channels` open what users manage.
+ * `#event=<id>` names the open event, `#subscriptions` and `#channels` open what users manage,
+ * `#history?source=<path>` opens the history of a resource, `#compare=<id>,<id>` two events side by side.
  */
 
 const DEFAULT_SEARCH = 'range=24h'
@@ -62,7 +64,10 @@ const readHash = (pattern: RegExp): string | undefined => {
 
 const readOpen = (): string | undefined => readHash(/^#event=(.+)$/)
 
-const readManaged = (): string | undefined => readHash(/^#((?:subscriptions|channels)(?:=.*)?)$/)
+const PLACES = `${managementPaths ? 'subscriptions|channels|' : ''}history|compare`
+const PLACE = new RegExp(`^#((?:${PLACES})(?:[=?].*)?)$`)
+
+const readManaged = (): string | undefined => readHash(PLACE)
 
 /** The query string of the address, without `?` and members. */
 export const search = signal(read())
@@ -70,7 +75,7 @@ export const search = signal(read())
 /** The id of the open event. */
 export const openId = signal(readOpen())
 
-/** What is open to be managed: `subscriptions`, or `channels=<id>`. Never set together with `openId`. */
+/** What is open beside the list in place of an event: `subscriptions`, `channels=<id>`, `history?source=<path>`. */
 export const managed = signal(readManaged())
 
 interface Read {
@@ -100,7 +105,9 @@ export const fault = computed(() => parsed.value.fault)
 
 function write(replace: boolean): void {
   const open =
-    openId.value === undefined ? managed.value : `event=${encodeURIComponent(openId.value)}`
+    openId.value === undefined
+      ? managed.value && encodeURI(managed.value)
+      : `event=${encodeURIComponent(openId.value)}`
   const hash = open === undefined ? '' : `#${open}`
   const address = `${location.pathname}?${withMembers(search.value)}${hash}`
   if (address === `${location.pathname}${location.search}${location.hash}`) return
@@ -136,7 +143,7 @@ export function openEvent(id: string | undefined): void {
   write(replace)
 }
 
-/** Opens what users manage beside the list; `undefined` closes it. */
+/** Opens something beside the list in place of an event; `undefined` closes it. */
 export function openManaged(place: string | undefined): void {
   managed.value = place
   openId.value = undefined

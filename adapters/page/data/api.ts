@@ -94,7 +94,8 @@ export async function checked(response: Response): Promise<Response> {
   throw new ApiError(response.status, body?.errors?.[0])
 }
 
-async function getJson<Body>(path: string, signal?: AbortSignal): Promise<Body> {
+/** The document at a path below that of the feed. Throws `ApiError`. */
+export async function getJson<Body>(path: string, signal?: AbortSignal): Promise<Body> {
   const response = await get(path, signal)
   return (await response.json()) as Body
 }

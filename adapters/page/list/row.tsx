@@ -33,6 +33,8 @@ function Quick({ event, column }: { event: AuditEvent; column: Column }) {
   )
 }
 
+const pick = async (id: string): Promise<void> => (await import('./pick-event.js')).pickEvent(id)
+
 function Type({ type }: { type: string }) {
   const shown = visibleText(type)
   const end = levelOf(type) === 'custom' ? 0 : shown.indexOf(':')
@@ -102,6 +104,13 @@ export function Row({ event, row, isActive, isOpen, quickColumn, isTimeFocused }
         {clock.time}
         <span class="milliseconds">{clock.ms}</span>
         {isTimeFocused && <span class="exact-time">{exactTimeOf(event)}</span>}
+        {quickColumn === 'time' && (
+          <span class="quick">
+            <button type="button" tabIndex={-1} onClick={() => void pick(event.id)}>
+              {texts.list.compare}
+            </button>
+          </span>
+        )}
       </time>
       <span class="level" role="gridcell" tabIndex={-1}>
         <Mark level={markOf(type)} />

@@ -41,7 +41,8 @@ function Side({ pieces, mark, alone }: { pieces: readonly Piece[]; mark: Mark; a
   )
 }
 
-function Row({ path, kind, before, after, cutBytes }: ChangeRow) {
+/** One changed value, before and after. */
+export function ChangedValue({ path, kind, before, after, cutBytes }: ChangeRow) {
   const isAlone = !before || !after
   return (
     <div>
@@ -56,13 +57,20 @@ function Row({ path, kind, before, after, cutBytes }: ChangeRow) {
   )
 }
 
-function Rows({ changes, cut }: { changes: readonly RecordedChange[]; cut: number }) {
+/** Changed values; many are shown on request. `cut` more are not recorded. */
+export function ChangedValues({
+  changes,
+  cut,
+}: {
+  changes: readonly RecordedChange[]
+  cut: number
+}) {
   const [count, show] = useState(STEP)
   const more = changes.length - count
   return (
     <div class="diff">
       {changes.slice(0, count).map((change, i) => (
-        <Row key={i} {...changeRow(change)} />
+        <ChangedValue key={i} {...changeRow(change)} />
       ))}
       {more > 0 && (
         <button type="button" class="link" onClick={() => show(changes.length)}>
@@ -100,7 +108,7 @@ export function Changes({ attributes }: Pick<AuditEvent, 'attributes'>) {
           {visibleText(patchText(changes))}
         </pre>
       ) : (
-        <Rows changes={changes} cut={typeof cut === 'number' ? cut : 0} />
+        <ChangedValues changes={changes} cut={typeof cut === 'number' ? cut : 0} />
       )}
     </section>
   )

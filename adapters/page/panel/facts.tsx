@@ -8,7 +8,9 @@ import { ownValue } from '../data/own-property.js'
 import { isSafePath } from '../data/safe-path.js'
 import { sentences, texts } from '../ui/texts.js'
 import { actorFacts } from './actor-facts.js'
+import { openHistory } from './open-history.js'
 import { isGrowing } from './opened-event.js'
+import { relatedTexts as words } from './related-texts.js'
 import { ValueActions } from './value-actions.js'
 
 const AGO_MS = 15_000
@@ -37,7 +39,10 @@ function Source({ event }: { event: AuditEvent }) {
           </a>
         ) : (
           text
-        )}
+        )}{' '}
+        <button type="button" class="link" onClick={() => openHistory(event)}>
+          {words.history}
+        </button>
       </dd>
     </>
   )

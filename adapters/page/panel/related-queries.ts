@@ -2,7 +2,15 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import { ALL_TIME, apiQuery, type Conjunct, conditionOn, type PageQuery } from '../data/query.js'
 
 /** How events can be related to another event. */
-export type Relation = 'change' | 'source' | 'request' | 'trace' | 'user' | 'time' | 'type'
+export type Relation =
+  | 'change'
+  | 'source'
+  | 'request'
+  | 'trace'
+  | 'session'
+  | 'user'
+  | 'time'
+  | 'type'
 
 export interface RelatedQuery {
   readonly relation: Relation
@@ -38,14 +46,16 @@ function sameId(relation: Relation, name: string, { attributes }: AuditEvent): R
 
 /** The relations of an event, closest first. */
 export function relationsOf(event: AuditEvent): readonly RelatedQuery[] {
-  const { created_at, username, type } = event
+  const { created_at, username, type, source } = event
   const link = sourceLink(event)
+  const resource = link ?? (source === null ? undefined : (['source', source] as const))
   const range = { from: around(created_at, -AROUND_MS), to: around(created_at, AROUND_MS) }
   return [
     ...(link?.[0] === 'change_id' ? [] : sameId('change', 'change_id', event)),
-    ...(link ? [of('source', [conditionOn(link[0], 'eq', [link[1]])])] : []),
+    ...(resource ? [of('source', [conditionOn(resource[0], 'eq', [resource[1]])])] : []),
     ...sameId('request', 'request_id', event),
     ...sameId('trace', 'trace_id', event),
+    ...sameId('session', 'session_id', event),
     username === null
       ? of('time', [], range)
       : of('user', [conditionOn('username', 'eq', [username])], range),

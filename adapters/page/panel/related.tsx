@@ -4,7 +4,7 @@ import { sourceLabelIn } from '../../../src/describing/source-label.js'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { levelOf } from '../../../src/event/level.js'
-import { goTo, openEvent, search } from '../data/address.js'
+import { openEvent, search } from '../data/address.js'
 import { countEvents, listEvents } from '../data/api.js'
 import { formatClock } from '../data/format.js'
 import { Mark, markOf } from '../ui/icon.js'
@@ -13,6 +13,10 @@ import { apiQuery } from '../data/query.js'
 import { sentenceOf, SentenceBody } from '../ui/sentence.js'
 import { shortNumber } from '../ui/count-text.js'
 import { sentences, texts } from '../ui/texts.js'
+import { pickEvent } from '../list/pick-event.js'
+import { historyQueryOf, openHistory } from './open-history.js'
+import { relatedTexts as words } from './related-texts.js'
+import { earlierQuery, goBack, showRelated } from './way-back.js'
 import {
   beforeAndAfter,
   centredOn,
@@ -109,7 +113,7 @@ function Row({ event, related }: { event: AuditEvent; related: RelatedQuery }) {
         <RelatedEvent key={other.id} event={other} isThis={other.id === event.id} />
       ))}
       <li class="related-all">
-        <button type="button" class="link" onClick={() => goTo(related.query)}>
+        <button type="button" class="link" onClick={() => showRelated(related.query)}>
           {texts.panel.inTheList}
         </button>
       </li>
@@ -122,16 +126,34 @@ function nameOf(relation: Relation, event: AuditEvent): string {
   if (relation === 'source')
     return same(sourceLabelIn(sentences, event)?.kind ?? texts.panel.source)
   if (relation === 'user') return aroundUser(visibleText(event.username ?? ''))
+  if (relation === 'session') return words.session
   return texts.panel.relations[relation]
 }
 
-/** Related events: of the same source, change, user or type. */
+/** Leads to the history of the event's resource, and to a comparison with another event. */
+function Ways({ event }: { event: AuditEvent }) {
+  return (
+    <>
+      {historyQueryOf(event) !== undefined && (
+        <button type="button" class="way" onClick={() => openHistory(event)}>
+          {words.history}
+        </button>
+      )}
+      <button type="button" class="way" onClick={() => pickEvent(event.id)}>
+        {words.compare}
+      </button>
+    </>
+  )
+}
+
+/** Related events: of the same source, change, request, trace, session, user or type. */
 export function Related({ event }: { event: AuditEvent }) {
   const relations = relationsOf(event)
   const counts = useCounts(event, relations)
   const chosen = relations.find(({ relation }) => relation === openRelation.value)
   useKeys({
     n: () => (openRelation.value = chosen ? undefined : relations[0]!.relation),
+    h: () => openHistory(event),
   })
   return (
     <section class={chosen ? 'related open' : 'related'} aria-label={texts.panel.related}>
@@ -149,7 +171,13 @@ export function Related({ event }: { event: AuditEvent }) {
             {nameOf(relation, event)} <Total count={counts[relation]} />
           </button>
         ))}
+        <Ways event={event} />
       </div>
+      {earlierQuery.value !== undefined && (
+        <button type="button" class="link way-back" onClick={goBack}>
+          {words.back}
+        </button>
+      )}
       {chosen && <Row key={chosen.relation} event={event} related={chosen} />}
     </section>
   )

@@ -20,6 +20,8 @@ const KEYS = {
     [['Esc'], 'close'],
     [['d'], 'json'],
     [['n'], 'related'],
+    [['h'], 'history'],
+    [['m'], 'compare'],
     [['l'], 'live'],
     [['.'], 'waiting'],
   ],

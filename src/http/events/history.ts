@@ -45,7 +45,8 @@ function revertOf(event: AuditEvent): Revert {
     return { revert: revertPatch(event, { test: true }) }
   } catch (error) {
     if (!(error instanceof AuditLogError) || error.code !== 'NOT_REVERTIBLE') throw error
-    return { revert: null, not_revertible: error.message }
+    // Without the beginning, which all of these messages share.
+    return { revert: null, not_revertible: error.message.replace(/^[^:]*: /, '') }
   }
 }
 

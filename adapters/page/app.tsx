@@ -27,6 +27,7 @@ const ManagementPanel = lazy(
 )
 const HistoryPanel = lazy(async () => (await import('./history/history-panel.js')).HistoryPanel)
 const ComparePanel = lazy(async () => (await import('./compare/compare-panel.js')).ComparePanel)
+const ViewsPanel = lazy(async () => (await import('./views/views-panel.js')).ViewsPanel)
 const Builder = lazy(async () => (await import('./builder/builder.js')).Builder)
 const ExportSheet = lazy(async () => (await import('./export/export-sheet.js')).ExportSheet)
 const Printing = lazy(async () => (await import('./print/printing.js')).Printing)
@@ -54,6 +55,7 @@ function SidePanel() {
   const [view] = (managed.value ?? '').split(/[=?]/)
   if (view === 'history') return <HistoryPanel />
   if (view === 'compare') return <ComparePanel />
+  if (view === 'views') return <ViewsPanel />
   if (view) return <ManagementPanel />
   return openId.value === undefined ? null : <Panel />
 }

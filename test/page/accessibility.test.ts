@@ -1,6 +1,7 @@
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createViews } from '../../src/views/views.js'
 import { openPage } from '../support/browser.js'
 import { type PageHost, serveStory } from '../support/page-host.js'
 import { webhookKind } from '../support/webhook-kind.js'
@@ -21,7 +22,12 @@ beforeAll(async () => {
       kinds: { webhook: webhookKind, note: webhookKind },
     },
     management: { authorize: () => 'all' },
+    views: { authorize: () => true },
   })
+  const views = createViews(host.audit)
+  const saved = { query: '', range: '24h', display: {}, shared: true }
+  await views.create({ ...saved, name: 'All events of a day' }, 'ann')
+  await views.create({ ...saved, name: 'Of bob', query: 'filter[username_eq]=bob' }, 'bob')
   await host.audit.record('error:api:controller:unhandled', { error: 'boom' })
 })
 afterAll(() => host.close())
@@ -123,6 +129,11 @@ const VIEWS: Readonly<Record<string, View>> = {
   'a resource': {
     address: '?resource=%2Fapi%2Fsteps%2F0199f09d-5b1e-7c41-8d20-6a4f3e9b1c77',
     prepare: (page) => page.locator('summary').first().click(),
+  },
+  views: {
+    address: '#views',
+    prepare: (page) =>
+      page.getByRole('complementary', { name: 'Views' }).getByText('shared by bob').waitFor(),
   },
   empty: { address: '?range=24h&filter[username_eq]=nobody', prepare: heading(/^No event/) },
   'bad query': { address: '?filter[username_equals]=ann', prepare: heading(/^The query has/) },

@@ -89,7 +89,7 @@ describe('the copied text', () => {
     const page = await openAt(`range=7d&${ANN}&filter[sorts][]=type desc`)
     const filter = `${ANN}&filter[sorts][]=type desc`
     await shows(page, filter)
-    const url = await copied(page, () => press(page, 'URL'))
+    const url = await copied(page, () => press(page, 'Link'))
     const other = await openPage(url, { user: 'bob' })
     await expect.poll(() => rowIds(other), WAIT).toEqual(await rowIds(page))
     const [from, to] = ['gteq', 'lt'].map((name) =>

@@ -82,14 +82,14 @@ const receivedAt = (path: string): number =>
 describe('the links', () => {
   it('are shown where subscriptions can be managed, as far as the user may', async () => {
     const page = await open('')
-    await button(page, 'Subscribe').waitFor()
+    await button(page, 'Alert me').waitFor()
     await button(page, 'Subscriptions').waitFor()
     const reader = await open('#subscriptions', 'eve')
     await button(panelOf(reader), 'everything').click()
     await headed(reader, 'everything')
     await panelOf(reader).getByText('No parked events.').waitFor()
     expect(await button(reader, 'Subscriptions').count()).toBe(2)
-    for (const name of ['Subscribe', 'Pause', 'Test', 'Replay', 'Delete'])
+    for (const name of ['Alert me', 'Subscribe', 'Pause', 'Test', 'Replay', 'Delete'])
       expect(await button(reader, name).count(), name).toBe(0)
   })
 
@@ -113,10 +113,10 @@ describe('the links', () => {
   })
 })
 
-describe('Subscribe', () => {
+describe('Alert me', () => {
   it('delivers new events of the shown filter to a new channel, and shows its secret once', async () => {
     const page = await open('?range=1h&filter[username_eq]=ann&filter[sorts][]=type+desc')
-    await button(page, 'Subscribe').click()
+    await button(page, 'Alert me').click()
     await headed(page, 'New subscription')
     const form = panelOf(page)
     await form.getByText('user is ann').waitFor()
@@ -150,7 +150,7 @@ describe('Subscribe', () => {
     await host.audit.recordCustom('past')
     await host.audit.recordCustom('past')
     const page = await open('?range=24h&filter[type_eq]=past')
-    await button(page, 'Subscribe').click()
+    await button(page, 'Alert me').click()
     const form = panelOf(page)
     await form.getByLabel('Name', { exact: true }).fill('of-past')
     await form.getByLabel('Channel', { exact: true }).selectOption('search')
@@ -416,7 +416,7 @@ describe('the panel', () => {
   it('fills a phone, without scrolling sideways', async () => {
     const viewport = { width: 360, height: 740 }
     const page = await openPage(`${host.page}?range=24h`, { user: 'ann', viewport })
-    await button(page, 'Subscribe').click()
+    await button(page, 'Alert me').click()
     await headed(page, 'New subscription')
     await panelOf(page).getByLabel('Channel', { exact: true }).selectOption('New channel: note')
     const tooWide = await page.evaluate<number>(

@@ -8,6 +8,8 @@ import {
   basicAuth,
   subscriptionRoutes,
   type SubscriptionRoutesOptions,
+  viewRoutes,
+  type ViewRoutesOptions,
 } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import { workflowEventTypes } from 'daybook/workflow'
@@ -24,6 +26,8 @@ export interface PageHostOptions {
   readonly subscriptions?: SubscriptionsOptions
   /** Without it, users cannot manage subscriptions. */
   readonly management?: SubscriptionRoutesOptions
+  /** Without it, users cannot save views. */
+  readonly views?: ViewRoutesOptions
   /** Middleware before feed and page, after authentication. */
   readonly inside?: readonly Middleware[]
 }
@@ -39,7 +43,7 @@ export interface PageHost {
 /** A service with feed and page; users are `ann`, `bob` and `eve`. */
 export async function servePage(options: PageHostOptions = {}): Promise<PageHost> {
   const { store = memoryStore(), events = [], page, feed, inside = [] } = options
-  const { subscriptions, management } = options
+  const { subscriptions, management, views } = options
   const audit = new AuditLog({
     store,
     types: workflowEventTypes,
@@ -54,6 +58,7 @@ export async function servePage(options: PageHostOptions = {}): Promise<PageHost
   for (const middleware of inside) app.use(middleware)
   app.use(auditRoutes(audit, feed))
   if (management) app.use(subscriptionRoutes(audit, management))
+  if (views) app.use(viewRoutes(audit, views))
   app.use(auditPage(audit, { name: 'acme workflows', ...page }))
   const server = app.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))

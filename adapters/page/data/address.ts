@@ -1,12 +1,12 @@
 import { batch, computed, signal } from '@preact/signals'
-import { managementPaths } from './config.js'
+import { managementPaths, viewsPath } from './config.js'
 import { ALL_TIME, formatPageQuery, type PageQuery, parsePageQuery } from './query.js'
 import { decode, encoded } from './query-tokens.js'
 
 /*
  * The query is stored in the page's address, so Back and Forward restore earlier queries.
  * Beside it are members, which say how the page shows the events.
- * `#event=<id>` names the open event, `#subscriptions` and `#channels` open what users manage,
+ * `#event=<id>` names the open event, `#subscriptions`, `#channels` and `#views` open what users manage,
  * `#history?source=<path>` opens the history of a resource, `#compare=<id>,<id>` two events side by side.
  */
 
@@ -64,7 +64,7 @@ const readHash = (pattern: RegExp): string | undefined => {
 
 const readOpen = (): string | undefined => readHash(/^#event=(.+)$/)
 
-const PLACES = `${managementPaths ? 'subscriptions|channels|' : ''}history|compare`
+const PLACES = `${managementPaths ? 'subscriptions|channels|' : ''}${viewsPath ? 'views|' : ''}history|compare`
 const PLACE = new RegExp(`^#((?:${PLACES})(?:[=?].*)?)$`)
 
 const readManaged = (): string | undefined => readHash(PLACE)
@@ -119,6 +119,14 @@ function write(replace: boolean): void {
 export function goToText(text: string): void {
   batch(() => (search.value = takeMembers(text)))
   write(false)
+}
+
+/** Navigates to a query string with its members; all other members are removed. */
+export function goToAddress(text: string): void {
+  batch(() => {
+    for (const [, member] of all) member.value = undefined
+    goToText(text)
+  })
 }
 
 /** Sets a member of the address; `undefined` removes it. */

@@ -10,6 +10,9 @@ export const hostName = dataset['name'] ?? ''
 export const productName = dataset['title'] ?? ''
 export const logoPath = dataset['logo'] ?? ''
 
+/** The path of the endpoints of named views; `undefined` if the service has none. */
+export const viewsPath = dataset['views'] || undefined
+
 /** The paths of the endpoints that manage subscriptions; `undefined` if the service has none. */
 export const managementPaths =
   dataset['subscriptions'] && dataset['channels']

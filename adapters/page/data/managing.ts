@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
-import { checked, JSON_API } from './api.js'
 import { managementPaths } from './config.js'
+import { type Document, itemOf, list, type Resource, send, sendForDocument } from './documents.js'
 
 /* Requests to the endpoints that manage subscriptions and notification channels. */
 
@@ -76,44 +76,10 @@ export interface Rights {
   readonly kinds: readonly string[]
 }
 
-interface Resource {
-  readonly type: string
-  readonly id: string
-  readonly attributes: object
-}
-
-interface Document {
-  readonly data?: Resource | readonly Resource[]
-  readonly meta?: { readonly secret?: string }
-}
-
 const RESOURCE_TYPES = { subscriptions: 'subscription', channels: 'notification_channel' } as const
 
 const pathOf = (collection: Collection, ...parts: readonly string[]): string =>
   [managementPaths![collection], ...parts.map(encodeURIComponent)].join('/')
-
-async function send(method: string, path: string, body?: object): Promise<Response> {
-  return checked(
-    await fetch(path, {
-      method,
-      headers: { accept: JSON_API, 'content-type': JSON_API },
-      ...(body && { body: JSON.stringify(body) }),
-    }),
-  )
-}
-
-/** The response as a document. Throws `ApiError`. */
-async function sendForDocument(method: string, path: string, body?: object): Promise<Document> {
-  const response = await send(method, path, body)
-  return (await response.json()) as Document
-}
-
-const itemOf = ({ id, attributes }: Resource): unknown => ({ id, ...attributes })
-
-async function list<Item>(path: string): Promise<readonly Item[]> {
-  const { data } = await sendForDocument('GET', path)
-  return (data as readonly Resource[]).map(itemOf) as readonly Item[]
-}
 
 export const listSubscriptions = (): Promise<readonly Subscription[]> =>
   list(pathOf('subscriptions'))

@@ -12,6 +12,7 @@ import { Chart } from './chart.js'
 import { edges, isZoomed, moveWindow, selection, zoomOut } from './chart-state.js'
 import { Legend } from './legend.js'
 import { SubscribeLinks } from './subscribe-links.js'
+import { ViewButton } from './view-button.js'
 import { NumbersTable } from './numbers-table.js'
 import { rangeLabel, widthText } from './bar-labels.js'
 
@@ -70,6 +71,7 @@ export function OverTime() {
     >
       <div class="over-time-head">
         <h1>{text ?? texts.chart.title}</h1>
+        <ViewButton />
         <SubscribeLinks />
         {counts.value && <span class="range-text">{rangeText()}</span>}
         {isZoomed.value && (

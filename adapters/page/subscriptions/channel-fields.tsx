@@ -1,8 +1,8 @@
 import { type Signal, useSignal } from '@preact/signals'
 import type { Channel } from '../data/managing.js'
 import { ownValue } from '../data/own-property.js'
-import { Field, NAME_PATTERN, TextField } from './fields.js'
-import { InputError } from './running.js'
+import { Field, NAME_PATTERN, TextField } from '../managing/fields.js'
+import { InputError } from '../managing/running.js'
 import { managementTexts as words } from './management-texts.js'
 
 interface ConfigField {

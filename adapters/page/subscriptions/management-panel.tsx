@@ -3,6 +3,7 @@ import { openManaged } from '../data/address.js'
 import { may, rights } from '../data/managing.js'
 import { errorText } from '../list/load-failure.js'
 import { Icon } from '../ui/icon.js'
+import { useFocusReturn } from '../managing/use-focus-return.js'
 import { useEscape } from '../ui/keyboard.js'
 import { copyText } from '../ui/copy-text.js'
 import { Segments } from '../ui/segmented-control.js'
@@ -121,19 +122,6 @@ function LoadFailure() {
         {texts.states.failed.again}
       </button>
     </p>
-  )
-}
-
-/** Closing the panel returns the focus to what opened it. */
-function useFocusReturn(): void {
-  const opener = useRef(document.activeElement)
-  useEffect(
-    () => () => {
-      const { activeElement } = document
-      if (activeElement === null || activeElement === document.body)
-        (opener.current as HTMLElement | null)?.focus()
-    },
-    [],
   )
 }
 

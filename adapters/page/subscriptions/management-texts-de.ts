@@ -73,7 +73,7 @@ export const de = {
     newChannel: (kind: string) => `Neuer Kanal: ${kind}`,
     choose: 'Kanal auswählen',
     filter: 'Filter',
-    filterHint: 'Der Filter der Liste, ohne den Zeitraum.',
+    filterHint: 'Reihenfolge und Zeitraum der Liste entfallen: Eine Benachrichtigung hat keine.',
     useShown: 'Filter der Liste verwenden',
     showEvents: 'Diese Ereignisse anzeigen',
     allEvents: 'Alle Ereignisse',

@@ -75,7 +75,7 @@ const en = {
     newChannel: (kind: string) => `New channel: ${kind}`,
     choose: 'Choose a channel',
     filter: 'Filter',
-    filterHint: 'It is the filter of the list, without the time range.',
+    filterHint: 'The order and the time range of the list are dropped: an alert has none.',
     useShown: 'Use the filter of the list',
     showEvents: 'Show these events',
     allEvents: 'All events',

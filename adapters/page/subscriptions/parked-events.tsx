@@ -5,7 +5,8 @@ import { formatShort } from '../data/format.js'
 import { listParked, may, type Parked, resultOf, type Subscription } from '../data/managing.js'
 import { showNote } from '../ui/notes.js'
 import { type Redriven, managementTexts } from './management-texts.js'
-import { ConfirmButton, ErrorLine, useRunning } from './running.js'
+import { ConfirmButton, ErrorLine } from '../managing/running.js'
+import { useRunning } from './use-running.js'
 
 const words = managementTexts.parked
 

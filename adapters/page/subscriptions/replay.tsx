@@ -5,9 +5,10 @@ import { fromWallClock, toWallClock } from '../data/zoned-time.js'
 import { showNote } from '../ui/notes.js'
 import { texts } from '../ui/texts.js'
 import { chartStart, shortTime } from './chart-start.js'
-import { Choice, invalidField, onSubmit, TextField, useInvalidFocus } from './fields.js'
+import { Choice, invalidField, onSubmit, TextField, useInvalidFocus } from '../managing/fields.js'
 import { managementTexts } from './management-texts.js'
-import { ErrorLine, useRunning } from './running.js'
+import { ErrorLine } from '../managing/running.js'
+import { useRunning } from './use-running.js'
 
 const words = managementTexts.replay
 

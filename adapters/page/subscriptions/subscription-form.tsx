@@ -3,7 +3,9 @@ import { useEffect } from 'preact/hooks'
 import { query } from '../data/address.js'
 import { zone } from '../data/format.js'
 import { may, rights, save, type Subscription } from '../data/managing.js'
+import { openView } from '../data/views.js'
 import { fromWallClock, toWallClock } from '../data/zoned-time.js'
+import { isViewChanged } from '../list/view-state.js'
 import { showNote } from '../ui/notes.js'
 import { texts } from '../ui/texts.js'
 import { channelAttributes, ChannelFields, useChannelDraft } from './channel-fields.js'
@@ -16,12 +18,13 @@ import {
   onSubmit,
   TextField,
   useInvalidFocus,
-} from './fields.js'
+} from '../managing/fields.js'
 import { filterOf, FilterText } from './filter-text.js'
 import { channels } from './loading.js'
 import { managementTexts } from './management-texts.js'
 import { openPlace } from './place.js'
-import { ErrorLine, useRunning } from './running.js'
+import { ErrorLine } from '../managing/running.js'
+import { useRunning } from './use-running.js'
 import { showSecret } from './secrets.js'
 import { kindText } from './state-text.js'
 
@@ -119,10 +122,29 @@ interface SubscriptionFormProps {
   readonly close?: () => void
 }
 
+/** The channel if there is only one, else an empty text. */
+function onlyChannel(): string {
+  const [only, ...others] = channels.value ?? []
+  return only && others.length === 0 ? only.name : ''
+}
+
+/** A name of a subscription for the open view: `denied-approvals`; empty without one, and if the list shows something else. */
+const nameOfView = (): string =>
+  ((!isViewChanged.value && openView.value?.name) || '')
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^a-z0-9_]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 63)
+
 /** The state of the form, and how it is sent. */
 function useForm(present: Subscription | undefined, close: () => void) {
-  const name = useSignal(present?.name ?? '')
+  const name = useSignal(present?.name ?? nameOfView())
   const channel = useSignal(present?.channel ?? '')
+  useEffect(() => {
+    if (channel.value === '') channel.value = onlyChannel()
+  }, [channels.value === undefined])
   const filter = useSignal(present?.filter)
   const whenStuck = useSignal(present?.when_stuck ?? 'park')
   const from = useFrom()

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { resultOf, type TestResult } from '../data/managing.js'
 import { managementTexts as words } from './management-texts.js'
 import type { Tab } from './place.js'
-import type { Running } from './running.js'
+import type { Running } from '../managing/running.js'
 import { faultText } from './state-text.js'
 
 /** The text of a test's result. */

@@ -4,7 +4,6 @@ import { ApiError } from '../data/api.js'
 import { errorText } from '../list/load-failure.js'
 import { useEscape } from '../ui/keyboard.js'
 import { texts } from '../ui/texts.js'
-import { refresh } from './loading.js'
 
 /** Runs requests one at a time, and keeps the error of the last one. */
 export interface Running {
@@ -19,7 +18,8 @@ export interface Running {
 /** An error in what the user entered, with a text for the user. */
 export class InputError extends Error {}
 
-export function useRunning(): Running {
+/** `refresh` loads the lists again. */
+export function useRunningWith(refresh: () => Promise<void>): Running {
   const isBusy = useSignal(false)
   const error = useSignal<Error | undefined>(undefined)
   return {

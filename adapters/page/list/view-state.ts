@@ -1,0 +1,55 @@
+import { batch, computed } from '@preact/signals'
+import { fault, goToAddress, managed, type Member, query } from '../data/address.js'
+import { encoded } from '../data/query-tokens.js'
+import { formatPageQuery, parsePageQuery } from '../data/query.js'
+import { openView, type ShownView, type View } from '../data/views.js'
+import { shownDisplay } from './display.js'
+
+/* What the list shows as a named view, and the inverse. */
+
+const joined = (...parts: readonly string[]): string => parts.filter(Boolean).join('&')
+
+/** Filter, sorts and range of a view as the query string of an address. */
+const searchOf = ({ query: text, range }: ShownView): string =>
+  joined(range === null ? '' : `range=${range}`, text)
+
+/** What is shown now. */
+export function shownView(): ShownView {
+  const pairs = formatPageQuery(query.value).split('&')
+  const range = pairs.find((pair) => pair.startsWith('range='))
+  return {
+    query: pairs.filter((pair) => pair !== range).join('&'),
+    range: range === undefined ? null : range.slice('range='.length),
+    display: shownDisplay(),
+  }
+}
+
+/** Shows what a view shows, and closes the panel. The members of the address that the view does not have are removed. */
+export function showView(view: View): void {
+  const display = Object.entries(view.display).map(([name, text]) => `${name}=${encoded(text)}`)
+  batch(() => {
+    managed.value = undefined
+    goToAddress(joined(searchOf(view), ...display, `view=${view.id}`))
+  })
+}
+
+/** Whether two query strings ask for the same, however they are written. */
+function isSameQuery(one: string, other: string): boolean {
+  try {
+    return formatPageQuery(parsePageQuery(one)) === formatPageQuery(parsePageQuery(other))
+  } catch {
+    return one === other
+  }
+}
+
+/** Whether what is shown differs from the open view. */
+export const isViewChanged = computed(() => {
+  const view = openView.value
+  if (!view) return false
+  if (fault.value) return true
+  const shown = shownView()
+  return (
+    !isSameQuery(searchOf(shown), searchOf(view)) ||
+    Object.entries(view.display).some(([name, text]) => shown.display[name as Member] !== text)
+  )
+})

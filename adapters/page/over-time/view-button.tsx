@@ -1,0 +1,47 @@
+import { useEffect } from 'preact/hooks'
+import { managed, members, openManaged } from '../data/address.js'
+import { loadViews, mayViews, openView, views } from '../data/views.js'
+import { isViewChanged, showView } from '../list/view-state.js'
+import { showNote } from '../ui/notes.js'
+import { texts } from '../ui/texts.js'
+
+/** Whether the page was opened by an address that names nothing but a view. */
+const isBare = (): boolean => {
+  const [entry] = performance.getEntriesByType('navigation')
+  return entry !== undefined && /^\?view=[^&]+$/.test(new URL(entry.name).search)
+}
+
+let isShown = false
+
+/** Loads the views if the address names one, and shows that one if the address has nothing else. */
+function useNamedView(): void {
+  const { value: id } = members.view
+  const mayList = mayViews('list')
+  useEffect(() => {
+    if (id !== undefined && mayList && views.value === undefined) void loadViews()
+  }, [id, mayList])
+  useEffect(() => {
+    if (id === undefined || views.value === undefined || isShown) return
+    isShown = true
+    if (!openView.value) showNote(texts.chart.noView)
+    else if (isBare()) showView(openView.value)
+  }, [id, views.value])
+}
+
+/** The name of the open view, and whether it has changed. Opens the panel of views; empty if the user may not list them. */
+export function ViewButton() {
+  useNamedView()
+  if (!mayViews('list')) return null
+  const isOpen = managed.value === 'views'
+  return (
+    <button
+      type="button"
+      class="link subscribe view-name"
+      aria-expanded={isOpen}
+      onClick={() => openManaged(isOpen ? undefined : 'views')}
+    >
+      {openView.value ? <bdi>{openView.value.name}</bdi> : texts.chart.views}
+      {isViewChanged.value && <small> · {texts.chart.viewChanged}</small>}
+    </button>
+  )
+}

@@ -68,6 +68,23 @@ describe('the demo', () => {
     expect(await panel.getByRole('link').first().getAttribute('href')).toBe('/api/projects/shop')
   })
 
+  it('records how projects change, so that they have a history', async () => {
+    const page = await openPage(`${service.url}/`, { user: 'ann' })
+    await post('/api/projects', { code: 'store', name: 'Store' })
+    const body = JSON.stringify({
+      data: { type: 'project', attributes: { description: 'The store' } },
+    })
+    const headers = { 'content-type': JSON_API }
+    await send(service.url, '/api/projects/store', { method: 'PATCH', headers, body })
+    await sentence(page, /changed 1 field of project Store/).click()
+    await page.getByRole('definition').getByRole('button', { name: 'History' }).click()
+    const state = page.getByRole('region', { name: 'As it is now' })
+    await expect
+      .poll(() => state.locator('dl > div').allTextContents(), WAIT)
+      .toEqual(['codestore', 'nameStore', 'descriptionThe store', 'archivedfalse'])
+    expect(await page.locator('.timeline > li').count()).toBe(2)
+  })
+
   it('shows the output of a fetch from a repository', async ({ skip }) => {
     const temp = tempDir()
     try {

@@ -28,6 +28,34 @@ function projectIn({ documents }: Service, ctx: RouterContext): Project {
   return project
 }
 
+type Attributes = Omit<Project, 'id'>
+
+const withoutId = ({ code, name, description, archived }: Project): Attributes => ({
+  code,
+  name,
+  description,
+  archived,
+})
+
+/** Adds the states before and after to the event of the request, and the operations between them. */
+function describeChange(
+  ctx: RouterContext,
+  project: { readonly before?: Project; readonly after?: Project },
+): void {
+  const before = project.before && withoutId(project.before)
+  const after = project.after && withoutId(project.after)
+  const names = Object.keys((after ?? before)!) as (keyof Attributes)[]
+  const changes = names
+    .filter((name) => before?.[name] !== after?.[name])
+    .map((name) => ({
+      op: before ? (after ? 'replace' : 'remove') : 'add',
+      path: `/${name}`,
+      ...(after && { value: after[name] }),
+      ...(before && { old_value: before[name] }),
+    }))
+  describe(ctx, { changes, ...(before && { before }), ...(after && { after }) })
+}
+
 const describeProject = (ctx: RouterContext, { code, name }: Project): void =>
   describe(ctx, { name, project_path: projectPath(code) })
 
@@ -49,6 +77,7 @@ export function projectRoutes(service: Service): Route[] {
         tx.put('projects', project)
       })
       describeProject(ctx, project)
+      describeChange(ctx, { after: project })
       sendCreated(ctx, 'projects', project)
     }),
 
@@ -57,24 +86,28 @@ export function projectRoutes(service: Service): Route[] {
     patch('/api/projects/:project_code', async (ctx) => {
       describeProject(ctx, projectIn(service, ctx))
       const changes = readChanges(ctx, 'project', CHANGEABLE)
-      const project = await documents.write((tx) => {
-        const changed = { ...projectIn(service, ctx), ...changes }
-        tx.put('projects', changed)
-        return changed
+      const { before, after } = await documents.write((tx) => {
+        const before = projectIn(service, ctx)
+        const after = { ...before, ...changes }
+        tx.put('projects', after)
+        return { before, after }
       })
-      describeProject(ctx, project)
-      sendOne(ctx, 'projects', project)
+      describeProject(ctx, after)
+      describeChange(ctx, { before, after })
+      sendOne(ctx, 'projects', after)
     }),
 
     del('/api/projects/:project_code', async (ctx) => {
       describeProject(ctx, projectIn(service, ctx))
-      await documents.write((tx) => {
+      const before = await documents.write((tx) => {
         const project = projectIn(service, ctx)
         const nodes = `${projectPath(project.code)}/`
         for (const { id, node_path } of documents.all('nodes'))
           if (node_path.startsWith(nodes)) tx.remove('nodes', id)
         tx.remove('projects', project.id)
+        return project
       })
+      describeChange(ctx, { before })
       sendNothing(ctx)
     }),
   ]

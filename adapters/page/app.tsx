@@ -1,6 +1,6 @@
 import { dialog } from './ui/dialog.js'
 import { announcement, note } from './ui/notes.js'
-import { managed, openId } from './data/address.js'
+import { fault, managed, members, openId } from './data/address.js'
 import { QueryLine } from './bar/query-line.js'
 import { TopBar } from './bar/top-bar.js'
 import { lazy } from './ui/lazy.js'
@@ -21,6 +21,7 @@ const OverTime = lazy(
 const MobileToolbar = lazy(async () => (await import('./bar/mobile-toolbar.js')).MobileToolbar)
 const RangePicker = lazy(async () => (await import('./bar/range-picker.js')).RangePicker)
 const AccessDenied = lazy(async () => (await import('./list/access-denied.js')).AccessDenied)
+const GroupTable = lazy(async () => (await import('./groups/group-table.js')).GroupTable)
 const Panel = lazy(async () => (await import('./panel/panel.js')).Panel)
 const ManagementPanel = lazy(
   async () => (await import('./subscriptions/management-panel.js')).ManagementPanel,
@@ -81,7 +82,7 @@ export function App() {
         <Facets />
         <main>
           <OverTime />
-          <EventList />
+          {fault.value || members.groups.value === undefined ? <EventList /> : <GroupTable />}
         </main>
         <SidePanel />
       </div>

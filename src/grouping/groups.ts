@@ -1,6 +1,7 @@
+import { throwIfAborted } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import { formatTimestamp, type Microseconds, parseTimestamp } from '../event/timestamp.js'
-import { bothOf, type Grouping } from '../filter/ast.js'
+import { bothOf, type Grouping, MAX_LIMIT } from '../filter/ast.js'
 import { type TimeBounds, timeBounds } from '../filter/bounds.js'
 import { compareScalars, firstInOrderOf } from '../filter/order.js'
 import type { Steps } from '../filter/steps.js'
@@ -25,8 +26,8 @@ export interface GroupedLog {
   count(query: CountsQuery, options: WaitOptions): Promise<EventCounts>
 }
 
-// The count that leads the reading gets this part of the time.
-const COUNT_SHARE = 4
+// The first page and the count that leads the reading each get this part of the time.
+const FIRST_SHARE = 4
 /** The parts of the time whose events are counted, so that slices have about the same number of events. */
 const COUNTED_PARTS = 500
 /** With at most so many events, one slice is read from its end to its beginning. */
@@ -79,7 +80,7 @@ async function countFirst(
       facets,
       top,
       attributes: false,
-      within: Math.floor(within / COUNT_SHARE),
+      within: Math.floor(within / FIRST_SHARE),
     },
     options,
   )
@@ -93,6 +94,27 @@ async function countFirst(
   const isOne = found.length === 0 || (isExact && total <= MAX_IN_ONE_SLICE)
   const slices = isOne ? [{ from: range.from, to: range.to + 1 }] : slicesOf(found, range, isExact)
   return { total, isExact, slices, facet: isComplete ? facet : undefined }
+}
+
+/** The matching events if they fit in one page; `undefined` if they do not, or if it takes long to find them. */
+async function allOf(
+  { list }: GroupedLog,
+  where: Grouping | undefined,
+  within: number,
+  { signal }: WaitOptions,
+): Promise<readonly AuditEvent[] | undefined> {
+  if (within === 0) return undefined
+  const limit = AbortSignal.timeout(Math.ceil(within / FIRST_SHARE))
+  const either = signal ? AbortSignal.any([signal, limit]) : limit
+  try {
+    const query = { where, sorts: [], limit: MAX_LIMIT }
+    const page = await list(query, { signal: either, lazy: true })
+    return page.truncated ? undefined : page.events
+  } catch (error) {
+    throwIfAborted(signal)
+    if (limit.aborted) return undefined
+    throw error
+  }
 }
 
 function* addAll(tally: GroupTally, events: readonly AuditEvent[]): Steps<void> {
@@ -208,11 +230,12 @@ export async function groupEvents(
   const bounds = timeBounds(where)
   const span = await visibleSpan(log, visible, options)
   const buckets = query.buckets && timeBuckets(span && rangeOf(bounds, span), query.buckets)
-  const { total, isExact, slices, facet } = span
-    ? await countFirst(log, query, intersection(bounds, span), options)
-    : NOTHING
+  const all = span && (await allOf(log, where, within, options))
+  const { total, isExact, slices, facet } =
+    span && !all ? await countFirst(log, query, intersection(bounds, span), options) : NOTHING
   const tally = createGroupTally(query, buckets?.edges ?? [])
   const time = createTimeSlices()
+  if (all) await time.finish(addAll(tally, all))
   for (const slice of slices) {
     if (tally.slices >= MIN_SLICES && performance.now() - start >= within) break
     for await (const events of pagesOf(log.list, where, slice, options))

@@ -90,6 +90,10 @@ const VIEWS: Readonly<Record<string, View>> = {
   builder: byKey('b', 'Filter builder'),
   export: byKey('e', 'Export'),
   keys: byKey('?', 'Keyboard'),
+  groups: {
+    address: '?range=24h&groups=type,username&numbers=response_status',
+    prepare: (page) => page.getByRole('table', { name: 'Groups' }).waitFor(),
+  },
   report: {
     address: GROUP,
     prepare: async (page) => {

@@ -19,6 +19,8 @@ const DEFAULT_SEARCH = 'range=24h'
 export const members = {
   view: signal<string | undefined>(undefined),
   facets: signal<string | undefined>(undefined),
+  groups: signal<string | undefined>(undefined),
+  numbers: signal<string | undefined>(undefined),
 }
 
 export type Member = keyof typeof members

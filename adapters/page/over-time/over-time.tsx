@@ -13,6 +13,7 @@ import { edges, isZoomed, moveWindow, selection, zoomOut } from './chart-state.j
 import { Legend } from './legend.js'
 import { SubscribeLinks } from './subscribe-links.js'
 import { ViewButton } from './view-button.js'
+import { DisplayLinks } from './display-links.js'
 import { NumbersTable } from './numbers-table.js'
 import { rangeLabel, widthText } from './bar-labels.js'
 
@@ -71,6 +72,7 @@ export function OverTime() {
     >
       <div class="over-time-head">
         <h1>{text ?? texts.chart.title}</h1>
+        <DisplayLinks />
         <ViewButton />
         <SubscribeLinks />
         {counts.value && <span class="range-text">{rangeText()}</span>}

@@ -1,0 +1,7 @@
+import { byLanguage } from '../data/language.js'
+
+/** The texts of how events are displayed. */
+export const displayTexts = byLanguage({
+  en: { groups: 'Group' },
+  de: { groups: 'Gruppieren' },
+})

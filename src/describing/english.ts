@@ -115,7 +115,6 @@ export const english: SentenceLanguage = {
   andMore: 'and more',
   custom: 'custom',
   thing: 'thing',
-  of: ' of ',
   fields: 'field/fields',
   kinds: {},
   verbs,
@@ -123,7 +122,9 @@ export const english: SentenceLanguage = {
   postscript:
     '[{unfinished=true}, left unfinished][ ({suppressed_count} more suppressed[ since {suppressed_since:time}])]',
   onBehalfOf: (user, other) => `${user} on behalf of ${other}`,
-  someOf: (_, words, isPluralOnly) => {
+  ofOwner: (_, words) => `of ${words}`,
+  objectOf: (_, words, { isNamed, isPluralOnly }) => {
+    if (isNamed) return words
     if (isPluralOnly) return `the ${words}`
     return /^(?:[aeio]|un(?!i))/i.test(words) ? `an ${words}` : `a ${words}`
   },

@@ -45,10 +45,28 @@ const verbs: SentenceLanguage['verbs'] = {
   update: ['ändern', 'geändert'],
 }
 
-/** Nouns, with their indefinite article in the accusative. Without an article there is only a plural. */
-const nouns: Readonly<Record<string, readonly [noun: string, article?: string]>> = {
+type Article = 'einen' | 'eine' | 'ein' | 'die'
+
+/** Definite articles in the accusative by the indefinite ones; nouns without a singular only have `die`. */
+const DEFINITE: Readonly<Record<Article, string>> = {
+  einen: 'den',
+  eine: 'die',
+  ein: 'das',
+  die: 'die',
+}
+
+/** Owners in the genitive. */
+const OWNERS: Readonly<Record<string, string>> = {
+  change: 'der Änderung',
+  workflow_run: 'des Workflow-Laufs',
+}
+
+/** Nouns with their article in the accusative, and their accusative if it is another word. */
+const nouns: Readonly<
+  Record<string, readonly [noun: string, article: Article, accusative?: string]>
+> = {
   action: ['Aktion', 'eine'],
-  agent: ['Agent', 'einen'],
+  agent: ['Agent', 'einen', 'Agenten'],
   asset: ['Asset', 'ein'],
   authorisation_policy: ['Berechtigungsrichtlinie', 'eine'],
   authorisation_rule: ['Berechtigungsregel', 'eine'],
@@ -59,7 +77,7 @@ const nouns: Readonly<Record<string, readonly [noun: string, article?: string]>>
   environment: ['Umgebung', 'eine'],
   event: ['Ereignis', 'ein'],
   event_filter: ['Ereignisfilter', 'einen'],
-  event_subscriber: ['Abonnent', 'einen'],
+  event_subscriber: ['Abonnent', 'einen', 'Abonnenten'],
   git_remote: ['Git-Remote', 'ein'],
   group: ['Gruppe', 'eine'],
   image: ['Image', 'ein'],
@@ -72,16 +90,16 @@ const nouns: Readonly<Record<string, readonly [noun: string, article?: string]>>
   policy_assignment: ['Richtlinienzuweisung', 'eine'],
   policy_rule: ['Richtlinienregel', 'eine'],
   project: ['Projekt', 'ein'],
-  properties: ['Eigenschaften'],
+  properties: ['Eigenschaften', 'die'],
   properties_version: ['Version der Eigenschaften', 'eine'],
   rule: ['Regel', 'eine'],
-  scheduled_change: ['geplante Änderung', 'eine'],
-  scheduled_workflow: ['geplanter Workflow', 'einen'],
+  scheduled_change: ['Geplante Änderung', 'eine', 'geplante Änderung'],
+  scheduled_workflow: ['Geplanter Workflow', 'einen', 'geplanten Workflow'],
   secret: ['Secret', 'ein'],
-  settings: ['Einstellungen'],
+  settings: ['Einstellungen', 'die'],
   settings_version: ['Version der Einstellungen', 'eine'],
   site: ['Standort', 'einen'],
-  statistics: ['Statistiken'],
+  statistics: ['Statistiken', 'die'],
   step: ['Schritt', 'einen'],
   subscription: ['Abonnement', 'ein'],
   template: ['Vorlage', 'eine'],
@@ -111,8 +129,6 @@ const families: readonly Family[] = [
     '',
     '| [**{count}** {count:Ereignis fehlt/Ereignisse fehlen}|Ereignisse fehlen] im Protokoll[ seit {first_at:time}]',
   ],
-  ['warn:audit_log:damage', '', `| Beschädigte Daten im Protokoll gefunden${REASON}`],
-  ['warn:audit_log:clock', '', `| Uhrzeit des Protokolls zweifelhaft[: {reason}]`],
   [
     'info:data_cleanup:events',
     '',
@@ -170,7 +186,6 @@ export const german: SentenceLanguage = {
   andMore: 'und weitere',
   custom: 'eigenes',
   thing: 'Objekt',
-  of: ' von ',
   fields: 'Feld/Felder',
   kinds: Object.fromEntries(Object.entries(nouns).map(([kind, [noun]]) => [kind, noun])),
   verbs,
@@ -178,8 +193,10 @@ export const german: SentenceLanguage = {
   postscript:
     '[{unfinished=true}, nicht beendet][ ({suppressed_count} weitere unterdrückt[ seit {suppressed_since:time}])]',
   onBehalfOf: (user, other) => `${user} im Auftrag von ${other}`,
-  someOf: (kind, words) => {
-    const article = Object.hasOwn(nouns, kind) ? nouns[kind]![1] : undefined
-    return article === undefined ? words : `${article} ${words}`
+  ofOwner: (kind, words) => OWNERS[kind] ?? `von ${words}`,
+  objectOf: (kind, words, { isNamed }) => {
+    if (!Object.hasOwn(nouns, kind)) return words
+    const [, article, object = words] = nouns[kind]!
+    return `${isNamed ? DEFINITE[article] : article} ${object}`
   },
 }

@@ -7,6 +7,12 @@ export type Language = (typeof LANGUAGES)[number]
 /** Beginning and end of a type, and the template of its sentence. */
 export type Family = readonly [start: string, end: string, template: string]
 
+/** Whether a name follows, and whether the noun has no singular. */
+export interface ObjectForm {
+  readonly isNamed: boolean
+  readonly isPluralOnly: boolean
+}
+
 /** What `describeEvent` needs of a language: data, and the few rules of its grammar. */
 export interface SentenceLanguage {
   /** The BCP 47 tag: for numbers and plurals, and the key of the sentences of event types in this language. */
@@ -19,8 +25,6 @@ export interface SentenceLanguage {
   readonly custom: string
   /** A resource of unknown kind. */
   readonly thing: string
-  /** Between a resource and the one that contains it: `step 1` `of` `change 2`. */
-  readonly of: string
   /** The noun for the parts of a recorded change: `field/fields`. */
   readonly fields: string
   /** Nouns of kinds of resources, such as `git_remote`. The words of other kinds are those of the type. */
@@ -33,6 +37,8 @@ export interface SentenceLanguage {
   readonly postscript: string
   /** The user of an actor that acts for another one. */
   readonly onBehalfOf: (user: string, other: string) => string
-  /** A resource without a name as an object: `a step`, `the settings`. */
-  readonly someOf: (kind: string, words: string, isPluralOnly: boolean) => string
+  /** A resource as the object of a verb, with its article: `a step`, `the settings`; before its name, `step`. */
+  readonly objectOf: (kind: string, words: string, form: ObjectForm) => string
+  /** Before the name of the resource that contains another one: `of change`. */
+  readonly ofOwner: (kind: string, words: string) => string
 }

@@ -43,19 +43,24 @@ function named(event: AuditEvent, kind: string, { language }: SentenceContext): 
   return name && [...plain(`${nounOf(kindOf(event, kind), language)} `)!, ...name]
 }
 
+function ownerOf(event: AuditEvent, subject: string, { language }: SentenceContext): Parts {
+  const kind = Object.hasOwn(OWNERS, subject) ? OWNERS[subject]! : undefined
+  const name = kind === undefined ? undefined : onlyName(event, kind)
+  return name && [...plain(` ${language.ofOwner(kind!, nounOf(kind!, language))} `)!, ...name]
+}
+
 /** The subject of the event: `step **Deploy** of change **nightly**`, `a step`. */
 const thing: Word = (event, context) => {
   const { language } = context
   const subject = subjectOf(event)
-  const itself = named(event, subject, context)
-  if (!itself) {
-    const kind = kindOf(event, subject)
-    const words = nounOf(kind, language)
-    const isPluralOnly = PLURAL_ONLY_KINDS.has(subject)
-    return plain(context.isVerbFirst ? language.someOf(kind, words, isPluralOnly) : words)
-  }
-  const owner = Object.hasOwn(OWNERS, subject) ? named(event, OWNERS[subject]!, context) : undefined
-  return owner ? [...itself, ...plain(language.of)!, ...owner] : itself
+  const kind = kindOf(event, subject)
+  const name = onlyName(event, subject)
+  const isPluralOnly = PLURAL_ONLY_KINDS.has(subject)
+  const noun = nounOf(kind, language)
+  const form = { isNamed: name !== undefined, isPluralOnly }
+  const words = context.isVerbFirst ? language.objectOf(kind, noun, form) : noun
+  if (!name) return plain(words)
+  return [...plain(`${words} `)!, ...name, ...(ownerOf(event, subject, context) ?? [])]
 }
 
 /** Whether the kind is that of another resource than the event's subject. */

@@ -41,17 +41,24 @@ export const ownEventTypes = {
     description:
       'events are missing: rejected, dropped, or suppressed by a throttle without a later event that carries their count',
     data: ['count', 'first_at', 'last_at', 'losses'],
+    sentences: {
+      de: '| [**{count}** {count:Ereignis fehlt/Ereignisse fehlen}|Ereignisse fehlen] im Protokoll[ seit {first_at:time}]',
+    },
   },
   'warn:audit_log:damage': {
     area: 'Audit log',
     description: 'stored data is damaged: it differs from what was written, and was set aside',
     data: ['count', 'places'],
+    sentences: {
+      de: '| [**{count}** beschädigte {count:Stelle/Stellen}|Beschädigte Daten] im Protokoll gefunden',
+    },
   },
   'warn:audit_log:clock': {
     area: 'Audit log',
     description:
       'the clock jumped ahead by more than 30 days, or differed by that much from the newest event at a start',
     data: ['reason', 'clock_time', 'expected_time'],
+    sentences: { de: '| Uhrzeit des Protokolls zweifelhaft: Abweichung von mehr als 30 Tagen' },
   },
   'info:data_cleanup:events': {
     area: 'Data cleaning',
@@ -83,6 +90,9 @@ export const ownEventTypes = {
       '| filter of [subscription **{subscription}**|a subscription] could not be read[: {@reason}]',
     severity: ERROR,
     ocsf: APPLICATION_ERROR,
+    sentences: {
+      de: '| Filter [des Abonnements **{subscription}**|eines Abonnements] konnte nicht gelesen werden[: {@reason}]',
+    },
   },
   'api:event_subscriber:error': {
     area: 'Subscriptions',
@@ -92,6 +102,9 @@ export const ownEventTypes = {
     sentence: '| [subscription **{subscription}**|subscriber] could not be notified[: {@reason}]',
     severity: ERROR,
     ocsf: APPLICATION_ERROR,
+    sentences: {
+      de: '| [Abonnement **{subscription}**|Abonnent] konnte nicht benachrichtigt werden[: {@reason}]',
+    },
   },
   'api:notification:error': {
     area: 'Subscriptions',
@@ -102,6 +115,9 @@ export const ownEventTypes = {
       '| notification[ of subscription **{subscription}**] could not be delivered[: {@reason}]',
     severity: ERROR,
     ocsf: APPLICATION_ERROR,
+    sentences: {
+      de: '| Benachrichtigung[ des Abonnements **{subscription}**] konnte nicht zugestellt werden[: {@reason}]',
+    },
   },
   'api:event_processor:error': {
     area: 'Subscriptions',
@@ -111,6 +127,9 @@ export const ownEventTypes = {
     sentence: '| event could not be delivered[ to subscription **{subscription}**][: {@reason}]',
     severity: ERROR,
     ocsf: APPLICATION_ERROR,
+    sentences: {
+      de: '| Ereignis konnte[ dem Abonnement **{subscription}**] nicht zugestellt werden[: {@reason}]',
+    },
   },
   'warn:notification_channel:disabled': {
     area: 'Subscriptions',
@@ -119,6 +138,9 @@ export const ownEventTypes = {
     throttle: { period: { hours: 1 }, scope: ['channel'] },
     sentence:
       '| events[ of subscription **{subscription}**] were not delivered, as [channel **{channel}**|its channel] is disabled',
+    sentences: {
+      de: '| Ereignisse[ des Abonnements **{subscription}**] nicht zugestellt, da [der Kanal **{channel}**|der Kanal] deaktiviert ist',
+    },
   },
   'info:email:sent': {
     area: 'Subscriptions',
@@ -126,6 +148,7 @@ export const ownEventTypes = {
     data: EMAIL_KEYS,
     sentence: '| email[ to **{recipients}**] sent[: “{subject}”]',
     ocsf: EMAIL,
+    sentences: { de: '| E-Mail[ an **{recipients}**] gesendet[: “{subject}”]' },
   },
   'error:email:send_failed': {
     area: 'Subscriptions',
@@ -133,13 +156,19 @@ export const ownEventTypes = {
     data: EMAIL_KEYS,
     sentence: '| email[ “{subject}”][ to **{recipients}**] could not be sent[: {@reason}]',
     ocsf: EMAIL,
+    sentences: {
+      de: '| E-Mail[ “{subject}”][ an **{recipients}**] konnte nicht gesendet werden[: {@reason}]',
+    },
   },
   'warn:subscription:gap': {
     area: 'Subscriptions',
     description: 'events were cleaned before they were delivered for a subscription',
     data: ['subscription', 'subscription_id', 'channel', 'from', 'to', 'missed_count', 'exact'],
     sentence:
-      '| {missed_count} events were cleaned before [subscription **{subscription}**|a subscription] delivered them',
+      '| {missed_count} {missed_count:event was/events were} removed before [subscription **{subscription}**|a subscription] delivered them',
+    sentences: {
+      de: '| {missed_count} {missed_count:Ereignis/Ereignisse} gelöscht, bevor [das Abonnement **{subscription}**|ein Abonnement] sie zugestellt hatte',
+    },
   },
   'api:subscriptions:create': {
     area: 'Subscriptions',
@@ -148,6 +177,9 @@ export const ownEventTypes = {
     data: SUBSCRIPTION_KEYS,
     sentence:
       'created subscription **{subscription}**[ to {channel}] | subscription **{subscription}** was created',
+    sentences: {
+      de: 'hat das Abonnement **{subscription}**[ für {channel}] angelegt | Abonnement **{subscription}** angelegt',
+    },
   },
   'api:subscriptions:update': {
     area: 'Subscriptions',
@@ -156,6 +188,9 @@ export const ownEventTypes = {
     data: SUBSCRIPTION_KEYS,
     sentence:
       'changed subscription **{subscription}** | subscription **{subscription}** was changed',
+    sentences: {
+      de: 'hat das Abonnement **{subscription}** geändert | Abonnement **{subscription}** geändert',
+    },
   },
   'api:subscriptions:delete': {
     area: 'Subscriptions',
@@ -164,6 +199,9 @@ export const ownEventTypes = {
     data: SUBSCRIPTION_KEYS,
     sentence:
       'removed subscription **{subscription}** | subscription **{subscription}** was removed',
+    sentences: {
+      de: 'hat das Abonnement **{subscription}** gelöscht | Abonnement **{subscription}** gelöscht',
+    },
   },
   'api:subscriptions:pause': {
     area: 'Subscriptions',
@@ -171,6 +209,9 @@ export const ownEventTypes = {
     description: 'a subscription was paused',
     data: SUBSCRIPTION_KEYS,
     sentence: 'paused subscription **{subscription}** | subscription **{subscription}** was paused',
+    sentences: {
+      de: 'hat das Abonnement **{subscription}** angehalten | Abonnement **{subscription}** angehalten',
+    },
   },
   'api:subscriptions:resume': {
     area: 'Subscriptions',
@@ -179,6 +220,9 @@ export const ownEventTypes = {
     data: SUBSCRIPTION_KEYS,
     sentence:
       'resumed subscription **{subscription}** | subscription **{subscription}** was resumed',
+    sentences: {
+      de: 'hat das Abonnement **{subscription}** fortgesetzt | Abonnement **{subscription}** fortgesetzt',
+    },
   },
   'api:subscriptions:replay': {
     area: 'Subscriptions',
@@ -187,6 +231,9 @@ export const ownEventTypes = {
     data: [...SUBSCRIPTION_KEYS, 'from'],
     sentence:
       'replayed subscription **{subscription}**[ from {from}] | subscription **{subscription}** was replayed',
+    sentences: {
+      de: 'hat Ereignisse des Abonnements **{subscription}**[ ab {from}] erneut zugestellt | Ereignisse des Abonnements **{subscription}** erneut zugestellt',
+    },
   },
   'api:subscriptions:redrive': {
     area: 'Subscriptions',
@@ -195,6 +242,9 @@ export const ownEventTypes = {
     data: [...SUBSCRIPTION_KEYS, 'delivered', 'failed', 'missed'],
     sentence:
       'tried the parked events of subscription **{subscription}** again | parked events of subscription **{subscription}** were tried again',
+    sentences: {
+      de: 'hat die Zustellung zurückgestellter Ereignisse des Abonnements **{subscription}** erneut versucht | Zustellung zurückgestellter Ereignisse des Abonnements **{subscription}** erneut versucht',
+    },
   },
   'api:subscriptions:discard': {
     area: 'Subscriptions',
@@ -202,7 +252,10 @@ export const ownEventTypes = {
     description: 'parked events of a subscription were discarded',
     data: [...SUBSCRIPTION_KEYS, 'count'],
     sentence:
-      'discarded {count} parked events of subscription **{subscription}** | {count} parked events of subscription **{subscription}** were discarded',
+      'discarded {count} parked {count:event/events} of subscription **{subscription}** | {count} parked {count:event/events} of subscription **{subscription}** discarded',
+    sentences: {
+      de: 'hat {count} {count:zurückgestelltes Ereignis/zurückgestellte Ereignisse} des Abonnements **{subscription}** verworfen | {count} {count:zurückgestelltes Ereignis/zurückgestellte Ereignisse} des Abonnements **{subscription}** verworfen',
+    },
   },
   'api:subscriptions:test': {
     area: 'Subscriptions',
@@ -210,6 +263,9 @@ export const ownEventTypes = {
     description: 'the channel of a subscription was tested with an event that is not stored',
     data: [...SUBSCRIPTION_KEYS, ...TEST_KEYS],
     sentence: 'tested subscription **{subscription}** | subscription **{subscription}** was tested',
+    sentences: {
+      de: 'hat das Abonnement **{subscription}** getestet | Abonnement **{subscription}** getestet',
+    },
   },
   'api:notification_channels:create': {
     area: 'Subscriptions',
@@ -217,6 +273,7 @@ export const ownEventTypes = {
     description: 'a channel was created',
     data: CHANNEL_KEYS,
     sentence: 'created channel **{channel}** | channel **{channel}** was created',
+    sentences: { de: 'hat den Kanal **{channel}** angelegt | Kanal **{channel}** angelegt' },
   },
   'api:notification_channels:update': {
     area: 'Subscriptions',
@@ -224,6 +281,7 @@ export const ownEventTypes = {
     description: 'a channel was changed',
     data: CHANNEL_KEYS,
     sentence: 'changed channel **{channel}** | channel **{channel}** was changed',
+    sentences: { de: 'hat den Kanal **{channel}** geändert | Kanal **{channel}** geändert' },
   },
   'api:notification_channels:delete': {
     area: 'Subscriptions',
@@ -231,6 +289,7 @@ export const ownEventTypes = {
     description: 'a channel was removed',
     data: CHANNEL_KEYS,
     sentence: 'removed channel **{channel}** | channel **{channel}** was removed',
+    sentences: { de: 'hat den Kanal **{channel}** gelöscht | Kanal **{channel}** gelöscht' },
   },
   'api:notification_channels:enable': {
     area: 'Subscriptions',
@@ -238,6 +297,7 @@ export const ownEventTypes = {
     description: 'a channel was enabled',
     data: CHANNEL_KEYS,
     sentence: 'enabled channel **{channel}** | channel **{channel}** was enabled',
+    sentences: { de: 'hat den Kanal **{channel}** aktiviert | Kanal **{channel}** aktiviert' },
   },
   'api:notification_channels:disable': {
     area: 'Subscriptions',
@@ -246,6 +306,9 @@ export const ownEventTypes = {
     data: [...CHANNEL_KEYS, 'reason'],
     sentence:
       'disabled channel **{channel}**[: {reason}] | channel **{channel}** was disabled[: {reason}]',
+    sentences: {
+      de: 'hat den Kanal **{channel}** deaktiviert[: {reason}] | Kanal **{channel}** deaktiviert[: {reason}]',
+    },
   },
   'api:notification_channels:rotate_secret': {
     area: 'Subscriptions',
@@ -254,6 +317,9 @@ export const ownEventTypes = {
     data: CHANNEL_KEYS,
     sentence:
       'replaced the secret of channel **{channel}** | secret of channel **{channel}** was replaced',
+    sentences: {
+      de: 'hat den Schlüssel des Kanals **{channel}** ersetzt | Schlüssel des Kanals **{channel}** ersetzt',
+    },
   },
   'api:notification_channels:test': {
     area: 'Subscriptions',
@@ -261,6 +327,7 @@ export const ownEventTypes = {
     description: 'a channel was tested with an event that is not stored',
     data: [...CHANNEL_KEYS, ...TEST_KEYS],
     sentence: 'tested channel **{channel}** | channel **{channel}** was tested',
+    sentences: { de: 'hat den Kanal **{channel}** getestet | Kanal **{channel}** getestet' },
   },
   'api:views:create': {
     area: 'Views',
@@ -268,6 +335,7 @@ export const ownEventTypes = {
     description: 'a view was created',
     data: VIEW_KEYS,
     sentence: 'created view **{view}** | view **{view}** was created',
+    sentences: { de: 'hat die Ansicht **{view}** angelegt | Ansicht **{view}** angelegt' },
   },
   'api:views:update': {
     area: 'Views',
@@ -275,6 +343,7 @@ export const ownEventTypes = {
     description: 'a view was changed, shared or no longer shared',
     data: VIEW_KEYS,
     sentence: 'changed view **{view}** | view **{view}** was changed',
+    sentences: { de: 'hat die Ansicht **{view}** geändert | Ansicht **{view}** geändert' },
   },
   'api:views:destroy': {
     area: 'Views',
@@ -282,12 +351,14 @@ export const ownEventTypes = {
     description: 'a view was deleted',
     data: VIEW_KEYS,
     sentence: 'deleted view **{view}** | view **{view}** was deleted',
+    sentences: { de: 'hat die Ansicht **{view}** gelöscht | Ansicht **{view}** gelöscht' },
   },
   'daybook:test': {
     area: 'Subscriptions',
     description: 'a test of a channel; it is delivered but not stored',
     data: ['channel', 'subscription'],
     sentence: '| test of channel **{channel}**[ for subscription **{subscription}**]',
+    sentences: { de: '| Test des Kanals **{channel}**[ für das Abonnement **{subscription}**]' },
   },
 } as const satisfies Readonly<Record<string, EventTypeDefinition>>
 

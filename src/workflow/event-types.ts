@@ -1,4 +1,6 @@
 import { defineEventTypes } from '../define-event-types.js'
+import type { EventTypes } from '../event/event-types.js'
+import { germanSentences } from './german-sentences.js'
 
 /** Severity numbers of OpenTelemetry, for types whose level does not say that something went wrong. */
 const WARN = 13
@@ -12,19 +14,22 @@ const VAULT = { 'databucket.type': 'Secret vault' } as const
 const APPLICATION_ERROR = { class: 6008, activity: 1 } as const
 const LOG_DELETION = { class: 1008, activity: 2 } as const
 
-/**
- * The system event types of a workflow service, in the areas and the order its interface lists
- * them. The level of each is the first segment of its type. `data` names the attributes that are
- * known; a type without it makes no promise about its attributes. Types with `onlyWhile` are recorded
- * whatever the setting; see `workflowEventTypesFor`.
- */
-export const workflowEventTypes = defineEventTypes({
+const types = {
   // Changes
-  'api:changes:create': { area: 'Changes', description: 'A new change was set up' },
-  'api:changes:start': { area: 'Changes', description: 'A change began to run' },
+  'api:changes:create': {
+    area: 'Changes',
+    description: 'A new change was set up',
+    sentence: 'created {@thing}[ in {@project}] | {@thing} created[ in {@project}]',
+  },
+  'api:changes:start': {
+    area: 'Changes',
+    description: 'A change began to run',
+    sentence: 'started {@thing} | {@thing} started',
+  },
   'api:changes:success': {
     area: 'Changes',
     description: 'A change ended with all of its steps having succeeded',
+    sentence: 'ran {@thing}, which finished | {@thing} finished',
   },
   'api:changes:error': {
     area: 'Changes',
@@ -35,17 +40,28 @@ export const workflowEventTypes = defineEventTypes({
   'api:changes:cancel': {
     area: 'Changes',
     description: 'A change was called off by a cancellation',
+    sentence:
+      'cancelled {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} cancelled[: “{message}”|: “{request_body_message}”]',
   },
-  'api:changes:abort': { area: 'Changes', description: 'A change was cut short by an abort' },
+  'api:changes:abort': {
+    area: 'Changes',
+    description: 'A change was cut short by an abort',
+    sentence:
+      'aborted {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} aborted[: “{message}”|: “{request_body_message}”]',
+  },
   'audit:changes:pause': {
     area: 'Changes',
     description:
       'Someone put a change on hold while it was running, with a reason if one was given',
+    sentence:
+      'paused {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} paused[: “{message}”|: “{request_body_message}”]',
     data: ['message'],
   },
   'audit:changes:resume': {
     area: 'Changes',
     description: 'Someone let a change on hold run on, with a reason if one was given',
+    sentence:
+      'resumed {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} resumed[: “{message}”|: “{request_body_message}”]',
     data: ['message'],
   },
   'api:changes:retry_settings_pruned': {
@@ -65,7 +81,11 @@ export const workflowEventTypes = defineEventTypes({
       'retried {@thing} with the actions of the original[, as those of **{template_version}** were not available] | {@thing} retried with the actions of the original[, as those of **{template_version}** were not available]',
     data: ['action', 'template_version', 'catalog_request_status'],
   },
-  'api:changes:destroy': { area: 'Changes', description: 'A change was removed' },
+  'api:changes:destroy': {
+    area: 'Changes',
+    description: 'A change was removed',
+    sentence: 'deleted {@thing}[ in {@project}] | {@thing} deleted[ in {@project}]',
+  },
   'api:change_listener:error': {
     area: 'Changes',
     description: 'The listener for cancelled changes broke down',
@@ -82,13 +102,33 @@ export const workflowEventTypes = defineEventTypes({
   },
 
   // Steps
-  'api:steps:start': { area: 'Steps', description: 'A step began to run' },
-  'api:steps:approve': { area: 'Steps', description: 'Approval was given to a step' },
-  'api:steps:reject': { area: 'Steps', description: 'Approval was refused to a step' },
-  'api:steps:continue': { area: 'Steps', description: 'A step on hold was released to carry on' },
+  'api:steps:start': {
+    area: 'Steps',
+    description: 'A step began to run',
+    sentence: 'started {@thing} | {@thing} started',
+  },
+  'api:steps:approve': {
+    area: 'Steps',
+    description: 'Approval was given to a step',
+    sentence:
+      'approved {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} approved[: “{message}”|: “{request_body_message}”]',
+  },
+  'api:steps:reject': {
+    area: 'Steps',
+    description: 'Approval was refused to a step',
+    sentence:
+      'rejected {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} rejected[: “{message}”|: “{request_body_message}”]',
+  },
+  'api:steps:continue': {
+    area: 'Steps',
+    description: 'A step on hold was released to carry on',
+    sentence:
+      'continued {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} continued[: “{message}”|: “{request_body_message}”]',
+  },
   'api:steps:success': {
     area: 'Steps',
     description: 'A step succeeded in carrying out its action',
+    sentence: 'ran {@thing}, which finished | {@thing} finished',
   },
   'api:steps:error': {
     area: 'Steps',
@@ -96,8 +136,18 @@ export const workflowEventTypes = defineEventTypes({
     sentence: '| {@thing} could not change its status[: {@reason}]',
     severity: ERROR,
   },
-  'api:steps:cancel': { area: 'Steps', description: 'A step was called off by a cancellation' },
-  'api:steps:abort': { area: 'Steps', description: 'A step was cut short by an abort' },
+  'api:steps:cancel': {
+    area: 'Steps',
+    description: 'A step was called off by a cancellation',
+    sentence:
+      'cancelled {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} cancelled[: “{message}”|: “{request_body_message}”]',
+  },
+  'api:steps:abort': {
+    area: 'Steps',
+    description: 'A step was cut short by an abort',
+    sentence:
+      'aborted {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} aborted[: “{message}”|: “{request_body_message}”]',
+  },
   'error:step:action': {
     area: 'Steps',
     description: 'The action of a step threw an error',
@@ -121,7 +171,7 @@ export const workflowEventTypes = defineEventTypes({
     description:
       'A passing database fault held up a step; it is tried again and ends in `system_error` if ' +
       'that never works',
-    sentence: '| {@thing} was held up by a passing database fault[: {@reason}]',
+    sentence: '| {@thing} was delayed by a temporary database error[: {@reason}]',
     data: ['error', 'backtrace'],
     throttle: { period: { hours: 1 } },
   },
@@ -137,56 +187,74 @@ export const workflowEventTypes = defineEventTypes({
   'audit:steps:approve': {
     area: 'Approvals',
     description: 'Someone gave a step the approval it was waiting for',
+    sentence:
+      'approved {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} approved[: “{message}”|: “{request_body_message}”]',
   },
   'audit:steps:reject': {
     area: 'Approvals',
     description: 'Someone refused a step the approval it was waiting for, which aborts the step',
+    sentence:
+      'rejected {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} rejected[: “{message}”|: “{request_body_message}”]',
   },
   'audit:steps:continue': {
     area: 'Approvals',
     description: 'Someone released a step that was on hold',
+    sentence:
+      'continued {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} continued[: “{message}”|: “{request_body_message}”]',
   },
   'audit:steps:approve:denied': {
     area: 'Approvals',
     description: 'Someone outside the approvers of a step was stopped from approving it',
+    sentence: 'was not allowed to approve {@thing} | {@thing} could not be approved: not allowed',
     severity: WARN,
   },
   'audit:steps:reject:denied': {
     area: 'Approvals',
     description: 'Someone outside the approvers of a step was stopped from rejecting it',
+    sentence: 'was not allowed to reject {@thing} | {@thing} could not be rejected: not allowed',
     severity: WARN,
   },
   'audit:steps:continue:denied': {
     area: 'Approvals',
     description: 'Someone was stopped from continuing a step that only an approval can release',
+    sentence: 'was not allowed to continue {@thing} | {@thing} could not be continued: not allowed',
     severity: WARN,
   },
   'audit:workflow_steps:approve': {
     area: 'Approvals',
     description: 'Someone gave a workflow step the approval it was waiting for',
+    sentence:
+      'approved {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} approved[: “{message}”|: “{request_body_message}”]',
   },
   'audit:workflow_steps:reject': {
     area: 'Approvals',
     description: 'Someone refused a workflow step its pending approval, which aborts the step',
+    sentence:
+      'rejected {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} rejected[: “{message}”|: “{request_body_message}”]',
   },
   'audit:workflow_steps:continue': {
     area: 'Approvals',
     description: 'Someone released a workflow step that was on hold',
+    sentence:
+      'continued {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} continued[: “{message}”|: “{request_body_message}”]',
   },
   'audit:workflow_steps:approve:denied': {
     area: 'Approvals',
     description: 'Someone outside the approvers of a workflow step was stopped from approving it',
+    sentence: 'was not allowed to approve {@thing} | {@thing} could not be approved: not allowed',
     severity: WARN,
   },
   'audit:workflow_steps:reject:denied': {
     area: 'Approvals',
     description: 'Someone outside the approvers of a workflow step was stopped from rejecting it',
+    sentence: 'was not allowed to reject {@thing} | {@thing} could not be rejected: not allowed',
     severity: WARN,
   },
   'audit:workflow_steps:continue:denied': {
     area: 'Approvals',
     description:
       'Someone was stopped from continuing a workflow step that only an approval can release',
+    sentence: 'was not allowed to continue {@thing} | {@thing} could not be continued: not allowed',
     severity: WARN,
   },
   'warn:approval_identity_unresolved': {
@@ -195,7 +263,7 @@ export const workflowEventTypes = defineEventTypes({
       'Loading actions or refreshing LDAP met approvers matching no user or group; their steps ' +
       'stay blocked until fixed',
     sentence:
-      '| [approver **{approver}**[ of {@step}] is|approvers **{approvers}**[ of {@step}] are|an approver[ of {@step}] is] no known user or group',
+      '| [approver **{approver}**[ of {@step}] is|approvers **{approvers}**[ of {@step}] are|an approver[ of {@step}] is] not a known user or group',
     throttle: { period: { hours: 1 } },
   },
   'warn:approval_identity_validation_skipped': {
@@ -204,7 +272,7 @@ export const workflowEventTypes = defineEventTypes({
       'With the LDAP directory out of reach, the names of approvers were let through without a ' +
       'check',
     sentence:
-      '| names of approvers[ of {@step}] went unchecked, as the LDAP directory could not be reached[: {@reason}]',
+      '| names of approvers[ of {@step}] were not checked, as the LDAP directory could not be reached[: {@reason}]',
     throttle: { period: { hours: 1 } },
   },
 
@@ -213,17 +281,29 @@ export const workflowEventTypes = defineEventTypes({
     area: 'Workflows',
     source: '/api/workflows/{workflow_id}',
     description: 'A new workflow was set up',
+    sentence: 'created {@thing} | {@thing} created',
   },
   'api:workflows:update': {
     area: 'Workflows',
     source: '/api/workflows/{workflow_id}',
     description: 'A workflow was altered',
+    sentence:
+      '[changed {@changes} of {@thing}|updated {@thing}][: {@fields}] | [{@changes} of {@thing} changed|{@thing} updated][: {@fields}]',
   },
-  'api:workflow_runs:create': { area: 'Workflows', description: 'A new workflow run was set up' },
-  'api:workflow_runs:start': { area: 'Workflows', description: 'A workflow run got under way' },
+  'api:workflow_runs:create': {
+    area: 'Workflows',
+    description: 'A new workflow run was set up',
+    sentence: 'created {@thing} | {@thing} created',
+  },
+  'api:workflow_runs:start': {
+    area: 'Workflows',
+    description: 'A workflow run got under way',
+    sentence: 'started {@thing} | {@thing} started',
+  },
   'api:workflow_runs:success': {
     area: 'Workflows',
     description: 'A workflow run ended with all of its steps having succeeded',
+    sentence: 'ran {@thing}, which finished | {@thing} finished',
   },
   'api:workflow_runs:error': {
     area: 'Workflows',
@@ -234,38 +314,61 @@ export const workflowEventTypes = defineEventTypes({
   'api:workflow_runs:cancel': {
     area: 'Workflows',
     description: 'A workflow run was called off by a cancellation',
+    sentence:
+      'cancelled {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} cancelled[: “{message}”|: “{request_body_message}”]',
   },
   'api:workflow_runs:abort': {
     area: 'Workflows',
     description: 'A workflow run was cut short by an abort',
+    sentence:
+      'aborted {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} aborted[: “{message}”|: “{request_body_message}”]',
   },
   'audit:workflow_runs:pause': {
     area: 'Workflows',
     description: 'Someone put a workflow run on hold while it ran, with a reason if one was given',
+    sentence:
+      'paused {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} paused[: “{message}”|: “{request_body_message}”]',
     data: ['message'],
   },
   'audit:workflow_runs:resume': {
     area: 'Workflows',
     description: 'Someone let a workflow run on hold go on, with a reason if one was given',
+    sentence:
+      'resumed {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} resumed[: “{message}”|: “{request_body_message}”]',
     data: ['message'],
   },
-  'api:workflow_runs:destroy': { area: 'Workflows', description: 'A workflow run was removed' },
-  'api:workflow_steps:start': { area: 'Workflows', description: 'A workflow step began to run' },
+  'api:workflow_runs:destroy': {
+    area: 'Workflows',
+    description: 'A workflow run was removed',
+    sentence: 'deleted {@thing} | {@thing} deleted',
+  },
+  'api:workflow_steps:start': {
+    area: 'Workflows',
+    description: 'A workflow step began to run',
+    sentence: 'started {@thing} | {@thing} started',
+  },
   'api:workflow_steps:approve': {
     area: 'Workflows',
     description: 'Approval was given to a workflow step',
+    sentence:
+      'approved {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} approved[: “{message}”|: “{request_body_message}”]',
   },
   'api:workflow_steps:reject': {
     area: 'Workflows',
     description: 'Approval was refused to a workflow step',
+    sentence:
+      'rejected {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} rejected[: “{message}”|: “{request_body_message}”]',
   },
   'api:workflow_steps:continue': {
     area: 'Workflows',
     description: 'A workflow step on hold was released to carry on',
+    sentence:
+      'continued {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} continued[: “{message}”|: “{request_body_message}”]',
   },
   'api:workflow_steps:success': {
     area: 'Workflows',
     description: 'A workflow step ended in success',
+    sentence: 'ran {@thing}, which finished | {@thing} finished',
   },
   'api:workflow_steps:error': {
     area: 'Workflows',
@@ -276,10 +379,14 @@ export const workflowEventTypes = defineEventTypes({
   'api:workflow_steps:cancel': {
     area: 'Workflows',
     description: 'A workflow step was called off by a cancellation',
+    sentence:
+      'cancelled {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} cancelled[: “{message}”|: “{request_body_message}”]',
   },
   'api:workflow_steps:abort': {
     area: 'Workflows',
     description: 'A workflow step was cut short by an abort',
+    sentence:
+      'aborted {@thing}[: “{message}”|: “{request_body_message}”] | {@thing} aborted[: “{message}”|: “{request_body_message}”]',
   },
   'error:workflow_step:fsm_failure': {
     area: 'Workflows',
@@ -298,25 +405,29 @@ export const workflowEventTypes = defineEventTypes({
   'api:scheduled_changes:create': {
     area: 'Scheduled changes and workflows',
     description: 'A change was put on a schedule',
+    sentence: 'created {@thing}[ in {@project}] | {@thing} created[ in {@project}]',
   },
   'api:scheduled_changes:destroy': {
     area: 'Scheduled changes and workflows',
     description: 'A scheduled change was removed',
+    sentence: 'deleted {@thing}[ in {@project}] | {@thing} deleted[ in {@project}]',
   },
   'api:scheduled_workflows:create': {
     area: 'Scheduled changes and workflows',
     source: '/api/scheduled_workflows/{scheduled_workflow_id}',
     description: 'A workflow was put on a schedule',
+    sentence: 'created {@thing} | {@thing} created',
   },
   'api:scheduled_workflows:destroy': {
     area: 'Scheduled changes and workflows',
     source: '/api/scheduled_workflows/{scheduled_workflow_id}',
     description: 'A scheduled workflow was removed',
+    sentence: 'deleted {@thing} | {@thing} deleted',
   },
   'api:scheduled_changes:change_creation:create': {
     area: 'Scheduled changes and workflows',
     description: 'The time set for a scheduled change arrived and work on making the change began',
-    sentence: '| {@thing} came due',
+    sentence: '| {@thing} is due',
   },
   'api:scheduled_changes:change_creation:success': {
     area: 'Scheduled changes and workflows',
@@ -327,7 +438,7 @@ export const workflowEventTypes = defineEventTypes({
     area: 'Scheduled changes and workflows',
     source: '/api/scheduled_workflows/{scheduled_workflow_id}',
     description: 'The time set for a scheduled workflow arrived and work on making the run began',
-    sentence: '| {@thing} came due',
+    sentence: '| {@thing} is due',
   },
   'api:scheduled_workflows:workflow_run_creation:success': {
     area: 'Scheduled changes and workflows',
@@ -377,48 +488,64 @@ export const workflowEventTypes = defineEventTypes({
   'api:projects:create': {
     area: 'Projects, environments, assets, bookmarks',
     description: 'A new project was set up',
+    sentence: 'created {@thing} | {@thing} created',
   },
   'api:projects:update': {
     area: 'Projects, environments, assets, bookmarks',
     description: 'A project was altered',
+    sentence:
+      '[changed {@changes} of {@thing}|updated {@thing}][: {@fields}] | [{@changes} of {@thing} changed|{@thing} updated][: {@fields}]',
   },
   'api:projects:destroy': {
     area: 'Projects, environments, assets, bookmarks',
     description: 'A project was removed',
+    sentence: 'deleted {@thing} | {@thing} deleted',
   },
   'api:nodes:create': {
     area: 'Projects, environments, assets, bookmarks',
     description: 'A new asset, agent or environment was set up',
+    sentence: 'created {@thing}[ in {@project}] | {@thing} created[ in {@project}]',
   },
   'api:nodes:update': {
     area: 'Projects, environments, assets, bookmarks',
     description: 'An asset, agent or environment was altered',
+    sentence:
+      '[changed {@changes} of {@thing}|updated {@thing}][ in {@project}][: {@fields}] | [{@changes} of {@thing} changed|{@thing} updated][ in {@project}][: {@fields}]',
   },
   'api:nodes:destroy': {
     area: 'Projects, environments, assets, bookmarks',
     description: 'An asset, agent or environment was removed',
+    sentence: 'deleted {@thing}[ in {@project}] | {@thing} deleted[ in {@project}]',
   },
   'api:bookmarks:create': {
     area: 'Projects, environments, assets, bookmarks',
     description: 'A new bookmark was added',
+    sentence: 'created {@thing} | {@thing} created',
   },
   'api:bookmarks:update': {
     area: 'Projects, environments, assets, bookmarks',
     description: 'A bookmark was altered',
+    sentence:
+      '[changed {@changes} of {@thing}|updated {@thing}][: {@fields}] | [{@changes} of {@thing} changed|{@thing} updated][: {@fields}]',
   },
   'api:bookmarks:destroy': {
     area: 'Projects, environments, assets, bookmarks',
     description: 'A bookmark was removed',
+    sentence: 'deleted {@thing} | {@thing} deleted',
   },
 
   // Properties and settings
   'api:properties:update': {
     area: 'Properties and settings',
     description: 'New values were given to properties',
+    sentence:
+      '[changed {@changes} of {@thing}|updated {@thing}][ in {@project}][: {@fields}] | [{@changes} of {@thing} changed|{@thing} updated][ in {@project}][: {@fields}]',
   },
   'api:settings:update': {
     area: 'Properties and settings',
     description: 'New values were given to settings',
+    sentence:
+      '[changed {@changes} of {@thing}|updated {@thing}][ in {@project}][: {@fields}] | [{@changes} of {@thing} changed|{@thing} updated][ in {@project}][: {@fields}]',
   },
   'info:maintenance_mode:enabled': {
     area: 'Properties and settings',
@@ -445,14 +572,19 @@ export const workflowEventTypes = defineEventTypes({
   'api:templates:create': {
     area: 'Templates and template versions',
     description: 'A new template was set up',
+    sentence: 'created {@thing} | {@thing} created',
   },
   'api:templates:update': {
     area: 'Templates and template versions',
     description: 'A template was altered',
+    sentence:
+      '[changed {@changes} of {@thing}|updated {@thing}][: {@fields}] | [{@changes} of {@thing} changed|{@thing} updated][: {@fields}]',
   },
   'api:template_versions:update': {
     area: 'Templates and template versions',
     description: 'A version of a template was altered',
+    sentence:
+      '[changed {@changes} of {@thing}|updated {@thing}][: {@fields}] | [{@changes} of {@thing} changed|{@thing} updated][: {@fields}]',
   },
   'api:action_refresh:warn': {
     area: 'Templates and template versions',
@@ -460,7 +592,7 @@ export const workflowEventTypes = defineEventTypes({
       'A changed template version could not renew the actions of an asset, which goes on with ' +
       'its old ones',
     sentence:
-      '| actions of [{@node}|an asset] could not be refreshed, the old ones stay[: {@reason}]',
+      '| actions of [{@node}|an asset] could not be refreshed, the previous ones stay in use[: {@reason}]',
     data: ['error'],
     severity: WARN,
   },
@@ -495,7 +627,7 @@ export const workflowEventTypes = defineEventTypes({
     description:
       'A revision refresh was cancelled or overtaken by a later one, so its outcome was set ' +
       'aside without any failure',
-    sentence: '| refresh of {@thing} overtaken by a newer one or cancelled',
+    sentence: '| refresh of {@thing} superseded by a newer one or cancelled',
   },
   'warn:template_version:float_refresh_failed': {
     area: 'Templates and template versions',
@@ -507,6 +639,7 @@ export const workflowEventTypes = defineEventTypes({
   'error:template_version:fetch': {
     area: 'Templates and template versions',
     description: 'Fetching the Git repository of a template version failed',
+    sentence: 'could not fetch {@thing}[: {@reason}] | {@thing} could not be fetched[: {@reason}]',
     data: ['fetch_output', 'error', 'backtrace'],
   },
   'error:template_version:commit_verification': {
@@ -624,12 +757,14 @@ export const workflowEventTypes = defineEventTypes({
   'error:agent:start': {
     area: 'Agents',
     description: 'Making the container of an agent failed',
+    sentence: 'could not start {@thing}[: {@reason}] | {@thing} could not be started[: {@reason}]',
     data: ['error', 'backtrace'],
     ocsf: LIFECYCLE,
   },
   'error:agent:stop': {
     area: 'Agents',
     description: 'Taking down the container of an agent failed',
+    sentence: 'could not stop {@thing}[: {@reason}] | {@thing} could not be stopped[: {@reason}]',
     data: ['error', 'backtrace'],
     ocsf: LIFECYCLE,
   },
@@ -658,14 +793,17 @@ export const workflowEventTypes = defineEventTypes({
   'info:image_build:started': {
     area: 'Image builds and registry',
     description: 'The build of an image began',
+    sentence: 'started {@thing} | {@thing} started',
   },
   'info:image_build:completed': {
     area: 'Image builds and registry',
     description: 'The build of an image ended in success',
+    sentence: 'ran {@thing}, which finished | {@thing} finished',
   },
   'info:image_build:failed': {
     area: 'Image builds and registry',
     description: 'The build of an image ended in failure',
+    sentence: '| {@thing} failed[: {@reason}]',
     severity: ERROR,
   },
   'warn:image_build:content_key_error': {
@@ -673,7 +811,7 @@ export const workflowEventTypes = defineEventTypes({
     description:
       'No key could be worked out to spot an equivalent image, so a new one was built instead',
     sentence:
-      '| image[ **{name}**] built anew, as it could not be compared with existing ones[: {@reason}]',
+      '| image[ **{name}**] rebuilt, as it could not be compared with existing ones[: {@reason}]',
   },
   'warn:image_build:required_check_error': {
     area: 'Image builds and registry',
@@ -711,9 +849,22 @@ export const workflowEventTypes = defineEventTypes({
   },
 
   // Git remotes
-  'api:git_remotes:create': { area: 'Git remotes', description: 'A new Git remote was set up' },
-  'api:git_remotes:update': { area: 'Git remotes', description: 'A Git remote was altered' },
-  'api:git_remotes:destroy': { area: 'Git remotes', description: 'A Git remote was removed' },
+  'api:git_remotes:create': {
+    area: 'Git remotes',
+    description: 'A new Git remote was set up',
+    sentence: 'created {@thing} | {@thing} created',
+  },
+  'api:git_remotes:update': {
+    area: 'Git remotes',
+    description: 'A Git remote was altered',
+    sentence:
+      '[changed {@changes} of {@thing}|updated {@thing}][: {@fields}] | [{@changes} of {@thing} changed|{@thing} updated][: {@fields}]',
+  },
+  'api:git_remotes:destroy': {
+    area: 'Git remotes',
+    description: 'A Git remote was removed',
+    sentence: 'deleted {@thing} | {@thing} deleted',
+  },
   'api:git_remote_pushes:create': {
     area: 'Git remotes',
     description:
@@ -749,6 +900,7 @@ export const workflowEventTypes = defineEventTypes({
   'error:git_remote:fetch': {
     area: 'Git remotes',
     description: 'A fetch from a Git remote failed',
+    sentence: 'could not fetch {@thing}[: {@reason}] | {@thing} could not be fetched[: {@reason}]',
     data: ['error', 'backtrace'],
   },
   'warn:git_remote:mountable_fetch_failed': {
@@ -788,7 +940,7 @@ export const workflowEventTypes = defineEventTypes({
       'Counts, stalest fetch and fetch times of all active remotes, subject to ' +
       '`git_remote.periodic_fetch_summary.enabled`',
     sentence:
-      '| [**{fetched_count:count}**[ of {total_count:count}] Git {fetched_count:remote/remotes} fetched[, {failing_count:count} failing]|fetches of Git remotes summed up]',
+      '| [**{fetched_count:count}**[ of {total_count:count}] Git {fetched_count:remote/remotes} fetched[, {failing_count:count} failing]|Git remotes fetched]',
     data: [
       'total_count',
       'fetched_count',
@@ -839,36 +991,44 @@ export const workflowEventTypes = defineEventTypes({
     area: 'Authorisation',
     source: '/api/authorisation_policies/{authorisation_policy_id}',
     description: 'A new authorisation policy was set up',
+    sentence: 'created {@thing} | {@thing} created',
     ocsf: POLICY,
   },
   'api:authorisation_policies:update': {
     area: 'Authorisation',
     source: '/api/authorisation_policies/{authorisation_policy_id}',
     description: 'An authorisation policy was altered',
+    sentence:
+      '[changed {@changes} of {@thing}|updated {@thing}][: {@fields}] | [{@changes} of {@thing} changed|{@thing} updated][: {@fields}]',
     ocsf: POLICY,
   },
   'api:authorisation_policies:destroy': {
     area: 'Authorisation',
     source: '/api/authorisation_policies/{authorisation_policy_id}',
     description: 'An authorisation policy was removed',
+    sentence: 'deleted {@thing} | {@thing} deleted',
     ocsf: POLICY,
   },
   'api:authorisation_rules:create': {
     area: 'Authorisation',
     source: '/api/authorisation_rules/{authorisation_rule_id}',
     description: 'A new authorisation rule was set up',
+    sentence: 'created {@thing} | {@thing} created',
     ocsf: POLICY,
   },
   'api:authorisation_rules:update': {
     area: 'Authorisation',
     source: '/api/authorisation_rules/{authorisation_rule_id}',
     description: 'An authorisation rule was altered',
+    sentence:
+      '[changed {@changes} of {@thing}|updated {@thing}][: {@fields}] | [{@changes} of {@thing} changed|{@thing} updated][: {@fields}]',
     ocsf: POLICY,
   },
   'api:authorisation_rules:destroy': {
     area: 'Authorisation',
     source: '/api/authorisation_rules/{authorisation_rule_id}',
     description: 'An authorisation rule was removed',
+    sentence: 'deleted {@thing} | {@thing} deleted',
     ocsf: POLICY,
   },
   'api:policy_assignments:create': {
@@ -943,7 +1103,7 @@ export const workflowEventTypes = defineEventTypes({
   'api:event_filter:error': {
     area: 'Events and notifications',
     description: 'An event filter failed to evaluate, leaving its subscribers without notice',
-    sentence: '| {@thing} could not be evaluated, so nobody was notified[: {@reason}]',
+    sentence: '| {@thing} could not be evaluated, so no subscriber was notified[: {@reason}]',
     severity: ERROR,
     ocsf: APPLICATION_ERROR,
   },
@@ -1009,6 +1169,8 @@ export const workflowEventTypes = defineEventTypes({
   'info:data_cleanup:events': {
     area: 'Data cleaning',
     description: 'A cleaning rule deleted old events',
+    sentence:
+      '| [**{removed_count:count}** {removed_count:event/events}|events][ older than {filters_max_age_days} {filters_max_age_days:day/days}] removed',
     ocsf: LOG_DELETION,
   },
   'info:data_cleanup:jobs': {
@@ -1035,6 +1197,8 @@ export const workflowEventTypes = defineEventTypes({
     description:
       'A cleaning rule renewed the figures the query planner relies on, or left that to a site ' +
       'already at it',
+    sentence:
+      '| query planner statistics [of **{analyzed_tables:count}** {analyzed_tables:table/tables} refreshed|not refreshed: {skipped_reason}|refreshed]',
     data: ['analyzed_tables', 'skipped_reason'],
   },
   'error:data_cleanup:activities': {
@@ -1046,6 +1210,7 @@ export const workflowEventTypes = defineEventTypes({
   'error:data_cleanup:events': {
     area: 'Data cleaning',
     description: 'A cleaning rule failed to delete old events',
+    sentence: '| events could not be removed[: {@reason}]',
     data: ['error', 'backtrace'],
     ocsf: LOG_DELETION,
   },
@@ -1071,6 +1236,7 @@ export const workflowEventTypes = defineEventTypes({
   'error:data_cleanup:statistics': {
     area: 'Data cleaning',
     description: 'A cleaning rule failed to renew the figures the query planner relies on',
+    sentence: '| query planner statistics could not be refreshed[: {@reason}]',
     data: ['error', 'backtrace'],
   },
 
@@ -1101,7 +1267,7 @@ export const workflowEventTypes = defineEventTypes({
   'info:api_autoscaler:shrink': {
     area: 'API autoscaler',
     description: 'The backlog of requests was gone, which led to one API worker fewer',
-    sentence: '| API worker removed, as no requests wait any more',
+    sentence: '| API worker removed, as no requests are waiting',
   },
   'warn:api_autoscaler:grow_blocked_connections': {
     area: 'API autoscaler',
@@ -1163,6 +1329,8 @@ export const workflowEventTypes = defineEventTypes({
   'error:api:controller:unhandled': {
     area: 'Platform and background jobs',
     description: 'An error that nothing had foreseen made an API request fail',
+    sentence:
+      'hit an error[ at **{request_method} {request_path}**][: {@reason}] | [**{request_method} {request_path}**|a request] failed[: {@reason}]',
     data: ['request_method', 'request_path', 'error', 'backtrace'],
   },
   'api:job:error': {
@@ -1182,4 +1350,25 @@ export const workflowEventTypes = defineEventTypes({
     sentence: '| step logs could not be forwarded and went to the database[: {@reason}]',
     data: ['error', 'backtrace'],
   },
-})
+} as const satisfies EventTypes
+
+const german: Readonly<Record<keyof typeof types, string>> = germanSentences
+
+const withGerman = <Types extends EventTypes>(
+  types: Types,
+  sentences: Readonly<Record<keyof Types, string>>,
+): Types => {
+  const translated = Object.entries(types).map(([type, definition]) => [
+    type,
+    { ...definition, sentences: { de: sentences[type]! } },
+  ])
+  return Object.fromEntries(translated) as Types
+}
+
+/**
+ * The system event types of a workflow service, in the areas and the order its interface lists
+ * them. The level of each is the first segment of its type. `data` names the attributes that are
+ * known; a type without it makes no promise about its attributes. Types with `onlyWhile` are recorded
+ * whatever the setting; see `workflowEventTypesFor`. Each has a sentence of its own in English and in German.
+ */
+export const workflowEventTypes = defineEventTypes(withGerman(types, german))

@@ -1,38 +1,88 @@
 import fs from 'node:fs'
-import { describeEvent, type EventTypes, sentenceText } from 'daybook'
+import {
+  defineEventTypes,
+  describeEvent,
+  english,
+  type EventTypes,
+  german,
+  type JsonObject,
+  sentenceText,
+} from 'daybook'
 import { workflowEventTypes as types } from 'daybook/workflow'
 import { describe, expect, it } from 'vitest'
 import { eventOf } from './examples.js'
+import { ownEventTypes } from '../../../src/recording/own-event-types.js'
+import { germanWorkflowSentences } from './german-workflow-sentences.js'
 import { workflowSentences } from './workflow-sentences.js'
 
-describe('the sentences of the workflow catalogue', () => {
-  it.each(workflowSentences)(
-    '%s',
-    (type, attributes, byAnn, byService, bareByAnn, bareByService) => {
-      const sentences = [attributes, {}].flatMap((attributes) =>
-        ['ann', null].map((username) =>
-          sentenceText(describeEvent(eventOf({ type, username, attributes }), { types })),
-        ),
-      )
-      expect(sentences).toEqual([byAnn, byService, bareByAnn, bareByService])
-    },
+/** Words that only one of the languages has. */
+const ENGLISH =
+  /(?<!\p{L})(?:the|of|could|not|and|with|failed|created|updated|deleted|started|finished|is|are|by|from|for|its|project|change|step|be|removed)(?!\p{L})/iu
+const GERMAN =
+  /(?<!\p{L})(?:der|das|und|nicht|wurde|konnte|hat|eine|einen|von|im|mit|ist|nach|auf|für|aus|Änderung|Schritt|Projekt)(?!\p{L})/iu
+
+/** By a user and by the service, then both for an event without attributes. */
+function sentencesOf(type: string, attributes: JsonObject, language = english): string[] {
+  return [attributes, {}].flatMap((attributes) =>
+    ['ann', null].map((username) => {
+      const event = eventOf({ type, username, attributes })
+      return sentenceText(describeEvent(event, { types, language }), language)
+    }),
   )
+}
+
+const textsOf = (value: unknown): string[] =>
+  value !== null && typeof value === 'object'
+    ? Object.values(value).flatMap(textsOf)
+    : [String(value)]
+
+/** The sentence without the values of the event. */
+const wordsOf = (sentence: string, attributes: JsonObject): string =>
+  textsOf(attributes)
+    .toSorted((one, other) => other.length - one.length)
+    .reduce((rest, value) => rest.replaceAll(value, '…'), sentence)
+
+describe('the sentences of the log itself', () => {
+  it('exist in both languages', () => {
+    const definitions: EventTypes = ownEventTypes
+    const untranslated = Object.entries(definitions).filter(
+      ([, { sentence, sentences }]) => sentence !== undefined && sentences?.['de'] === undefined,
+    )
+    expect(untranslated).toEqual([])
+    for (const [type, { sentences }] of Object.entries(definitions)) {
+      const words = (sentences?.['de'] ?? '').replaceAll(/\{[^{}/]*\}/g, '')
+      expect(words, type).not.toMatch(ENGLISH)
+      expect(() => defineEventTypes({ [type]: definitions[type]! })).not.toThrow()
+    }
+  })
+})
+
+describe('the sentences of the workflow catalogue', () => {
+  it.each(workflowSentences)('%s', (type, attributes, ...expected) => {
+    expect(sentencesOf(type, attributes)).toEqual(expected)
+    expect(sentencesOf(type, attributes, german)).toEqual(germanWorkflowSentences[type])
+  })
+
+  it.each(workflowSentences)('%s has no words of another language', (type, attributes) => {
+    for (const sentence of sentencesOf(type, attributes))
+      expect(wordsOf(sentence, attributes)).not.toMatch(GERMAN)
+    for (const sentence of sentencesOf(type, attributes, german))
+      expect(wordsOf(sentence, attributes)).not.toMatch(ENGLISH)
+  })
+
+  it('have a template for every type in both languages', () => {
+    const definitions: EventTypes = types
+    const missing = Object.entries(definitions).filter(
+      ([, { sentence, sentences }]) => sentence === undefined || sentences?.['de'] === undefined,
+    )
+    expect(missing).toEqual([])
+    expect(Object.keys(germanWorkflowSentences)).toEqual(Object.keys(types))
+  })
 
   it('exist for every type', () => {
     const fixture = new URL('../../fixtures/event-types.json', import.meta.url)
     const listed = JSON.parse(fs.readFileSync(fixture, 'utf8')) as { type: string }[]
     expect(workflowSentences.map(([type]) => type)).toEqual(listed.map(({ type }) => type))
-  })
-
-  it('differ from the sentence for an unknown type', () => {
-    const definitions: EventTypes = types
-    const unknown = workflowSentences.filter(([type, , , , , bare]) => {
-      const words = type.split(':').slice(1).slice(-2).join(' ').replaceAll('_', ' ')
-      return definitions[type]!.sentence === undefined && [words, `${words} failed`].includes(bare)
-    })
-    // Here a rule makes the same sentence.
-    const same = ['info:image_build:started', 'info:image_build:failed']
-    expect(unknown.map(([type]) => type)).toEqual(same)
   })
 
   it('contain no secret values', () => {

@@ -54,9 +54,9 @@ export const workflowSentences: readonly Row[] = [
   [
     'api:changes:success',
     change,
-    'ann finished change nightly',
+    'ann ran change nightly, which finished',
     'change nightly finished',
-    'ann finished a change',
+    'ann ran a change, which finished',
     'change finished',
   ],
   [
@@ -174,9 +174,9 @@ export const workflowSentences: readonly Row[] = [
   [
     'api:steps:success',
     step,
-    'ann finished step Warm cache of change nightly',
+    'ann ran step Warm cache of change nightly, which finished',
     'step Warm cache of change nightly finished',
-    'ann finished a step',
+    'ann ran a step, which finished',
     'step finished',
   ],
   [
@@ -230,10 +230,10 @@ export const workflowSentences: readonly Row[] = [
   [
     'error:steps:transient_error',
     { ...step, error: 'connection reset' },
-    'ann: step Warm cache of change nightly was held up by a passing database fault: connection reset',
-    'step Warm cache of change nightly was held up by a passing database fault: connection reset',
-    'ann: step was held up by a passing database fault',
-    'step was held up by a passing database fault',
+    'ann: step Warm cache of change nightly was delayed by a temporary database error: connection reset',
+    'step Warm cache of change nightly was delayed by a temporary database error: connection reset',
+    'ann: step was delayed by a temporary database error',
+    'step was delayed by a temporary database error',
   ],
   [
     'api:assign_system_error_job:error',
@@ -342,18 +342,18 @@ export const workflowSentences: readonly Row[] = [
   [
     'warn:approval_identity_unresolved',
     { ...step, approver: 'release-leads' },
-    'ann: approver release-leads of step Warm cache is no known user or group',
-    'approver release-leads of step Warm cache is no known user or group',
-    'ann: an approver is no known user or group',
-    'an approver is no known user or group',
+    'ann: approver release-leads of step Warm cache is not a known user or group',
+    'approver release-leads of step Warm cache is not a known user or group',
+    'ann: an approver is not a known user or group',
+    'an approver is not a known user or group',
   ],
   [
     'warn:approval_identity_validation_skipped',
     { ...step, error: 'connection reset' },
-    'ann: names of approvers of step Warm cache went unchecked, as the LDAP directory could not be reached: connection reset',
-    'names of approvers of step Warm cache went unchecked, as the LDAP directory could not be reached: connection reset',
-    'ann: names of approvers went unchecked, as the LDAP directory could not be reached',
-    'names of approvers went unchecked, as the LDAP directory could not be reached',
+    'ann: names of approvers of step Warm cache were not checked, as the LDAP directory could not be reached: connection reset',
+    'names of approvers of step Warm cache were not checked, as the LDAP directory could not be reached: connection reset',
+    'ann: names of approvers were not checked, as the LDAP directory could not be reached',
+    'names of approvers were not checked, as the LDAP directory could not be reached',
   ],
   [
     'api:workflows:create',
@@ -390,9 +390,9 @@ export const workflowSentences: readonly Row[] = [
   [
     'api:workflow_runs:success',
     run,
-    'ann finished workflow run Reindex',
+    'ann ran workflow run Reindex, which finished',
     'workflow run Reindex finished',
-    'ann finished a workflow run',
+    'ann ran a workflow run, which finished',
     'workflow run finished',
   ],
   [
@@ -478,9 +478,9 @@ export const workflowSentences: readonly Row[] = [
   [
     'api:workflow_steps:success',
     workflowStep,
-    'ann finished workflow step Warm up of workflow run …9c0b7e',
+    'ann ran workflow step Warm up of workflow run …9c0b7e, which finished',
     'workflow step Warm up of workflow run …9c0b7e finished',
-    'ann finished a workflow step',
+    'ann ran a workflow step, which finished',
     'workflow step finished',
   ],
   [
@@ -558,10 +558,10 @@ export const workflowSentences: readonly Row[] = [
   [
     'api:scheduled_changes:change_creation:create',
     schedule,
-    'ann: scheduled change every night came due',
-    'scheduled change every night came due',
-    'ann: scheduled change came due',
-    'scheduled change came due',
+    'ann: scheduled change every night is due',
+    'scheduled change every night is due',
+    'ann: scheduled change is due',
+    'scheduled change is due',
   ],
   [
     'api:scheduled_changes:change_creation:success',
@@ -574,10 +574,10 @@ export const workflowSentences: readonly Row[] = [
   [
     'api:scheduled_workflows:workflow_run_creation:create',
     scheduledWorkflow,
-    'ann: scheduled workflow every Sunday came due',
-    'scheduled workflow every Sunday came due',
-    'ann: scheduled workflow came due',
-    'scheduled workflow came due',
+    'ann: scheduled workflow every Sunday is due',
+    'scheduled workflow every Sunday is due',
+    'ann: scheduled workflow is due',
+    'scheduled workflow is due',
   ],
   [
     'api:scheduled_workflows:workflow_run_creation:success',
@@ -774,10 +774,10 @@ export const workflowSentences: readonly Row[] = [
   [
     'api:action_refresh:warn',
     { ...asset, error: 'connection reset' },
-    'ann: actions of asset Web server could not be refreshed, the old ones stay: connection reset',
-    'actions of asset Web server could not be refreshed, the old ones stay: connection reset',
-    'ann: actions of an asset could not be refreshed, the old ones stay',
-    'actions of an asset could not be refreshed, the old ones stay',
+    'ann: actions of asset Web server could not be refreshed, the previous ones stay in use: connection reset',
+    'actions of asset Web server could not be refreshed, the previous ones stay in use: connection reset',
+    'ann: actions of an asset could not be refreshed, the previous ones stay in use',
+    'actions of an asset could not be refreshed, the previous ones stay in use',
   ],
   [
     'info:template_version:fetch_initialize',
@@ -814,10 +814,10 @@ export const workflowSentences: readonly Row[] = [
   [
     'info:template_version:refresh_superseded',
     version,
-    'ann: refresh of template version main overtaken by a newer one or cancelled',
-    'refresh of template version main overtaken by a newer one or cancelled',
-    'ann: refresh of template version overtaken by a newer one or cancelled',
-    'refresh of template version overtaken by a newer one or cancelled',
+    'ann: refresh of template version main superseded by a newer one or cancelled',
+    'refresh of template version main superseded by a newer one or cancelled',
+    'ann: refresh of template version superseded by a newer one or cancelled',
+    'refresh of template version superseded by a newer one or cancelled',
   ],
   [
     'warn:template_version:float_refresh_failed',
@@ -1014,9 +1014,9 @@ export const workflowSentences: readonly Row[] = [
   [
     'info:image_build:completed',
     image,
-    'ann finished image build web:4.18',
+    'ann ran image build web:4.18, which finished',
     'image build web:4.18 finished',
-    'ann finished an image build',
+    'ann ran an image build, which finished',
     'image build finished',
   ],
   [
@@ -1030,10 +1030,10 @@ export const workflowSentences: readonly Row[] = [
   [
     'warn:image_build:content_key_error',
     { ...image, error: 'connection reset' },
-    'ann: image web:4.18 built anew, as it could not be compared with existing ones: connection reset',
-    'image web:4.18 built anew, as it could not be compared with existing ones: connection reset',
-    'ann: image built anew, as it could not be compared with existing ones',
-    'image built anew, as it could not be compared with existing ones',
+    'ann: image web:4.18 rebuilt, as it could not be compared with existing ones: connection reset',
+    'image web:4.18 rebuilt, as it could not be compared with existing ones: connection reset',
+    'ann: image rebuilt, as it could not be compared with existing ones',
+    'image rebuilt, as it could not be compared with existing ones',
   ],
   [
     'warn:image_build:required_check_error',
@@ -1175,8 +1175,8 @@ export const workflowSentences: readonly Row[] = [
     { ...remote, total_count: 9, fetched_count: 8, failing_count: 1 },
     'ann: 8 of 9 Git remotes fetched, 1 failing',
     '8 of 9 Git remotes fetched, 1 failing',
-    'ann: fetches of Git remotes summed up',
-    'fetches of Git remotes summed up',
+    'ann: Git remotes fetched',
+    'Git remotes fetched',
   ],
   [
     'api:secrets:encrypt',
@@ -1333,10 +1333,10 @@ export const workflowSentences: readonly Row[] = [
   [
     'api:event_filter:error',
     { ...filter, error: 'connection reset' },
-    'ann: event filter failures could not be evaluated, so nobody was notified: connection reset',
-    'event filter failures could not be evaluated, so nobody was notified: connection reset',
-    'ann: event filter could not be evaluated, so nobody was notified',
-    'event filter could not be evaluated, so nobody was notified',
+    'ann: event filter failures could not be evaluated, so no subscriber was notified: connection reset',
+    'event filter failures could not be evaluated, so no subscriber was notified: connection reset',
+    'ann: event filter could not be evaluated, so no subscriber was notified',
+    'event filter could not be evaluated, so no subscriber was notified',
   ],
   [
     'api:event_subscriber:error',
@@ -1513,10 +1513,10 @@ export const workflowSentences: readonly Row[] = [
   [
     'info:api_autoscaler:shrink',
     {},
-    'ann: API worker removed, as no requests wait any more',
-    'API worker removed, as no requests wait any more',
-    'ann: API worker removed, as no requests wait any more',
-    'API worker removed, as no requests wait any more',
+    'ann: API worker removed, as no requests are waiting',
+    'API worker removed, as no requests are waiting',
+    'ann: API worker removed, as no requests are waiting',
+    'API worker removed, as no requests are waiting',
   ],
   [
     'warn:api_autoscaler:grow_blocked_connections',

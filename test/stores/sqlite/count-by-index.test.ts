@@ -101,6 +101,21 @@ describe('counts by segments are those of the memory store', () => {
     expect(untimed(counts)).toEqual(untimed(await memory.count(filter, options)))
   })
 
+  it('for the total, before the facets, however little time there is for these', async () => {
+    const options = { facets: ['n', 'kind', 'step', 'text'] }
+    const whole = await memory.count('', options)
+    let apart = 0
+    for (let within = 10; within < 1000; within += 45) {
+      let now = 0
+      using _now = vi.spyOn(performance, 'now').mockImplementation(() => (now += 1))
+      const { total, levels, exact, facets } = await count('', { ...options, within })
+      if (!exact.total) continue
+      expect({ total, levels }).toEqual({ total: whole.total, levels: whole.levels })
+      if (Object.values(facets).some((facet) => !facet.exact)) apart++
+    }
+    expect(apart).toBeGreaterThan(0)
+  })
+
   it('with late events that are in no segment', async () => {
     await importInBoth(eventsAt(900, 940, 5))
     expect(await expectAgreement()).toBeGreaterThan(20)

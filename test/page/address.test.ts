@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openPage } from '../support/browser.js'
 import { type PageHost, serveStory } from '../support/page-host.js'
-import { copied, rowsOf, WAIT } from './shown.js'
+import { copied, expectShown, rowIds, rowsOf, WAIT } from './shown.js'
 
 /* What the address says beside the query. */
 
@@ -48,6 +48,18 @@ it('reads hostile texts as names', async () => {
   await page.goto(`${host.page}?range=7d&facets=%ff,level,level,__proto__,%3Cb%3E&view=%`)
   await rowsOf(page).first().waitFor()
   await expect.poll(() => facets(page), WAIT).toContain('<b>')
+})
+
+it('is copied without the events that still wait', async () => {
+  const page = await open('range=24h&filter[username_eq]=mira')
+  await page.getByRole('button', { name: 'Live', exact: true }).click()
+  const [shown] = await rowIds(page)
+  await host.audit.record('api:changes:create', { name: 'new' }, { username: 'mira' })
+  await page.getByRole('button', { name: /^Paused\s*\+1$/ }).waitFor()
+  const link = await copied(page, () => page.keyboard.press('y'))
+  const other = await openPage(link, { user: 'bob' })
+  await expect.poll(async () => (await rowIds(other))[0], WAIT).toBe(shown)
+  await expectShown(other, host.audit, new URL(link).search.slice(1))
 })
 
 it('is copied with the facets that the user has chosen', async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { createViews, type Views } from '../../src/views/views.js'
 import { openPage } from '../support/browser.js'
 import { type PageHost, servePage, serveStory } from '../support/page-host.js'
-import { addressed, expectShown, rowIds, rowsOf, WAIT } from './shown.js'
+import { addressed, expectShown, matching, rowIds, rowsOf, WAIT } from './shown.js'
 
 /* Named views on the page. */
 
@@ -175,6 +175,29 @@ describe('rights', () => {
     expect(await panelOf(bob).getByLabel('Share with all readers').count()).toBe(0)
   })
 
+  it('to read events are those of the reader, whoever has shared the view', async () => {
+    const limited = await serveStory({
+      feed: {
+        visible: ({ state }) => (state['username'] === 'eve' ? { username_eq: 'bob' } : 'all'),
+      },
+      views: { authorize: () => true },
+    })
+    onTestFinished(() => limited.close())
+    const query = 'filter[username_in][]=ann&filter[username_in][]=bob'
+    const { id } = await createViews(limited.audit).create(
+      { name: 'Of both', query, range: '7d', display: {}, shared: true },
+      'ann',
+    )
+    const page = await openPage(`${limited.page}?view=${id}`, { user: 'eve' })
+    await button(page, 'Of both').waitFor()
+    const ids = await matching(limited.audit, 'filter[username_eq]=bob')
+    await expect
+      .poll(() => rowIds(page).then((all) => all.slice(0, 5)), WAIT)
+      .toEqual(ids.slice(0, 5))
+    const rows = await page.getByRole('grid').getAttribute('aria-rowcount')
+    expect(Number(rows) - 1).toBe(ids.length)
+  })
+
   it('are none where the service has no views', async () => {
     const without = await servePage()
     onTestFinished(() => without.close())
@@ -200,6 +223,15 @@ describe('an address', () => {
     const page = await open(`?range=1h&filter[username_eq]=ann&view=${id}`)
     await button(page, 'Day · changed').waitFor()
     expect(addressed(page).where?.conditions).toHaveLength(1)
+  })
+
+  it('that says more about the display than the view is a change', async () => {
+    const { id } = await make('Plain', { range: '7d' })
+    const page = await open(`?range=7d&view=${id}&facets=system`)
+    await button(page, 'Plain · changed').click()
+    await button(panelOf(page), 'Show as saved').click()
+    await button(page, 'Plain').waitFor()
+    expect(new URL(page.url()).search).toBe(`?range=7d&view=${id}`)
   })
 
   it('that names a view of another user says so', async () => {

@@ -10,15 +10,21 @@ import { isNewestFirst } from './paging.js'
 /** The first time after an event. */
 const after = (created_at: string): string => formatTimestamp(parseTimestamp(created_at)! + 1)
 
+/** A time that is over, and after all events. The clock of the service may be ahead of this one. */
+function endAfter(now: Date, times: readonly string[]): string {
+  const newest = times.reduce((last, time) => (time > last ? time : last), '')
+  const text = now.toISOString()
+  return newest < text ? text : after(newest)
+}
+
 /** The end of the shown range: no event of the list is later, and those that wait are. */
 function shownEnd(): string {
-  if (!isNewestFirst(shownSorts.value)) return queryTime().toISOString()
   const { events, hasFirst } = loadedWindow.value
-  const [newest] = events
-  if (waitingCount.value > 0 && hasFirst && newest) return after(newest.created_at)
-  const [now, known] = [new Date().toISOString(), newestKnown()]
-  // The clock of the service may be ahead of this one.
-  return known < now ? now : after(known)
+  const times = events.map(({ created_at }) => created_at)
+  if (!isNewestFirst(shownSorts.value)) return endAfter(queryTime(), times)
+  const [newest] = times
+  if (waitingCount.value > 0 && hasFirst && newest !== undefined) return after(newest)
+  return endAfter(new Date(), [newestKnown()])
 }
 
 /** The query with the ends of its range as they are now. */

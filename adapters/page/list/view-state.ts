@@ -1,5 +1,5 @@
-import { batch, computed } from '@preact/signals'
-import { fault, goToAddress, managed, type Member, query } from '../data/address.js'
+import { batch, computed, type Signal } from '@preact/signals'
+import { fault, goToAddress, managed, members, query } from '../data/address.js'
 import { encoded } from '../data/query-tokens.js'
 import { formatPageQuery, parsePageQuery } from '../data/query.js'
 import { openView, type ShownView, type View } from '../data/views.js'
@@ -48,8 +48,11 @@ export const isViewChanged = computed(() => {
   if (!view) return false
   if (fault.value) return true
   const shown = shownView()
-  return (
-    !isSameQuery(searchOf(shown), searchOf(view)) ||
-    Object.entries(view.display).some(([name, text]) => shown.display[name as Member] !== text)
-  )
+  const isOther = ([name, { value }]: [string, Signal<string | undefined>]): boolean => {
+    const text = view.display[name]
+    // A view leaves to the reader what it does not have.
+    return text === undefined ? value !== undefined : shown.display[name] !== text
+  }
+  const { view: _, ...display } = members
+  return !isSameQuery(searchOf(shown), searchOf(view)) || Object.entries(display).some(isOther)
 })

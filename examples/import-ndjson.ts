@@ -25,6 +25,7 @@ import {
   parseTimestamp,
 } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
+import { cloudTrail, type Preset, type PresetEvent, windowsSecurity } from 'daybook/presets'
 import { sqliteStore } from 'daybook/sqlite'
 
 export interface ImportOptions {
@@ -32,6 +33,8 @@ export interface ImportOptions {
   readonly audit: Pick<AuditLog, 'recordCustom'>
   /** Path of a file of JSON lines. Gzip is detected by the content. */
   readonly file: string
+  /** Reads the records of a known log instead of the fields below. A record that is none of its is refused. */
+  readonly preset?: Preset | undefined
   /** Path of the field that holds the event type, such as `eventName` or `winlog.event_id`. */
   readonly type?: string | undefined
   /** Prefix of types that come from a field. @default '' */
@@ -98,11 +101,14 @@ export async function importNdjson(options: ImportOptions): Promise<ImportSummar
     if (problems.length < MAX_PROBLEMS) problems.push({ line: at, reason: printable(reason) })
   }
   const record = async (payload: JsonObject, at: number): Promise<void> => {
-    const { type, data, username } = toEvent(payload, options)
+    const read = toEvent(payload, options)
+    if (!read) return skip('refused', at, `no record of ${options.preset!.name}`)
+    const { type, data, username } = read
     try {
       const event = await audit.recordCustom(type, data, { username })
       counts.recorded++
-      if (options.time !== undefined && !Object.hasOwn(data, 'occurred_at')) counts.undated++
+      const hasTime = options.time !== undefined || options.preset !== undefined
+      if (hasTime && !Object.hasOwn(data, 'occurred_at')) counts.undated++
       if (event && isAltered(event.attributes, data)) counts.altered++
     } catch (error) {
       if (isRefusal(error)) skip('refused', at, error.message)
@@ -223,11 +229,12 @@ function textAt(payload: JsonObject, path: string | undefined): string | undefin
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** The event for a line. */
+/** The event for a line; `undefined` if the line is no record of the preset. */
 function toEvent(
   payload: JsonObject,
-  { type, typePrefix = '', typeLiteral = 'import:record', user, time }: ImportOptions,
-): { type: string; data: JsonObject; username: string | null } {
+  { preset, type, typePrefix = '', typeLiteral = 'import:record', user, time }: ImportOptions,
+): PresetEvent | undefined {
+  if (preset) return preset.eventOf(payload)
   const text = textAt(payload, type)
   return {
     type: text === undefined ? typeLiteral : typePrefix + text,
@@ -292,12 +299,18 @@ function createGate(maxTasks: number): Gate {
   }
 }
 
+const PRESETS: Readonly<Record<string, Preset>> = Object.fromEntries(
+  [cloudTrail, windowsSecurity].map((preset) => [preset.name, preset]),
+)
+
 const USAGE = `Usage: npx tsx examples/import-ndjson.ts <file> --store <store> [options]
 
 Records each line of <file>, newline-delimited JSON, plain or gzip, as a custom event.
 
   --store <store>        the log: sqlite:<file>, which is created if it does not exist, or
                          postgres://<user>:<password>@<host>:<port>/<database>
+  --preset <name>        the log that the file is from: ${Object.keys(PRESETS).join(' or ')};
+                         instead of --type, --user and --time
   --type <field>         field of the event type, such as eventName or winlog.event_id
   --type-prefix <text>   prefix of types that come from the field, such as windows:
   --type-literal <text>  the type of lines without that field (default import:record)
@@ -321,6 +334,7 @@ function readCommand(args: readonly string[]): Command | undefined {
     allowPositionals: true,
     options: {
       store: { type: 'string' },
+      preset: { type: 'string' },
       type: { type: 'string' },
       'type-prefix': { type: 'string' },
       'type-literal': { type: 'string' },
@@ -337,6 +351,7 @@ function readCommand(args: readonly string[]): Command | undefined {
   return {
     file,
     openStore: storeOpener(values.store ?? ''),
+    preset: presetOf(values),
     type: values.type,
     typePrefix: values['type-prefix'],
     typeLiteral: values['type-literal'],
@@ -345,6 +360,20 @@ function readCommand(args: readonly string[]): Command | undefined {
     concurrency: wholeNumber('--concurrency', values.concurrency, MAX_CONCURRENCY),
     limit: wholeNumber('--limit', values.limit, Number.MAX_SAFE_INTEGER),
   }
+}
+
+/** The preset of `--preset`, without options that it replaces. */
+function presetOf(
+  values: Readonly<Record<string, string | boolean | undefined>>,
+): Preset | undefined {
+  const { preset: name } = values
+  if (typeof name !== 'string') return undefined
+  const known = Object.keys(PRESETS)
+  if (!known.includes(name)) throw new Error(`--preset must be ${known.join(' or ')}`)
+  const replaced = ['type', 'type-prefix', 'type-literal', 'user', 'time']
+  const both = replaced.find((option) => values[option] !== undefined)
+  if (both !== undefined) throw new Error(`--preset ${name} takes no --${both}`)
+  return PRESETS[name]
 }
 
 function storeOpener(location: string): () => EventStore {

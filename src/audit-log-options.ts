@@ -3,6 +3,7 @@ import type { CleaningOptions } from './cleaning/rule.js'
 import { AuditLogError } from './errors.js'
 import type { AuditEvent } from './event/event.js'
 import type { RandomBytes } from './event/event-id.js'
+import type { CustomTypes } from './event/custom-types.js'
 import type { EventTypes } from './event/event-types.js'
 import type { SlowQuery } from './explaining/slow-queries.js'
 import type { FailurePolicies, FailurePolicy } from './recording/failure-policy.js'
@@ -25,6 +26,8 @@ export interface AuditLogOptions<Types extends EventTypes> {
   readonly readOnly?: boolean
   /** The system event types that `record` takes, from `defineEventTypes`. */
   readonly types: Types
+  /** Labels and sentences of custom events, such as those of other logs: see `daybook/presets`. Throws `INVALID_OPTION` for a wrong one. @default none */
+  readonly customTypes?: CustomTypes | undefined
   /**
    * For tests: `record` rejects data keys that the type does not declare, and invalid link attributes,
    * instead of storing them. Where a type accepts any key, a data key that differs in one letter from a

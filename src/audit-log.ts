@@ -27,10 +27,12 @@ import { fromFirstVisible } from './counting/visible-span.js'
 import { createEmitter, emitSafely, type Handler } from './async/emitter.js'
 import { AuditLogError, untilAborted } from './errors.js'
 import type { AuditEvent } from './event/event.js'
+import type { CustomTypes } from './event/custom-types.js'
 import type { EventData, EventTypes } from './event/event-types.js'
 import { explanationOf, type QueryExplanation } from './explaining/explanation.js'
 import { publishQueries } from './explaining/query-channels.js'
 import { createSlowQueries, readSlowQueryMs, type SlowQueries } from './explaining/slow-queries.js'
+import { readCustomTypes } from './read-custom-types.js'
 import { requireNode } from './store/node-version.js'
 import { createTrace } from './store/trace.js'
 import { readFailurePolicies } from './recording/failure-policy.js'
@@ -84,6 +86,8 @@ const LIVE: SystemCall = { mustBeKnown: true, live: true }
 export class AuditLog<const Types extends EventTypes = EventTypes> {
   /** The registry: the given types and those that the log itself records. */
   readonly types: Types
+  /** What is known of custom events: the option `customTypes`. */
+  readonly customTypes: CustomTypes
   readonly store: EventStore
   /** The cleaning rules. */
   readonly cleaning: Cleaning
@@ -107,6 +111,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     const { journal, strict = false, resolveSource, random } = options
     const store = readStore(options)
     this.types = withOwnTypes(options.types)
+    this.customTypes = readCustomTypes(options.customTypes)
     this.store = store
     this.limits = readLimits(options.limits)
     const waiting = positive(defaultRecorderOptions, options.waiting)

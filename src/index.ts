@@ -75,6 +75,7 @@ export { sentenceText } from './describing/sentence-text.js'
 export type { SourceLabel } from './describing/source-label.js'
 export { visibleText } from './describing/visible-text.js'
 export type { RandomBytes } from './event/event-id.js'
+export type { CustomTypeDefinition, CustomTypes } from './event/custom-types.js'
 export { defineEventTypes } from './define-event-types.js'
 export {
   type EventData,

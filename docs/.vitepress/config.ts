@@ -87,6 +87,7 @@ export default {
             page('Channels', '/guide/channels'),
             page('Other formats', '/guide/formats'),
             page('The audit page', '/guide/audit-page'),
+            page('Embed the page', '/guide/embed'),
           ],
         },
         {

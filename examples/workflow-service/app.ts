@@ -18,6 +18,7 @@ import {
   viewRoutes,
   type ViewsAction,
 } from 'daybook/koa'
+import { cloudTrail, windowsSecurity } from 'daybook/presets'
 import { createAgents } from './agents/agents.js'
 import { startAutoscaler } from './autoscaler/autoscaler.js'
 import { createWorkers } from './autoscaler/workers.js'
@@ -81,6 +82,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const audit: Audit = new AuditLog({
     store: events,
     types: serviceEventTypes,
+    // Describes events that were imported from these logs.
+    customTypes: { ...cloudTrail.customTypes, ...windowsSecurity.customTypes },
     // A misspelt data key or a wrong link fails the tests instead of getting into the log.
     strict: true,
     resolveSource,

@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../event/event.js'
+import type { CustomTypes } from '../event/custom-types.js'
 import type { EventTypes } from '../event/event-types.js'
 import { describeIn } from './describe-in.js'
 import { english } from './english.js'
@@ -9,6 +10,8 @@ import { type SourceLabel, sourceLabelIn } from './source-label.js'
 export interface DescribeOptions {
   /** The registry of event types, `audit.types`. A type may have a `sentence` of its own. */
   readonly types?: EventTypes | undefined
+  /** What is known of custom events, `audit.customTypes`: their labels and sentences. */
+  readonly customTypes?: CustomTypes | undefined
   /**
    * True for an open live event: the sentence then includes its progress. The event itself does not
    * say whether it is open; the changes of a tail do.

@@ -1,4 +1,5 @@
 import type { AuditEvent, JsonValue } from '../event/event.js'
+import { customTypeOf, type CustomTypes } from '../event/custom-types.js'
 import type { EventTypeDefinition, EventTypes } from '../event/event-types.js'
 import { scalarsIn, valuesAt } from './attributes.js'
 import { templateValues } from './template-values.js'
@@ -17,6 +18,7 @@ const MAX_TYPE_LENGTH = 120
 /** How to describe an event, in a language that the caller loads. */
 interface DescribeContext {
   readonly types?: EventTypes | undefined
+  readonly customTypes?: CustomTypes | undefined
   readonly isOpen?: boolean | undefined
   readonly language: SentenceLanguage
 }
@@ -24,7 +26,7 @@ interface DescribeContext {
 /** As `describeEvent`. Imports no language, so that the page loads only that of its reader. */
 export function describeIn(event: AuditEvent, context: DescribeContext): Sentence {
   const who = whoOf(event, context.language)
-  const rest = event.system ? systemRest(event, who, context) : customRest(event, context.language)
+  const rest = event.system ? systemRest(event, who, context) : customRest(event, who, context)
   return { who, ...rest }
 }
 
@@ -42,7 +44,7 @@ function whoOf(
 
 /** The template of the type in the language, else the one that has no language. */
 function ownTemplate(
-  { sentence, sentences = {} }: EventTypeDefinition,
+  { sentence, sentences = {} }: Pick<EventTypeDefinition, 'sentence' | 'sentences'>,
   { tag }: SentenceLanguage,
 ): string | undefined {
   return Object.hasOwn(sentences, tag) ? sentences[tag] : sentence
@@ -123,14 +125,30 @@ const MAX_SHORT_VALUES = 2
 /** Names of links and other ids, which mean little to readers, and of what is known of the actor. */
 const UNTELLING = /_(?:id|path)$|^(?:actor_kind|on_behalf_of|remote_address)$/
 
-/** Users can give custom events any type, even one of the service's, so the sentence shows it as it is. */
-function customRest({ type, attributes }: AuditEvent, language: SentenceLanguage): Rest {
+/**
+ * Users can give custom events any type, even one of the service's. So the sentence begins with a tag, and shows the type as it is
+ * unless the host has registered a template for it.
+ */
+function customRest(event: AuditEvent, who: string | null, context: DescribeContext): Rest {
+  const { customTypes = {}, language } = context
+  const definition = customTypeOf(customTypes, event.type)
+  const template = definition && ownTemplate(definition, language)
+  const own = template === undefined ? undefined : fillTemplate(template, event, who, context)
+  const { what, isVerbFirst } = own ?? typeRest(event, language)
+  return {
+    what: [{ kind: 'tag', text: definition?.label ?? language.custom }, ...what],
+    isVerbFirst,
+  }
+}
+
+/** The type as it is, and the name or the first short values. */
+function typeRest({ type, attributes }: AuditEvent, language: SentenceLanguage): Rest {
   const name = listText(scalarsIn(valuesAt(attributes, 'name')), language)
   const values = name === '' ? shortValues(attributes, language) : [name]
   const names = values.map((text): SentencePart => ({ kind: 'name', text }))
   const listed = names.flatMap((part) => [...plain(', ')!, part]).slice(1)
   const what = [typePart(type, language), ...(listed.length > 0 ? plain(': ')! : []), ...listed]
-  return { what: [{ kind: 'tag', text: language.custom }, ...joinTexts(what)], isVerbFirst: false }
+  return { what: joinTexts(what), isVerbFirst: false }
 }
 
 function shortValues(attributes: AuditEvent['attributes'], language: SentenceLanguage): string[] {

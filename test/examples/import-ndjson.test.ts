@@ -375,6 +375,32 @@ describe('the command', () => {
     await remove()
   })
 
+  it('records a known log by its preset', async () => {
+    const file = write(fixture('security-datasets/aws-cloudtrail.ndjson.gz'))
+    const store = ['--store', `sqlite:${temp.file('audit.db')}`]
+    const { code, stdout, stderr } = await run(file, ...store, '--preset', 'cloudtrail')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^103 events from /)
+    const { total } = await audit.count('filter[type_start]=aws:ec2:&filter[username_eq]=pedro')
+    expect(total).toBe(80)
+  })
+
+  it('skips records that are not of the preset', async () => {
+    const file = write('{"Channel":"Security","EventID":4624}\n{"eventName":"GetObject"}\n')
+    const store = ['--store', `sqlite:${temp.file('audit.db')}`]
+    const { code, stderr } = await run(file, ...store, '--preset', 'windows')
+    expect(code).toBe(2)
+    expect(stderr).toBe('line 2: no record of windows\n')
+  })
+
+  it.each([
+    [['--preset', 'syslog'], '--preset must be cloudtrail or windows'],
+    [['--preset', 'windows', '--type', 'EventID'], '--preset windows takes no --type'],
+  ])('refuses %j', async (args, message) => {
+    const { code, stderr } = await run('log.ndjson', '--store', 'sqlite:none.db', ...args)
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `${message}\n--help shows the usage\n` })
+  })
+
   it('exits with 2 if lines were skipped', async () => {
     const file = write('{}\noops\n'.repeat(11))
     const { code, stdout, stderr } = await run(file, '--store', `sqlite:${temp.file('audit.db')}`)

@@ -1,4 +1,5 @@
-import { signal } from '@preact/signals'
+import { batch, signal } from '@preact/signals'
+import type { CustomTypes } from '../../../src/event/custom-types.js'
 import type { EventTypes } from '../../../src/event/event-types.js'
 import { type Account, readAccount, readTypes } from './api.js'
 
@@ -8,6 +9,9 @@ export const account = signal<Account | undefined>(undefined)
 /** The host's registered event types; empty until loaded, or when loading failed. */
 export const types = signal<EventTypes>({})
 
+/** What the host has registered of custom events. */
+export const customTypes = signal<CustomTypes>({})
+
 /** Loads account and types once. Failures are ignored: the page works without them, and the list reports errors. */
 export function loadAccount(): void {
   readAccount().then(
@@ -15,7 +19,11 @@ export function loadAccount(): void {
     () => undefined,
   )
   readTypes().then(
-    (read) => (types.value = read),
+    (read) =>
+      batch(() => {
+        types.value = read.types
+        customTypes.value = read.customTypes
+      }),
     () => undefined,
   )
 }

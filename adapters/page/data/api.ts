@@ -1,5 +1,6 @@
 import type { EventCounts } from '../../../src/store/counts.js'
 import type { AuditEvent, JsonObject } from '../../../src/event/event.js'
+import type { CustomTypes } from '../../../src/event/custom-types.js'
 import type { EventTypes } from '../../../src/event/event-types.js'
 import { apiPath } from './config.js'
 import { language } from './language.js'
@@ -153,12 +154,18 @@ export async function readAccount(): Promise<Account> {
   return { username: data.id, ...data.attributes }
 }
 
-/** The serializable part of the host's registry of event types. */
-export async function readTypes(): Promise<EventTypes> {
-  const { data } = await getJson<{ data: { id: string; attributes: EventTypes[string] }[] }>(
-    '/types',
-  )
-  return Object.fromEntries(data.map(({ id, attributes }) => [id, attributes]))
+interface TypesDocument {
+  readonly data: readonly { id: string; attributes: EventTypes[string] }[]
+  readonly meta: { readonly custom_types: readonly (CustomTypes[string] & { type: string })[] }
+}
+
+/** The serializable part of the host's registries of event types. */
+export async function readTypes(): Promise<{ types: EventTypes; customTypes: CustomTypes }> {
+  const { data, meta } = await getJson<TypesDocument>('/types')
+  return {
+    types: Object.fromEntries(data.map(({ id, attributes }) => [id, attributes])),
+    customTypes: Object.fromEntries(meta.custom_types.map((known) => [known.type, known])),
+  }
 }
 
 export const streamUrl = (query: string, after: string): string =>

@@ -1,17 +1,15 @@
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { describeIn } from '../../../src/describing/describe-in.js'
 import { sentenceText } from '../../../src/describing/sentence-text.js'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { levelOf } from '../../../src/event/level.js'
-import { types } from '../data/account.js'
 import { openEvent, openId } from '../data/address.js'
 import { copyLink } from '../list/copy-commands.js'
 import { Icon, Mark, markOf } from '../ui/icon.js'
 import { useEscape, useKeys } from '../ui/keyboard.js'
 import { openNext } from '../list/row-focus.js'
-import { sentenceOf, SentenceBody } from '../ui/sentence.js'
+import { describe, sentenceOf, SentenceBody } from '../ui/sentence.js'
 import { sentences, texts } from '../ui/texts.js'
 import { announce } from '../ui/notes.js'
 import { Changes } from './changes.js'
@@ -81,10 +79,7 @@ function Tools({ event }: { event: AuditEvent | undefined }) {
 }
 
 function Heading({ event }: { event: AuditEvent }) {
-  const isOpen = isGrowing.value
-  const sentence = isOpen
-    ? describeIn(event, { language: sentences, types: types.value, isOpen })
-    : sentenceOf(event)
+  const sentence = isGrowing.value ? describe(event, true) : sentenceOf(event)
   return (
     <>
       {sentence.who !== null && sentence.isVerbFirst && (

@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../../../src/event/event.js'
 import { describeIn } from '../../../src/describing/describe-in.js'
 import type { Sentence, SentencePart } from '../../../src/describing/sentence.js'
-import { types } from '../data/account.js'
+import { customTypes, types } from '../data/account.js'
 import { formatShort } from '../data/format.js'
 import { openEvents } from '../data/open-events.js'
 import { sentences } from './texts.js'
@@ -9,17 +9,25 @@ import { sentences } from './texts.js'
 let cache = new WeakMap<AuditEvent, Sentence>()
 let madeWith: unknown
 
+/** The event's sentence, made anew. */
+export const describe = (event: AuditEvent, isOpen: boolean): Sentence =>
+  describeIn(event, {
+    language: sentences,
+    types: types.value,
+    customTypes: customTypes.value,
+    isOpen,
+  })
+
 /** The event's sentence, cached; for an open event it is built each time. */
 export function sentenceOf(event: AuditEvent): Sentence {
   if (madeWith !== types.value) {
     madeWith = types.value
     cache = new WeakMap()
   }
-  if (openEvents.value.has(event.id))
-    return describeIn(event, { language: sentences, types: types.value, isOpen: true })
+  if (openEvents.value.has(event.id)) return describe(event, true)
   const known = cache.get(event)
   if (known) return known
-  const sentence = describeIn(event, { language: sentences, types: types.value })
+  const sentence = describe(event, false)
   cache.set(event, sentence)
   return sentence
 }

@@ -1,11 +1,13 @@
-import { describeEvent } from '../../describing/describe-event.js'
+import { describeEvent, type DescribeOptions } from '../../describing/describe-event.js'
 import { sentenceText } from '../../describing/sentence-text.js'
 import type { AuditEvent, JsonValue } from '../../event/event.js'
-import type { EventTypes } from '../../event/event-types.js'
 import { eventAttributes } from '../../filter/attributes.js'
 import { spend, type Steps } from '../../filter/steps.js'
 import { attributesJson } from '../../store-kit/lazy-event.js'
 import type { Fieldset } from './fieldset.js'
+
+/** What the log knows of event types. */
+export type DescribedTypes = Pick<DescribeOptions, 'types' | 'customTypes'>
 
 /** A column of an export: its heading, and its cell for an event. */
 export interface Column {
@@ -16,14 +18,14 @@ export interface Column {
 }
 
 /** The columns that every export has. */
-const ownColumns = (types: EventTypes): readonly Column[] => [
+const ownColumns = (described: DescribedTypes): readonly Column[] => [
   { name: 'created_at', cell: (event) => event.created_at },
   { name: 'type', cell: (event) => event.type },
   { name: 'username', cell: (event) => event.username ?? '' },
   { name: 'system', cell: (event) => String(event.system) },
   { name: 'source', cell: (event) => event.source ?? '' },
   { name: 'id', cell: (event) => event.id },
-  { name: 'sentence', cell: (event) => sentenceText(describeEvent(event, { types })) },
+  { name: 'sentence', cell: (event) => sentenceText(describeEvent(event, described)) },
 ]
 
 const CHARS_PER_UNIT = 8
@@ -61,8 +63,8 @@ function* attributeInSteps(event: AuditEvent, name: string): Steps<string> {
 }
 
 /** One column per attribute of the fieldset; without a fieldset one column with all attributes as JSON. */
-export function exportColumns(types: EventTypes, fields: Fieldset): readonly Column[] {
-  const own = ownColumns(types)
+export function exportColumns(described: DescribedTypes, fields: Fieldset): readonly Column[] {
+  const own = ownColumns(described)
   if (!fields) return [...own, { name: 'attributes', cell: attributesJson }]
   const ownNames = new Set(own.map(({ name }) => name))
   const others = [...fields].filter((name) => !ownNames.has(name))

@@ -1,9 +1,8 @@
 import type { AuditEvent } from '../../event/event.js'
-import type { EventTypes } from '../../event/event-types.js'
 import { decideWithin } from '../../filter/steps.js'
 import { attributesJson } from '../../store-kit/lazy-event.js'
 import { csvCell, csvRecord } from '../csv.js'
-import { type Column, exportColumns } from './export-columns.js'
+import { type Column, type DescribedTypes, exportColumns } from './export-columns.js'
 import type { Fieldset } from './fieldset.js'
 
 /** A line in pieces; `undefined` where the work can pause. */
@@ -20,7 +19,7 @@ export interface ExportLines {
 interface Format {
   readonly mediaType: string
   readonly contentType: string
-  readonly lines: (types: EventTypes, fields: Fieldset) => ExportLines
+  readonly lines: (described: DescribedTypes, fields: Fieldset) => ExportLines
 }
 
 /** A whole event, in the format of archives and of `importEvents`. */
@@ -49,8 +48,8 @@ export const exportFormats = {
   csv: {
     mediaType: 'text/csv',
     contentType: 'text/csv; charset=utf-8',
-    lines: (types, fields) => {
-      const columns = exportColumns(types, fields)
+    lines: (described, fields) => {
+      const columns = exportColumns(described, fields)
       return {
         head: csvRecord(columns.map(({ name }) => name)),
         line: decideWithin(

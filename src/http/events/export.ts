@@ -82,7 +82,7 @@ export function exportHandler({ audit }: HandlerOptions): EventsHandler {
       body:
         method === 'HEAD'
           ? emptyBody()
-          : exportTexts(pages, lines(audit.types, fields), reportRead, signal),
+          : exportTexts(pages, lines(audit, fields), reportRead, signal),
     }
   }
 }

@@ -17,6 +17,7 @@ export type EndpointAudit = Pick<
   | 'recordCustom'
   | 'limits'
   | 'types'
+  | 'customTypes'
   | 'store'
 >
 

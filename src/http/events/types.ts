@@ -1,4 +1,5 @@
 import { LANGUAGES, type Language } from '../../describing/language.js'
+import type { CustomTypeDefinition } from '../../event/custom-types.js'
 import type { EventTypeDefinition } from '../../event/event-types.js'
 import type { HttpResponse } from '../exchange.js'
 import { preferredLanguage } from '../languages.js'
@@ -25,13 +26,36 @@ function typeResource(type: string, definition: EventTypeDefinition, language: L
   return { type: 'event_type', id: type, attributes }
 }
 
+/** What the host has registered of custom events. */
+function customTypeResource(
+  type: string,
+  definition: CustomTypeDefinition,
+  language: Language,
+): object {
+  const { label, description, sentences = {}, sentence } = definition
+  return {
+    type,
+    label: label ?? null,
+    description: description ?? null,
+    sentence: sentences[language] ?? sentence ?? null,
+  }
+}
+
 /** `GET <path>/types`: the registered event types, with the sentences of the language that the client prefers. */
 export function typesHandler({ audit, path }: HandlerOptions): EventsHandler {
   const documentIn = (language: Language): ReturnType<typeof staticDocumentHandler> =>
     staticDocumentHandler(JSON_API, () => {
       const types = Object.entries(audit.types)
       const data = types.map(([type, definition]) => typeResource(type, definition, language))
-      return JSON.stringify({ jsonapi, data, links: { self: `${path}/types` } })
+      const custom_types = Object.entries(audit.customTypes).map(([type, definition]) =>
+        customTypeResource(type, definition, language),
+      )
+      return JSON.stringify({
+        jsonapi,
+        data,
+        meta: { custom_types },
+        links: { self: `${path}/types` },
+      })
     })
   const documents = new Map(LANGUAGES.map((language) => [language, documentIn(language)]))
   return async (call): Promise<HttpResponse> => {

@@ -60,6 +60,17 @@ const id = { type: 'string', format: 'uuid' } as const
 /** A date-fns `Duration`. */
 const period = { type: ['object', 'null'], additionalProperties: { type: 'number' } } as const
 
+const customType = closedObject({
+  type: {
+    ...text,
+    description:
+      'The type, or the beginning of types before `*`: `aws:ec2:*`. The longest beginning counts.',
+  },
+  label: { ...textOrNull, description: 'The log that the events come from.' },
+  description: textOrNull,
+  sentence: textOrNull,
+})
+
 const eventType = closedObject({
   type: { const: 'event_type' },
   id: { ...text, description: 'The event type.' },
@@ -206,7 +217,15 @@ export function componentSchemas(types: EventTypes, actions: readonly string[]) 
       source: { ...textOrNull, description: 'The path of the related resource.' },
       attributes: { type: 'object' },
     }),
-    EventTypeList: document(listOf(eventType), 'self'),
+    EventTypeList: object(
+      {
+        jsonapi: ref('JsonApi'),
+        data: listOf(eventType),
+        links: links('self'),
+        meta: closedObject({ custom_types: listOf(customType) }),
+      },
+      ['jsonapi', 'data', 'links', 'meta'],
+    ),
     UserDocument: document(user(actions), 'self'),
     ...countsSchemas,
     ...reportSchemas,

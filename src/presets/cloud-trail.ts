@@ -1,0 +1,209 @@
+import type { CustomTypeDefinition } from '../event/custom-types.js'
+import type { JsonObject } from '../event/event.js'
+import { objectIn, type Preset, type PresetEvent, textIn, withFacts } from './preset.js'
+
+/** An action of a service, and the sentences about it without a reason: English, German. */
+type Row = readonly [action: string, en: string, de: string]
+
+/** The place of a request parameter, as a name. */
+const p = (name: string): string => `**{requestParameters_${name}}**`
+
+/** Sentences of the actions that audits ask for most. Others name the action. */
+const ROWS: readonly Row[] = [
+  ['signin:ConsoleLogin', 'signed in to the console', 'meldete sich an der Konsole an'],
+  ['signin:SwitchRole', 'switched roles in the console', 'wechselte in der Konsole die Rolle'],
+  ['sts:AssumeRole', `assumed role ${p('roleArn')}`, `nahm die Rolle ${p('roleArn')} an`],
+  [
+    'sts:GetCallerIdentity',
+    'asked for the identity of the caller',
+    'fragte die eigene Identität ab',
+  ],
+  ['iam:CreateUser', `created user ${p('userName')}`, `legte den Benutzer ${p('userName')} an`],
+  ['iam:DeleteUser', `deleted user ${p('userName')}`, `löschte den Benutzer ${p('userName')}`],
+  [
+    'iam:CreateAccessKey',
+    `created an access key[ for user ${p('userName')}]`,
+    `erzeugte einen Zugriffsschlüssel[ für den Benutzer ${p('userName')}]`,
+  ],
+  [
+    'iam:DeleteAccessKey',
+    `deleted access key ${p('accessKeyId')}[ of user ${p('userName')}]`,
+    `löschte den Zugriffsschlüssel ${p('accessKeyId')}[ des Benutzers ${p('userName')}]`,
+  ],
+  [
+    'iam:CreateLoginProfile',
+    `gave user ${p('userName')} a password`,
+    `gab dem Benutzer ${p('userName')} ein Kennwort`,
+  ],
+  [
+    'iam:AttachUserPolicy',
+    `attached policy ${p('policyArn')} to user ${p('userName')}`,
+    `wies dem Benutzer ${p('userName')} die Richtlinie ${p('policyArn')} zu`,
+  ],
+  [
+    'iam:AttachRolePolicy',
+    `attached policy ${p('policyArn')} to role ${p('roleName')}`,
+    `wies der Rolle ${p('roleName')} die Richtlinie ${p('policyArn')} zu`,
+  ],
+  [
+    'iam:PutUserPolicy',
+    `set policy ${p('policyName')} of user ${p('userName')}`,
+    `setzte die Richtlinie ${p('policyName')} des Benutzers ${p('userName')}`,
+  ],
+  [
+    'iam:PutRolePolicy',
+    `set policy ${p('policyName')} of role ${p('roleName')}`,
+    `setzte die Richtlinie ${p('policyName')} der Rolle ${p('roleName')}`,
+  ],
+  ['iam:CreateRole', `created role ${p('roleName')}`, `legte die Rolle ${p('roleName')} an`],
+  ['iam:DeleteRole', `deleted role ${p('roleName')}`, `löschte die Rolle ${p('roleName')}`],
+  [
+    'iam:UpdateAssumeRolePolicy',
+    `changed who may assume role ${p('roleName')}`,
+    `änderte, wer die Rolle ${p('roleName')} annehmen darf`,
+  ],
+  ['s3:ListBuckets', 'listed the buckets', 'rief die Liste der Buckets ab'],
+  [
+    's3:ListObjects',
+    `listed the objects in bucket ${p('bucketName')}`,
+    `rief die Objekte im Bucket ${p('bucketName')} ab`,
+  ],
+  [
+    's3:GetObject',
+    `read object ${p('key')} from bucket ${p('bucketName')}`,
+    `las das Objekt ${p('key')} aus dem Bucket ${p('bucketName')}`,
+  ],
+  [
+    's3:PutObject',
+    `wrote object ${p('key')} to bucket ${p('bucketName')}`,
+    `schrieb das Objekt ${p('key')} in den Bucket ${p('bucketName')}`,
+  ],
+  [
+    's3:DeleteObject',
+    `deleted object ${p('key')} from bucket ${p('bucketName')}`,
+    `löschte das Objekt ${p('key')} aus dem Bucket ${p('bucketName')}`,
+  ],
+  [
+    's3:CreateBucket',
+    `created bucket ${p('bucketName')}`,
+    `legte den Bucket ${p('bucketName')} an`,
+  ],
+  ['s3:DeleteBucket', `deleted bucket ${p('bucketName')}`, `löschte den Bucket ${p('bucketName')}`],
+  [
+    's3:PutBucketPolicy',
+    `set the policy of bucket ${p('bucketName')}`,
+    `setzte die Richtlinie des Buckets ${p('bucketName')}`,
+  ],
+  [
+    's3:PutBucketAcl',
+    `set the access list of bucket ${p('bucketName')}`,
+    `setzte die Zugriffsliste des Buckets ${p('bucketName')}`,
+  ],
+  ['ec2:RunInstances', 'launched instances', 'startete neue Instanzen'],
+  [
+    'ec2:StartInstances',
+    `started instances ${p('instancesSet_items_instanceId')}`,
+    `startete die Instanzen ${p('instancesSet_items_instanceId')}`,
+  ],
+  [
+    'ec2:StopInstances',
+    `stopped instances ${p('instancesSet_items_instanceId')}`,
+    `hielt die Instanzen ${p('instancesSet_items_instanceId')} an`,
+  ],
+  [
+    'ec2:TerminateInstances',
+    `terminated instances ${p('instancesSet_items_instanceId')}`,
+    `beendete die Instanzen ${p('instancesSet_items_instanceId')} endgültig`,
+  ],
+  [
+    'ec2:DescribeInstances',
+    `looked up instances[ ${p('instancesSet_items_instanceId')}]`,
+    `fragte Instanzen[ ${p('instancesSet_items_instanceId')}] ab`,
+  ],
+  [
+    'ec2:AuthorizeSecurityGroupIngress',
+    `opened incoming traffic in security group ${p('groupId')}`,
+    `öffnete eingehenden Verkehr in der Sicherheitsgruppe ${p('groupId')}`,
+  ],
+  [
+    'ec2:RevokeSecurityGroupIngress',
+    `closed incoming traffic in security group ${p('groupId')}`,
+    `schloss eingehenden Verkehr in der Sicherheitsgruppe ${p('groupId')}`,
+  ],
+  ['cloudtrail:StopLogging', `stopped trail ${p('name')}`, `hielt den Trail ${p('name')} an`],
+  ['cloudtrail:StartLogging', `started trail ${p('name')}`, `startete den Trail ${p('name')}`],
+  ['cloudtrail:DeleteTrail', `deleted trail ${p('name')}`, `löschte den Trail ${p('name')}`],
+  [
+    'kms:ScheduleKeyDeletion',
+    `scheduled key ${p('keyId')} for deletion`,
+    `merkte den Schlüssel ${p('keyId')} zum Löschen vor`,
+  ],
+  ['kms:DisableKey', `disabled key ${p('keyId')}`, `sperrte den Schlüssel ${p('keyId')}`],
+  [
+    'secretsmanager:GetSecretValue',
+    `read secret ${p('secretId')}`,
+    `las das Geheimnis ${p('secretId')}`,
+  ],
+]
+
+/** The first form that fits: the failure, the action by its own words, the action by its name. */
+const sentenceOf = (forms: readonly string[]): string => `[${forms.join('|')}][ ({awsRegion})]`
+
+const EN = '**{eventName}**[ of {eventSource}]'
+const DE = '**{eventName}**[ von {eventSource}]'
+const FAILED = {
+  en: `called ${EN} without success: {error}`,
+  de: `rief ${DE} ohne Erfolg auf: {error}`,
+}
+const CALLED = { en: `called ${EN}`, de: `rief ${DE} auf` }
+
+function definition(...own: readonly [en: string, de: string] | readonly []): CustomTypeDefinition {
+  const [en, de] = own
+  const forms = (language: 'en' | 'de', words: string | undefined): string =>
+    sentenceOf([FAILED[language], ...(words === undefined ? [] : [words]), CALLED[language]])
+  return {
+    label: 'CloudTrail',
+    sentence: forms('en', en),
+    sentences: { de: forms('de', de) },
+  }
+}
+
+const SERVICE = /^([\w-]+)\.amazonaws\.com$/
+
+/** The user, role session or service that made the call. */
+function usernameOf(identity: JsonObject): string | null {
+  if (identity['type'] === 'Root') return 'root'
+  const issuer = objectIn(objectIn(identity['sessionContext'])['sessionIssuer'])
+  const { userName, invokedBy, arn } = identity
+  return textIn(userName) ?? textIn(issuer['userName']) ?? textIn(invokedBy) ?? textIn(arn) ?? null
+}
+
+function eventOf(record: JsonObject): PresetEvent | undefined {
+  const { eventSource, eventName } = record
+  const [, service] = SERVICE.exec(textIn(eventSource) ?? '') ?? []
+  if (service === undefined || typeof eventName !== 'string' || eventName === '') return undefined
+  const { eventTime, errorMessage, errorCode, requestID, sourceIPAddress } = record
+  return {
+    type: `aws:${service}:${eventName}`,
+    username: usernameOf(objectIn(record['userIdentity'])),
+    data: withFacts(record, {
+      occurred_at: textIn(eventTime) ?? textIn(record['@timestamp']),
+      error: textIn(errorMessage) ?? textIn(errorCode),
+      request_id: textIn(requestID),
+      remote_address: textIn(sourceIPAddress),
+    }),
+  }
+}
+
+/**
+ * Records of AWS CloudTrail, as its log files have them in `Records`. The type is `aws:<service>:<action>`, such as
+ * `aws:s3:GetObject`. The user is the name of the user, of the role, or of the service that made the call.
+ */
+export const cloudTrail: Preset = {
+  name: 'cloudtrail',
+  customTypes: {
+    'aws:*': definition(),
+    ...Object.fromEntries(ROWS.map(([action, en, de]) => [`aws:${action}`, definition(en, de)])),
+  },
+  eventOf,
+}

@@ -128,10 +128,10 @@ describe('the events to compare are chosen', () => {
   it('with the button of a row', async () => {
     const page = await open()
     await rowOf(page, first.id).locator('time').hover()
-    await rowOf(page, first.id).getByRole('button', { name: 'compare' }).click()
+    await rowOf(page, first.id).getByRole('button', { name: 'Compare' }).click()
     await page.locator('.picking').waitFor()
     await rowOf(page, second.id).locator('time').hover()
-    await rowOf(page, second.id).getByRole('button', { name: 'compare' }).click()
+    await rowOf(page, second.id).getByRole('button', { name: 'Compare' }).click()
     await hash(page).toBe(addressed(first, second))
   })
 

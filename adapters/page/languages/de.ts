@@ -204,7 +204,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats): Texts => ({
     today: (day) => `Heute, ${day}`,
     is: 'ist',
     isNot: 'ist nicht',
-    compare: 'vergleichen',
+    compare: 'Vergleichen',
     waiting: (count) =>
       count > 1000
         ? `Mehr als ${formatNumber(1000)} neue Ereignisse`

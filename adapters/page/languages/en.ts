@@ -216,7 +216,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
     today: (day: string) => `Today, ${day}`,
     is: 'is',
     isNot: 'is not',
-    compare: 'compare',
+    compare: 'Compare',
     waiting: (count: number) =>
       count > 1000
         ? `${formatNumber(1000)}+ new events`

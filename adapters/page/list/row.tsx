@@ -104,10 +104,16 @@ export function Row({ event, row, isActive, isOpen, quickColumn, isTimeFocused }
         {clock.time}
         <span class="milliseconds">{clock.ms}</span>
         {isTimeFocused && <span class="exact-time">{exactTimeOf(event)}</span>}
-        {quickColumn === 'time' && (
+        {quickColumn === 'time' && !isTimeFocused && (
           <span class="quick">
-            <button type="button" tabIndex={-1} onClick={() => void pick(event.id)}>
-              {texts.list.compare}
+            <button
+              type="button"
+              tabIndex={-1}
+              title={texts.list.compare}
+              aria-label={texts.list.compare}
+              onClick={() => void pick(event.id)}
+            >
+              ≠
             </button>
           </span>
         )}

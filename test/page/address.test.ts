@@ -24,6 +24,7 @@ it('shows the facets of the address, and writes those that the user adds', async
   await page.getByRole('button', { name: '+ Facet by any attribute' }).click()
   await page.keyboard.type('a,b%')
   await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Add anyway' }).click()
   await expect.poll(() => facets(page), WAIT).toEqual(['Level', 'system', 'change_name', 'a,b%'])
   const reopened = await openPage(page.url(), { user: 'bob' })
   await expect

@@ -232,6 +232,21 @@ describe('facets', () => {
     await expectShown(page, `${DAY}&filter[pool_eq]=runners-eu`)
   })
 
+  it('are not added for a mistyped attribute: the nearest one is offered', async () => {
+    const page = await open()
+    await facets(page).getByRole('button', { name: '+ Facet by any attribute' }).click()
+    const field = facets(page).getByRole('combobox', { name: 'Name of an attribute' })
+    await field.fill('polo')
+    await field.press('Enter')
+    await facets(page).getByText('None of these events has “polo”.').waitFor()
+    await facets(page).getByRole('button', { name: 'Use pool' }).click()
+    const { values } = (await count(DAY, { facets: ['pool'] })).facets['pool']!
+    await expect
+      .poll(() => numberOf(page, 'runners-eu'), WAIT)
+      .toBe(values.find((one) => one.value === 'runners-eu')!.count)
+    expect(await facets(page).getByText('polo').count()).toBe(0)
+  })
+
   it('show all types, and search them', async () => {
     const page = await open()
     const { distinct } = (await count(DAY, { facets: ['type'] })).facets['type']!

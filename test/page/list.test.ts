@@ -114,3 +114,56 @@ describe('the list', () => {
     expect(scrolled.most).toBeLessThan(90)
   })
 })
+
+// The last ones, because they record events.
+describe('two events of one act', () => {
+  const act = { name: 'Ship it', step_id: '0199f09d-5b1e-7c41-8d20-6a4f3e9b1c78' }
+  const FILTER = 'filter[step_id_eq]=0199f09d-5b1e-7c41-8d20-6a4f3e9b1c78'
+
+  /** An approval by ann, with an event between its two; one by bob; and a request of ann without an approval. */
+  async function recordActs(): Promise<Record<'audit' | 'api', AuditEvent>> {
+    const record = async (type: Parameters<typeof host.audit.record>[0], username: string) =>
+      (await host.audit.record(type, act, { username }))!
+    await record('api:steps:approve', 'mira')
+    const audit = await record('audit:steps:approve', 'ann')
+    await record('audit:steps:approve', 'bob')
+    const api = await record('api:steps:approve', 'ann')
+    return { audit, api }
+  }
+
+  it('have one row that says so, which shows both when it is opened', async () => {
+    const { audit, api } = await recordActs()
+    const page = await open(`?range=24h&${FILTER}`)
+    const row = rowOf(page, audit.id)
+    await expect.poll(() => row.getAttribute('aria-label'), WAIT).toMatch(/, 2 events$/)
+    const ids = await newestFirst(host.audit, FILTER)
+    const others = ids.filter((id) => id !== api.id)
+    await expect.poll(() => firstIds(page, 9), WAIT).toEqual(others)
+    // They still count as two.
+    expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe(String(ids.length + 1))
+    const heading = page.getByRole('heading', { level: 1 })
+    await expect.poll(() => heading.innerText(), WAIT).toBe(`${ids.length} events`)
+    await row.click()
+    await expect.poll(() => firstIds(page, 9), WAIT).toEqual(ids)
+    const panel = page.getByRole('complementary', { name: 'Event' })
+    await panel.getByText(audit.id, { exact: true }).waitFor()
+    expect(await row.getAttribute('aria-label')).not.toContain('2 events')
+  })
+
+  it('are each reached by keyboard', async () => {
+    await recordActs()
+    const page = await open(`?range=24h&${FILTER}`)
+    await page.locator('.twins').first().waitFor()
+    const ids = await newestFirst(host.audit, FILTER)
+    const focused = () => page.locator(':focus').getAttribute('data-id')
+    await rowsOf(page).first().focus()
+    await page.keyboard.press('Home')
+    const reached: (string | null)[] = []
+    for (const id of ids) {
+      await expect.poll(focused, WAIT).toBe(id)
+      reached.push(await focused())
+      await page.keyboard.press('ArrowDown')
+    }
+    expect(reached).toEqual(ids)
+  })
+})

@@ -155,6 +155,41 @@ describe('a user', () => {
     await rowsOf(page).first().waitFor()
   })
 
+  it('who may neither count nor export reads so once, and is offered neither', async () => {
+    const refused = new Set(['count', 'export'])
+    const host = await serve({ feed: { authorize: (_, action) => !refused.has(action) } })
+    const page = await open(host, '?range=all', { tolerates: /403/ })
+    const notice = page.getByText('You may not count events, so there are no chart and no facets.')
+    await notice.waitFor()
+    expect(await notice.count()).toBe(1)
+    expect(await notice.innerText()).toContain('You may not export events or make reports.')
+    const ids = await newestFirst(host.audit)
+    await expect.poll(() => firstIds(page, 10), WAIT).toEqual(ids.slice(0, 10))
+    await expect.poll(() => page.getByRole('complementary').count(), WAIT).toBe(0)
+    expect(await page.getByRole('img').count()).toBe(0)
+    expect(await page.getByText('could not be counted').count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Export' }).count()).toBe(0)
+    for (const key of ['e', 'p']) await page.keyboard.press(key)
+    await page.keyboard.press('?')
+    const keys = page.getByRole('dialog', { name: 'Keyboard' })
+    await keys.waitFor()
+    expect(await page.getByRole('dialog').count()).toBe(1)
+    expect(await keys.getByText(/^(Export|Report to print)$/).count()).toBe(0)
+    // The list has the width of the facets too.
+    expect((await page.getByRole('grid').boundingBox())!.x).toBe(0)
+
+    // After the account is known, nothing is requested that would be refused.
+    const requests: string[] = []
+    page.on('request', (request) => requests.push(request.url()))
+    await page.keyboard.press('Escape')
+    await rowsOf(page).first().focus()
+    await page.keyboard.press('x')
+    const filter = `filter[type_not_eq]=${past.at(-1)!.type}`
+    const rest = await newestFirst(host.audit, filter)
+    await expect.poll(() => firstIds(page, 10), WAIT).toEqual(rest.slice(0, 10))
+    expect(requests.filter((url) => /counts|export|report/.test(url))).toEqual([])
+  })
+
   it('the panel shows that the user may not read single events', async () => {
     const host = await serve({ feed: { authorize: (_, action) => action !== 'read' } })
     const page = await open(host, `?filter[type_eq]=none#event=${past[0]!.id}`, {

@@ -1,3 +1,4 @@
+import { may } from '../data/account.js'
 import { fault, query } from '../data/address.js'
 import { Icon } from '../ui/icon.js'
 import { texts } from '../ui/texts.js'
@@ -29,10 +30,12 @@ export function MobileToolbar() {
         <Icon name="link" />
         {texts.mobileToolbar.query}
       </button>
-      <button type="button" onClick={() => (dialog.value = 'export')}>
-        <Icon name="out" />
-        {texts.mobileToolbar.export}
-      </button>
+      {may('export') && (
+        <button type="button" onClick={() => (dialog.value = 'export')}>
+          <Icon name="out" />
+          {texts.mobileToolbar.export}
+        </button>
+      )}
     </nav>
   )
 }

@@ -1,3 +1,4 @@
+import { may } from '../data/account.js'
 import { changeQuery, query } from '../data/address.js'
 import { ExportProgress } from '../export/export-progress.js'
 import { FiltersButton } from '../facets/filters-button.js'
@@ -57,13 +58,17 @@ function openOnKey(event: KeyboardEvent, open: () => void): void {
   open()
 }
 
+const openIfMayExport = (name: 'export' | 'report') => (event: KeyboardEvent) => {
+  if (may('export')) openOnKey(event, () => (dialog.value = name))
+}
+
 /** The top bar, and the shortcuts for its commands. */
 export function TopBar() {
   useKeys({
     '/': (event) => openOnKey(event, focusBar),
     b: (event) => openOnKey(event, openBuilder),
-    e: (event) => openOnKey(event, () => (dialog.value = 'export')),
-    p: (event) => openOnKey(event, () => (dialog.value = 'report')),
+    e: openIfMayExport('export'),
+    p: openIfMayExport('report'),
     '?': (event) => openOnKey(event, () => (dialog.value = 'keys')),
     y: () => void copyLink(),
     c: () => void copyCurl(),
@@ -89,15 +94,17 @@ export function TopBar() {
           {rangeText(shownRange.value)}
         </button>
         <LiveButton />
-        <button
-          type="button"
-          class="btn square"
-          aria-label={texts.bar.export}
-          onClick={() => (dialog.value = 'export')}
-        >
-          <Icon name="out" />
-          <ExportProgress />
-        </button>
+        {may('export') && (
+          <button
+            type="button"
+            class="btn square"
+            aria-label={texts.bar.export}
+            onClick={() => (dialog.value = 'export')}
+          >
+            <Icon name="out" />
+            <ExportProgress />
+          </button>
+        )}
         <button type="button" class="btn square" aria-label={texts.bar.theme} onClick={toggleTheme}>
           <Icon name="theme" />
         </button>

@@ -129,7 +129,9 @@ export interface RequestedCounts {
   readonly attributes?: boolean
 }
 
-/** Counts matching events. Without `buckets`, the result has none. */
+let mayCount = true
+
+/** Counts matching events. Without `buckets`, the result has none. Throws `ApiError` if the user may not count. */
 export async function countEvents(
   query: string,
   { buckets = 0, zone, facets = [], top, attributes }: RequestedCounts,
@@ -143,6 +145,8 @@ export async function countEvents(
     ...(top === undefined ? [] : [`top=${top}`]),
     ...(attributes === undefined ? [] : [`attributes=${attributes}`]),
   ]
+  // The server would refuse, and the browser would log each refusal.
+  if (!mayCount) throw new ApiError(403, undefined)
   const { meta } = await getJson<{ meta: EventCounts }>(`/counts?${joined(...parameters)}`, signal)
   return meta
 }
@@ -151,6 +155,7 @@ export async function readAccount(): Promise<Account> {
   const { data } = await getJson<{ data: { id: string; attributes: Omit<Account, 'username'> } }>(
     '/me',
   )
+  mayCount = data.attributes.may['count'] !== false
   return { username: data.id, ...data.attributes }
 }
 

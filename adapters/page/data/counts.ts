@@ -1,5 +1,6 @@
 import { computed, effect, signal, untracked } from '@preact/signals'
 import type { EventCounts } from '../../../src/store/counts.js'
+import { may } from './account.js'
 import { fault, joinNames, members, query, search, setMember, splitNames } from './address.js'
 import { countEvents } from './api.js'
 import { zone } from './format.js'
@@ -97,9 +98,9 @@ export function chooseFacets(names: readonly string[]): void {
   if (members.facets.value !== undefined) setMember('facets', joinNames(names))
 }
 
-/** The request to send; `undefined` while the address is invalid. */
+/** The request to send; `undefined` while the address is invalid, and if the user may not count. */
 const request = computed(() =>
-  fault.value === undefined
+  fault.value === undefined && may('count')
     ? {
         search: search.value,
         query: query.value,

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { nearest } from '../../../src/event/nearest.js'
 import { types } from '../data/account.js'
 import { query } from '../data/address.js'
 import { countEvents } from '../data/api.js'
@@ -8,6 +9,7 @@ import { useEscape } from '../ui/keyboard.js'
 import { apiQueryWith } from '../data/query.js'
 import { texts } from '../ui/texts.js'
 import { showNote } from '../ui/notes.js'
+import { facetTexts } from './facet-texts.js'
 
 const UNIQUE_ATTRIBUTES = new Set(['id', 'created_at'])
 
@@ -23,10 +25,11 @@ const seen = async (signal: AbortSignal): Promise<string[]> => {
   return (attributes ?? []).map(({ name }) => name)
 }
 
-/** Suggested attribute names: those seen in events, most frequent first, then declared ones. */
-function Names({ id }: { id: string }) {
+/** The names of attributes: those seen in events, most frequent first, then declared ones. */
+function useNames(isOpen: boolean): readonly string[] {
   const names = useSignal<readonly string[]>([])
   useEffect(() => {
+    if (!isOpen) return
     const controller = new AbortController()
     const take = async (): Promise<void> => {
       names.value = await seen(controller.signal)
@@ -34,27 +37,53 @@ function Names({ id }: { id: string }) {
     // Ignored: users can type any name.
     take().catch(() => undefined)
     return () => controller.abort()
-  }, [])
-  const offered = new Set(['source', 'system', ...names.value, ...declared()])
-  for (const name of facetNames.value) offered.delete(name)
+  }, [isOpen])
+  return [...new Set(['source', 'system', ...names.value, ...declared()])]
+}
+
+/** Whether no matching event has the attribute. False if that cannot be found out. */
+async function isMissing(name: string): Promise<boolean> {
+  try {
+    const wanted = { facets: [name], top: 1 }
+    const { facets } = await countEvents(apiQueryWith(query.value, []), wanted)
+    const facet = facets[name]
+    return facet !== undefined && facet.exact && facet.distinct === 0
+  } catch {
+    return false
+  }
+}
+
+/** Says that no event has the attribute, and offers the one with the most similar name. */
+function Missing(props: { name: string; near: string | undefined; add: (name: string) => void }) {
+  const { name, near, add } = props
   return (
-    <datalist id={id}>
-      {[...offered].map((name) => (
-        <option key={name} value={name} />
-      ))}
-    </datalist>
+    <div class="none" role="alert">
+      <p>{facetTexts.missing(name)}</p>
+      {near !== undefined && (
+        <button type="button" class="link" onClick={() => add(near)}>
+          {facetTexts.use(near)}
+        </button>
+      )}{' '}
+      <button type="button" class="link" onClick={() => add(name)}>
+        {facetTexts.addAnyway}
+      </button>
+    </div>
   )
 }
 
 /** Adds a facet for any attribute. */
 export function AddFacet({ within }: { within: string }) {
   const isOpen = useSignal(false)
+  const missing = useSignal<string | undefined>(undefined)
   const field = useRef<HTMLInputElement>(null)
+  const names = useNames(isOpen.value)
   const close = (): void => {
     isOpen.value = false
+    missing.value = undefined
   }
   useEscape(isOpen.value, close)
-  useEffect(() => {
+  // A layout effect, so that the next key press is typed into the field.
+  useLayoutEffect(() => {
     if (isOpen.value) field.current?.focus()
   }, [isOpen.value])
   if (facetNames.value.length >= MAX_FACETS) return null
@@ -62,6 +91,12 @@ export function AddFacet({ within }: { within: string }) {
     if (UNIQUE_ATTRIBUTES.has(name)) return showNote(texts.facets.eachItsOwn(name))
     if (name !== '' && name !== 'level') chooseFacets([...new Set([...facetNames.value, name])])
     close()
+  }
+  /** Adds a typed name, if events have it. */
+  const addTyped = async (name: string): Promise<void> => {
+    const isKnown = name === '' || UNIQUE_ATTRIBUTES.has(name) || names.includes(name)
+    if (!isKnown && (await isMissing(name))) missing.value = name
+    else add(name)
   }
   if (!isOpen.value)
     return (
@@ -72,12 +107,13 @@ export function AddFacet({ within }: { within: string }) {
       </section>
     )
   const list = `names-${within}`
+  const shown = new Set<string>(facetNames.value)
   return (
     <section class="facet">
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          add(field.current!.value.trim())
+          void addTyped(field.current!.value.trim())
         }}
       >
         <input
@@ -89,14 +125,24 @@ export function AddFacet({ within }: { within: string }) {
           autocomplete="off"
           spellcheck={false}
           onInput={(event) => {
+            missing.value = undefined
             // The name was picked from the list, not typed.
             const { inputType } = event as InputEvent
             if (inputType === undefined || inputType === 'insertReplacementText')
               add(event.currentTarget.value)
           }}
         />
-        <Names id={list} />
+        <datalist id={list}>
+          {names
+            .filter((name) => !shown.has(name))
+            .map((name) => (
+              <option key={name} value={name} />
+            ))}
+        </datalist>
       </form>
+      {missing.value !== undefined && (
+        <Missing name={missing.value} near={nearest(missing.value, names)} add={add} />
+      )}
     </section>
   )
 }

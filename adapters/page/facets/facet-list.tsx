@@ -1,3 +1,4 @@
+import { may } from '../data/account.js'
 import { query } from '../data/address.js'
 import { areCountsStale, counts, facetNames } from '../data/counts.js'
 import { texts } from '../ui/texts.js'
@@ -32,6 +33,7 @@ function LevelFacet() {
 
 /** All facets, in the column or the drawer, as `within` says; it keeps element ids unique. */
 export function FacetList({ within }: { within: string }) {
+  if (!may('count')) return null
   return (
     <div class={areCountsStale.value ? 'facet-list is-stale' : 'facet-list'}>
       <LevelFacet />

@@ -1,3 +1,4 @@
+import { may } from '../data/account.js'
 import { counts } from '../data/counts.js'
 import { matching } from '../data/matching.js'
 import { formatMilliseconds } from '../data/format.js'
@@ -20,6 +21,7 @@ function CountSummary() {
 }
 
 export function Facets() {
+  if (!may('count')) return null
   return (
     <aside class="facets" aria-label={texts.facets.region}>
       <FacetList within="column" />

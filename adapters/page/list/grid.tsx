@@ -9,6 +9,7 @@ import { ColumnHeaders } from './column-headers.js'
 import { loadInView } from './scroll-loading.js'
 import {
   activeId,
+  folded,
   forgetHeights,
   mounted,
   positions,
@@ -63,7 +64,7 @@ function Rows() {
               <Day item={item} />
             </Fragment>
           )
-        const { event, row } = item
+        const { event, row, twin } = item
         const isActive = event.id === first
         const column = event.id === activeId.value ? activeColumn.value : undefined
         const pointed = hoveredCell.value?.id === event.id ? hoveredCell.value.column : undefined
@@ -73,6 +74,7 @@ function Rows() {
             <Row
               event={event}
               row={row}
+              twin={twin}
               isActive={isActive}
               isOpen={event.id === openId.value}
               quickColumn={pointed ?? column}
@@ -105,6 +107,11 @@ export function Grid() {
   const box = useRef<HTMLDivElement>(null)
   useViewport(box)
   useSelectionTracking(box)
+  useEffect(() => {
+    // Without this code, each event has a row.
+    if (!folded.value)
+      import('./folding.js').then(({ foldRows }) => foldRows()).catch(() => undefined)
+  }, [])
   const onKeyDown = useGridKeys()
   // Subscribes to everything that moves rows, scrolls, or changes the focus; `restoreScroll` runs after each render.
   void mounted.value

@@ -1,4 +1,4 @@
-import { computed, effect, signal } from '@preact/signals'
+import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { counts } from '../data/counts.js'
 import { dayKey, zone } from '../data/format.js'
@@ -6,7 +6,14 @@ import { dayTotals } from './row-estimate.js'
 import { MAX_LIST_ROWS, rowsAfter } from './loaded-window.js'
 import { canJump, loadedWindow, shownSorts, totalRows } from './loading.js'
 import { isByTime } from './paging.js'
-import { itemAt, itemsBetween, itemsOf, mountedItems, positionsOf } from './positions.js'
+import {
+  itemAt,
+  itemsBetween,
+  itemsOf,
+  mountedItems,
+  positionsOf,
+  type Twins,
+} from './positions.js'
 import { timesOnScreen } from './interaction.js'
 import { isPhone, PHONE_DAY_HEIGHT, PHONE_ROW_HEIGHT, ROW_HEIGHT, viewport } from './viewport.js'
 
@@ -47,9 +54,17 @@ export function forgetHeights(): void {
   applyHeights()
 }
 
+/** Set once the code that folds rows is loaded. */
+export const folded = signal<ReadonlySignal<Twins> | undefined>(undefined)
+
 const items = computed(() => {
   const { events, before } = loadedWindow.value
-  return itemsOf(events, before, isByTime(shownSorts.value) ? days.value : undefined)
+  return itemsOf(
+    events,
+    before,
+    isByTime(shownSorts.value) ? days.value : undefined,
+    folded.value?.value,
+  )
 })
 
 const rowHeight = computed(() => (isPhone.value ? PHONE_ROW_HEIGHT : ROW_HEIGHT))

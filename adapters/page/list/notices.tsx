@@ -1,11 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
-import { account } from '../data/account.js'
 import { formatClock, formatNumber } from '../data/format.js'
 import { Mark } from '../ui/icon.js'
+import { lazy } from '../ui/lazy.js'
 import { connectionLoss, tryNow } from './connection.js'
 import { failure, loadedWindow, tryAgain, warnings } from './loading.js'
 import { texts } from '../ui/texts.js'
 import { errorText } from './load-failure.js'
+
+const RightsNotice = lazy(async () => (await import('./rights-notice.js')).RightsNotice)
 
 const SECOND_MS = 1000
 
@@ -81,7 +83,7 @@ export function Notices() {
       <Offline />
       <Failure />
       <Warnings />
-      {account.value?.restricted && <p class="notice plain">{texts.states.restricted}</p>}
+      <RightsNotice />
     </>
   )
 }

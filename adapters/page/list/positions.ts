@@ -2,7 +2,13 @@ import type { AuditEvent } from '../../../src/event/event.js'
 
 /** An item of the list: the row of an event, or the heading of a day. */
 export type Item =
-  | { readonly kind: 'row'; readonly event: AuditEvent; readonly row: number }
+  | {
+      readonly kind: 'row'
+      readonly event: AuditEvent
+      readonly row: number
+      /** Another event that has no row of its own. */
+      readonly twin?: AuditEvent | undefined
+    }
   | { readonly kind: 'day'; readonly day: string; readonly time: string }
 
 /** Items and their offsets; the additional last offset is the end of the last item. */
@@ -12,20 +18,26 @@ export interface Positions {
   readonly indexById: ReadonlyMap<string, number>
 }
 
+/** Events without a row of their own, by the id of the event whose row stands for both. */
+export type Twins = ReadonlyMap<string, AuditEvent>
+
 /** The items for events that start at row `before`. Without `dayOf` there are no day headings. */
 export function itemsOf(
   events: readonly AuditEvent[],
   before: number,
   dayOf?: (time: string) => string,
+  twins?: Twins,
 ): readonly Item[] {
   const items: Item[] = []
+  const hidden = new Set(twins?.values())
   let day: string | undefined
   for (const [i, event] of events.entries()) {
+    if (hidden.has(event)) continue
     const own = dayOf?.(event.created_at)
     if (own !== undefined && own !== day)
       items.push({ kind: 'day', day: own, time: event.created_at })
     day = own
-    items.push({ kind: 'row', event, row: before + i })
+    items.push({ kind: 'row', event, row: before + i, twin: twins?.get(event.id) })
   }
   return items
 }
@@ -39,7 +51,8 @@ export function positionsOf(
   const indexById = new Map<string, number>()
   for (const [i, item] of items.entries()) {
     offsets.push(offsets[i]! + heightOf(item))
-    if (item.kind === 'row') indexById.set(item.event.id, i)
+    if (item.kind === 'row')
+      for (const event of [item.event, item.twin]) if (event) indexById.set(event.id, i)
   }
   return { items, offsets, indexById }
 }

@@ -72,6 +72,8 @@ interface RowProps {
   readonly event: AuditEvent
   /** The row number in the whole list. */
   readonly row: number
+  /** Another event of the same act, which has no row of its own. */
+  readonly twin: AuditEvent | undefined
   readonly isActive: boolean
   readonly isOpen: boolean
   /** The column that shows quick filters: the one under the pointer, else the focused one. */
@@ -81,7 +83,7 @@ interface RowProps {
 }
 
 /** One event: time, level, who, what, type, source. */
-export function Row({ event, row, isActive, isOpen, quickColumn, isTimeFocused }: RowProps) {
+export function Row({ event, row, twin, isActive, isOpen, quickColumn, isTimeFocused }: RowProps) {
   const { type, created_at } = event
   const sentence = sentenceOf(event)
   const clock = formatClock(created_at)
@@ -94,7 +96,7 @@ export function Row({ event, row, isActive, isOpen, quickColumn, isTimeFocused }
       role="row"
       aria-rowindex={row + 2}
       aria-selected={isOpen}
-      aria-label={`${markOf(type)}: ${sentenceText(sentence, sentences)}, ${clock.time}`}
+      aria-label={`${markOf(type)}: ${sentenceText(sentence, sentences)}, ${clock.time}${twin ? `, ${texts.common.events(2)}` : ''}`}
       tabIndex={isActive ? 0 : -1}
       data-id={event.id}
     >
@@ -121,6 +123,11 @@ export function Row({ event, row, isActive, isOpen, quickColumn, isTimeFocused }
       <span class="level" role="gridcell" tabIndex={-1}>
         <Mark level={markOf(type)} />
         <span class="visually-hidden">{markOf(type)}</span>
+        {twin && (
+          <span class="twins" title={`${texts.common.events(2)}: ${type}, ${twin.type}`}>
+            2
+          </span>
+        )}
         {quickColumn === 'level' && <Quick event={event} column="level" />}
       </span>
       <span class={`who${service}`} role="gridcell" tabIndex={-1}>

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { may } from '../data/account.js'
 import { areCountsStale, recount, countedRange, countError, counts } from '../data/counts.js'
 import { matching } from '../data/matching.js'
 import { eventsText } from '../ui/count-text.js'
@@ -52,6 +53,18 @@ function CountFailure() {
   )
 }
 
+/** Without the right to count, there is a heading only. */
+function Uncounted({ title }: { title: string }) {
+  return (
+    <section class="over-time uncounted" aria-label={texts.chart.region}>
+      <div class="over-time-head">
+        <h1>{title}</h1>
+        <SubscribeLinks />
+      </div>
+    </section>
+  )
+}
+
 export function OverTime() {
   useKeys({
     t: toggleTable,
@@ -64,6 +77,7 @@ export function OverTime() {
   useEffect(() => {
     if (text !== undefined && !isOld) announce(text)
   }, [text === undefined, isOld])
+  if (!may('count')) return <Uncounted title={text ?? texts.chart.title} />
   return (
     <section
       class={isOld ? 'over-time is-stale' : 'over-time'}

@@ -1,3 +1,4 @@
+import { may } from '../data/account.js'
 import { letterKeys } from '../data/preferences.js'
 import { useDialog } from './native-dialog.js'
 import { SheetHead } from './sheet-head.js'
@@ -37,6 +38,7 @@ const KEYS = {
     [['y'], 'link'],
     [['c'], 'curl'],
     [['e'], 'export'],
+    [['p'], 'report'],
   ],
 } as const satisfies Readonly<
   Record<
@@ -44,6 +46,11 @@ const KEYS = {
     readonly (readonly [readonly string[], keyof typeof keysTexts.commands])[]
   >
 >
+
+/** Commands that need the right to export. */
+const EXPORTING: ReadonlySet<string> = new Set(['export', 'report'])
+
+const isOffered = (command: string): boolean => !EXPORTING.has(command) || may('export')
 
 const close = (): void => {
   dialog.value = undefined
@@ -54,19 +61,21 @@ function Group({ name }: { name: keyof typeof KEYS }) {
     <div>
       <h3>{keysTexts.groups[name]}</h3>
       <dl>
-        {KEYS[name].map(([keys, command]) => (
-          <>
-            <dt key={command}>
-              {keys.map((key, i) => (
-                <>
-                  {i > 0 && <span>{texts.common.or}</span>}
-                  <kbd>{key}</kbd>
-                </>
-              ))}
-            </dt>
-            <dd>{keysTexts.commands[command]}</dd>
-          </>
-        ))}
+        {KEYS[name]
+          .filter(([, command]) => isOffered(command))
+          .map(([keys, command]) => (
+            <>
+              <dt key={command}>
+                {keys.map((key, i) => (
+                  <>
+                    {i > 0 && <span>{texts.common.or}</span>}
+                    <kbd>{key}</kbd>
+                  </>
+                ))}
+              </dt>
+              <dd>{keysTexts.commands[command]}</dd>
+            </>
+          ))}
       </dl>
     </div>
   )

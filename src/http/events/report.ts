@@ -75,11 +75,13 @@ export function reportHandler({ audit, path }: HandlerOptions): EventsHandler {
 
   const tooManyEvents = async (query: EventQuery, signal: AbortSignal): Promise<HttpProblem> => {
     const { total, exact } = await audit.count(query, { within: COUNT_WITHIN_MS, signal })
-    const number = `${exact.total ? '' : 'at least '}${total}`
+    // It is known that there are more than fit in a report, even if counting did not get that far.
+    const least = Math.max(total, MAX_REPORT_EVENTS + 1)
+    const number = exact.total ? total : `at least ${least}`
     return new HttpProblem(
       'TOO_MANY_EVENTS',
       `${number} events match, and a report has at most ${MAX_REPORT_EVENTS}: add filters, or export the events`,
-      { parameter: 'filter', meta: { total, exact: exact.total, max: MAX_REPORT_EVENTS } },
+      { parameter: 'filter', meta: { total: least, exact: exact.total, max: MAX_REPORT_EVENTS } },
     )
   }
 

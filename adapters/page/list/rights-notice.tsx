@@ -1,0 +1,14 @@
+import { account, may } from '../data/account.js'
+import { texts } from '../ui/texts.js'
+import { rightsTexts } from './rights-texts.js'
+
+/** Says once what the user may not do, which the page then does not offer. */
+export function RightsNotice() {
+  const sentences = [
+    account.value?.restricted && texts.states.restricted,
+    !may('count') && rightsTexts.noCounts,
+    !may('export') && rightsTexts.noExport,
+  ].filter(Boolean)
+  if (sentences.length === 0) return null
+  return <p class="notice plain">{sentences.join(' ')}</p>
+}

@@ -140,7 +140,10 @@ const VIEWS: Readonly<Record<string, View>> = {
       page.getByRole('complementary', { name: 'Views' }).getByText('shared by bob').waitFor(),
   },
   empty: { address: '?range=24h&filter[username_eq]=nobody', prepare: heading(/^No event/) },
-  'bad query': { address: '?filter[username_equals]=ann', prepare: heading(/^The query has/) },
+  'bad query': {
+    address: '?filter[username_equals]=ann',
+    prepare: heading(/is not a known comparison/),
+  },
 }
 
 async function show(page: Page, { address = '', prepare }: View): Promise<void> {
@@ -152,7 +155,8 @@ async function show(page: Page, { address = '', prepare }: View): Promise<void> 
   await page
     .getByRole('region', { name: 'Events over time' })
     .getByRole('heading', { name: /\d/ })
-    .or(page.getByRole('heading', { name: /^The query has|^History of/ }))
+    .or(page.getByRole('heading', { name: /is not a known comparison|^History of/ }))
+    .first()
     .waitFor()
 }
 

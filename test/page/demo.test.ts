@@ -56,7 +56,7 @@ describe('the demo', () => {
     })
     await post(`/api/changes/${change.id}/start`)
     await sentence(page, /created change nightly/).waitFor()
-    await sentence(page, /finished change nightly/).waitFor()
+    await sentence(page, /change nightly, which finished/).waitFor()
     expect(await statusOfSource(page, /created change nightly/)).toBe(200)
 
     const { data } = listOf(await send(service.url, '/api/events?limit=100'))

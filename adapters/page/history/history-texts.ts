@@ -86,7 +86,7 @@ export const historyTexts = byLanguage({
     unknownAfter: 'Der Stand nach dieser Änderung ist nicht bekannt.',
     part: 'Das Ereignis enthält nur einen Teil dieser Änderung.',
     stateThen: 'Damaliger Stand',
-    undo: 'Rückgängig?',
+    undo: 'Rückgängig machen?',
     openEvent: 'Ereignis öffnen',
     earlier: (count: number) => `Frühere Änderungen anzeigen (${formatNumber(count)})`,
     undoTitle: 'Diese Änderung jetzt rückgängig zu machen, würde ändern:',

@@ -236,9 +236,9 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats): Texts => ({
     },
     badQuery: {
       title: {
-        predicate: 'Die Abfrage enthält einen unbekannten Vergleich',
-        value: 'Die Abfrage enthält einen ungültigen Wert',
-        name: 'Ein Teil der Abfrage ist ungültig',
+        predicate: (name) => `„${name}“ ist kein bekannter Vergleich`,
+        value: () => 'Die Abfrage enthält einen ungültigen Wert',
+        name: () => 'Ein Teil der Abfrage ist ungültig',
       },
       nothing: 'Es wurde nicht gesucht',
       range: (text) =>

@@ -249,9 +249,9 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
     },
     badQuery: {
       title: {
-        predicate: 'The query has an unknown comparison',
-        value: 'The query has an invalid value',
-        name: 'Part of the query is invalid',
+        predicate: (name: string) => `“${name}” is not a known comparison`,
+        value: () => 'The query has an invalid value',
+        name: () => 'Part of the query is invalid',
       },
       nothing: 'Nothing was searched',
       range: (text: string) =>

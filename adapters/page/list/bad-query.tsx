@@ -1,20 +1,14 @@
 import { goTo, goToText, query, search } from '../data/address.js'
 import { isEditing } from '../ui/query-commands.js'
 import { repairedQuery } from '../data/invalid-query.js'
-import { faultOf, queryTokens } from '../data/query-tokens.js'
+import { faultOf, queryTokens, type Token } from '../data/query-tokens.js'
 import { useKeys } from '../ui/keyboard.js'
 import { texts } from '../ui/texts.js'
 import { StatusMessage } from './status-message.js'
 
 /** The query with its invalid part underlined. */
-function Underlined({ error }: { error: Error }) {
-  return (
-    <>
-      {queryTokens(search.value, faultOf(error)).map(({ text, isBad }, index) =>
-        isBad ? <u key={index}>{text}</u> : text,
-      )}
-    </>
-  )
+function Underlined({ tokens }: { tokens: readonly Token[] }) {
+  return <>{tokens.map(({ text, isBad }, index) => (isBad ? <u key={index}>{text}</u> : text))}</>
 }
 
 /** Shown for an invalid query: the invalid part, and the nearest valid name. */
@@ -22,6 +16,8 @@ export function BadQuery({ error }: { error: Error }) {
   const { part, suggestion } = faultOf(error)
   const better = repairedQuery(search.value, error)
   const words = texts.states.badQuery
+  const tokens = queryTokens(search.value, faultOf(error))
+  const invalid = tokens.find(({ isBad }) => isBad)?.text ?? ''
   const message = error instanceof RangeError ? words.range(error.message) : error.message
   const why = suggestion === undefined ? `${words.nothing}: ${message}` : words.nothing
   useKeys({
@@ -31,10 +27,10 @@ export function BadQuery({ error }: { error: Error }) {
   })
   return (
     <StatusMessage>
-      <h2>{words.title[part]}</h2>
+      <h2>{words.title[part](invalid)}</h2>
       <p>{why}</p>
       <p class="problem">
-        <Underlined error={error} />
+        <Underlined tokens={tokens} />
         {suggestion !== undefined && (
           <>
             <br />

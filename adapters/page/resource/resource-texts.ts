@@ -17,7 +17,7 @@ export const resourceTexts = byLanguage({
   },
   de: {
     title: (name: string) => `Verlauf von ${name}`,
-    all: 'Im Audit-Verlauf öffnen',
+    all: 'Im Audit-Protokoll öffnen',
     newTab: '(öffnet einen neuen Tab)',
     loading: 'Ereignisse werden geladen',
     empty: 'Zu dieser Ressource ist kein Ereignis aufgezeichnet.',

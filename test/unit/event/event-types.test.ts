@@ -203,7 +203,14 @@ describe('the catalogue of the workflow service', () => {
 
   it.each(rows.map((row) => [row.type, row] as const))('%s', (type, row) => {
     const { description, ...definition } = catalogue[type]!
-    const { sentence: _, source: _source, severity: _severity, ocsf: _ocsf, ...facts } = definition
+    const {
+      sentence: _,
+      sentences: _sentences,
+      source: _source,
+      severity: _severity,
+      ocsf: _ocsf,
+      ...facts
+    } = definition
     const { throttle, onlyWhile = switches[type] } = row
     expect(facts).toEqual({
       area: row.area,

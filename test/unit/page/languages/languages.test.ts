@@ -21,6 +21,7 @@ const SAME: ReadonlySet<string> = new Set([
   'GET',
   'JSON',
   'JSON Patch',
+  'Link',
   'Live',
   'Name',
   'Offline',
@@ -30,6 +31,7 @@ const SAME: ReadonlySet<string> = new Set([
   'UUID',
   'curl',
   'live',
+  'optional',
 ])
 
 afterAll(() => vi.unstubAllGlobals())

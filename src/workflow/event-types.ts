@@ -1330,7 +1330,7 @@ const types = {
     area: 'Platform and background jobs',
     description: 'An error that nothing had foreseen made an API request fail',
     sentence:
-      'hit an error[ at **{request_method} {request_path}**][: {@reason}] | [**{request_method} {request_path}**|a request] failed[: {@reason}]',
+      'hit an error[ at **{request_method} {@route}**][: {@reason}] | [**{request_method} {@route}**|a request] failed[: {@reason}]',
     data: ['request_method', 'request_path', 'error', 'backtrace'],
   },
   'api:job:error': {

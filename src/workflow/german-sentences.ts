@@ -341,7 +341,7 @@ export const germanSentences = {
   'info:site:uncordoned':
     'hat [den Standort **{cluster_name}**|{@thing}] wieder für neue Arbeit geöffnet | [Standort **{cluster_name}**|{@thing}] wieder für neue Arbeit geöffnet',
   'error:api:controller:unhandled':
-    'hat[ bei **{request_method} {request_path}**] einen Fehler ausgelöst[: {@reason}] | [**{request_method} {request_path}**|Anfrage] fehlgeschlagen[: {@reason}]',
+    'hat[ bei **{request_method} {@route}**] einen Fehler ausgelöst[: {@reason}] | [**{request_method} {@route}**|Anfrage] fehlgeschlagen[: {@reason}]',
   'api:job:error': '| {@thing} konnte nicht erneut eingereiht werden[: {@reason}]',
   'error:logforwarder:log_failure':
     '| Ausgaben von Schritten konnten nicht weitergeleitet werden und wurden in der Datenbank gespeichert[: {@reason}]',

@@ -51,6 +51,8 @@ describe('a row', () => {
     await expect.poll(() => time.getAttribute('title'), WAIT).toContain(event.created_at)
     const head = page.getByRole('columnheader').first()
     expect(await head.innerText()).toContain('UTC+5:30')
+    // Under the pointer, the cell has a button too.
+    await page.mouse.move(0, 0)
     await page.keyboard.press('u')
     await expect.poll(() => time.innerText(), WAIT).toBe(event.created_at.slice(11, 23))
     expect(await head.innerText()).not.toContain('+')

@@ -20,6 +20,7 @@ const OverTime = lazy(
 )
 const MobileToolbar = lazy(async () => (await import('./bar/mobile-toolbar.js')).MobileToolbar)
 const RangePicker = lazy(async () => (await import('./bar/range-picker.js')).RangePicker)
+const ZonePicker = lazy(async () => (await import('./bar/zone-picker.js')).ZonePicker)
 const AccessDenied = lazy(async () => (await import('./list/access-denied.js')).AccessDenied)
 const GroupTable = lazy(async () => (await import('./groups/group-table.js')).GroupTable)
 const Panel = lazy(async () => (await import('./panel/panel.js')).Panel)
@@ -41,6 +42,8 @@ function Dialogs() {
       return <Builder />
     case 'range':
       return <RangePicker />
+    case 'zone':
+      return <ZonePicker />
     case 'export':
       return <ExportSheet />
     case 'keys':

@@ -18,9 +18,10 @@ import './ui/keys-sheet.css'
 import './groups/groups.css'
 import './print/print.css'
 import './resource/resource.css'
+import { effect } from '@preact/signals'
 import { render } from 'preact'
 import { loadAccount } from './data/account.js'
-import { followAddress } from './data/address.js'
+import { followAddress, search, whenReadable } from './data/address.js'
 import { App } from './app.js'
 import { recordRecentQueries } from './bar/recent-queries.js'
 import { hostName, productName } from './data/config.js'
@@ -38,14 +39,20 @@ const start = async (): Promise<void> => {
     const { ResourcePanel } = await import('./resource/resource-panel.js')
     return render(<ResourcePanel />, root)
   }
-  followAddress()
-  followKeys()
-  recordRecentQueries()
-  followCounts()
-  followQuery()
-  followEvents()
-  trackTimesOnScreen()
-  render(<App />, root)
+  await whenReadable(search.value, () => {
+    followAddress()
+    followKeys()
+    recordRecentQueries()
+    followCounts()
+    followQuery()
+    followEvents()
+    trackTimesOnScreen()
+    effect(() => {
+      if (/(?:^|&)q=|\[\*_/.test(search.value))
+        void import('./list/marking.js').then(({ startMarking }) => startMarking())
+    })
+    render(<App />, root)
+  })
 }
 
 document.title = [productName || texts.common.page, hostName].filter(Boolean).join(' · ')

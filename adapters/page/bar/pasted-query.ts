@@ -13,7 +13,7 @@ function shellWords(line: string): string[] {
   )
 }
 
-const QUERY = /^(?:filter(?:\[|%5B)|range=)/i
+const QUERY = /^(?:filter(?:\[|%5B)|range=|q=)/i
 
 /** The query string of an address, without the hash. */
 const queryOf = (address: string): string => /\?([^#]*)/.exec(address)?.[1] ?? ''

@@ -1,14 +1,14 @@
 import { signal, useSignal } from '@preact/signals'
 import type { TargetedEvent } from 'preact'
 import { useRef } from 'preact/hooks'
-import { changeQuery, goToText, query } from '../data/address.js'
+import { goToText, query } from '../data/address.js'
 import { Icon } from '../ui/icon.js'
 import { useEscape } from '../ui/keyboard.js'
 import { lazy } from '../ui/lazy.js'
-import { formatPageQuery, withConjunct } from '../data/query.js'
+import { formatPageQuery } from '../data/query.js'
 import { texts } from '../ui/texts.js'
 import type * as SuggestionModule from './suggestion-list.js'
-import type { Suggestion } from './suggestions.js'
+import type { Suggestion } from './suggestion.js'
 
 /** The module for suggestions and pasted queries, loaded when the field first gets the focus. */
 const suggestions = signal<typeof SuggestionModule | undefined>(undefined)
@@ -23,7 +23,7 @@ const Chips = lazy(async () => (await import('./chips.js')).Chips)
 const INPUT = 'add-filter'
 
 // A quick test that needs no lazy module.
-const QUERY_LIKE = /filter(?:\[|%5B)|range=/i
+const QUERY_LIKE = /filter(?:\[|%5B)|range=|[?&]q=/i
 
 /** Focuses the filter field. */
 export const focusBar = (): void => document.getElementById(INPUT)?.focus()
@@ -69,14 +69,19 @@ function useFilterField(field: { readonly current: HTMLInputElement | null }) {
     isOpen.value = false
   }
 
-  function accept({ take }: Suggestion): void {
-    if ('text' in take) {
-      show(take.text)
-      return
-    }
-    if ('search' in take) goToText(take.search)
-    else changeQuery((query) => withConjunct(query, take.conjunct))
-    clear()
+  function accept(option: Suggestion): void {
+    const rest = suggestions.value!.accept(option)
+    if (rest === undefined) clear()
+    else show(rest)
+  }
+
+  /** Accepts the marked suggestion, which may depend on attributes that are still loading. */
+  async function enter(): Promise<void> {
+    const typed = text.value
+    await prepare()
+    await suggestions.value!.suggestionsLoaded()
+    const option = suggestions.value!.suggestionsFor(typed)[active.value]
+    if (option && text.value === typed) accept(option)
   }
 
   const step = (by: number): void => {
@@ -88,9 +93,8 @@ function useFilterField(field: { readonly current: HTMLInputElement | null }) {
     ArrowDown: () => (step(1), true),
     ArrowUp: () => (step(-1), true),
     Enter() {
-      const option = options[active.value]
       // With an empty field, Enter must not accept the first suggestion by accident.
-      if (option && (text.value !== '' || active.value > 0)) accept(option)
+      if (isOpen.value && (text.value !== '' || active.value > 0)) enter().catch(() => undefined)
       return true
     },
     Backspace: () => focusLastChip(field.current!),

@@ -33,7 +33,8 @@ export function completeLine(
     return completion(caret - value.length, caret, options)
   }
   const at = before.lastIndexOf('[') + 1
-  if (at === 0) return completion(start, caret, namesStartingWith(['filter[', 'range='], before))
+  if (at === 0)
+    return completion(start, caret, namesStartingWith(['filter[', 'q=', 'range='], before))
   const key = before.slice(at)
   // The longest attribute name that the key starts with wins.
   const name = attributes

@@ -1,12 +1,18 @@
 import { useSignal } from '@preact/signals'
-import { changeQuery, query } from '../data/address.js'
-import { zone } from '../data/format.js'
+import { useEffect } from 'preact/hooks'
+import { changeQuery, query, zone } from '../data/address.js'
+import { filterableAttributes, loadFilterOptions } from '../data/filter-options.js'
 import { Icon } from '../ui/icon.js'
 import { useDialog } from '../ui/native-dialog.js'
 import { ALL_TIME, type Range, rangeAt } from '../data/query.js'
+import { rangeText } from '../ui/range-text.js'
 import { texts } from '../ui/texts.js'
 import { dialog } from '../ui/dialog.js'
 import { fromWallClock, toWallClock } from '../data/zoned-time.js'
+import { barTexts } from './bar-texts.js'
+import { showSinceNewest } from './since-newest.js'
+import { typedAt } from './typed-at.js'
+import { readTypedRange } from './typed-range.js'
 
 const close = (): void => {
   dialog.value = undefined
@@ -71,7 +77,7 @@ function Between() {
   }
 
   return (
-    <form class="range-between" onSubmit={submit}>
+    <form onSubmit={submit}>
       {[[texts.range.from, from] as const, [texts.range.to, to] as const].map(([label, end]) => (
         <label key={label}>
           {label}
@@ -83,7 +89,7 @@ function Between() {
           />
         </label>
       ))}
-      <p role="status">{isDisordered ? texts.range.order : texts.range.zone(zone.value)}</p>
+      {isDisordered && <p role="status">{texts.range.order}</p>}
       <button type="submit" class="btn main" disabled={isDisordered}>
         {texts.range.apply}
       </button>
@@ -91,12 +97,90 @@ function Between() {
   )
 }
 
-/** Picks the time range: up to now, or between two times. */
+/** A time in words, such as `yesterday 14:00-15:00`. */
+function Typed() {
+  const text = useSignal('')
+  const range = readTypedRange(text.value, typedAt())
+  const isWrong = text.value.trim() !== '' && !range
+
+  function submit(event: Event): void {
+    event.preventDefault()
+    if (range) choose(range)
+  }
+
+  return (
+    <form onSubmit={submit}>
+      <label>
+        {barTexts.typed}
+        <input
+          type="text"
+          autocomplete="off"
+          enterkeyhint="done"
+          placeholder={barTexts.typedExample}
+          value={text.value}
+          onInput={(event) => (text.value = event.currentTarget.value)}
+        />
+      </label>
+      {(range || isWrong) && (
+        <p role="status">{range ? rangeText(range) : barTexts.notUnderstood}</p>
+      )}
+    </form>
+  )
+}
+
+const TYPES = 'types-of-events'
+
+/** The time since the newest event of a type, such as a deployment. */
+function SinceType() {
+  const type = useSignal('')
+  const known = filterableAttributes.value.find(({ name }) => name === 'type')?.values ?? []
+  useEffect(loadFilterOptions, [])
+
+  function submit(event: Event): void {
+    event.preventDefault()
+    if (type.value.trim() === '') return
+    showSinceNewest(type.value.trim()).catch(() => undefined)
+    close()
+  }
+
+  return (
+    <form onSubmit={submit}>
+      <label>
+        {barTexts.sinceType}
+        <input
+          type="text"
+          list={TYPES}
+          autocomplete="off"
+          enterkeyhint="done"
+          value={type.value}
+          onInput={(event) => (type.value = event.currentTarget.value)}
+        />
+      </label>
+      <datalist id={TYPES}>
+        {known.map(({ value }) => (
+          <option key={value} value={value} />
+        ))}
+      </datalist>
+    </form>
+  )
+}
+
+/** Picks the time range: up to now, of the calendar, typed, or between two times. */
 export function RangePicker() {
   return (
     <dialog class="dropdown range-picker" aria-label={texts.range.title} {...useDialog(close)}>
       <Presets />
-      <Between />
+      <div class="range-between">
+        <Typed />
+        <Between />
+        <SinceType />
+        <p class="range-zone">
+          {texts.range.zone(zone.value)}
+          <button type="button" class="link" onClick={() => (dialog.value = 'zone')}>
+            {barTexts.changeZone}
+          </button>
+        </p>
+      </div>
     </dialog>
   )
 }

@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals'
 import { fault, query } from '../data/address.js'
-import { formatPageQuery, parsePageQuery } from '../data/query.js'
+import { filtersOf, formatPageQuery } from '../data/query.js'
 import { readStored, store } from '../data/storage.js'
 
 const KEY = 'daybook.recent'
@@ -8,7 +8,7 @@ const MAX_RECENT = 12
 
 const isReadable = (search: unknown): search is string => {
   try {
-    return typeof search === 'string' && parsePageQuery(search).where.length > 0
+    return typeof search === 'string' && filtersOf(search).length > 0
   } catch {
     return false
   }

@@ -8,30 +8,24 @@ import {
   predicateWord,
   type Words,
 } from '../data/phrases.js'
-import { conditionOn, type Conjunct, levelConjunct, parsePageQuery } from '../data/query.js'
-
-export interface Known {
-  readonly attributes: readonly KnownAttribute[]
-  /** Earlier query strings, latest first. */
-  readonly recent: readonly string[]
-}
-
-/** A suggestion below the filter field. */
-export interface Suggestion {
-  readonly kind: 'value' | 'attribute' | 'predicate' | 'recent' | 'text'
-  readonly phrases: readonly Phrase[]
-  /** How many events the list then has; `undefined` if that is not known. */
-  readonly count?: number | undefined
-  /** Its API name. */
-  readonly apiName?: string
-  /** What accepting it does: add a filter, continue with a text, or go to a query. */
-  readonly take:
-    | { readonly conjunct: Conjunct }
-    | { readonly text: string }
-    | { readonly search: string }
-}
-
-const MAX_SUGGESTIONS = 6
+import {
+  conditionOn,
+  type Conjunct,
+  filtersOf,
+  levelConjunct,
+  parsePageQuery,
+} from '../data/query.js'
+import {
+  addFilter,
+  type Context,
+  containsText,
+  type Known,
+  matching,
+  MAX_SUGGESTIONS,
+  startsWithText,
+  type Suggestion,
+} from './suggestion.js'
+import { describedTypes, typedSuggestions } from './typed-suggestions.js'
 
 /** The predicates to suggest, in this order. `i_cont` is left out: it reads the same as `cont`. */
 export const PREDICATES: readonly PredicateName[] = [
@@ -42,35 +36,10 @@ export const PREDICATES: readonly PredicateName[] = [
 
 const LEVEL_PREDICATES: readonly PredicateName[] = ['eq', 'not_eq']
 
-const containsText = (text: string, part: string): boolean =>
-  text.toLowerCase().includes(part.toLowerCase())
-
-const startsWithText = (text: string, part: string): boolean =>
-  text.toLowerCase().startsWith(part.toLowerCase())
-
-/** The items that contain the text; those that start with it come first. */
-function matching<Item>(
-  items: readonly Item[],
-  part: string,
-  textOf: (item: Item) => string,
-): readonly Item[] {
-  const found = items.filter((item) => containsText(textOf(item), part))
-  return [
-    ...found.filter((item) => startsWithText(textOf(item), part)),
-    ...found.filter((item) => !startsWithText(textOf(item), part)),
-  ].slice(0, MAX_SUGGESTIONS)
-}
-
 /** Splits `a, b` into values if the predicate takes a list. */
 function readValues(predicate: PredicateName, text: string): readonly string[] {
   const texts = predicateOf(predicate).takes === 'list' ? text.split(',') : [text]
   return texts.map((value) => value.trim()).filter((value) => value !== '')
-}
-
-/** What all suggestions for a text are made from. */
-interface Context {
-  readonly known: Known
-  readonly words: Words
 }
 
 const namesIn = ({ known, words }: Context): readonly string[] => [
@@ -88,18 +57,6 @@ function valuesOf(name: string, { known, words }: Context): KnownAttribute['valu
 
 const predicatesOf = (name: string, { words }: Context): readonly PredicateName[] =>
   name === words.level ? LEVEL_PREDICATES : PREDICATES
-
-const addFilter = (
-  kind: Suggestion['kind'],
-  conjunct: Conjunct,
-  { words }: Context,
-  count?: number,
-): Suggestion => ({
-  kind,
-  phrases: describeConjunct(conjunct, words),
-  count,
-  take: { conjunct },
-})
 
 const conjunctFor = (
   name: string,
@@ -192,8 +149,7 @@ function continueFilter(text: string, context: Context): readonly Suggestion[] {
 
 function suggestRecent(text: string, { known, words }: Context): readonly Suggestion[] {
   const recent = known.recent.flatMap((search): Suggestion[] => {
-    const { where } = parsePageQuery(search)
-    const phrases = where.flatMap((conjunct, index): Phrase[] => [
+    const phrases = filtersOf(search).flatMap((conjunct, index): Phrase[] => [
       ...(index === 0 ? [] : [{ kind: 'join', text: words.and } as const]),
       ...describeConjunct(conjunct, words),
     ])
@@ -252,12 +208,11 @@ export function suggest(typed: string, known: Known, words: Words): readonly Sug
   const exact = namesIn(context).find((name) => [name, wordFor(name, context)].includes(text))
   return [
     ...apiSuggestions(text, context),
+    ...typedSuggestions(text, context),
     ...suggestSeenValues(text.trim(), context),
+    ...describedTypes(text, context),
     ...attributes,
     ...(exact === undefined ? [] : suggestPredicates(exact, '', context)),
     ...recent,
-    ...['name', 'type'].map((name) =>
-      addFilter('text', conditionOn(name, 'cont', [text.trim()]), context),
-    ),
   ]
 }

@@ -5,9 +5,10 @@ import { FiltersButton } from '../facets/filters-button.js'
 import { Brand } from '../ui/brand.js'
 import { Icon } from '../ui/icon.js'
 import { useKeys } from '../ui/keyboard.js'
+import { lazy } from '../ui/lazy.js'
 import type { LiveState } from '../list/live-state.js'
 import { liveState, togglePause, waitingCount } from '../list/live-updates.js'
-import { isUtc, toggleTheme } from '../data/preferences.js'
+import { toggleTheme } from '../data/preferences.js'
 import { withoutConjunct } from '../data/query.js'
 import { texts } from '../ui/texts.js'
 import { dialog } from '../ui/dialog.js'
@@ -26,6 +27,11 @@ const LIVE_CLASSES: Readonly<Record<LiveState, string>> = {
   fixed: 'held inactive',
   sorted: 'held inactive',
 }
+
+const ZoneButton = lazy(
+  async () => (await import('./zone-button.js')).ZoneButton,
+  <span class="btn zone" />,
+)
 
 function LiveButton() {
   const state = liveState.value
@@ -72,7 +78,6 @@ export function TopBar() {
     '?': (event) => openOnKey(event, () => (dialog.value = 'keys')),
     y: () => void copyLink(),
     c: () => void copyCurl(),
-    u: () => (isUtc.value = !isUtc.value),
     Backspace: removeLast,
   })
   return (
@@ -93,6 +98,7 @@ export function TopBar() {
           <Icon name="clock" />
           {rangeText(shownRange.value)}
         </button>
+        <ZoneButton />
         <LiveButton />
         {may('export') && (
           <button

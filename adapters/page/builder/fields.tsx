@@ -1,6 +1,7 @@
 import type { Level } from '../../../src/event/level.js'
 import { Icon, Mark } from '../ui/icon.js'
-import { predicateWord, escapeInvisible } from '../data/phrases.js'
+import { ANY_TEXT } from '../data/free-text.js'
+import { attributeWord, predicateWord, escapeInvisible } from '../data/phrases.js'
 import { texts } from '../ui/texts.js'
 import { type Row, takesValue } from './model.js'
 import type { Part } from './options.js'
@@ -81,9 +82,11 @@ function Combo({ row, part, shown }: { row: Row; part: Part; shown: string }) {
 }
 
 export function AttributeField({ row }: { row: Row }) {
+  const { isLevel, attribute } = row
+  const shown = attribute === ANY_TEXT ? attributeWord(attribute, texts.words) : attribute
   return (
     <span class="field combo mono">
-      <Combo row={row} part="attribute" shown={row.isLevel ? texts.words.level : row.attribute} />
+      <Combo row={row} part="attribute" shown={isLevel ? texts.words.level : shown} />
       <Icon name="down" />
     </span>
   )

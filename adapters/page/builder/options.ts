@@ -1,6 +1,7 @@
 import type { PredicateName } from '../../../src/filter/predicates.js'
 import { LEVELS } from '../../../src/event/level.js'
 import type { FilterableAttribute } from '../data/filterable-attribute.js'
+import { ANY_TEXT } from '../data/free-text.js'
 import { predicateWord, type Words } from '../data/phrases.js'
 import { ROW_PREDICATES, type Row } from './model.js'
 
@@ -43,18 +44,29 @@ function attributeOptions(
     types,
     count,
   }))
+  const anyText: Option = {
+    value: ANY_TEXT,
+    text: words.attributes[ANY_TEXT] ?? ANY_TEXT,
+    group: 'own',
+  }
   const own = all.filter(({ group }) => group === 'own')
   const others = all.filter(({ group }) => group !== 'own')
-  const found = [...own, level, ...others].filter(
+  const found = [...own, level, anyText, ...others].filter(
     ({ text }) => containsText(text, typed) || containsText(words.attributes[text] ?? '', typed),
   )
-  return [...found.slice(0, MAX_OPTIONS), ...typedOption(typed, all)]
+  return [...found.slice(0, MAX_OPTIONS), ...typedOption(typed, [...all, anyText])]
 }
 
 const LEVEL_PREDICATES: readonly PredicateName[] = ['eq', 'not_eq']
+const TEXT_PREDICATES: readonly PredicateName[] = ['cont', 'not_cont']
+
+function predicatesOf({ isLevel, attribute }: Row): readonly PredicateName[] {
+  if (isLevel) return LEVEL_PREDICATES
+  return attribute === ANY_TEXT ? TEXT_PREDICATES : ROW_PREDICATES
+}
 
 function predicateOptions(typed: string, row: Row, words: Words): readonly Option[] {
-  return (row.isLevel ? LEVEL_PREDICATES : ROW_PREDICATES)
+  return predicatesOf(row)
     .map((value): Option => ({
       value,
       text: predicateWord(value, row.attribute, words),

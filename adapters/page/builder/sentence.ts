@@ -1,4 +1,5 @@
 import type { Combinator } from '../../../src/filter/ast.js'
+import { isFreeText } from '../data/free-text.js'
 import { describeConjunct, type Phrase, type Words } from '../data/phrases.js'
 import { type Conjunct, isGrouping, levelChoice } from '../data/query.js'
 
@@ -7,6 +8,8 @@ export interface SentenceWords extends Words {
   readonly events: string
   /** Before each attribute; not every language needs a word there. */
   readonly whose: string
+  /** Stands before the search in all texts. */
+  readonly theEvent: string
   readonly all: string
 }
 
@@ -16,14 +19,17 @@ export interface SentenceWords extends Words {
  */
 export function querySentence(where: readonly Conjunct[], words: SentenceWords): readonly Phrase[] {
   const join = (text: string): Phrase => ({ kind: 'join', text })
-  const whose = words.whose === '' ? [] : [join(words.whose)]
+  const before = (part: Conjunct): readonly Phrase[] => {
+    const word = isFreeText(part) ? words.theEvent : words.whose
+    return word === '' ? [] : [join(word)]
+  }
 
   function clauses(parts: readonly Conjunct[], combinator: Combinator): readonly Phrase[] {
     return parts.flatMap((part, index): Phrase[] => {
       const isNested = isGrouping(part) && !levelChoice(part)
       const phrases = isNested
         ? clauses([...part.conditions, ...part.groupings], part.combinator)
-        : [...whose, ...describeConjunct(part, words)]
+        : [...before(part), ...describeConjunct(part, words)]
       if (index === 0) return [...phrases]
       const isSetApart = isNested || isGrouping(parts[index - 1]!)
       return [join(isSetApart ? `, ${words[combinator]}` : words[combinator]), ...phrases]

@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import type { PredicateName } from '../../../src/filter/predicates.js'
 import { goTo, query } from '../data/address.js'
+import { ANY_TEXT } from '../data/free-text.js'
 import { afterRender } from '../ui/after-render.js'
 import { filterableAttributes, loadFilterOptions } from '../data/filter-options.js'
 import { texts } from '../ui/texts.js'
@@ -103,10 +104,12 @@ const change = (row: Row, part: Partial<Row>): void => {
 
 const TAKE: Readonly<Record<Part, (row: Row, option: Option) => void>> = {
   attribute(row, { value, isLevel = false }) {
-    // Values belong to their attribute, and levels support only two predicates.
+    // Values belong to their attribute. Levels, and the search in all texts, have only two predicates.
     const isSame = row.attribute === value && row.isLevel === isLevel
-    const reset = isLevel || row.isLevel ? { predicate: 'eq' as const, values: [] } : { values: [] }
-    if (!isSame) change(row, { attribute: isLevel ? '' : value, isLevel, ...reset })
+    const isText = value === ANY_TEXT
+    const isOther = isLevel || row.isLevel || isText || row.attribute === ANY_TEXT
+    const predicate = isOther ? (isText ? 'cont' : 'eq') : row.predicate
+    if (!isSame) change(row, { attribute: isLevel ? '' : value, isLevel, predicate, values: [] })
   },
   predicate(row, { value }) {
     const predicate = value as PredicateName

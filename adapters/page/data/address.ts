@@ -1,6 +1,7 @@
 import { batch, computed, signal } from '@preact/signals'
 import { managementPaths, viewsPath } from './config.js'
-import { ALL_TIME, formatPageQuery, type PageQuery, parsePageQuery } from './query.js'
+import { chosenZone, knownZone } from './preferences.js'
+import { ALL_TIME, formatPageQuery, type PageQuery, parsePageQuery, resolvers } from './query.js'
 import { decode, encoded } from './query-tokens.js'
 
 /*
@@ -21,6 +22,7 @@ export const members = {
   facets: signal<string | undefined>(undefined),
   groups: signal<string | undefined>(undefined),
   numbers: signal<string | undefined>(undefined),
+  zone: signal<string | undefined>(undefined),
 }
 
 export type Member = keyof typeof members
@@ -58,6 +60,14 @@ export const joinNames = (names: readonly string[]): string =>
   names.map((name) => name.replaceAll(/[%,]/g, encodeURIComponent)).join()
 export const splitNames = (text: string): readonly string[] =>
   text.split(',').map(decode).filter(Boolean)
+
+/** The time zone of the browser. */
+export const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** The time zone in use, an IANA name: that of the address, else the user's choice. */
+export const zone = computed(
+  () => knownZone(members.zone.value) ?? knownZone(chosenZone.value) ?? localZone,
+)
 
 const readHash = (pattern: RegExp): string | undefined => {
   const [, text] = pattern.exec(location.hash) ?? []
@@ -117,24 +127,41 @@ function write(replace: boolean): void {
   else history.pushState(null, '', address)
 }
 
+/** Calls `use` once the range of a query string can be read: at once, except for the first calendar range. */
+export async function whenReadable(text: string, use: () => void): Promise<void> {
+  if (!resolvers.calendar && /(?:^|&)range=(?!all)[a-z]/.test(text)) {
+    try {
+      const { calendarRange } = await import('./calendar-range.js')
+      resolvers.calendar = (name, now) => calendarRange(name, now, zone.value)
+    } catch {
+      // The range is invalid then, and the page says so.
+    }
+  }
+  use()
+}
+
 /** Navigates to a query string, which may have members. An invalid one sets `fault`. */
 export function goToText(text: string): void {
-  batch(() => (search.value = takeMembers(text)))
-  write(false)
+  void whenReadable(text, () => {
+    batch(() => (search.value = takeMembers(text)))
+    write(false)
+  })
 }
 
 /** Navigates to a query string with its members; all other members are removed. */
 export function goToAddress(text: string): void {
-  batch(() => {
-    for (const [, member] of all) member.value = undefined
-    goToText(text)
-  })
+  void whenReadable(text, () =>
+    batch(() => {
+      for (const [, member] of all) member.value = undefined
+      goToText(text)
+    }),
+  )
 }
 
-/** Sets a member of the address; `undefined` removes it. */
-export function setMember(name: Member, text: string | undefined): void {
+/** Sets a member of the address; `undefined` removes it. With `replace`, it adds no history entry. */
+export function setMember(name: Member, text: string | undefined, replace = false): void {
   members[name].value = text
-  write(false)
+  write(replace)
 }
 
 export function goTo(next: PageQuery): void {
@@ -163,11 +190,13 @@ export function openManaged(place: string | undefined): void {
 /** Updates the signals on the browser's Back and Forward. */
 export function followAddress(): void {
   write(true)
-  addEventListener('popstate', () =>
-    batch(() => {
-      search.value = read()
-      openId.value = readOpen()
-      managed.value = readManaged()
-    }),
-  )
+  addEventListener('popstate', () => {
+    void whenReadable(location.search.slice(1), () =>
+      batch(() => {
+        search.value = read()
+        openId.value = readOpen()
+        managed.value = readManaged()
+      }),
+    )
+  })
 }

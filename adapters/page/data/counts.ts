@@ -1,9 +1,8 @@
 import { computed, effect, signal, untracked } from '@preact/signals'
 import type { EventCounts } from '../../../src/store/counts.js'
 import { may } from './account.js'
-import { fault, joinNames, members, query, search, setMember, splitNames } from './address.js'
+import { fault, joinNames, members, query, search, setMember, splitNames, zone } from './address.js'
 import { countEvents } from './api.js'
-import { zone } from './format.js'
 import { apiQuery, rangeAt } from './query.js'
 import { readStored, store } from './storage.js'
 

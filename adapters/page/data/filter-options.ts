@@ -24,6 +24,7 @@ const counted = signal<Counted | undefined>(undefined)
 export const valueCounts = signal<ReadonlyMap<string, Facet>>(new Map())
 
 let loadedFor: unknown
+let loading = Promise.resolve()
 
 // If nothing matches, the options come from all events in the range.
 async function count(): Promise<Counted> {
@@ -36,10 +37,10 @@ async function count(): Promise<Counted> {
 }
 
 async function load(): Promise<void> {
-  const loading = (loadedFor = query.value)
+  const wanted = (loadedFor = query.value)
   try {
     const found = await count()
-    if (loading !== loadedFor) return
+    if (wanted !== loadedFor) return
     counted.value = found
     valueCounts.value = new Map(Object.entries(found.counts.facets))
   } catch {
@@ -50,8 +51,12 @@ async function load(): Promise<void> {
 
 /** Loads the options, unless they are loaded for the current query. */
 export function loadFilterOptions(): void {
-  if (loadedFor !== query.value && !fault.value) void load()
+  if (loadedFor !== query.value && !fault.value) loading = load()
 }
+
+/** Resolves once options are loaded, those of an earlier query included, or loading failed. */
+export const filterOptionsLoaded = (): Promise<void> =>
+  counted.value ? Promise.resolve() : loading
 
 // Unique per event, so the API does not count their values.
 const UNCOUNTED: ReadonlySet<string> = new Set(['id', 'created_at'])

@@ -2,6 +2,8 @@
 export interface KnownAttribute {
   readonly name: string
   readonly values: readonly { readonly value: string; readonly count?: number }[]
+  /** A field of every event, seen in events, or only declared by event types. */
+  readonly from?: 'own' | 'seen' | 'registry'
 }
 
 /** A known attribute, with where it comes from, its types and its count. */

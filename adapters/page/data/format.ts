@@ -1,6 +1,6 @@
 import { computed } from '@preact/signals'
+import { zone } from './address.js'
 import { language } from './language.js'
-import { isUtc } from './preferences.js'
 
 /*
  * Numbers and times in the page's language. Creating an `Intl` formatter is slow, so each is created
@@ -12,11 +12,6 @@ const locale =
   navigator.languages
     .map((tag) => tag.replace(/@.*$/, ''))
     .find((tag) => tag.split('-', 1)[0] === language) ?? language
-
-/** The time zone in use, an IANA name. */
-export const zone = computed(() =>
-  isUtc.value ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone,
-)
 
 const numberFormat = new Intl.NumberFormat(locale)
 

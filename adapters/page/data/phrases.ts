@@ -2,6 +2,7 @@ import type { Condition } from '../../../src/filter/ast.js'
 import type { PredicateName } from '../../../src/filter/predicates.js'
 import type { Level } from '../../../src/event/level.js'
 import { isNegative } from './negation.js'
+import { ANY_TEXT } from './free-text.js'
 import { ownValue } from './own-property.js'
 import { type Conjunct, isGrouping, levelChoice } from './query.js'
 
@@ -20,6 +21,8 @@ export interface Words {
   readonly predicates: Readonly<Partial<Record<PredicateName, string>>>
   /** Replace `predicates` for `created_at`. */
   readonly timePredicates: Readonly<Partial<Record<PredicateName, string>>>
+  /** Replace `predicates` for {@link ANY_TEXT}, which has no word of its own in phrases. */
+  readonly textPredicates?: Readonly<Partial<Record<PredicateName, string>>>
   readonly or: string
   readonly and: string
 }
@@ -51,6 +54,7 @@ export const predicateWord = (
   words: Words,
 ): string =>
   (attribute === 'created_at' ? words.timePredicates[predicate] : undefined) ??
+  (attribute === ANY_TEXT ? words.textPredicates?.[predicate] : undefined) ??
   words.predicates[predicate] ??
   predicate
 
@@ -79,7 +83,8 @@ function joined(parts: readonly (readonly Phrase[])[], between: string): Phrase[
 function conditionPhrases(condition: Condition, words: Words): Phrase[] {
   const { attributes, combinator, predicate, values } = condition
   const single = singlePredicate(predicate)
-  const names = attributes.map((name) => [phrase('attribute', attributeWord(name, words))])
+  const named = attributes.filter((name) => name !== ANY_TEXT)
+  const names = named.map((name) => [phrase('attribute', attributeWord(name, words))])
   return [
     ...joined(names, words[combinator]),
     phrase('predicate', predicateWord(single, attributes[0], words)),
@@ -128,5 +133,7 @@ export function requiredAttribute(conjunct: Conjunct): string | undefined {
   const { attributes, predicate } = conjunct
   if (attributes.length > 1 || !/^(not_(?!null)|does_not_)/.test(predicate)) return undefined
   // Every event has these attributes.
-  return ['id', 'type', 'system', 'created_at'].includes(attributes[0]!) ? undefined : attributes[0]
+  const [attribute] = attributes
+  const isEverywhere = ['id', 'type', 'system', 'created_at', ANY_TEXT].includes(attribute!)
+  return isEverywhere ? undefined : attribute
 }

@@ -1,5 +1,6 @@
 import { effect, signal } from '@preact/signals'
 import { LANGUAGES, type Language } from '../../../src/describing/language.js'
+import { LOCAL } from './local-zone.js'
 import { readStored, store } from './storage.js'
 
 /* The user's preferences, stored in this browser. */
@@ -15,7 +16,20 @@ function stored<Value extends string>(name: string, values: readonly Value[], in
 /** `system` follows the browser's setting. */
 export const theme = stored('theme', ['system', 'light', 'dark'], 'system')
 
-export const isUtc = signal(readStored('daybook.zone') === 'utc')
+/** The time zone that the user chose: an IANA name, or {@link LOCAL}. */
+export const chosenZone = signal(readStored('daybook.zone') ?? LOCAL)
+
+/** The time zone with this IANA name; `undefined` for any other text. */
+export function knownZone(name: string | undefined): string | undefined {
+  try {
+    // Some browsers also take offsets such as `+01:00`, which the server does not know.
+    return name !== LOCAL && name?.match(/^[A-Z]/i)
+      ? new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
+      : undefined
+  } catch {
+    return undefined
+  }
+}
 
 /** A language that the user chose; `''` for the one of the document. */
 export const languageChoice = stored<Language | ''>('language', ['', ...LANGUAGES], '')
@@ -23,7 +37,7 @@ export const languageChoice = stored<Language | ''>('language', ['', ...LANGUAGE
 /** Whether single-letter keyboard shortcuts are on (WCAG 2.2, 2.1.4). */
 export const letterKeys = stored('letters', ['on', 'off'], 'on')
 
-effect(() => store('daybook.zone', isUtc.value ? 'utc' : 'local'))
+effect(() => store('daybook.zone', chosenZone.value))
 
 effect(() => {
   const { documentElement } = document

@@ -7,10 +7,19 @@ import { LEVEL_PREFIXES, type Level, LEVELS } from '../../../src/event/level.js'
 /** One of the conditions that must all hold; shown as one chip. */
 export type Conjunct = Condition | Grouping
 
-/** A time range: relative, as written (`24h`), or with absolute RFC 3339 ends. */
-export type Range =
-  | { readonly last: string }
-  | { readonly from?: string | undefined; readonly to?: string | undefined }
+/** The RFC 3339 ends of a range; `undefined` for an open end. */
+export interface RangeEnds {
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+}
+
+/** A time range: relative to now, as written (`24h`, `yesterday`), or with absolute ends. */
+export type Range = { readonly last: string } | RangeEnds
+
+/** Resolves calendar ranges such as `yesterday`. Its module is loaded on first use, and set here. */
+export const resolvers: {
+  calendar?: (name: string, now: Date) => RangeEnds | undefined
+} = {}
 
 /** The query of the page: filters, order and time range. */
 export interface PageQuery {
@@ -80,8 +89,7 @@ export function parsePageQuery(search: string): PageQuery {
   const isRange = (pair: string): boolean => pair.startsWith('range=')
   const filter = pairs.filter((pair) => pair !== '' && !isRange(pair) && !pair.startsWith('limit='))
   const last = pairs.findLast(isRange)?.slice('range='.length)
-  if (last !== undefined && last !== 'all' && relativeMilliseconds(last) === undefined)
-    throw new RangeError(last)
+  if (last !== undefined && last !== 'all' && !endsOf(last, new Date())) throw new RangeError(last)
   const { where, sorts } = parseQueryText(filter.join('&'), { strict: true })
   const all = conjunctsOf(where)
   if (last !== undefined && last !== 'all') return { where: all, sorts, range: { last } }
@@ -89,6 +97,10 @@ export function parsePageQuery(search: string): PageQuery {
   const [to, rest] = takeBound(withoutFrom, 'lt')
   return { where: rest, sorts, range: { from, to } }
 }
+
+/** The filters of a query string. Unlike {@link parsePageQuery}, it needs no module for calendar ranges. */
+export const filtersOf = (search: string): readonly Conjunct[] =>
+  parsePageQuery(search.replace(/^range=[^&]*/, '')).where
 
 /** The conjuncts as one grouping joined with `and`; `undefined` without any. */
 export function groupingOf(conjuncts: readonly Conjunct[]): Grouping | undefined {
@@ -107,13 +119,7 @@ function filterText(where: readonly Conjunct[], sorts: readonly Sort[]): string 
   return formatQuery(query).replace(/&?limit=1$/, '')
 }
 
-const boundsOf = ({
-  from,
-  to,
-}: {
-  readonly from?: string | undefined
-  readonly to?: string | undefined
-}) => [
+const boundsOf = ({ from, to }: RangeEnds) => [
   ...(from === undefined ? [] : [conditionOn('created_at', 'gteq', [from])]),
   ...(to === undefined ? [] : [conditionOn('created_at', 'lt', [to])]),
 ]
@@ -127,15 +133,16 @@ export function formatPageQuery({ where, sorts, range }: PageQuery): string {
   return bounds.length === 0 ? ['range=all', filter].filter(Boolean).join('&') : filter
 }
 
-/** The ends of the range, relative to `now`; `undefined` for an open end. */
-export function rangeAt(
-  range: Range,
-  now: Date,
-): { from: string | undefined; to: string | undefined } {
-  if (!('last' in range)) return { from: range.from, to: range.to }
-  const from = new Date(now.getTime() - relativeMilliseconds(range.last)!)
-  return { from: `${from.toISOString().slice(0, 19)}Z`, to: undefined }
+/** The ends of a range that is relative to now; `undefined` for an unknown text. */
+function endsOf(last: string, now: Date): RangeEnds | undefined {
+  const length = relativeMilliseconds(last)
+  if (length === undefined) return resolvers.calendar?.(last, now)
+  return { from: `${new Date(now.getTime() - length).toISOString().slice(0, 19)}Z` }
 }
+
+/** The ends of the range, relative to `now`. */
+export const rangeAt = (range: Range, now: Date): RangeEnds =>
+  'last' in range ? endsOf(range.last, now)! : range
 
 /** The query string for the API: with absolute times, without a limit. */
 export function apiQuery(query: PageQuery, now = new Date()): string {

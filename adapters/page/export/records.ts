@@ -1,3 +1,5 @@
+import { toWallClock } from '../data/zoned-time.js'
+
 /** The export formats, by their API names. */
 export type ExportFormat = 'ndjson' | 'csv'
 
@@ -67,8 +69,25 @@ export function cutLine(format: ExportFormat, count: number, total: number | und
   return `"cut after ${count}${of} events"\r\n`
 }
 
-/** `events-2026-11-20T130600Z.csv`, or `…-cut.csv` for a cut file. */
-export function fileName(format: ExportFormat, at: Date, isCut = false): string {
-  const time = at.toISOString().replaceAll(/:|\.\d+/g, '')
+/** A time, and the zone in which it is written. */
+export interface LocalTime {
+  readonly time: Date
+  readonly zone: string
+}
+
+/** The local time with its offset without colons: `2026-11-20T140600+0100`. */
+function basicTime(at: Date, zone: string): string {
+  const wall = toWallClock(at, zone)
+  const seconds = Math.floor(at.getTime() / 1000)
+  const minutes = Math.round((Date.parse(`${wall}Z`) / 1000 - seconds) / 60)
+  const [hours, rest] = [Math.trunc(minutes / 60), minutes % 60]
+  const digits = (part: number): string => String(Math.abs(part)).padStart(2, '0')
+  const offset = minutes === 0 ? 'Z' : `${minutes < 0 ? '-' : '+'}${digits(hours)}${digits(rest)}`
+  return wall.replaceAll(':', '') + offset
+}
+
+/** `events-2026-11-20T140600+0100.csv` in the zone, or `…-cut.csv` for a cut file. */
+export function fileName(format: ExportFormat, at: LocalTime, isCut = false): string {
+  const time = basicTime(at.time, at.zone)
   return `events-${time}${isCut ? '-cut' : ''}.${format}`
 }

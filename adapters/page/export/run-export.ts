@@ -1,11 +1,17 @@
-import { query } from '../data/address.js'
+import { query, zone } from '../data/address.js'
 import { exportUrl } from '../data/api.js'
 import { download } from '../data/download.js'
 import { apiQueryWith } from '../data/query.js'
 import { exportTexts } from './export-texts.js'
 import { showNote } from '../ui/notes.js'
 import { type ExportRun, exportRun } from './export-state.js'
-import { createRecordSplitter, cutLine, type ExportFormat, fileName } from './records.js'
+import {
+  createRecordSplitter,
+  cutLine,
+  type ExportFormat,
+  fileName,
+  type LocalTime,
+} from './records.js'
 import { openSink, type Sink } from './sinks.js'
 
 let stopping = new AbortController()
@@ -24,7 +30,7 @@ const confirmLeave = (event: BeforeUnloadEvent): void => event.preventDefault()
 export async function startExport(format: ExportFormat): Promise<void> {
   if (exportRun.value?.state === 'running') return
   const url = currentExportUrl(format)
-  const at = new Date()
+  const at = { time: new Date(), zone: zone.value }
   try {
     const sink = await openSink(fileName(format, at))
     if (sink) await run(url, format, at, sink)
@@ -40,7 +46,7 @@ type End = Exclude<ExportRun['state'], 'running'>
 const change = (part: Partial<ExportRun>): ExportRun =>
   (exportRun.value = { ...exportRun.value!, ...part })
 
-async function run(url: string, format: ExportFormat, at: Date, sink: Sink): Promise<void> {
+async function run(url: string, format: ExportFormat, at: LocalTime, sink: Sink): Promise<void> {
   stopping = new AbortController()
   const { signal } = stopping
   exportRun.value = { format, count: 0, total: undefined, isExact: true, state: 'running' }
@@ -82,7 +88,7 @@ async function copy(
 }
 
 /** Completes or discards the file; returns the final state. */
-async function finish(state: End, at: Date, sink: Sink): Promise<End> {
+async function finish(state: End, at: LocalTime, sink: Sink): Promise<End> {
   const { format, count, total } = exportRun.value!
   const isCut = state !== 'done'
   try {

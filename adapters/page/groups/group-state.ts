@@ -10,9 +10,9 @@ import {
   search,
   setMember,
   splitNames,
+  zone,
 } from '../data/address.js'
 import { areCountsStale, counts } from '../data/counts.js'
-import { zone } from '../data/format.js'
 import {
   apiQueryWith,
   type Conjunct,

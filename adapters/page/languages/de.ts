@@ -44,6 +44,12 @@ const timePredicates: Texts['predicates'] = {
   gteq: 'ist frühestens',
 }
 
+/** For the search in all texts. */
+const textPredicates: Texts['predicates'] = {
+  cont: 'enthält den Text',
+  not_cont: 'enthält nicht den Text',
+}
+
 /** The language of the sentences about events. */
 export const sentences: SentenceLanguage = german
 
@@ -69,6 +75,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats): Texts => ({
   predicates,
   words: {
     attributes: {
+      '*': 'beliebiger Text',
       username: 'Benutzer',
       created_at: 'Zeit',
       url_params_project_code: 'Projekt',
@@ -78,6 +85,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats): Texts => ({
     level: 'Stufe',
     predicates,
     timePredicates,
+    textPredicates,
     or: 'oder',
     and: 'und',
   },
@@ -137,6 +145,12 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats): Texts => ({
       '24h': 'Letzte 24 Stunden',
       '7d': 'Letzte 7 Tage',
       '30d': 'Letzte 30 Tage',
+      today: 'Heute',
+      yesterday: 'Gestern',
+      'this-week': 'Diese Woche',
+      'last-week': 'Letzte Woche',
+      'this-month': 'Dieser Monat',
+      'last-month': 'Letzter Monat',
     },
     units: {
       m: (count) => formatPlural(count, 'Minute', 'Minuten'),
@@ -186,7 +200,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats): Texts => ({
     addGroup: 'Gruppe',
     show: (count) => (count === undefined ? 'Ereignisse anzeigen' : `${count} anzeigen`),
     applyKey: /Mac|iP/.test(navigator.platform) ? '⌘ Enter' : 'Strg Enter',
-    sentence: { events: 'Ereignisse:', whose: '', all: 'Alle Ereignisse' },
+    sentence: { events: 'Ereignisse:', whose: '', theEvent: '', all: 'Alle Ereignisse' },
   },
   list: {
     events: 'Ereignisse',

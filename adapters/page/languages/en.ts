@@ -56,6 +56,12 @@ const timePredicates: typeof predicates = {
   gteq: 'is at or after',
 }
 
+/** For the search in all texts. */
+const textPredicates: typeof predicates = {
+  cont: 'contains the text',
+  not_cont: 'does not contain the text',
+}
+
 export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
   common: {
     page: 'Audit history',
@@ -79,6 +85,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
   /** The words used to describe filters. */
   words: {
     attributes: {
+      '*': 'any text',
       username: 'user',
       created_at: 'time',
       url_params_project_code: 'project',
@@ -88,6 +95,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
     level: 'level',
     predicates,
     timePredicates,
+    textPredicates,
     or: 'or',
     and: 'and',
   },
@@ -147,6 +155,12 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
       '24h': 'Last 24 hours',
       '7d': 'Last 7 days',
       '30d': 'Last 30 days',
+      today: 'Today',
+      yesterday: 'Yesterday',
+      'this-week': 'This week',
+      'last-week': 'Last week',
+      'this-month': 'This month',
+      'last-month': 'Last month',
     } as Readonly<Record<string, string>>,
     units: {
       m: (count: number) => formatPlural(count, 'minute', 'minutes'),
@@ -198,7 +212,12 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
     addGroup: 'Group',
     show: (count: string | undefined) => (count === undefined ? 'Show events' : `Show ${count}`),
     applyKey: /Mac|iP/.test(navigator.platform) ? '⌘ Enter' : 'Ctrl Enter',
-    sentence: { events: 'Events', whose: 'whose', all: 'All events' },
+    sentence: {
+      events: 'Events',
+      whose: 'whose',
+      theEvent: 'where the event',
+      all: 'All events',
+    },
   },
   list: {
     events: 'Events',

@@ -1,7 +1,6 @@
 import { changeQuery, query } from '../data/address.js'
 import { formatOffset } from '../data/format.js'
 import { Icon } from '../ui/icon.js'
-import { isUtc } from '../data/preferences.js'
 import { texts } from '../ui/texts.js'
 import { isNewestFirst, nextSorts } from './paging.js'
 
@@ -39,10 +38,7 @@ export function ColumnHeaders() {
   const { columns } = texts.list
   return (
     <div class="head" role="row" aria-rowindex={1}>
-      <SortHeader
-        attribute="created_at"
-        text={`${columns.time}, ${isUtc.value ? 'UTC' : formatOffset()}`}
-      />
+      <SortHeader attribute="created_at" text={`${columns.time}, ${formatOffset()}`} />
       <span role="columnheader">
         <span class="visually-hidden">{columns.level}</span>
       </span>

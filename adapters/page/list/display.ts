@@ -1,5 +1,5 @@
 import { facetsText } from '../data/counts.js'
-import { type Member, members } from '../data/address.js'
+import { type Member, members, zone } from '../data/address.js'
 
 /**
  * How the page shows events now, as members of an address that shows the same to any user. Each feature that has such a
@@ -7,6 +7,7 @@ import { type Member, members } from '../data/address.js'
  */
 export const shownDisplay = (): Readonly<Partial<Record<Member, string>>> => ({
   facets: facetsText.value,
+  zone: zone.value,
   ...(members.groups.value !== undefined && { groups: members.groups.value }),
   ...(members.numbers.value !== undefined && { numbers: members.numbers.value }),
 })

@@ -28,6 +28,7 @@ import {
   TOP,
 } from './loading.js'
 import { isNewestFirst } from './paging.js'
+import { rangeAt } from '../data/query.js'
 import { type Change, applyPatch } from '../data/json-patch.js'
 import { isRowHovered, isSelecting } from './interaction.js'
 import { isAtTop } from './viewport.js'
@@ -44,7 +45,7 @@ export const liveState = computed((): LiveState =>
     {
       isRefused: fault.value !== undefined || isRefusal(failure.value),
       isSorted: !isNewestFirst(query.value.sorts),
-      to: 'to' in query.value.range ? query.value.range.to : undefined,
+      to: rangeAt(query.value.range, new Date()).to,
       isPaused: isPaused.value,
       isOffline: isOffline.value || (failure.value !== undefined && isStale.value),
       isReading:

@@ -1,10 +1,10 @@
 import { batch, computed, effect, signal, untracked } from '@preact/signals'
 import type { AuditEvent } from '../../../src/event/event.js'
 import type { Sort } from '../../../src/filter/ast.js'
-import { fault, openId, query, search } from '../data/address.js'
+import { fault, openId, query, search, zone } from '../data/address.js'
 import { listEvents, readEvent } from '../data/api.js'
 import { areCountsStale, counts, listed } from '../data/counts.js'
-import { apiQueryWith, conditionOn, rangeAt } from '../data/query.js'
+import { apiQueryWith, conditionOn, rangeAt, resolvers } from '../data/query.js'
 import { rowAtTime, timeAtRow } from './row-estimate.js'
 import {
   type LoadedWindow,
@@ -280,6 +280,8 @@ export function followQuery(): void {
   effect(() => {
     const isFaulty = fault.value !== undefined
     void search.value
+    // A calendar range has other ends in another zone.
+    if ('last' in query.value.range && resolvers.calendar) void zone.value
     untracked(isFaulty ? cancelLoading : () => void loadQuery())
   })
 }

@@ -7,6 +7,7 @@ import { changeQuery } from '../data/address.js'
 import { dayKey, formatAgo, formatClock } from '../data/format.js'
 import { Mark, markOf } from '../ui/icon.js'
 import { isSafePath } from '../data/safe-path.js'
+import { marked, marker } from '../ui/marked.js'
 import { sentenceOf, SentenceBody } from '../ui/sentence.js'
 import { sentences, texts } from '../ui/texts.js'
 import { cellConjunct, type Column, withCell } from './cells.js'
@@ -40,8 +41,8 @@ function Type({ type }: { type: string }) {
   const end = levelOf(type) === 'custom' ? 0 : shown.indexOf(':')
   return (
     <>
-      {end > 0 && <span>{shown.slice(0, end)}</span>}
-      {shown.slice(end)}
+      {end > 0 && <span>{marked(shown.slice(0, end))}</span>}
+      {marked(shown.slice(end))}
     </>
   )
 }
@@ -49,7 +50,7 @@ function Type({ type }: { type: string }) {
 function Source({ event }: { event: AuditEvent }) {
   const label = sourceLabelIn(sentences, event)
   if (!label || event.source === null) return null
-  const name = <bdi>{visibleText(label.name)}</bdi>
+  const name = <bdi>{marked(visibleText(label.name))}</bdi>
   return (
     <>
       {label.kind}{' '}
@@ -131,7 +132,7 @@ export function Row({ event, row, twin, isActive, isOpen, quickColumn, isTimeFoc
         {quickColumn === 'level' && <Quick event={event} column="level" />}
       </span>
       <span class={`who${service}`} role="gridcell" tabIndex={-1}>
-        <bdi>{who}</bdi>
+        <bdi>{marked(who)}</bdi>
         {quickColumn === 'who' && <Quick event={event} column="who" />}
       </span>
       <span class="what" role="gridcell" tabIndex={-1}>
@@ -142,6 +143,12 @@ export function Row({ event, row, twin, isActive, isOpen, quickColumn, isTimeFoc
           </span>
         )}
         <SentenceBody sentence={sentence} />
+        {marker.value?.place(event, [
+          who,
+          sentenceText(sentence),
+          type,
+          sourceLabelIn(sentences, event)?.name ?? '',
+        ])}
       </span>
       <span class="type" role="gridcell" tabIndex={-1}>
         <Type type={type} />

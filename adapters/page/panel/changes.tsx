@@ -3,6 +3,7 @@ import type { RecordedChange } from '../../../src/event/changes.js'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { formatBytes, formatNumber } from '../data/format.js'
+import { marked } from '../ui/marked.js'
 import { texts } from '../ui/texts.js'
 import { type ChangeRow, changeRow, recordedChanges } from './change-rows.js'
 import { Segments } from '../ui/segmented-control.js'
@@ -33,7 +34,7 @@ function Side({ pieces, mark, alone }: { pieces: readonly Piece[]; mark: Mark; a
       </span>
       <span dir="auto">
         {shown.map(({ text, isChanged }, i) =>
-          isChanged ? <Changed key={i}>{text}</Changed> : text,
+          isChanged ? <Changed key={i}>{marked(text)}</Changed> : marked(text),
         )}
         {room <= 0 && '…'}
       </span>

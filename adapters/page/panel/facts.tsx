@@ -2,14 +2,17 @@ import { useEffect, useState } from 'preact/hooks'
 import { sourceLabelIn } from '../../../src/describing/source-label.js'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent, JsonValue } from '../../../src/event/event.js'
+import { changeQuery } from '../data/address.js'
 import { formatAgo, formatFull } from '../data/format.js'
 import { valueCondition } from '../data/query.js'
 import { ownValue } from '../data/own-property.js'
 import { isSafePath } from '../data/safe-path.js'
+import { marked } from '../ui/marked.js'
 import { sentences, texts } from '../ui/texts.js'
 import { actorFacts } from './actor-facts.js'
 import { openHistory } from './open-history.js'
 import { isGrowing } from './opened-event.js'
+import { panelTimeTexts } from './panel-time-texts.js'
 import { relatedTexts as words } from './related-texts.js'
 import { ValueActions } from './value-actions.js'
 
@@ -28,7 +31,7 @@ function Ago({ time }: { time: string }) {
 function Source({ event }: { event: AuditEvent }) {
   const label = sourceLabelIn(sentences, event)
   if (event.source === null || !label) return null
-  const text = <bdi>{visibleText(`${label.kind} ${label.name}`)}</bdi>
+  const text = <bdi>{marked(visibleText(`${label.kind} ${label.name}`))}</bdi>
   return (
     <>
       <dt>{texts.panel.source}</dt>
@@ -58,11 +61,14 @@ function Request({ attributes }: Pick<AuditEvent, 'attributes'>) {
     <>
       <dt>{texts.panel.request}</dt>
       <dd>
-        <span class="mono">{call}</span> <small>{plain(attributes['response_status'])}</small>
+        <span class="mono">{marked(call)}</span>{' '}
+        <small>{plain(attributes['response_status'])}</small>
       </dd>
     </>
   )
 }
+
+const showSince = (from: string): void => changeQuery((query) => ({ ...query, range: { from } }))
 
 /** When, who and for whom, request, source and id of the event. */
 export function Facts({ event }: { event: AuditEvent }) {
@@ -82,6 +88,9 @@ export function Facts({ event }: { event: AuditEvent }) {
           {isGrowing.value && texts.panel.stillOpen}
         </small>
         <span class="utc">{created_at}</span>
+        <button type="button" class="link" onClick={() => showSince(created_at)}>
+          {panelTimeTexts.since}
+        </button>
       </dd>
       {isTime && (
         <>
@@ -97,7 +106,7 @@ export function Facts({ event }: { event: AuditEvent }) {
         {username === null ? (
           <small>{texts.panel.noUser}</small>
         ) : (
-          <bdi>{visibleText(username)}</bdi>
+          <bdi>{marked(visibleText(username))}</bdi>
         )}
         {kind !== undefined && <small>{kind}</small>}
         <ValueActions
@@ -109,7 +118,7 @@ export function Facts({ event }: { event: AuditEvent }) {
         <>
           <dt>{texts.panel.onBehalfOf}</dt>
           <dd class="with-quick">
-            <bdi>{visibleText(onBehalfOf)}</bdi>
+            <bdi>{marked(visibleText(onBehalfOf))}</bdi>
             <ValueActions
               is={valueCondition('on_behalf_of', onBehalfOf)}
               isNot={valueCondition('on_behalf_of', onBehalfOf, true)}
@@ -121,7 +130,7 @@ export function Facts({ event }: { event: AuditEvent }) {
       <Source event={event} />
       <dt>{texts.panel.id}</dt>
       <dd>
-        <span class="mono">{id}</span>
+        <span class="mono">{marked(id)}</span>
       </dd>
     </dl>
   )

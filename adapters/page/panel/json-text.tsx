@@ -2,6 +2,7 @@ import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { downloadBlob } from '../data/download.js'
 import { formatBytes } from '../data/format.js'
+import { marked } from '../ui/marked.js'
 import { texts } from '../ui/texts.js'
 import { copyText } from '../ui/copy-text.js'
 
@@ -28,7 +29,7 @@ export function JsonText({ event }: { event: AuditEvent }) {
         </span>
       </div>
       <pre class="raw-text" tabIndex={0}>
-        {visibleText(text.slice(0, MAX_LENGTH))}
+        {marked(visibleText(text.slice(0, MAX_LENGTH)))}
         {text.length > MAX_LENGTH && '…'}
       </pre>
     </section>

@@ -2,6 +2,7 @@ import { visibleText } from '../../../src/describing/visible-text.js'
 import type { JsonValue } from '../../../src/event/event.js'
 import { downloadBlob } from '../data/download.js'
 import { formatBytes } from '../data/format.js'
+import { marked } from '../ui/marked.js'
 import { texts } from '../ui/texts.js'
 import { copyText } from '../ui/copy-text.js'
 import { isParent, preview, type TreeNode } from './tree-nodes.js'
@@ -40,7 +41,7 @@ function HugeText({ text, name }: { text: string; name: string }) {
 function LongText({ text, isOpen, toggle }: { text: string; isOpen: boolean; toggle: () => void }) {
   return (
     <span class={isOpen ? 'attribute-value whole' : 'attribute-value'}>
-      {isOpen ? visibleText(text) : `${printed(text.slice(0, FOLD_LENGTH)).slice(0, -1)}…`}{' '}
+      {marked(isOpen ? visibleText(text) : `${printed(text.slice(0, FOLD_LENGTH)).slice(0, -1)}…`)}{' '}
       <button type="button" class="link" onClick={toggle}>
         {isOpen ? texts.panel.fold : texts.panel.showAll(sizeOf(text))}
       </button>
@@ -55,7 +56,7 @@ export function LeafValue({ node: { value, name }, isOpen, toggle }: LeafValuePr
   if (typeof value === 'string') {
     if (value.length > MAX_LENGTH) return <HugeText text={value} name={name} />
     if (value.length > FOLD_LENGTH) return <LongText text={value} isOpen={isOpen} toggle={toggle} />
-    return <span class="attribute-value">{printed(value)}</span>
+    return <span class="attribute-value">{marked(printed(value))}</span>
   }
   if (typeof value === 'number') return <span class="attribute-value numeric">{value}</span>
   if (value === null || typeof value === 'boolean')

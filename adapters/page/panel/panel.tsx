@@ -10,6 +10,7 @@ import { Icon, Mark, markOf } from '../ui/icon.js'
 import { useEscape, useKeys } from '../ui/keyboard.js'
 import { openNext } from '../list/row-focus.js'
 import { describe, sentenceOf, SentenceBody } from '../ui/sentence.js'
+import { marked } from '../ui/marked.js'
 import { sentences, texts } from '../ui/texts.js'
 import { announce } from '../ui/notes.js'
 import { Changes } from './changes.js'
@@ -47,8 +48,8 @@ function Type({ type }: { type: string }) {
     <span class="panel-type">
       <Mark level={markOf(type)} />
       <span class="type" title={type}>
-        <span>{visibleText(first!)}</span>
-        {rest.map((part) => `:${visibleText(part)}`)}
+        <span>{marked(visibleText(first!))}</span>
+        {marked(rest.map((part) => `:${visibleText(part)}`).join(''))}
       </span>
     </span>
   )
@@ -85,7 +86,7 @@ function Heading({ event }: { event: AuditEvent }) {
       {sentence.who !== null && sentence.isVerbFirst && (
         <>
           <b>
-            <bdi>{visibleText(sentence.who)}</bdi>
+            <bdi>{marked(visibleText(sentence.who))}</bdi>
           </b>{' '}
         </>
       )}

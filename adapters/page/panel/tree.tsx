@@ -4,6 +4,7 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import { formatNumber } from '../data/format.js'
 import { Icon } from '../ui/icon.js'
 import { letterKeys } from '../data/preferences.js'
+import { marker } from '../ui/marked.js'
 import { texts } from '../ui/texts.js'
 import { isFolding, LeafValue } from './leaf-value.js'
 import {
@@ -37,9 +38,15 @@ interface BranchProps {
 // Nodes with more children are closed at first.
 const MAX_OPEN = 50
 
-/** At first, two levels are open, except `changes`, which has a section of its own. */
+// Each level is searched again.
+const MAX_FOUND_DEPTH = 8
+
+/** At first, two levels are open, except `changes`, which has a section of its own, and what free text finds. */
 const isOpenAtFirst = ({ value, depth, key }: TreeNode): boolean =>
-  depth === 0 && isParent(value) && childCount(value) <= MAX_OPEN && key !== 'changes'
+  (depth === 0 && isParent(value) && childCount(value) <= MAX_OPEN && key !== 'changes') ||
+  (depth < MAX_FOUND_DEPTH && (isParent(value) || isFolding(value)) && isFound(value))
+
+const isFound = (value: TreeNode['value']): boolean => marker.value?.contains(value) ?? false
 
 const isOpenIn = ({ toggled }: TreeState, node: TreeNode): boolean =>
   isOpenAtFirst(node) !== toggled.has(node.pointer)

@@ -1,7 +1,7 @@
 import { sourceLabelIn } from '../../../src/describing/source-label.js'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent } from '../../../src/event/event.js'
-import { zone } from '../data/format.js'
+import { zone } from '../data/address.js'
 import { toWallClock } from '../data/zoned-time.js'
 import { markOf } from '../ui/icon.js'
 import { sentenceOf, SentenceBody } from '../ui/sentence.js'

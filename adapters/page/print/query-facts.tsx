@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { formatOffset, zone } from '../data/format.js'
+import { zone } from '../data/address.js'
+import { formatOffset } from '../data/format.js'
 import { describeConjunct } from '../data/phrases.js'
 import type { PageQuery } from '../data/query.js'
 import { Phrases } from '../ui/phrases.js'

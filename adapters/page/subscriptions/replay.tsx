@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { zone } from '../data/format.js'
+import { zone } from '../data/address.js'
 import { act, type Subscription } from '../data/managing.js'
 import { fromWallClock, toWallClock } from '../data/zoned-time.js'
 import { showNote } from '../ui/notes.js'

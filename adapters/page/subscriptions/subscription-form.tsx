@@ -1,7 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { query } from '../data/address.js'
-import { zone } from '../data/format.js'
+import { query, zone } from '../data/address.js'
 import { may, rights, save, type Subscription } from '../data/managing.js'
 import { openView } from '../data/views.js'
 import { fromWallClock, toWallClock } from '../data/zoned-time.js'

@@ -2,10 +2,10 @@ import { formatShort } from '../data/format.js'
 import type { Range } from '../data/query.js'
 import { texts } from './texts.js'
 
-/** `24 hours` for `24h`. */
+/** `24 hours` for `24h`, `Yesterday` for `yesterday`. */
 function lengthText(last: string): string {
-  const unit = texts.range.units[last.slice(-1)]
-  return unit ? unit(Number.parseInt(last, 10)) : last
+  const count = Number.parseInt(last, 10)
+  return count ? texts.range.units[last.slice(-1)]!(count) : texts.range.ranges[last]!
 }
 
 const timeText = (time: string): string => {
@@ -27,3 +27,7 @@ export function shortRangeText(range: Range): string {
   if ('last' in range) return lengthText(range.last)
   return range.from === undefined && range.to === undefined ? texts.range.all : texts.range.title
 }
+
+/** The name of a time zone for narrow places: `New York`, or `UTC`. */
+export const cityOf = (zone: string): string =>
+  zone.slice(zone.lastIndexOf('/') + 1).replaceAll('_', ' ')

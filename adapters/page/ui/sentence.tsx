@@ -4,6 +4,7 @@ import type { Sentence, SentencePart } from '../../../src/describing/sentence.js
 import { customTypes, types } from '../data/account.js'
 import { formatShort } from '../data/format.js'
 import { openEvents } from '../data/open-events.js'
+import { marked } from './marked.js'
 import { sentences } from './texts.js'
 
 let cache = new WeakMap<AuditEvent, Sentence>()
@@ -35,23 +36,23 @@ export function sentenceOf(event: AuditEvent): Sentence {
 function Part({ part }: { part: SentencePart }) {
   switch (part.kind) {
     case 'text':
-      return <>{part.text}</>
+      return <>{marked(part.text)}</>
     case 'name':
       return (
         <b class={part.text.includes('/') ? 'path' : undefined}>
-          <bdi>{part.text}</bdi>
+          <bdi>{marked(part.text)}</bdi>
         </b>
       )
     case 'reason':
       return (
         <span class="why">
-          <bdi>{part.text}</bdi>
+          <bdi>{marked(part.text)}</bdi>
         </span>
       )
     case 'quote':
       return (
         <q>
-          <bdi>{part.text}</bdi>
+          <bdi>{marked(part.text)}</bdi>
         </q>
       )
     case 'tag':

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { completeLine } from '../../../../adapters/page/bar/query-line-completion.js'
 import { suggest } from '../../../../adapters/page/bar/suggestions.js'
+import { ENGLISH } from '../../../../adapters/page/bar/time-words.js'
 import { phraseText } from '../../../../adapters/page/data/phrases.js'
+import type { Range } from '../../../../adapters/page/data/query.js'
 
 const words = {
   attributes: { username: 'user' },
@@ -15,6 +17,7 @@ const words = {
     null: 'is missing',
   },
   timePredicates: {},
+  textPredicates: { cont: 'contains the text', not_cont: 'does not contain the text' },
   or: 'or',
   and: 'and',
 }
@@ -33,21 +36,46 @@ const known = {
     { name: 'name', values: [] },
   ],
   recent: ['range=24h&filter[type_start]=api:&filter[username_eq]=joanna'],
+  types: [
+    { type: 'api:plan:create', text: 'created a plan' },
+    { type: 'audit:grant', text: 'was given the annual right to do it' },
+  ],
+  typedAt: { now: new Date('2026-11-20T10:00:00Z'), zone: 'UTC', words: [ENGLISH] },
+  rangeText: (range: Range): string => JSON.stringify(range),
 }
 
 const offered = (text: string): string[] =>
   suggest(text, known, words).map(({ kind, phrases }) => `${kind}: ${phraseText(phrases)}`)
 
 describe('suggestions', () => {
-  it('are values, attributes, recent queries, and text in name and type, in this order', () => {
+  it('are the text, values, types by their sentence, attributes and recent queries, in this order', () => {
     expect(offered('ann')).toEqual([
+      'typed: contains the text ann',
       'value: user is ann',
       'value: user is joanna',
+      'value: type is audit:grant',
       'attribute: channel',
       'recent: type starts with api: and user is joanna',
-      'text: name contains ann',
-      'text: type contains ann',
     ])
+  })
+
+  it('say what a typed text becomes, and offer it as a phrase', () => {
+    expect(offered('user:bob -x yesterday').slice(0, 2)).toEqual([
+      'typed: user is bob and does not contain the text x and {"last":"yesterday"}',
+      'text: contains the text user:bob -x yesterday',
+    ])
+    const [typed] = suggest('colour > 5 24h', known, words)
+    expect(typed?.unknown).toEqual(['colour'])
+    expect(typed?.take).toMatchObject({ range: { last: '24h' } })
+    const [problem] = suggest('user >', known, words)
+    expect(problem).toMatchObject({ kind: 'problem', take: { text: 'user >' } })
+  })
+
+  it('are the newest events of types after "since"', () => {
+    const [since] = suggest('since plan', known, words)
+    expect(since?.take).toEqual({ sinceType: 'api:plan:create' })
+    const [time] = suggest('since monday', known, words)
+    expect(time?.take).toMatchObject({ range: { from: '2026-11-16T00:00:00Z' } })
   })
 
   it('are attributes if nothing is typed', () => {

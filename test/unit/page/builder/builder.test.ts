@@ -187,7 +187,7 @@ describe('an option', () => {
     optionsFor(part, row, typed, { attributes, words }).map(({ value }) => value)
 
   it('is an attribute by either name, or the typed name', () => {
-    expect(values('attribute', emptyRow(), '')).toEqual(['username', 'level', 'level', 'name'])
+    expect(values('attribute', emptyRow(), '')).toEqual(['username', 'level', '*', 'level', 'name'])
     expect(values('attribute', emptyRow(), 'user')).toEqual(['username', 'user'])
     const [level, seen] = optionsFor('attribute', emptyRow(), 'level', { attributes, words })
     expect([level?.isLevel, seen?.isLevel]).toEqual([true, undefined])
@@ -197,6 +197,7 @@ describe('an option', () => {
     expect(values('predicate', row('a'), 'is m')).toEqual(['null'])
     expect(values('predicate', row('a'), 'cont')).toContain('cont')
     expect(values('predicate', row('', { isLevel: true }), '')).toEqual(['eq', 'not_eq'])
+    expect(values('predicate', row('*'), '')).toEqual(['cont', 'not_cont'])
   })
 
   it('is an existing value, or the typed one', () => {

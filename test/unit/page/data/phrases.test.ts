@@ -102,6 +102,7 @@ describe('the sentence of a query', () => {
         ...words,
         events: 'Events',
         whose: 'whose',
+        theEvent: 'where the event',
         all: 'All events',
       }),
     )

@@ -69,8 +69,16 @@ describe('a cut file', () => {
   })
 
   it('says so in its name', () => {
-    const at = new Date('2026-11-20T13:06:00.123Z')
+    const time = new Date('2026-11-20T13:06:00.123Z')
+    const at = { time, zone: 'UTC' }
     expect(fileName('csv', at)).toBe('events-2026-11-20T130600Z.csv')
     expect(fileName('ndjson', at, true)).toBe('events-2026-11-20T130600Z-cut.ndjson')
+  })
+
+  it('has the time of the zone in its name', () => {
+    const time = new Date('2026-11-20T03:06:00.123Z')
+    const nameIn = (zone: string): string => fileName('csv', { time, zone })
+    expect(nameIn('Europe/Berlin')).toBe('events-2026-11-20T040600+0100.csv')
+    expect(nameIn('America/St_Johns')).toBe('events-2026-11-19T233600-0330.csv')
   })
 })

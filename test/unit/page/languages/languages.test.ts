@@ -41,6 +41,7 @@ beforeEach(() => vi.resetModules())
 async function load(file: string, lang: string): Promise<Record<string, unknown>> {
   vi.resetModules()
   vi.stubGlobal('document', { documentElement: { lang, dataset: {} } })
+  vi.stubGlobal('location', { search: '', hash: '', pathname: '/' })
   vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => undefined })
   vi.stubGlobal('navigator', { languages: [lang], platform: 'Linux' })
   return (await import(path.join(root, file))) as Record<string, unknown>

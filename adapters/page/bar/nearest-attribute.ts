@@ -1,0 +1,45 @@
+import { nearest } from '../../../src/event/nearest.js'
+import type { KnownAttribute } from '../data/filterable-attribute.js'
+import type { Words } from '../data/phrases.js'
+
+/** What typed names depend on. */
+export interface TypedContext {
+  readonly attributes: readonly KnownAttribute[]
+  readonly words: Words
+}
+
+/** How a typed name can fit the name of an attribute, best first. */
+const FITS: readonly ((name: string, typed: string) => boolean)[] = [
+  (name, typed) => name === typed,
+  (name, typed) => name.endsWith(`_${typed}`),
+  (name, typed) => name.startsWith(`${typed}_`),
+  (name, typed) => name.includes(`_${typed}_`),
+]
+
+/** What the page calls an attribute in English, which is understood in every language. */
+const USER = 'user'
+
+/**
+ * The attribute that a typed name stands for: the one that the page calls so, the one with this name, or the first of the
+ * attributes that occur whose name has it as a part: `status` stands for `response_status`. If `isFuzzy`, a name
+ * that differs in a few letters will do. `undefined` if none does.
+ */
+export function nearestAttribute(
+  typed: string,
+  { attributes, words }: TypedContext,
+  isFuzzy: boolean,
+): string | undefined {
+  const lower = typed.replaceAll('.', '_').toLowerCase()
+  const word = Object.entries(words.attributes).find(([, text]) => text.toLowerCase() === lower)
+  if (word) return word[0]
+  if (lower === USER) return 'username'
+  const namesOf = (isDeclared: boolean): readonly string[] =>
+    attributes.filter(({ from }) => (from === 'registry') === isDeclared).map(({ name }) => name)
+  const [occurring, declared] = [namesOf(false), namesOf(true)]
+  for (const names of [occurring, declared])
+    for (const fits of FITS) {
+      const found = names.find((name) => fits(name.toLowerCase(), lower))
+      if (found !== undefined) return found
+    }
+  return isFuzzy ? nearest(lower, [...occurring, ...declared]) : undefined
+}

@@ -1,0 +1,10 @@
+import { zone } from '../data/address.js'
+import { byLanguage } from '../data/language.js'
+import { ENGLISH, GERMAN, type TimeWords } from './time-words.js'
+import type { TypedAt } from './typed-range.js'
+
+/** The English words are understood in every language. */
+const words = byLanguage<readonly TimeWords[]>({ en: [ENGLISH], de: [GERMAN, ENGLISH] })
+
+/** What typed times mean now, in the zone and the language of the page. */
+export const typedAt = (): TypedAt => ({ now: new Date(), zone: zone.value, words })

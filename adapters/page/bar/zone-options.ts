@@ -1,0 +1,89 @@
+import { LOCAL } from '../data/local-zone.js'
+import { toWallClock } from '../data/zoned-time.js'
+
+/** A time zone to choose. */
+export interface ZoneOption {
+  /** An IANA name, or `local`. */
+  readonly name: string
+  /** The IANA name. */
+  readonly zone: string
+  /** The texts that it is found by, in lower case. */
+  readonly found: readonly string[]
+}
+
+/** Cities that are not in the name of their zone. Browsers also keep some names of cities that have changed. */
+const CITIES: Readonly<Record<string, string>> = {
+  'America/Chicago': 'Dallas Houston',
+  'America/Los_Angeles': 'San Francisco Seattle',
+  'America/New_York': 'Boston Miami Washington',
+  'America/Toronto': 'Montreal Ottawa',
+  'Asia/Calcutta': 'Kolkata Bangalore Chennai Delhi Hyderabad Mumbai',
+  'Asia/Katmandu': 'Kathmandu',
+  'Asia/Kolkata': 'Calcutta Bangalore Chennai Delhi Hyderabad Mumbai',
+  'Asia/Rangoon': 'Yangon',
+  'Asia/Saigon': 'Ho Chi Minh',
+  'Asia/Shanghai': 'Beijing Peking Shenzhen',
+  'Asia/Tokyo': 'Osaka Tokio',
+  'Australia/Sydney': 'Canberra',
+  'Europe/Athens': 'Athen',
+  'Europe/Berlin': 'Frankfurt Hamburg Munich München',
+  'Europe/Brussels': 'Brüssel',
+  'Europe/Bucharest': 'Bukarest',
+  'Europe/Copenhagen': 'Kopenhagen',
+  'Europe/Kiev': 'Kyiv Kiew',
+  'Europe/Kyiv': 'Kiev Kiew',
+  'Europe/Lisbon': 'Lissabon',
+  'Europe/London': 'Edinburgh Manchester',
+  'Europe/Madrid': 'Barcelona',
+  'Europe/Moscow': 'Moskau',
+  'Europe/Prague': 'Prag',
+  'Europe/Rome': 'Milan Mailand Rom',
+  'Europe/Vienna': 'Wien',
+  'Europe/Warsaw': 'Warschau',
+  'Europe/Zurich': 'Basel Bern Geneva Genf Zürich',
+}
+
+const wordsOf = (text: string): string[] =>
+  text
+    .toLowerCase()
+    .split(/[\s/_]+/)
+    .filter(Boolean)
+
+const optionOf = (name: string): ZoneOption => ({
+  name,
+  zone: name,
+  found: [...wordsOf(name), ...wordsOf(CITIES[name] ?? '')],
+})
+
+/** All zones of the browser: local time and UTC first. Local time is found by its word only, so that a city gives a zone. */
+export function allZones(localZone: string, localWord: string): readonly ZoneOption[] {
+  const names = Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')
+  return [
+    { name: LOCAL, zone: localZone, found: wordsOf(localWord) },
+    optionOf('UTC'),
+    ...names.map(optionOf),
+  ]
+}
+
+/** The zones that have all words of a text. A zone whose city starts with the text comes first. */
+export function findZones(zones: readonly ZoneOption[], text: string): readonly ZoneOption[] {
+  const words = wordsOf(text)
+  const found = zones.filter(({ found }) =>
+    words.every((word) => found.some((part) => part.startsWith(word))),
+  )
+  const isCity = ({ zone }: ZoneOption): boolean =>
+    words.length > 0 && wordsOf(zone.slice(zone.lastIndexOf('/') + 1))[0]!.startsWith(words[0]!)
+  return [...found.filter(isCity), ...found.filter((zone) => !isCity(zone))]
+}
+
+const MINUTE_MS = 60_000
+
+/** `UTC+5:30`. */
+export function offsetText(zone: string, at: Date): string {
+  const wall = Date.parse(`${toWallClock(at, zone)}Z`)
+  const minutes = Math.round((wall - at.getTime()) / MINUTE_MS)
+  if (minutes === 0) return 'UTC'
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
+  const fraction = rest === 0 ? '' : `:${String(rest).padStart(2, '0')}`
+  return `UTC${minutes < 0 ? '−' : '+'}${hours}${fraction}`
+}

@@ -1,0 +1,52 @@
+import type { RangeEnds } from './query.js'
+import { fromWallClock, toWallClock } from './zoned-time.js'
+
+/*
+ * Ranges that are named after the calendar, such as `yesterday` or `last-week`. They are days of the zone
+ * that the page shows. Weeks start on Monday (ISO 8601).
+ */
+
+const DAY_MS = 86_400_000
+
+interface Period {
+  readonly unit: 'day' | 'week' | 'month'
+  /** 0 is the current one, -1 the one before. */
+  readonly shift: 0 | -1
+}
+
+const PERIODS: Readonly<Record<string, Period>> = {
+  today: { unit: 'day', shift: 0 },
+  yesterday: { unit: 'day', shift: -1 },
+  'this-week': { unit: 'week', shift: 0 },
+  'last-week': { unit: 'week', shift: -1 },
+  'this-month': { unit: 'month', shift: 0 },
+  'last-month': { unit: 'month', shift: -1 },
+}
+
+/** The names of calendar ranges, as the address has them. */
+export const CALENDAR_RANGES: readonly string[] = Object.keys(PERIODS)
+
+/** The first day of a period, as if the local time were UTC. `day` is the local day of now. */
+const STARTS: Readonly<Record<Period['unit'], (day: Date, shift: number) => number>> = {
+  day: (day, shift) => day.getTime() + shift * DAY_MS,
+  // `getUTCDay` is 0 on Sundays.
+  week: (day, shift) => day.getTime() - (((day.getUTCDay() + 6) % 7) - 7 * shift) * DAY_MS,
+  month: (day, shift) => Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + shift, 1),
+}
+
+/** The local date `2026-11-20` of a time. */
+export const localDay = (time: Date, timeZone: string): string =>
+  toWallClock(time, timeZone).slice(0, 10)
+
+/** The time for a local time that is given as if it were UTC. */
+export const fromLocal = (wall: number, timeZone: string): string =>
+  fromWallClock(new Date(wall).toISOString().slice(0, 19), timeZone)!
+
+/** The ends of a calendar range; the current day, week or month has no end. `undefined` for other names. */
+export function calendarRange(name: string, now: Date, timeZone: string): RangeEnds | undefined {
+  const period = Object.hasOwn(PERIODS, name) ? PERIODS[name] : undefined
+  if (!period) return undefined
+  const day = new Date(localDay(now, timeZone))
+  const start = (shift: number): string => fromLocal(STARTS[period.unit](day, shift), timeZone)
+  return { from: start(period.shift), to: period.shift === 0 ? undefined : start(0) }
+}

@@ -1,0 +1,18 @@
+import { signal } from '@preact/signals'
+import type { ComponentChild } from 'preact'
+import type { AuditEvent } from '../../../src/event/event.js'
+
+/** Marks what free text finds. */
+export interface Marker {
+  text(text: string): ComponentChild
+  /** Where the event has what its row does not show. */
+  place(event: AuditEvent, shown: readonly string[]): ComponentChild
+  /** Whether some text of a value is found. */
+  contains(value: unknown): boolean
+}
+
+/** Set while the query has free text, by a module that is loaded with the first such query. */
+export const marker = signal<Marker | undefined>(undefined)
+
+/** The text with marks. */
+export const marked = (text: string): ComponentChild => marker.value?.text(text) ?? text

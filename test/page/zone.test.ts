@@ -1,0 +1,108 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openPage, type OpenPageOptions } from '../support/browser.js'
+import { type PageHost, serveStory } from '../support/page-host.js'
+import { rowIds, rowsOf, WAIT } from './shown.js'
+
+/* The time zone of the page, and the ranges of its calendar. */
+
+let host: PageHost
+beforeAll(async () => {
+  host = await serveStory()
+})
+afterAll(() => host.close())
+
+async function open(search: string, options: OpenPageOptions = {}): Promise<Page> {
+  const page = await openPage(`${host.page}?${search}`, { user: 'ann', ...options })
+  await rowsOf(page).first().waitFor()
+  return page
+}
+
+const zoneButton = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
+const timeHeader = (page: Page) => page.getByRole('columnheader', { name: /^Time/ })
+
+describe('the time zone', () => {
+  it('is that of the address, and leaves the preference of its reader alone', async () => {
+    const page = await open('range=7d&zone=Asia/Tokyo')
+    expect(await timeHeader(page).innerText()).toContain('UTC+9')
+    await zoneButton(page, 'Times in Asia/Tokyo').waitFor()
+    await page.goto(`${host.page}?range=7d`)
+    await expect.poll(() => timeHeader(page).innerText(), WAIT).toContain('UTC')
+    await zoneButton(page, 'Times in UTC').waitFor()
+  })
+
+  it('is chosen by the name of a city, and stays chosen', async () => {
+    const page = await open('range=7d')
+    await zoneButton(page, 'Times in UTC').click()
+    await page.getByRole('combobox', { name: 'Find a city or a zone' }).fill('new york')
+    await page.keyboard.press('Enter')
+    await zoneButton(page, 'Times in America/New_York').waitFor()
+    expect(new URL(page.url()).searchParams.get('zone')).toBe('America/New_York')
+    await page.goto(`${host.page}?range=7d`)
+    await zoneButton(page, 'Times in America/New_York').click()
+    await page.getByRole('option', { name: /^Local time, UTC/ }).click()
+    await zoneButton(page, 'Times in UTC').waitFor()
+    expect(new URL(page.url()).searchParams.get('zone')).toBeNull()
+  })
+
+  it('changes between UTC and the chosen one on a key press', async () => {
+    const page = await open('range=7d&zone=Asia/Tokyo')
+    await zoneButton(page, 'Times in Asia/Tokyo').waitFor()
+    await page.keyboard.press('u')
+    await zoneButton(page, 'Times in UTC').waitFor()
+    await page.keyboard.press('u')
+    await zoneButton(page, 'Times in Asia/Tokyo').waitFor()
+  })
+
+  it('is local time if the address has a name that no zone has', async () => {
+    const page = await open('range=7d&zone=Mars/Olympus', { timezoneId: 'Asia/Tokyo' })
+    await zoneButton(page, 'Times in Asia/Tokyo').waitFor()
+  })
+})
+
+describe('a range of the calendar', () => {
+  const DAY_MS = 86_400_000
+  const HOUR_MS = 3_600_000
+
+  it('follows the time zone, in the list, the address and after a reload', async () => {
+    const expected = async (aheadHours: number): Promise<string[]> => {
+      const ahead = aheadHours * HOUR_MS
+      const today = Math.floor((Date.now() + ahead) / DAY_MS) * DAY_MS - ahead
+      const at = (time: number): string => new Date(time).toISOString()
+      const filter = `filter[created_at_gteq]=${at(today - DAY_MS)}&filter[created_at_lt]=${at(today)}`
+      const { events } = await host.audit.list(`${filter}&limit=1000`)
+      return events.map(({ id }) => id).toReversed()
+    }
+    const page = await open('range=7d')
+    await page.getByRole('button', { name: 'Last 7 days' }).click()
+    await page.getByRole('button', { name: 'Yesterday' }).click()
+    const shown = async (): Promise<string[]> => (await rowIds(page)).slice(0, 5)
+    const inUtc = (await expected(0)).slice(0, 5)
+    await expect.poll(shown, WAIT).toEqual(inUtc)
+    expect(new URL(page.url()).search).toBe('?range=yesterday')
+    await page.goto(`${host.page}?range=yesterday&zone=Pacific/Kiritimati`)
+    const inKiritimati = (await expected(14)).slice(0, 5)
+    await expect.poll(shown, WAIT).toEqual(inKiritimati)
+    expect(inKiritimati).not.toEqual(inUtc)
+    await page.keyboard.press('u')
+    await expect.poll(shown, WAIT).toEqual(inUtc)
+    await page.getByRole('button', { name: 'Fixed range' }).waitFor()
+  })
+
+  it('starts at the newest event of a type', async () => {
+    const { events } = await host.audit.list('filter[type_eq]=api:projects:update&limit=1')
+    const since = await host.audit.list(
+      `filter[created_at_gteq]=${events[0]!.created_at}&limit=1000`,
+    )
+    const page = await open('range=24h')
+    await page.getByRole('combobox', { name: 'Add a filter' }).fill('since projects:update')
+    await page.keyboard.press('Enter')
+    const ids = since.events.map(({ id }) => id).toReversed()
+    await expect.poll(() => rowIds(page), WAIT).toEqual(ids)
+    await page.goBack()
+    await rowsOf(page).last().click()
+    const opened = new URL(page.url()).hash.slice('#event='.length)
+    await page.getByRole('button', { name: 'Show since this event' }).click()
+    await expect.poll(async () => (await rowIds(page)).at(-1), WAIT).toBe(opened)
+  })
+})

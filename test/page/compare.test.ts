@@ -123,6 +123,10 @@ describe('the events to compare are chosen', () => {
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('m')
     await hash(page).toBe(addressed(second, first))
+    await comparison(page).getByRole('heading').waitFor()
+    await page.keyboard.press('Escape')
+    await comparison(page).waitFor({ state: 'detached' })
+    await expect.poll(() => page.locator(':focus').getAttribute('data-id'), WAIT).toBe(second.id)
   })
 
   it('with the button of a row', async () => {

@@ -5,6 +5,7 @@ import { levelOf } from '../../../src/event/level.js'
 import { managed, openEvent, openManaged, search } from '../data/address.js'
 import { formatFull } from '../data/format.js'
 import { COMPARE_PLACE } from '../list/pick-event.js'
+import { focusRow } from '../list/row-focus.js'
 import type { Piece } from '../panel/word-diff.js'
 import { Icon, Mark, markOf } from '../ui/icon.js'
 import { useEscape } from '../ui/keyboard.js'
@@ -16,7 +17,17 @@ import { type ComparedRow, comparedRows } from './compared-rows.js'
 import { durationText } from './duration.js'
 import { type Pair, usePair } from './loading.js'
 
-const close = (): void => openManaged(undefined)
+/** The ids in the address. */
+const comparedIds = (): readonly [left: string, right: string] => {
+  const [left = '', right = ''] = (managed.value ?? '').slice(COMPARE_PLACE.length).split(',')
+  return [left, right]
+}
+
+function close(): void {
+  const [left] = comparedIds()
+  openManaged(undefined)
+  focusRow(left)
+}
 
 const openPair = (left: string, right: string): void =>
   openManaged(`${COMPARE_PLACE}${left},${right}`)
@@ -189,7 +200,7 @@ function Tools() {
 
 /** Two events side by side: what differs, and on request what is equal. */
 export function ComparePanel() {
-  const [left = '', right = ''] = (managed.value ?? '').slice(COMPARE_PLACE.length).split(',')
+  const [left, right] = comparedIds()
   const { state, pair, tryAgain } = usePair(left, right)
   const heading = useRef<HTMLHeadingElement>(null)
   useEscape(true, close)

@@ -5,6 +5,7 @@ import type { JsonValue } from '../../../src/event/event.js'
 import { managed, openEvent, openManaged, zone } from '../data/address.js'
 import { formatFull, formatNumber } from '../data/format.js'
 import { fromWallClock, toWallClock } from '../data/zoned-time.js'
+import { focusRow } from '../list/row-focus.js'
 import { HISTORY_PLACE, origin } from '../panel/open-history.js'
 import { Icon } from '../ui/icon.js'
 import { useEscape } from '../ui/keyboard.js'
@@ -17,7 +18,10 @@ import { atTime, type HistoryLoading, type LoadedHistory, timeOf, useHistory } f
 import type { Change } from './read-history.js'
 import { StateValues } from './state-values.js'
 
-const close = (): void => openManaged(undefined)
+function close(): void {
+  openManaged(undefined)
+  focusRow(origin.value)
+}
 
 /** Returns to the event whose panel has opened this, if there is one. */
 const back = (): void => openEvent(origin.value)

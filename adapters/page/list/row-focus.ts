@@ -52,6 +52,11 @@ export function activate(id: string, focus = true): void {
   })
 }
 
+/** Focuses the row of an event if it is loaded, for panels that close. */
+export function focusRow(id: string | undefined): void {
+  if (id !== undefined && eventById(id)) activate(id)
+}
+
 /** Stores the row and cell that received the focus. */
 export function storeFocus(id: string, column: Column | undefined): void {
   batch(() => {

@@ -33,6 +33,7 @@ it('follow an incident from one error to its cause', async ({ onTestFinished }) 
   const cause = (await limit(8, 0, 'bob'))!
   await noise()
   const full = (await audit.record('warn:resource_slot_pool:full', {
+    cluster: 'eu',
     pool: 'runners',
     project_id,
     trace_id,

@@ -70,12 +70,7 @@ export function createReading(
       withinTimeout(queryTimeoutMs, options, (bounded) => listEvents(indexed, query, bounded)),
     count(query, options = {}) {
       const within = Math.min(query.within, queryTimeoutMs)
-      return countEvents(
-        { tables, index: indexed.index, minIndexed },
-        { ...query, within },
-        clock,
-        options,
-      )
+      return countEvents({ ...indexed, minIndexed }, { ...query, within }, clock, options)
     },
     excess: async (bounds, options = {}) => findExcess(connection, bounds, options),
     openEvents: async (options = {}) => connection.retry(() => live.open(), options),

@@ -128,7 +128,12 @@ async function compare(steps: readonly Step[]): Promise<number> {
       if (step[0] === 'import') continue
       for (const [filter, options] of QUERIES) {
         const query = countsQuery(filter, { within: 60_000, ...options })
-        const counts = await countEvents({ tables, index, minIndexed: 1 }, query, clock, {})
+        const counts = await countEvents(
+          { tables, index, firstProbe: 64, minIndexed: 1 },
+          query,
+          clock,
+          {},
+        )
         const expected = await memory.count(filter, { within: 60_000, ...options })
         expect(untimed(counts), filter).toEqual(untimed(expected))
       }

@@ -26,14 +26,12 @@ import { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
 import type { CountsQuery } from '../../../src/store/counts.js'
 import type { WaitOptions } from '../../../src/store/store.js'
 import { runTimeSlice } from '../connection/time-slice.js'
-import type { LogIndex, Sealed } from '../index/log-index.js'
+import type { Sealed } from '../index/log-index.js'
 import { readRemoved, removedOrdinals } from '../index/removed-events.js'
-import type { Tables } from '../schema/tables.js'
+import type { Indexed } from './index-run.js'
 
-/** The tables of a log, its index, and how many events that must have for a count to use it. */
-export interface Countable {
-  readonly tables: Tables
-  readonly index: LogIndex
+/** A log, and how many events its index must have for a count to use it. */
+export interface Countable extends Indexed {
   readonly minIndexed: number
 }
 
@@ -43,7 +41,7 @@ const MAX_LATE = 100
 // Reading so many events takes some tens of milliseconds.
 const MAX_READ = 5000
 
-export interface IndexCount extends Countable {
+export interface IndexCount extends Omit<Countable, 'firstProbe'> {
   readonly query: CountsQuery
   readonly tally: Pick<Tally, 'shared' | 'own' | 'rounds'>
   /** When the time of the count is over, as `performance.now()` counts. Facets may take half of what is left. */
@@ -62,7 +60,7 @@ export interface IndexedFigures extends CoveredCells {
 }
 
 /** A count, and what the index has to count for it. */
-interface SegmentCount extends Countable {
+interface SegmentCount extends Pick<IndexCount, 'tables' | 'minIndexed'> {
   readonly figures: FigureQuery
   /** In order of time, without gaps. */
   readonly cells: readonly Slice[]
@@ -107,7 +105,7 @@ export async function countByIndex({
     if (!work || !segments.every((segment) => sealed.segments.includes(segment))) {
       segments = sealed.segments
       take(undefined)
-      const count = { tables, index, minIndexed, figures, cells, mayRead, take }
+      const count = { tables, minIndexed, figures, cells, mayRead, take }
       work = countSegments(count, sealed)
     }
     for (;;) {

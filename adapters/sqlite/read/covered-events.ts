@@ -3,7 +3,7 @@ import { compileFilterInSteps } from '../../../src/filter/evaluate.js'
 import { thenDecided } from '../../../src/filter/steps.js'
 import { createTimeSlices } from '../../../src/filter/time-slices.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import type { Slice } from '../../../src/store-kit/counting/slices.js'
+import { type Slice, sliceAt } from '../../../src/store-kit/counting/slices.js'
 import type { Tally } from '../../../src/store-kit/counting/tally.js'
 import type { WaitOptions } from '../../../src/store/store.js'
 import { rowToLazyEvent } from '../schema/rows.js'
@@ -57,16 +57,4 @@ export async function addAtTimes(
     if (performance.now() >= end) return false
   }
   return true
-}
-
-/** The slice that contains the time, of slices in order of time that do not overlap. */
-function sliceAt(slices: readonly Slice[], time: Microseconds): Slice | undefined {
-  let [low, high] = [0, slices.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (slices[middle]!.to < time) low = middle + 1
-    else high = middle
-  }
-  const slice = slices[low]
-  return slice && slice.from <= time ? slice : undefined
 }

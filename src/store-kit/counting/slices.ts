@@ -90,3 +90,15 @@ export function roundsOf(cells: readonly Cell[]): Rounds {
     return order.flatMap(({ cell, index }) => slicesOf(cell, index, from, to))
   }).filter((slices) => slices.length > 0)
 }
+
+/** The slice that contains the time, of slices in order of time that do not overlap. */
+export function sliceAt(slices: readonly Slice[], time: Microseconds): Slice | undefined {
+  let [low, high] = [0, slices.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (slices[middle]!.to < time) low = middle + 1
+    else high = middle
+  }
+  const slice = slices[low]
+  return slice && slice.from <= time ? slice : undefined
+}

@@ -4,10 +4,12 @@ import { createConnection } from '../../../adapters/sqlite/connection/connection
 import { openDatabase, type SqliteDatabase } from '../../../adapters/sqlite/connection/database.js'
 import { createLogIndex, type LogIndex } from '../../../adapters/sqlite/index/log-index.js'
 import { countEvents } from '../../../adapters/sqlite/read/count.js'
+import { countCandidates } from '../../../adapters/sqlite/read/count-candidates.js'
 import { countByIndex } from '../../../adapters/sqlite/read/count-by-index.js'
 import { createTables, type Tables } from '../../../adapters/sqlite/schema/tables.js'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import { countsQuery } from '../../../src/counting/count-options.js'
+import { finishSteps } from '../../../src/filter/steps.js'
 import type { Slice } from '../../../src/store-kit/counting/slices.js'
 import { createTally } from '../../../src/store-kit/counting/tally.js'
 import { tempDir } from '../../support/temp.js'
@@ -37,7 +39,7 @@ const count = (
   using: { readonly index: LogIndex; readonly minIndexed?: number } = { index },
 ): Promise<EventCounts> => {
   const query = countsQuery(filter, { within: 60_000, ...options })
-  return countEvents({ tables, minIndexed: 1, ...using }, query, clock, {})
+  return countEvents({ tables, firstProbe: 64, minIndexed: 1, ...using }, query, clock, {})
 }
 
 const logs = countedLogs(() => sqlite, count)
@@ -114,6 +116,25 @@ describe('counts by segments are those of the memory store', () => {
       if (Object.values(facets).some((facet) => !facet.exact)) apart++
     }
     expect(apart).toBeGreaterThan(0)
+  })
+
+  it.each([
+    ['reads few events that the index finds', 'filter[source_null]=1&filter[rare_eq]=r1', true],
+    ['scans if the index excludes no event', 'filter[source_null]=1', false],
+  ])('%s, for a filter that it cannot count', async (_, filter, isCounted) => {
+    const query = countsQuery(filter, { facets: ['kind'] })
+    const last = FIRST + SIZE * MINUTE
+    const tally = createTally(query, { first: FIRST, last, now: last })
+    const log = { tables, index, firstProbe: 64, minIndexed: 1 }
+    expect(await countCandidates(log, tally, Infinity, {})).toBe(isCounted)
+    if (!isCounted) return
+    const { facets, total, exact } = finishSteps(tally.counts())
+    const expected = await memory.count(filter, { facets: ['kind'] })
+    expect({ facets, total, exact }).toEqual({
+      facets: expected.facets,
+      total: expected.total,
+      exact: expected.exact,
+    })
   })
 
   it('with late events that are in no segment', async () => {

@@ -4,6 +4,7 @@ import { Mark } from '../ui/icon.js'
 import { escapeInvisible } from '../data/phrases.js'
 import {
   filterableAttributes,
+  isUnfiltered,
   loadValues,
   countedTotal,
   valueCounts,
@@ -60,8 +61,9 @@ function AttributePreview({ name }: { name: string }) {
     }
   }, [name])
   const total = countedTotal.value
+  const isComparable = facet?.exact === true && isUnfiltered(name)
   const count =
-    attribute?.count ?? (facet && total !== undefined ? total - facet.missing : undefined)
+    attribute?.count ?? (isComparable && total !== undefined ? total - facet.missing : undefined)
   const { number } = texts.common
   const isCounted = count !== undefined && total !== undefined
   return (

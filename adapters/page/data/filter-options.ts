@@ -84,6 +84,10 @@ const concerns = (conjunct: Conjunct, name: string): boolean =>
     ? [...conjunct.conditions, ...conjunct.groupings].some((one) => concerns(one, name))
     : conjunct.attributes.includes(name) || conjunct.joinedName === name
 
+/** Whether the facet of an attribute counts the events of the query: it leaves out conditions on its own attribute. */
+export const isUnfiltered = (name: string): boolean =>
+  !query.value.where.some((conjunct) => concerns(conjunct, name))
+
 /** Most used first. */
 const OWN_TYPES: Readonly<Record<OwnField, string>> = {
   username: 'string',
@@ -115,9 +119,7 @@ export const filterableAttributes = computed((): readonly FilterableAttribute[] 
   const valuesOf = (name: string, seen?: SeenAttribute): FilterableAttribute['values'] => {
     const facet = facets.get(name)
     if (!facet) return texts(seen?.values ?? [], areNamesExact)
-    // A facet is counted without the conditions on its attribute.
-    const isFree = !query.value.where.some((conjunct) => concerns(conjunct, name))
-    return texts(facet.values, isOfQuery && facet.exact && isFree)
+    return texts(facet.values, isOfQuery && facet.exact && isUnfiltered(name))
   }
   const attribute = (
     name: string,

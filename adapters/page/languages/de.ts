@@ -191,7 +191,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats): Texts => ({
       registry: 'Von Ereignistypen deklariert',
       typed: 'Wie eingegeben',
     },
-    types: { string: 'Text', uuid: 'UUID', number: 'Zahl', boolean: 'Wahrheitswert' },
+    types: { string: 'Text', uuid: 'UUID', number: 'Zahl', boolean: 'Wahrheitswert', time: 'Zeit' },
     ours: 'der erste Teil des Typs',
     setOn: (count, total) => `Bei ${count} von ${total} Ereignissen gesetzt. Am häufigsten:`,
     removeRow: 'Bedingung entfernen',

@@ -201,9 +201,13 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
       registry: 'Declared by event types',
       typed: 'As typed',
     },
-    types: { string: 'text', uuid: 'UUID', number: 'number', boolean: 'true or false' } as Readonly<
-      Record<string, string>
-    >,
+    types: {
+      string: 'text',
+      uuid: 'UUID',
+      number: 'number',
+      boolean: 'true or false',
+      time: 'time',
+    } as Readonly<Record<string, string>>,
     ours: 'the first part of the type',
     setOn: (count: string, total: string) => `Set on ${count} of ${total} events. Most frequent:`,
     removeRow: 'Remove condition',

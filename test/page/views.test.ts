@@ -66,7 +66,6 @@ describe('saving', () => {
     await panelOf(other).waitFor({ state: 'detached' })
     await expectShown(other, host.audit, filter)
     expect(new URL(other.url()).search).toBe(`?range=7d&${filter}&view=${id}&facets=system`)
-    expect(await rowIds(other)).toEqual(await rowIds(page))
     await other.goBack()
     await button(other, 'Last hour').waitFor()
   })

@@ -332,11 +332,13 @@ describe('navigation between events', () => {
     ])
   })
 
-  it('says that the event does not exist', async () => {
-    const id = '0199f1a6-02cc-7d14-9a55-000000000000'
+  it.each([
+    ['does not exist', '0199f1a6-02cc-7d14-9a55-000000000000'],
+    ['has an address that cannot be decoded', '%zz'],
+  ])('says that an event is missing that %s', async (_what, id) => {
     const page = await openPage(`${host.page}?range=all#event=${id}`, {
       user: 'ann',
-      tolerates: new RegExp(`404.*${id}`),
+      tolerates: new RegExp(`404.*${encodeURIComponent(id)}`),
     })
     await headingIs(page).toBe('No such event')
     expect(await section(page, 'Attributes').count()).toBe(0)

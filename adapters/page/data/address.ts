@@ -71,7 +71,7 @@ export const zone = computed(
 
 const readHash = (pattern: RegExp): string | undefined => {
   const [, text] = pattern.exec(location.hash) ?? []
-  return text === undefined ? undefined : decodeURIComponent(text)
+  return text && decode(text)
 }
 
 const readOpen = (): string | undefined => readHash(/^#event=(.+)$/)

@@ -1,6 +1,7 @@
 import { dialog } from './ui/dialog.js'
 import { announcement, note } from './ui/notes.js'
 import { fault, managed, members, openId } from './data/address.js'
+import { columnsChoice } from './data/preferences.js'
 import { QueryLine } from './bar/query-line.js'
 import { TopBar } from './bar/top-bar.js'
 import { lazy } from './ui/lazy.js'
@@ -23,6 +24,7 @@ const RangePicker = lazy(async () => (await import('./bar/range-picker.js')).Ran
 const ZonePicker = lazy(async () => (await import('./bar/zone-picker.js')).ZonePicker)
 const AccessDenied = lazy(async () => (await import('./list/access-denied.js')).AccessDenied)
 const GroupTable = lazy(async () => (await import('./groups/group-table.js')).GroupTable)
+const Columns = lazy(async () => (await import('./columns/columns.js')).Columns)
 const Panel = lazy(async () => (await import('./panel/panel.js')).Panel)
 const ManagementPanel = lazy(
   async () => (await import('./subscriptions/management-panel.js')).ManagementPanel,
@@ -85,6 +87,7 @@ export function App() {
         <Facets />
         <main>
           <OverTime />
+          {(members.columns.value ?? columnsChoice.value) && <Columns />}
           {fault.value || members.groups.value === undefined ? <EventList /> : <GroupTable />}
         </main>
         <SidePanel />

@@ -90,6 +90,20 @@ const VIEWS: Readonly<Record<string, View>> = {
   builder: byKey('b', 'Filter builder'),
   export: byKey('e', 'Export'),
   keys: byKey('?', 'Keyboard'),
+  'chosen columns': {
+    address: '?range=24h&columns=who,what,response_status:90,@occurred_at',
+    prepare: async (page) => {
+      await list(page)
+      await page.getByRole('columnheader', { name: 'response_status' }).waitFor()
+    },
+  },
+  'the choice of columns': {
+    prepare: async (page) => {
+      await list(page)
+      await page.getByRole('button', { name: 'Columns', exact: true }).click()
+      await page.getByRole('dialog', { name: 'Columns' }).waitFor()
+    },
+  },
   groups: {
     address: '?range=24h&groups=type,username&numbers=response_status',
     prepare: (page) => page.getByRole('table', { name: 'Groups' }).waitFor(),

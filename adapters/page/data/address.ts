@@ -20,6 +20,7 @@ const DEFAULT_SEARCH = 'range=24h'
 export const members = {
   view: signal<string | undefined>(undefined),
   facets: signal<string | undefined>(undefined),
+  columns: signal<string | undefined>(undefined),
   groups: signal<string | undefined>(undefined),
   numbers: signal<string | undefined>(undefined),
   zone: signal<string | undefined>(undefined),

@@ -37,6 +37,9 @@ export const languageChoice = stored<Language | ''>('language', ['', ...LANGUAGE
 /** Whether single-letter keyboard shortcuts are on (WCAG 2.2, 2.1.4). */
 export const letterKeys = stored('letters', ['on', 'off'], 'on')
 
+/** The chosen columns of the list, as in the address; `null` or empty for the default ones. */
+export const columnsChoice = signal(readStored('daybook.columns'))
+
 effect(() => store('daybook.zone', chosenZone.value))
 
 effect(() => {

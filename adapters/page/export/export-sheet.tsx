@@ -1,6 +1,8 @@
 import { useLayoutEffect, useState } from 'preact/hooks'
 import { account } from '../data/account.js'
 import { query } from '../data/address.js'
+import { attributeColumns } from '../columns/column-state.js'
+import { escapeInvisible } from '../data/phrases.js'
 import { curlLine } from '../data/curl-command.js'
 import { matching } from '../data/matching.js'
 import { useDialog } from '../ui/native-dialog.js'
@@ -14,7 +16,7 @@ import { printTexts } from '../print/print-texts.js'
 import { type ExportRun, exportRun, percentOf } from './export-state.js'
 import { exportTexts } from './export-texts.js'
 import type { ExportFormat } from './records.js'
-import { currentExportUrl, startExport, stopExport } from './run-export.js'
+import { currentExportUrl, hasShownColumns, startExport, stopExport } from './run-export.js'
 
 const FORMATS: readonly (readonly [ExportFormat, string])[] = [
   ['ndjson', 'NDJSON'],
@@ -81,6 +83,17 @@ export function ExportSheet() {
             </button>
           ))}
         </span>
+        {format === 'csv' && (
+          <label class="export-columns">
+            <input
+              type="checkbox"
+              checked={hasShownColumns.value}
+              disabled={isRunning}
+              onChange={(event) => (hasShownColumns.value = event.currentTarget.checked)}
+            />
+            {exportTexts.shownColumns(attributeColumns.value.map(escapeInvisible))}
+          </label>
+        )}
         <p>{exportTexts.what[format]}</p>
         {run && <Progress {...run} />}
         <p class="raw-live">{curl(format)}</p>

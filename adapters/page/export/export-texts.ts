@@ -11,6 +11,10 @@ const en = {
       'Every event of this query, oldest first, with all attributes. One JSON object per line.',
     csv: 'Every event of this query, oldest first, with all attributes. Cells that a spreadsheet would run as a formula start with a single quote.',
   },
+  shownColumns: (attributes: readonly string[]) =>
+    attributes.length === 0
+      ? 'Only the columns of every event, without attributes'
+      : `Only the shown attributes, a column each: ${attributes.join(', ')}`,
   states: {
     running: 'Saving',
     done: 'Saved',
@@ -47,6 +51,10 @@ const de: typeof en = {
       'Alle Ereignisse dieser Abfrage, älteste zuerst, mit allen Attributen. Ein JSON-Objekt je Zeile.',
     csv: 'Alle Ereignisse dieser Abfrage, älteste zuerst, mit allen Attributen. Zellen, die eine Tabellenkalkulation als Formel ausführen würde, beginnen mit einem einfachen Anführungszeichen.',
   },
+  shownColumns: (attributes) =>
+    attributes.length === 0
+      ? 'Nur die Spalten jedes Ereignisses, ohne Attribute'
+      : `Nur die angezeigten Attribute, je eine Spalte: ${attributes.join(', ')}`,
   states: {
     running: 'Wird gespeichert',
     done: 'Gespeichert',

@@ -1,3 +1,5 @@
+import { signal } from '@preact/signals'
+import { attributeColumns } from '../columns/column-state.js'
 import { query, zone } from '../data/address.js'
 import { exportUrl } from '../data/api.js'
 import { download } from '../data/download.js'
@@ -21,7 +23,15 @@ export const stopExport = (): void => stopping.abort()
 
 /** The export URL of the current query. */
 export const currentExportUrl = (format: ExportFormat): string =>
-  exportUrl(apiQueryWith(query.value, []), format)
+  exportUrl(apiQueryWith(query.value, []), format, format === 'csv' ? columnsParameter() : '')
+
+/** Whether CSV has a column for each attribute that the list shows, instead of one with all attributes. */
+export const hasShownColumns = signal(false)
+
+const columnsParameter = (): string =>
+  hasShownColumns.value
+    ? `fields[event]=${attributeColumns.value.map((name) => encodeURIComponent(name)).join()}`
+    : ''
 
 /** Makes the browser ask before it leaves the page. */
 const confirmLeave = (event: BeforeUnloadEvent): void => event.preventDefault()

@@ -13,7 +13,8 @@ import {
 /** In the order of the columns. */
 export const COLUMNS = ['time', 'level', 'who', 'what', 'type', 'source'] as const
 
-export type Column = (typeof COLUMNS)[number]
+/** A column of the list's own, or a dot with the name of an attribute. */
+export type Column = (typeof COLUMNS)[number] | `.${string}`
 
 /** The condition on the attribute that the event's source was made from. */
 function sourceCondition({ source, attributes }: AuditEvent, not: boolean): Conjunct | undefined {

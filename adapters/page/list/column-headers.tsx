@@ -2,11 +2,10 @@ import { changeQuery, query } from '../data/address.js'
 import { formatOffset } from '../data/format.js'
 import { Icon } from '../ui/icon.js'
 import { texts } from '../ui/texts.js'
+import { customColumns } from './custom-columns.js'
 import { isNewestFirst, nextSorts } from './paging.js'
 
-type SortKey = Parameters<typeof nextSorts>[1]
-
-function directionOf(attribute: SortKey): 'asc' | 'desc' | undefined {
+function directionOf(attribute: string): 'asc' | 'desc' | undefined {
   const { sorts } = query.value
   if (isNewestFirst(sorts)) return attribute === 'created_at' ? 'desc' : undefined
   return sorts[0]?.attribute === attribute ? sorts[0].direction : undefined
@@ -14,7 +13,8 @@ function directionOf(attribute: SortKey): 'asc' | 'desc' | undefined {
 
 const ARIA = { asc: 'ascending', desc: 'descending' } as const
 
-function SortHeader({ attribute, text }: { attribute: SortKey; text: string }) {
+/** A header that sorts on click. */
+export function SortHeader({ attribute, text }: { attribute: string; text: string }) {
   const direction = directionOf(attribute)
   const sort = (): void =>
     changeQuery((before) => ({ ...before, sorts: nextSorts(before.sorts, attribute) }))
@@ -36,16 +36,23 @@ function SortHeader({ attribute, text }: { attribute: SortKey; text: string }) {
 /** The column headers. Time, who and type sort on click. */
 export function ColumnHeaders() {
   const { columns } = texts.list
+  const custom = customColumns.value
+  const own = {
+    who: <SortHeader attribute="username" text={columns.who} />,
+    what: <span role="columnheader">{columns.what}</span>,
+    type: <SortHeader attribute="type" text={columns.type} />,
+    source: <span role="columnheader">{columns.source}</span>,
+  }
   return (
     <div class="head" role="row" aria-rowindex={1}>
-      <SortHeader attribute="created_at" text={`${columns.time}, ${formatOffset()}`} />
+      <SortHeader
+        attribute="created_at"
+        text={custom?.timeName ?? `${columns.time}, ${formatOffset()}`}
+      />
       <span role="columnheader">
         <span class="visually-hidden">{columns.level}</span>
       </span>
-      <SortHeader attribute="username" text={columns.who} />
-      <span role="columnheader">{columns.what}</span>
-      <SortHeader attribute="type" text={columns.type} />
-      <span role="columnheader">{columns.source}</span>
+      {custom ? custom.headers(own) : Object.values(own)}
     </div>
   )
 }

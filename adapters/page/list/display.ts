@@ -1,5 +1,6 @@
 import { facetsText } from '../data/counts.js'
 import { type Member, members, zone } from '../data/address.js'
+import { columnsChoice } from '../data/preferences.js'
 
 /**
  * How the page shows events now, as members of an address that shows the same to any user. Each feature that has such a
@@ -8,6 +9,9 @@ import { type Member, members, zone } from '../data/address.js'
 export const shownDisplay = (): Readonly<Partial<Record<Member, string>>> => ({
   facets: facetsText.value,
   zone: zone.value,
+  ...((members.columns.value ?? columnsChoice.value) && {
+    columns: (members.columns.value ?? columnsChoice.value)!,
+  }),
   ...(members.groups.value !== undefined && { groups: members.groups.value }),
   ...(members.numbers.value !== undefined && { numbers: members.numbers.value }),
 })

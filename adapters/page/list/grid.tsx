@@ -6,6 +6,7 @@ import { dayKey, formatDay, formatPlural } from '../data/format.js'
 import { counts } from '../data/counts.js'
 import { texts } from '../ui/texts.js'
 import { ColumnHeaders } from './column-headers.js'
+import { customColumns, shownColumns } from './custom-columns.js'
 import { loadInView } from './scroll-loading.js'
 import {
   activeId,
@@ -39,7 +40,7 @@ function Day({ item }: { item: Item & { kind: 'day' } }) {
   const name = formatDay(item.time)
   return (
     <div class="day" role="row">
-      <span role="gridcell" aria-colspan={6}>
+      <span role="gridcell" aria-colspan={shownColumns().length}>
         <b>{isToday ? texts.list.today(name) : name}</b>
         {total !== undefined && ` · ${texts.common.events(total)}`}
       </span>
@@ -122,13 +123,15 @@ export function Grid() {
   void activeColumn.value
   useLayoutEffect(() => restoreScroll(box.current!))
   const sorts = shownSorts.value
+  const custom = customColumns.value
   return (
     <div
-      class={`list${isStale.value ? ' stale' : ''}${isByTime(sorts) ? '' : ' dated'}`}
+      class={`list${isStale.value ? ' stale' : ''}${isByTime(sorts) ? '' : ' dated'}${custom ? ' chosen' : ''}`}
+      style={{ '--columns': custom?.tracks, '--when': custom?.timeName && '160px' }}
       role="grid"
       aria-label={isNewestFirst(sorts) ? texts.list.newestFirst : texts.list.sorted}
       aria-rowcount={rowCount()}
-      aria-colcount={6}
+      aria-colcount={shownColumns().length}
       aria-busy={isStale.value}
       onKeyDown={onKeyDown}
     >
@@ -145,7 +148,7 @@ export function Grid() {
         <Rows />
         {!isPaged(sorts) && loadedWindow.value.events.length >= 1000 && (
           <div class="day" role="row">
-            <span role="gridcell" aria-colspan={6}>
+            <span role="gridcell" aria-colspan={shownColumns().length}>
               {texts.list.firstOnly(
                 formatPlural(loadedWindow.value.events.length, 'event', 'events'),
               )}

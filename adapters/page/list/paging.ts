@@ -142,7 +142,7 @@ export function pagesAround(
 }
 
 /** The order after a click on a column header. The default order is newest first. */
-export function nextSorts(sorts: readonly Sort[], attribute: Key): readonly Sort[] {
+export function nextSorts(sorts: readonly Sort[], attribute: string): readonly Sort[] {
   const [present] = sorts
   if (attribute === 'created_at') return present ? [] : [{ attribute, direction: 'asc' }]
   const isAscending = present?.attribute === attribute && present.direction === 'asc'

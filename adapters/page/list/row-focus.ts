@@ -1,7 +1,8 @@
 import { batch, signal, untracked } from '@preact/signals'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { openEvent, openId } from '../data/address.js'
-import { COLUMNS, type Column } from './cells.js'
+import type { Column } from './cells.js'
+import { shownColumns } from './custom-columns.js'
 import { activeId, anchorAt } from './layout.js'
 import {
   loadedWindow,
@@ -95,8 +96,9 @@ export function moveRow(step: number): boolean {
 
 /** Moves the focus to the next cell; the row itself comes before the first cell. */
 export function moveColumn(step: 1 | -1): void {
-  const at = activeColumn.value === undefined ? -1 : COLUMNS.indexOf(activeColumn.value)
-  activeColumn.value = COLUMNS[Math.min(COLUMNS.length - 1, at + step)]
+  const columns = shownColumns()
+  const at = activeColumn.value === undefined ? -1 : columns.indexOf(activeColumn.value)
+  activeColumn.value = columns[Math.min(columns.length - 1, at + step)]
   isFocusDue = true
 }
 

@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import { openEvent } from '../data/address.js'
-import { COLUMNS, type Column } from './cells.js'
+import type { Column } from './cells.js'
+import { shownColumns } from './custom-columns.js'
 import { activate, activeColumn, eventById, storeFocus, hoveredCell } from './row-focus.js'
 import { isRowHovered, isSelecting } from './interaction.js'
 import { exactTimeOf } from './row.js'
@@ -19,7 +20,7 @@ function positionOf(target: EventTarget | null): Place | undefined {
   const row = target.closest<HTMLElement>('.row[data-id]')
   if (!row) return undefined
   const cell = target.closest<HTMLElement>('[role=gridcell]')
-  const column = cell ? COLUMNS[[...row.children].indexOf(cell)] : undefined
+  const column = cell ? shownColumns()[[...row.children].indexOf(cell)] : undefined
   return { id: row.dataset['id']!, column, cell }
 }
 

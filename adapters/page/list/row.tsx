@@ -11,18 +11,22 @@ import { marked, marker } from '../ui/marked.js'
 import { sentenceOf, SentenceBody } from '../ui/sentence.js'
 import { sentences, texts } from '../ui/texts.js'
 import { cellConjunct, type Column, withCell } from './cells.js'
+import { customColumns, type OwnCells } from './custom-columns.js'
 import { isFresh } from './live-updates.js'
 import { shownSorts } from './loading.js'
 import { isByTime } from './paging.js'
 
+const conjunctOf: typeof cellConjunct = (event, column, not) =>
+  cellConjunct(event, column, not) ?? customColumns.value?.conjunct(event, column, not)
+
 /** Filters by the value of a cell; does nothing if the cell has no filter. */
 export function filterBy(event: AuditEvent, column: Column, not: boolean): void {
-  const conjunct = cellConjunct(event, column, not)
+  const conjunct = conjunctOf(event, column, not)
   if (conjunct) changeQuery((query) => withCell(query, conjunct))
 }
 
-function Quick({ event, column }: { event: AuditEvent; column: Column }) {
-  if (!cellConjunct(event, column, false)) return null
+export function Quick({ event, column }: { event: AuditEvent; column: Column }) {
+  if (!conjunctOf(event, column, false)) return null
   return (
     <span class="quick">
       {[false, true].map((not) => (
@@ -83,14 +87,62 @@ interface RowProps {
   readonly isTimeFocused: boolean
 }
 
+/** The cells whose order and presence users can choose. */
+function ownCells(
+  event: AuditEvent,
+  sentence: ReturnType<typeof sentenceOf>,
+  quickColumn: Column | undefined,
+): OwnCells {
+  const { type } = event
+  const who = sentence.who === null ? texts.common.service : visibleText(sentence.who)
+  const service = sentence.who === null ? ' service' : ''
+  return {
+    who: (
+      <span class={`who${service}`} role="gridcell" tabIndex={-1}>
+        <bdi>{marked(who)}</bdi>
+        {quickColumn === 'who' && <Quick event={event} column="who" />}
+      </span>
+    ),
+    what: (
+      <span class="what" role="gridcell" tabIndex={-1}>
+        {sentence.who !== null && (
+          <span class="phone-only">
+            {who}
+            {sentence.isVerbFirst ? ' ' : ': '}
+          </span>
+        )}
+        <SentenceBody sentence={sentence} />
+        {marker.value?.place(event, [
+          who,
+          sentenceText(sentence),
+          type,
+          sourceLabelIn(sentences, event)?.name ?? '',
+        ])}
+      </span>
+    ),
+    type: (
+      <span class="type" role="gridcell" tabIndex={-1}>
+        <Type type={type} />
+        {quickColumn === 'type' && <Quick event={event} column="type" />}
+      </span>
+    ),
+    source: (
+      <span class="src" role="gridcell" tabIndex={-1}>
+        <Source event={event} />
+        {quickColumn === 'source' && <Quick event={event} column="source" />}
+      </span>
+    ),
+  }
+}
+
 /** One event: time, level, who, what, type, source. */
 export function Row({ event, row, twin, isActive, isOpen, quickColumn, isTimeFocused }: RowProps) {
   const { type, created_at } = event
   const sentence = sentenceOf(event)
   const clock = formatClock(created_at)
   const level = levelOf(type)
-  const who = sentence.who === null ? texts.common.service : visibleText(sentence.who)
-  const service = sentence.who === null ? ' service' : ''
+  const custom = customColumns.value
+  const cells = ownCells(event, sentence, quickColumn)
   return (
     <div
       class={`row level-${level}${isFresh(event) ? ' fresh' : ''}`}
@@ -103,9 +155,13 @@ export function Row({ event, row, twin, isActive, isOpen, quickColumn, isTimeFoc
     >
       <time class="when" role="gridcell" tabIndex={-1} dateTime={created_at}>
         {/* Without day headings, the time alone does not say when. */}
-        {!isByTime(shownSorts.value) && `${dayKey(created_at)} `}
-        {clock.time}
-        <span class="milliseconds">{clock.ms}</span>
+        {custom?.timeOf(event) ?? (
+          <>
+            {!isByTime(shownSorts.value) && `${dayKey(created_at)} `}
+            {clock.time}
+            <span class="milliseconds">{clock.ms}</span>
+          </>
+        )}
         {isTimeFocused && <span class="exact-time">{exactTimeOf(event)}</span>}
         {quickColumn === 'time' && !isTimeFocused && (
           <span class="quick">
@@ -131,33 +187,7 @@ export function Row({ event, row, twin, isActive, isOpen, quickColumn, isTimeFoc
         )}
         {quickColumn === 'level' && <Quick event={event} column="level" />}
       </span>
-      <span class={`who${service}`} role="gridcell" tabIndex={-1}>
-        <bdi>{marked(who)}</bdi>
-        {quickColumn === 'who' && <Quick event={event} column="who" />}
-      </span>
-      <span class="what" role="gridcell" tabIndex={-1}>
-        {sentence.who !== null && (
-          <span class="phone-only">
-            {who}
-            {sentence.isVerbFirst ? ' ' : ': '}
-          </span>
-        )}
-        <SentenceBody sentence={sentence} />
-        {marker.value?.place(event, [
-          who,
-          sentenceText(sentence),
-          type,
-          sourceLabelIn(sentences, event)?.name ?? '',
-        ])}
-      </span>
-      <span class="type" role="gridcell" tabIndex={-1}>
-        <Type type={type} />
-        {quickColumn === 'type' && <Quick event={event} column="type" />}
-      </span>
-      <span class="src" role="gridcell" tabIndex={-1}>
-        <Source event={event} />
-        {quickColumn === 'source' && <Quick event={event} column="source" />}
-      </span>
+      {custom ? custom.cells(event, cells, quickColumn) : Object.values(cells)}
     </div>
   )
 }

@@ -1,7 +1,7 @@
 import { activeId, anchorAt, storeHeight, positions, applyHeights } from './layout.js'
 import { loadedWindow, scrollTarget, TOP } from './loading.js'
 import { activeColumn, eventById, takeFocusRequest } from './row-focus.js'
-import { COLUMNS } from './cells.js'
+import { shownColumns } from './custom-columns.js'
 import { isAtTop, isPhone, scrollRowsBy, scrollToTop, viewport } from './viewport.js'
 
 /* Keeps the rows in view in place when rows are added above them. */
@@ -49,7 +49,7 @@ function focusActive(rows: HTMLElement): void {
   const row = rows.querySelector<HTMLElement>(`[data-id="${CSS.escape(activeId.value ?? '')}"]`)
   if (!row) return
   const column = activeColumn.value
-  const cell = column && (row.children[COLUMNS.indexOf(column)] as HTMLElement)
+  const cell = column && (row.children[shownColumns().indexOf(column)] as HTMLElement)
   const target = cell ?? row
   target.focus({ preventScroll: true })
 }

@@ -1,0 +1,125 @@
+import { computed, signal } from '@preact/signals'
+import { joinNames, members, setMember, splitNames } from '../data/address.js'
+import { columnsChoice } from '../data/preferences.js'
+import { store } from '../data/storage.js'
+import { texts } from '../ui/texts.js'
+
+/*
+ * The chosen columns, as the member `columns` of the address and as a preference: names separated by commas, each with its
+ * width after a colon if it has one. `@name` is the attribute of the time column.
+ */
+
+export const OWN = ['who', 'what', 'type', 'source'] as const
+
+export type OwnName = (typeof OWN)[number]
+
+/** A column: one of the list's own, or an attribute. */
+export interface ChosenColumn {
+  readonly own: OwnName | undefined
+  /** The attribute, or the name of the own column. */
+  readonly name: string
+  /** In pixels. */
+  readonly width: number | undefined
+}
+
+export interface Choice {
+  /** The attribute of the time column; `undefined` for `created_at`. */
+  readonly time: string | undefined
+  readonly columns: readonly ChosenColumn[]
+}
+
+export const MAX_COLUMNS = 12
+export const MIN_WIDTH = 48
+export const MAX_WIDTH = 800
+
+const ownNamed = (name: string): OwnName | undefined => OWN.find((own) => own === name)
+
+export const columnNamed = (text: string): ChosenColumn => ({
+  own: ownNamed(text),
+  name: text.replace(/^\./, ''),
+  width: undefined,
+})
+
+export const DEFAULT_CHOICE: Choice = { time: undefined, columns: OWN.map(columnNamed) }
+
+export const clampWidth = (width: number): number =>
+  Math.round(Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, width)))
+
+export const isSame = (one: ChosenColumn, other: ChosenColumn): boolean =>
+  one.own === other.own && one.name === other.name
+
+function readColumn(text: string): ChosenColumn {
+  const [, name = text, width] = /^(.*):(\d+)$/.exec(text) ?? []
+  return {
+    ...columnNamed(name),
+    width: width === undefined ? undefined : clampWidth(Number(width)),
+  }
+}
+
+/** Reads the text of the member. The column of the sentence is always there, and none is there twice. */
+export function readChoice(text: string): Choice {
+  const items = splitNames(text)
+  const time = items.find((item) => item.startsWith('@'))?.slice(1)
+  const columns: ChosenColumn[] = []
+  for (const column of items.filter((item) => !item.startsWith('@')).map(readColumn))
+    if (!columns.some((other) => isSame(other, column))) columns.push(column)
+  if (columns.length === 0) return { ...DEFAULT_CHOICE, time: time || undefined }
+  const kept = columns.slice(0, MAX_COLUMNS)
+  const sentence = columnNamed('what')
+  return {
+    time: time || undefined,
+    columns: kept.some((one) => isSame(one, sentence)) ? kept : [...kept, sentence],
+  }
+}
+
+function columnText({ own, name, width }: ChosenColumn): string {
+  // An attribute with the name of an own column, or with the form of another item.
+  const isPlain = own !== undefined || (!ownNamed(name) && !/^[.@]|:\d+$/.test(name))
+  return `${isPlain ? '' : '.'}${name}${width === undefined ? '' : `:${width}`}`
+}
+
+/** The inverse of {@link readChoice}; empty for the default columns. */
+export function choiceText({ time, columns }: Choice): string {
+  const names = columns.map(columnText)
+  const isDefault = names.join() === OWN.join()
+  return joinNames([...(time ? [`@${time}`] : []), ...(isDefault ? [] : names)])
+}
+
+export const choice = computed(() => readChoice(members.columns.value ?? columnsChoice.value ?? ''))
+
+/** Shows these columns, and keeps them in this browser. */
+export function choose(next: Choice): void {
+  const text = choiceText(next)
+  columnsChoice.value = text
+  store('daybook.columns', text)
+  setMember('columns', text === '' ? undefined : text)
+}
+
+export const resetColumns = (): void => choose(DEFAULT_CHOICE)
+
+/** The width of a column while it is dragged. */
+export const dragged = signal<{ readonly at: number; readonly width: number } | undefined>(
+  undefined,
+)
+
+const WIDTHS: Readonly<Record<OwnName, number>> = { who: 84, what: 0, type: 220, source: 150 }
+const ATTRIBUTE_WIDTH = 140
+
+export const widthOf = ({ own, width }: ChosenColumn): number =>
+  width ?? (own ? WIDTHS[own] : ATTRIBUTE_WIDTH)
+
+export const withWidth = (before: Choice, at: number, width: number): Choice => ({
+  ...before,
+  columns: before.columns.map((column, i) =>
+    i === at ? { ...column, width: clampWidth(width) } : column,
+  ),
+})
+
+/** The heading of a column. */
+export const titleOf = ({ own, name }: ChosenColumn): string =>
+  own ? texts.list.columns[own] : name
+
+/** The attributes that are columns. */
+export const attributeColumns = computed(() =>
+  choice.value.columns.flatMap(({ own, name }) => (own ? [] : [name])),
+)

@@ -1,0 +1,123 @@
+import { effect, untracked } from '@preact/signals'
+import type { ComponentChild } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { visibleText } from '../../../src/describing/visible-text.js'
+import type { AuditEvent } from '../../../src/event/event.js'
+import { dayKey, formatClock, formatShort } from '../data/format.js'
+import { valueCondition } from '../data/query.js'
+import type { Column } from '../list/cells.js'
+import { SortHeader } from '../list/column-headers.js'
+import { type CustomColumns, customColumns } from '../list/custom-columns.js'
+import { forgetHeights } from '../list/layout.js'
+import { Quick } from '../list/row.js'
+import { isPhone } from '../list/viewport.js'
+import { attributeReader, valuesText } from './attribute-text.js'
+import { ColumnHeader } from './column-header.js'
+import { choice, type ChosenColumn, type Choice, dragged, widthOf } from './column-state.js'
+import { columnsTexts } from './columns-texts.js'
+
+const idOf = ({ own, name }: ChosenColumn): Column => own ?? `.${name}`
+
+const trackOf = (column: ChosenColumn, i: number): string => {
+  if (column.own === 'what') return 'minmax(160px, 1fr)'
+  const drag = dragged.value
+  return `minmax(48px, ${drag?.at === i ? drag.width : widthOf(column)}px)`
+}
+
+/** A time of an attribute, with its day if that is not the day of the event. */
+function timeText(text: string, { created_at }: AuditEvent): ComponentChild {
+  const time = new Date(text)
+  if (Number.isNaN(time.getTime())) return text
+  if (dayKey(time) !== dayKey(created_at)) return formatShort(time)
+  const { time: clock, ms } = formatClock(time.toISOString())
+  return (
+    <>
+      {clock}
+      <span class="milliseconds">{ms}</span>
+    </>
+  )
+}
+
+/** What the list shows for the chosen columns. */
+function customOf({ time, columns }: Choice): CustomColumns {
+  const readers = new Map(
+    columns.flatMap((column) =>
+      column.own ? [] : [[idOf(column), attributeReader(column.name)] as const],
+    ),
+  )
+  const readTime = time === undefined ? undefined : attributeReader(time)
+  const attributeCell = (
+    event: AuditEvent,
+    column: ChosenColumn,
+    quickColumn: Column | undefined,
+  ) => {
+    const id = idOf(column)
+    const text = valuesText(readers.get(id)!(event))
+    if (isPhone.value && text === '') return null
+    return (
+      <span key={id} class="attribute" role="gridcell" tabIndex={-1}>
+        <span class="phone-only">{visibleText(column.name)}: </span>
+        <bdi>{text}</bdi>
+        {quickColumn === id && <Quick event={event} column={id} />}
+      </span>
+    )
+  }
+  const attributes = columns.filter(({ own }) => !own)
+  return {
+    shown: ['time', 'level', ...columns.map(idOf)],
+    tracks: columns.map(trackOf).join(' '),
+    timeName: time && columnsTexts.timeHeader(visibleText(time)),
+    timeOf(event) {
+      if (!readTime) return undefined
+      const text = valuesText(readTime(event).slice(0, 1))
+      return text === '' ? '–' : timeText(text, event)
+    },
+    // On phones the own cells have fixed places, and attributes are further lines.
+    cells: (event, own, quickColumn) =>
+      isPhone.value
+        ? [
+            ...Object.values(own),
+            ...attributes.map((column) => attributeCell(event, column, undefined)),
+          ]
+        : columns.map((column) =>
+            column.own ? own[column.own] : attributeCell(event, column, quickColumn),
+          ),
+    headers: (own) =>
+      columns.map((column, at) => (
+        <ColumnHeader key={idOf(column)} at={at} column={column}>
+          {column.own ? (
+            own[column.own]
+          ) : (
+            <SortHeader attribute={column.name} text={visibleText(column.name)} />
+          )}
+        </ColumnHeader>
+      )),
+    conjunct(event, column, not) {
+      const [value] = readers.get(column)?.(event) ?? []
+      if (value === null || typeof value === 'object') return undefined
+      const text = value === undefined ? null : String(value)
+      // Conditions with a blank value are left out of queries.
+      return text?.trim() === '' ? undefined : valueCondition(column.slice(1), text, not)
+    },
+  }
+}
+
+/** Gives the chosen columns to the list while it is mounted. */
+export function Columns() {
+  useEffect(() => {
+    const end = effect(() => {
+      customColumns.value = customOf(choice.value)
+    })
+    const endHeights = effect(() => {
+      void choice.value
+      untracked(forgetHeights)
+    })
+    return () => {
+      end()
+      endHeights()
+      customColumns.value = undefined
+      forgetHeights()
+    }
+  }, [])
+  return null
+}

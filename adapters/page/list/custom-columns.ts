@@ -1,0 +1,28 @@
+import { signal } from '@preact/signals'
+import type { ComponentChild, VNode } from 'preact'
+import type { AuditEvent } from '../../../src/event/event.js'
+import type { Conjunct } from '../data/query.js'
+import { type Column, COLUMNS } from './cells.js'
+
+/** The parts of rows, or of the headers, whose order and presence users can choose. */
+export type OwnCells = Readonly<Record<'who' | 'what' | 'type' | 'source', VNode>>
+
+/** The columns that the user or the address has chosen. Their code is loaded only then. */
+export interface CustomColumns {
+  /** All columns, with time and level. */
+  readonly shown: readonly Column[]
+  /** The tracks of the grid after time and level. */
+  readonly tracks: string
+  /** The name of the attribute in the time column, if it shows another time than `created_at`. */
+  readonly timeName: string | undefined
+  timeOf(event: AuditEvent): ComponentChild
+  cells(event: AuditEvent, own: OwnCells, quickColumn: Column | undefined): ComponentChild
+  headers(own: OwnCells): ComponentChild
+  /** The filter for *is* and *is not* of an attribute. */
+  conjunct(event: AuditEvent, column: Column, not: boolean): Conjunct | undefined
+}
+
+export const customColumns = signal<CustomColumns | undefined>(undefined)
+
+/** In the order of the cells of a row. */
+export const shownColumns = (): readonly Column[] => customColumns.value?.shown ?? COLUMNS

@@ -9,7 +9,7 @@ export const SOURCE = 'source'
 
 /**
  * The name by which queries reach all texts of an event: its type, username and source and all texts in its
- * attributes; its id only by a long part. An attribute cannot be named by it.
+ * attributes; its id only by the whole of it. An attribute cannot be named by it.
  */
 export const ANY_TEXT = '*'
 

@@ -1,6 +1,7 @@
 import type { AuditEvent } from '../event/event.js'
 import { ANY_TEXT } from '../event/own-fields.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
+import { isUuid } from '../event/uuid.js'
 import type { Combinator, Condition, Grouping } from './ast.js'
 import {
   type AttributeReader,
@@ -239,10 +240,10 @@ function printedTimes(values: readonly string[]): readonly string[] {
 }
 
 /**
- * Whether a search of all texts looks for the text in ids as well. Most ids contain some shorter number or word of
- * hexadecimal digits by chance.
+ * Whether a search of all texts compares the text with ids as well. Many ids contain a short number or word of
+ * hexadecimal digits by chance, and no index has parts of ids, so an id is found only by the whole of it.
  */
-export const mayBePartOfId = (text: string): boolean => /^[0-9a-f-]{8,}$/i.test(text)
+export const isWholeId = (text: string): boolean => isUuid(text.toLowerCase())
 
 function compileAttribute<Item>(
   attributes: AttributeReader<Item>,
@@ -266,7 +267,7 @@ function compileAttribute<Item>(
     const passes = TESTS[test](some)
     if (name !== ANY_TEXT || !anyText) return quantify(attributes, name, passes, negated)
     const inTexts = quantify(anyText, name, passes, negated)
-    if (!some.some(mayBePartOfId)) return inTexts
+    if (!some.some(isWholeId)) return inTexts
     return join([inTexts, quantify(attributes, 'id', passes, negated)], negated ? 'and' : 'or')
   }
   if (!compound) return compileTest(values)

@@ -83,6 +83,8 @@ const attributes: fc.Arbitrary<JsonObject> = fc
 
 const TYPES = ['api:a:create', 'api:a:update', 'error:a:create', 'Own', 'ÖWN', 'own😀']
 const USERS = [null, 'ann', 'Ann', 'bob', '']
+/** Some end with texts of attributes. */
+const SOURCES = [null, null, '/api/a/alpha', '/API/b/ALPHA', '/x/a_b', 'beta', '/é/', '/\uE000/7']
 
 /** 2026-01-01T00:00:00Z */
 const START = 1_767_225_600_000_000
@@ -95,6 +97,7 @@ export const eventsOf = (minLength: number, maxLength: number): fc.Arbitrary<Aud
       fc.record({
         type: fc.constantFrom(...TYPES),
         username: fc.constantFrom(...USERS),
+        source: fc.constantFrom(...SOURCES),
         system: fc.boolean(),
         attributes,
         isForeign: fc.boolean(),
@@ -109,7 +112,6 @@ export const eventsOf = (minLength: number, maxLength: number): fc.Arbitrary<Aud
             ? `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`
             : eventId(time, '8000000000000000'),
           created_at: formatTimestamp(time),
-          source: null,
           ...draft,
         }
       }),
@@ -314,7 +316,11 @@ const term = fc
         'xb',
         'kkb',
         '00000000-0000',
-        '8000-80000',
+        '/a/al',
+        'i/a/',
+        'API/b/alpha',
+        '/b/a',
+        '-8000-00000000',
       ),
     ),
   )

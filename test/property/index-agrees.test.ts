@@ -17,7 +17,7 @@ import type { Clock } from '../../src/event/timestamp.js'
 import { countedBytes } from '../support/counted-bytes.js'
 import { postgresDatabase, type TestDatabase } from '../support/database.js'
 import { tempDir } from '../support/temp.js'
-import { eventsOf, query } from './arbitraries.js'
+import { eventsOf, query, searches } from './arbitraries.js'
 
 /*
  * A store that uses its index whenever it can finds the same as a store that checks every event.
@@ -47,7 +47,10 @@ const historyOf = (size: number): fc.Arbitrary<History> =>
 
 // Low limits, so that queries follow an order instead of sorting all matches.
 const limited = fc
-  .tuple(query, fc.constantFrom(1, 2, 5, 20, 1000))
+  .tuple(
+    fc.oneof({ weight: 3, arbitrary: query }, { weight: 1, arbitrary: searches }),
+    fc.constantFrom(1, 2, 5, 20, 1000),
+  )
   .map(([query, limit]) => ({ ...query, limit }))
 
 /** Some queries go side by side, and some find what earlier ones have left in caches. */

@@ -68,7 +68,7 @@ export function memorySegment(
   }
   const source = {
     chunks,
-    listsOf: (_: string | undefined, kind: number) => byKind.get(kind),
+    listsOf: (_: string | number | undefined, kind: number) => byKind.get(kind),
     timesOf: (): readonly number[] => Array.from({ length: size }, (_, i) => i),
     firstTimeOf: () => 0,
   }

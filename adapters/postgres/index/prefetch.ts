@@ -79,6 +79,8 @@ function visit(part: IndexPart, filter: IndexFilter, timesOf: TimesOf, isAlone: 
     touch(() => part.countBefore(filter.bounds.to + 1))
   } else if ('ids' in filter) {
     for (const time of timesOf(filter.ids)) touch(() => part.countBefore(time))
+  } else if ('among' in filter) {
+    if (isAlone) touch(() => startReading(part[filter.among](filter.search)))
   } else visitName(part, filter, isAlone)
 }
 

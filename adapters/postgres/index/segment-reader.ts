@@ -11,13 +11,15 @@ import {
 } from '../../../src/store-kit/index/segment-source.js'
 import { readValues } from '../../../src/store-kit/index/read-chunks.js'
 import { keyBytes } from './segment-keys.js'
-import { type ChunkRow, keyOf, type Lists } from './chunk-requests.js'
+import { type ChunkRow, keyOf, type Lists, type Request } from './chunk-requests.js'
 import { after, before, END, type Place, START } from './known-chunks.js'
 import { CACHE_MISS, type ChunkLoader } from './chunk-loader.js'
 import type { PostgresSegmentRow } from './index-state.js'
 
 /** Chunks that a search fetches at once. */
 const BULK = 64
+/** Such fetches that the searches of one part prepare together. */
+const PREPARED = 16
 
 const ALL: readonly PlaceRange[] = [{ from: 0, to: Infinity }]
 
@@ -28,10 +30,28 @@ function known<Found>(found: Found | 'unknown'): Found {
   return found
 }
 
+/** The numbers of the first and the last chunk of some lists. */
+type Ends = readonly [first: number, last: number] | 'none'
+
 interface BulkRange {
   readonly lists: Lists
   readonly places: readonly PlaceRange[]
-  readonly endsOf: () => readonly [number, number] | 'none'
+  readonly endsOf: () => Ends
+}
+
+type BulkRequest = Extract<Request, { readonly by: 'numbers' }>
+
+function* bulkRequests(
+  lists: Lists,
+  places: readonly PlaceRange[],
+  ends: Ends,
+): Generator<BulkRequest, void> {
+  if (ends === 'none') return
+  for (const { from, to } of places) {
+    const last = Math.min(ends[0] + to - 1, ends[1])
+    for (let next = ends[0] + from; next <= last; next += BULK)
+      yield { by: 'numbers', lists, from: next, to: Math.min(next + BULK - 1, last) }
+  }
 }
 
 /** Yields an empty list while chunks have to be fetched, instead of throwing, so that the search can go on. */
@@ -40,25 +60,32 @@ function* readBulk(
   batch: Map<number, ChunkRow>,
   { lists, places, endsOf }: BulkRange,
 ): Generator<readonly ChunkLines[], void> {
-  const ends = endsOf()
-  if (ends === 'none') return
-  for (const { from, to } of places) {
-    const last = Math.min(ends[0] + to - 1, ends[1])
-    for (let next = ends[0] + from; next <= last; next += BULK) {
-      const until = Math.min(next + BULK - 1, last)
-      const request = { by: 'numbers', lists, from: next, to: until } as const
-      const key = keyOf(request)
-      while (!loader.bulk.has(key)) {
-        loader.note(request)
-        yield []
-      }
-      const rows = loader.bulk.get(key)!
-      loader.bulk.delete(key)
-      batch.clear()
-      for (const row of rows) batch.set(row.number, row)
-      yield rows.map(({ number, vals }) => ({ id: number, lines: vals }))
+  for (const request of bulkRequests(lists, places, endsOf())) {
+    const key = keyOf(request)
+    while (!loader.bulk.has(key)) {
+      loader.note(request)
+      yield []
+    }
+    const rows = loader.bulk.get(key)!
+    loader.bulk.delete(key)
+    batch.clear()
+    for (const row of rows) batch.set(row.number, row)
+    yield rows.map(({ number, vals }) => ({ id: number, lines: vals }))
+  }
+}
+
+/** The results of the reads, after all of them were tried; throws {@link CACHE_MISS} if one is missing. */
+function together<Result>(reads: readonly (() => Result)[]): readonly Result[] {
+  const results: Result[] = []
+  for (const read of reads) {
+    try {
+      results.push(read())
+    } catch (error) {
+      if (error !== CACHE_MISS) throw error
     }
   }
+  if (results.length < reads.length) throw CACHE_MISS
+  return results
 }
 
 /** Reads chunks that have been fetched; throws {@link CACHE_MISS} for others. */
@@ -90,7 +117,7 @@ function createChunkReader(loader: ChunkLoader): ChunkReader<Lists> {
     return known(found)
   }
 
-  const endsOf = (lists: Lists): readonly [number, number] | 'none' => {
+  const endsOf = (lists: Lists): Ends => {
     const { ends } = loader.known(lists)
     if (!ends) loader.note({ by: 'ends', lists })
     return known(ends ?? 'unknown')
@@ -99,6 +126,22 @@ function createChunkReader(loader: ChunkLoader): ChunkReader<Lists> {
   return {
     inBulk: (lists, places = ALL) =>
       readBulk(loader, batch, { lists, places, endsOf: () => endsOf(lists) }),
+    together,
+    prepare(searches) {
+      const ends = together(
+        searches.map(
+          ({ lists }) =>
+            () =>
+              endsOf(lists),
+        ),
+      )
+      let left = PREPARED
+      for (const [i, { lists, places = ALL }] of searches.entries())
+        for (const request of bulkRequests(lists, places, ends[i]!)) {
+          if (left-- === 0) return
+          if (!loader.bulk.has(keyOf(request))) loader.note(request)
+        }
+    },
     at(id, lines) {
       const { posts } = batch.get(id)!
       const [first] = readValues(lines.slice(0, (lines.indexOf('\n') + 1 || Infinity) - 1))
@@ -122,8 +165,8 @@ export function readSegment(loader: ChunkLoader, row: PostgresSegmentRow): Index
   const { id: segment } = row
   const source = {
     chunks: createChunkReader(loader),
-    listsOf(name: string | undefined, kind: number) {
-      const number = name === undefined ? UNNAMED_LISTS : loader.numberOf(name, row)
+    listsOf(name: string | number = UNNAMED_LISTS, kind: number) {
+      const number = typeof name === 'number' ? name : loader.numberOf(name, row)
       return number === undefined ? undefined : { segment, name: number, kind }
     },
     timesOf: (block: number) => loader.times(segment, block),

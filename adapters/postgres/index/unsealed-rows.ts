@@ -149,14 +149,21 @@ async function readRows(
 }
 
 /** An event that cannot be read has no values in the index. */
-const DAMAGED_ROW = { type: '', username: null, system: false, attributes: '{}' } as const
+const DAMAGED_ROW = {
+  type: '',
+  username: null,
+  system: false,
+  source: null,
+  attributes: '{}',
+} as const
 
 /** Adds a row with the `STORED_COLUMNS` to the events of a segment; the builder may rest meanwhile. */
 export async function addRow(extractor: Extractor, row: TextRow, steps: StepRunner): Promise<void> {
-  const [time, , type, username, , system, attributes] = row
+  const [time, , type, username, source, system, attributes] = row
   const values = {
     type: type!,
     username: username!,
+    source: source!,
     system: system === 't',
     attributes: attributes!,
   }

@@ -1,5 +1,5 @@
 import { ANY_TEXT, isOwnField, type OwnField, SOURCE } from '../../../src/event/own-fields.js'
-import { mayBePartOfId } from '../../../src/filter/evaluate.js'
+import { isWholeId } from '../../../src/filter/evaluate.js'
 import { parseEventId } from '../../../src/event/event-id.js'
 import type { Grouping } from '../../../src/filter/ast.js'
 import { type PushDownAttribute, pushDownFilter } from '../../../src/store-kit/pushdown.js'
@@ -55,7 +55,10 @@ function pushDownId(
   values: readonly string[],
   foreignIds: string,
 ): Sql | undefined {
-  if (negated || (test !== 'eq' && test !== 'in')) return undefined
+  return negated || (test !== 'eq' && test !== 'in') ? undefined : idIsAmong(values, foreignIds)
+}
+
+function idIsAmong(values: readonly string[], foreignIds: string): Sql {
   const times = values.flatMap((id) => parseEventId(id)?.time ?? [])
   return sql(
     `created_at = ANY (?::bigint[] || ARRAY(SELECT created_at FROM ${foreignIds} WHERE id = ANY (?::text[])))`,
@@ -139,16 +142,21 @@ function pushDownSource(
 }
 
 /** Texts are found in the JSON text of the attributes and in the columns; negated tests are left to the predicate. */
-function pushDownAnyText(predicate: Predicate, values: readonly string[]): Sql | undefined {
+function pushDownAnyText(
+  predicate: Predicate,
+  values: readonly string[],
+  foreignIds: string,
+): Sql | undefined {
   const { test, negated } = predicate
   const [text = ''] = values
-  if (test !== 'cont' || negated || mayBePartOfId(text)) return undefined
+  if (test !== 'cont' || negated) return undefined
   const found = jsonTextPattern(test, text)
   if (found === undefined) return undefined
   const columns = ['type', 'username', SOURCE].map((name) =>
     pushDownColumn(name, predicate, values)!,
   )
-  return orSql([sql('attributes::text ~ ?', found), ...columns])
+  const id = isWholeId(text) ? [idIsAmong([text.toLowerCase()], foreignIds)] : []
+  return orSql([sql('attributes::text ~ ?', found), ...columns, ...id])
 }
 
 // Longer SQL costs the server more than it saves.
@@ -179,7 +187,7 @@ function pushDownWithinLength(
 export function pushDownEvents(where: Grouping | undefined, foreignIds: string): Sql | undefined {
   const pushDownAll = (ofAttribute: PushDownAttribute): Sql | undefined =>
     pushDownWithinLength(where, (name, predicate, values) => {
-      if (name === ANY_TEXT) return pushDownAnyText(predicate, values)
+      if (name === ANY_TEXT) return pushDownAnyText(predicate, values, foreignIds)
       if (name === SOURCE) return pushDownSource(predicate, values, ofAttribute)
       return isOwnField(name)
         ? pushDownOwnField(name, predicate, values, foreignIds)

@@ -49,8 +49,8 @@ export function readSegment(
   }
   const source = {
     chunks: createChunkReader(connection, onRead),
-    listsOf(name: string | undefined, kind: number) {
-      const number = name === undefined ? UNNAMED_LISTS : numberOf(connection, row, name)
+    listsOf(name: string | number = UNNAMED_LISTS, kind: number) {
+      const number = typeof name === 'number' ? name : numberOf(connection, row, name)
       return number === undefined ? undefined : { segment: row.id, name: number, kind }
     },
     timesOf(block: number) {

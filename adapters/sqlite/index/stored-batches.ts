@@ -114,11 +114,12 @@ export function createStoredBatches(): StoredBatches {
       const from = Math.max(0, time - batch.first + 1)
       return decoded.drafts
         .slice(from, from + max)
-        .map(({ type, username, system, json }, i): ExtractedRow => ({
+        .map(({ type, username, system, source, json }, i): ExtractedRow => ({
           time: batch.first + from + i,
           type,
           username,
           system,
+          source,
           attributes: json,
         }))
     },

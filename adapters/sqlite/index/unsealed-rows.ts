@@ -66,11 +66,17 @@ const LATE = `SELECT id, created_at FROM daybook_late
   WHERE created_at <= ? AND id <= ? ORDER BY created_at LIMIT ?`
 
 /** An event that cannot be read has no values in the index. */
-const DAMAGED_ROW = { type: '', username: null, system: 0, attributes: '{}' } as const
+const DAMAGED_ROW = {
+  type: '',
+  username: null,
+  system: 0,
+  source: null,
+  attributes: '{}',
+} as const
 
 const eventOf = ({ time, row }: ReadRow): ExtractedRow => {
-  const { type, username, system, attributes } = row ?? DAMAGED_ROW
-  return { time, type, username, system: system === 1, attributes }
+  const { type, username, system, source, attributes } = row ?? DAMAGED_ROW
+  return { time, type, username, system: system === 1, source, attributes }
 }
 
 /** Adds a row to the events of a segment; the builder may rest meanwhile. */

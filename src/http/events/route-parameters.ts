@@ -111,8 +111,8 @@ export const parameters = {
   filter,
   q: query(
     'q',
-    'Words and phrases that must all occur in texts of the event: its id, type, username and source and all texts in ' +
-      'its attributes. Each may be a part of a text; case is ignored. A phrase stands in quotation marks; a minus ' +
+    'Words and phrases that must all occur in texts of the event: its type, username and source and all texts in its ' +
+      'attributes. Each may be a part of a text; case is ignored. The id is found by the whole of it. A phrase stands in quotation marks; a minus ' +
       'before a word or phrase excludes events. Repeated parameters must all match.',
     oneOrMore,
     { style: 'form', explode: true, example: 'deploy "by hand" -staging' },

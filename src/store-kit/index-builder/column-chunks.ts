@@ -1,7 +1,7 @@
 import { ANY_VALUE, type Chunk, encodeChunks, type Entry } from '../index/chunks.js'
-import type { OtherNames } from '../index/other-names.js'
 import type { Column } from '../index/column-table.js'
-import { type SortedValues, sortColumn, valuedOrdinals } from '../index/columns.js'
+import { type Columns, type SortedValues, sortColumn, valuedOrdinals } from '../index/columns.js'
+import { Kind } from '../index/part.js'
 import { ListKind, UNNAMED_LISTS } from '../index/segment-source.js'
 
 /** A chunk of the lists of one name and kind. `Name` is what a store writes for a name. */
@@ -24,13 +24,21 @@ export function* columnChunks<Name>(
   }
 }
 
-/** The chunks that list the events that have names without a column. */
-export function* otherChunks(
-  otherNames: OtherNames,
-  others: readonly number[],
-): Generator<NamedChunk<number>, void> {
+/** The chunks of the lists without a name. */
+export function* unnamedChunks({
+  sources,
+  otherNames,
+  others,
+  partialTexts,
+}: Pick<Columns, 'sources' | 'otherNames' | 'others' | 'partialTexts'>): Generator<
+  NamedChunk<number>,
+  void
+> {
+  const texts = sortColumn(sources)[Kind.text]!
+  yield* named(UNNAMED_LISTS, Kind.text, encodeChunks(entriesOf(texts)))
   yield* named(UNNAMED_LISTS, ListKind.otherNames, encodeChunks(otherNames.entries()))
   yield* named(UNNAMED_LISTS, ListKind.others, listChunks(others))
+  yield* named(UNNAMED_LISTS, ListKind.partialTexts, listChunks(partialTexts))
 }
 
 function* named<Name>(

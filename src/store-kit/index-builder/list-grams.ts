@@ -2,7 +2,7 @@ import { type Chunk, encodeChunks, type Entry } from '../index/chunks.js'
 import type { NamedChunk } from './column-chunks.js'
 import { addGrams, ExtraList, type GramBits, GRAM_COUNT, noGrams } from '../index/grams.js'
 import { Kind, mayHaveCut } from '../index/part.js'
-import { ListKind } from '../index/segment-source.js'
+import { ListKind, NO_NAME, UNNAMED_LISTS } from '../index/segment-source.js'
 
 /*
  * Makes the lists of grams (grams.ts) of texts whose chunks come one by one. Holds one bit for each gram and
@@ -23,9 +23,14 @@ const MAX_LISTED_SHARE = 1 / 2
 const WORDS = 16
 const LISTS = WORDS * 32
 
-/** Collects the grams of one name's texts. */
+/** Collects the grams of texts at places: chunks, or names. */
 interface GramCollector {
-  add(lines: string): void
+  /** The place is that of the texts added last, or the next one. */
+  add(place: number, lines: string): void
+  /** Adds what another collector has. */
+  addAll(place: number, other: GramCollector): void
+  /** What all places have. */
+  all(): Group
   /** Sorted by value. */
   entries(): Generator<Entry, void>
 }
@@ -35,10 +40,11 @@ interface Group {
   hasCut: boolean
 }
 
-function collectGrams(): GramCollector {
+const emptyGroup = (): Group => ({ bits: noGrams(), hasCut: false })
+
+function collectGrams(firstGroupSize: number): GramCollector {
   let groups: Group[] = []
-  let groupSize = GROUP_SIZE
-  let places = 0
+  let groupSize = firstGroupSize
   let before: string | undefined
 
   const grow = (): void => {
@@ -51,18 +57,20 @@ function collectGrams(): GramCollector {
   }
   const groupAt = (place: number): Group => {
     if (place === groupSize * MAX_GROUPS) grow()
-    return (groups[Math.floor(place / groupSize)] ??= { bits: noGrams(), hasCut: false })
+    return (groups[Math.floor(place / groupSize)] ??= emptyGroup())
   }
 
   return {
-    add(lines) {
-      const group = groupAt(places++)
+    add(place, lines) {
+      const group = groupAt(place)
       // All pieces of a list have the same line; the first one is enough.
       if (lines === before) return
       before = lines
       addGrams(group.bits, lines)
       group.hasCut ||= mayHaveCut(lines)
     },
+    addAll: (place, other) => void unite(groupAt(place), other.all()),
+    all: () => groups.reduce(unite, emptyGroup()),
     *entries() {
       yield* listsOf(groups.map(({ bits }) => bits))
       const cut = [...groups.keys()].filter((i) => groups[i]!.hasCut)
@@ -129,45 +137,85 @@ function fillLists(
 
 /**
  * Adds lists of grams to the chunks of a segment, which come in the order of names and kinds: after the chunks
- * of each name that has at least `minGramChunks` chunks of texts.
+ * of each name that has at least `minGramChunks` chunks of texts, and of all names to the lists without a name.
  */
-export const withGrams = <Name>(
-  chunks: Iterable<NamedChunk<Name>>,
+export const withGrams = (
+  chunks: Iterable<NamedChunk<number>>,
   minGramChunks?: number,
-): Generator<NamedChunk<Name>, void> =>
-  withGramsWhenReady(chunks, minGramChunks) as Generator<NamedChunk<Name>, void>
+): Generator<NamedChunk<number>, void> =>
+  withGramsWhenReady(chunks, minGramChunks) as Generator<NamedChunk<number>, void>
 
 /** Like {@link withGrams}. Where the next chunk is not ready yet, `chunks` and the result yield `undefined`. */
-export function* withGramsWhenReady<Name>(
-  chunks: Iterable<NamedChunk<Name> | undefined>,
+export function* withGramsWhenReady(
+  chunks: Iterable<NamedChunk<number> | undefined>,
   minGramChunks = MIN_GRAM_CHUNKS,
-): Generator<NamedChunk<Name> | undefined, void> {
-  let name: Name | undefined
-  let earlier: string[] = []
-  let collector: GramCollector | undefined
+): Generator<NamedChunk<number> | undefined, void> {
+  const names: number[] = []
+  const ofNames = collectGrams(1)
+  let collector = collectName(ofNames, 0, minGramChunks)
+  let name = NO_NAME
 
-  const add = ({ values }: Chunk): void => {
-    if (collector) return collector.add(values)
-    if (earlier.push(values) < minGramChunks) return
-    collector = collectGrams()
-    for (const lines of earlier) collector.add(lines)
-    earlier = []
+  function* endName(): Generator<NamedChunk<number>, void> {
+    if (collector.end()) names.push(name)
+    for (const chunk of collector.chunks()) yield { name, kind: ListKind.grams, chunk }
+    collector = collectName(ofNames, names.length, minGramChunks)
   }
-  function* end(): Generator<NamedChunk<Name>, void> {
-    if (collector)
-      for (const chunk of encodeChunks(collector.entries()))
-        yield { name: name!, kind: ListKind.grams, chunk }
-    collector = undefined
-    earlier = []
+  function* endNames(): Generator<NamedChunk<number>, void> {
+    function* entries(): Generator<Entry, void> {
+      yield* ofNames.entries()
+      yield { value: ExtraList.names, ordinals: names }
+    }
+    for (const chunk of encodeChunks(entries()))
+      yield { name: UNNAMED_LISTS, kind: ListKind.grams, chunk }
   }
 
+  let areNamesDone = false
   for (const one of chunks) {
     if (one && one.name !== name) {
-      yield* end()
+      yield* endName()
       name = one.name
     }
-    if (one?.kind === Kind.text) add(one.chunk)
+    if (one?.name === UNNAMED_LISTS) {
+      if (one.kind > ListKind.grams && !areNamesDone) {
+        yield* endNames()
+        areNamesDone = true
+      }
+    } else if (one?.kind === Kind.text) collector.add(one.chunk.values)
     yield one
   }
-  yield* end()
+  yield* endName()
+  if (!areNamesDone) yield* endNames()
+}
+
+/** Collects the grams of the texts of a name, which has this place among the names. */
+interface NameCollector {
+  add(lines: string): void
+  /** Adds to the grams of all names what was not added yet; false if there are no texts. */
+  end(): boolean
+  /** The lists of grams of the name, if it has enough chunks. */
+  chunks(): Iterable<Chunk>
+}
+
+function collectName(names: GramCollector, place: number, minGramChunks: number): NameCollector {
+  let count = 0
+  let earlier: string[] = []
+  let collector: GramCollector | undefined
+  return {
+    add(lines) {
+      if (collector) collector.add(count++, lines)
+      else {
+        names.add(place, lines)
+        count += 1
+        if (minGramChunks === Infinity || earlier.push(lines) < minGramChunks) return
+        collector = collectGrams(GROUP_SIZE)
+        for (const [i, some] of earlier.entries()) collector.add(i, some)
+        earlier = []
+      }
+    },
+    end() {
+      if (collector) names.addAll(place, collector)
+      return count > 0
+    },
+    chunks: () => (collector ? encodeChunks(collector.entries()) : []),
+  }
 }

@@ -1,6 +1,7 @@
 import { encodeChunks } from '../index/chunks.js'
 import { createOtherNames, type OtherNames } from '../index/other-names.js'
 import { NONE, type Postings, postingsBuilder, type PostingsBuilder } from '../index/postings.js'
+import { Kind } from '../index/part.js'
 import { isPiece, listBounds, readList, readPiece } from '../index/read-chunks.js'
 import { ListKind, UNNAMED_LISTS } from '../index/segment-source.js'
 import { listChunks, type NamedChunk } from './column-chunks.js'
@@ -47,8 +48,10 @@ export function* mergedChunks(merge: Merge): Chunks {
   }
   const same = Uint32Array.from({ length: dropped.size > 0 ? size : 0 }, (_, i) => i)
   const further = [
+    [Kind.text, []],
     [ListKind.otherNames, encodeChunks(left.otherNames.entries())],
     [ListKind.others, listChunks(left.others())],
+    [ListKind.partialTexts, listChunks(left.all())],
   ] as const
   for (const [kind, chunks] of further) {
     const source = { chunks: chunks[Symbol.iterator](), ordinals: same }
@@ -78,6 +81,8 @@ const chunksOf = (feed: ChunkFeed, lists: Lists): Iterator<FeedChunk> => ({
 interface LeftOut {
   readonly otherNames: OtherNames
   readonly others: () => readonly number[]
+  /** All events that were added. */
+  readonly all: () => readonly number[]
   add(hash: number, ordinal: number): void
 }
 
@@ -87,10 +92,13 @@ const MAX_PAIRS = 2 ** 21
 function createLeftOut(size: number): LeftOut {
   const otherNames = createOtherNames()
   let others: PostingsBuilder | undefined
+  let all: PostingsBuilder | undefined
   return {
     otherNames,
     others: () => ordinalsOf(others?.build()),
+    all: () => ordinalsOf(all?.build()),
     add(hash, ordinal) {
+      ;(all ??= postingsBuilder(size)).add(ordinal)
       if (otherNames.size < MAX_PAIRS) otherNames.add(hash, ordinal)
       else (others ??= postingsBuilder(size)).add(ordinal)
     },

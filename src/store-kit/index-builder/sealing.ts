@@ -1,7 +1,7 @@
 import type { Extract } from '../index/extract.js'
 import type { Columns } from '../index/columns.js'
 import type { Builder } from './builder.js'
-import { columnChunks, type NamedChunk, otherChunks } from './column-chunks.js'
+import { columnChunks, type NamedChunk, unnamedChunks } from './column-chunks.js'
 import { addToOtherNames } from './column-numbers.js'
 import type { NewSegment, NumberedColumn, WrittenSegment } from './index-driver.js'
 import { withGrams } from './list-grams.js'
@@ -58,11 +58,26 @@ export async function writeSealed(
 function* sealedChunks(
   { driver, tuning }: Builder,
   numbered: readonly NumberedColumn[],
-  { otherNames, others }: Columns,
+  columns: Columns,
 ): Generator<NamedChunk<number>, void> {
-  const chunks = columnChunks(numbered)
-  yield* driver.hasGramsWhenSealed ? withGrams(chunks, tuning.minGramChunks) : chunks
-  yield* otherChunks(otherNames, others)
+  function* chunks(): Generator<NamedChunk<number>, void> {
+    yield* columnChunks(numbered)
+    yield* unnamedChunks({ ...columns, partialTexts: partialTextsOf(columns, numbered) })
+  }
+  yield* withGrams(chunks(), driver.hasGramsWhenSealed ? tuning.minGramChunks : Infinity)
+}
+
+/** The events that may have more texts than the numbered columns list. */
+function partialTextsOf(
+  { byName, partialTexts }: Columns,
+  numbered: readonly NumberedColumn[],
+): readonly number[] {
+  if (numbered.length === byName.size) return partialTexts
+  const kept = new Set(numbered.map(([, column]) => column))
+  const all = new Set(partialTexts)
+  for (const column of byName.values())
+    if (!kept.has(column)) for (const ordinal of column.ordinals) all.add(ordinal)
+  return Array.from(all).toSorted((a, b) => a - b)
 }
 
 /** The columns that get numbers, in the order of these. The events of the rest are added to `otherNames`. */
@@ -78,7 +93,8 @@ async function numberColumns(
   return numbered.toSorted(([a], [b]) => a - b)
 }
 
-const hasPartial = ({ byName, otherNames, others }: Columns): boolean =>
+const hasPartial = ({ byName, otherNames, others, partialTexts }: Columns): boolean =>
+  partialTexts.length > 0 ||
   otherNames.size > 0 ||
   others.length > 0 ||
   [...byName.values()].some(({ partial }) => partial.length > 0)

@@ -1,7 +1,14 @@
 import type { AuditEvent, JsonValue } from '../../event/event.js'
-import { eventAttributes, isPresent, type Scalar, someScalar } from '../../filter/attributes.js'
+import {
+  type AttributeReader,
+  eventAttributes,
+  isPresent,
+  type Scalar,
+  someScalar,
+} from '../../filter/attributes.js'
 import type { Steps } from '../../filter/steps.js'
-import { isOwnField } from '../../event/own-fields.js'
+import { ANY_TEXT, isOwnField } from '../../event/own-fields.js'
+import type { Column } from './column-table.js'
 import { createColumns } from './columns.js'
 import type { IndexBounds } from './index-bounds.js'
 import { indexedValue } from './part.js'
@@ -30,12 +37,16 @@ export interface BlockSource {
   read(name: string): ReadColumn
   /** See `IndexPart.partial`. */
   partial(name: string): Postings
+  /** See `IndexPart.texts`, `IndexPart.sources` and `IndexPart.partialTexts`. */
+  readTexts(): ReadColumn
+  readSources(): ReadColumn
+  partialTexts(): Postings
 }
 
 /** Extracts the attributes of each event at once and does not keep the event. */
 export function extractedSource(bounds?: IndexBounds): BlockSource {
   const columns = createColumns(bounds)
-  const { byName, otherNames, others } = columns
+  const { byName, otherNames, others, sources, partialTexts } = columns
   return {
     add: (event) => columns.add(event),
     get size() {
@@ -45,14 +56,10 @@ export function extractedSource(bounds?: IndexBounds): BlockSource {
       return columns.bytes
     },
     mayLead: (name) => byName.has(name),
-    read(name) {
-      let [value, container] = [0, 0]
-      return (sink) => {
-        const { values = [], ordinals = [], containers = [] } = byName.get(name) ?? {}
-        for (; value < values.length; value++) sink.value(values[value]!, ordinals[value]!)
-        for (; container < containers.length; container++) sink.container(containers[container]!)
-      }
-    },
+    read: (name) => readColumn(() => byName.get(name)),
+    readTexts: () => readTexts(byName),
+    readSources: () => readColumn(() => sources),
+    partialTexts: () => listPostings(partialTexts),
     partial(name) {
       const column = byName.get(name)
       const isWhole = otherNames.size === 0 && others.length === 0
@@ -64,6 +71,35 @@ export function extractedSource(bounds?: IndexBounds): BlockSource {
         hasColumn: () => column !== undefined,
       })
     },
+  }
+}
+
+function readColumn(find: () => Column | undefined): ReadColumn {
+  let [value, container] = [0, 0]
+  return (sink) => {
+    const { values = [], ordinals = [], containers = [] } = find() ?? {}
+    for (; value < values.length; value++) sink.value(values[value]!, ordinals[value]!)
+    for (; container < containers.length; container++) sink.container(containers[container]!)
+  }
+}
+
+/** Reads the texts of all columns, event by event. */
+function readTexts(byName: ReadonlyMap<string, Column>): ReadColumn {
+  const read = new Map<string, number>()
+  return (sink) => {
+    const textsOf = new Map<number, string[]>()
+    for (const [name, { values, ordinals }] of byName) {
+      for (let at = read.get(name) ?? 0; at < values.length; at++) {
+        const value = values[at]!
+        if (typeof value !== 'string') continue
+        const texts = textsOf.get(ordinals[at]!)
+        if (texts) texts.push(value)
+        else textsOf.set(ordinals[at]!, [value])
+      }
+      read.set(name, values.length)
+    }
+    for (const ordinal of Array.from(textsOf.keys()).toSorted((a, b) => a - b))
+      for (const text of textsOf.get(ordinal)!) sink.value(text, ordinal)
   }
 }
 
@@ -105,8 +141,11 @@ export function keptSource(countValues: (event: AuditEvent) => number = () => 0)
       if (isOwnField(name)) return true
       return keys.size > MAX_KEYS || firstKeysOf(name).some((key) => keys.has(key))
     },
-    read: (name) => readEvents(events, name),
+    read: (name) => readEvents(events, eventAttributes, name),
     partial: () => EMPTY,
+    readTexts: () => readEvents(events, eventAttributes.anyText!, ANY_TEXT),
+    readSources: () => () => undefined,
+    partialTexts: () => EMPTY,
   }
 }
 
@@ -124,7 +163,11 @@ function firstKeysOf(name: string): readonly string[] {
   return (lastFirstKeys = firstKeys)
 }
 
-function readEvents(events: readonly AuditEvent[], name: string): ReadColumn {
+function readEvents(
+  events: readonly AuditEvent[],
+  attributes: AttributeReader<AuditEvent>,
+  name: string,
+): ReadColumn {
   let ordinal = 0
   let into: ColumnSink | undefined
   const visit = (value: JsonValue): boolean => {
@@ -134,7 +177,7 @@ function readEvents(events: readonly AuditEvent[], name: string): ReadColumn {
       return false
     })
   }
-  const walk = eventAttributes.walk(name, (value) => value !== null && visit(value))
+  const walk = attributes.walk(name, (value) => value !== null && visit(value))
   return (sink) => {
     into = sink
     for (; ordinal < events.length; ordinal++) walk(events[ordinal]!)

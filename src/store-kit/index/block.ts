@@ -1,9 +1,9 @@
 import type { AuditEvent } from '../../event/event.js'
 import type { Microseconds } from '../../event/timestamp.js'
 import type { Steps } from '../../filter/steps.js'
-import type { BlockSource } from './block-source.js'
+import type { BlockSource, ReadColumn } from './block-source.js'
 import { type ColumnIndex, createColumnIndex, lowerBound } from './column-index.js'
-import type { IndexPart } from './part.js'
+import { type IndexPart, Kind } from './part.js'
 import { EMPTY } from './postings.js'
 
 /** Events in the order of their times, with an index of each attribute that has been requested. */
@@ -33,21 +33,27 @@ export function createBlock(id: string, createSource: () => BlockSource): Block 
   const times: Microseconds[] = []
   const source = createSource()
   const columns = new Map<string, CachedColumn>()
+  let texts: CachedColumn | undefined
+  let sources: CachedColumn | undefined
   let part: IndexPart | undefined
 
-  const columnOf = (name: string): ColumnIndex | undefined => {
-    let column = columns.get(name)
-    if (!column) {
-      if (!source.mayLead(name)) return undefined
-      column = { ...createColumnIndex(source.read(name)), upTo: 0 }
-      columns.set(name, column)
-      if (columns.size > MAX_COLUMNS) columns.delete(columns.keys().next().value!)
-    }
+  const cached = (read: ReadColumn): CachedColumn => ({ ...createColumnIndex(read), upTo: 0 })
+  const caughtUp = (column: CachedColumn): ColumnIndex => {
     if (column.upTo < times.length) {
       column.catchUp()
       column.upTo = times.length
     }
     return column
+  }
+  const columnOf = (name: string): ColumnIndex | undefined => {
+    let column = columns.get(name)
+    if (!column) {
+      if (!source.mayLead(name)) return undefined
+      column = cached(source.read(name))
+      columns.set(name, column)
+      if (columns.size > MAX_COLUMNS) columns.delete(columns.keys().next().value!)
+    }
+    return caughtUp(column)
   }
   const makePart = (): IndexPart => {
     const size = times.length
@@ -66,6 +72,10 @@ export function createBlock(id: string, createSource: () => BlockSource): Block 
       valued: (name) => columnOf(name)?.valued(size) ?? EMPTY,
       containers: (name) => columnOf(name)?.containers() ?? EMPTY,
       partial: (name) => source.partial(name),
+      texts: (search) => caughtUp((texts ??= cached(source.readTexts()))).search(Kind.text, search),
+      sources: (search) =>
+        caughtUp((sources ??= cached(source.readSources()))).search(Kind.text, search),
+      partialTexts: () => source.partialTexts(),
     }
   }
   return {

@@ -35,6 +35,14 @@ export interface ColumnTable {
   readonly ownColumn: (name: string) => GrowingColumn
 }
 
+export const emptyColumn = (name: string): GrowingColumn => ({
+  name,
+  values: [],
+  ordinals: [],
+  containers: [],
+  partial: [],
+})
+
 const COLUMN_BYTES = 600
 
 /**
@@ -49,7 +57,7 @@ export function createColumnTable(maxNames: number, others: readonly number[]): 
 
   const addColumn = (name: string): GrowingColumn => {
     bytes += COLUMN_BYTES + name.length + others.length * PAIR_BYTES
-    const column = { name, values: [], ordinals: [], containers: [], partial: [...others] }
+    const column = { ...emptyColumn(name), partial: [...others] }
     byName.set(name, column)
     return column
   }

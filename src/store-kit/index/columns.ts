@@ -3,11 +3,11 @@ import { isOwnField } from '../../event/own-fields.js'
 import type { Scalar } from '../../filter/attributes.js'
 import type { Steps } from '../../filter/steps.js'
 import { compareText } from '../../filter/values.js'
-import { type Column, createColumnTable, type GrowingColumn } from './column-table.js'
+import { type Column, createColumnTable, emptyColumn, type GrowingColumn } from './column-table.js'
 import { createPlaceFinder, type Place } from './column-places.js'
 import { INDEX_BOUNDS } from './index-bounds.js'
 import { createOtherNames, hashOfState, type OtherNames, PAIR_BYTES } from './other-names.js'
-import { indexedText, Kind, kindOf } from './part.js'
+import { indexedText, Kind, kindOf, mayBeCut } from './part.js'
 
 /**
  * The attributes of some events, by name. A filter on a name leads to the events that its column lists for
@@ -20,7 +20,7 @@ export interface Columns {
    * very many values; it has to be done before the next addition.
    */
   add(
-    event: Pick<AuditEvent, 'type' | 'username' | 'system' | 'attributes'>,
+    event: Pick<AuditEvent, 'type' | 'username' | 'system' | 'source' | 'attributes'>,
   ): Steps<void> | undefined
   readonly size: number
   /** Approximate memory. */
@@ -30,6 +30,10 @@ export interface Columns {
   readonly otherNames: OtherNames
   /** Ordinals of events that have more names without a column than `otherNames` lists. */
   readonly others: readonly number[]
+  /** See `IndexPart.sources`. */
+  readonly sources: Column
+  /** Ordinals of events that may have more texts than the columns list. */
+  readonly partialTexts: readonly number[]
 }
 
 const NUMBER_BYTES = 24
@@ -62,9 +66,17 @@ interface AtOnce {
   pending: PendingValue[]
 }
 
+/** The lists of a part that belong to no column. */
+const emptyLists = () => ({
+  otherNames: createOtherNames(),
+  others: [] as number[],
+  sources: emptyColumn(''),
+  partialTexts: [] as number[],
+})
+
 export function createColumns({ names, values } = INDEX_BOUNDS): Columns {
-  const otherNames = createOtherNames()
-  const others: number[] = []
+  const lists = emptyLists()
+  const { otherNames, others, sources, partialTexts } = lists
   const table = createColumnTable(names, others)
   const placeBelow = createPlaceFinder(table.columnOf, names)
   let size = 0
@@ -89,8 +101,9 @@ export function createColumns({ names, values } = INDEX_BOUNDS): Columns {
     const indexed = typeof value === 'string' ? ownText(value) : value
     // A database's text cannot hold a lone surrogate.
     const canList = left >= 0 && (typeof indexed !== 'string' || indexed.isWellFormed())
-    if (place.column && canList) list(place.column, indexed)
-    else note(place)
+    if (place.column && canList) return list(place.column, indexed)
+    note(place)
+    if (typeof value === 'string') addOnce(partialTexts, size)
   }
   const addContainer = (place: Place): void => {
     if (place.column && left >= 0) addOnce(place.column.containers, size)
@@ -121,25 +134,38 @@ export function createColumns({ names, values } = INDEX_BOUNDS): Columns {
 
   return {
     byName: table.byName,
-    otherNames,
-    others,
+    ...lists,
     get size() {
       return size
     },
     get bytes() {
       return bytes + table.bytes
     },
-    add({ type, username, system, attributes }) {
+    add({ type, username, system, source, attributes }) {
       left = values
       atOnce.left = ADDED_AT_ONCE
       bytes += EVENT_BYTES
       list(table.ownColumn('type'), ownText(type))
       if (username !== null) list(table.ownColumn('username'), ownText(username))
       list(table.ownColumn('system'), system)
+      if (source !== null) list(sources, listedSource(source, attributes))
       addMembers(undefined, attributes)
       return atOnce.pending.length > 0 ? addPending(atOnce, addSoon, end) : end()
     },
   }
+}
+
+/** The source, without what follows its last slash if a text of the attributes ends with that. */
+function listedSource(source: string, attributes: JsonObject): string {
+  const end = source.lastIndexOf('/') + 1
+  const rest = source.slice(end)
+  for (const key in attributes) {
+    const value = attributes[key]
+    // A long text is cut.
+    if (typeof value === 'string' && !mayBeCut(value) && value.endsWith(rest))
+      return ownText(source.slice(0, end))
+  }
+  return ownText(source)
 }
 
 /** Adds the values that are left, with pauses. */

@@ -2,12 +2,15 @@ import { isStorableText } from '../../event/json-copy.js'
 import { ANY_TEXT, SOURCE } from '../../event/own-fields.js'
 import { type Combinator, type Condition, type Grouping, isAlternative } from '../../filter/ast.js'
 import { setsTimeBound } from '../../filter/bounds.js'
+import { isWholeId } from '../../filter/evaluate.js'
 import { type Predicate, predicateOf } from '../../filter/predicates.js'
 
 /** A filter of which an index can have exactly the events that match. */
 export type ExactFilter =
   | { readonly combinator: Combinator; readonly parts: readonly ExactFilter[] }
   | ExactTest
+  /** Whether some text contains the text. */
+  | { readonly anyText: string; readonly negated: boolean }
   /** Tests the joined name if an event has it. */
   | { readonly joinedName: string; readonly whole: ExactFilter; readonly apart: ExactFilter }
 
@@ -68,13 +71,19 @@ function exactCondition(condition: Condition): ExactFilter | undefined {
   return whole && { joinedName, whole, apart }
 }
 
+/** No index has the ids. */
+const exactAnyText = (text: string, { test, negated }: Predicate): ExactFilter | undefined =>
+  test !== 'cont' || isWholeId(text) ? undefined : { anyText: text, negated }
+
 function exactTest(name: string, condition: Condition): ExactFilter | undefined {
   const { values } = condition
   const predicate = predicateOf(condition.predicate)
-  if (name === ANY_TEXT || !isIndexedName(name) || !values.every(isStorableText)) return undefined
-  if (!predicate.compound) return { name, predicate, values }
+  if (!isIndexedName(name) || !values.every(isStorableText)) return undefined
+  const testOf = (some: readonly string[]): ExactFilter | undefined =>
+    name === ANY_TEXT ? exactAnyText(some[0]!, predicate) : { name, predicate, values: some }
+  if (!predicate.compound) return testOf(values)
   return combine(
-    values.map((value) => ({ name, predicate, values: [value] })),
+    values.map((value) => testOf([value])),
     predicate.compound === 'any' ? 'or' : 'and',
   )
 }

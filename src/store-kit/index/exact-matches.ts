@@ -5,7 +5,13 @@ import { isTextTest } from '../../filter/predicates.js'
 import { type BitSet, addRange, emptySet, intersect, invert, subtract, unite } from './bit-set.js'
 import type { ExactFilter, ExactTest } from './exact-filter.js'
 import { entriesInAnyOrder, entriesStartingWith, type Work } from './find-postings.js'
-import { type Find, findValue } from './index-filter.js'
+import {
+  type AnyTextFilter,
+  type Find,
+  findValue,
+  searchSourceStarts,
+  searchTexts,
+} from './index-filter.js'
 import { type IndexPart, Kind, mayBeCut, type ValueEntry } from './part.js'
 import { addToSet, type Postings } from './postings.js'
 
@@ -23,6 +29,7 @@ const LIST_UNITS = 4000
  */
 export function* exactMatches(part: IndexPart, filter: ExactFilter): Work<BitSet | undefined> {
   if ('name' in filter) return yield* matchesOf(part, filter)
+  if ('anyText' in filter) return yield* matchesOfText(part, filter)
   if ('joinedName' in filter) return yield* joinedMatches(part, filter)
   const { combinator, parts } = filter
   let found: BitSet | undefined
@@ -88,6 +95,31 @@ function* matchesOf(
   subtract(found, others)
   return found
 }
+
+function* matchesOfText(
+  part: IndexPart,
+  { anyText, negated }: Extract<ExactFilter, { anyText: string }>,
+): Work<BitSet | undefined> {
+  if (mayBeCut(anyText) || part.partialTexts().size > 0) return undefined
+  const start = searchSourceStarts(anyText)
+  // Whether the rest of a source goes on with the rest of the text is not listed.
+  if (start) {
+    const found = yield* withText(part, start)
+    if (!found || found.some((word) => word !== 0)) return undefined
+  }
+  const found = yield* withText(part, searchTexts('texts', anyText))
+  const bySource = yield* withText(part, searchTexts('sources', anyText))
+  if (!found || !bySource) return undefined
+  unite(found, bySource)
+  if (negated) invert(found, part.size)
+  return found
+}
+
+const withText = (
+  part: IndexPart,
+  { among, passes, search }: AnyTextFilter,
+): Work<BitSet | undefined> =>
+  addEntries(part, part[among](search), (value) => passes(value) === true)
 
 /** The events with a value of these types that passes. */
 function* anyOf(

@@ -11,7 +11,7 @@ export interface Extract {
 }
 
 /** An event as read from a store's row. */
-export interface ExtractedRow extends Pick<AuditEvent, 'type' | 'username' | 'system'> {
+export interface ExtractedRow extends Pick<AuditEvent, 'type' | 'username' | 'system' | 'source'> {
   readonly time: Microseconds
   /** JSON text. */
   readonly attributes: string
@@ -39,10 +39,10 @@ export function createExtractor(bounds?: IndexBounds): Extractor {
     get bytes() {
       return columns.bytes
     },
-    add({ time, type, username, system, attributes: text }) {
+    add({ time, attributes: text, ...own }) {
       const attributes = JSON.parse(text) as AuditEvent['attributes']
       times.push(time)
-      return columns.add({ type, username, system, attributes })
+      return columns.add({ ...own, attributes })
     },
     extract: () => ({ times, columns }),
   }

@@ -1,8 +1,8 @@
 import type { Scalar } from '../../filter/attributes.js'
 import { compareScalars } from '../../filter/order.js'
 import type { Microseconds } from '../../event/timestamp.js'
-import type { Find, IndexFilter, ValueRange } from './index-filter.js'
-import { type IndexPart, Kind, type LineSearch, type ValueEntry } from './part.js'
+import type { AnyTextFilter, Find, IndexFilter, ValueRange } from './index-filter.js'
+import { type IndexPart, Kind, type LineSearch, mayBeCut, type ValueEntry } from './part.js'
 import {
   allOfPostings,
   anyOfPostings,
@@ -60,6 +60,7 @@ function* evaluate(part: IndexPart, filter: IndexFilter, timesOf: TimesOf): Work
   const found = lookUp(part, filter, timesOf)
   if (found) return found
   if ('find' in filter) return yield* findIn(part, filter.name, filter.find)
+  if ('among' in filter) return yield* withText(part, filter)
   if (!('parts' in filter)) return EMPTY
   if (filter.combinator === 'and') return yield* allOf(part, filter.parts, timesOf)
   const alternatives: Postings[] = []
@@ -75,6 +76,8 @@ function cost(filter: IndexFilter): number {
     if (find.by === 'ranges') return 3
     return find.by === 'start' ? 2 : 1
   }
+  // Longer texts are mostly rarer.
+  if ('among' in filter) return 5 + 1 / (1 + filter.search.part.length)
   return 'parts' in filter ? Math.max(...filter.parts.map(cost)) : 0
 }
 
@@ -171,6 +174,20 @@ export const entriesInAnyOrder = (
   (search && part.search?.(name, kind, search)) ??
   part.inAnyOrder?.(name, kind) ??
   part.values(name, kind, 'asc')
+
+/** The events with such a text, and those that may have more texts than are listed. */
+function* withText(part: IndexPart, { among, passes, search }: AnyTextFilter): Work<Postings> {
+  // Before the work may pause, as events that are added in the meantime may change it.
+  const partial = part.partialTexts()
+  const builder = postingsBuilder(part.size)
+  let seen = 0
+  for (const entry of part[among](search)) {
+    if (entry && (passes(entry.value) === true || mayBeCut(entry.value)))
+      builder.addAll(entry.postings())
+    if (!entry || ++seen % STEP === 0) yield
+  }
+  return anyOfPostings([partial, builder.build()])
+}
 
 function* passing(
   part: IndexPart,

@@ -9,6 +9,9 @@ import { fold } from '../../filter/values.js'
  * Characters are UTF-16 units, as folding keeps their number. Lines are JSON text, in which each character
  * stands for itself or is escaped on its own, so the part is converted to JSON as well.
  *
+ * A list of `UNNAMED_LISTS` says in the same way which names may have a text that contains the part: places are
+ * those of the names among all that have texts.
+ *
  * The values of `ExtraList` follow after the grams.
  */
 const GRAM_BITS = 16
@@ -21,6 +24,8 @@ export const ExtraList = {
   cut: GRAM_COUNT + 1,
   /** A list of one number: how many chunks a group has. */
   groupSize: GRAM_COUNT + 2,
+  /** Of `UNNAMED_LISTS`: the numbers of the names that have texts. */
+  names: GRAM_COUNT + 3,
 } as const
 
 const WINDOW = 0x1fffff

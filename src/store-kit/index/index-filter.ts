@@ -1,7 +1,12 @@
 import type { Combinator, Grouping } from '../../filter/ast.js'
 import type { Scalar } from '../../filter/attributes.js'
 import { ALL_TIME, predicateBounds, type TimeBounds } from '../../filter/bounds.js'
-import { type ScalarTest, scalarTest, type ValueTestName } from '../../filter/evaluate.js'
+import {
+  isWholeId,
+  type ScalarTest,
+  scalarTest,
+  type ValueTestName,
+} from '../../filter/evaluate.js'
 import { pushDownWith } from '../pushdown.js'
 import type { Predicate } from '../../filter/predicates.js'
 import { containing, type TextMatcher } from '../../filter/search.js'
@@ -30,10 +35,18 @@ export type Find =
     }
   | { readonly by: 'presence'; readonly presence: 'present' | 'absent' | 'blank' }
 
+/** Finds events by a text of any name, or by their sources: see `IndexPart`. */
+export interface AnyTextFilter {
+  readonly among: 'texts' | 'sources'
+  readonly passes: ScalarTest
+  readonly search: LineSearch
+}
+
 /** The part of a filter that an index can evaluate: finds every event that matches, and maybe others. */
 export type IndexFilter =
   | { readonly combinator: Combinator; readonly parts: readonly IndexFilter[] }
   | { readonly name: string; readonly find: Find }
+  | AnyTextFilter
   | { readonly ids: readonly string[] }
   | { readonly bounds: TimeBounds }
 
@@ -127,12 +140,44 @@ function findPresence(test: 'null' | 'blank', negated: boolean): Find {
   return { by: 'presence', presence: test === 'null' ? 'absent' : 'blank' }
 }
 
+// Shorter texts are in most parts of the index, and mostly in many events.
+const MIN_ANY_TEXT = 3
+
+/** How an index finds a text that some text of an event contains. */
+export const searchTexts = (among: AnyTextFilter['among'], text: string): AnyTextFilter => ({
+  among,
+  passes: scalarTest('cont', [text]),
+  search: inLines(text, false),
+})
+
+/** How it finds the sources that end before what follows the last slash in the text. */
+export function searchSourceStarts(text: string): AnyTextFilter | undefined {
+  const end = text.lastIndexOf('/') + 1
+  if (end === 0 || end === text.length) return undefined
+  const start = text.slice(0, end)
+  return { among: 'sources', passes: scalarTest('end', [start]), search: inLines(start, true) }
+}
+
+/** A text is in what is listed of a source, or begins there and ends in a text of an attribute: `IndexPart.sources`. */
+function indexAnyText(text: string): IndexFilter | undefined {
+  if (Array.from(text.slice(0, 2 * MIN_ANY_TEXT)).length < MIN_ANY_TEXT) return undefined
+  const parts: IndexFilter[] = [searchTexts('texts', text), searchTexts('sources', text)]
+  const start = searchSourceStarts(text)
+  if (start) {
+    const rest = searchTexts('texts', text.slice(text.lastIndexOf('/') + 1))
+    parts.push({ combinator: 'and', parts: [start, rest] })
+  }
+  if (isWholeId(text)) parts.push({ ids: [text.toLowerCase()] })
+  return { combinator: 'or', parts }
+}
+
 function indexPredicate(
   name: string,
   { name: predicate, test, negated }: Predicate,
   values: readonly string[],
 ): IndexFilter | undefined {
-  if (name === SOURCE || name === ANY_TEXT) return undefined
+  if (name === SOURCE) return undefined
+  if (name === ANY_TEXT) return test === 'cont' && !negated ? indexAnyText(values[0]!) : undefined
   if (name === 'id')
     return !negated && (test === 'eq' || test === 'in') ? { ids: values } : undefined
   if (name === 'created_at') {
@@ -187,6 +232,7 @@ export function idsOf(filter: IndexFilter | undefined): readonly string[] {
 export function isLookup(filter: IndexFilter | undefined): boolean {
   if (!filter) return true
   if ('parts' in filter) return filter.parts.every(isLookup)
+  if ('among' in filter) return false
   return !('find' in filter) || filter.find.by === 'values' || filter.find.by === 'presence'
 }
 

@@ -72,6 +72,15 @@ export interface IndexPart {
    * other events are listed with all that they have in it.
    */
   partial(name: string): Postings
+  /** The texts of all names, in any order, maybe without some that cannot match. `undefined` where the work may pause. */
+  texts(search: LineSearch): Iterable<ValueEntry | undefined>
+  /**
+   * The sources, like {@link texts}; if a text of the event ends with what follows the last slash, only the part up to
+   * that slash.
+   */
+  sources(search: LineSearch): Iterable<ValueEntry | undefined>
+  /** The events that may have more texts than are listed. */
+  partialTexts(): Postings
 }
 
 // The beginnings of longer texts mostly differ, and whole texts would make the index large.

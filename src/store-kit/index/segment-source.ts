@@ -15,7 +15,8 @@ export const SegmentState = {
 
 /**
  * The kinds of lists of a name, besides the postings of its values, whose kind is the {@link Kind} of the
- * values. Their keys are numbers. `grams` (grams.ts) list the chunks of the name's texts, if there are many.
+ * values. Their keys are numbers. `grams` (grams.ts) list the chunks of the name's texts, if there are many; as a list of
+ * `UNNAMED_LISTS`, the names by their texts. The texts of `UNNAMED_LISTS` are the sources (`IndexPart.sources`).
  */
 export const ListKind = {
   valued: 3,
@@ -26,6 +27,8 @@ export const ListKind = {
   otherNames: 8,
   /** The events that have more names without a column than `otherNames` lists; a list of `UNNAMED_LISTS`. */
   others: 9,
+  /** The events that may have more texts than are listed; a list of `UNNAMED_LISTS`. */
+  partialTexts: 10,
 } as const
 
 /** The kind of chunks that hold blocks of a segment's times. */
@@ -71,6 +74,12 @@ export interface PlaceRange {
   readonly to: number
 }
 
+/** The arguments of `inBulk`. */
+export interface BulkSearch<Lists> {
+  readonly lists: Lists
+  readonly places: readonly PlaceRange[] | undefined
+}
+
 /** Reads the chunks of a segment by their keys. `Lists` identifies the lists of one name and kind. */
 export interface ChunkReader<Lists> {
   /**
@@ -78,6 +87,10 @@ export interface ChunkReader<Lists> {
    * one may end after the last chunk.
    */
   inBulk(lists: Lists, places?: readonly PlaceRange[]): Iterable<readonly ChunkLines[]>
+  /** The results of all reads, which a store may fetch together. */
+  together?<Result>(reads: readonly (() => Result)[]): readonly Result[]
+  /** Fetches together what `inBulk` begins with for each of the searches. */
+  prepare?(searches: readonly BulkSearch<Lists>[]): void
   /** All chunks with their postings, in order, a few at a time, if that takes less than reading them by their keys. */
   whole?(lists: Lists): Iterable<readonly WholeChunk[]>
   /** The whole chunk, after `inBulk` has returned its id and lines. */
@@ -98,8 +111,8 @@ export interface ChunkReader<Lists> {
 /** Reads a segment from its store. */
 export interface SegmentSource<Lists> {
   readonly chunks: ChunkReader<Lists>
-  /** `undefined` if there are none. Without a name, the lists of `UNNAMED_LISTS`. */
-  readonly listsOf: (name: string | undefined, kind: number) => Lists | undefined
+  /** Of a name or its number. `undefined` if there are none. Without a name, the lists of `UNNAMED_LISTS`. */
+  readonly listsOf: (name: string | number | undefined, kind: number) => Lists | undefined
   /** The times of a block of {@link TIMES_PER_BLOCK} events. */
   timesOf(block: number): readonly Microseconds[]
   /** The first time of a block. */

@@ -2,6 +2,7 @@ import type { Scalar } from '../../filter/attributes.js'
 import { compareText } from '../../filter/values.js'
 import { ANY_VALUE, valueLine } from './chunks.js'
 import { type FindLists, placesOf } from './find-grams.js'
+import { ExtraList } from './grams.js'
 import {
   indexedValue,
   type IndexPart,
@@ -12,7 +13,7 @@ import {
   type ValueEntry,
 } from './part.js'
 import { partialEvents } from './partial-events.js'
-import { EMPTY, type Postings } from './postings.js'
+import { EMPTY, NONE, type Postings } from './postings.js'
 import { indexOfLine, isPiece, type Piece, readPiece, readValues } from './read-chunks.js'
 import {
   type ChunkPostings,
@@ -21,11 +22,13 @@ import {
   sharedPostings,
 } from './segment-postings.js'
 import {
+  type BulkSearch,
   type ChunkReader,
   type ChunkValues,
   type Key,
   keyOf,
   ListKind,
+  type PlaceRange,
   type SegmentInfo,
   type SegmentSource,
   type WholeChunk,
@@ -42,7 +45,7 @@ export function openSegment<Lists>(source: SegmentSource<Lists>, info: SegmentIn
   const find = (lists: Lists | undefined, value: Scalar): Postings =>
     lists === undefined ? EMPTY : inChunk(reader, lists, reader.floor(lists, keyOf(value)), value)
 
-  const listOf = (name: string | undefined, kind: number): Postings =>
+  const listOf = (name: string | number | undefined, kind: number): Postings =>
     find(listsOf(name, kind), ANY_VALUE)
   const partialOf = (name: string): Postings =>
     partialEvents(name, {
@@ -79,6 +82,12 @@ export function openSegment<Lists>(source: SegmentSource<Lists>, info: SegmentIn
       const grams = kind === Kind.text ? listsOf(name, ListKind.grams) : undefined
       return searchChunks(reader, lists, grams, search)
     },
+    texts: (search) => searchNames(source, search),
+    sources(search) {
+      const lists = listsOf(undefined, Kind.text)
+      return lists === undefined ? [] : searchAll(reader, [{ lists, places: undefined }], search)
+    },
+    partialTexts: () => (isPartial ? listOf(undefined, ListKind.partialTexts) : EMPTY),
     find: (name, value) => find(listsOf(name, kindOf(value)), positiveZero(indexedValue(value))),
     valued: (name) => listOf(name, ListKind.valued),
     containers: (name) => listOf(name, ListKind.containers),
@@ -109,18 +118,60 @@ function inChunk<Lists>(
   return chunk && index >= 0 ? chunkPostings(reader, lists, chunk, true).postings(index) : EMPTY
 }
 
-/** Reads the chunks in bulk, without those that the grams exclude. Reads a list in pieces from its first piece. */
-function* searchChunks<Lists>(
+const findLists =
+  <Lists>(reader: ChunkReader<Lists>, grams: Lists): FindLists =>
+  (values) => {
+    const chunks = reader.floors(grams, values)
+    return values.map((value, i) => inChunk(reader, grams, chunks[i], value))
+  }
+
+/** Searches the texts of all names but those that the grams exclude. */
+function* searchNames<Lists>(
+  { chunks: reader, listsOf }: SegmentSource<Lists>,
+  search: LineSearch,
+): Generator<ValueEntry | undefined, void> {
+  const grams = listsOf(undefined, ListKind.grams)!
+  const find = findLists(reader, grams)
+  const [all] = find([ExtraList.names])
+  const ranges = placesOf(search.part, find) ?? [{ from: 0, to: Infinity }]
+  const reads: (() => BulkSearch<Lists>)[] = []
+  let place = 0
+  for (let name = all!.seek(0, 1); name !== NONE; name = all!.seek(name + 1, 1), place++)
+    if (ranges.some(({ from, to }) => place >= from && place < to)) {
+      const [lists, ofName] = [listsOf(name, Kind.text)!, listsOf(name, ListKind.grams)!]
+      reads.push(() => ({ lists, places: placesOf(search.part, findLists(reader, ofName)) }))
+    }
+  yield* searchAll(reader, reader.together?.(reads) ?? reads.map((read) => read()), search)
+}
+
+function* searchAll<Lists>(
+  reader: ChunkReader<Lists>,
+  searches: readonly BulkSearch<Lists>[],
+  { mayPass }: LineSearch,
+): Generator<ValueEntry | undefined, void> {
+  reader.prepare?.(searches)
+  yield
+  for (const { lists, places } of searches) yield* searchPlaces(reader, lists, places, mayPass)
+}
+
+/** Reads the chunks without those that the grams exclude. */
+function searchChunks<Lists>(
   reader: ChunkReader<Lists>,
   lists: Lists,
   grams: Lists | undefined,
   { part, mayPass }: LineSearch,
 ): Generator<ValueEntry | undefined, void> {
-  const find: FindLists = (values) => {
-    const chunks = reader.floors(grams!, values)
-    return values.map((value, i) => inChunk(reader, grams!, chunks[i], value))
-  }
-  const places = grams === undefined ? undefined : placesOf(part, find)
+  const places = grams === undefined ? undefined : placesOf(part, findLists(reader, grams))
+  return searchPlaces(reader, lists, places, mayPass)
+}
+
+/** Reads the chunks in bulk. Reads a list in pieces from its first piece. */
+function* searchPlaces<Lists>(
+  reader: ChunkReader<Lists>,
+  lists: Lists,
+  places: readonly PlaceRange[] | undefined,
+  mayPass: LineSearch['mayPass'],
+): Generator<ValueEntry | undefined, void> {
   let before: string | undefined
   for (const chunks of reader.inBulk(lists, places)) {
     for (const { id, lines } of chunks) {

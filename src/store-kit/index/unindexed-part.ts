@@ -17,6 +17,9 @@ export function unindexedPart(id: string, times: readonly Microseconds[]): Index
     valued: () => EMPTY,
     containers: () => EMPTY,
     partial: () => rangePostings(0, size),
+    texts: () => [],
+    sources: () => [],
+    partialTexts: () => rangePostings(0, size),
   }
 }
 

@@ -44,4 +44,7 @@ export async function verifySegments<Row extends ReportedSegment>(
 
 /** True if a list of this kind is only in segments whose row says that they have partial events. */
 export const isPartialKind = (kind: number): boolean =>
-  kind === ListKind.partial || kind === ListKind.otherNames || kind === ListKind.others
+  kind === ListKind.partial ||
+  kind === ListKind.otherNames ||
+  kind === ListKind.others ||
+  kind === ListKind.partialTexts

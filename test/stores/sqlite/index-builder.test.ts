@@ -20,6 +20,7 @@ import { mergeNext } from '../../../src/store-kit/index-builder/merging.js'
 import { sealNext } from '../../../src/store-kit/index-builder/sealing.js'
 import type { StepRunner } from '../../../src/store-kit/index-builder/steps.js'
 import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
+import { UNNAMED_LISTS } from '../../../src/store-kit/index/segment-source.js'
 import { kindOf } from '../../../src/store-kit/index/part.js'
 import {
   type IndexHarness,
@@ -226,7 +227,8 @@ describe('a file', () => {
       return found
     }
     const grams = (): number[] => {
-      const rows = `SELECT count(*) AS n FROM daybook_chunk_keys WHERE segment = ? AND kind = 6`
+      const rows = `SELECT count(*) AS n FROM daybook_chunk_keys WHERE segment = ? AND kind = 6
+        AND name < ${UNNAMED_LISTS}`
       return loadIndexState(connection).segments.map(
         ({ id }) => (connection.statement(rows).get(id) as { n: number }).n,
       )
@@ -246,7 +248,9 @@ describe('a file', () => {
     const { id } = loadIndexState(connection).segments[0]!
     // Only the long texts.
     expect(
-      count(`(SELECT DISTINCT name FROM daybook_chunk_keys WHERE segment = ${id} AND kind = 6)`),
+      count(
+        `(SELECT DISTINCT name FROM daybook_chunk_keys WHERE segment = ${id} AND kind = 6 AND name < ${UNNAMED_LISTS})`,
+      ),
     ).toBe(1)
     expect(await query()).toEqual(without)
     await reader.close()

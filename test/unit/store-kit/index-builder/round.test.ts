@@ -60,7 +60,14 @@ function fakeDriver(log: FakeLog, steps: StepRunner): IndexDriver {
       if (log.unsealed < atLeast) return undefined
       const extractor = createExtractor()
       for (let time = 0; time < Math.min(size, log.unsealed); time++)
-        extractor.add({ time, type: 'a:b:c', username: null, system: false, attributes: '{}' })
+        extractor.add({
+          time,
+          type: 'a:b:c',
+          username: null,
+          system: false,
+          source: null,
+          attributes: '{}',
+        })
       return { extract: extractor.extract() }
     },
     numberColumns: async () => [],

@@ -18,7 +18,7 @@ import {
   mayBeCut,
 } from '../../../../src/store-kit/index/part.js'
 import type { Postings } from '../../../../src/store-kit/index/postings.js'
-import { ListKind } from '../../../../src/store-kit/index/segment-source.js'
+import { ListKind, UNNAMED_LISTS } from '../../../../src/store-kit/index/segment-source.js'
 import { ordinalsOf } from '../../../support/index-values.js'
 import { memorySegment, type MemorySegment } from '../../../support/memory-segment.js'
 
@@ -32,12 +32,12 @@ const textChunks = (texts: ReadonlyMap<string, readonly number[]>): Chunk[] => [
   ),
 ]
 
-const named = (chunks: readonly Chunk[]): NamedChunk<string>[] =>
-  chunks.map((chunk) => ({ name: 'text', kind: Kind.text, chunk }))
+const named = (chunks: readonly Chunk[]): NamedChunk<number>[] =>
+  chunks.map((chunk) => ({ name: 1, kind: Kind.text, chunk }))
 
 const gramChunks = (chunks: readonly Chunk[], minGramChunks: number): Chunk[] =>
   [...withGrams(named(chunks), minGramChunks)]
-    .filter(({ kind }) => kind === ListKind.grams)
+    .filter(({ name, kind }) => name === 1 && kind === ListKind.grams)
     .map(({ chunk }) => chunk)
 
 /** A segment with lists of grams and one without. `texts` are those of the events, by ordinal. */
@@ -238,29 +238,30 @@ describe('searching with grams', () => {
     const some = textChunks(
       new Map(Array.from({ length: 9000 }, (_, i) => [`a text with the number ${i}`, [i]])),
     )
-    const namesOf = (chunks: readonly NamedChunk<string>[], minChunks?: number): string[] => [
+    const namesOf = (chunks: readonly NamedChunk<number>[], minChunks?: number): number[] => [
       ...new Set(
         [...withGrams(chunks, minChunks)].flatMap(({ name, kind }) =>
-          kind === ListKind.grams ? name : [],
+          kind === ListKind.grams && name !== UNNAMED_LISTS ? name : [],
         ),
       ),
     ]
+    const [FEW, MANY, NUMBERS, FEW_AGAIN] = [1, 2, 3, 4] as const
     const few = some.slice(0, MIN_GRAM_CHUNKS - 1)
-    const of = (name: string, kind: number, chunks: readonly Chunk[]): NamedChunk<string>[] =>
+    const of = (name: number, kind: number, chunks: readonly Chunk[]): NamedChunk<number>[] =>
       chunks.map((chunk) => ({ name, kind, chunk }))
     expect(some.length).toBeGreaterThanOrEqual(MIN_GRAM_CHUNKS)
     const chunks = [
-      ...of('few', Kind.text, few),
-      ...of('many', Kind.text, some),
-      ...of('many', ListKind.containers, some.slice(0, 1)),
-      ...of('numbers', Kind.number, some),
-      ...of('few again', Kind.text, few),
+      ...of(FEW, Kind.text, few),
+      ...of(MANY, Kind.text, some),
+      ...of(MANY, ListKind.containers, some.slice(0, 1)),
+      ...of(NUMBERS, Kind.number, some),
+      ...of(FEW_AGAIN, Kind.text, few),
     ]
-    expect(namesOf(chunks)).toEqual(['many'])
-    expect(namesOf(chunks, few.length)).toEqual(['few', 'many', 'few again'])
+    expect(namesOf(chunks)).toEqual([MANY])
+    expect(namesOf(chunks, few.length)).toEqual([FEW, MANY, FEW_AGAIN])
     const all = [...withGrams(chunks)]
     expect(all.filter(({ kind }) => kind !== ListKind.grams)).toEqual(chunks)
     const at = all.findIndex(({ kind }) => kind === ListKind.grams)
-    expect([all[at - 1]!.kind, all[at]!.name]).toEqual([ListKind.containers, 'many'])
+    expect([all[at - 1]!.kind, all[at]!.name]).toEqual([ListKind.containers, MANY])
   })
 })

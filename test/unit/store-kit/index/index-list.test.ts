@@ -20,6 +20,9 @@ const part: IndexPart = {
   valued: () => EMPTY,
   containers: () => EMPTY,
   partial: () => rangePostings(0, TIMES.length),
+  texts: () => [],
+  sources: () => [],
+  partialTexts: () => rangePostings(0, TIMES.length),
 }
 
 it('a sorted query takes no partial event outside the bounds', () => {

@@ -72,6 +72,14 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     },
     load: () => import('./counts.js'),
   }),
+  'free-text': goals({
+    summary: 'searches of all texts on SQLite',
+    options: {
+      size: sizeOption('10k', '100k', '1m', '10m'),
+      rounds: wholeNumber(3, 'rounds'),
+    },
+    load: () => import('./free-text.js'),
+  }),
   memory: goals({
     summary: 'queries on the memory store, compared with sift and mingo',
     options: { size: sizeOption('10k', '100k', '1m'), rounds: wholeNumber(3, 'rounds') },

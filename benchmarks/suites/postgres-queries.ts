@@ -11,6 +11,7 @@ import { JSONB_TABLE } from '../targets/jsonb-table.js'
 import { closeWriter, sampleIntervalOf, startWriter } from '../targets/sqlite-log.js'
 import { type Outcome, withWorkerPool } from '../targets/worker-pool.js'
 import { countRows } from './counts.js'
+import { freeTextRows } from './free-text.js'
 
 /*
  * Queries on Postgres, compared with handwritten SQL that scans a table of jsonb, and `record`, compared
@@ -94,6 +95,7 @@ const queryRows = (events: number, rounds: number): Promise<Row[]> =>
     return [
       ...[...compared].map(([one, times]) => caseRow(one, events, times)),
       ...(await countRows({ store: 'postgres', url }, events, rounds)),
+      ...(await freeTextRows({ store: 'postgres', url }, log, rounds)),
     ]
   })
 

@@ -116,12 +116,12 @@ export const english: SentenceLanguage = {
   custom: 'custom',
   thing: 'thing',
   fields: 'field/fields',
-  kinds: {},
   verbs,
   families,
   postscript:
     '[{unfinished=true}, left unfinished][ ({suppressed_count} more suppressed[ since {suppressed_since:time}])]',
   onBehalfOf: (user, other) => `${user} on behalf of ${other}`,
+  nounOf: () => undefined,
   ofOwner: (_, words) => `of ${words}`,
   objectOf: (_, words, { isNamed, isPluralOnly }) => {
     if (isNamed) return words

@@ -187,13 +187,14 @@ export const german: SentenceLanguage = {
   custom: 'eigenes',
   thing: 'Objekt',
   fields: 'Feld/Felder',
-  kinds: Object.fromEntries(Object.entries(nouns).map(([kind, [noun]]) => [kind, noun])),
   verbs,
   families,
   postscript:
     '[{unfinished=true}, nicht beendet][ ({suppressed_count} weitere unterdrückt[ seit {suppressed_since:time}])]',
   onBehalfOf: (user, other) => `${user} im Auftrag von ${other}`,
-  ofOwner: (kind, words) => OWNERS[kind] ?? `von ${words}`,
+  nounOf: (kind) => (Object.hasOwn(nouns, kind) ? nouns[kind]![0] : undefined),
+  ofOwner: (kind, words) =>
+    (Object.hasOwn(OWNERS, kind) ? OWNERS[kind] : undefined) ?? `von ${words}`,
   objectOf: (kind, words, { isNamed }) => {
     if (!Object.hasOwn(nouns, kind)) return words
     const [, article, object = words] = nouns[kind]!

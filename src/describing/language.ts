@@ -27,8 +27,6 @@ export interface SentenceLanguage {
   readonly thing: string
   /** The noun for the parts of a recorded change: `field/fields`. */
   readonly fields: string
-  /** Nouns of kinds of resources, such as `git_remote`. The words of other kinds are those of the type. */
-  readonly kinds: Readonly<Record<string, string>>
   /** Verbs by the actions of event types, as in `could not create` and `created`. */
   readonly verbs: Readonly<Record<string, readonly [verb: string, past: string]>>
   /** The first template applies that fits the type and whose values outside of brackets the event has. */
@@ -37,6 +35,8 @@ export interface SentenceLanguage {
   readonly postscript: string
   /** The user of an actor that acts for another one. */
   readonly onBehalfOf: (user: string, other: string) => string
+  /** The noun of a kind of resources, such as `git_remote`; for `undefined`, the words of the type are used. */
+  readonly nounOf: (kind: string) => string | undefined
   /** A resource as the object of a verb, with its article: `a step`, `the settings`; before its name, `step`. */
   readonly objectOf: (kind: string, words: string, form: ObjectForm) => string
   /** Before the name of the resource that contains another one: `of change`. */

@@ -17,10 +17,8 @@ export function wordsOf(name: string, language: SentenceLanguage): string {
 }
 
 /** The noun of a kind of resources. */
-export function nounOf(kind: string, language: SentenceLanguage): string {
-  const { kinds } = language
-  return Object.hasOwn(kinds, kind) ? kinds[kind]! : wordsOf(kind, language)
-}
+export const nounOf = (kind: string, language: SentenceLanguage): string =>
+  language.nounOf(kind) ?? wordsOf(kind, language)
 
 /** A name as it is shown; `undefined` where there is nothing to show. */
 function shown(name: string): string | undefined {

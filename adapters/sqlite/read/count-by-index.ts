@@ -8,7 +8,12 @@ import {
 import type { Slice } from '../../../src/store-kit/counting/slices.js'
 import type { Tally } from '../../../src/store-kit/counting/tally.js'
 import { figureQuery, halfwayTo } from '../../../src/store-kit/index/counted-figures.js'
-import { ordinalsOf, sizeOfSet } from '../../../src/store-kit/index/bit-set.js'
+import {
+  type BitSet,
+  emptySet,
+  ordinalsOf,
+  sizeOfSet,
+} from '../../../src/store-kit/index/bit-set.js'
 import { duplicateTimes } from '../../../src/store-kit/index/duplicate-times.js'
 import {
   addFacet,
@@ -41,6 +46,9 @@ const MAX_LATE = 100
 // Reading so many events takes some tens of milliseconds.
 const MAX_READ = 5000
 
+// Reading so few takes less time than going through the values of an attribute.
+const MAX_READ_FIRST = 256
+
 export interface IndexCount extends Omit<Countable, 'firstProbe'> {
   readonly query: CountsQuery
   readonly tally: Pick<Tally, 'shared' | 'own' | 'rounds'>
@@ -53,8 +61,10 @@ export interface IndexCount extends Omit<Countable, 'firstProbe'> {
 export interface IndexedFigures extends CoveredCells {
   /** Lacks facets that have too many values, or values that the index does not have, or for which time did not suffice. */
   readonly figures: FigureCounts
-  /** The times of the events in the covered ranges that pass the filter for every figure; `undefined` for many. */
-  readonly times: readonly Microseconds[] | undefined
+  /** The times of the events in the covered ranges that match; `undefined` for many. */
+  readonly matching: readonly Microseconds[] | undefined
+  /** The same without the own conditions of facets. */
+  readonly shared: readonly Microseconds[] | undefined
   /** The times of the live events that are open at that moment. */
   readonly open: readonly Microseconds[]
 }
@@ -172,9 +182,14 @@ function* countSegments(
   }
   const facets = new Map<string, CountedValues>()
   const { levels, levelsOf } = counts
-  const times = mayRead ? timesOf(counted) : undefined
-  take({ figures: { levels, levelsOf, facets }, covered, rest, open, times })
+  const timesOf = (setOf: (part: CountedPart) => BitSet | undefined) =>
+    mayRead ? timesOfFew(counted, setOf) : undefined
+  const matching = timesOf(({ populations }) => populations.get(undefined)?.set)
+  const shared = timesOf((one) => one.shared)
+  take({ figures: { levels, levelsOf, facets }, covered, rest, open, matching, shared })
+  const isRead = matching !== undefined && matching.length <= MAX_READ_FIRST
   for (const facet of figures.facets) {
+    if (isRead && !figures.own.has(facet)) continue
     const found = noValues()
     if (yield* addToAll(counted, facet, found)) facets.set(facet, found)
   }
@@ -193,11 +208,14 @@ function* addToAll(
   return true
 }
 
-/** The times of the events that the parts have for all figures; `undefined` for many. */
-function timesOf(counted: readonly CountedPart[]): readonly Microseconds[] | undefined {
-  const size = counted.reduce((sum, { shared }) => sum + sizeOfSet(shared), 0)
-  if (size > MAX_READ) return undefined
-  return counted.flatMap(({ part, shared }) =>
-    Array.from(ordinalsOf(shared), (ordinal) => part.timeOf(ordinal)),
+/** The times of the events of the sets; `undefined` for many. */
+function timesOfFew(
+  counted: readonly CountedPart[],
+  setOf: (part: CountedPart) => BitSet | undefined,
+): readonly Microseconds[] | undefined {
+  const sets = counted.map((one) => ({ part: one.part, set: setOf(one) ?? emptySet(0) }))
+  if (sets.reduce((sum, { set }) => sum + sizeOfSet(set), 0) > MAX_READ) return undefined
+  return sets.flatMap(({ part, set }) =>
+    Array.from(ordinalsOf(set), (ordinal) => part.timeOf(ordinal)),
   )
 }

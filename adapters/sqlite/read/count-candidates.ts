@@ -6,6 +6,7 @@ import { createTimeSlices } from '../../../src/filter/time-slices.js'
 import { wholeCells } from '../../../src/store-kit/counting/covered-cells.js'
 import { type Slice, sliceAt } from '../../../src/store-kit/counting/slices.js'
 import type { Tally } from '../../../src/store-kit/counting/tally.js'
+import { halfwayTo } from '../../../src/store-kit/index/counted-figures.js'
 import { indexFilter } from '../../../src/store-kit/index/index-filter.js'
 import type { WaitOptions } from '../../../src/store/store.js'
 import type { Countable } from './count-by-index.js'
@@ -14,14 +15,11 @@ import { readLogState } from './scan.js'
 
 /** With more matching events, scanning a sample of all events says as much. */
 const MAX_LISTED = 10_000
-/** The part of the time that finding the events may take. */
-const SHARE = 1 / 4
-
 const OLDEST_FIRST: EventQuery['sorts'] = [{ attribute: 'created_at', direction: 'asc' }]
 
 /**
- * Counts the events that a list finds, if the index leads it and if they are few. False if not, or if a quarter of the
- * time is over; nothing is counted then.
+ * Counts the events that a list finds, if the index leads it and if they are few. False if not, or if half of the time
+ * is over; nothing is counted then.
  */
 export async function countCandidates(
   log: Countable,
@@ -31,13 +29,12 @@ export async function countCandidates(
 ): Promise<boolean> {
   const { connection } = log.tables
   const cells = wholeCells(tally)
-  const now = performance.now()
-  if (cells.length === 0 || now >= end || !indexFilter(tally.shared)) return false
+  if (cells.length === 0 || performance.now() >= end || !indexFilter(tally.shared)) return false
   const { sealed } = await connection.retry(() => readLogState(connection), options)
   if (sealed < log.minIndexed) return false
   const found = await listAll(log, tally, cells, {
     ...options,
-    deadline: now + (end - now) * SHARE,
+    deadline: halfwayTo(end),
   })
   if (!found) return false
   const slices = createTimeSlices()

@@ -51,7 +51,8 @@ export async function countEvents(
         await addSlices(exact, indexed.rest)
       },
       async others(others) {
-        const { covered, rest, times } = indexed
+        const { covered, rest, matching, shared } = indexed
+        const times = others.own.size > 0 ? shared : matching
         if (!times) return addAll(others)
         if (!(await addAtTimes(tables, { tally: others, covered, options, end }, times))) return
         await addCovered(tables, others, indexed, options)

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openPage } from '../../support/browser.js'
 import { type PageHost, serveStory } from '../../support/page-host.js'
@@ -13,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => host.close())
 
 it('shares what is shown by a link', async () => {
-  const page = await openPage(`${host.page}?range=24h`, { user: 'ann' })
+  const page = await openPage(`${host.page}?range=24h&zone=Asia/Tokyo`, { user: 'ann' })
   const ann = auditor(page)
   await rowsOf(page).first().waitFor()
   await ann.click(page.getByRole('checkbox', { name: /^bob/ }))
@@ -30,6 +31,10 @@ it('shares what is shown by a link', async () => {
   const colleague = await openPage(link, { user: 'eve' })
   expect(shown.length).toBeGreaterThan(3)
   await expect.poll(async () => (await rowIds(colleague)).slice(0, 8), WAIT).toEqual(shown)
+  // In the zone of the sender, whatever that of the colleague is.
+  const firstTime = (of: Page): Promise<string | null> =>
+    rowsOf(of).first().getByRole('gridcell').first().textContent()
+  expect(await firstTime(colleague)).toBe(await firstTime(page))
   const panel = colleague.getByRole('complementary', { name: 'Event' })
   await panel.getByText(opened).first().waitFor()
 })

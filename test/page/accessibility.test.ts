@@ -22,6 +22,10 @@ beforeAll(async () => {
       kinds: { webhook: webhookKind, note: webhookKind },
     },
     management: { authorize: () => 'all' },
+    feed: {
+      authorize: ({ state }, action) =>
+        state['username'] !== 'eve' || (action !== 'count' && action !== 'export'),
+    },
     views: { authorize: () => true },
   })
   const views = createViews(host.audit)
@@ -252,6 +256,22 @@ describe('on a phone, axe finds no violations in light and dark', () => {
   it.each(PHONE_VIEWS)('of %s', async (name) => {
     const page = await checkView(VIEWS[name]!, { width: 390, height: 844 })
     await page.close()
+  })
+})
+
+describe('for a user who may neither count nor export, axe finds no violations in light and dark', () => {
+  it.each([1440, 1000, 390])('at %i px', async (width) => {
+    const page = await openPage(host.page, {
+      user: 'eve',
+      viewport: { width, height: 800 },
+      tolerates: /403/,
+    })
+    await list(page)
+    await page.getByText('You may not count events').waitFor()
+    for (const [colorScheme, rules] of SCHEMES) {
+      await page.emulateMedia({ colorScheme })
+      expect(await violationsOf(page, rules), colorScheme).toEqual([])
+    }
   })
 })
 

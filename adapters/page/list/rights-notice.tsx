@@ -10,5 +10,9 @@ export function RightsNotice() {
     !may('export') && rightsTexts.noExport,
   ].filter(Boolean)
   if (sentences.length === 0) return null
-  return <p class="notice plain">{sentences.join(' ')}</p>
+  return (
+    <p class="notice plain" role="status">
+      {sentences.join(' ')}
+    </p>
+  )
 }

@@ -108,6 +108,33 @@ const VIEWS: Readonly<Record<string, View>> = {
       await page.getByRole('dialog', { name: 'Columns' }).waitFor()
     },
   },
+  'found text': {
+    address: '?range=24h&q="warm ca" timed actions/',
+    prepare: (page) => page.locator('.row mark').first().waitFor(),
+  },
+  'typed conditions': {
+    prepare: async (page) => {
+      await list(page)
+      await page.getByRole('combobox', { name: 'Add a filter' }).fill('colour > 5 yesterday')
+      await page.getByRole('option').first().waitFor()
+    },
+  },
+  range: {
+    prepare: async (page) => {
+      await list(page)
+      await page.getByRole('button', { name: 'Last 24 hours' }).first().click()
+      await page.getByRole('textbox', { name: 'Typed time' }).fill('tomorrow')
+      await page.getByText('Not a time.').waitFor()
+    },
+  },
+  'time zones': {
+    prepare: async (page) => {
+      await list(page)
+      await page.getByRole('button', { name: 'Times in UTC' }).click()
+      const zones = page.getByRole('listbox', { name: 'Time zone' })
+      await zones.getByRole('option').first().waitFor()
+    },
+  },
   groups: {
     address: '?range=24h&groups=type,username&numbers=response_status',
     prepare: (page) => page.getByRole('table', { name: 'Groups' }).waitFor(),

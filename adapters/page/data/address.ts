@@ -13,6 +13,9 @@ import { decode, encoded } from './query-tokens.js'
 
 const DEFAULT_SEARCH = 'range=24h'
 
+/** Whether the page was opened without a query. */
+export const isDefaultStart = location.search === ''
+
 /**
  * The parameters of the address that are no part of the query; `undefined` if the address does not have them. The features
  * that they belong to read and write their texts.

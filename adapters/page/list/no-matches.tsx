@@ -8,6 +8,7 @@ import { describeConjunct } from '../data/phrases.js'
 import { apiQuery, type PageQuery } from '../data/query.js'
 import { shortNumber } from '../ui/count-text.js'
 import { texts } from '../ui/texts.js'
+import { leaveEmptyDefault } from './range-of-events.js'
 import { type RelaxedQuery, relaxedQueries } from './relaxed-queries.js'
 import { EmptyLog } from './empty-log.js'
 import { StatusMessage } from './status-message.js'
@@ -63,6 +64,10 @@ export function NoMatches() {
   const all = useTotal(EVERYTHING)
   const ways = relaxedQueries(query.value)
   const words = texts.states.empty
+  useEffect(() => {
+    // Failed: the message below stays.
+    leaveEmptyDefault().catch(() => undefined)
+  }, [])
   if (all?.exact && all.total === 0) return <EmptyLog />
   return (
     <StatusMessage art>

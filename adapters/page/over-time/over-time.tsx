@@ -12,6 +12,7 @@ import { scaleWidth } from './bars.js'
 import { Chart } from './chart.js'
 import { edges, isZoomed, moveWindow, selection, zoomOut } from './chart-state.js'
 import { Legend } from './legend.js'
+import { ReplacingRange } from './replacing-range.js'
 import { SubscribeLinks } from './subscribe-links.js'
 import { ViewButton } from './view-button.js'
 import { DisplayLinks } from './display-links.js'
@@ -84,6 +85,7 @@ export function OverTime() {
       style={{ '--scale': `${scaleWidth.value}px` }}
       aria-label={texts.chart.region}
     >
+      <ReplacingRange />
       <div class="over-time-head">
         <h1>{text ?? texts.chart.title}</h1>
         <DisplayLinks />

@@ -1,0 +1,39 @@
+import { signal } from '@preact/signals'
+import { changeQuery, isDefaultStart, search } from '../data/address.js'
+import { listEvents } from '../data/api.js'
+import { ALL_TIME, apiQuery, type PageQuery, type RangeEnds } from '../data/query.js'
+
+/** The range of all events, if it replaced the default range because no event was in that. */
+export const replacingRange = signal<RangeEnds | undefined>(undefined)
+
+const SECOND_MS = 1000
+
+const firstTime = async (sorts: PageQuery['sorts']): Promise<string | undefined> => {
+  const { events } = await listEvents(apiQuery({ where: [], sorts, range: ALL_TIME }), 1)
+  return events[0]?.created_at
+}
+
+/** The range from the first event to the newest; `undefined` without events. */
+async function rangeOfEvents(): Promise<RangeEnds | undefined> {
+  const [first, newest] = await Promise.all([
+    firstTime([{ attribute: 'created_at', direction: 'asc' }]),
+    firstTime([]),
+  ])
+  if (first === undefined || newest === undefined) return undefined
+  const second = (time: string, more: number): string =>
+    `${new Date(Date.parse(time) + more).toISOString().slice(0, 19)}Z`
+  return { from: second(first, 0), to: second(newest, SECOND_MS) }
+}
+
+let isDone = false
+
+/** Shows all events if the page was opened without a query and nothing is in its default range, as in an imported log. */
+export async function leaveEmptyDefault(): Promise<void> {
+  if (isDone || !isDefaultStart) return
+  isDone = true
+  const before = search.value
+  const range = await rangeOfEvents()
+  if (!range || search.value !== before) return
+  replacingRange.value = range
+  changeQuery((query) => ({ ...query, range }))
+}

@@ -35,6 +35,7 @@ const ViewsPanel = lazy(async () => (await import('./views/views-panel.js')).Vie
 const Builder = lazy(async () => (await import('./builder/builder.js')).Builder)
 const ExportSheet = lazy(async () => (await import('./export/export-sheet.js')).ExportSheet)
 const Printing = lazy(async () => (await import('./print/printing.js')).Printing)
+const MoreMenu = lazy(async () => (await import('./bar/more-menu.js')).MoreMenu)
 const KeysSheet = lazy(async () => (await import('./ui/keys-sheet.js')).KeysSheet)
 const FiltersDrawer = lazy(async () => (await import('./facets/filters-drawer.js')).FiltersDrawer)
 
@@ -48,6 +49,8 @@ function Dialogs() {
       return <ZonePicker />
     case 'export':
       return <ExportSheet />
+    case 'more':
+      return <MoreMenu />
     case 'keys':
       return <KeysSheet />
     case 'filters':

@@ -55,6 +55,9 @@ interface Focus {
   readonly isSeen: boolean
 }
 
+/** The most tab stops before the list: 89 if each value of a facet were one. */
+const MAX_STOPS = 36
+
 describe('the Tab key', () => {
   it('goes from the skip link through bar, query, facets and chart to the list, then to the event', async () => {
     const page = await open()
@@ -81,6 +84,9 @@ describe('the Tab key', () => {
       'Event detail',
     ])
     expect(stops[0]!.text).toBe('Skip to the events')
+    // Each facet is one stop, and has one for its search field or its other values.
+    const before = landmarks.indexOf('Events, newest first')
+    expect(before).toBeLessThanOrEqual(MAX_STOPS)
     expect(landmarks.filter((name) => name === 'Events, newest first')).toHaveLength(1)
     expect(stops.filter(({ isSeen }) => !isSeen)).toEqual([])
   })
@@ -93,6 +99,66 @@ describe('the Tab key', () => {
     await expect.poll(() => page.evaluate(inList), WAIT).toBe(true)
     await page.keyboard.press('j')
     await expect.poll(() => focusedId(page), WAIT).not.toBeNull()
+  })
+})
+
+/** The name of the element in focus. */
+const focused = (page: Page): Promise<string> =>
+  page.evaluate('document.activeElement.getAttribute("aria-label") ?? document.activeElement.title')
+
+describe('the arrow keys in a facet', () => {
+  it('move between values and their actions, and Tab returns to the same value', async () => {
+    const page = await open()
+    const facet = page
+      .getByRole('complementary', { name: 'Facets' })
+      .locator('section')
+      .filter({ has: page.getByRole('checkbox', { name: /ann/ }) })
+    const values = facet.getByRole('checkbox')
+    const [first, second] = await Promise.all(
+      [0, 1].map(async (n) => (await values.nth(n).getAttribute('title'))!),
+    )
+    await values.first().focus()
+    await page.keyboard.press('ArrowDown')
+    expect(await focused(page)).toBe(second)
+    await page.keyboard.press('ArrowRight')
+    expect(await focused(page)).toBe(`only ${second}`)
+    await page.keyboard.press('Home')
+    expect(await focused(page)).toBe(first)
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Shift+Tab')
+    await page.keyboard.press('Tab')
+    expect(await focused(page)).toBe(second)
+    await page.keyboard.press('Space')
+    await expect.poll(() => new URL(page.url()).search, WAIT).toContain('username')
+    expect(await focused(page)).toBe(second)
+  })
+})
+
+describe('the menu of commands', () => {
+  it('has every command that has no other control, and returns the focus', async () => {
+    const page = await open()
+    const more = page.getByRole('button', { name: 'More commands' })
+    await more.focus()
+    await page.keyboard.press('Enter')
+    const menu = page.getByRole('dialog', { name: 'Commands' })
+    await menu.waitFor()
+    const names = await menu.getByRole('button').allTextContents()
+    expect(names.map((name) => name.replace(/[bpycul?]$/, ''))).toEqual([
+      'Filter builder',
+      'Report',
+      'Copy link',
+      'Copy as curl',
+      'Time zone: UTC',
+      'Pause live',
+      'Light or dark colours',
+      'Keyboard shortcuts',
+    ])
+    await page.keyboard.press('Escape')
+    await expect.poll(() => focused(page), WAIT).toBe('More commands')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('End')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
   })
 })
 

@@ -36,6 +36,10 @@ export function MobileToolbar() {
           {texts.mobileToolbar.export}
         </button>
       )}
+      <button type="button" aria-haspopup="dialog" onClick={() => (dialog.value = 'more')}>
+        <Icon name="dots" />
+        {texts.mobileToolbar.more}
+      </button>
     </nav>
   )
 }

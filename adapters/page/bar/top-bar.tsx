@@ -8,7 +8,6 @@ import { useKeys } from '../ui/keyboard.js'
 import { lazy } from '../ui/lazy.js'
 import type { LiveState } from '../list/live-state.js'
 import { liveState, togglePause, waitingCount } from '../list/live-updates.js'
-import { toggleTheme } from '../data/preferences.js'
 import { withoutConjunct } from '../data/query.js'
 import { texts } from '../ui/texts.js'
 import { dialog } from '../ui/dialog.js'
@@ -111,8 +110,14 @@ export function TopBar() {
             <ExportProgress />
           </button>
         )}
-        <button type="button" class="btn square" aria-label={texts.bar.theme} onClick={toggleTheme}>
-          <Icon name="theme" />
+        <button
+          type="button"
+          class="btn square"
+          aria-label={texts.bar.more}
+          aria-haspopup="dialog"
+          onClick={() => (dialog.value = 'more')}
+        >
+          <Icon name="dots" />
         </button>
       </div>
     </header>

@@ -1,6 +1,7 @@
 import { may } from '../data/account.js'
 import { query } from '../data/address.js'
 import { areCountsStale, counts, facetNames } from '../data/counts.js'
+import { useRoving } from '../ui/roving.js'
 import { texts } from '../ui/texts.js'
 import { AddFacet } from './add-facet.js'
 import { choiceOf } from './facet-choice.js'
@@ -12,10 +13,11 @@ function LevelFacet() {
   const choice = choiceOf(query.value, 'level')
   const rows = levelRows(counts.value, choice)
   const maxCount = Math.max(...rows.map(({ count }) => count))
+  const roving = useRoving<HTMLUListElement>('li')
   return (
     <section class="facet">
       <h2>{texts.facets.names.level}</h2>
-      <ul>
+      <ul {...roving}>
         {rows.map(({ level, count }) => (
           <FacetRow
             key={level}

@@ -5,6 +5,7 @@ import { chooseFacets, counts, facetNames, openFacet } from '../data/counts.js'
 import { Icon } from '../ui/icon.js'
 import { useEscape } from '../ui/keyboard.js'
 import { ownValue } from '../data/own-property.js'
+import { useRoving } from '../ui/roving.js'
 import { texts } from '../ui/texts.js'
 import { choiceOf } from './facet-choice.js'
 import { FacetRow } from './facet-row.js'
@@ -50,6 +51,7 @@ export function ValueFacet({ name }: { name: string }) {
     openFacet.value = undefined
   }
   useEscape(isOpen, close)
+  const roving = useRoving<HTMLUListElement>('li')
   const facet = ownValue(counts.value?.facets, name)
   if (!facet) return null
   const choice = choiceOf(query.value, name)
@@ -78,7 +80,7 @@ export function ValueFacet({ name }: { name: string }) {
           }}
         />
       )}
-      <ul>
+      <ul {...roving}>
         {shown.map(({ value, count }) => (
           <FacetRow
             key={String(value)}

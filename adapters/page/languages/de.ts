@@ -105,6 +105,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats): Texts => ({
     recent: 'zuletzt verwendet',
     export: 'Exportieren',
     theme: 'Farbschema',
+    more: 'Weitere Befehle',
     live: {
       live: 'Live',
       held: 'Live',
@@ -459,5 +460,6 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats): Texts => ({
     filters: 'Filter',
     query: 'Abfrage',
     export: 'Export',
+    more: 'Mehr',
   },
 })

@@ -116,6 +116,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
     recent: 'recent',
     export: 'Export',
     theme: 'Theme',
+    more: 'More commands',
     live: {
       live: 'Live',
       held: 'Live',
@@ -469,6 +470,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
     filters: 'Filters',
     query: 'Query',
     export: 'Export',
+    more: 'More',
   },
 })
 

@@ -12,7 +12,7 @@ export const isNarrow = signal(narrow.matches)
 narrow.addEventListener('change', () => (isNarrow.value = narrow.matches))
 
 /** The height in pixels; must match the style sheet. */
-export const chartHeight = computed(() => (isNarrow.value ? 52 : 76))
+export const chartHeight = computed(() => (isNarrow.value ? 32 : 76))
 
 /** Space above the scale: minimum heights of small segments can make a bar exceed it. */
 const ABOVE = 6

@@ -1,11 +1,13 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { may } from '../data/account.js'
+import { zone } from '../data/address.js'
 import { areCountsStale, recount, countedRange, countError, counts } from '../data/counts.js'
 import { matching } from '../data/matching.js'
 import { eventsText } from '../ui/count-text.js'
 import { dayKey, formatMinute, formatShort } from '../data/format.js'
 import { useKeys } from '../ui/keyboard.js'
+import { cityOf } from '../ui/range-text.js'
 import { texts } from '../ui/texts.js'
 import { announce } from '../ui/notes.js'
 import { scaleWidth } from './bars.js'
@@ -91,6 +93,7 @@ export function OverTime() {
         <DisplayLinks />
         <ViewButton />
         <SubscribeLinks />
+        <span class="phone-only">{cityOf(zone.value)}</span>
         {counts.value && <span class="range-text">{rangeText()}</span>}
         {isZoomed.value && (
           <button type="button" class="link" onClick={zoomOut}>

@@ -1,7 +1,15 @@
 import { signal } from '@preact/signals'
 
 /** A dialog of the page. At most one is open. */
-export type Dialog = 'builder' | 'range' | 'zone' | 'export' | 'keys' | 'filters' | 'report'
+export type Dialog =
+  | 'builder'
+  | 'range'
+  | 'zone'
+  | 'export'
+  | 'keys'
+  | 'filters'
+  | 'report'
+  | 'more'
 
 /** The open dialog. */
 export const dialog = signal<Dialog | undefined>(undefined)

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useEscape } from './keyboard.js'
 
 interface DialogOptions {
@@ -14,7 +14,7 @@ interface DialogOptions {
 export function useDialog(close: () => void, { isModal }: DialogOptions = { isModal: true }) {
   const ref = useRef<HTMLDialogElement>(null)
   useEscape(true, close)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const opened = ref.current!
     if (isModal) opened.showModal()
     else opened.show()

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openPage } from '../../support/browser.js'
+import { type PageHost, serveStory } from '../../support/page-host.js'
+import { auditor } from '../auditor.js'
+import { matching, rowOf, rowsOf, WAIT } from '../shown.js'
+
+let host: PageHost
+beforeAll(async () => {
+  host = await serveStory()
+})
+afterAll(() => host.close())
+
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
+
+it('on a phone: finds what bob was not allowed, and reads the event', async () => {
+  const page = await openPage(host.page, { user: 'ann', ...PHONE })
+  await rowsOf(page).first().waitFor()
+  const { click, sees } = auditor(page)
+  const ids = await matching(host.audit, 'filter[username_eq]=bob')
+  await click(page.getByRole('button', { name: /^Filters/ }).last())
+  await click(page.getByRole('dialog').getByRole('checkbox', { name: /bob/ }))
+  await click(page.getByRole('dialog').getByRole('button', { name: /^Show/ }))
+  await sees(ids.slice(0, 3))
+  await click(rowOf(page, ids[0]!))
+  const panel = page.getByRole('complementary', { name: 'Event' })
+  await expect.poll(() => panel.innerText(), WAIT).toContain(ids[0]!)
+})
+
+it.each([
+  [390, 844],
+  [412, 915],
+])(
+  'on a phone of %d by %d, the list has at least three quarters of the height',
+  async (width, height) => {
+    const page = await openPage(host.page, { user: 'ann', ...PHONE, viewport: { width, height } })
+    await rowsOf(page).first().waitFor()
+    const room = (): Promise<number> =>
+      page.evaluate(`(() => {
+      const rows = document.querySelector('.rows').getBoundingClientRect()
+      const bottom = document.querySelector('.mobile-toolbar')?.getBoundingClientRect().top ?? innerHeight
+      return (Math.min(bottom, innerHeight) - Math.max(0, rows.top)) / innerHeight
+    })()`)
+    await expect.poll(room, WAIT).toBeGreaterThan(0.75)
+    await page.getByRole('region', { name: 'Events over time' }).getByText('UTC').waitFor()
+  },
+)

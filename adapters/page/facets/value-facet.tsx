@@ -62,7 +62,9 @@ export function ValueFacet({ name }: { name: string }) {
     ? expandedRows(text, facet, choice, { total, known, max: MAX_ROWS })
     : collapsedRows(facet, choice, total)
   const maxCount = Math.max(facet.missing, ...facet.values.map(({ count }) => count))
-  const find = (isType ? texts.facets.findTypes : texts.facets.find)(facet.distinct)
+  /** Marks the number of the text as a lower bound if not all values were counted. */
+  const marked = (text: string): string => (facet.exact ? text : text.replace(/\d/, '≥$&'))
+  const find = marked((isType ? texts.facets.findTypes : texts.facets.find)(facet.distinct))
   return (
     <section class="facet">
       <Heading name={name} />
@@ -95,7 +97,7 @@ export function ValueFacet({ name }: { name: string }) {
       {shown.length === 0 && (
         <p class="none">{text === '' ? texts.facets.notSet : texts.facets.none(text)}</p>
       )}
-      {isOpen && more > 0 && <p class="none">{texts.facets.unshown(more)}</p>}
+      {isOpen && more > 0 && <p class="none">{marked(texts.facets.unshown(more))}</p>}
       {(isOpen || more > 0) && (
         <button
           type="button"
@@ -104,7 +106,8 @@ export function ValueFacet({ name }: { name: string }) {
           onClick={isOpen ? close : () => (openFacet.value = name)}
         >
           {isOpen && texts.facets.fewer}
-          {!isOpen && (isType ? texts.facets.allTypes(facet.distinct) : texts.facets.more(more))}
+          {!isOpen &&
+            marked(isType ? texts.facets.allTypes(facet.distinct) : texts.facets.more(more))}
         </button>
       )}
     </section>

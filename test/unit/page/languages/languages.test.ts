@@ -29,6 +29,7 @@ const SAME: ReadonlySet<string> = new Set([
   'Slack',
   'URL',
   'UUID',
+  'created_at',
   'curl',
   'live',
   'optional',
@@ -49,18 +50,25 @@ async function load(file: string, lang: string): Promise<Record<string, unknown>
 
 type Leaf = readonly [key: string, text: unknown]
 
-const ARGUMENTS = [2, 'x', 'y', 'z'] as const
+/** Values of the first parameter of texts; each text takes one of them or more. */
+const SAMPLES = [2, 'a', ['a']] as const
+
+function textsFor(write: (...values: unknown[]) => unknown, key: string): Leaf[] {
+  const written = SAMPLES.flatMap((sample): Leaf[] => {
+    try {
+      return leaves(write(sample, 'x', 'y', 'z'), `${key}(${JSON.stringify(sample)})`)
+    } catch {
+      // Not a value of this parameter.
+      return []
+    }
+  })
+  if (written.length === 0) throw new Error(`no sample fits the parameters of ${key}`)
+  return written
+}
 
 /** All texts of a module by their keys; those of functions with sample values. */
 function leaves(value: unknown, key = ''): Leaf[] {
-  if (typeof value === 'function')
-    return [
-      ...leaves((value as (...values: unknown[]) => unknown)(...ARGUMENTS), `${key}(number)`),
-      ...leaves(
-        (value as (...values: unknown[]) => unknown)('a', ...ARGUMENTS.slice(1)),
-        `${key}(text)`,
-      ),
-    ]
+  if (typeof value === 'function') return textsFor(value as () => unknown, key)
   if (value === null || typeof value !== 'object') return [[key, value]]
   return Object.entries(value).flatMap(([name, member]) => leaves(member, `${key}.${name}`))
 }

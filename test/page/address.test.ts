@@ -73,3 +73,17 @@ it('is copied with the facets that the user has chosen', async () => {
   const other = await openPage(link, { user: 'bob' })
   await expect.poll(() => facets(other), WAIT).toEqual(await facets(page))
 })
+
+it('is copied with the default columns, whatever a colleague has chosen', async () => {
+  const headers = (page: Page): Promise<string[]> =>
+    page.getByRole('columnheader').allTextContents()
+  const page = await open('range=7d')
+  await rowsOf(page).first().waitFor()
+  const link = await copied(page, () => page.keyboard.press('y'))
+  const other = await openPage(host.page, { user: 'bob' })
+  await other.evaluate(`localStorage.setItem('daybook.columns', 'time,change_name')`)
+  await other.reload()
+  await other.getByRole('columnheader', { name: 'change_name' }).waitFor()
+  await other.goto(link)
+  await expect.poll(() => headers(other), WAIT).toEqual(await headers(page))
+})

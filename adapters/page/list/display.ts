@@ -9,9 +9,8 @@ import { columnsChoice } from '../data/preferences.js'
 export const shownDisplay = (): Readonly<Partial<Record<Member, string>>> => ({
   facets: facetsText.value,
   zone: zone.value,
-  ...((members.columns.value ?? columnsChoice.value) && {
-    columns: (members.columns.value ?? columnsChoice.value)!,
-  }),
+  // An empty text stands for the default columns, whatever the reader has chosen.
+  columns: members.columns.value ?? columnsChoice.value ?? '',
   ...(members.groups.value !== undefined && { groups: members.groups.value }),
   ...(members.numbers.value !== undefined && { numbers: members.numbers.value }),
 })

@@ -114,7 +114,7 @@ function ownCells(
         <SentenceBody sentence={sentence} />
         {marker.value?.place(event, [
           who,
-          sentenceText(sentence),
+          sentenceText(sentence, sentences),
           type,
           sourceLabelIn(sentences, event)?.name ?? '',
         ])}

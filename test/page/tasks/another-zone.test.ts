@@ -36,7 +36,7 @@ it('another zone', async () => {
   expect(await rowsOf(page).first().innerText()).toContain(clock.toISOString().slice(11, 19))
 
   const link = await copied(page, () =>
-    page.getByRole('button', { name: 'URL', exact: true }).click(),
+    page.getByRole('button', { name: 'Link', exact: true }).click(),
   )
   const colleague = await openPage(link, { user: 'bob' })
   await expect

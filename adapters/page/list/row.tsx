@@ -111,13 +111,13 @@ function ownCells(
             {sentence.isVerbFirst ? ' ' : ': '}
           </span>
         )}
-        <SentenceBody sentence={sentence} />
         {marker.value?.place(event, [
           who,
           sentenceText(sentence, sentences),
           type,
           sourceLabelIn(sentences, event)?.name ?? '',
         ])}
+        <SentenceBody sentence={sentence} />
       </span>
     ),
     type: (

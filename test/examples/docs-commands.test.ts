@@ -134,6 +134,7 @@ const CHECKS: Readonly<Record<string, readonly Check[]>> = {
       expect(names).toEqual(names.map(String).toSorted())
       expect(tagged!.map(({ attributes }) => attributes['type'])).toEqual(['DescribeInstances'])
     },
+    (output) => expect(output).toContain('103 events'),
   ],
   'docs/guide/manage-subscriptions.md': [
     (output) =>

@@ -4,6 +4,7 @@ import type { Column } from './cells.js'
 import { shownColumns } from './custom-columns.js'
 import { activate, activeColumn, eventById, storeFocus, hoveredCell } from './row-focus.js'
 import { isRowHovered, isSelecting } from './interaction.js'
+import { endPress, isLongPress, startPress } from './long-press.js'
 import { exactTimeOf } from './row.js'
 import { copySelectedRows } from './copy-rows.js'
 
@@ -52,6 +53,7 @@ function press(event: MouseEvent): void {
   const at = positionOf(event.target)
   // Links and buttons have their own action, and selecting text must not open the event.
   if (!at || (event.target as Element).closest('a, button') || hasSelection()) return
+  if (isLongPress()) return
   if (event.metaKey || event.ctrlKey || event.button === 1) {
     openTab(at.id)
     return
@@ -66,7 +68,15 @@ function focus({ target }: FocusEvent): void {
   if (at && (target as Element).matches('.row, [role=gridcell]')) storeFocus(at.id, at.column)
 }
 
+function touch(event: PointerEvent): void {
+  const at = event.pointerType === 'touch' ? positionOf(event.target) : undefined
+  if (at) startPress(at.id)
+}
+
 export const pointerHandlers = {
+  onPointerDown: touch,
+  onPointerUp: endPress,
+  onPointerCancel: endPress,
   onPointerOver: point,
   onPointerLeave: leave,
   onClick: press,

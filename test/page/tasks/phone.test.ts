@@ -26,6 +26,23 @@ it('on a phone: finds what bob was not allowed, and reads the event', async () =
   await expect.poll(() => panel.innerText(), WAIT).toContain(ids[0]!)
 })
 
+it('on a phone: a long press on a row offers its filters, and does not open the event', async () => {
+  const page = await openPage(host.page, { user: 'ann', ...PHONE })
+  await rowsOf(page).first().waitFor()
+  const [x, y] = [120, 400]
+  const touches = await page.context().newCDPSession(page)
+  await touches.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [{ x, y }] })
+  const menu = page.getByRole('dialog', { name: 'This event' })
+  await menu.waitFor()
+  await touches.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+  const filter = menu.getByRole('button', { name: /^Filter: type is (?!not)/ })
+  const type = (await filter.textContent())!.replace('Filter: type is ', '')
+  await filter.click()
+  const { sees } = auditor(page)
+  await sees((await matching(host.audit, `filter[type_eq]=${type}`)).slice(0, 1))
+  expect(new URL(page.url()).hash).toBe('')
+})
+
 it.each([
   [390, 844],
   [412, 915],

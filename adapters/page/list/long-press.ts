@@ -1,0 +1,21 @@
+const HOLD_MS = 500
+
+let timer: ReturnType<typeof setTimeout> | undefined
+let wasHeld = false
+
+/** Starts to wait for a finger that stays on a row. */
+export function startPress(id: string): void {
+  wasHeld = false
+  timer = setTimeout(() => {
+    wasHeld = true
+    // The lifted finger would press what the menu covers the row with.
+    addEventListener('touchend', (event) => event.preventDefault(), { once: true, passive: false })
+    void import('./row-menu.js').then(({ openRowMenu }) => openRowMenu(id))
+  }, HOLD_MS)
+}
+
+/** The finger was lifted, or scrolls. */
+export const endPress = (): void => clearTimeout(timer)
+
+/** Whether the press that ends now opened the menu, so that it does not open the event too. */
+export const isLongPress = (): boolean => wasHeld

@@ -46,14 +46,14 @@ describe('without a connection', () => {
     expect(inOrder(scrolled)).toEqual(ids)
   })
 
-  it('the page says so, even if it has only its first script', async () => {
+  it('the page says so, even if it has only its first files', async () => {
     const requests = watchRequests()
     let isDown = false
     const host = await servePast({
       inside: [
         requests.middleware,
         async (ctx, next) => {
-          const isOtherScript = ctx.url.endsWith('.js') && !ctx.url.includes('/index-')
+          const isOtherScript = ctx.url.endsWith('.js') && !/\/(?:page|en)-/.test(ctx.url)
           if (isDown || isOtherScript) ctx.req.socket.destroy()
           else await next()
         },

@@ -40,11 +40,19 @@ export async function openCounted(page: Page, url: string): Promise<EventCounts>
   await page.goto('about:blank')
   const isOfChart = (address: string): boolean =>
     address.includes('/counts?') && address.includes('buckets=120')
-  const answered = page.waitForResponse((response) => isOfChart(response.url()), {
-    timeout: HANGS_AFTER_MS,
-  })
+  let counts: EventCounts | undefined
+  // An answer that the page no longer waits for has no body.
+  const answered = page.waitForResponse(
+    async (response) => {
+      if (!isOfChart(response.url())) return false
+      const body = await response.json().catch(() => undefined)
+      counts = (body as { readonly meta: EventCounts } | undefined)?.meta
+      return counts !== undefined
+    },
+    { timeout: HANGS_AFTER_MS },
+  )
   await page.goto(url)
-  const { meta } = (await (await answered).json()) as { readonly meta: EventCounts }
+  await answered
   await page.locator('.legend button').first().waitFor({ timeout: HANGS_AFTER_MS })
   await page.locator('.count-summary').waitFor({ timeout: HANGS_AFTER_MS })
   await page
@@ -52,7 +60,7 @@ export async function openCounted(page: Page, url: string): Promise<EventCounts>
     .or(page.locator('.relaxed-queries'))
     .first()
     .waitFor({ timeout: HANGS_AFTER_MS })
-  return meta
+  return counts!
 }
 
 export const headline = (page: Page): Promise<string> => text(page, '.over-time h1')

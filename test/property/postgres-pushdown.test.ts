@@ -59,8 +59,8 @@ async function withEvents(
     await client.query('BEGIN')
     for (const [i, event] of events.entries()) {
       const time = parseTimestamp(event.created_at)!
-      await client.query('INSERT INTO events VALUES ($1, NULL, $2, $3, NULL, $4, $5, $6)', [
-        ...[time, event.type, event.username, event.system],
+      await client.query('INSERT INTO events VALUES ($1, NULL, $2, $3, $4, $5, $6, $7)', [
+        ...[time, event.type, event.username, event.source, event.system],
         ...[JSON.stringify(event.attributes), storedTerms(event, largeOnes && i % 2 === 0)],
       ])
       if (parseEventId(event.id)?.time !== time)

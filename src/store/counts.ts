@@ -110,7 +110,7 @@ export interface ExactFigures {
 }
 
 /**
- * Figures for all matching events, not only for a page of them. What is not exact is a lower bound, from events that
+ * Figures for all matching events, not only for a page of them. A figure that is not exact is a lower bound, from events that
  * are spread over the whole time range. The total, the levels and the buckets never depend on the facets and
  * attributes that are asked for besides.
  */

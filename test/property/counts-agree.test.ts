@@ -1,67 +1,16 @@
 import {
-  AuditLog,
   type AuditEvent,
   type CountOptions,
   type EventCounts,
   type Facet,
   parseQuery,
 } from 'daybook'
-import { memoryStore } from 'daybook/memory'
-import { sqliteStore } from 'daybook/sqlite'
-import { manualClock } from 'daybook/testing'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createPostgresStore } from '../../adapters/postgres/postgres-store.js'
-import type { PostgresSealer } from '../../adapters/postgres/index/sealer.js'
-import { postgresDatabase, type TestDatabase } from '../support/database.js'
-import { type LogSchemas, openLogSchemas } from '../support/log-schemas.js'
-import { tempDir } from '../support/temp.js'
+import { afterAll, describe, expect, it } from 'vitest'
+import { openSealedStores } from '../support/sealed-stores.js'
 import { events, filter } from './arbitraries.js'
 
-let database: TestDatabase
-let schemas: LogSchemas
-
-beforeAll(async () => {
-  database = await postgresDatabase()
-  schemas = await openLogSchemas(database.url, 'counts_')
-})
-afterAll(async () => {
-  await schemas.close()
-  await database.remove()
-})
-
-// Most events are in segments, of which the counts of Postgres are made up.
-const TUNING = { segmentSize: 16, fanOut: 3 }
-
-/** Imports the events into all stores and calls `use`. The first store is the memory store. */
-async function withStores(
-  events: readonly AuditEvent[],
-  use: (all: readonly AuditLog[]) => Promise<void>,
-): Promise<void> {
-  const temp = tempDir()
-  const clock = manualClock('2026-01-01T00:01:00Z')
-  let sealer: PostgresSealer
-  const { schema, store } = await schemas.open((schema) => {
-    const options = { pool: database.pool, schema, clock, partitions: 'none' } as const
-    const opened = createPostgresStore(options, { tuning: TUNING }, { minIndexed: 1 })
-    sealer = opened.sealer
-    return opened.store
-  })
-  const all = [
-    memoryStore({ clock }),
-    sqliteStore({ filename: temp.file('audit.db'), clock }),
-    store,
-  ].map((store): AuditLog => new AuditLog({ store, types: {} }))
-  try {
-    for (const audit of all) await audit.importEvents(events)
-    await sealer!.settled()
-    await use(all)
-  } finally {
-    for (const audit of all) await audit.close()
-    await schemas.giveBack(schema)
-    temp.remove()
-  }
-}
+const withStores = openSealedStores('counts_')
 
 const FACETS = [
   'level',

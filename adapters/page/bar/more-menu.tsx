@@ -3,17 +3,10 @@ import { liveState, togglePause } from '../list/live-updates.js'
 import { may } from '../data/account.js'
 import { toggleTheme } from '../data/preferences.js'
 import { zone } from '../data/address.js'
+import { type Command, CommandMenu } from '../ui/command-menu.js'
 import { dialog } from '../ui/dialog.js'
-import { useDialog } from '../ui/native-dialog.js'
 import { openBuilder } from '../ui/query-commands.js'
-import { useRoving } from '../ui/roving.js'
 import { moreTexts } from './more-texts.js'
-
-interface Command {
-  readonly text: string
-  readonly key?: string
-  readonly act: () => void
-}
 
 const commands = (): readonly Command[] => [
   { text: moreTexts.builder, key: 'b', act: openBuilder },
@@ -38,30 +31,5 @@ const close = (): void => {
 
 /** The commands that have no button of their own at the top, each with its key. */
 export function MoreMenu() {
-  const roving = useRoving<HTMLUListElement>('li')
-  return (
-    <dialog
-      class="dropdown range-picker commands"
-      aria-label={moreTexts.title}
-      {...useDialog(close)}
-    >
-      <ul {...roving}>
-        {commands().map(({ text, key, act }) => (
-          <li key={text}>
-            <button
-              type="button"
-              class="range-choice"
-              onClick={() => {
-                close()
-                act()
-              }}
-            >
-              {text}
-              {key !== undefined && <kbd aria-hidden="true">{key}</kbd>}
-            </button>
-          </li>
-        ))}
-      </ul>
-    </dialog>
-  )
+  return <CommandMenu label={moreTexts.title} commands={commands()} close={close} />
 }

@@ -69,7 +69,7 @@ export interface TypedPart {
   readonly problem?: TypedProblem
 }
 
-/** What is not understood, by the key of its message. */
+/** Why a typed text cannot be read: the key of a message. */
 export interface TypedProblem {
   readonly key: 'noValue' | 'oneValue' | 'noLevel'
   readonly text: string

@@ -7,11 +7,11 @@ import { formatFull } from '../data/format.js'
 import { COMPARE_PLACE } from '../list/pick-event.js'
 import { focusRow } from '../list/row-focus.js'
 import type { Piece } from '../panel/word-diff.js'
-import { Icon, Mark, markOf } from '../ui/icon.js'
+import { Mark, markOf } from '../ui/icon.js'
+import { LinkTool, PanelTools } from '../ui/panel-tools.js'
 import { useEscape } from '../ui/keyboard.js'
 import { copyLink } from '../list/copy-commands.js'
 import { sentenceOf, SentenceBody } from '../ui/sentence.js'
-import { texts } from '../ui/texts.js'
 import { compareTexts as words } from './compare-texts.js'
 import { type ComparedRow, comparedRows } from './compared-rows.js'
 import { durationText } from './duration.js'
@@ -171,33 +171,6 @@ function Comparison({ pair }: { pair: Pair }) {
   )
 }
 
-function Tools() {
-  return (
-    <div class="panel-top">
-      <button type="button" class="btn quiet back" aria-label={texts.panel.back} onClick={close}>
-        <Icon name="left" />
-      </button>
-      <span class="grow" />
-      <button
-        type="button"
-        class="btn quiet"
-        aria-label={words.link}
-        onClick={() => void copyLink()}
-      >
-        <Icon name="link" />
-      </button>
-      <button
-        type="button"
-        class="btn quiet close"
-        aria-label={texts.common.closeKey}
-        onClick={close}
-      >
-        <Icon name="x" />
-      </button>
-    </div>
-  )
-}
-
 /** Two events side by side: what differs, and on request what is equal. */
 export function ComparePanel() {
   const [left, right] = comparedIds()
@@ -208,7 +181,9 @@ export function ComparePanel() {
   const isFailed = state !== 'loading' && state !== 'ready'
   return (
     <aside class="panel wide compare" aria-label={words.region} aria-busy={state === 'loading'}>
-      <Tools />
+      <PanelTools close={close}>
+        <LinkTool label={words.link} act={() => void copyLink()} />
+      </PanelTools>
       <div
         class={state === 'loading' ? 'panel-body is-stale' : 'panel-body'}
         tabIndex={0}

@@ -7,11 +7,11 @@ import { formatFull, formatNumber } from '../data/format.js'
 import { fromWallClock, toWallClock } from '../data/zoned-time.js'
 import { focusRow } from '../list/row-focus.js'
 import { HISTORY_PLACE, origin } from '../panel/open-history.js'
-import { Icon } from '../ui/icon.js'
 import { useEscape } from '../ui/keyboard.js'
 import { copyText } from '../ui/copy-text.js'
 import { copyLink } from '../list/copy-commands.js'
-import { sentences, texts } from '../ui/texts.js'
+import { LinkTool, PanelTools } from '../ui/panel-tools.js'
+import { sentences } from '../ui/texts.js'
 import { Entry } from './entry.js'
 import { historyTexts as words } from './history-texts.js'
 import { atTime, type HistoryLoading, type LoadedHistory, timeOf, useHistory } from './loading.js'
@@ -28,39 +28,6 @@ const back = (): void => openEvent(origin.value)
 
 const showAt = (query: string, time: string | undefined): void =>
   openManaged(HISTORY_PLACE + atTime(query, time))
-
-function Tools() {
-  const isFromEvent = origin.value !== undefined
-  return (
-    <div class="panel-top">
-      <button
-        type="button"
-        class={isFromEvent ? 'btn quiet' : 'btn quiet back'}
-        aria-label={isFromEvent ? words.back : texts.panel.back}
-        onClick={back}
-      >
-        <Icon name="left" />
-      </button>
-      <span class="grow" />
-      <button
-        type="button"
-        class="btn quiet"
-        aria-label={words.link}
-        onClick={() => void copyLink()}
-      >
-        <Icon name="link" />
-      </button>
-      <button
-        type="button"
-        class="btn quiet close"
-        aria-label={texts.common.closeKey}
-        onClick={close}
-      >
-        <Icon name="x" />
-      </button>
-    </div>
-  )
-}
 
 /** What the history is of, in words. */
 function resourceText(query: string, history: LoadedHistory | undefined): string {
@@ -218,7 +185,12 @@ export function HistoryPanel() {
   useEffect(() => heading.current?.focus(), [])
   return (
     <aside class="panel wide history" aria-label={words.region} aria-busy={state === 'loading'}>
-      <Tools />
+      <PanelTools
+        close={close}
+        back={origin.value === undefined ? undefined : { label: words.back, go: back }}
+      >
+        <LinkTool label={words.link} act={() => void copyLink()} />
+      </PanelTools>
       <div
         class={state === 'loading' ? 'panel-body is-stale' : 'panel-body'}
         tabIndex={0}

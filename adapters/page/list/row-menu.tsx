@@ -3,8 +3,7 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import { sentenceText } from '../../../src/describing/sentence-text.js'
 import { changeQuery, openEvent } from '../data/address.js'
 import { describeConjunct, phraseText } from '../data/phrases.js'
-import { useDialog } from '../ui/native-dialog.js'
-import { useRoving } from '../ui/roving.js'
+import { type Command, CommandMenu } from '../ui/command-menu.js'
 import { sentenceOf } from '../ui/sentence.js'
 import { SheetHead } from '../ui/sheet-head.js'
 import { texts } from '../ui/texts.js'
@@ -14,8 +13,6 @@ import { pickEvent } from './pick-event.js'
 import { eventById } from './row-focus.js'
 import { rowMenuTexts } from './row-menu-texts.js'
 
-type Command = readonly [text: string, act: () => void]
-
 /** *is* and *is not* of each cell. */
 const filtersOf = (event: AuditEvent): readonly Command[] =>
   COLUMNS.flatMap((column) =>
@@ -23,51 +20,21 @@ const filtersOf = (event: AuditEvent): readonly Command[] =>
       const conjunct = cellConjunct(event, column, not)
       if (!conjunct) return []
       const text = rowMenuTexts.filter(phraseText(describeConjunct(conjunct, texts.words)))
-      return [[text, () => changeQuery((query) => withCell(query, conjunct))]]
+      return [{ text, act: () => changeQuery((query) => withCell(query, conjunct)) }]
     }),
   )
 
-const commandsOf = (event: AuditEvent): readonly Command[] => [
-  [rowMenuTexts.open, () => openEvent(event.id)],
-  ...filtersOf(event),
-  [rowMenuTexts.compare, () => pickEvent(event.id)],
-  [
-    rowMenuTexts.copyLink,
-    () => {
-      openEvent(event.id)
-      void copyLink()
-    },
-  ],
-]
-
-function Menu({ event, close }: { event: AuditEvent; close: () => void }) {
-  const roving = useRoving<HTMLUListElement>('li')
-  return (
-    <dialog
-      class="dropdown range-picker commands"
-      aria-label={rowMenuTexts.title}
-      {...useDialog(close)}
-    >
-      <SheetHead title={sentenceText(sentenceOf(event))} close={close} />
-      <ul {...roving}>
-        {commandsOf(event).map(([text, act]) => (
-          <li key={text}>
-            <button
-              type="button"
-              class="range-choice"
-              onClick={() => {
-                close()
-                act()
-              }}
-            >
-              {text}
-            </button>
-          </li>
-        ))}
-      </ul>
-    </dialog>
-  )
+function openAndCopy(id: string): void {
+  openEvent(id)
+  void copyLink()
 }
+
+const commandsOf = (event: AuditEvent): readonly Command[] => [
+  { text: rowMenuTexts.open, act: () => openEvent(event.id) },
+  ...filtersOf(event),
+  { text: rowMenuTexts.compare, act: () => pickEvent(event.id) },
+  { text: rowMenuTexts.copyLink, act: () => openAndCopy(event.id) },
+]
 
 let place: HTMLElement | undefined
 
@@ -77,5 +44,11 @@ export function openRowMenu(id: string): void {
   if (!event) return
   place ??= document.body.appendChild(document.createElement('div'))
   const root = place
-  render(<Menu event={event} close={() => render(null, root)} />, root)
+  const close = (): void => render(null, root)
+  render(
+    <CommandMenu label={rowMenuTexts.title} commands={commandsOf(event)} close={close}>
+      <SheetHead title={sentenceText(sentenceOf(event))} close={close} />
+    </CommandMenu>,
+    root,
+  )
 }

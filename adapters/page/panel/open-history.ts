@@ -4,7 +4,7 @@ import type { AuditEvent, JsonValue } from '../../../src/event/event.js'
 import { openManaged } from '../data/address.js'
 import { ownValue } from '../data/own-property.js'
 
-/** The event whose panel led to what is open in its place. */
+/** The event from whose panel the user opened the history or the comparison. */
 export const origin = signal<string | undefined>(undefined)
 
 /** The place of a history in the address, before the query string of its request. */

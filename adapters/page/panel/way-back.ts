@@ -2,7 +2,7 @@ import { computed, signal } from '@preact/signals'
 import { goTo, goToText, search } from '../data/address.js'
 import { formatPageQuery, type PageQuery } from '../data/query.js'
 
-/** A query that a relation has replaced, and the one in its place. */
+/** The query before *Show in list* replaced it, and the query after. */
 interface Step {
   readonly from: string
   readonly to: string

@@ -6,6 +6,7 @@ import { Icon } from '../ui/icon.js'
 import { useFocusReturn } from '../managing/use-focus-return.js'
 import { useEscape } from '../ui/keyboard.js'
 import { copyText } from '../ui/copy-text.js'
+import { PanelTools } from '../ui/panel-tools.js'
 import { Segments } from '../ui/segmented-control.js'
 import { texts } from '../ui/texts.js'
 import { ChannelDetail } from './channel-detail.js'
@@ -30,34 +31,22 @@ const TABS: readonly Tab[] = ['subscriptions', 'channels']
 function Tools() {
   const { tab, id } = place.value
   const tabs = TABS.filter((name) => may(LIST_ACTIONS[name]))
+  const toList = { label: words.back, go: () => openPlace(tab) }
   return (
-    <div class="panel-top">
-      <button
-        type="button"
-        class={id === undefined ? 'btn quiet back' : 'btn quiet'}
-        aria-label={id === undefined ? texts.panel.back : words.back}
-        onClick={() => (id === undefined ? close() : openPlace(tab))}
-      >
-        <Icon name="left" />
-      </button>
-      {tabs.length > 1 && (
-        <Segments
-          label={words.show}
-          names={tabs.map((name) => words.tabs[name])}
-          chosen={tabs.indexOf(tab)}
-          choose={(index) => openPlace(tabs[index]!)}
-        />
-      )}
-      <span class="grow" />
-      <button
-        type="button"
-        class="btn quiet close"
-        aria-label={texts.common.closeKey}
-        onClick={close}
-      >
-        <Icon name="x" />
-      </button>
-    </div>
+    <PanelTools
+      close={close}
+      back={id === undefined ? undefined : toList}
+      start={
+        tabs.length > 1 && (
+          <Segments
+            label={words.show}
+            names={tabs.map((name) => words.tabs[name])}
+            chosen={tabs.indexOf(tab)}
+            choose={(index) => openPlace(tabs[index]!)}
+          />
+        )
+      }
+    />
   )
 }
 

@@ -3,8 +3,8 @@ import { openManaged } from '../data/address.js'
 import { loadViews, mayViews, views, viewsError } from '../data/views.js'
 import { errorText } from '../list/load-failure.js'
 import { useFocusReturn } from '../managing/use-focus-return.js'
-import { Icon } from '../ui/icon.js'
 import { useEscape } from '../ui/keyboard.js'
+import { PanelTools } from '../ui/panel-tools.js'
 import { texts } from '../ui/texts.js'
 import { ShownNow } from './shown-now.js'
 import { ViewList } from './view-list.js'
@@ -39,20 +39,7 @@ export function ViewsPanel() {
   const isLoading = views.value === undefined
   return (
     <aside class="panel managed" aria-label={words.title} aria-busy={isLoading}>
-      <div class="panel-top">
-        <button type="button" class="btn quiet back" aria-label={texts.panel.back} onClick={close}>
-          <Icon name="left" />
-        </button>
-        <span class="grow" />
-        <button
-          type="button"
-          class="btn quiet close"
-          aria-label={texts.common.closeKey}
-          onClick={close}
-        >
-          <Icon name="x" />
-        </button>
-      </div>
+      <PanelTools close={close} />
       <div class="panel-body" tabIndex={0} role="region" aria-label={words.title}>
         <h2 ref={heading} class="headline" tabIndex={-1}>
           {words.title}

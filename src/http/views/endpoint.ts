@@ -24,7 +24,7 @@ export interface ViewsEndpointOptions<Context> {
    * value the response is 403. With `true` the user lists and reads the shared views of others too. It is called before the
    * request body is read, and for all actions when the user requests `<path>/me`. Errors go to the host's error handling.
    *
-   * A view is only a query: whoever opens it sees the events that the rules of the event feed allow.
+   * A view gives no rights: each user sees only the events that the rules of the event feed allow.
    * @default every authenticated user may read; no user may change anything
    */
   authorize?(context: Context, action: ViewsAction): boolean | 'all' | Promise<boolean | 'all'>

@@ -190,7 +190,7 @@ export function* withGramsWhenReady(
 /** Collects the grams of the texts of a name, which has this place among the names. */
 interface NameCollector {
   add(lines: string): void
-  /** Adds to the grams of all names what was not added yet; false if there are no texts. */
+  /** Adds the texts since the last call to the grams of all names. Returns false if there are no texts. */
   end(): boolean
   /** The lists of grams of the name, if it has enough chunks. */
   chunks(): Iterable<Chunk>

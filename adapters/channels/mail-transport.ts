@@ -1,4 +1,4 @@
-import { loadPackage } from '../../src/store-kit/packages.js'
+import { loadPackage } from '../../src/store/packages.js'
 
 /** A message as nodemailer takes it. */
 export interface MailMessage {

@@ -2,7 +2,7 @@ import dns from 'node:dns'
 import type http from 'node:http'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { AuditLogError } from '../../src/errors.js'
-import { loadPackage } from '../../src/store-kit/packages.js'
+import { loadPackage } from '../../src/store/packages.js'
 import { AGENT_OPTIONS, type Agents } from './post.js'
 
 /*

@@ -1,4 +1,4 @@
-import { brokenPackage, loadPackage } from '../../../src/store-kit/packages.js'
+import { brokenPackage, loadPackage } from '../../../src/store/packages.js'
 import { requireNode } from '../../../src/store/node-version.js'
 
 /*

@@ -4,7 +4,7 @@ import {
   firstLine,
   loadPackage,
   missingDependency,
-} from '../../../src/store-kit/packages.js'
+} from '../../../src/store/packages.js'
 import { requireNode } from '../../../src/store/node-version.js'
 import type { DriverOptions, SqliteDatabase } from './driver-types.js'
 import { badPair, hasNodeSqlite } from './driver-versions.js'

@@ -2,7 +2,7 @@ import zlib from 'node:zlib'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { idOf } from '../../../src/event/event-id.js'
 import { formatTimestamp, type Microseconds } from '../../../src/event/timestamp.js'
-import { LazyEvent } from '../../../src/store-kit/lazy-event.js'
+import { LazyEvent } from '../../../src/event/lazy-event.js'
 
 /** A row of `daybook_events` as {@link EVENT_COLUMNS} selects it. */
 export interface EventRow {

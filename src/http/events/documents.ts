@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../event/event.js'
-import { attributesJson } from '../../store-kit/lazy-event.js'
+import { attributesJson } from '../../event/lazy-event.js'
 import { jsonapi } from '../problem.js'
 import type { TextParts } from '../utf8.js'
 import type { Fieldset } from './fieldset.js'

@@ -1,6 +1,6 @@
 import { createBroadcast } from '../stream/broadcast.js'
 import type { RedactOptions } from '../../event/secrets.js'
-import { plainEvent } from '../../store-kit/lazy-event.js'
+import { plainEvent } from '../../event/lazy-event.js'
 import { sharedTail } from '../../tail/shared-tail.js'
 import { challenge } from '../basic-auth.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'

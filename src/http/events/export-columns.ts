@@ -3,7 +3,7 @@ import { sentenceText } from '../../describing/sentence-text.js'
 import type { AuditEvent, JsonValue } from '../../event/event.js'
 import { eventAttributes } from '../../filter/attributes.js'
 import { spend, type Steps } from '../../filter/steps.js'
-import { attributesJson } from '../../store-kit/lazy-event.js'
+import { attributesJson } from '../../event/lazy-event.js'
 import type { Fieldset } from './fieldset.js'
 
 /** What the log knows of event types. */

@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../../event/event.js'
 import { decideWithin } from '../../filter/steps.js'
-import { attributesJson } from '../../store-kit/lazy-event.js'
+import { attributesJson } from '../../event/lazy-event.js'
 import { csvCell, csvRecord } from '../csv.js'
 import { type Column, type DescribedTypes, exportColumns } from './export-columns.js'
 import type { Fieldset } from './fieldset.js'

@@ -4,7 +4,7 @@ import { MINUTE } from '../../../src/event/timestamp.js'
 import { draft, throttled } from '../../../src/testing/conformance/helpers.js'
 import { manualClock } from '../../../src/testing/conformance/manual-clock.js'
 import { eventsDocument } from '../../../src/http/events/documents.js'
-import { LazyEvent } from '../../../src/store-kit/lazy-event.js'
+import { LazyEvent } from '../../../src/event/lazy-event.js'
 import { joined } from '../../support/text-parts.js'
 import { useSchemas } from '../../support/schemas.js'
 

@@ -1,5 +1,4 @@
-import type { AuditEvent, JsonObject } from '../event/event.js'
-import type { EventPage } from '../store/store.js'
+import type { AuditEvent, JsonObject } from './event.js'
 
 /**
  * An event whose attributes stay JSON text until they are read, because most listed events are only
@@ -37,16 +36,6 @@ export class LazyEvent implements AuditEvent {
   /** The event with the attributes as unparsed text again. Only for a reader that has not changed them. */
   withUnparsedAttributes(): LazyEvent {
     return this.#attributes ? new LazyEvent(this, this.#json) : this
-  }
-}
-
-/** Restores unparsed attributes, for a store whose filter has read but not changed them. */
-export function lazyPage({ events, truncated }: EventPage): EventPage {
-  return {
-    events: events.map((event) =>
-      event instanceof LazyEvent ? event.withUnparsedAttributes() : event,
-    ),
-    truncated,
   }
 }
 

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { AuditLogError } from '../errors.js'
-import { moduleUrl } from '../store/module-url.js'
+import { moduleUrl } from './module-url.js'
 
 const require = createRequire(moduleUrl)
 

@@ -234,7 +234,8 @@ const SCHEMES = [
   ['light', RULES],
   ['dark', COLOUR_RULES],
 ] as const
-const WIDTHS = [320, 390, 760, 761, 1100, 1101, 1440, 1900, 3840]
+/** The narrowest and the widest, and both sides of each width at which the layout changes. */
+const WIDTHS = [320, 760, 761, 1100, 1101, 3840]
 
 /** Elements that overflow sideways. */
 const TOO_WIDE = `['html', '#events', 'main', '.panel-body', '[role=dialog]', 'dialog', '.bar']

@@ -69,9 +69,9 @@ const MAX_PACKED_BYTES = 1_000_000
 
 /** The most files that an import may load: each costs about a millisecond. */
 const MAX_MODULES: readonly (readonly [max: number, ...entries: string[]])[] = [
-  [45, 'daybook'],
-  [75, 'daybook/koa', 'daybook/sqlite'],
-  [85, 'daybook', 'daybook/koa', 'daybook/postgres', 'daybook/sqlite'],
+  [50, 'daybook'],
+  [80, 'daybook/koa', 'daybook/sqlite'],
+  [90, 'daybook', 'daybook/koa', 'daybook/postgres', 'daybook/sqlite'],
 ]
 
 const importEverything = `
@@ -99,10 +99,13 @@ const needing = {
   'better-sqlite3': `sqliteStore({ filename: 'audit.db' })`,
   nodemailer: `email({ transport: 'smtp://localhost', from: 'a@b.example', to: 'c@d.example' })`,
   'request-filtering-agent': `webhookKind()`,
+  'hyparquet-writer': `parquetWriter()`,
+  hyparquet: `await fromParquet('events.parquet').next()`,
 }
 
 const useMissingPackages = `
 import { email, webhookKind } from 'daybook/channels'
+import { fromParquet, parquetWriter } from 'daybook/parquet'
 ${Object.entries(needing)
   .map(
     ([name, call]) => `
@@ -237,6 +240,7 @@ import { auditPage, auditRoutes, basicAuth, recordRequests } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import { email, emailKind, slack, slackKind, webhook, webhookKind } from 'daybook/channels'
 import { toCloudEvent, toOcsf, toOtlp } from 'daybook/formats'
+import { fromParquet, parquetWriter, toParquet } from 'daybook/parquet'
 import { fromDrizzle, fromKnex, fromKysely, fromPrisma, fromTypeOrm } from 'daybook/orm'
 import { postgresStore } from 'daybook/postgres'
 import { sqliteStore } from 'daybook/sqlite'
@@ -248,7 +252,7 @@ const audit = new AuditLog({ store, types })
 const event: Promise<AuditEvent | undefined> = audit.record('api:orders:create', { total: 1 })
 // @ts-expect-error
 void audit.record('api:orders:creat', {})
-void [event, auditPage(audit), auditRoutes(audit), basicAuth({ users: {} }), recordRequests(audit), fromDrizzle, fromKnex, fromKysely, fromPrisma, fromTypeOrm, storeConformance, sqliteStore, postgresStore, toCloudEvent, toOcsf, toOtlp, email, emailKind, slack, slackKind, webhook, webhookKind]
+void [event, auditPage(audit), auditRoutes(audit), basicAuth({ users: {} }), recordRequests(audit), fromDrizzle, fromKnex, fromKysely, fromPrisma, fromTypeOrm, storeConformance, sqliteStore, postgresStore, toCloudEvent, toOcsf, toOtlp, fromParquet, parquetWriter, toParquet, email, emailKind, slack, slackKind, webhook, webhookKind]
 `
 
 const tsconfig = {

@@ -1,8 +1,8 @@
 import { describeEvent, type DescribeOptions } from '../../describing/describe-event.js'
 import { sentenceText } from '../../describing/sentence-text.js'
-import type { AuditEvent, JsonValue } from '../../event/event.js'
-import { eventAttributes } from '../../filter/attributes.js'
-import { spend, type Steps } from '../../filter/steps.js'
+import type { AuditEvent } from '../../event/event.js'
+import { attributeText, attributeTextInSteps } from '../../filter/attribute-text.js'
+import type { Steps } from '../../filter/steps.js'
 import { attributesJson } from '../../event/lazy-event.js'
 import type { Fieldset } from './fieldset.js'
 
@@ -28,38 +28,16 @@ const ownColumns = (described: DescribedTypes): readonly Column[] => [
   { name: 'sentence', cell: (event) => sentenceText(describeEvent(event, described)) },
 ]
 
-const CHARS_PER_UNIT = 8
-
-/** Text as it is, other values as JSON, several as an array. */
-function valuesText(values: readonly JsonValue[]): string {
-  const some = values.filter((value) => value !== null)
-  const [first = ''] = some
-  const value = some.length > 1 ? some : first
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  spend(Math.ceil(text.length / CHARS_PER_UNIT))
-  return text
-}
-
 /** The values that filters find by this name. */
 function attributeColumn(name: string): Column {
-  let values: JsonValue[] = []
-  const collect = eventAttributes.walk(name, (value) => {
-    values.push(value)
-    return false
-  })
+  const [text, textInSteps] = [attributeText(name), attributeTextInSteps(name)]
   return {
     name,
-    cell(event) {
-      values = []
-      collect(event)
-      return valuesText(values)
+    cell: (event) => text(event) ?? '',
+    *cellInSteps(event) {
+      return (yield* textInSteps(event)) ?? ''
     },
-    cellInSteps: (event) => attributeInSteps(event, name),
   }
-}
-
-function* attributeInSteps(event: AuditEvent, name: string): Steps<string> {
-  return valuesText(yield* eventAttributes.valuesInSteps(event, name))
 }
 
 /** One column per attribute of the fieldset; without a fieldset one column with all attributes as JSON. */

@@ -1,0 +1,113 @@
+import { describeEvent, type DescribeOptions } from '../describing/describe-event.js'
+import { sentenceText } from '../describing/sentence-text.js'
+import { AuditLogError } from '../errors.js'
+import type { AuditEvent } from '../event/event.js'
+import { attributesJson } from '../event/lazy-event.js'
+import { levelOf } from '../event/level.js'
+import { parseTimestamp } from '../event/timestamp.js'
+import { attributeText, attributeTextInSteps } from '../filter/attribute-text.js'
+import { decideWithin, type Steps } from '../filter/steps.js'
+import type { CellValue, ColumnSource, SchemaElement } from './library.js'
+
+/** What the log knows of event types. */
+export type DescribedTypes = Pick<DescribeOptions, 'types' | 'customTypes'>
+
+/** A column of a Parquet file. */
+export interface Column extends Pick<ColumnSource, 'encoding' | 'statistics'> {
+  readonly element: SchemaElement
+  /** Compressed in threads rather than at once. */
+  readonly isLarge?: true
+  /** The value for an event if reading it takes little work, otherwise the work. */
+  readonly cell: (event: AuditEvent) => CellValue | Steps<CellValue>
+}
+
+type ElementType = Omit<SchemaElement, 'name' | 'repetition_type'>
+
+const TEXT: ElementType = {
+  type: 'BYTE_ARRAY',
+  converted_type: 'UTF8',
+  logical_type: { type: 'STRING' },
+}
+const JSON_TEXT: ElementType = { ...TEXT, logical_type: { type: 'JSON' } }
+const UUID: ElementType = {
+  type: 'FIXED_LEN_BYTE_ARRAY',
+  type_length: 16,
+  logical_type: { type: 'UUID' },
+}
+const TIME: ElementType = {
+  type: 'INT64',
+  converted_type: 'TIMESTAMP_MICROS',
+  logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MICROS' },
+}
+
+const required = (name: string, type: ElementType): SchemaElement => ({
+  name,
+  ...type,
+  repetition_type: 'REQUIRED',
+})
+const optional = (name: string, type: ElementType): SchemaElement => ({
+  name,
+  ...type,
+  repetition_type: 'OPTIONAL',
+})
+
+const uuidBytes = (id: string): Uint8Array => Buffer.from(id.replaceAll('-', ''), 'hex')
+
+/** The columns that every file has. */
+const ownColumns = (described: DescribedTypes): readonly Column[] => [
+  {
+    element: required('created_at', TIME),
+    encoding: 'DELTA_BINARY_PACKED',
+    // Stores and imports accept no event without a valid time.
+    cell: ({ created_at }) => BigInt(parseTimestamp(created_at)!),
+  },
+  { element: required('id', UUID), encoding: 'PLAIN', cell: ({ id }) => uuidBytes(id) },
+  { element: required('level', TEXT), cell: ({ type }) => levelOf(type) },
+  { element: required('type', TEXT), cell: ({ type }) => type },
+  { element: optional('username', TEXT), cell: ({ username }) => username },
+  { element: optional('source', TEXT), cell: ({ source }) => source },
+  { element: required('system', { type: 'BOOLEAN' }), cell: ({ system }) => system },
+  {
+    // Before all columns that read the attributes, which then would have to be serialized again.
+    element: required('attributes', JSON_TEXT),
+    isLarge: true,
+    encoding: 'PLAIN',
+    // The least and the greatest value would be whole documents, in the footer.
+    statistics: false,
+    cell: (event) => Buffer.from(attributesJson(event)),
+  },
+  {
+    element: required('sentence', TEXT),
+    statistics: false,
+    cell: (event) => sentenceText(describeEvent(event, described)),
+  },
+]
+
+function attributeColumn(name: string): Column {
+  return {
+    element: optional(name, TEXT),
+    cell: decideWithin<AuditEvent, CellValue, Steps<CellValue>>(
+      attributeText(name),
+      attributeTextInSteps(name),
+    ),
+  }
+}
+
+/** The columns of a file: the same for every event, and one for each of these attributes. Throws `INVALID_OPTION`. */
+export function parquetColumns(
+  described: DescribedTypes,
+  attributes: readonly string[] = [],
+): readonly Column[] {
+  if (!Array.isArray(attributes) || attributes.some((name) => typeof name !== 'string' || !name))
+    throw new AuditLogError('INVALID_OPTION', 'columns must be a list of names of attributes')
+  const own = ownColumns(described)
+  const taken = new Set(own.map(({ element }) => element.name))
+  const others = [...new Set(attributes)].filter((name) => !taken.has(name))
+  return [...own, ...others.map(attributeColumn)]
+}
+
+/** The schema of a file with these columns. */
+export const schemaOf = (columns: readonly Column[]): readonly SchemaElement[] => [
+  { name: 'events', num_children: columns.length },
+  ...columns.map(({ element }) => element),
+]

@@ -1,0 +1,85 @@
+import { AuditLogError } from '../errors.js'
+import type { AuditEvent } from '../event/event.js'
+import type { Steps } from '../filter/steps.js'
+import { createTimeSlices } from '../filter/time-slices.js'
+import { type DescribedTypes, parquetColumns } from './columns.js'
+import { createFile } from './file.js'
+import type { CellValue } from './library.js'
+
+/** When a row group ends. */
+export interface RowGroupLimits {
+  /** @default 5000 */
+  readonly rows?: number | undefined
+  /** Of the texts and attributes in it, before compression. @default 8 MiB */
+  readonly bytes?: number | undefined
+}
+
+export interface ParquetOptions extends DescribedTypes {
+  /** Attributes by their names in queries, such as `url_params_project_code`: a column of text for each. */
+  readonly columns?: readonly string[] | undefined
+  readonly rowGroup?: RowGroupLimits | undefined
+}
+
+/** Writes events as a Parquet file. Calls must not overlap. */
+export interface ParquetWriter {
+  /** Resolves to the bytes of the row groups that these events complete, empty if there is none. */
+  add(events: readonly AuditEvent[]): Promise<Uint8Array>
+  /** Resolves to the remaining bytes. Without them the file cannot be read. */
+  finish(): Promise<Uint8Array>
+}
+
+const DEFAULT_ROWS = 5000
+const DEFAULT_BYTES = 8_388_608
+
+function readLimit(given: number | undefined, name: string, byDefault: number): number {
+  const limit = given ?? byDefault
+  if (Number.isSafeInteger(limit) && limit > 0) return limit
+  throw new AuditLogError('INVALID_OPTION', `rowGroup.${name} must be a positive whole number`)
+}
+
+const isWork = (value: CellValue | Steps<CellValue>): value is Steps<CellValue> =>
+  value !== null && typeof value === 'object' && !(value instanceof Uint8Array)
+
+const sizeOf = (cell: CellValue): number =>
+  typeof cell === 'string' || cell instanceof Uint8Array ? cell.length : 8
+
+/** Throws `MISSING_DEPENDENCY` without the package hyparquet-writer, and `INVALID_OPTION`. */
+export function parquetWriter(options: ParquetOptions = {}): ParquetWriter {
+  const columns = parquetColumns(options, options.columns)
+  const maxRows = readLimit(options.rowGroup?.rows, 'rows', DEFAULT_ROWS)
+  const maxBytes = readLimit(options.rowGroup?.bytes, 'bytes', DEFAULT_BYTES)
+  const file = createFile(columns)
+  const slices = createTimeSlices()
+  let cells: CellValue[][] = columns.map(() => [])
+  let size = 0
+
+  const addCell = (index: number, cell: CellValue): void => {
+    cells[index]!.push(cell)
+    size += sizeOf(cell)
+  }
+
+  const endGroup = async (): Promise<void> => {
+    const group = cells
+    cells = columns.map(() => [])
+    size = 0
+    await file.writeGroup(group, slices)
+  }
+
+  return {
+    async add(events) {
+      for (const event of events) {
+        for (const [index, { cell }] of columns.entries()) {
+          const value = cell(event)
+          addCell(index, isWork(value) ? await slices.finish(value) : value)
+        }
+        if (cells[0]!.length >= maxRows || size >= maxBytes) await endGroup()
+        if (slices.isOver()) await slices.next()
+      }
+      return file.take()
+    },
+    async finish() {
+      if (size > 0) await endGroup()
+      return file.finish()
+    },
+  }
+}

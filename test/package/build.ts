@@ -48,6 +48,7 @@ async function buildModules(): Promise<void> {
     transform: { target: 'es2023' },
     input: {
       ...Object.fromEntries(entries.map((name) => [name, `${name}.ts`])),
+      'cli/main': 'adapters/cli/main.ts',
       ...Object.fromEntries(THREADS.map((name) => [`chunks/${path.basename(name)}`, `${name}.ts`])),
     },
   })

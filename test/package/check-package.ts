@@ -56,7 +56,7 @@ function checkFiles(files: ReadonlySet<string>): void {
     if (!files.has(`dist/chunks/${name}.js`)) throw new Error(`the package lacks ${name} of SQLite`)
   if (!files.has('dist/page/index.html')) throw new Error('the package lacks the page')
   const expected =
-    /^(?:[^/]+\.(?:md|json)|LICENSE|dist\/(?:page|chunks)\/.*|dist\/.*(?:\/index\.js|\.d\.ts))$/
+    /^(?:[^/]+\.(?:md|json)|LICENSE|dist\/(?:page|chunks)\/.*|dist\/cli\/main\.js|dist\/.*(?:\/index\.js|\.d\.ts))$/
   const superfluous = [...files].filter((file) => !expected.test(file) || file.endsWith('.map'))
   if (superfluous.length > 0) throw new Error(`the package contains ${superfluous.join(', ')}`)
   const indexes = [...files].filter((file) => /^dist\/.*\/index\.js$/.test(file))

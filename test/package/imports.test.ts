@@ -69,7 +69,9 @@ describe('imports', () => {
     }
     const isPage = ({ file }: Module): boolean => file.startsWith('adapters/page/')
     const packages = modules.filter((module) => !isPage(module)).flatMap((one) => one.packages)
-    const needed = new Set(packages.filter((name) => !name.startsWith('node:')))
+    // The command line loads stores and routes by the names of the entries, as every host does.
+    const isEntry = (name: string): boolean => /^daybook(?:\/|$)/.test(name)
+    const needed = new Set(packages.filter((name) => !name.startsWith('node:') && !isEntry(name)))
     const packageOf = (name: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(name)![0]
     expect([...needed].filter((name) => !(packageOf(name) in manifest.dependencies))).toEqual([])
   })

@@ -1,0 +1,62 @@
+import type { LogConfig, OpenLog } from '../log/log.js'
+import type { Target, TargetKind } from '../log/target.js'
+import type { Exit } from '../terminal/exit-codes.js'
+import type { Terminal } from '../terminal/terminal.js'
+
+export interface Argument {
+  /** As in the usage: `query`. */
+  readonly name: string
+  readonly description: string
+  readonly required?: boolean
+  /** Takes all arguments that follow. */
+  readonly variadic?: boolean
+}
+
+export interface Option {
+  /** The name and the value that it takes: `--limit <n>`, or `--yes`. A short form may come first: `-o, --out <file>`. */
+  readonly flags: string
+  readonly description: string
+  /** May be given more than once; the command gets a list. */
+  readonly repeatable?: boolean
+  readonly choices?: readonly string[]
+  /** The value without the option, as the user would write it. */
+  readonly default?: string
+  /** Reads the text of the value. Throws an error with a message that ends a sentence: `must be a whole number`. */
+  readonly read?: (text: string) => unknown
+}
+
+/** What one run of a command works with. */
+export interface Call {
+  /** The values of the arguments by their names; of a variadic one all values. */
+  readonly arguments: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** The values of the options by their long names in camel case, such as `dryRun`. */
+  readonly options: Readonly<Record<string, unknown>>
+  readonly terminal: Terminal
+  /** Where the log is; of a command without a log it must not be read. */
+  readonly target: Target
+  /** The options of `AuditLog` that the module of `--config` exports. */
+  readonly config: LogConfig | undefined
+  /** Opens the log for reading; it is closed when the command ends. */
+  readonly openLog: (options?: { readonly readOnly?: boolean }) => Promise<OpenLog>
+}
+
+/** The code of a command, loaded when the command runs. Resolves to how it ended. @default done */
+export interface CommandModule {
+  run(call: Call): Promise<Exit | void>
+}
+
+/** A command as data. The arguments, the help, the completion and the documentation are made from it. */
+export interface Command {
+  /** `list`, or `subscriptions pause`. */
+  readonly name: string
+  /** One line. */
+  readonly summary: string
+  /** Paragraphs for the help and the documentation. */
+  readonly description?: string
+  readonly arguments: readonly Argument[]
+  readonly options: readonly Option[]
+  /** The kinds of logs that the command works on; without any it takes no log. */
+  readonly targets: readonly TargetKind[]
+  readonly examples: readonly { readonly run: string; readonly says: string }[]
+  readonly load: () => Promise<CommandModule>
+}

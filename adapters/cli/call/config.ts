@@ -1,0 +1,22 @@
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { LogConfig } from '../log/log.js'
+import { usageError } from '../terminal/exit-codes.js'
+
+/** Loads the module that `--config` names. Its default export has options of `AuditLog`. */
+export async function loadConfig(file: string): Promise<LogConfig> {
+  let loaded: { readonly default?: unknown }
+  try {
+    loaded = (await import(pathToFileURL(path.resolve(file)).href)) as typeof loaded
+  } catch (error) {
+    throw usageError(`--config ${file}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  const config = loaded.default
+  if (typeof config !== 'object' || config === null)
+    throw usageError(
+      `--config ${file}: its default export must be an object with options of AuditLog`,
+    )
+  if ('store' in config)
+    throw usageError(`--config ${file}: must not have a store; the command names the log`)
+  return config
+}

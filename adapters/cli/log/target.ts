@@ -1,0 +1,41 @@
+import { usageError } from '../terminal/exit-codes.js'
+
+export type TargetKind = 'sqlite' | 'postgres' | 'http'
+
+/** Where a log is. */
+export type Target =
+  | { readonly kind: 'sqlite'; readonly filename: string }
+  | {
+      readonly kind: 'postgres'
+      readonly connectionString: string
+      readonly schema?: string | undefined
+    }
+  | { readonly kind: 'http'; readonly url: URL }
+
+const POSTGRES = /^postgres(?:ql)?:\/\//
+const HTTP = /^https?:\/\//
+
+/** Reads a path, a Postgres URL or the address of a feed. */
+export function readTarget(text: string, { schema }: { readonly schema?: string } = {}): Target {
+  if (text === '') throw usageError('the log has no name')
+  const scheme = /^([a-z][a-z\d+.-]+):\/\//i.exec(text)?.[1]
+  if (POSTGRES.test(text)) return { kind: 'postgres', connectionString: text, schema }
+  if (schema !== undefined) throw usageError('--schema is only for a log on Postgres')
+  if (HTTP.test(text)) {
+    if (!URL.canParse(text)) throw usageError(`${text} is not a valid address`)
+    return { kind: 'http', url: new URL(text) }
+  }
+  const isFile = scheme === undefined || /^(?:sqlite|file)$/i.test(scheme)
+  if (!isFile)
+    throw usageError(
+      `${scheme}:// is not a log: give the path of a SQLite file, postgres://… or http(s)://…`,
+    )
+  return { kind: 'sqlite', filename: text.replace(/^sqlite:(?:\/\/)?|^file:\/\//i, '') }
+}
+
+/** The target for messages, without a password. */
+export function targetName(target: Target): string {
+  if (target.kind === 'sqlite') return target.filename
+  const address = target.kind === 'http' ? target.url.href : target.connectionString
+  return address.replace(/^(\w+:\/\/)(?:[^@/]*@)/, '$1')
+}

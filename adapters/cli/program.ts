@@ -1,0 +1,199 @@
+import { Command as Program, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { nearest } from '../../src/event/nearest.js'
+import { loadConfig } from './call/config.js'
+import type { Argument, Call, Command, Option as CommandOption } from './call/command.js'
+import type { OpenLog } from './log/log.js'
+import { openLog } from './log/open-log.js'
+import { readTarget, type Target } from './log/target.js'
+import { reportError } from './report-error.js'
+import { CommandError, type Exit, exitCodes, usageError } from './terminal/exit-codes.js'
+import { OUTPUT_CLOSED, type Terminal } from './terminal/terminal.js'
+
+/** The options of every command that works on a log. */
+export const LOG_OPTIONS: readonly CommandOption[] = [
+  {
+    flags: '--config <module>',
+    description: 'a module whose default export has options of AuditLog',
+  },
+  { flags: '--schema <name>', description: 'the schema of a log on Postgres' },
+]
+
+/** The options of every command. */
+export const COMMON_OPTIONS: readonly CommandOption[] = [
+  { flags: '--json', description: 'print lines of JSON, errors too' },
+]
+
+export const LOG_ARGUMENT: Argument = {
+  name: 'log',
+  description:
+    'the path of a SQLite file, postgres://…, or the http(s)://… address of a feed; not given if DAYBOOK_LOG is set',
+}
+
+/** The options of a command, those of all commands last. */
+export const optionsOf = (command: Command): readonly CommandOption[] => [
+  ...command.options,
+  ...(command.targets.length > 0 ? LOG_OPTIONS : []),
+  ...COMMON_OPTIONS,
+]
+
+function choiceReader(flags: string, choices: readonly string[]): (text: string) => string {
+  return (text) => {
+    if (choices.includes(text)) return text
+    throw usageError(
+      `${flags.split(' ')[0]} ${text}: must be ${choices.join(', ')}`,
+      nearest(text, choices),
+    )
+  }
+}
+
+function readerOf({ flags, choices, read }: CommandOption): (text: string) => unknown {
+  if (choices) return choiceReader(flags, choices)
+  return (text) => {
+    if (!read) return text
+    try {
+      return read(text)
+    } catch (error) {
+      if (error instanceof CommandError) throw error
+      throw new InvalidArgumentError(error instanceof Error ? error.message : String(error))
+    }
+  }
+}
+
+function programOption(option: CommandOption): Option {
+  const made = new Option(option.flags, option.description)
+  if (option.default !== undefined) made.default(option.default)
+  if (!option.flags.includes('<')) return made
+  const read = readerOf(option)
+  return made.argParser<unknown>((text, earlier) =>
+    option.repeatable ? [...((earlier as unknown[] | undefined) ?? []), read(text)] : read(text),
+  )
+}
+
+/** The name of an argument in a usage line. */
+const argumentText = ({ name, required, variadic }: Argument): string => {
+  const text = variadic ? `${name}...` : name
+  return required ? `<${text}>` : `[${text}]`
+}
+
+/** Takes the log from the first argument, or from DAYBOOK_LOG, and names the others. */
+function readArguments(command: Command, given: readonly string[], env: Terminal['env']) {
+  const rest = [...given]
+  const log = command.targets.length > 0 ? (env['DAYBOOK_LOG'] ?? rest.shift()) : undefined
+  const values: Record<string, string | readonly string[] | undefined> = {}
+  for (const argument of command.arguments) {
+    const value = argument.variadic ? rest.splice(0) : rest.shift()
+    if (argument.required && (value === undefined || value.length === 0))
+      throw usageError(`the argument ${argument.name} is missing`)
+    values[argument.name] = value
+  }
+  if (rest.length > 0) throw usageError(`${rest[0]}: too many arguments for ${command.name}`)
+  return { log, values }
+}
+
+function targetOf(command: Command, log: string | undefined, schema: string | undefined): Target {
+  if (log === undefined)
+    throw usageError(
+      `${command.name} needs a log: give the path of a SQLite file, postgres://… or http(s)://…, or set DAYBOOK_LOG`,
+    )
+  const target = readTarget(log, schema === undefined ? {} : { schema })
+  if (command.targets.includes(target.kind)) return target
+  throw usageError(
+    `${command.name} works on ${command.targets.join(' and ')}, not on ${target.kind}`,
+  )
+}
+
+/** Runs a command with the texts that commander has parted. */
+async function runCommand(
+  command: Command,
+  given: readonly string[],
+  options: Call['options'],
+  terminal: Terminal,
+): Promise<Exit> {
+  const { log, values } = readArguments(command, given, terminal.env)
+  const schema = options['schema'] as string | undefined
+  const target = command.targets.length > 0 ? targetOf(command, log, schema) : undefined
+  const configFile = (options['config'] as string | undefined) ?? terminal.env['DAYBOOK_CONFIG']
+  const config = target && configFile !== undefined ? await loadConfig(configFile) : undefined
+  const opened: OpenLog[] = []
+  const call: Call = {
+    arguments: values,
+    options,
+    terminal,
+    get target() {
+      if (!target) throw new Error(`${command.name} has no log`)
+      return target
+    },
+    config,
+    async openLog({ readOnly = true } = {}) {
+      const one = await openLog(call.target, { readOnly, config })
+      opened.push(one)
+      return one
+    },
+  }
+  try {
+    const module = await command.load()
+    return (await module.run(call)) ?? 'done'
+  } finally {
+    await Promise.all(opened.map((one) => one.close()))
+  }
+}
+
+interface Outcome {
+  exit: Exit
+}
+
+function addCommand(parent: Program, command: Command, terminal: Terminal, outcome: Outcome): void {
+  const [name, sub] = command.name.split(' ') as [string, string?]
+  const group =
+    sub === undefined
+      ? parent
+      : (parent.commands.find((one) => one.name() === name) ?? parent.command(name))
+  const made = group.command(sub ?? name).summary(command.summary)
+  made.description(command.description ?? command.summary)
+  const own = command.targets.length > 0 ? [LOG_ARGUMENT, ...command.arguments] : command.arguments
+  // The texts are parted by `readArguments`, because the log may come from the environment.
+  made.usage(['[options]', ...own.map(argumentText)].join(' ')).argument('[arguments...]')
+  made.configureHelp({ visibleArguments: () => [] })
+  for (const option of optionsOf(command)) made.addOption(programOption(option))
+  made.action(async (given: readonly string[], options: Call['options']) => {
+    outcome.exit = await runCommand(command, given, options, terminal)
+  })
+}
+
+/** The program with all commands; `outcome` gets how the one that runs has ended. */
+function createProgram(
+  commands: readonly Command[],
+  terminal: Terminal,
+  outcome: Outcome,
+): Program {
+  const program = new Program('daybook')
+  program.description('Works with an audit log from the command line.')
+  program.exitOverride().configureOutput({
+    writeOut: (text) => terminal.stdout.write(text),
+    // Errors are printed by `reportError`.
+    writeErr: () => {},
+    getOutHelpWidth: () => terminal.stdout.columns ?? 80,
+  })
+  for (const command of commands) addCommand(program, command, terminal, outcome)
+  return program
+}
+
+/** Runs the command line, and resolves to the exit code. Never rejects. */
+export async function runProgram(
+  commands: readonly Command[],
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<number> {
+  const outcome: Outcome = { exit: 'done' }
+  try {
+    await createProgram(commands, terminal, outcome).parseAsync(args, { from: 'user' })
+    if (terminal.signal.aborted) outcome.exit = 'interrupted'
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return 0
+    if (!terminal.signal.aborted) return reportError(error, args.includes('--json'), terminal)
+    outcome.exit = 'interrupted'
+  }
+  // A reader that has seen enough is no failure.
+  if (terminal.signal.reason === OUTPUT_CLOSED) return 0
+  return exitCodes[outcome.exit][0]
+}

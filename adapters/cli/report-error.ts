@@ -1,0 +1,49 @@
+import { CommanderError } from 'commander'
+import { visibleText } from '../../src/describing/visible-text.js'
+import { AuditLogError } from '../../src/errors.js'
+import { CommandError, type Exit, exitCodes, exitOf } from './terminal/exit-codes.js'
+import { painter } from './terminal/style.js'
+import type { Terminal } from './terminal/terminal.js'
+
+interface Reported {
+  readonly exit: Exit
+  readonly message: string
+  readonly suggestion?: string | undefined
+}
+
+/** The message of an error, and those of its causes that say more. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const several = error instanceof AggregateError ? error.errors.map(messageOf) : []
+  const own = [error.message, ...several].find((text) => text !== '') ?? error.name
+  const cause = error.cause === undefined ? '' : messageOf(error.cause)
+  return cause === '' || own.includes(cause) ? own : `${own}: ${cause}`
+}
+
+function read(error: unknown): Reported {
+  if (error instanceof CommanderError) {
+    // "error: unknown command 'lst'\n(Did you mean list?)"
+    const [first = '', ...rest] = error.message.replace(/^error: /, '').split('\n')
+    const suggestion = /\(Did you mean (?:one of )?(.*)\?\)/.exec(rest.join(' '))?.[1]
+    return { exit: 'usage', message: first, suggestion }
+  }
+  const suggestion =
+    error instanceof CommandError || error instanceof AuditLogError ? error.suggestion : undefined
+  return { exit: exitOf(error), message: messageOf(error), suggestion }
+}
+
+/** Prints the error to stderr, as JSON or as a sentence, and returns the exit code. */
+export function reportError(error: unknown, asJson: boolean, { stderr, env }: Terminal): number {
+  const { exit, message, suggestion } = read(error)
+  const text = visibleText(message)
+  if (asJson) {
+    stderr.write(`${JSON.stringify({ error: { exit, message: text, suggestion } })}\n`)
+  } else {
+    const hint =
+      suggestion === undefined || text.includes('did you mean')
+        ? ''
+        : `; did you mean ${suggestion}?`
+    stderr.write(`${painter(stderr, env)('red', 'error')}: ${text}${hint}\n`)
+  }
+  return exitCodes[exit][0]
+}

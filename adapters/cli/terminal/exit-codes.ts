@@ -1,0 +1,68 @@
+import { AuditLogError, type AuditLogErrorCode } from '../../../src/errors.js'
+
+/** The exit codes of all commands, with their meanings. */
+export const exitCodes = {
+  done: [0, 'the command did what it was asked to do'],
+  failed: [1, 'the command failed, or found something wrong'],
+  usage: [2, 'an argument, an option or the query is wrong; nothing was done'],
+  unreachable: [3, 'the log cannot be reached, or there is none'],
+  forbidden: [4, 'the log refuses this user'],
+  interrupted: [130, 'Ctrl-C ended the command'],
+} as const satisfies Record<string, readonly [code: number, meaning: string]>
+
+export type Exit = keyof typeof exitCodes
+
+/** An error with a message for the user; any other error is reported in the same form. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError'
+  readonly exit: Exit
+  /** The nearest valid word, if one is similar. */
+  readonly suggestion: string | undefined
+
+  constructor(exit: Exit, message: string, suggestion?: string) {
+    super(message)
+    this.exit = exit
+    this.suggestion = suggestion
+  }
+}
+
+export const usageError = (message: string, suggestion?: string): CommandError =>
+  new CommandError('usage', message, suggestion)
+
+const EXIT_OF: Readonly<Partial<Record<AuditLogErrorCode, Exit>>> = {
+  ABORTED: 'interrupted',
+  INVALID_OPTION: 'usage',
+  INVALID_VALUE: 'usage',
+  MALFORMED_PARAMETER: 'usage',
+  QUERY_TOO_LARGE: 'usage',
+  READ_ONLY: 'forbidden',
+  UNKNOWN_ATTRIBUTE: 'usage',
+  UNKNOWN_PARAMETER: 'usage',
+  UNKNOWN_PREDICATE: 'usage',
+}
+
+/** Codes of the operating system, of SQLite and of Postgres (SQLSTATE, also by class) in the causes of an error. */
+const EXIT_OF_CAUSE: readonly (readonly [RegExp, Exit])[] = [
+  [/^(?:28...|42501|3D000|EACCES|EPERM|SQLITE_(?:AUTH|PERM|READONLY)\w*)$/, 'forbidden'],
+  [
+    /^(?:ENOENT|ENOTDIR|ECONN\w+|ENOTFOUND|EAI_\w+|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE|08...|57P0.|53300|SQLITE_CANTOPEN\w*)$/,
+    'unreachable',
+  ],
+]
+
+function codesOf(error: unknown): string[] {
+  if (!(error instanceof Error)) return []
+  const own = 'code' in error && typeof error.code === 'string' ? [error.code] : []
+  const several = error instanceof AggregateError ? error.errors.flatMap(codesOf) : []
+  return [...own, ...several, ...codesOf(error.cause)]
+}
+
+/** The exit of a command that ended with this error. */
+export function exitOf(error: unknown): Exit {
+  if (error instanceof CommandError) return error.exit
+  const known = error instanceof AuditLogError ? EXIT_OF[error.code] : undefined
+  if (known) return known
+  const codes = codesOf(error)
+  const found = EXIT_OF_CAUSE.find(([pattern]) => codes.some((code) => pattern.test(code)))
+  return found?.[1] ?? 'failed'
+}

@@ -1,0 +1,53 @@
+import type { Readable, Writable } from 'node:stream'
+
+/** A stream of output; of a terminal it has the size in characters. */
+export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number }
+
+/** What a command reads from and writes to. Tests pass streams of their own. */
+export interface Terminal {
+  readonly stdin: Readable & { readonly isTTY?: boolean }
+  /** Results only. */
+  readonly stdout: Output
+  /** Messages, questions and progress. */
+  readonly stderr: Output
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Aborts on Ctrl-C, and once stdout takes no more. */
+  readonly signal: AbortSignal
+}
+
+/** The reason with which {@link Terminal.signal} aborts once the reader of stdout is gone, as after `| head -1`. */
+export const OUTPUT_CLOSED = 'the reader of the output is gone'
+
+/** Resolves once the stream takes more, so that a slow reader bounds the memory. */
+export function write(output: Output, text: string | Uint8Array): Promise<void> | undefined {
+  if (output.destroyed || output.write(text)) return undefined
+  return new Promise((resolve) => {
+    const settle = (): void => {
+      output.off('drain', settle)
+      output.off('close', settle)
+      resolve()
+    }
+    output.once('drain', settle)
+    output.once('close', settle)
+  })
+}
+
+const isBrokenPipe = (error: NodeJS.ErrnoException): boolean =>
+  error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED'
+
+/** The terminal of this process. The first Ctrl-C ends the command in order, the second at once. */
+export function processTerminal(): Terminal {
+  const controller = new AbortController()
+  process.on('SIGINT', () => {
+    if (controller.signal.aborted) process.exit(130)
+    controller.abort()
+  })
+  process.on('SIGTERM', () => controller.abort())
+  process.stdout.on('error', (error) => {
+    if (!isBrokenPipe(error)) throw error
+    controller.abort(OUTPUT_CLOSED)
+  })
+  process.stderr.on('error', () => {})
+  const { stdin, stdout, stderr, env } = process
+  return { stdin, stdout, stderr, env, signal: controller.signal }
+}

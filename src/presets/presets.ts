@@ -1,0 +1,6 @@
+import { cloudTrail } from './cloud-trail.js'
+import type { Preset } from './preset.js'
+import { windowsSecurity } from './windows-security.js'
+
+/** All presets, by their names in commands. */
+export const presets: readonly Preset[] = [cloudTrail, windowsSecurity]

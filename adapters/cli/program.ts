@@ -125,7 +125,7 @@ async function runCommand(
     },
     config,
     async openLog({ readOnly = true } = {}) {
-      const one = await openLog(call.target, { readOnly, config })
+      const one = await openLog(call.target, { readOnly, config }, terminal)
       opened.push(one)
       return one
     },

@@ -4,6 +4,7 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import type { EventQuery } from '../../../src/filter/ast.js'
 import type { EventCounts } from '../../../src/store/counts.js'
 import type { EventPage } from '../../../src/store/store.js'
+import type { Feed } from '../feed/open-feed.js'
 import type { TargetKind } from './target.js'
 
 export interface Waiting {
@@ -24,6 +25,8 @@ export interface OpenLog {
   describe(event: AuditEvent): Sentence
   /** The log itself; `undefined` over HTTP. */
   readonly audit: AuditLog | undefined
+  /** The feed; `undefined` for a log in a store. */
+  readonly feed?: Feed | undefined
   close(): Promise<void>
 }
 

@@ -1,9 +1,17 @@
+import type { Terminal } from '../terminal/terminal.js'
 import type { OpenLog, OpenOptions } from './log.js'
 import type { Target } from './target.js'
 
 /** Opens the log. A log that is opened read-only is never created or migrated. */
-export async function openLog(target: Target, options: OpenOptions): Promise<OpenLog> {
-  if (target.kind === 'http') throw new Error('HTTP feeds cannot be opened yet')
+export async function openLog(
+  target: Target,
+  options: OpenOptions,
+  terminal: Terminal,
+): Promise<OpenLog> {
+  if (target.kind === 'http') {
+    const { openHttpLog } = await import('./http-log.js')
+    return openHttpLog(target, options, terminal)
+  }
   const { openStoredLog } = await import('./stored-log.js')
   return openStoredLog(target, options)
 }

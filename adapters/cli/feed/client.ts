@@ -1,0 +1,145 @@
+import { abortedError, throwIfAborted } from '../../../src/errors.js'
+import { CommandError } from '../terminal/exit-codes.js'
+import { authorizationOf, type Credentials, resolveUrl } from './address.js'
+import { failureOf, isJson, unreachable, withoutQuery } from './failures.js'
+
+export const JSON_API = 'application/vnd.api+json'
+
+/** Longer than a query of a server may take. */
+const ANSWER_TIMEOUT_MS = 60_000
+const MAX_REDIRECTS = 5
+
+export interface FeedRequest {
+  readonly method?: 'GET' | 'HEAD' | 'POST'
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as a JSON:API document. */
+  readonly document?: object
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface Answer<Document> {
+  readonly status: number
+  readonly document: Document
+}
+
+/** Sends requests to one host. */
+export interface FeedClient {
+  /** The response, whatever its status. Rejects with `CommandError` if there is none, with `ABORTED` if the signal aborts. */
+  send(url: string, request?: FeedRequest): Promise<Response>
+  /** The response, if its status is below 300. Rejects as {@link failureOf} says. */
+  request(url: string, request?: FeedRequest): Promise<Response>
+  /** As `request`, with the JSON:API document of the response. */
+  document<Document>(url: string, request?: FeedRequest): Promise<Answer<Document>>
+}
+
+/** Asks for what is missing of the credentials; `undefined` without a terminal. */
+export type AskCredentials = (known: Credentials) => Promise<Credentials | undefined>
+
+export function createClient(given: Credentials, ask: AskCredentials): FeedClient {
+  let credentials = given
+  let hasAsked = false
+
+  async function send(url: string, request: FeedRequest = {}): Promise<Response> {
+    const response = await follow(url, request, authorizationOf(credentials))
+    if (response.status !== 401 || hasAsked) return response
+    hasAsked = true
+    const answer = authorizationOf(credentials) ? undefined : await ask(credentials)
+    if (!answer) return response
+    await response.body?.cancel()
+    credentials = answer
+    return follow(url, request, authorizationOf(credentials))
+  }
+
+  async function request(url: string, options?: FeedRequest): Promise<Response> {
+    const response = await send(url, options)
+    if (response.ok) return response
+    if (response.status === 401 && !authorizationOf(credentials))
+      throw new CommandError(
+        'forbidden',
+        `${withoutQuery(url)} asks for a user: set DAYBOOK_USER and DAYBOOK_PASSWORD, or DAYBOOK_TOKEN`,
+      )
+    throw await failureOf(response)
+  }
+
+  return {
+    send,
+    request,
+    async document<Document>(url: string, options?: FeedRequest) {
+      const response = await request(url, options)
+      const document = await readDocument<Document>(response, options?.signal)
+      return { status: response.status, document }
+    },
+  }
+}
+
+/** The JSON:API document of a response. Rejects as {@link failureOf} says if it has none. */
+export async function readDocument<Document>(
+  response: Response,
+  signal: AbortSignal | undefined,
+): Promise<Document> {
+  if (!response.ok || !isJson(response)) throw await failureOf(response)
+  try {
+    return (await response.json()) as Document
+  } catch (error) {
+    throwIfAborted(signal)
+    if (error instanceof SyntaxError)
+      throw new CommandError('failed', `${withoutQuery(response.url)} has sent broken JSON`)
+    throw unreachable(response.url, error)
+  }
+}
+
+/** Follows redirects within the same origin: credentials are for no other. */
+async function follow(
+  url: string,
+  request: FeedRequest,
+  authorization: string | undefined,
+): Promise<Response> {
+  let at = url
+  for (let redirects = 0; ; redirects++) {
+    const response = await sendOnce(at, request, authorization)
+    const location = response.headers.get('location')
+    if (response.status < 300 || response.status > 399 || response.status === 304 || !location)
+      return response
+    await response.body?.cancel()
+    const next = resolveUrl(location, at)
+    const isSame = next?.origin === new URL(at).origin
+    if (!isSame || redirects === MAX_REDIRECTS || (request.method ?? 'GET') === 'POST')
+      throw new CommandError(
+        'usage',
+        `${withoutQuery(at)} leads to ${withoutQuery(next?.href ?? location)}, which is not followed: give that address`,
+      )
+    at = next.href
+  }
+}
+
+async function sendOnce(
+  url: string,
+  { method = 'GET', headers, document, signal }: FeedRequest,
+  authorization: string | undefined,
+): Promise<Response> {
+  const timeout = new AbortController()
+  const timer = setTimeout(
+    () => timeout.abort(new Error('the server has not answered within a minute')),
+    ANSWER_TIMEOUT_MS,
+  )
+  try {
+    return await fetch(url, {
+      method,
+      headers: {
+        accept: JSON_API,
+        'accept-language': 'en',
+        ...(authorization && { authorization }),
+        ...(document && { 'content-type': JSON_API }),
+        ...headers,
+      },
+      body: document ? JSON.stringify(document) : null,
+      redirect: 'manual',
+      signal: signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal,
+    })
+  } catch (error) {
+    if (signal?.aborted) throw abortedError(signal)
+    throw unreachable(url, error)
+  } finally {
+    clearTimeout(timer)
+  }
+}

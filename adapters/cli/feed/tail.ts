@@ -1,0 +1,91 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { AuditLogError, throwIfAborted } from '../../../src/errors.js'
+import type { AuditEvent } from '../../../src/event/event.js'
+import { CommandError } from '../terminal/exit-codes.js'
+import type { FeedClient } from './client.js'
+import { type EventDocument, eventOf } from './documents.js'
+import { OutageError, unreachable } from './failures.js'
+import { messagesOf } from './server-sent.js'
+
+/** A stream sends a comment every 15 seconds; without any bytes for this long, the connection is dead. */
+const SILENCE_MS = 45_000
+const FIRST_PAUSE_MS = 250
+const MAX_PAUSE_MS = 5000
+
+export interface FeedTailOptions {
+  /** The `created_at` after which events are delivered. @default that of the newest event */
+  readonly after?: string | undefined
+  readonly signal?: AbortSignal | undefined
+  /** Called when the feed is out of reach, and with `undefined` once it answers again. */
+  readonly onOutage?: ((error: unknown) => void) | undefined
+}
+
+interface FollowOptions extends FeedTailOptions {
+  readonly after: string
+}
+
+/** Whether another attempt can succeed. */
+const isPassing = (error: unknown): boolean =>
+  error instanceof OutageError || (error instanceof AuditLogError && error.code === 'QUERY_TIMEOUT')
+
+/** The events of one connection. Ends when the server ends it. */
+async function* eventsIn(
+  response: Response,
+  silence: AbortController,
+): AsyncGenerator<AuditEvent, void, void> {
+  const timer = setTimeout(
+    () => silence.abort(new Error('the server has fallen silent')),
+    SILENCE_MS,
+  )
+  try {
+    for await (const { event, data } of messagesOf(response.body!, () => timer.refresh()))
+      if (event === '') yield eventOf((JSON.parse(data) as EventDocument).data)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** An error in the middle of a stream comes from the connection. */
+function readFailure(error: unknown, url: string): Error {
+  const isKnown = error instanceof CommandError || error instanceof AuditLogError
+  return isKnown ? error : unreachable(url, error)
+}
+
+/**
+ * The events after `after`, each once, over all interruptions of the connection: each new connection goes on after the last event
+ * that was received whole. Rejects if the first connection fails, if the server refuses the user or the query, and with
+ * `ABORTED`.
+ */
+export async function* followFeed(
+  client: FeedClient,
+  url: string,
+  { after, signal = new AbortController().signal, onOutage }: FollowOptions,
+): AsyncGenerator<AuditEvent, void, void> {
+  let position = after
+  let state: 'new' | 'connected' | 'interrupted' = 'new'
+  let pause = FIRST_PAUSE_MS
+  for (;;) {
+    const silence = new AbortController()
+    try {
+      const response = await client.request(url, {
+        headers: { accept: 'text/event-stream', 'last-event-id': position },
+        signal: AbortSignal.any([signal, silence.signal]),
+      })
+      if (state === 'interrupted') onOutage?.(undefined)
+      state = 'connected'
+      pause = FIRST_PAUSE_MS
+      for await (const event of eventsIn(response, silence)) {
+        position = event.created_at
+        yield event
+      }
+    } catch (thrown) {
+      throwIfAborted(signal)
+      const error = readFailure(thrown, url)
+      if (state === 'new' || !isPassing(error)) throw error
+      if (state === 'connected') onOutage?.(error)
+      state = 'interrupted'
+    }
+    await delay(pause, undefined, { signal }).catch(() => throwIfAborted(signal))
+    pause = Math.min(2 * pause, MAX_PAUSE_MS)
+  }
+}

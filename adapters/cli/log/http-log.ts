@@ -1,0 +1,39 @@
+import { describeEvent } from 'daybook'
+import type { CustomTypes } from '../../../src/event/custom-types.js'
+import { readAddress } from '../feed/address.js'
+import { openFeed } from '../feed/open-feed.js'
+import type { Terminal } from '../terminal/terminal.js'
+import { askCredentials } from './ask-credentials.js'
+import type { OpenLog, OpenOptions } from './log.js'
+import type { Target } from './target.js'
+
+/** A log behind an HTTP feed. */
+export async function openHttpLog(
+  { url }: Extract<Target, { readonly kind: 'http' }>,
+  { config }: OpenOptions,
+  terminal: Terminal,
+): Promise<OpenLog> {
+  const { signal, env } = terminal
+  const address = readAddress(url.href, env)
+  const feed = await openFeed(address, askCredentials(address.url, terminal), { signal })
+  const { presets } = await import('daybook/presets')
+  const known = presets.flatMap((preset) => Object.entries(preset.customTypes))
+  // What the service knows of its types is right for it, as far as the user gives nothing else.
+  const types = { ...feed.described.types, ...config?.types }
+  const customTypes: CustomTypes = {
+    ...Object.fromEntries(known),
+    ...feed.described.customTypes,
+    ...config?.customTypes,
+  }
+  return {
+    kind: 'http',
+    list: (query, options) => feed.list(query, options),
+    get: (id, options) => feed.get(id, options),
+    count: (query, options) => feed.count(query, options),
+    tail: (query, options) => feed.tail(query, options),
+    describe: (event) => describeEvent(event, { types, customTypes }),
+    audit: undefined,
+    feed,
+    close: () => Promise.resolve(),
+  }
+}

@@ -1,0 +1,135 @@
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { sqliteStore } from 'daybook/sqlite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { serve, type TestServer } from '../support/http.js'
+import { tempDir } from '../support/temp.js'
+import { type CliResult, runCli } from './run-cli.js'
+
+const temp = tempDir()
+const file = temp.file('audit.db')
+const config = fileURLToPath(new URL('workflow-config.ts', import.meta.url))
+const ann = { DAYBOOK_USER: 'ann', DAYBOOK_PASSWORD: 'ann' }
+let server: TestServer
+
+beforeAll(async () => {
+  server = await serve({ store: sqliteStore({ filename: file }), record: false })
+  const { audit } = server
+  await audit.record(
+    'api:projects:create',
+    { name: 'shöp\u202E', project_id: 'shop' },
+    { username: 'ann' },
+  )
+  await audit.record('error:step:action', { error: 'out of\ndisk' })
+  await audit.recordCustom(
+    'deploy:note',
+    { n: [1e21, 0.1, null], a: { b: 'c,"d"' } },
+    { username: 'bob' },
+  )
+})
+afterAll(async () => {
+  await server.close()
+  temp.remove()
+})
+
+const onFeed = (
+  args: readonly string[],
+  {
+    env = ann,
+    at = '/api/events',
+  }: { readonly env?: NodeJS.ProcessEnv; readonly at?: string } = {},
+): Promise<CliResult> => runCli([args[0]!, server.url + at, ...args.slice(1)], { env })
+
+/** Answers every request in the same way. */
+async function answering(respond: http.RequestListener): Promise<{ url: string; close(): void }> {
+  const one = http.createServer(respond)
+  await new Promise<void>((resolve) => one.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(one.address() as AddressInfo).port}`,
+    close() {
+      one.closeAllConnections()
+      one.close()
+    },
+  }
+}
+
+describe('a feed as the log of a command', () => {
+  it.each([
+    ['list'],
+    ['list', '--json'],
+    ['list', 'filter[type_start]=error:&limit=1', '--fields', 'created_at,error,source'],
+    ['list', '--filter', 'username_in=ann', '--filter', 'username_in=bob', '--q', 'note'],
+    ['list', 'filter[sorts][]=type desc', '--limit', '2'],
+  ])('prints the bytes that the file gives: %s %s %s', async (...args) => {
+    const [command = '', ...rest] = args
+    const ofFile = await runCli([command, file, ...rest, '--config', config])
+    expect(ofFile.stdout).not.toBe('')
+    expect(await onFeed(args)).toEqual(ofFile)
+  })
+
+  it('is found from the address of a host', async () => {
+    const atRoot = await onFeed(['list'], { at: '/' })
+    expect(atRoot.exit).toBe(0)
+    expect(atRoot.stdout.split('\n')).toHaveLength(4)
+  })
+
+  it('needs a user, and says how to give one', async () => {
+    const none = await onFeed(['list'], { env: {} })
+    expect(none.exit).toBe(4)
+    expect(none.stderr).toContain('DAYBOOK_USER')
+    const wrong = await onFeed(['list'], { env: { ...ann, DAYBOOK_PASSWORD: 'wrong' } })
+    expect([wrong.exit, wrong.stdout]).toEqual([4, ''])
+    const inUrl = server.url.replace('//', '//ann:ann@')
+    expect((await runCli(['list', inUrl])).exit).toBe(0)
+  })
+
+  it('ends with 3 if nothing listens, and if it is no feed', async () => {
+    const html = await answering((_, response) => {
+      response.setHeader('content-type', 'text/html').end('<html><title>Shop</title></html>')
+    })
+    const noFeed = await runCli(['list', `${html.url}/events`])
+    expect([noFeed.exit, noFeed.stderr]).toEqual([
+      3,
+      `error: there is no audit feed at ${html.url}/events, and none at ${html.url}/api/events\n`,
+    ])
+    html.close()
+    const closed = await answering(() => {})
+    closed.close()
+    const away = await runCli(['list', closed.url])
+    expect([away.exit, away.stderr]).toEqual([
+      3,
+      `error: ${new URL(closed.url).host} is out of reach: the connection was refused\n`,
+    ])
+  })
+
+  it('sends credentials to no other origin', async () => {
+    const seen: unknown[] = []
+    const other = await answering(({ headers }, response) => {
+      seen.push(headers.authorization)
+      response.end()
+    })
+    const first = await answering((_, response) => {
+      response.writeHead(302, { location: `${other.url}/api/events` }).end()
+    })
+    const { exit, stderr } = await runCli(['list', `${first.url}/api/events`], { env: ann })
+    expect([exit, seen]).toEqual([2, []])
+    expect(stderr).toContain(other.url)
+    first.close()
+    other.close()
+  })
+
+  it('passes on what the server finds wrong', async () => {
+    const busy = await answering((_, response) => {
+      response.writeHead(503, { 'content-type': 'application/vnd.api+json' })
+      response.end(
+        JSON.stringify({
+          errors: [{ status: '503', code: 'STORE_FAILED', title: 'the store failed' }],
+        }),
+      )
+    })
+    const { exit, stderr } = await runCli(['list', `${busy.url}/api/events`], { env: ann })
+    expect([exit, stderr]).toEqual([3, `error: ${new URL(busy.url).host}: the store failed\n`])
+    busy.close()
+  })
+})

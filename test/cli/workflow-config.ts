@@ -1,0 +1,3 @@
+import { workflowEventTypes } from 'daybook/workflow'
+
+export default { types: workflowEventTypes }

@@ -25,6 +25,9 @@ export interface DescribeOptions {
   readonly language?: SentenceLanguage | undefined
 }
 
+/** What the log knows of event types. */
+export type DescribedTypes = Pick<DescribeOptions, 'types' | 'customTypes'>
+
 /**
  * Describes the event in one readable line: by the sentence of its type in the registry, else by rules
  * over its type and attributes. Works for every event, whatever its attributes contain.

@@ -68,6 +68,7 @@ export const problems = {
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'the body must be application/vnd.api+json' },
   TOO_MANY_EVENTS: { status: 422, title: 'more events match than the response may contain' },
   TOO_MANY_TRIES: { status: 429, title: 'too many failed login attempts' },
+  FORMAT_UNAVAILABLE: { status: 501, title: 'the service cannot write this format' },
   INTERNAL_ERROR: { status: 500, title: 'the service failed' },
 } as const satisfies Record<string, { status: number; title: string }>
 

@@ -1,4 +1,4 @@
-import { describeEvent, type DescribeOptions } from '../describing/describe-event.js'
+import { describeEvent, type DescribedTypes } from '../describing/describe-event.js'
 import { sentenceText } from '../describing/sentence-text.js'
 import { AuditLogError } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
@@ -8,9 +8,6 @@ import { parseTimestamp } from '../event/timestamp.js'
 import { attributeText, attributeTextInSteps } from '../filter/attribute-text.js'
 import { decideWithin, type Steps } from '../filter/steps.js'
 import type { CellValue, ColumnSource, SchemaElement } from './library.js'
-
-/** What the log knows of event types. */
-export type DescribedTypes = Pick<DescribeOptions, 'types' | 'customTypes'>
 
 /** A column of a Parquet file. */
 export interface Column extends Pick<ColumnSource, 'encoding' | 'statistics'> {

@@ -1,8 +1,9 @@
+import type { DescribedTypes } from '../describing/describe-event.js'
 import { AuditLogError } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import type { Steps } from '../filter/steps.js'
 import { createTimeSlices } from '../filter/time-slices.js'
-import { type DescribedTypes, parquetColumns } from './columns.js'
+import { parquetColumns } from './columns.js'
 import { createFile } from './file.js'
 import type { CellValue } from './library.js'
 

@@ -56,7 +56,7 @@ describe('GET /api/events/export', () => {
       expect(response.status).toBe(406)
       expect(errorOf(response)).toMatchObject({
         code: 'NOT_ACCEPTABLE',
-        detail: `accept must allow application/x-ndjson or text/csv; it is "${accept}"`,
+        detail: `accept must allow application/x-ndjson or text/csv or application/vnd.apache.parquet; it is "${accept}"`,
         source: { header: 'accept' },
       })
     },
@@ -81,10 +81,25 @@ describe('GET /api/events/export', () => {
     ['limit=10', 'INVALID_VALUE', 'limit', 'is not allowed: all matching events are returned'],
     ['filter[sorts]=type', 'INVALID_VALUE', 'filter[sorts]', 'must be created_at asc'],
     ['filter[sorts]=created_at desc', 'INVALID_VALUE', 'filter[sorts]', 'the only order'],
-    ['format=xml', 'INVALID_VALUE', 'format', 'must be ndjson or csv'],
-    ['format=', 'INVALID_VALUE', 'format', 'must be ndjson or csv'],
+    [
+      'format=xml',
+      'INVALID_VALUE',
+      'format',
+      'must be ndjson, csv, cloudevents, ocsf, otlp or parquet',
+    ],
+    [
+      'format=',
+      'INVALID_VALUE',
+      'format',
+      'must be ndjson, csv, cloudevents, ocsf, otlp or parquet',
+    ],
     ['format=csv&format=csv', 'INVALID_VALUE', 'format', 'must not be repeated'],
-    ['fields[event]=type', 'INVALID_VALUE', 'fields[event]', 'is allowed only with format=csv'],
+    [
+      'fields[event]=type',
+      'INVALID_VALUE',
+      'fields[event]',
+      'is allowed only with format=csv or parquet',
+    ],
     ['fields[user]=type&format=csv', 'UNKNOWN_PARAMETER', 'fields[user]', 'fields[event]'],
     [
       'page=2',

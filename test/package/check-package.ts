@@ -240,6 +240,7 @@ import { auditPage, auditRoutes, basicAuth, recordRequests } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import { email, emailKind, slack, slackKind, webhook, webhookKind } from 'daybook/channels'
 import { toCloudEvent, toOcsf, toOtlp } from 'daybook/formats'
+import { exportEvents, lineTime } from 'daybook/export'
 import { fromParquet, parquetWriter, toParquet } from 'daybook/parquet'
 import { fromDrizzle, fromKnex, fromKysely, fromPrisma, fromTypeOrm } from 'daybook/orm'
 import { postgresStore } from 'daybook/postgres'
@@ -252,7 +253,7 @@ const audit = new AuditLog({ store, types })
 const event: Promise<AuditEvent | undefined> = audit.record('api:orders:create', { total: 1 })
 // @ts-expect-error
 void audit.record('api:orders:creat', {})
-void [event, auditPage(audit), auditRoutes(audit), basicAuth({ users: {} }), recordRequests(audit), fromDrizzle, fromKnex, fromKysely, fromPrisma, fromTypeOrm, storeConformance, sqliteStore, postgresStore, toCloudEvent, toOcsf, toOtlp, fromParquet, parquetWriter, toParquet, email, emailKind, slack, slackKind, webhook, webhookKind]
+void [event, auditPage(audit), auditRoutes(audit), basicAuth({ users: {} }), recordRequests(audit), fromDrizzle, fromKnex, fromKysely, fromPrisma, fromTypeOrm, storeConformance, sqliteStore, postgresStore, toCloudEvent, toOcsf, toOtlp, exportEvents, lineTime, fromParquet, parquetWriter, toParquet, email, emailKind, slack, slackKind, webhook, webhookKind]
 `
 
 const tsconfig = {

@@ -12,6 +12,7 @@ import { jsonApiSchema, LINK_FORMAT } from './json-api-schema.js'
 
 const JSON_API = 'application/vnd.api+json'
 const JSON_LINES = 'application/x-ndjson'
+const PARQUET = 'application/vnd.apache.parquet'
 
 interface Reference {
   readonly $ref: string
@@ -128,7 +129,7 @@ export function checkBy(document: OpenApiDocument, ...mounts: readonly string[])
       if (answered.bytes.length > 0) throw new Error('the response to HEAD has a body')
       return
     }
-    if (type.startsWith('text/')) return
+    if (type.startsWith('text/') || type === PARQUET) return
     const text = textOf(answered)
     const known = validators.get(media)
     const validate = known ?? compileIn(document, media.schema)

@@ -1,6 +1,7 @@
 import { createBroadcast } from '../stream/broadcast.js'
 import type { RedactOptions } from '../../event/secrets.js'
 import { plainEvent } from '../../event/lazy-event.js'
+import { readService } from '../../exporting/formats.js'
 import { sharedTail } from '../../tail/shared-tail.js'
 import { challenge } from '../basic-auth.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
@@ -52,6 +53,12 @@ export interface EventsEndpointOptions<Context> extends EventsAccess<Context> {
    * @default false
    */
   readonly redact?: boolean | RedactOptions
+  /**
+   * The name of the service in exports: the `source` of CloudEvents, the product of OCSF and `service.name` of OpenTelemetry. A
+   * URI reference.
+   * @default 'daybook'
+   */
+  readonly service?: string
 }
 
 /** Handles a request to the events endpoints; returns `undefined` synchronously for other paths. */
@@ -93,7 +100,11 @@ const reportNothing = async (): Promise<void> => {}
 function createHandlers(
   audit: EndpointAudit,
   path: string,
-  { recheckMs, redact }: { readonly recheckMs: number; readonly redact: RedactEvent },
+  {
+    recheckMs,
+    redact,
+    service,
+  }: { readonly recheckMs: number; readonly redact: RedactEvent; readonly service: string },
 ): Readonly<Record<EventsRoute['action'], EventsHandler>> {
   const broadcast = createBroadcast(sharedTail(audit.store), (event) => eventFrame(event, path))
   const shared = { audit, path }
@@ -104,7 +115,7 @@ function createHandlers(
     stream: streamHandler({ ...shared, broadcast, recheckMs }),
     count: countsHandler(shared),
     groups: groupsHandler(shared),
-    export: exportHandler(shared),
+    export: exportHandler({ ...shared, service }),
     report: reportHandler(shared),
     history: historyHandler(shared),
     types: typesHandler(shared),
@@ -125,6 +136,7 @@ export function eventsEndpoint<Context>(
   const handlers = createHandlers(audit, path, {
     recheckMs: readRecheckMs(options.recheckMs),
     redact: redactEvent(options.redact),
+    service: readService(options.service),
   })
   const unauthenticated = { headers: challenge(realm) }
 

@@ -1,9 +1,9 @@
 import type { Grouping, Sort } from '../../filter/ast.js'
+import { EXPORT_FORMATS, type ExportFormat, exportFormats } from '../../exporting/formats.js'
 import { scanDirection } from '../../filter/order.js'
 import type { HttpRequest } from '../exchange.js'
 import { negotiateMediaType } from '../media.js'
 import { invalidParameter, readSingleValues, extractParameters } from '../parameters.js'
-import { EXPORT_FORMATS, type ExportFormat, exportFormats } from './export-formats.js'
 import { FIELDS, type Fieldset, extractFieldset } from './fieldset.js'
 import { parseEventsQuery } from './query.js'
 
@@ -16,15 +16,26 @@ export interface ExportRequest {
 
 const OWN_PARAMETERS: ReadonlySet<string> = new Set(['format', 'limit'])
 
+const alternatives = (names: readonly string[]): string =>
+  `${names.slice(0, -1).join(', ')} or ${names.at(-1)!}`
+
+/** The formats that have a media type of their own. */
+const NEGOTIATED = EXPORT_FORMATS.flatMap((format) => {
+  const found = exportFormats[format]
+  return 'mediaType' in found ? [{ format, mediaType: found.mediaType }] : []
+})
+
+const WITH_COLUMNS = EXPORT_FORMATS.filter((format) => exportFormats[format].hasColumns)
+
 /** The parameter takes precedence over the `Accept` header, because links can only contain a parameter. */
 function readFormat(named: string | undefined, accept: string): ExportFormat {
   if (named === undefined) {
-    const offered = EXPORT_FORMATS.map((name) => exportFormats[name].mediaType)
-    return EXPORT_FORMATS[offered.indexOf(negotiateMediaType(accept, offered))]!
+    const mediaTypes = NEGOTIATED.map(({ mediaType }) => mediaType)
+    return NEGOTIATED[mediaTypes.indexOf(negotiateMediaType(accept, mediaTypes))]!.format
   }
   const format = EXPORT_FORMATS.find((name) => name === named)
   if (format) return format
-  throw invalidParameter('format', `must be ${EXPORT_FORMATS.join(' or ')}`)
+  throw invalidParameter('format', `must be ${alternatives(EXPORT_FORMATS)}`)
 }
 
 const isOldestFirst = (sorts: readonly Sort[]): boolean =>
@@ -51,10 +62,10 @@ export function readExportRequest(request: Pick<HttpRequest, 'query' | 'header'>
   const known = `filter, q, format and ${FIELDS}`
   const where = readAllMatching(filters, { known, limit: own.get('limit') })
   const format = readFormat(own.get('format'), request.header('accept'))
-  if (fields && format !== 'csv')
+  if (fields && !exportFormats[format].hasColumns)
     throw invalidParameter(
       FIELDS,
-      `is allowed only with format=csv; each line of ${format} is a whole event`,
+      `is allowed only with format=${WITH_COLUMNS.join(' or ')}; each line of ${format} is a whole event`,
     )
   return { where, format, fields }
 }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { AuditEvent } from '../../event/event.js'
 import { formatTimestamp } from '../../event/timestamp.js'
+import { existingEvents, upTo } from '../../exporting/existing-events.js'
+import { jsonLine } from '../../exporting/lines.js'
 import { type EventQuery, type Grouping, MAX_LIMIT } from '../../filter/ast.js'
 import { formatQuery } from '../../filter/format.js'
 import { createTimeSlices } from '../../filter/time-slices.js'
@@ -10,8 +12,6 @@ import { extractParameters, readSingleValues } from '../parameters.js'
 import { HttpProblem } from '../problem.js'
 import { joinParts } from '../utf8.js'
 import { eventsDocument } from './documents.js'
-import { existingEvents, upTo } from './existing-events.js'
-import { exportFormats } from './export-formats.js'
 import { readAllMatching } from './export-request.js'
 import type { EventsHandler, HandlerOptions } from './handler.js'
 import { createOpenEventFinder } from './open-events.js'
@@ -50,12 +50,11 @@ async function collect(
 async function digest(
   events: readonly AuditEvent[],
 ): Promise<{ readonly bytes: number; readonly sha256: string }> {
-  const { line } = exportFormats.ndjson.lines()
   const hash = createHash('sha256')
   const slices = createTimeSlices()
   let bytes = 0
   for (const event of events) {
-    const text = Buffer.from(line(event))
+    const text = Buffer.from(jsonLine(event))
     hash.update(text)
     bytes += text.length
     if (slices.isOver()) await slices.next()
@@ -91,7 +90,7 @@ export function reportHandler({ audit, path }: HandlerOptions): EventsHandler {
     const { extracted, rest } = extractParameters(queryString, (name) => name === 'limit')
     const limit = readSingleValues(extracted).get('limit')
     const requested = readAllMatching(rest, { known: 'filter and q', limit })
-    const query = await existingEvents(audit, requested, { visible, signal })
+    const { query } = await existingEvents(audit, requested, { visible, signal })
     const events = await collect(audit.pages(query, { signal, lazy: true }))
     if (!events) throw await tooManyEvents(query, signal)
     // As in an export, the host gets the events before their lines are written.

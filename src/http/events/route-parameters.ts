@@ -1,7 +1,7 @@
+import { EXPORT_FORMATS } from '../../exporting/formats.js'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../filter/ast.js'
 import { type Predicate, predicates } from '../../filter/predicates.js'
 import { COUNT_RANGES, FACETS_PARAMETER } from './counts-request.js'
-import { EXPORT_FORMATS } from './export-formats.js'
 import { FIELDS } from './fieldset.js'
 import { HISTORY_LIMIT } from './history-request.js'
 import { GROUP_RANGES } from './groups-request.js'
@@ -193,8 +193,8 @@ export const parameters = {
   ),
   columns: query(
     FIELDS,
-    'With `format=csv`: attributes that get a column each, named as in filters. Default: one column with ' +
-      'all attributes as JSON.',
+    'With `format=csv` or `parquet`: attributes that get a column each, named as in filters. Without it, and always in ' +
+      'Parquet, one column has all attributes as JSON.',
     texts,
     { style: 'form', explode: false, example: ['name', 'url_params_project_code'] },
   ),

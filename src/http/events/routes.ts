@@ -131,7 +131,7 @@ export const eventsRoutes: readonly EventsRoute[] = [
       'fails midway, it closes the connection: a response that ends normally is complete.',
     parameters: ['filter', 'q', 'format', 'columns'],
     responses: { 200: 'Export' },
-    problems: [400, 406],
+    problems: [400, 406, 501],
   },
   {
     action: 'report',

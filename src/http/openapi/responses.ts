@@ -33,6 +33,13 @@ export const documentResponse = (
   content: { [JSON_API]: { schema: ref(schema) } },
 })
 
+const lineOf = (description: string, ...required: readonly string[]) => ({
+  type: 'object',
+  description,
+  properties: Object.fromEntries(required.map((name) => [name, {}])),
+  required,
+})
+
 const list = { ...cacheHeaders, 'Preference-Applied': applied }
 
 /** OpenAPI 3.1, "Response Object": all responses of the events endpoints other than errors. */
@@ -77,17 +84,31 @@ export const responses = {
         'attachment; filename="events-2026-11-20T130600Z.ndjson"',
       ),
       'X-Total-Count': header('Number of matching events.', '1834', false),
-      'X-Total-Count-Estimated': header(
-        'Estimated number of matching events. Replaces `X-Total-Count` when an exact count takes too long.',
+      'X-Total-Count-At-Least': header(
+        'A lower bound of the number of matching events. Replaces `X-Total-Count` when an exact count takes too long.',
         '18340000',
         false,
+      ),
+      'X-Export-Until': header(
+        '`created_at` of the newest event that the export may contain. With `filter[created_at_lteq]` a later export ends there too.',
+        '2026-11-20T13:05:52.418114Z',
       ),
       Vary: header('Request headers that the response depends on.', 'Accept'),
       'Cache-Control': header('The response must not be cached.', 'no-store'),
     },
     content: {
-      'application/x-ndjson': { schema: ref('ExportedEvent') },
+      'application/x-ndjson': {
+        schema: {
+          anyOf: [
+            ref('ExportedEvent'),
+            lineOf('A CloudEvent: format=cloudevents.', 'specversion', 'data'),
+            lineOf('An event of OCSF: format=ocsf.', 'class_uid', 'metadata'),
+            lineOf('A request of OTLP with one log record: format=otlp.', 'resourceLogs'),
+          ],
+        },
+      },
       'text/csv': { schema: { type: 'string' } },
+      'application/vnd.apache.parquet': { schema: { type: 'string', format: 'binary' } },
     },
   },
   Report: documentResponse('The events and the digest of their export.', 'Report'),

@@ -2,7 +2,7 @@ import { AuditLog, type AuditEvent } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { expect, it } from 'vitest'
 import { exportHandler } from '../../../src/http/events/export.js'
-import { exportFormats } from '../../../src/http/events/export-formats.js'
+import { exportLines } from '../../../src/exporting/lines.js'
 import { turnsDuring } from '../../support/turns.js'
 
 const MANY = 20_000
@@ -22,7 +22,7 @@ const event: AuditEvent = {
   attributes: { wide, text: 'a,b' },
 }
 
-const { line } = exportFormats.csv.lines({}, new Set([...NAMES, 'text']))
+const { line } = exportLines.csv({ columns: [...NAMES, 'text'], service: 'daybook' })
 
 it('the row of an event of many values is written in pieces', () => {
   const pieces = line(event)
@@ -40,7 +40,7 @@ it('a long value in many columns is written in pieces', () => {
       .fill('a')
       .join('_'),
   )
-  const lines = exportFormats.csv.lines({}, new Set(names))
+  const lines = exportLines.csv({ columns: names, service: 'daybook' })
   expect(lines.line({ ...event, attributes: nested })).not.toBeTypeOf('string')
   expect(lines.line({ ...event, attributes: { a: 1 } })).toBeTypeOf('string')
 })
@@ -54,7 +54,7 @@ it('a row that takes little work is written at once, like the same row in pieces
 it('the event loop runs while an export writes such a row', async () => {
   const audit = new AuditLog({ store: memoryStore(), types: {} })
   await audit.recordSystem('export:wide', { wide })
-  const { body } = await exportHandler({ audit, path: '/events' })({
+  const { body } = await exportHandler({ audit, path: '/events', service: 'daybook' })({
     request: {
       method: 'GET',
       path: '/events/export',

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { csvRecord } from '../../src/http/csv.js'
-import { parseCsv } from '../support/csv.js'
+import { csvRecord } from '../../../src/exporting/csv.js'
+import { parseCsv } from '../../support/csv.js'
 
 describe('a CSV record', () => {
   it.each<[cells: string[], record: string]>([

@@ -1,0 +1,102 @@
+import type { DescribedTypes } from '../describing/describe-event.js'
+import type { AuditEvent } from '../event/event.js'
+import { attributesJson, plainEvent } from '../event/lazy-event.js'
+import { decideWithin } from '../filter/steps.js'
+import { createTimeSlices } from '../filter/time-slices.js'
+import { toCloudEvent } from '../formats/cloud-event.js'
+import { toOcsf } from '../formats/ocsf.js'
+import { toOtlp } from '../formats/otlp.js'
+import { csvCell, csvRecord } from './csv.js'
+import { type CsvColumn, csvColumns } from './csv-columns.js'
+
+/** A line in pieces; `undefined` where the work can pause. */
+export type LinePieces = Generator<string | undefined, void, undefined>
+
+/** How an export writes events as lines. */
+export interface ExportLines {
+  /** Written before the first event. */
+  readonly head: string
+  /** The line of an event if writing it takes little work, otherwise its pieces. */
+  readonly line: (event: AuditEvent) => string | LinePieces
+}
+
+/** What the lines contain besides the events. */
+export interface LineSettings extends DescribedTypes {
+  readonly columns?: readonly string[] | undefined
+  readonly service: string
+}
+
+/** A whole event, in the format of archives and of `importEvents`. */
+export function jsonLine(event: AuditEvent): string {
+  const { id, created_at, username, system, type, source } = event
+  const own = JSON.stringify({ id, created_at, username, system, type, source })
+  return `${own.slice(0, -1)},"attributes":${attributesJson(event)}}\n`
+}
+
+function* cellsInSteps(columns: readonly CsvColumn[], event: AuditEvent): LinePieces {
+  const last = columns.at(-1)
+  for (const column of columns) {
+    const text = column.cellInSteps ? yield* column.cellInSteps(event) : column.cell(event)
+    yield csvCell(text, column === last)
+  }
+}
+
+function csvLines({ columns: attributes, ...described }: LineSettings): ExportLines {
+  const columns = csvColumns(described, attributes)
+  return {
+    head: csvRecord(columns.map(({ name }) => name)),
+    line: decideWithin(
+      (event) => csvRecord(columns.map(({ cell }) => cell(event))),
+      (event) => cellsInSteps(columns, event),
+    ),
+  }
+}
+
+const objectLines = (toObject: (event: AuditEvent) => object): ExportLines => ({
+  head: '',
+  line: (event) => `${JSON.stringify(toObject(plainEvent(event)))}\n`,
+})
+
+/** One event in each line, in the formats of text. */
+export const exportLines = {
+  ndjson: () => ({ head: '', line: jsonLine }),
+  csv: csvLines,
+  cloudevents: ({ service, types }) =>
+    objectLines((event) => toCloudEvent(event, { source: service, types })),
+  ocsf: ({ service, types }) =>
+    objectLines((event) => toOcsf(event, { product: { name: service }, types })),
+  // As files of the OpenTelemetry collector: a whole request in each line.
+  otlp: ({ service, types }) => objectLines((event) => toOtlp([event], { service, types })),
+} as const satisfies Record<string, (settings: LineSettings) => ExportLines>
+
+// About as much as a socket buffers at once, so that each chunk waits until the previous one is sent.
+const CHUNK_LENGTH = 65_536
+
+/** The lines of the events in chunks. The event loop turns between them, and within long lines. */
+async function* chunksOf(
+  events: readonly AuditEvent[],
+  line: ExportLines['line'],
+): AsyncGenerator<string, void, void> {
+  const timeSlices = createTimeSlices()
+  let text = ''
+  for (const event of events) {
+    const written = line(event)
+    for (const piece of typeof written === 'string' ? [written] : written) {
+      text += piece ?? ''
+      if (timeSlices.isOver()) await timeSlices.next()
+      if (text.length < CHUNK_LENGTH) continue
+      yield text
+      text = ''
+    }
+  }
+  if (text !== '') yield text
+}
+
+/** The pages of events as chunks of text. */
+export async function* writeLines(
+  pages: AsyncIterable<readonly AuditEvent[]>,
+  { head, line }: ExportLines,
+): AsyncGenerator<string, void, void> {
+  if (head !== '') yield head
+  for await (const events of pages) yield* chunksOf(events, line)
+}

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander'
 import { visibleText } from '../../src/describing/visible-text.js'
 import { AuditLogError } from '../../src/errors.js'
-import { CommandError, type Exit, exitCodes, exitOf } from './terminal/exit-codes.js'
+import { CommandError, type Exit, exitCodes, exitOf, messageOf } from './terminal/exit-codes.js'
 import { painter } from './terminal/style.js'
 import type { Terminal } from './terminal/terminal.js'
 
@@ -9,15 +9,6 @@ interface Reported {
   readonly exit: Exit
   readonly message: string
   readonly suggestion?: string | undefined
-}
-
-/** The message of an error, and those of its causes that say more. */
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const several = error instanceof AggregateError ? error.errors.map(messageOf) : []
-  const own = [error.message, ...several].find((text) => text !== '') ?? error.name
-  const cause = error.cause === undefined ? '' : messageOf(error.cause)
-  return cause === '' || own.includes(cause) ? own : `${own}: ${cause}`
 }
 
 function read(error: unknown): Reported {

@@ -1,4 +1,4 @@
-import { shortText } from '../../../src/describing/visible-text.js'
+import { shortText, visibleText } from '../../../src/describing/visible-text.js'
 import type { Sentence, SentencePart } from '../../../src/describing/sentence.js'
 import { sentenceText } from '../../../src/describing/sentence-text.js'
 import type { AuditEvent } from '../../../src/event/event.js'
@@ -111,5 +111,30 @@ export function rowWriter(
   return {
     write: (event) =>
       print(cells.map((cell) => oneLine(cell(event, () => log.describe(event)))).join('\t')),
+  }
+}
+
+/** Prints one event with all its attributes. */
+export function eventPrinter(
+  { options, terminal }: Pick<Call, 'options' | 'terminal'>,
+  log: Pick<OpenLog, 'describe'>,
+): (event: AuditEvent) => Promise<void> {
+  const { stdout, env } = terminal
+  const lines = rowWriter({ options: { json: true }, terminal }, log)
+  if (options['json'] || !stdout.isTTY) return (event) => lines.write(event)
+  const paint = painter(stdout, env)
+  return async (event) => {
+    const { id, created_at, type, username, source, attributes } = event
+    const shown = shownTime(created_at, options['utc'] === true)
+    const own = { id, time: shown, type, user: username ?? '', source: source ?? '' }
+    const rows = Object.entries({ ...own, ...attributes }).filter(([, value]) => value !== '')
+    const width = Math.min(24, Math.max(...rows.map(([name]) => name.length)))
+    const text = (value: unknown): string =>
+      visibleText(typeof value === 'string' ? value : JSON.stringify(value, null, 2))
+    const shownRows = rows.map(
+      ([name, value]) =>
+        `${paint('dim', oneLine(name).padEnd(width))}  ${text(value).replaceAll('\n', `\n${' '.repeat(width + 2)}`)}\n`,
+    )
+    await write(stdout, `${sentenceIn(paint, log.describe(event))}\n\n${shownRows.join('')}`)
   }
 }

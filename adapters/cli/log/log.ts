@@ -1,8 +1,9 @@
 import type { AuditLog, AuditLogOptions, EventTypes } from 'daybook'
 import type { Sentence } from '../../../src/describing/sentence.js'
+import type { ExportFormat } from '../../../src/exporting/formats.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import type { EventQuery } from '../../../src/filter/ast.js'
-import type { EventCounts } from '../../../src/store/counts.js'
+import type { CountOptions, EventCounts } from '../../../src/store/counts.js'
 import type { EventPage } from '../../../src/store/store.js'
 import type { Feed } from '../feed/open-feed.js'
 import type { TargetKind } from './target.js'
@@ -11,17 +12,33 @@ export interface Waiting {
   readonly signal?: AbortSignal | undefined
 }
 
+export interface TailCall extends Waiting {
+  /** A `created_at`. @default that of the newest event */
+  readonly after?: string | undefined
+  /** Called when the log cannot be reached, and with `undefined` once it can be again. */
+  readonly onOutage?: ((error: unknown) => void) | undefined
+}
+
+export interface ExportCall extends Waiting {
+  readonly format: ExportFormat
+  readonly columns?: readonly string[] | undefined
+  /** The name of the service, for the formats that have one. */
+  readonly service?: string | undefined
+}
+
 /** A log that commands read from, wherever it is. */
 export interface OpenLog {
   readonly kind: TargetKind
   list(query: EventQuery, options?: Waiting): Promise<EventPage>
   get(id: string, options?: Waiting): Promise<AuditEvent | undefined>
-  count(query: EventQuery, options?: Waiting): Promise<Pick<EventCounts, 'total' | 'exact'>>
-  /** Matching events in the order of `created_at`, from after `after` on, without an end. */
-  tail(
+  count(
     query: EventQuery,
-    options: Waiting & { readonly after?: string | undefined },
-  ): AsyncIterable<AuditEvent>
+    options?: Pick<CountOptions, 'facets' | 'top' | 'within' | 'signal'>,
+  ): Promise<Pick<EventCounts, 'total' | 'facets' | 'exact'>>
+  /** Matching events in the order of `created_at`, from after `after` on, without an end. Outages are reported and waited for. */
+  tail(query: EventQuery, options: TailCall): AsyncIterable<AuditEvent>
+  /** The bytes of an export, oldest events first. */
+  export(query: EventQuery, options: ExportCall): AsyncIterable<Uint8Array>
   describe(event: AuditEvent): Sentence
   /** The log itself; `undefined` over HTTP. */
   readonly audit: AuditLog | undefined

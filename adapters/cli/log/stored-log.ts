@@ -1,9 +1,11 @@
-import { AuditLog, type CustomTypes, describeEvent, type EventStore } from 'daybook'
+import { AuditLog, AuditLogError, type CustomTypes, describeEvent, type EventStore } from 'daybook'
 import { lstatSync } from 'node:fs'
+import { exportEvents } from '../../../src/exporting/export-events.js'
 import { CommandError } from '../terminal/exit-codes.js'
-import type { OpenLog, OpenOptions } from './log.js'
+import type { OpenLog, OpenOptions, TailCall } from './log.js'
 import type { Target } from './target.js'
 
+type OnOutage = NonNullable<TailCall['onOutage']>
 type StoredTarget = Exclude<Target, { readonly kind: 'http' }>
 
 /** Loads the driver of this kind of log only. */
@@ -20,13 +22,33 @@ async function openStore(target: StoredTarget, readOnly: boolean): Promise<Event
   return sqliteStore({ filename, readOnly })
 }
 
+/** The store, which also reports when its lists begin to fail and when they work again. */
+function watchOutages(store: EventStore): { store: EventStore; outages: Set<OnOutage> } {
+  const outages = new Set<OnOutage>()
+  let isAway = false
+  const list: EventStore['list'] = async (...call) => {
+    try {
+      const page = await store.list(...call)
+      if (isAway) for (const report of outages) report(undefined)
+      isAway = false
+      return page
+    } catch (error) {
+      const isTransient = error instanceof AuditLogError && error.code === 'STORE_FAILED'
+      if (isTransient && !isAway) for (const report of outages) report(error)
+      isAway ||= isTransient
+      throw error
+    }
+  }
+  return { store: { ...store, list }, outages }
+}
+
 /** A log on SQLite or Postgres, opened by this process. */
 export async function openStoredLog(
   target: StoredTarget,
   { readOnly, config }: OpenOptions,
 ): Promise<OpenLog> {
   const { presets } = await import('daybook/presets')
-  const store = await openStore(target, readOnly)
+  const { store, outages } = watchOutages(await openStore(target, readOnly))
   const known: CustomTypes = Object.fromEntries(
     presets.flatMap(({ customTypes }) => Object.entries(customTypes)),
   )
@@ -42,7 +64,15 @@ export async function openStoredLog(
     list: (query, options) => audit.list(query, options),
     get: (id, options) => audit.get(id, options),
     count: (query, options) => audit.count(query, options),
-    tail: (query, options) => audit.tail(query, options),
+    async *tail(query, { after, signal, onOutage }) {
+      if (onOutage) outages.add(onOutage)
+      try {
+        yield* audit.tail(query, { after, signal })
+      } finally {
+        if (onOutage) outages.delete(onOutage)
+      }
+    },
+    export: (query, options) => exportEvents(audit, query, options),
     describe: (event) => describeEvent(event, { types, customTypes }),
     audit,
     close: () => audit.close(),

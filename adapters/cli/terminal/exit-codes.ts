@@ -66,3 +66,12 @@ export function exitOf(error: unknown): Exit {
   const found = EXIT_OF_CAUSE.find(([pattern]) => codes.some((code) => pattern.test(code)))
   return found?.[1] ?? 'failed'
 }
+
+/** The message of an error, and those of its causes that say more. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const several = error instanceof AggregateError ? error.errors.map(messageOf) : []
+  const own = [error.message, ...several].find((text) => text !== '') ?? error.name
+  const cause = error.cause === undefined ? '' : messageOf(error.cause)
+  return cause === '' || own.includes(cause) ? own : `${own}: ${cause}`
+}

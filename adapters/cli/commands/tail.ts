@@ -1,0 +1,41 @@
+import type { Command } from '../call/command.js'
+import { queryOptions } from '../call/query.js'
+import { rowOptions } from '../call/rows.js'
+import { LEVELS } from '../../../src/event/level.js'
+
+export const tail: Command = {
+  name: 'tail',
+  summary: 'follow matching events as they are recorded',
+  description:
+    'Prints each matching event once, in the order in which events become visible, until Ctrl-C. While the log cannot be reached, tail waits and tries again; afterwards it goes on with the event that follows the last one it printed.',
+  arguments: [{ name: 'query', description: 'a query string, or an address of the audit page' }],
+  options: [
+    ...queryOptions,
+    {
+      flags: '--since <time>',
+      description:
+        'begin with events of the last 30s, 10m, 2h or 7d, or after a time such as 2026-11-24T06:00:00Z',
+    },
+    {
+      flags: '--after <created_at>',
+      description:
+        'begin after the event with this created_at, such as the last one that was printed',
+    },
+    {
+      flags: '--level <level>',
+      description: 'only events of this level',
+      choices: LEVELS,
+      repeatable: true,
+    },
+    ...rowOptions,
+  ],
+  targets: ['sqlite', 'postgres', 'http'],
+  examples: [
+    { run: 'daybook tail audit.db', says: 'new events' },
+    {
+      run: 'daybook tail audit.db --since 10m --level error --level warn',
+      says: 'errors and warnings of the last ten minutes, and new ones',
+    },
+  ],
+  load: () => import('../run/tail.js'),
+}

@@ -37,6 +37,8 @@ export const errorCodes = {
   QUERY_TOO_LARGE: 'the query exceeds a limit on its size',
   QUEUE_FULL: 'too many events wait for the store; this event is not kept',
   READ_ONLY: 'the audit log was opened read-only; nothing was changed',
+  SCHEMA_MISMATCH:
+    'the log has the schema of another version of Daybook, or the database has no log',
   STORE_FAILED: 'the store failed; the driver error is the cause',
   UNKNOWN_ATTRIBUTE: 'the resource has no such attribute',
   UNKNOWN_CHANNEL: 'there is no channel with this id',

@@ -1,9 +1,25 @@
 import type { Command } from './call/command.js'
+import { clean } from './commands/clean.js'
 import { count } from './commands/count.js'
+import { doctor } from './commands/doctor.js'
 import { exportCommand } from './commands/export.js'
 import { get } from './commands/get.js'
 import { list } from './commands/list.js'
+import { migrate } from './commands/migrate.js'
+import { rebuild } from './commands/rebuild.js'
 import { tail } from './commands/tail.js'
+import { verify } from './commands/verify.js'
 
 /** All commands, in the order of the help. */
-export const commands: readonly Command[] = [list, get, count, tail, exportCommand]
+export const commands: readonly Command[] = [
+  list,
+  get,
+  count,
+  tail,
+  exportCommand,
+  clean,
+  verify,
+  migrate,
+  rebuild,
+  doctor,
+]

@@ -124,8 +124,8 @@ async function runCommand(
       return target
     },
     config,
-    async openLog({ readOnly = true } = {}) {
-      const one = await openLog(call.target, { readOnly, config }, terminal)
+    async openLog(options = {}) {
+      const one = await openLog(call.target, { readOnly: true, ...options, config }, terminal)
       opened.push(one)
       return one
     },

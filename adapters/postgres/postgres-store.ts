@@ -108,6 +108,7 @@ export function createPostgresStore(
     partitions,
     clock,
     guard,
+    isFixed: options.migrate === 'never',
     onPrepared: (state) => writer.adopt(state),
   })
   const follower = createFollower(log, pool)

@@ -46,6 +46,12 @@ interface CommonOptions extends QueryTimeoutOptions {
    */
   readonly readOnly?: boolean
   /**
+   * `'never'`: only a file that has a log of this version is opened; another one throws `SCHEMA_MISMATCH` and is not
+   * changed.
+   * @default 'auto'
+   */
+  readonly migrate?: 'auto' | 'never'
+  /**
    * The library that runs SQLite. `node:sqlite` needs Node 24. Handles of the host on the same file must be of this
    * library, in the whole process: two libraries cancel each other's locks.
    * @default that of the handle `database`; better-sqlite3 if it is installed; else `node:sqlite`
@@ -116,7 +122,7 @@ function openFile(options: SqliteStoreOptions): Connection {
     )
   }
   const prepare = (database: SqliteDatabase): void => {
-    if (readOnly) return checkSchema(database, EVENTS_SCHEMA)
+    if (readOnly || options.migrate === 'never') return checkSchema(database, EVENTS_SCHEMA)
     if (isOurs) {
       // Takes effect only in an empty file; in others it would still need the write lock. Without it the
       // file cannot shrink.
@@ -132,7 +138,7 @@ function openFile(options: SqliteStoreOptions): Connection {
   const database = openDatabase(path.resolve(filename), prepare, {
     driver,
     mode,
-    mustExist: !isOurs,
+    mustExist: !isOurs || options.migrate === 'never',
     readOnly,
     cacheBytes,
   })
@@ -177,7 +183,7 @@ function openReadOnly(options: SqliteStoreOptions): EventStore {
 /**
  * Stores events in an SQLite file through better-sqlite3 or `node:sqlite`. Events are durable (`synchronous=FULL`) when
  * `append` resolves. Any number of processes on one machine can share the file. Opens and migrates the
- * file at once; throws `MISSING_DEPENDENCY`, `INVALID_OPTION` or `STORE_FAILED` if that fails.
+ * file at once; throws `MISSING_DEPENDENCY`, `INVALID_OPTION`, `SCHEMA_MISMATCH` or `STORE_FAILED` if that fails.
  */
 export function sqliteStore(options: SqliteStoreOptions): EventStore {
   return options.readOnly ? openReadOnly(options) : createSqliteStore(options).store

@@ -1,4 +1,4 @@
-import type { LogConfig, OpenLog } from '../log/log.js'
+import type { LogConfig, OpenLog, OpenOptions } from '../log/log.js'
 import type { Target, TargetKind } from '../log/target.js'
 import type { Exit } from '../terminal/exit-codes.js'
 import type { Terminal } from '../terminal/terminal.js'
@@ -37,7 +37,7 @@ export interface Call {
   /** The options of `AuditLog` that the module of `--config` exports. */
   readonly config: LogConfig | undefined
   /** Opens the log for reading; it is closed when the command ends. */
-  readonly openLog: (options?: { readonly readOnly?: boolean }) => Promise<OpenLog>
+  readonly openLog: (options?: Partial<Omit<OpenOptions, 'config'>>) => Promise<OpenLog>
 }
 
 /** The code of a command, loaded when the command runs. Resolves to how it ended. @default done */

@@ -53,5 +53,7 @@ export type LogConfig = Partial<Omit<AuditLogOptions<EventTypes>, 'store'>>
 export interface OpenOptions {
   /** False for commands that write. */
   readonly readOnly: boolean
+  /** True for commands that may create or migrate the log. @default false */
+  readonly migrate?: boolean
   readonly config?: LogConfig | undefined
 }

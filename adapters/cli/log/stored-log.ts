@@ -1,25 +1,95 @@
-import { AuditLog, AuditLogError, type CustomTypes, describeEvent, type EventStore } from 'daybook'
-import { lstatSync } from 'node:fs'
+import {
+  AuditLog,
+  AuditLogError,
+  type CleaningRule,
+  type CustomTypes,
+  describeEvent,
+  type EventStore,
+} from 'daybook'
+import type { PostgresStoreOptions } from 'daybook/postgres'
+import { statSync } from 'node:fs'
+import type { Checkup } from '../../../src/store/checkup.js'
+import type { PendingMigrations } from '../../../src/store/migrations.js'
 import { exportEvents } from '../../../src/exporting/export-events.js'
 import { CommandError } from '../terminal/exit-codes.js'
-import type { OpenLog, OpenOptions, TailCall } from './log.js'
+import type { LogConfig, OpenLog, OpenOptions, TailCall } from './log.js'
 import type { Target } from './target.js'
 
 type OnOutage = NonNullable<TailCall['onOutage']>
 type StoredTarget = Exclude<Target, { readonly kind: 'http' }>
 
+function fileOf({ filename }: { readonly filename: string }): string {
+  if (statSync(filename, { throwIfNoEntry: false })) return filename
+  throw new CommandError('unreachable', `there is no file ${filename}`)
+}
+
+const postgresOptions = ({
+  connectionString,
+  schema,
+}: Extract<Target, { readonly kind: 'postgres' }>): PostgresStoreOptions => ({
+  connectionString,
+  ...(schema !== undefined && { schema }),
+})
+
 /** Loads the driver of this kind of log only. */
-async function openStore(target: StoredTarget, readOnly: boolean): Promise<EventStore> {
+async function openStore(
+  target: StoredTarget,
+  { readOnly, migrate: mayMigrate }: OpenOptions,
+): Promise<EventStore> {
+  const migrate = mayMigrate ? 'auto' : 'never'
   if (target.kind === 'postgres') {
     const { postgresStore } = await import('daybook/postgres')
-    const { connectionString, schema } = target
-    return postgresStore({ connectionString, readOnly, ...(schema && { schema }) })
+    return postgresStore({ ...postgresOptions(target), readOnly, migrate })
   }
-  const { filename } = target
-  if (!lstatSync(filename, { throwIfNoEntry: false }))
-    throw new CommandError('unreachable', `there is no file ${filename}`)
+  const filename = fileOf(target)
   const { sqliteStore } = await import('daybook/sqlite')
-  return sqliteStore({ filename, readOnly })
+  return sqliteStore({ filename, readOnly, migrate })
+}
+
+const storedTarget = (target: Target): StoredTarget => {
+  if (target.kind === 'http') throw new Error('a feed has no store')
+  return target
+}
+
+/** What `daybook migrate` would run. */
+export async function pendingMigrations(target: Target): Promise<PendingMigrations> {
+  const stored = storedTarget(target)
+  if (stored.kind === 'sqlite')
+    return (await import('daybook/sqlite')).sqliteMigrations(fileOf(stored))
+  const { postgresMigrations } = await import('daybook/postgres')
+  return postgresMigrations(postgresOptions(stored))
+}
+
+/** What the database of the log was checked for. */
+export async function storeCheckups(target: Target): Promise<readonly Checkup[]> {
+  const stored = storedTarget(target)
+  if (stored.kind === 'sqlite')
+    return (await import('daybook/sqlite')).sqliteCheckups(fileOf(stored))
+  const { postgresCheckups } = await import('daybook/postgres')
+  return postgresCheckups(postgresOptions(stored))
+}
+
+const SCHEDULE: ReadonlySet<string> = new Set(['every', 'at'])
+
+const unscheduled = (rule: CleaningRule): CleaningRule =>
+  Object.fromEntries(
+    Object.entries(rule).filter(([name]) => !SCHEDULE.has(name)),
+  ) as unknown as CleaningRule
+
+/**
+ * The configuration for a command, which does only what it is called for: rules have no schedules, and subscriptions no
+ * deliveries. A log that is opened for reading takes neither.
+ */
+function passive({ readOnly, config: given = {} }: OpenOptions): LogConfig {
+  const { cleaning, subscriptions, ...config } = given
+  if (readOnly) return config
+  return {
+    ...config,
+    ...(cleaning && {
+      cleaning: { ...cleaning, rules: cleaning.rules.map(unscheduled) },
+    }),
+    ...(subscriptions && { subscriptions: { ...subscriptions, deliver: false } }),
+  }
 }
 
 /** The store, which also reports when its lists begin to fail and when they work again. */
@@ -43,19 +113,17 @@ function watchOutages(store: EventStore): { store: EventStore; outages: Set<OnOu
 }
 
 /** A log on SQLite or Postgres, opened by this process. */
-export async function openStoredLog(
-  target: StoredTarget,
-  { readOnly, config }: OpenOptions,
-): Promise<OpenLog> {
+export async function openStoredLog(target: StoredTarget, options: OpenOptions): Promise<OpenLog> {
+  const config = passive(options)
   const { presets } = await import('daybook/presets')
-  const { store, outages } = watchOutages(await openStore(target, readOnly))
+  const { store, outages } = watchOutages(await openStore(target, options))
   const known: CustomTypes = Object.fromEntries(
     presets.flatMap(({ customTypes }) => Object.entries(customTypes)),
   )
   const audit = new AuditLog({
     types: {},
     ...config,
-    customTypes: { ...known, ...config?.customTypes },
+    customTypes: { ...known, ...config.customTypes },
     store,
   })
   const { types, customTypes } = audit

@@ -50,6 +50,24 @@ export function progressLine(
   return parts.join('  ')
 }
 
+/** Shows how long the work has taken, where it cannot be known how much there is to do. */
+export function showElapsed(
+  { stderr }: Pick<Terminal, 'stderr'>,
+  label: string,
+): Pick<Progress, 'stop'> {
+  if (!stderr.isTTY) return { stop() {} }
+  const start = performance.now()
+  const timer = setInterval(() => {
+    stderr.write(`\r\u001B[2K${label}  ${durationText((performance.now() - start) / 1000)}`)
+  }, FIRST_AFTER_MS)
+  return {
+    stop() {
+      clearInterval(timer)
+      stderr.write('\r\u001B[2K')
+    },
+  }
+}
+
 /** Shows progress on the terminal of stderr, from one second after the start on; elsewhere nothing. */
 export function showProgress(
   { stderr }: Pick<Terminal, 'stderr'>,

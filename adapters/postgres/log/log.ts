@@ -60,11 +60,13 @@ export interface LogOptions {
   readonly guard?: ClockGuard
   /** Never creates, migrates or extends the schema. */
   readonly readOnly?: boolean
+  /** Never creates or migrates the schema. @default false */
+  readonly isFixed?: boolean | undefined
   readonly onPrepared: (state: SchemaState) => void
 }
 
 export function createLog(options: LogOptions): PostgresLog {
-  const { names, pool, partitions, clock, guard, readOnly, onPrepared } = options
+  const { names, pool, partitions, clock, guard, readOnly, isFixed, onPrepared } = options
   let state: SchemaState | undefined
   const servers = new WeakMap<PostgresPoolClient, string>()
   /** Calls that ended with unconfirmed commits, and how many of them a later commit has confirmed. */
@@ -73,7 +75,9 @@ export function createLog(options: LogOptions): PostgresLog {
 
   const prepare = async (client: PostgresPoolClient): Promise<SchemaState> => {
     if (readOnly) return (state = await readSchema(client, names))
-    const found = await prepareSchema(client, names, partitions)
+    const found = isFixed
+      ? await readSchema(client, names)
+      : await prepareSchema(client, names, partitions)
     const newest = Math.max(clock?.() ?? found.serverTime, found.highWater)
     await makePartitions(client, names, found.partitions, periodsAhead(newest, found.partitions))
     if (!state) guard?.begin(found.highWater)

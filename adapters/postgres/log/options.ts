@@ -35,6 +35,11 @@ interface CommonOptions extends QueryTimeoutOptions {
    * @default false
    */
   readonly readOnly?: boolean
+  /**
+   * `'never'`: the schema is neither created nor migrated; calls reject with `SCHEMA_MISMATCH` unless it has this version.
+   * @default 'auto'
+   */
+  readonly migrate?: 'auto' | 'never'
   /** Returns the current time in microseconds, for tests. @default the database server's clock */
   readonly clock?: Clock
 }

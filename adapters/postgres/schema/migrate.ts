@@ -25,7 +25,8 @@ async function checkServer(client: PostgresPoolClient): Promise<void> {
     )
 }
 
-async function readVersion(client: PostgresPoolClient, names: Names): Promise<number> {
+/** The version of the schema; 0 if it does not exist. Reads only. */
+export async function readVersion(client: PostgresPoolClient, names: Names): Promise<number> {
   // Not by to_regclass: once it has missed a table in a transaction, it keeps missing it.
   const found = await ask(
     client,
@@ -71,7 +72,13 @@ function runMigrations(
   })
 }
 
-/** Throws `STORE_FAILED` unless the schema has this version. */
+const newerVersion = ({ schema }: Names, version: number, known: number): AuditLogError =>
+  new AuditLogError(
+    'SCHEMA_MISMATCH',
+    `the schema ${schema} has version ${version}; this version of daybook knows ${known}: update daybook`,
+  )
+
+/** Throws `SCHEMA_MISMATCH` unless the schema has this version. */
 export async function checkVersion(
   client: PostgresPoolClient,
   names: Names,
@@ -79,16 +86,17 @@ export async function checkVersion(
 ): Promise<void> {
   const version = await readVersion(client, names)
   if (version === expected) return
+  if (version > expected) throw newerVersion(names, version, expected)
   const found = version === 0 ? 'has no audit log' : `has version ${version}, not ${expected}`
   throw new AuditLogError(
-    'STORE_FAILED',
-    `the schema ${names.schema} ${found}; open it for writing once`,
+    'SCHEMA_MISMATCH',
+    `the schema ${names.schema} ${found}: run daybook migrate`,
   )
 }
 
 /**
  * Creates the schema or runs the migrations that it lacks, in one transaction. `partitions` is
- * stored on creation. Throws `STORE_FAILED` if the schema has a newer version, the server is older
+ * stored on creation. Throws `SCHEMA_MISMATCH` if the schema has a newer version, `STORE_FAILED` if the server is older
  * than Postgres 14 or the database is not in UTF8.
  */
 export async function migrate(
@@ -103,9 +111,5 @@ export async function migrate(
     await runMigrations(client, names, partitions, migrations)
     version = await readVersion(client, names)
   }
-  if (version > migrations.length)
-    throw new AuditLogError(
-      'STORE_FAILED',
-      `the schema ${names.schema} has version ${version}; this version of daybook knows ${migrations.length}`,
-    )
+  if (version > migrations.length) throw newerVersion(names, version, migrations.length)
 }

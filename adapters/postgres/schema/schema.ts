@@ -1,6 +1,7 @@
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import { appendFunction } from './append-function.js'
-import { checkVersion, type Migration, migrate } from './migrate.js'
+import { checkVersion, type Migration, migrate, readVersion } from './migrate.js'
+import type { PendingMigrations } from '../../../src/store/migrations.js'
 import type { Names, Partitions } from './names.js'
 import { serverSql } from './server.js'
 import { tables } from './tables.js'
@@ -30,10 +31,21 @@ export async function prepareSchema(
   return readState(client, names)
 }
 
-/** The state of the schema. Throws `STORE_FAILED` if it lacks migrations; writes nothing. */
+/** The state of the schema. Throws `SCHEMA_MISMATCH` if it has another version; writes nothing. */
 export async function readSchema(client: PostgresPoolClient, names: Names): Promise<SchemaState> {
   await checkVersion(client, names, MIGRATIONS.length)
   return readState(client, names)
+}
+
+/** The migrations that {@link prepareSchema} would run. Reads only. */
+export async function readMigrations(
+  client: PostgresPoolClient,
+  names: Names,
+  partitions: Partitions,
+): Promise<PendingMigrations> {
+  const version = await readVersion(client, names)
+  const sql = MIGRATIONS.slice(version).map((migration) => migration(names, partitions))
+  return { version, latest: MIGRATIONS.length, sql }
 }
 
 async function readState(client: PostgresPoolClient, names: Names): Promise<SchemaState> {

@@ -201,7 +201,7 @@ export const EVENTS_SCHEMA: Schema = {
 }
 
 /** The version of the file's schema; `undefined` without one. Reads only. */
-function readVersion(database: SqliteDatabase, table: string): number | undefined {
+export function readVersion(database: SqliteDatabase, table: string): number | undefined {
   const find = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?`
   if (!database.prepare(find).get(table)) return undefined
   const row = database.prepare(`SELECT version FROM ${table}`).get() as
@@ -210,31 +210,35 @@ function readVersion(database: SqliteDatabase, table: string): number | undefine
   return row?.version
 }
 
-/** Throws `STORE_FAILED` unless the file has the schema in this version. */
+const newerVersion = (name: string, version: number, known: number): AuditLogError =>
+  new AuditLogError(
+    'SCHEMA_MISMATCH',
+    `${name} has schema version ${version}; this version of daybook knows ${known}: update daybook`,
+  )
+
+/** Throws `SCHEMA_MISMATCH` unless the file has the schema in this version. */
 export function checkSchema(database: SqliteDatabase, { versionTable, migrations }: Schema): void {
-  const fault = (message: string): AuditLogError =>
-    new AuditLogError('STORE_FAILED', `${database.name} ${message}; open it for writing once`)
   const version = readVersion(database, versionTable)
-  if (version === undefined) throw fault('has no audit log')
-  if (version !== migrations.length)
-    throw fault(
-      `has schema version ${version}, and this version of daybook reads ${migrations.length}`,
-    )
+  if (version === migrations.length) return
+  if (version !== undefined && version > migrations.length)
+    throw newerVersion(database.name, version, migrations.length)
+  const found =
+    version === undefined
+      ? 'has no audit log'
+      : `has schema version ${version}, not ${migrations.length}`
+  throw new AuditLogError('SCHEMA_MISMATCH', `${database.name} ${found}: run daybook migrate`)
 }
 
 /**
  * Creates the schema of the file or runs the missing migrations, in one transaction. When several
  * processes start at once, one of them migrates and the others wait. A file of this version is only read,
- * so it can be opened while another connection holds the write lock. Throws `STORE_FAILED` if the file has
+ * so it can be opened while another connection holds the write lock. Throws `SCHEMA_MISMATCH` if the file has
  * a newer version.
  */
 export function migrate(database: SqliteDatabase, { versionTable, migrations }: Schema): void {
   const hasAll = (version: number): boolean => {
     if (version <= migrations.length) return version === migrations.length
-    throw new AuditLogError(
-      'STORE_FAILED',
-      `${database.name} has schema version ${version}; this version of daybook knows ${migrations.length}`,
-    )
+    throw newerVersion(database.name, version, migrations.length)
   }
   if (hasAll(readVersion(database, versionTable) ?? 0)) return
   database.exec('BEGIN IMMEDIATE')

@@ -141,7 +141,7 @@ describe('a store opened read-only', () => {
     const filename = file('other.db')
     new Database(filename).exec('CREATE TABLE own (n)').close()
     expect(() => sqliteStore({ filename, readOnly: true })).toThrow(
-      /has no audit log; open it for writing/,
+      /has no audit log: run daybook migrate/,
     )
   })
 
@@ -174,7 +174,7 @@ describe('a store opened read-only', () => {
     onTestFinished(remove)
     const store = postgresStore({ connectionString, readOnly: true })
     await expect(store.list({ where: undefined, sorts: [], limit: 1 })).rejects.toThrow(
-      /has no audit log; open it for writing once/,
+      /has no audit log: run daybook migrate/,
     )
     await store.close()
     const { rows } = await pool.query(`SELECT FROM pg_namespace WHERE nspname = 'daybook'`)

@@ -157,7 +157,7 @@ it('a file of the first version is migrated, and its events are compressed', asy
     ),
   )
   expect(() => sqliteStore({ filename: file.filename, readOnly: true })).toThrow(
-    /open it for writing once/,
+    /run daybook migrate/,
   )
   const { audit, settle } = compressed()
   await settle()

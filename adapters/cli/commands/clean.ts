@@ -1,0 +1,25 @@
+import type { Command } from '../call/command.js'
+
+export const clean: Command = {
+  name: 'clean',
+  summary: 'run cleaning rules, or show what they would remove',
+  description:
+    'Takes the rules from the module of --config. Without --yes it only shows what they would remove. A rule that a service is running at the moment is skipped.',
+  arguments: [],
+  options: [
+    { flags: '--rule <name>', description: 'only this rule', repeatable: true },
+    { flags: '--yes', description: 'remove the events' },
+  ],
+  targets: ['sqlite', 'postgres'],
+  examples: [
+    {
+      run: 'daybook clean audit.db --config audit.config.js',
+      says: 'what the rules would remove now',
+    },
+    {
+      run: 'daybook clean audit.db --config audit.config.js --rule debug --yes',
+      says: 'run one rule',
+    },
+  ],
+  load: () => import('../run/clean.js'),
+}

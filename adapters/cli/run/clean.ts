@@ -1,0 +1,56 @@
+import { visibleText } from '../../../src/describing/visible-text.js'
+import type { CleaningResult } from '../../../src/cleaning/rule.js'
+import type { Call } from '../call/command.js'
+import { type Exit, usageError } from '../terminal/exit-codes.js'
+import { showProgress } from '../terminal/progress.js'
+import { write } from '../terminal/terminal.js'
+
+const counted = (count: number): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? 'event' : 'events'}`
+
+function textOf(result: CleaningResult, isPreview: boolean): string {
+  const {
+    name,
+    target,
+    removed_count,
+    due_count = 0,
+    oldest_due,
+    newest_due,
+    archive_file,
+    skipped,
+    error,
+  } = result
+  if (error !== undefined) return `${name}: failed: ${error}`
+  if (skipped !== undefined) return `${name}: skipped: ${skipped}`
+  const what = (count: number): string => (target === 'events' ? counted(count) : String(count))
+  const range = oldest_due ? `, from ${oldest_due} to ${newest_due ?? oldest_due}` : ''
+  if (isPreview) return `${name}: would remove ${what(due_count)}${range}`
+  const archive = archive_file === undefined ? '' : `, archived in ${archive_file}`
+  return `${name}: removed ${what(removed_count)}${archive}`
+}
+
+async function runRules(call: Call, isPreview: boolean): Promise<readonly CleaningResult[]> {
+  const { terminal, options } = call
+  const { signal } = terminal
+  const rules = options['rule'] as readonly string[] | undefined
+  // A log that only reads takes no rules.
+  const { audit } = await call.openLog({ readOnly: false })
+  if (isPreview) return audit!.cleaning.preview({ signal, rules })
+  const progress = showProgress(terminal, { label: 'removing', unit: 'events' })
+  return audit!.cleaning
+    .run({ signal, rules, onProgress: ({ removed_count }) => progress.update(removed_count) })
+    .finally(() => progress.stop())
+}
+
+export async function run(call: Call): Promise<Exit> {
+  const { options, terminal, config } = call
+  if (!config?.cleaning) throw usageError('clean needs the rules: --config <module> with cleaning')
+  const isPreview = options['yes'] !== true
+  const results = await runRules(call, isPreview)
+  for (const result of results) {
+    const line = options['json'] ? JSON.stringify(result) : visibleText(textOf(result, isPreview))
+    await write(terminal.stdout, `${line}\n`)
+  }
+  if (isPreview) terminal.stderr.write('nothing was removed; --yes runs the rules\n')
+  return results.some(({ error }) => error !== undefined) ? 'failed' : 'done'
+}

@@ -1,0 +1,90 @@
+import type { AuditHealth } from '../../../src/health/health.js'
+import type { Checkup } from '../../../src/store/checkup.js'
+import type { Call } from '../call/command.js'
+import { pendingMigrations, storeCheckups } from '../log/stored-log.js'
+import { type Exit, messageOf } from '../terminal/exit-codes.js'
+import { painter, type Style } from '../terminal/style.js'
+import { write } from '../terminal/terminal.js'
+
+const bytesText = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1)} MiB`
+
+function healthCheckups({ store, index, disk }: AuditHealth): Checkup[] {
+  const found: Checkup[] = [
+    {
+      name: 'store',
+      status: store.status,
+      found: store.error?.message ?? `the log answers in ${Math.ceil(store.responseMs)} ms`,
+    },
+  ]
+  if (index) {
+    const { waiting, damaged, status } = index
+    const remedy = 'let a service with this log run, or call daybook rebuild'
+    found.push({
+      name: 'index',
+      status,
+      found: `${waiting} events wait for the index, ${damaged} parts of it are damaged`,
+      ...(status !== 'pass' && { remedy }),
+    })
+  }
+  if (disk) {
+    const { sizeBytes, freeBytes, status } = disk
+    const free = freeBytes === undefined ? '' : `, ${bytesText(freeBytes)} are free`
+    found.push({
+      name: 'disk',
+      status,
+      found: `the log has ${bytesText(sizeBytes)}${free}`,
+      ...(status !== 'pass' && { remedy: 'make room, or add a cleaning rule' }),
+    })
+  }
+  return found
+}
+
+async function checkSchema(call: Call): Promise<Checkup> {
+  const { version, latest } = await pendingMigrations(call.target)
+  const name = 'schema'
+  if (version === latest)
+    return { name, status: 'pass', found: `the schema has version ${version}` }
+  const found =
+    version === 0 ? 'there is no log' : `the schema has version ${version}, not ${latest}`
+  const remedy = version > latest ? 'update daybook' : 'run daybook migrate'
+  return { name, status: 'fail', found, remedy }
+}
+
+async function checkAll(call: Call): Promise<Checkup[]> {
+  const found: Checkup[] = [
+    { name: 'Node', status: 'pass', found: `Node ${process.versions.node}` },
+    ...(await storeCheckups(call.target)),
+  ]
+  const schema = await checkSchema(call)
+  found.push(schema)
+  if (schema.status !== 'pass') return found
+  const { audit } = await call.openLog()
+  try {
+    found.push(...healthCheckups(await audit!.health()))
+  } catch (error) {
+    found.push({ name: 'store', status: 'fail', found: messageOf(error) })
+  }
+  return found
+}
+
+const STYLES: Readonly<Record<Checkup['status'], Style>> = {
+  pass: 'green',
+  warn: 'yellow',
+  fail: 'red',
+}
+
+export async function run(call: Call): Promise<Exit> {
+  const { stdout, env } = call.terminal
+  const found = await checkAll(call)
+  const paint = painter(stdout, env)
+  for (const one of found) {
+    const { status, name, found: text, remedy } = one
+    if (call.options['json']) {
+      await write(stdout, `${JSON.stringify(one)}\n`)
+    } else {
+      const end = remedy === undefined ? '' : `; ${remedy}`
+      await write(stdout, `${paint(STYLES[status], status)}\t${name}\t${text}${end}\n`)
+    }
+  }
+  return found.some(({ status }) => status === 'fail') ? 'failed' : 'done'
+}

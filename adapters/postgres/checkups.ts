@@ -1,0 +1,136 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Checkup } from '../../src/store/checkup.js'
+import { ask, type PostgresPool, type PostgresPoolClient } from './connection/client.js'
+import { withConnection } from './connection/connection.js'
+import { type PostgresStoreOptions, readOptions } from './log/options.js'
+import { namesIn } from './schema/names.js'
+
+const LISTEN_MS = 3000
+const CLOCK_TOLERANCE_MS = 1000
+const MAX_LAG_MS = 10_000
+
+/** Settings with which a crash of the server loses acknowledged events, or damages the database. */
+const SAFE_SETTINGS: readonly (readonly [name: string, safe: RegExp, risk: string])[] = [
+  ['fsync', /^on$/, 'a crash of the machine can damage the database'],
+  ['full_page_writes', /^on$/, 'a crash of the machine can damage the database'],
+  [
+    'synchronous_commit',
+    /^(?:on|remote_apply|local|remote_write)$/,
+    'only other users of the database lose commits; Daybook commits durably in any case',
+  ],
+]
+
+async function checkSettings(client: PostgresPoolClient): Promise<Checkup[]> {
+  const found: Checkup[] = []
+  for (const [name, safe, risk] of SAFE_SETTINGS) {
+    const [row] = await ask(client, 'SELECT current_setting($1)', name)
+    const value = String(row![0])
+    const isSafe = safe.test(value)
+    found.push({
+      name,
+      status: isSafe ? 'pass' : name === 'synchronous_commit' ? 'warn' : 'fail',
+      found: `${name} is ${value}`,
+      ...(!isSafe && { remedy: `set ${name} = on: ${risk}` }),
+    })
+  }
+  return found
+}
+
+async function checkRights(client: PostgresPoolClient, schema: string): Promise<Checkup> {
+  const [row] = await ask(
+    client,
+    `SELECT current_user, has_schema_privilege($1, 'USAGE'),
+       COALESCE(bool_and(has_table_privilege(c.oid, 'SELECT')), false),
+       COALESCE(bool_and(has_table_privilege(c.oid, 'INSERT')), false)
+     FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+     WHERE nspname = $1 AND relkind IN ('r', 'p')`,
+    schema,
+  )
+  const [user, usage, select, insert] = row!
+  if (usage !== 't' || select !== 't')
+    return {
+      name: 'rights',
+      status: 'fail',
+      found: `the role ${String(user)} may not read the schema ${schema}`,
+      remedy: `GRANT USAGE ON SCHEMA, and SELECT ON ALL TABLES AND SEQUENCES`,
+    }
+  const found = `the role ${String(user)} may ${insert === 't' ? 'read and write' : 'only read'}`
+  return { name: 'rights', status: 'pass', found }
+}
+
+async function checkClock(client: PostgresPoolClient): Promise<Checkup> {
+  const before = Date.now()
+  const [row] = await ask(client, `SELECT extract(epoch FROM clock_timestamp()) * 1000`)
+  const ahead = Number(row![0]) - (before + Date.now()) / 2
+  const found = `the clock of the server differs by ${Math.abs(ahead / 1000).toFixed(1)} s from the one here`
+  if (Math.abs(ahead) <= CLOCK_TOLERANCE_MS) return { name: 'clock', status: 'pass', found }
+  const remedy = 'synchronize both by NTP; events have the time of the server'
+  return { name: 'clock', status: 'warn', found, remedy }
+}
+
+async function checkStandbys(client: PostgresPoolClient): Promise<Checkup[]> {
+  const rows = await ask(
+    client,
+    `SELECT application_name, sync_state, COALESCE(extract(epoch FROM replay_lag) * 1000, 0)
+     FROM pg_stat_replication`,
+  )
+  return rows.map(([name, state, lag]) => {
+    const isLate = Number(lag) > MAX_LAG_MS
+    return {
+      name: 'standby',
+      status: isLate ? 'warn' : 'pass',
+      found: `the standby ${String(name)} (${String(state)}) is ${(Number(lag) / 1000).toFixed(1)} s behind`,
+      ...(isLate && { remedy: 'look at its load and its network; reads from it are late' }),
+    }
+  })
+}
+
+/** Whether a notification arrives. A pooler in transaction mode loses it. */
+async function checkListen(pool: PostgresPool, client: PostgresPoolClient): Promise<Checkup> {
+  const channel = 'daybook_checkup'
+  const arrived = new Promise<boolean>((resolve) => {
+    client.on('notification', () => resolve(true))
+  })
+  await ask(client, `LISTEN ${channel}`)
+  const { signal } = new AbortController()
+  await withConnection(pool, signal, (other) => ask(other, `NOTIFY ${channel}`))
+  const late = new AbortController()
+  const isHeard = await Promise.race([
+    arrived,
+    delay(LISTEN_MS, false, { signal: late.signal }).catch(() => false),
+  ])
+  late.abort()
+  await ask(client, `UNLISTEN ${channel}`)
+  if (isHeard) return { name: 'LISTEN', status: 'pass', found: 'notifications arrive' }
+  return {
+    name: 'LISTEN',
+    status: 'warn',
+    found: `no notification arrived within ${LISTEN_MS / 1000} s`,
+    remedy:
+      'a pooler in transaction mode drops them: followers then poll; connect directly for fast ones',
+  }
+}
+
+async function checkServer(client: PostgresPoolClient): Promise<Checkup> {
+  const [row] = await ask(client, `SELECT current_setting('server_version')`)
+  return { name: 'Postgres', status: 'pass', found: `the server runs Postgres ${String(row![0])}` }
+}
+
+/** Checks the server, its settings and the role. Rejects with `STORE_FAILED`, and throws what `postgresStore` throws. */
+export async function postgresCheckups(options: PostgresStoreOptions): Promise<readonly Checkup[]> {
+  const { pool, end } = readOptions(options)
+  const { schemaName } = namesIn(options.schema ?? 'daybook')
+  const { signal } = new AbortController()
+  try {
+    return await withConnection(pool, signal, async (client) => [
+      await checkServer(client),
+      await checkRights(client, schemaName),
+      ...(await checkSettings(client)),
+      await checkClock(client),
+      ...(await checkStandbys(client)),
+      await checkListen(pool, client),
+    ])
+  } finally {
+    await end()
+  }
+}

@@ -1,0 +1,116 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { systemClock } from '../../src/event/timestamp.js'
+import type { Checkup } from '../../src/store/checkup.js'
+import { openDatabase, type SqliteDatabase } from './connection/database.js'
+import { loadDriver } from './connection/driver.js'
+import { EVENTS_SCHEMA, readVersion } from './schema/schema.js'
+
+/** Numbers of network file systems (Linux, `man statfs`), where locks of SQLite are not reliable. */
+const NETWORK: Readonly<Record<number, string>> = {
+  0x6969: 'NFS',
+  0x517b: 'SMB',
+  0xff534d42: 'CIFS',
+  0xfe534d42: 'SMB2',
+}
+const MAX_WAL_BYTES = 64 * 1024 * 1024
+const CLOCK_TOLERANCE = 1_000_000
+
+const mebibytes = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1)} MiB`
+
+function isWritable(file: string): boolean {
+  try {
+    fs.accessSync(file, fs.constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function checkRights(file: string): Checkup {
+  const mode = fs.statSync(file).mode & 0o777
+  const text = `the permissions of the file are ${mode.toString(8)}`
+  const missing = [file, path.dirname(file)].filter((name) => !isWritable(name))
+  if (missing.length > 0)
+    return {
+      name: 'rights',
+      status: 'warn',
+      found: `this user cannot write ${missing.join(' and ')}`,
+      remedy: 'the service needs to write the file and its folder; reading works without',
+    }
+  if ((mode & 0o007) === 0) return { name: 'rights', status: 'pass', found: text }
+  const remedy = 'let only the service read it: chmod 600'
+  return { name: 'rights', status: 'warn', found: `${text}: all users can read it`, remedy }
+}
+
+function checkFileSystem(file: string): Checkup {
+  const network = NETWORK[fs.statfsSync(path.dirname(file)).type >>> 0]
+  if (network === undefined)
+    return { name: 'file system', status: 'pass', found: 'the file is on a local file system' }
+  return {
+    name: 'file system',
+    status: 'fail',
+    found: `the file is on ${network}, a network file system`,
+    // https://www.sqlite.org/useovernet.html
+    remedy: 'move it to a local disk, or use Postgres: SQLite can be damaged there',
+  }
+}
+
+function checkWal(file: string): Checkup {
+  const size = fs.statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  const found = `the write-ahead log has ${mebibytes(size)}`
+  if (size <= MAX_WAL_BYTES) return { name: 'WAL', status: 'pass', found }
+  return {
+    name: 'WAL',
+    status: 'warn',
+    found,
+    remedy: 'a process that reads for a long time holds it up: end it, or restart the service',
+  }
+}
+
+function checkJournal(database: SqliteDatabase): Checkup {
+  const mode = String(database.pragma('journal_mode', { simple: true }))
+  const found = `the journal mode is ${mode}`
+  if (mode === 'wal') return { name: 'journal mode', status: 'pass', found }
+  const remedy = 'open the log for writing once; in other modes readers wait for writers'
+  return { name: 'journal mode', status: 'warn', found, remedy }
+}
+
+function checkClock(database: SqliteDatabase): Checkup {
+  const [row] = database.prepare('SELECT max(created_at) AS newest FROM daybook_events').all() as {
+    newest: number | null
+  }[]
+  const ahead = (row?.newest ?? 0) - systemClock()()
+  if (ahead <= CLOCK_TOLERANCE)
+    return { name: 'clock', status: 'pass', found: 'the newest event is not in the future' }
+  return {
+    name: 'clock',
+    status: 'fail',
+    found: `the newest event is ${Math.round(ahead / 1e6)} s in the future`,
+    remedy: 'set the clock of this machine; new events get times just after that event',
+  }
+}
+
+/** Checks the file, the disk and the library. Reads only. Throws `STORE_FAILED` and `MISSING_DEPENDENCY`. */
+export function sqliteCheckups(filename: string): readonly Checkup[] {
+  const file = path.resolve(filename)
+  const driver = loadDriver()
+  const found: Checkup[] = []
+  const database = openDatabase(file, () => {}, { driver, readOnly: true })
+  try {
+    const [version] = database.prepare('SELECT sqlite_version() AS text').all() as {
+      text: string
+    }[]
+    found.push({
+      name: 'SQLite',
+      status: 'pass',
+      found: `${driver.name} runs SQLite ${version!.text}`,
+    })
+    found.push(checkRights(file), checkFileSystem(file), checkJournal(database), checkWal(file))
+    if (readVersion(database, EVENTS_SCHEMA.versionTable) !== undefined)
+      found.push(checkClock(database))
+  } finally {
+    database.close()
+  }
+  return found
+}

@@ -1,0 +1,9 @@
+/** What brings a log to the schema of this version of Daybook. */
+export interface PendingMigrations {
+  /** The version of the log's schema; 0 if the database has no log. */
+  readonly version: number
+  /** The version that this version of Daybook needs. Less than `version` if a newer one has migrated the log. */
+  readonly latest: number
+  /** The statements of each migration, in the order in which they run. */
+  readonly sql: readonly string[]
+}

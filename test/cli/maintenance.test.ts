@@ -1,0 +1,130 @@
+import fs from 'node:fs'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { postgresDatabase } from '../support/database.js'
+import { type FileLog, openFileLog } from './logs.js'
+import { runCli } from './run-cli.js'
+
+let log: FileLog
+beforeEach(async () => {
+  log = openFileLog()
+  await log.audit.record('api:projects:create', { name: 'shop' }, { username: 'ann' })
+  await log.audit.recordCustom('debug', { step: 1 })
+  await log.audit.recordCustom('debug', { step: 2 })
+})
+afterEach(() => log.close())
+
+/** Makes the log one of version 1, which has no blocks. */
+function makeOlder(file: string): void {
+  const database = new Database(file)
+  database.exec(
+    'UPDATE daybook_schema SET version = 1; DROP TABLE daybook_blocks; DROP TABLE daybook_packing',
+  )
+  database.close()
+}
+
+describe('daybook migrate', () => {
+  it('is needed before another command works on an older log', async () => {
+    await log.audit.close()
+    makeOlder(log.file)
+    const bytes = fs.readFileSync(log.file)
+    const refused = await runCli(['list', log.file])
+    expect(refused.exit).toBe(1)
+    expect(refused.stderr).toContain('has schema version 1, not 2: run daybook migrate')
+    const dry = await runCli(['migrate', log.file, '--dry-run'])
+    expect(dry.stdout).toContain('CREATE TABLE daybook_blocks')
+    expect(fs.readFileSync(log.file).equals(bytes)).toBe(true)
+    expect(await runCli(['migrate', log.file])).toEqual({
+      exit: 0,
+      stdout: 'version 1 to 2\n',
+      stderr: '',
+    })
+    expect((await runCli(['migrate', log.file])).stdout).toBe('version 2: nothing to do\n')
+    expect((await runCli(['count', log.file])).stdout).toBe('3\n')
+  })
+
+  it('refuses a log of a newer version', async () => {
+    const database = new Database(log.file)
+    database.exec('UPDATE daybook_schema SET version = 99')
+    database.close()
+    for (const command of ['migrate', 'count', 'doctor']) {
+      const { exit, stdout, stderr } = await runCli([command, log.file])
+      expect([exit, (stdout + stderr).includes('update daybook')]).toEqual([1, true])
+    }
+  })
+
+  it('creates the tables of a log on Postgres', async () => {
+    const { url, remove } = await postgresDatabase()
+    onTestFinished(remove)
+    expect((await runCli(['list', url])).stderr).toContain('run daybook migrate')
+    const dry = await runCli(['migrate', url, '--dry-run'])
+    expect(dry.stdout).toContain('CREATE TABLE')
+    expect((await runCli(['count', url])).exit).toBe(1)
+    expect((await runCli(['migrate', url])).exit).toBe(0)
+    expect((await runCli(['count', url])).stdout).toBe('0\n')
+    const checked = await runCli(['doctor', url])
+    expect(checked.stdout).toContain('notifications arrive')
+    // The server of the tests runs with fsync = off.
+    expect(checked.stdout).toMatch(/^fail\tfsync\t/m)
+    expect(checked.exit).toBe(1)
+  })
+})
+
+describe('daybook verify and rebuild', () => {
+  it('find damage, and say what depends on it', async () => {
+    const sound = await runCli(['verify', log.file])
+    expect(sound.stdout).toMatch(/^3 events and \d+ segments of the index read: no damage\n$/)
+    expect(sound.exit).toBe(0)
+    const database = new Database(log.file)
+    database.exec(
+      `UPDATE daybook_events SET attributes = CAST('{"name":"shoq"}' AS BLOB) WHERE username = 'ann'`,
+    )
+    database.close()
+    const damaged = await runCli(['verify', log.file, '--json'])
+    const [first, last] = damaged.stdout.trimEnd().split('\n')
+    expect(JSON.parse(first!)).toMatchObject({ kind: 'event' })
+    expect(JSON.parse(last!)).toMatchObject({ damaged: 1 })
+    expect(damaged.exit).toBe(1)
+  })
+
+  it('build the index while the log is in use', async () => {
+    expect((await runCli(['rebuild', log.file])).stdout).toMatch(
+      /^the index was built in [\d.]+ s\n$/,
+    )
+    expect((await log.audit.list('filter[type_eq]=debug')).events).toHaveLength(2)
+  })
+
+  it('work on stored logs only', async () => {
+    for (const command of ['verify', 'rebuild', 'migrate', 'doctor', 'clean'])
+      expect(await runCli([command, 'http://127.0.0.1:1/api/events'])).toMatchObject({
+        exit: 2,
+        stderr: `error: ${command} works on sqlite and postgres, not on http\n`,
+      })
+  })
+})
+
+describe('daybook doctor', () => {
+  it('reports the rights of the file', async () => {
+    fs.chmodSync(log.file, 0o644)
+    const { exit, stdout } = await runCli(['doctor', log.file])
+    expect(stdout).toContain('all users can read it; let only the service read it: chmod 600')
+    expect(stdout).toMatch(/^pass\tschema\tthe schema has version 2$/m)
+    expect(exit).toBe(0)
+  })
+})
+
+describe('daybook clean', () => {
+  it('removes nothing without --yes', async () => {
+    const config = log.temp.file('config.mjs')
+    const rule = `{ name: 'debug', target: 'events', filter: 'filter[type_eq]=debug', maxRows: 1, every: { seconds: 1 } }`
+    fs.writeFileSync(config, `export default { cleaning: { rules: [${rule}] } }\n`)
+    const args = ['clean', log.file, '--config', config]
+    const preview = await runCli(args)
+    expect(preview.stdout).toMatch(/^debug: would remove 1 event, from \S+ to \S+\n$/)
+    expect(preview.stderr).toBe('nothing was removed; --yes runs the rules\n')
+    expect((await runCli(['count', log.file])).stdout).toBe('3\n')
+    expect((await runCli([...args, '--yes'])).stdout).toBe('debug: removed 1 event\n')
+    expect((await runCli([...args, '--rule', 'debog'])).exit).toBe(2)
+    expect((await runCli(['clean', log.file])).exit).toBe(2)
+  })
+})

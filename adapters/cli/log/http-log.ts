@@ -31,6 +31,7 @@ export async function openHttpLog(
     get: (id, options) => feed.get(id, options),
     count: (query, options) => feed.count(query, options),
     tail: (query, options) => feed.tail(query, options),
+    export: (query, options) => feed.export(query, options),
     describe: (event) => describeEvent(event, { types, customTypes }),
     audit: undefined,
     feed,

@@ -7,6 +7,7 @@ import { get } from './commands/get.js'
 import { list } from './commands/list.js'
 import { migrate } from './commands/migrate.js'
 import { rebuild } from './commands/rebuild.js'
+import { subscriptions } from './commands/subscriptions.js'
 import { tail } from './commands/tail.js'
 import { verify } from './commands/verify.js'
 
@@ -17,6 +18,7 @@ export const commands: readonly Command[] = [
   count,
   tail,
   exportCommand,
+  ...subscriptions,
   clean,
   verify,
   migrate,

@@ -1,3 +1,19 @@
+import { type AuditEvent, DeliveryError } from 'daybook'
 import { workflowEventTypes } from 'daybook/workflow'
 
-export default { types: workflowEventTypes }
+/* What a service gives to the command line with --config. */
+
+/** The events that the channel has accepted. */
+export const accepted: AuditEvent[] = []
+
+const channels = {
+  search: {
+    deliver(events: readonly AuditEvent[]): void {
+      if (events.some(({ attributes }) => attributes['poison'] === true))
+        throw new DeliveryError('status', 'the index refuses it', { permanent: true, status: 422 })
+      accepted.push(...events)
+    },
+  },
+}
+
+export default { types: workflowEventTypes, subscriptions: { channels } }

@@ -3,6 +3,7 @@ import {
   AuditLogError,
   type AuditEvent,
   type ChannelKind,
+  type EventStore,
   type JsonObject,
   type SubscriptionsOptions,
 } from 'daybook'
@@ -106,6 +107,25 @@ export interface ManagingOptions {
   readonly subscriptions?: SubscriptionsOptions
 }
 
+/** Parks events of a subscription, as the third failed delivery of each would do. */
+export async function parkEvents(
+  store: EventStore,
+  id: string,
+  ...states: readonly Partial<ParkedState>[]
+): Promise<void> {
+  for (const [i, state] of states.entries()) {
+    const created_at = `2026-01-01T00:00:0${i}.000000Z`
+    const last_error = { at: created_at, kind: 'status', status: 422 } as const
+    const parked = { created_at, parked_at: created_at, attempts: 3, error: 'no', last_error }
+    const event_id = `00000000-0000-4000-8000-00000000000${i}`
+    const key = parkedKey(id, created_at)
+    await changeStates(store, [key, keyOf('parkedCount', id)], (all) => {
+      all.set(key, { ...parked, event_id, ...state })
+      addToParkedCount(all, id, 1)
+    })
+  }
+}
+
 /** It is closed at the end of the test. */
 export async function serveManagement(options: ManagingOptions = {}): Promise<ManagedServer> {
   const { routes = { authorize: () => 'all' }, subscriptions } = options
@@ -154,19 +174,7 @@ export async function serveManagement(options: ManagingOptions = {}): Promise<Ma
       const given = { name, kind: 'notebook', config }
       return created(await sendHere(CHANNELS, newChannel(given)))
     },
-    async park(id, ...states) {
-      for (const [i, state] of states.entries()) {
-        const created_at = `2026-01-01T00:00:0${i}.000000Z`
-        const last_error = { at: created_at, kind: 'status', status: 422 } as const
-        const parked = { created_at, parked_at: created_at, attempts: 3, error: 'no', last_error }
-        const event_id = `00000000-0000-4000-8000-00000000000${i}`
-        const key = parkedKey(id, created_at)
-        await changeStates(store, [key, keyOf('parkedCount', id)], (all) => {
-          all.set(key, { ...parked, event_id, ...state })
-          addToParkedCount(all, id, 1)
-        })
-      }
-    },
+    park: (id, ...states) => parkEvents(store, id, ...states),
   }
 }
 

@@ -15,6 +15,8 @@ export interface FeedRequest {
   /** Sent as a JSON:API document. */
   readonly document?: object
   readonly signal?: AbortSignal | undefined
+  /** How long the server may take to answer. @default a minute */
+  readonly timeoutMs?: number
 }
 
 export interface Answer<Document> {
@@ -114,13 +116,14 @@ async function follow(
 
 async function sendOnce(
   url: string,
-  { method = 'GET', headers, document, signal }: FeedRequest,
+  { method = 'GET', headers, document, signal, timeoutMs = ANSWER_TIMEOUT_MS }: FeedRequest,
   authorization: string | undefined,
 ): Promise<Response> {
   const timeout = new AbortController()
   const timer = setTimeout(
-    () => timeout.abort(new Error('the server has not answered within a minute')),
-    ANSWER_TIMEOUT_MS,
+    () =>
+      timeout.abort(new Error(`the server has not answered within ${timeoutMs / 1000} seconds`)),
+    timeoutMs,
   )
   try {
     return await fetch(url, {

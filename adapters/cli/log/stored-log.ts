@@ -78,10 +78,10 @@ const unscheduled = (rule: CleaningRule): CleaningRule =>
 
 /**
  * The configuration for a command, which does only what it is called for: rules have no schedules, and subscriptions no
- * deliveries. A log that is opened for reading takes neither.
+ * deliveries. It leaves the journal to the service. A log that is opened for reading takes none of them.
  */
 function passive({ readOnly, config: given = {} }: OpenOptions): LogConfig {
-  const { cleaning, subscriptions, ...config } = given
+  const { cleaning, subscriptions, journal: _journal, ...config } = given
   if (readOnly) return config
   return {
     ...config,

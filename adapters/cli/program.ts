@@ -147,7 +147,8 @@ function addCommand(parent: Program, command: Command, terminal: Terminal, outco
   const group =
     sub === undefined
       ? parent
-      : (parent.commands.find((one) => one.name() === name) ?? parent.command(name))
+      : (parent.commands.find((one) => one.name() === name) ??
+        parent.command(name).summary(`see daybook ${name} --help`))
   const made = group.command(sub ?? name).summary(command.summary)
   made.description(command.description ?? command.summary)
   const own = command.targets.length > 0 ? [LOG_ARGUMENT, ...command.arguments] : command.arguments

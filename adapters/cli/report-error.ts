@@ -13,6 +13,8 @@ interface Reported {
 
 function read(error: unknown): Reported {
   if (error instanceof CommanderError) {
+    if (error.code === 'commander.help')
+      return { exit: 'usage', message: 'a command is missing; --help lists the commands' }
     // "error: unknown command 'lst'\n(Did you mean list?)"
     const [first = '', ...rest] = error.message.replace(/^error: /, '').split('\n')
     const suggestion = /\(Did you mean (?:one of )?(.*)\?\)/.exec(rest.join(' '))?.[1]

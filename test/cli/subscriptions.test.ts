@@ -144,3 +144,9 @@ describe.each(eachStore.filter(([name]) => name !== 'memory'))('on %s', (_name, 
     for (const row of rows) expect(row.indexOf('search ')).toBe(heading.indexOf('CHANNEL'))
   })
 })
+
+it('names the missing command, and the nearest one', async () => {
+  const { exit, stderr } = await runCli(['subscriptions'])
+  expect([exit, stderr]).toEqual([2, 'error: a command is missing; --help lists the commands\n'])
+  expect((await runCli(['subscriptions', 'lst', 'audit.db'])).stderr).toContain('mean list?')
+})

@@ -4,6 +4,7 @@ import { count } from './commands/count.js'
 import { doctor } from './commands/doctor.js'
 import { exportCommand } from './commands/export.js'
 import { get } from './commands/get.js'
+import { importCommand } from './commands/import.js'
 import { list } from './commands/list.js'
 import { migrate } from './commands/migrate.js'
 import { rebuild } from './commands/rebuild.js'
@@ -19,6 +20,7 @@ export const commands: readonly Command[] = [
   tail,
   exportCommand,
   ...subscriptions,
+  importCommand,
   clean,
   verify,
   migrate,

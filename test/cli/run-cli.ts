@@ -35,7 +35,10 @@ export async function runCli(
   { terminal, env = {}, signal = new AbortController().signal, stdin }: CliOptions = {},
 ): Promise<CliResult> {
   const [stdout, stderr] = [collected(terminal), collected(terminal)]
-  const input = stdin === undefined ? new PassThrough().end() : Readable.from([stdin])
+  const input =
+    stdin === undefined
+      ? new PassThrough().end()
+      : Readable.from([Buffer.from(stdin)], { objectMode: false })
   const exit = await runProgram(commands, args, {
     stdin: Object.assign(input, terminal ? { isTTY: true } : {}),
     stdout: stdout.stream,

@@ -4,7 +4,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import type { EventCounts } from 'daybook'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { type Child, runScript } from '../support/child.js'
 import { hasCurl, startCommand } from '../support/curl.js'
@@ -115,7 +115,7 @@ const CHECKS: Readonly<Record<string, readonly Check[]>> = {
     (output) => expect(JSON.parse(output).meta).toMatchObject({ restricted: false }),
   ],
   'docs/guide/import.md': [
-    (output) => expect(output).toContain('5'),
+    (output) => expect(output).toContain(': 5 events'),
     (output) => {
       const answers = output.trim().split(/\n?(?={"jsonapi")/)
       const [pedro, sorted, tagged] = answers.map((text) => listOf({ body: text }).data)
@@ -134,7 +134,8 @@ const CHECKS: Readonly<Record<string, readonly Check[]>> = {
       expect(names).toEqual(names.map(String).toSorted())
       expect(tagged!.map(({ attributes }) => attributes['type'])).toEqual(['DescribeInstances'])
     },
-    (output) => expect(output).toContain('103 events'),
+    (output) => expect(output).toContain(': 103 events'),
+    (output) => expect(output).toMatch(/^events\.ndjson: \d+ events in /),
   ],
   'docs/guide/manage-subscriptions.md': [
     (output) =>
@@ -206,7 +207,14 @@ describe.skipIf(!hasCurl)('the commands of the documentation', () => {
   const atDemo = (code: string): string =>
     code
       .replaceAll('http://localhost:3000', url)
-      .replaceAll('sqlite:trail.db', `sqlite:${temp.file('daybook.db')}`)
+      .replaceAll('npx daybook', `node ${inject('compiledFolder')}/adapters/cli/main.js`)
+      .replaceAll(/\b(?:copy\.db|events\.ndjson)\b/g, (name) => temp.file(name))
+      .replaceAll('trail.db', temp.file('daybook.db'))
+      .replaceAll('records.ndjson', 'test/fixtures/cloud-trail.ndjson')
+      .replaceAll(
+        'cloudtrail.ndjson.gz',
+        'test/fixtures/security-datasets/aws-cloudtrail.ndjson.gz',
+      )
 
   async function runBlock(code: string): Promise<string> {
     const script = atDemo(code)

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import { AuditLog, type AuditEvent, defineEventTypes, type JsonObject } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 import { describe, expect, it } from 'vitest'
-import { importNdjson } from '../../examples/import-ndjson.js'
+import { recordLines } from '../../adapters/cli/importing/record-lines.js'
 import { tempDir } from '../support/temp.js'
 
 /*
@@ -83,7 +83,7 @@ describe.skipIf(isMissing)('real logs (skipped unless DAYBOOK_TEST_DATA holds th
     const audit: AuditLog = new AuditLog({ store, types: {} })
     try {
       const fields = { type: 'eventName', user: 'userIdentity.userName', time: '@timestamp' }
-      const summary = await importNdjson({ audit, file: cloudTrail, ...fields })
+      const summary = await recordLines({ audit, file: cloudTrail, ...fields })
       expect(summary).toMatchObject({ recorded: 103, malformed: 0, refused: 0, undated: 0 })
       const payloads = linesIn(fs.readFileSync(cloudTrail)).map(
         (text) => JSON.parse(text) as JsonObject,

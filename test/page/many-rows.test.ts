@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { type AuditEvent, formatTimestamp } from 'daybook'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { importNdjson } from '../../examples/import-ndjson.js'
+import { recordLines } from '../../adapters/cli/importing/record-lines.js'
 import { openPage } from '../support/browser.js'
 import { type PageHost, servePage } from '../support/page-host.js'
 import { tempDir } from '../support/temp.js'
@@ -43,7 +43,7 @@ describe('4,500 events', () => {
   beforeAll(async () => {
     host = await servePage()
     const file = writeEvents(temp.file('events.ndjson'))
-    await importNdjson({ audit: host.audit, file, typeLiteral: 'windows:event' })
+    await recordLines({ audit: host.audit, file, typeLiteral: 'windows:event' })
   })
   afterAll(async () => {
     await host.close()

@@ -41,7 +41,7 @@ async function openStore(
     const { postgresStore } = await import('daybook/postgres')
     return postgresStore({ ...postgresOptions(target), readOnly, migrate })
   }
-  const filename = fileOf(target)
+  const filename = mayMigrate ? target.filename : fileOf(target)
   const { sqliteStore } = await import('daybook/sqlite')
   return sqliteStore({ filename, readOnly, migrate })
 }

@@ -6,12 +6,10 @@ import { AuditLog, type AuditEvent, AuditLogError, type JsonObject } from 'daybo
 import { sqliteStore } from 'daybook/sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
-  importNdjson,
-  type ImportOptions,
-  type ImportSummary,
-} from '../../examples/import-ndjson.js'
-import { runScript } from '../support/child.js'
-import { postgresDatabase } from '../support/database.js'
+  type RecordedLines,
+  recordLines,
+  type RecordLinesOptions,
+} from '../../adapters/cli/importing/record-lines.js'
 import { tempDir } from '../support/temp.js'
 
 const root = path.resolve(import.meta.dirname, '../..')
@@ -54,8 +52,8 @@ const write = (content: string | Buffer): string => {
 
 const importContent = (
   content: string | Buffer,
-  options: Partial<ImportOptions> = {},
-): Promise<ImportSummary> => importNdjson({ audit, file: write(content), ...options })
+  options: Partial<RecordLinesOptions> = {},
+): Promise<RecordedLines> => recordLines({ audit, file: write(content), ...options })
 
 async function recorded(): Promise<AuditEvent[]> {
   const found: AuditEvent[] = []
@@ -279,7 +277,7 @@ describe('fields', () => {
 describe('concurrent calls', () => {
   /** Measures the peak of concurrent calls and bytes. No call ends before `wanted` calls have run at once. */
   function slowLog(wanted: number): {
-    log: ImportOptions['audit']
+    log: RecordLinesOptions['audit']
     peak: { calls: number; bytes: number }
   } {
     const peak = { calls: 0, bytes: 0 }
@@ -290,7 +288,7 @@ describe('concurrent calls', () => {
       peak.calls = Math.max(peak.calls, now.calls)
       peak.bytes = Math.max(peak.bytes, now.bytes)
     }
-    const log: ImportOptions['audit'] = {
+    const log: RecordLinesOptions['audit'] = {
       async recordCustom(_type, data) {
         const bytes = JSON.stringify(data).length
         count(1, bytes)
@@ -307,21 +305,21 @@ describe('concurrent calls', () => {
   it('are as many as the option says', async () => {
     const { log, peak } = slowLog(7)
     const file = write('{"n":1}\n'.repeat(100))
-    await importNdjson({ audit: log, file, concurrency: 7 })
+    await recordLines({ audit: log, file, concurrency: 7 })
     expect(peak.calls).toBe(7)
   })
 
   it('are fewer if the lines are large', async () => {
     const { log, peak } = slowLog(2)
     const large = line({ text: 'x'.repeat(3 * 1024 * 1024) })
-    await importNdjson({ audit: log, file: write(large.repeat(5)) })
+    await recordLines({ audit: log, file: write(large.repeat(5)) })
     expect(peak.calls).toBe(2)
     expect(peak.bytes).toBeLessThan(8 * 1024 * 1024)
   })
 
   it('end before the import rejects, if the store fails', async () => {
     let calls = 0
-    const log: ImportOptions['audit'] = {
+    const log: RecordLinesOptions['audit'] = {
       async recordCustom() {
         await delay(1)
         if (++calls === 3) throw new AuditLogError('STORE_FAILED', 'the disk is full')
@@ -329,7 +327,7 @@ describe('concurrent calls', () => {
       },
     }
     const file = write('{"n":1}\n'.repeat(100))
-    await expect(importNdjson({ audit: log, file, concurrency: 5 })).rejects.toThrow(
+    await expect(recordLines({ audit: log, file, concurrency: 5 })).rejects.toThrow(
       /events recorded: the disk is full$/,
     )
     expect(calls).toBeLessThan(15)
@@ -341,89 +339,5 @@ describe('concurrent calls', () => {
       /stopped at line \d+, \d+ events recorded: unexpected end of file$/,
     )
     expect((await recorded()).length).toBeGreaterThan(0)
-  })
-})
-
-describe('the command', () => {
-  const run = async (
-    ...args: string[]
-  ): Promise<{ code: number | null; stdout: string; stderr: string }> => {
-    const child = runScript('examples/import-ndjson.ts', args)
-    const code = await child.ended
-    return { code, stdout: child.stdout(), stderr: child.stderr() }
-  }
-
-  it('records a file and prints a summary', async () => {
-    const file = write(fixture('cloud-trail.ndjson'))
-    const store = ['--store', `sqlite:${temp.file('audit.db')}`]
-    const fields = ['--type', 'eventName', '--user=userIdentity.userName', '--time', '@timestamp']
-    const { code, stdout, stderr } = await run(file, ...store, ...fields)
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toMatch(
-      /^5 events from log\.ndjson in \d+\.\d s, [\d,]+ events\/s, 1 without a valid time\n$/,
-    )
-    expect(await recorded()).toHaveLength(5)
-  })
-
-  it('records into Postgres', async () => {
-    const { url, pool, remove } = await postgresDatabase()
-    const file = write(fixture('cloud-trail.ndjson'))
-    const { code, stderr } = await run(file, '--store', url, '--type', 'eventName')
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    const { rows } = await pool.query('SELECT count(*)::integer AS count FROM daybook.events')
-    expect(rows).toEqual([{ count: 5 }])
-    await remove()
-  })
-
-  it('records a known log by its preset', async () => {
-    const file = write(fixture('security-datasets/aws-cloudtrail.ndjson.gz'))
-    const store = ['--store', `sqlite:${temp.file('audit.db')}`]
-    const { code, stdout, stderr } = await run(file, ...store, '--preset', 'cloudtrail')
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toMatch(/^103 events from /)
-    const { total } = await audit.count('filter[type_start]=aws:ec2:&filter[username_eq]=pedro')
-    expect(total).toBe(80)
-  })
-
-  it('skips records that are not of the preset', async () => {
-    const file = write('{"Channel":"Security","EventID":4624}\n{"eventName":"GetObject"}\n')
-    const store = ['--store', `sqlite:${temp.file('audit.db')}`]
-    const { code, stderr } = await run(file, ...store, '--preset', 'windows')
-    expect(code).toBe(2)
-    expect(stderr).toBe('line 2: no record of windows\n')
-  })
-
-  it.each([
-    [['--preset', 'syslog'], '--preset must be cloudtrail or windows'],
-    [['--preset', 'windows', '--type', 'EventID'], '--preset windows takes no --type'],
-  ])('refuses %j', async (args, message) => {
-    const { code, stderr } = await run('log.ndjson', '--store', 'sqlite:none.db', ...args)
-    expect({ code, stderr }).toEqual({ code: 1, stderr: `${message}\n--help shows the usage\n` })
-  })
-
-  it('exits with 2 if lines were skipped', async () => {
-    const file = write('{}\noops\n'.repeat(11))
-    const { code, stdout, stderr } = await run(file, '--store', `sqlite:${temp.file('audit.db')}`)
-    expect(code).toBe(2)
-    expect(stdout).toMatch(/^11 events from .*, 11 malformed\n$/)
-    expect(stderr).toMatch(/^line 2: not JSON: .*\n(line \d+: .*\n){9}… and 1 more\n$/)
-  })
-
-  it('exits with 1 and an error message for wrong arguments', async () => {
-    const wrong = await run('log.ndjson', '--store', 'mysql://localhost')
-    expect(wrong).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: '--store must be sqlite:<file> or postgres://…\n--help shows the usage\n',
-    })
-    const missing = await run(temp.file('none'), '--store', `sqlite:${temp.file('audit.db')}`)
-    expect(missing.code).toBe(1)
-    expect(missing.stderr).toContain('no such file')
-  })
-
-  it('prints its usage for --help', async () => {
-    const { code, stdout } = await run('--help')
-    expect(code).toBe(0)
-    expect(stdout).toMatch(/^Usage: .*import-ndjson\.ts <file> --store <store>/)
   })
 })

@@ -1,0 +1,82 @@
+import { isUtf8 } from 'node:buffer'
+import { once } from 'node:events'
+import fs from 'node:fs'
+import { pipeline, type Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import type { JsonObject } from '../../../src/event/event.js'
+import { messageOf } from '../terminal/exit-codes.js'
+
+const MAX_LINE_BYTES = 16 * 1024 * 1024
+const NEWLINE = 0x0a
+
+export interface OpenFile {
+  readonly stream: Readable
+  /** Bytes read so far, before decompression, and the size of the file; 0 where it is not known. */
+  readonly progress: () => { readonly bytes: number; readonly size: number }
+}
+
+/** The stream without the gzip compression that it may have. */
+async function decompressed(raw: Readable): Promise<Readable> {
+  if (raw.readableLength === 0 && !raw.readableEnded)
+    await Promise.race([once(raw, 'readable'), once(raw, 'end')])
+  const head = raw.read(2) as Buffer | null
+  if (head) raw.unshift(head)
+  if (!head?.equals(Buffer.of(0x1f, 0x8b))) return raw
+  // The reader gets errors of both streams; without a callback they would be thrown as well.
+  return pipeline(raw, createGunzip(), () => {})
+}
+
+/** Opens a file of lines, or `-`, stdin, and decompresses it if it starts with the gzip magic number. */
+export async function openFile(file: string, stdin?: Readable): Promise<OpenFile> {
+  if (file === '-' && stdin)
+    return { stream: await decompressed(stdin), progress: () => ({ bytes: 0, size: 0 }) }
+  const raw = fs.createReadStream(file)
+  const stream = await decompressed(raw)
+  const { size } = await fs.promises.stat(file)
+  return { stream, progress: () => ({ bytes: raw.bytesRead, size }) }
+}
+
+/**
+ * Yields the lines of each chunk without `\n`. `node:readline` is not used, as it also splits at U+2028,
+ * which JSON strings may contain. A line over the size limit is cut off, but stays over the limit.
+ */
+export async function* linesOf(stream: Readable): AsyncGenerator<Buffer[], void, void> {
+  let parts: Buffer[] = []
+  let bytes = 0
+  const add = (part: Buffer): void => {
+    if (bytes <= MAX_LINE_BYTES) parts.push(part)
+    bytes += part.length
+  }
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    const lines: Buffer[] = []
+    let start = 0
+    for (let end; (end = chunk.indexOf(NEWLINE, start)) !== -1; start = end + 1) {
+      add(chunk.subarray(start, end))
+      lines.push(parts.length === 1 ? parts[0]! : Buffer.concat(parts))
+      parts = []
+      bytes = 0
+    }
+    if (start < chunk.length) add(chunk.subarray(start))
+    yield lines
+  }
+  if (parts.length > 0) yield [Buffer.concat(parts)]
+}
+
+export const isBlank = (bytes: Buffer): boolean =>
+  bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)
+
+/** The object in the line, or the reason why it is malformed. */
+export function parseLine(bytes: Buffer): JsonObject | string {
+  if (bytes.length > MAX_LINE_BYTES) return `longer than ${MAX_LINE_BYTES} bytes`
+  if (!isUtf8(bytes)) return 'not UTF-8'
+  try {
+    // Some tools write a byte order mark at the start of a file.
+    const value: unknown = JSON.parse(bytes.toString().replace(/^\uFEFF/, ''))
+    return isObject(value) ? value : 'not a JSON object'
+  } catch (error) {
+    return `not JSON: ${messageOf(error)}`
+  }
+}
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,91 @@
+import fs from 'node:fs'
+import type { Readable } from 'node:stream'
+import type { AuditEvent } from '../../../src/event/event.js'
+import { fromParquet } from '../../../src/parquet/from-parquet.js'
+import { CommandError, messageOf } from '../terminal/exit-codes.js'
+import { isBlank, linesOf, openFile, parseLine } from './json-lines.js'
+
+/** Events of a file, and the number of bytes that were read from it so far. */
+export interface EventsPage {
+  readonly events: readonly AuditEvent[]
+  readonly bytes: number
+}
+
+const MAX_PAGE = 1000
+const MAX_PAGE_BYTES = 8 * 1024 * 1024
+const PARQUET = 'PAR1'
+
+/** Whether the file begins as Parquet does; its name does not matter. */
+async function isParquet(file: string): Promise<boolean> {
+  const handle = await fs.promises.open(file)
+  try {
+    const { buffer, bytesRead } = await handle.read(
+      Buffer.alloc(PARQUET.length),
+      0,
+      PARQUET.length,
+      0,
+    )
+    return buffer.toString('latin1', 0, bytesRead) === PARQUET
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The event in a line; what is wrong in its members, the import of events reports. */
+function readEvent(bytes: Buffer, line: number): AuditEvent {
+  const value = parseLine(bytes)
+  if (typeof value === 'string') throw new Error(`line ${line}: ${value}`)
+  if ('id' in value && 'created_at' in value) return value as unknown as AuditEvent
+  throw new Error(`line ${line}: not an event with id and created_at; --record records other lines`)
+}
+
+async function* readLines(
+  file: string,
+  stdin: Readable | undefined,
+): AsyncGenerator<EventsPage, void, void> {
+  const { stream, progress } = await openFile(file, stdin)
+  let line = 0
+  let events: AuditEvent[] = []
+  let length = 0
+  const take = (): EventsPage => {
+    const page = { events, bytes: progress().bytes }
+    events = []
+    length = 0
+    return page
+  }
+  try {
+    for await (const lines of linesOf(stream))
+      for (const bytes of lines) {
+        line++
+        if (isBlank(bytes)) continue
+        events.push(readEvent(bytes, line))
+        length += bytes.length
+        if (events.length >= MAX_PAGE || length >= MAX_PAGE_BYTES) yield take()
+      }
+    yield take()
+  } finally {
+    stream.destroy()
+  }
+}
+
+async function* readParquet(file: string): AsyncGenerator<EventsPage, void, void> {
+  const { size } = await fs.promises.stat(file)
+  for await (const events of fromParquet(file)) yield { events, bytes: 0 }
+  yield { events: [], bytes: size }
+}
+
+/**
+ * Reads the events of an export or an archive, or of stdin by `-`: JSON lines, plain or gzip, or Parquet. The last page has the size of the file as its
+ * bytes. Rejects with an error that names the file and the line.
+ */
+export async function* readEvents(
+  file: string,
+  stdin?: Readable,
+): AsyncGenerator<EventsPage, void, void> {
+  try {
+    const isWhole = file !== '-' && (await isParquet(file))
+    yield* isWhole ? readParquet(file) : readLines(file, stdin)
+  } catch (cause) {
+    throw new CommandError('failed', `${file}: ${messageOf(cause)}`)
+  }
+}

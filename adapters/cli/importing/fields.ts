@@ -1,0 +1,69 @@
+import type { Preset, PresetEvent } from 'daybook/presets'
+import type { JsonObject } from '../../../src/event/event.js'
+import { formatTimestamp, parseTimestamp } from '../../../src/event/timestamp.js'
+import { isObject } from '../files/json-lines.js'
+
+/** How a line becomes an event. */
+export interface FieldOptions {
+  /** Reads the records of a known log instead of the fields below. A record that is none of its is refused. */
+  readonly preset?: Preset | undefined
+  /** Path of the field that holds the event type, such as `eventName` or `winlog.event_id`. */
+  readonly type?: string | undefined
+  /** Prefix of types that come from a field. @default '' */
+  readonly typePrefix?: string | undefined
+  /** The type of lines without the type field. @default 'import:record' */
+  readonly typeLiteral?: string | undefined
+  /** Path of the field with the name of the user. */
+  readonly user?: string | undefined
+  /** Path of the field with the time, which becomes the attribute `occurred_at`. */
+  readonly time?: string | undefined
+}
+
+/** The value at a path such as `a.b`: of `{ a: { b } }`, or of `{ 'a.b' }`. */
+function fieldAt(value: unknown, path: string | undefined): unknown {
+  if (path === undefined || !isObject(value)) return undefined
+  if (Object.hasOwn(value, path)) return value[path]
+  for (let dot = path.indexOf('.'); dot !== -1; dot = path.indexOf('.', dot + 1)) {
+    const head = path.slice(0, dot)
+    const found = Object.hasOwn(value, head) ? fieldAt(value[head], path.slice(dot + 1)) : undefined
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** A string, or a number as a string; other values count as missing. */
+function textAt(payload: JsonObject, path: string | undefined): string | undefined {
+  const value = fieldAt(payload, path)
+  if (typeof value === 'number') return String(value)
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** The event for a line; `undefined` if the line is no record of the preset. */
+export function toEvent(
+  payload: JsonObject,
+  { preset, type, typePrefix = '', typeLiteral = 'import:record', user, time }: FieldOptions,
+): PresetEvent | undefined {
+  if (preset) return preset.eventOf(payload)
+  const text = textAt(payload, type)
+  return {
+    type: text === undefined ? typeLiteral : typePrefix + text,
+    data: withTime(payload, time),
+    username: textAt(payload, user) ?? null,
+  }
+}
+
+/** Adds `occurred_at` if the line has a valid time and no such key. */
+function withTime(payload: JsonObject, path: string | undefined): JsonObject {
+  const microseconds = readTime(fieldAt(payload, path))
+  if (microseconds === undefined || Object.hasOwn(payload, 'occurred_at')) return payload
+  return { ...payload, occurred_at: formatTimestamp(microseconds) }
+}
+
+/** Microseconds since 1970, from an ISO 8601 string or from seconds or milliseconds. */
+function readTime(value: unknown): number | undefined {
+  if (typeof value === 'string') return parseTimestamp(value)
+  if (typeof value !== 'number' || value < 0) return undefined
+  // 1e11 is the year 5138 in seconds, and 1973 in milliseconds.
+  if (value < 1e11) return Math.round(value * 1e6)
+  return value < 1e14 ? Math.round(value * 1e3) : undefined
+}

@@ -1,0 +1,43 @@
+import type { Readable } from 'node:stream'
+import type { AuditLog } from 'daybook'
+import { readEvents } from '../files/read-events.js'
+
+export interface ImportedEvents {
+  readonly imported: number
+  /** Events that the log already had. */
+  readonly skipped: number
+}
+
+export interface ImportEventsOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Read for the file `-`. */
+  readonly stdin?: Readable | undefined
+  /** Only reads and checks the files. */
+  readonly isDry?: boolean | undefined
+  /** Called with the number of bytes that were read. */
+  readonly onProgress?: ((bytes: number) => void) | undefined
+}
+
+/**
+ * Stores the events of a file with their ids and times. Pages of at most 1000 events are stored whole or not at all, and events that
+ * are there already are skipped, so an import that was interrupted can be repeated.
+ */
+export async function importEvents(
+  audit: Pick<AuditLog, 'importEvents'>,
+  file: string,
+  { signal, isDry = false, stdin, onProgress }: ImportEventsOptions = {},
+): Promise<ImportedEvents> {
+  let [imported, skipped] = [0, 0]
+  for await (const { events, bytes } of readEvents(file, stdin)) {
+    signal?.throwIfAborted()
+    if (isDry) {
+      imported += events.length
+    } else if (events.length > 0) {
+      const result = await audit.importEvents(events, { signal })
+      imported += result.imported
+      skipped += result.skipped
+    }
+    onProgress?.(bytes)
+  }
+  return { imported, skipped }
+}

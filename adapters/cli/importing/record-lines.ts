@@ -1,0 +1,130 @@
+import type { Readable } from 'node:stream'
+import type { AuditLog } from 'daybook'
+import { shortText } from '../../../src/describing/visible-text.js'
+import { AuditLogError } from '../../../src/errors.js'
+import type { JsonObject } from '../../../src/event/event.js'
+import { isBlank, linesOf, openFile, parseLine } from '../files/json-lines.js'
+import { messageOf } from '../terminal/exit-codes.js'
+import { type FieldOptions, toEvent } from './fields.js'
+import { createGate } from './gate.js'
+
+export interface RecordLinesOptions extends FieldOptions {
+  /** Records the events; is not closed. */
+  readonly audit: Pick<AuditLog, 'recordCustom'>
+  /** Path of a file of JSON lines, or `-` for `stdin`. Gzip is detected by the content. */
+  readonly file: string
+  /** Maximum number of concurrent `record` calls, 1 to 10000. @default 1000 */
+  readonly concurrency?: number | undefined
+  /** Maximum number of lines to read, not counting blank ones. @default all */
+  readonly limit?: number | undefined
+  /**
+   * The idempotency key of a line. A line with the key of an event of the last 24 hours is not recorded again. Called in the order
+   * of the lines.
+   * @default none
+   */
+  readonly keyOf?: ((bytes: Buffer, line: number) => string) | undefined
+  readonly stdin?: Readable | undefined
+  /** Called after each chunk of the file. */
+  readonly onProgress?: ((progress: RecordProgress) => void) | undefined
+}
+
+export interface RecordProgress {
+  /** Bytes read from the file, before decompression. */
+  readonly bytes: number
+  /** Size of the file in bytes; 0 if unknown, as for a pipe. */
+  readonly size: number
+  readonly recorded: number
+}
+
+export interface RecordedLines {
+  /** Number of recorded events. */
+  readonly recorded: number
+  /** Lines that are not a JSON object in UTF-8. */
+  readonly malformed: number
+  /** Lines that the log refused, such as one whose link attribute has no target. */
+  readonly refused: number
+  /** Events recorded without `occurred_at`, as the line has no valid time. */
+  readonly undated: number
+  /** Events that the log changed; their attribute `recording` says how. */
+  readonly altered: number
+  /** The first malformed and refused lines. */
+  readonly problems: readonly { readonly line: number; readonly reason: string }[]
+}
+
+const MAX_PROBLEMS = 10
+
+/**
+ * Records the lines in order; resolves when all events are durable. Lines that cannot be recorded are
+ * counted and skipped. Rejects if the file cannot be read to its end or the store fails; the message has
+ * the number of the last line and of the recorded events.
+ */
+export async function recordLines(options: RecordLinesOptions): Promise<RecordedLines> {
+  const { audit, file, concurrency = 1000, limit = Infinity, keyOf, stdin, onProgress } = options
+  const problems: { line: number; reason: string }[] = []
+  const counts = { recorded: 0, malformed: 0, refused: 0, undated: 0, altered: 0 }
+  const pending = createGate(concurrency)
+  let line = 0
+  let failure: unknown
+
+  const skip = (kind: 'malformed' | 'refused', at: number, reason: string): void => {
+    counts[kind]++
+    if (problems.length < MAX_PROBLEMS) problems.push({ line: at, reason: shortText(reason, 1000) })
+  }
+  const record = async (
+    payload: JsonObject,
+    at: number,
+    idempotencyKey: string | undefined,
+  ): Promise<void> => {
+    const read = toEvent(payload, options)
+    if (!read) return skip('refused', at, `no record of ${options.preset!.name}`)
+    const { type, data, username } = read
+    try {
+      const event = await audit.recordCustom(type, data, { username, idempotencyKey })
+      counts.recorded++
+      const hasTime = options.time !== undefined || options.preset !== undefined
+      if (hasTime && !Object.hasOwn(data, 'occurred_at')) counts.undated++
+      if (event && isAltered(event.attributes, data)) counts.altered++
+    } catch (error) {
+      if (isRefusal(error)) skip('refused', at, error.message)
+      else failure ??= error
+    }
+  }
+  const recordAll = async (): Promise<void> => {
+    const { stream, progress } = await openFile(file, stdin)
+    let taken = 0
+    for await (const lines of linesOf(stream)) {
+      for (const bytes of lines) {
+        const at = ++line
+        if (isBlank(bytes)) continue
+        if (failure || taken === limit) return
+        taken++
+        const payload = parseLine(bytes)
+        if (typeof payload === 'string') {
+          skip('malformed', at, payload)
+          continue
+        }
+        const key = keyOf?.(bytes, at)
+        await pending.start(bytes.length, () => record(payload, at, key))
+      }
+      onProgress?.({ ...progress(), recorded: counts.recorded })
+    }
+  }
+
+  try {
+    await recordAll()
+  } catch (error) {
+    failure ??= error
+  }
+  await pending.empty()
+  if (!failure) return { ...counts, problems }
+  const place = `${file}: stopped at line ${line}, ${counts.recorded} events recorded`
+  throw new Error(`${place}: ${messageOf(failure)}`, { cause: failure })
+}
+
+/** The log adds the attribute `recording` if it had to change the data. */
+const isAltered = (kept: JsonObject, given: JsonObject): boolean =>
+  Object.keys(kept).length !== Object.keys(given).length
+
+/** Whether the log refused this one event, as opposed to a failure of the store. */
+const isRefusal = (error: unknown): error is AuditLogError =>
+  error instanceof AuditLogError && ['INVALID_EVENT', 'INVALID_LINK'].includes(error.code)

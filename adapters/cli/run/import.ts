@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
+import path from 'node:path'
+import type { AuditLog } from 'daybook'
+import type { Preset } from 'daybook/presets'
+import { visibleText } from '../../../src/describing/visible-text.js'
+import type { Call } from '../call/command.js'
+import type { FieldOptions } from '../importing/fields.js'
+import { importEvents } from '../importing/import-events.js'
+import { recordLines } from '../importing/record-lines.js'
+import { type Exit, usageError } from '../terminal/exit-codes.js'
+import { type Progress, showProgress } from '../terminal/progress.js'
+import { write } from '../terminal/terminal.js'
+
+/** The options of lines that are recorded, by their names on the command line. */
+const FIELD_OPTIONS = {
+  type: '--type',
+  typePrefix: '--type-prefix',
+  typeLiteral: '--type-literal',
+  user: '--user',
+  time: '--time',
+} as const
+
+/** How lines become events; `undefined` if the files have whole events. */
+async function readFields({ options }: Call): Promise<FieldOptions | undefined> {
+  const { presets } = await import('daybook/presets')
+  const given = Object.entries(FIELD_OPTIONS).filter(([name]) => options[name] !== undefined)
+  const preset: Preset | undefined = presets.find(({ name }) => name === options['preset'])
+  const [first] = given
+  if (preset && first) throw usageError(`--preset ${preset.name} takes no ${first[1]}`)
+  if (!preset && options['record'] !== true) {
+    const recorded = first?.[1] ?? (options['limit'] === undefined ? undefined : '--limit')
+    if (recorded === undefined) return undefined
+    throw usageError(`${recorded} needs --record: whole events are stored as they are`)
+  }
+  return { preset, ...Object.fromEntries(given.map(([name]) => [name, options[name]])) }
+}
+
+function readLimit(text: string | undefined): number {
+  if (text === undefined) return Infinity
+  const limit = Number(text)
+  if (Number.isSafeInteger(limit) && limit >= 1) return limit
+  throw usageError(`--limit ${text}: must be a whole number of at least 1`)
+}
+
+/** A key for each line of a file: the same line at the same place has the same one, also in a file that has grown. */
+function lineKeys(): (bytes: Buffer, line: number) => string {
+  let first: Buffer | undefined
+  return (bytes, line) => {
+    first ??= createHash('sha256').update(bytes).digest()
+    const hash = createHash('sha256').update(first).update(`\n${line}\n`).update(bytes)
+    return `import:${hash.digest('base64url')}`
+  }
+}
+
+/** What became of one file. */
+interface FileResult {
+  readonly file: string
+  readonly text: string
+  /** Messages about single lines. */
+  readonly problems: readonly string[]
+  readonly isWhole: boolean
+  readonly figures: object
+}
+
+const counted = (count: number, one: string): string =>
+  `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`
+
+async function storeFile(
+  audit: Pick<AuditLog, 'importEvents'>,
+  file: string,
+  {
+    call,
+    progress,
+    before,
+  }: { readonly call: Call; readonly progress: Progress; readonly before: number },
+): Promise<FileResult> {
+  const { signal, stdin } = call.terminal
+  const isDry = call.options['dryRun'] === true
+  const onProgress = (bytes: number): void => progress.update(before + bytes, undefined)
+  const { imported, skipped } = await importEvents(audit, file, {
+    signal,
+    stdin,
+    isDry,
+    onProgress,
+  })
+  const known = skipped === 0 ? '' : `, ${skipped.toLocaleString('en')} already there`
+  const text = `${counted(imported, 'event')}${known}`
+  return { file, text, problems: [], isWhole: true, figures: { imported, skipped } }
+}
+
+const OUTCOMES = {
+  malformed: 'malformed',
+  refused: 'refused',
+  undated: 'without a valid time',
+  altered: 'changed (see their attribute recording)',
+} as const
+
+async function recordFile(
+  audit: Pick<AuditLog, 'recordCustom'>,
+  file: string,
+  fields: FieldOptions,
+  {
+    call,
+    progress,
+    before,
+    limit,
+  }: {
+    readonly call: Call
+    readonly progress: Progress
+    readonly before: number
+    readonly limit: number
+  },
+): Promise<FileResult & { readonly lines: number }> {
+  const onProgress = ({ bytes }: { readonly bytes: number }): void =>
+    progress.update(before + bytes)
+  const { stdin } = call.terminal
+  const { problems, ...counts } = await recordLines({
+    audit,
+    file,
+    ...fields,
+    limit,
+    keyOf: lineKeys(),
+    stdin,
+    onProgress,
+  })
+  const { recorded, malformed, refused } = counts
+  const others = Object.entries(OUTCOMES)
+    .map(([name, text]) => [counts[name as keyof typeof OUTCOMES], text] as const)
+    .filter(([count]) => count > 0)
+    .map(([count, text]) => `, ${count.toLocaleString('en')} ${text}`)
+  const rest = malformed + refused - problems.length
+  return {
+    file,
+    text: `${counted(recorded, 'event')}${others.join('')}`,
+    problems: [
+      ...problems.map(({ line, reason }) => `${file}: line ${line}: ${reason}`),
+      ...(rest > 0 ? [`${file}: … and ${rest} more`] : []),
+    ],
+    isWhole: malformed + refused === 0,
+    figures: counts,
+    lines: recorded + malformed + refused,
+  }
+}
+
+/** Records nothing, so that a dry run reads lines as the import would. */
+const NO_LOG: Pick<AuditLog, 'recordCustom'> = {
+  recordCustom: () => Promise.resolve(undefined),
+}
+
+const sizeOf = (file: string): number =>
+  file === '-' ? 0 : (statSync(file, { throwIfNoEntry: false })?.size ?? 0)
+
+const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1)
+
+export async function run(call: Call): Promise<Exit> {
+  const { options, terminal, target } = call
+  const files = call.arguments['files'] as readonly string[]
+  const fields = await readFields(call)
+  let limit = readLimit(options['limit'] as string | undefined)
+  const missing = files.find((file) => file !== '-' && !statSync(file, { throwIfNoEntry: false }))
+  if (missing !== undefined) throw usageError(`there is no file ${missing}`)
+  const isDry = options['dryRun'] === true
+  const isNew = target.kind === 'sqlite' && !statSync(target.filename, { throwIfNoEntry: false })
+  const log = isDry ? undefined : await call.openLog({ readOnly: false, migrate: isNew })
+  const sum = files.reduce((bytes, file) => bytes + sizeOf(file), 0)
+  const shown = showProgress(terminal, { label: 'importing', unit: 'MB', format: megabytes })
+  const progress: Progress = { ...shown, update: (bytes) => shown.update(bytes, sum || undefined) }
+  const start = performance.now()
+  let before = 0
+  let isWhole = true
+  for (const file of files) {
+    if (limit === 0) break
+    let result: FileResult
+    try {
+      if (fields) {
+        const recorded = await recordFile(log?.audit ?? NO_LOG, file, fields, {
+          call,
+          progress,
+          before,
+          limit,
+        })
+        limit -= recorded.lines
+        result = recorded
+      } else {
+        result = await storeFile(log?.audit as AuditLog, file, { call, progress, before })
+      }
+    } finally {
+      progress.stop()
+    }
+    before += sizeOf(file)
+    isWhole &&= result.isWhole
+    for (const problem of result.problems) await write(terminal.stderr, `${visibleText(problem)}\n`)
+    const seconds = (performance.now() - start) / 1000
+    const line = options['json']
+      ? JSON.stringify({ file, ...result.figures, seconds })
+      : `${path.basename(file)}: ${result.text} in ${seconds.toFixed(1)} s`
+    await write(terminal.stdout, `${visibleText(line)}\n`)
+  }
+  return isWhole ? 'done' : 'failed'
+}

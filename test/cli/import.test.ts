@@ -1,0 +1,135 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { runScript } from '../support/child.js'
+import { postgresDatabase } from '../support/database.js'
+import { tempDir } from '../support/temp.js'
+import { type CliResult, runCli } from './run-cli.js'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const fixture = (name: string): string => path.join(root, 'test/fixtures', name)
+const CLOUD_TRAIL = fixture('security-datasets/aws-cloudtrail.ndjson.gz')
+
+let temp: ReturnType<typeof tempDir>
+let log: string
+beforeEach(() => {
+  temp = tempDir()
+  log = temp.file('audit.db')
+})
+afterEach(() => temp.remove())
+
+const lines = (name: string, content: string | Buffer): string => {
+  fs.writeFileSync(temp.file(name), content)
+  return temp.file(name)
+}
+const imported = (...args: readonly string[]): Promise<CliResult> =>
+  runCli(['import', log, ...args])
+const counted = async (...args: readonly string[]): Promise<number> =>
+  Number((await runCli(['count', log, ...args])).stdout)
+
+describe('daybook import of whole events', () => {
+  it.each(['ndjson', 'ndjson.gz', 'parquet'])('reads %s, and skips what is there', async (kind) => {
+    await imported(CLOUD_TRAIL, '--preset', 'cloudtrail')
+    const file = temp.file(`events.${kind}`)
+    const format = kind === 'parquet' ? 'parquet' : 'ndjson'
+    await runCli(['export', log, '--format', format, '--out', file])
+    if (kind === 'ndjson.gz') fs.writeFileSync(file, gzipSync(fs.readFileSync(file)))
+    const copy = temp.file('copy.db')
+    const first = await runCli(['import', copy, file])
+    expect([first.exit, first.stdout]).toEqual([0, expect.stringMatching(/: 103 events in /)])
+    const again = await runCli(['import', copy, file])
+    expect(again.stdout).toMatch(/: 0 events, 103 already there in /)
+    const [events, copied] = await Promise.all([log, copy].map((one) => runCli(['export', one])))
+    expect(copied!.stdout).toBe(events!.stdout)
+  })
+
+  it('names the line that is no event, and keeps those before it', async () => {
+    const file = lines('wrong.ndjson', '{"id":1}\n')
+    expect(await imported(file)).toMatchObject({
+      exit: 1,
+      stderr: `error: ${file}: line 1: not an event with id and created_at; --record records other lines\n`,
+    })
+  })
+})
+
+describe('daybook import of other records', () => {
+  it('records a known log by its preset, each line once', async () => {
+    expect((await imported(CLOUD_TRAIL, '--preset', 'cloudtrail', '--dry-run')).stdout).toMatch(
+      /: 103 events in /,
+    )
+    expect(fs.existsSync(log)).toBe(false)
+    const { exit, stdout, stderr } = await imported(CLOUD_TRAIL, '--preset', 'cloudtrail')
+    expect([exit, stdout, stderr]).toEqual([0, expect.stringMatching(/: 103 events in /), ''])
+    expect(await counted('filter[type_start]=aws:ec2:&filter[username_eq]=pedro')).toBe(80)
+    await imported(CLOUD_TRAIL, '--preset', 'cloudtrail')
+    expect(await counted()).toBe(103)
+  })
+
+  it('records into Postgres, by fields', async () => {
+    const { url, remove } = await postgresDatabase()
+    onTestFinished(remove)
+    const fields = [
+      '--record',
+      '--type',
+      'eventName',
+      '--user',
+      'userIdentity.userName',
+      '--time',
+      '@timestamp',
+    ]
+    const args = ['import', url, fixture('cloud-trail.ndjson'), ...fields]
+    expect((await runCli(args)).stderr).toContain('run daybook migrate')
+    await runCli(['migrate', url])
+    const { exit, stdout } = await runCli(args)
+    expect([exit, stdout]).toEqual([
+      0,
+      expect.stringMatching(/: 5 events, 1 without a valid time in /),
+    ])
+    expect((await runCli(['count', url])).stdout).toBe('5\n')
+  })
+
+  it('reports lines that it cannot record', async () => {
+    const file = lines(
+      'log',
+      '{"Channel":"Security","EventID":4624}\n{"eventName":"GetObject"}\nno\n',
+    )
+    const { exit, stderr } = await imported(file, '--preset', 'windows')
+    expect(exit).toBe(1)
+    expect(stderr).toMatch(/^\S+: line 2: no record of windows\n\S+: line 3: not JSON: .*\n$/)
+  })
+
+  it('reads stdin', async () => {
+    const { exit } = await runCli(['import', log, '-', '--record'], { stdin: '{"n":1}\n{"n":2}\n' })
+    expect([exit, await counted()]).toEqual([0, 2])
+  })
+
+  it('records no line twice when it is repeated after kills', async () => {
+    const content = Array.from({ length: 4000 }, (_, n) => `${JSON.stringify({ n })}\n`).join('')
+    const file = lines('many.ndjson', content)
+    const start = () => runScript('adapters/cli/main.ts', ['import', log, file, '--record'])
+    for (const least of [1, 1500]) {
+      const child = start()
+      await expect
+        .poll(async () => (fs.existsSync(log) ? await counted() : 0), { interval: 5 })
+        .toBeGreaterThanOrEqual(least)
+      await child.kill()
+    }
+    expect(await start().ended).toBe(0)
+    const { stdout } = await runCli(['count', log, '--by', 'n', '--top', '1', '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({ total: 4000, values: [{ count: 1 }] })
+  })
+
+  it.each([
+    [['none.ndjson'], 'there is no file none.ndjson'],
+    [['--preset', 'cloudtrial'], 'did you mean cloudtrail?'],
+    [['--preset', 'windows', '--type', 'EventID'], '--preset windows takes no --type'],
+    [['--user', 'name'], '--user needs --record'],
+    [['--record', '--limit', 'no'], '--limit no: must be a whole number of at least 1'],
+  ])('refuses %j', async (args, message) => {
+    const { exit, stderr } = await imported(...args, CLOUD_TRAIL)
+    expect(exit).toBe(2)
+    expect(stderr).toContain(message)
+    expect(fs.existsSync(log)).toBe(false)
+  })
+})

@@ -8,6 +8,7 @@ import { importCommand } from './commands/import.js'
 import { list } from './commands/list.js'
 import { migrate } from './commands/migrate.js'
 import { rebuild } from './commands/rebuild.js'
+import { stats } from './commands/stats.js'
 import { subscriptions } from './commands/subscriptions.js'
 import { tail } from './commands/tail.js'
 import { verify } from './commands/verify.js'
@@ -19,6 +20,7 @@ export const commands: readonly Command[] = [
   count,
   tail,
   exportCommand,
+  stats,
   ...subscriptions,
   importCommand,
   clean,

@@ -99,4 +99,7 @@ export async function storeTime(store: EventStore, options?: WaitOptions): Promi
   return time
 }
 
-const keyOf = (name: string): string => `cleaning:${name}`
+/** Of the keys of rules. */
+export const RULE_PREFIX = 'cleaning:'
+
+const keyOf = (name: string): string => RULE_PREFIX + name

@@ -1,6 +1,14 @@
 import type { EventStore, WaitOptions } from '../store/store.js'
-import { formatTimestamp } from '../event/timestamp.js'
-import { type LastRun, readStatus } from './rule-state.js'
+import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
+import { readAll } from '../store/read-states.js'
+import {
+  isHeld,
+  type LastRun,
+  nextRunTime,
+  readStatus,
+  RULE_PREFIX,
+  type RuleState,
+} from './rule-state.js'
 import type { Rule } from './task.js'
 
 export interface CleaningRuleStatus {
@@ -46,6 +54,33 @@ export async function readStatuses(
     })
   }
   return { oldest: events[0]?.created_at ?? null, rules: statuses }
+}
+
+/** What a store knows of a rule, whether or not this process has it. */
+export type StoredRuleStatus = Pick<CleaningRuleStatus, 'name' | 'running' | 'lastRun' | 'nextRun'>
+
+/**
+ * The rules of this process and those that others have run, by name. Only reads, so it works on a log that is read-only. Rules of
+ * other processes have no `nextRun`.
+ */
+export async function readStoredStatuses(
+  store: EventStore,
+  rules: readonly Rule[],
+  now: Microseconds,
+  options?: WaitOptions,
+): Promise<readonly StoredRuleStatus[]> {
+  const states = await readAll<RuleState>(store, RULE_PREFIX, options)
+  const names = new Set([...rules.map(({ name }) => name), ...states.keys()])
+  return Array.from(names, (name) => {
+    const state = states.get(name) ?? {}
+    const schedule = rules.find((rule) => rule.name === name)?.schedule
+    return {
+      name,
+      running: isHeld(state.lease, now),
+      lastRun: state.last ? format(state.last) : null,
+      nextRun: schedule ? formatTimestamp(nextRunTime(state, schedule, now)) : null,
+    }
+  }).toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 function format({

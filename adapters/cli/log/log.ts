@@ -34,7 +34,7 @@ export interface OpenLog {
   count(
     query: EventQuery,
     options?: Pick<CountOptions, 'facets' | 'top' | 'within' | 'signal'>,
-  ): Promise<Pick<EventCounts, 'total' | 'facets' | 'exact'>>
+  ): Promise<Pick<EventCounts, 'total' | 'levels' | 'facets' | 'exact'>>
   /** Matching events in the order of `created_at`, from after `after` on, without an end. Outages are reported and waited for. */
   tail(query: EventQuery, options: TailCall): AsyncIterable<AuditEvent>
   /** The bytes of an export, oldest events first. */

@@ -9,6 +9,8 @@ export interface CliOptions {
   readonly env?: Terminal['env']
   readonly signal?: AbortSignal
   readonly stdin?: string
+  /** Press Ctrl-C once this many lines were printed. */
+  readonly interruptAfter?: number
 }
 
 export interface CliResult {
@@ -17,11 +19,15 @@ export interface CliResult {
   readonly stderr: string
 }
 
-function collected(terminal: CliOptions['terminal']): { stream: Output; text: () => string } {
+function collected(
+  terminal: CliOptions['terminal'],
+  onText: (text: string) => void = () => {},
+): { stream: Output; text: () => string } {
   const chunks: Buffer[] = []
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {
       chunks.push(chunk)
+      onText(chunk.toString())
       done()
     },
   })
@@ -32,9 +38,16 @@ function collected(terminal: CliOptions['terminal']): { stream: Output; text: ()
 /** Runs the command line in this process. */
 export async function runCli(
   args: readonly string[],
-  { terminal, env = {}, signal = new AbortController().signal, stdin }: CliOptions = {},
+  { terminal, env = {}, signal: given, stdin, interruptAfter = Infinity }: CliOptions = {},
 ): Promise<CliResult> {
-  const [stdout, stderr] = [collected(terminal), collected(terminal)]
+  const interrupted = new AbortController()
+  const signal = given ? AbortSignal.any([given, interrupted.signal]) : interrupted.signal
+  let lines = 0
+  const stdout = collected(terminal, (text) => {
+    lines += text.split('\n').length - 1
+    if (lines >= interruptAfter) interrupted.abort()
+  })
+  const stderr = collected(terminal)
   const input =
     stdin === undefined
       ? new PassThrough().end()

@@ -2,6 +2,7 @@ import { describeEvent } from 'daybook'
 import type { CustomTypes } from '../../../src/event/custom-types.js'
 import { readAddress } from '../feed/address.js'
 import { openFeed } from '../feed/open-feed.js'
+import { usageError } from '../terminal/exit-codes.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { askCredentials } from './ask-credentials.js'
 import type { OpenLog, OpenOptions } from './log.js'
@@ -31,7 +32,11 @@ export async function openHttpLog(
     get: (id, options) => feed.get(id, options),
     count: (query, options) => feed.count(query, options),
     tail: (query, options) => feed.tail(query, options),
-    export: (query, options) => feed.export(query, options),
+    export(query, { service, ...options }) {
+      if (service !== undefined)
+        throw usageError('--service: the service of a feed gives its own name')
+      return feed.export(query, options)
+    },
     describe: (event) => describeEvent(event, { types, customTypes }),
     audit: undefined,
     feed,

@@ -84,7 +84,7 @@ function suppressedIn({
   const all = Array.isArray(losses) ? (losses as readonly JsonObject[]) : []
   return all
     .filter(({ reason }) => reason === 'throttled')
-    .map((loss) => [String(loss['type']), Number(loss['count'])])
+    .map(({ type: lost, count }) => [typeof lost === 'string' ? lost : 'others', Number(count)])
 }
 
 /** Reads at most 20,000 events, oldest first. */

@@ -70,7 +70,9 @@ export async function readStoredStatuses(
   options?: WaitOptions,
 ): Promise<readonly StoredRuleStatus[]> {
   const states = await readAll<RuleState>(store, RULE_PREFIX, options)
-  const names = new Set([...rules.map(({ name }) => name), ...states.keys()])
+  // The state with an empty name belongs to the reports of suppressed calls.
+  const stored = [...states.keys()].filter((name) => name !== '')
+  const names = new Set([...rules.map(({ name }) => name), ...stored])
   return Array.from(names, (name) => {
     const state = states.get(name) ?? {}
     const schedule = rules.find((rule) => rule.name === name)?.schedule

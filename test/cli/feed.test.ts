@@ -1,8 +1,11 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { auditPage, auditRoutes, basicAuth } from 'daybook/koa'
 import { sqliteStore } from 'daybook/sqlite'
+import Koa from 'koa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { serve, type TestServer } from '../support/http.js'
+import { listen } from '../support/node-server.js'
 import { tempDir } from '../support/temp.js'
 import { type CliResult, runCli } from './run-cli.js'
 
@@ -48,6 +51,29 @@ describe('a feed as the log of a command', () => {
     const atRoot = await onFeed(['list'], { at: '/' })
     expect(atRoot.exit).toBe(0)
     expect(atRoot.stdout.split('\n')).toHaveLength(3)
+  })
+
+  it('is found from the address of a page, whose query restricts every command', async () => {
+    const { audit } = server
+    const app = new Koa()
+      .use(basicAuth({ users: { ann: 'ann' } }))
+      .use(auditRoutes(audit, { path: '/shop/log' }))
+      .use(auditPage(audit, { path: '/shop/audit', api: '/shop/log' }))
+    const { url, close } = await listen(app.callback())
+    const page = (query: string): string => `${url}/shop/audit?${query}`
+    const onPage = async (command: string, ...args: readonly string[]): Promise<string> => {
+      const { exit, stdout, stderr } = await runCli([command, ...args], { env: ann })
+      expect([exit, stderr]).toEqual([0, ''])
+      return stdout
+    }
+    const address = page('range=24h&filter[type_eq]=note&columns=n')
+    expect(await onPage('list', address, '--fields', 'type')).toBe('note\n')
+    expect(await onPage('count', address)).toBe('1\n')
+    expect(await onPage('count', address, '-f', 'username_eq=ann')).toBe('0\n')
+    expect(await onPage('count', `${url}/shop/log`, address)).toBe('1\n')
+    const calendar = await runCli(['list', page('range=yesterday')], { env: ann })
+    expect([calendar.exit, calendar.stderr]).toEqual([2, expect.stringContaining('created_at')])
+    await close()
   })
 
   it('needs a user, and says how to give one', async () => {

@@ -1,6 +1,8 @@
 import { AuditLogError } from '../../../src/errors.js'
-import type { EventQuery } from '../../../src/filter/ast.js'
+import { DAY, formatTimestamp, HOUR, MINUTE, systemClock } from '../../../src/event/timestamp.js'
+import { bothOf, type EventQuery } from '../../../src/filter/ast.js'
 import { parseQuery } from '../../../src/filter/parse.js'
+import type { Target } from '../log/target.js'
 import { usageError } from '../terminal/exit-codes.js'
 import type { Call, Option } from './command.js'
 
@@ -39,14 +41,65 @@ function conditionsOf(filters: readonly string[]): string[] {
   )
 }
 
+/** Parameters of the audit page that say how it shows events, not which. */
+const SHOWING = /^(?:view|facets|columns|groups|numbers|zone)=/
+
+const RELATIVE_RANGE = /^([1-9]\d{0,4})([mhdw])$/
+const RANGE_UNITS: Readonly<Record<string, number>> = {
+  m: MINUTE,
+  h: HOUR,
+  d: DAY,
+  w: 7 * DAY,
+}
+
+/** `range=24h` of the audit page as a condition. */
+function rangeCondition(range: string): string {
+  const [, count, unit] = RELATIVE_RANGE.exec(range) ?? []
+  if (range === 'all') return ''
+  if (count === undefined)
+    throw usageError(
+      `range=${range}: only the page can read it; give bounds, such as filter[created_at_gteq]`,
+    )
+  const start = systemClock()() - Number(count) * RANGE_UNITS[unit!]!
+  return `filter[created_at_gteq]=${formatTimestamp(start)}`
+}
+
+/** The query string of an address of the feed or of the audit page. */
+const queryOfAddress = (query: string): string =>
+  query
+    .replace(/^\?/, '')
+    .split('&')
+    .filter((part) => !SHOWING.test(part))
+    .map((part) => (part.startsWith('range=') ? rangeCondition(part.slice(6)) : part))
+    .filter((part) => part !== '')
+    .join('&')
+
 /** The query string of an argument, which may also be an address with a query. */
 function textOf(argument: string): string {
   const address = /^https?:\/\/[^?#]*(?:\?([^#]*))?/.exec(argument)
-  return address ? (address[1] ?? '') : argument.replace(/^\?/, '')
+  return queryOfAddress(address ? (address[1] ?? '') : argument)
+}
+
+function parse(text: string): EventQuery {
+  try {
+    return parseQuery(text, { strict: true })
+  } catch (error) {
+    if (!(error instanceof AuditLogError)) throw error
+    throw usageError(error.message, error.suggestion)
+  }
+}
+
+/** Restricts the query to that of the log's address, which may be an address of the audit page. */
+function withinAddress(query: EventQuery, target: Target): EventQuery {
+  const text = target.kind === 'http' ? queryOfAddress(target.url.search) : ''
+  if (text === '') return query
+  const { where, sorts } = parse(text)
+  const isSorted = query.sorts.length > 0
+  return { ...query, where: bothOf(where, query.where), sorts: isSorted ? query.sorts : sorts }
 }
 
 /** Reads the argument `query` and the options of {@link queryOptions}. Throws a usage error that names the nearest word. */
-export function readQuery({ arguments: { query }, options }: Call): EventQuery {
+export function readQuery({ arguments: { query }, options, target }: Call): EventQuery {
   const {
     filter = [],
     q = [],
@@ -63,12 +116,6 @@ export function readQuery({ arguments: { query }, options }: Call): EventQuery {
   ].filter((part) => part !== '')
   const text = parts.join('&')
   const hasLimit = /(?:^|&)limit=/.test(text)
-  try {
-    return parseQuery(hasLimit || limit === undefined ? text : `${text}&limit=${limit}`, {
-      strict: true,
-    })
-  } catch (error) {
-    if (!(error instanceof AuditLogError)) throw error
-    throw usageError(error.message, error.suggestion)
-  }
+  const limited = hasLimit || limit === undefined ? text : `${text}&limit=${limit}`
+  return withinAddress(parse(limited), target)
 }

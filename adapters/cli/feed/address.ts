@@ -10,8 +10,6 @@ export interface Credentials {
 export interface FeedAddress {
   /** Without user, password, query and fragment, and without a slash at the end. */
   readonly url: string
-  /** The query string of the address, without `?`. */
-  readonly query: string
   readonly credentials: Credentials
 }
 
@@ -29,7 +27,6 @@ export function readAddress(target: string, env: Env): FeedAddress {
   const hasUser = inUrl.user ?? fromEnv.user
   return {
     url: url.origin + url.pathname.replace(/\/+$/, ''),
-    query: url.search.slice(1),
     credentials: hasUser
       ? { user: hasUser, password: inUrl.password ?? fromEnv.password }
       : { token: token || undefined },

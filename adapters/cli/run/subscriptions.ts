@@ -78,7 +78,10 @@ const print = ({ terminal, options }: Call, rows: readonly SubscriptionRow[]): P
 
 export async function list(call: Call): Promise<void> {
   const all = await open(call, true)
-  await print(call, await all.list({ signal: call.terminal.signal }))
+  const rows = await all.list({ signal: call.terminal.signal })
+  if (rows.length === 0 && call.terminal.stdout.isTTY)
+    call.terminal.stderr.write('no subscriptions\n')
+  else await print(call, rows)
 }
 
 type Change = (found: Found, options: { readonly signal: AbortSignal }) => Promise<void>

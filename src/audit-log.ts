@@ -166,6 +166,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
         store,
         record: (type, data) => calls.recordOwn(type, data),
         undelivered: createUndelivered(store, options.subscriptions?.visible),
+        described: this,
         suppressedDraft: (counts) =>
           calls.ownDraft('warn:audit_log:gap', gapData(counts.map(throttledLoss))),
       },

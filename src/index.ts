@@ -10,6 +10,7 @@ export type {
 } from './audit-log-options.js'
 export type { Cleaning, CleaningPreviewOptions, CleaningRunOptions } from './cleaning/cleaning.js'
 export type {
+  ArchiveDirectory,
   ArchiveEvents,
   CleaningOptions,
   CleaningProgress,
@@ -23,6 +24,7 @@ export type {
   OnCleaningProgress,
   StatisticsRule,
 } from './cleaning/rule.js'
+export { type ArchiveFault, type ArchiveReport, verifyArchive } from './cleaning/verify-archive.js'
 export type { CleaningRuleStatus, CleaningStatus } from './cleaning/status.js'
 export type {
   Bucket,

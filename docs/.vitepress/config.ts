@@ -114,6 +114,7 @@ export default {
             page('Metrics', '/guide/metrics'),
             page('Health', '/guide/health'),
             page('Cleaning', '/guide/cleaning'),
+            page('Archive and query', '/guide/archive-and-query'),
             page('Slow queries', '/guide/slow-queries'),
             page('Performance', '/guide/performance'),
             page('Stores of your own', '/guide/own-store'),

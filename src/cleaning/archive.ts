@@ -1,44 +1,33 @@
 import { randomBytes } from 'node:crypto'
-import { type FileHandle, mkdir, open, stat } from 'node:fs/promises'
+import { type FileHandle, mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { untilAborted } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import { DEFAULT_FILE_MODE } from '../store/file-mode.js'
-import type { ArchiveEvents } from './rule.js'
-
-/** Takes the events that one run removes. */
-export interface Archive {
-  /** Resolves once the events are durable in the archive. */
-  add(events: readonly AuditEvent[]): Promise<void>
-  /** Path of the file, from the first events on. */
-  readonly file: string | undefined
-  close(): Promise<void>
-}
+import { checkPlace, createFile, fileSafe, syncDirectory, writeAll } from './archive-files.js'
+import { linesOf } from './events-file.js'
+import type { Archive, ArchiveTarget, ArchivingRun } from './archive-target.js'
+import { lakeArchive } from './lake.js'
 
 const compress = promisify(gzip)
 
-// In characters. A page of large events would be too long for one string.
-const MAX_MEMBER_LENGTH = 4_194_304
-
-/** Where a rule archives events. */
-export interface ArchiveTarget {
-  /** A directory, or a function of the host. */
-  readonly to: string | ArchiveEvents
-  /** Permissions of the file. */
-  readonly mode?: number | undefined
-}
+const idsOf = (events: readonly AuditEvent[]): readonly string[] => events.map(({ id }) => id)
 
 /** Once the signal aborts, the function of the host is not awaited. */
 export function openArchive(
   { to: target, mode = DEFAULT_FILE_MODE }: ArchiveTarget,
-  rule: string,
-  signal: AbortSignal,
+  { rule, described, signal }: ArchivingRun,
 ): Archive {
   if (typeof target === 'string') return fileArchive(target, rule, mode)
+  if (typeof target === 'object') return lakeArchive(target, rule, described)
   return {
-    add: (events) => untilAborted(target(events), signal),
+    async add(events) {
+      await untilAborted(target(events), signal)
+      return idsOf(events)
+    },
+    finish: async () => [],
     file: undefined,
     async close() {},
   }
@@ -53,9 +42,7 @@ function fileArchive(directory: string, rule: string, mode: number): Archive {
     await mkdir(directory, { recursive: true })
     const parts = [rule, first.created_at, randomBytes(4).toString('hex')].map(fileSafe)
     const name = path.resolve(directory, `${parts.join('-')}.ndjson.gz`)
-    const created = await open(name, 'wx', mode)
-    // The umask may have taken bits away; some file systems have no permissions.
-    await created.chmod(mode).catch(() => {})
+    const created = await createFile(name, mode)
     file = name
     await syncDirectory(directory)
     return created
@@ -80,7 +67,9 @@ function fileArchive(directory: string, rule: string, mode: number): Archive {
         throw error
       }
       size = end
+      return idsOf(events)
     },
+    finish: async () => [],
     get file() {
       return file
     },
@@ -88,48 +77,4 @@ function fileArchive(directory: string, rule: string, mode: number): Archive {
       await handle?.close()
     },
   }
-}
-
-/** Throws if the path leads to another file or to none, because the removed events would not be found there. */
-async function checkPlace(handle: FileHandle, file: string): Promise<void> {
-  const written = await handle.stat({ bigint: true })
-  const found = await stat(file, { bigint: true }).catch(() => undefined)
-  if (!found || found.ino !== written.ino || found.dev !== written.dev)
-    throw new Error(`the archive ${file} was deleted, moved or replaced while it was written`)
-}
-
-/** The events as lines of JSON, in strings of a bounded length. */
-function* linesOf(events: readonly AuditEvent[]): Generator<string, void, void> {
-  let text = ''
-  for (const event of events) {
-    text += `${JSON.stringify(event)}\n`
-    if (text.length < MAX_MEMBER_LENGTH) continue
-    yield text
-    text = ''
-  }
-  if (text !== '') yield text
-}
-
-async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
-  for (let done = 0; done < bytes.length;) {
-    const rest = bytes.length - done
-    const { bytesWritten } = await handle.write(bytes, done, rest, position + done)
-    done += bytesWritten
-  }
-}
-
-/** Makes the names of new files in the directory durable. */
-async function syncDirectory(directory: string): Promise<void> {
-  // Windows cannot open directories, and needs no sync of them.
-  if (process.platform === 'win32') return
-  const handle = await open(directory, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
-function fileSafe(text: string): string {
-  return text.replaceAll(/[^\w.-]/g, '_')
 }

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { AuditLogError, throwIfAborted } from '../errors.js'
 import type { EventDraft } from '../event/event.js'
+import type { DescribedTypes } from '../describing/describe-event.js'
 import type { EventStore, SuppressedCount, WaitOptions } from '../store/store.js'
 import { checkHolds } from './filters.js'
 import { claimLease } from './lease.js'
@@ -24,6 +25,8 @@ export interface CleaningContext {
   readonly store: EventStore
   readonly record: RecordEvent
   readonly undelivered: Undelivered
+  /** Makes the sentences of archived events. */
+  readonly described: DescribedTypes
   /** The event that reports calls that throttles have suppressed. */
   readonly suppressedDraft: (counts: readonly SuppressedCount[]) => EventDraft
 }
@@ -59,7 +62,7 @@ export interface Cleaning {
 
 /** Checks the rules, and runs those with a schedule when they are due. */
 export function createCleaning(
-  { store, record, undelivered, suppressedDraft }: CleaningContext,
+  { store, record, undelivered, described, suppressedDraft }: CleaningContext,
   options: CleaningOptions = { rules: [] },
 ): Cleaning {
   const rules = readRules(options.rules)
@@ -82,6 +85,7 @@ export function createCleaning(
     store,
     record,
     undelivered,
+    described,
     holds: options.holds,
     prepare: recordSuppressed,
     signal: AbortSignal.any([closing, ...(signal ? [signal] : [])]),

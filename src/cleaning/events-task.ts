@@ -1,6 +1,6 @@
 import type { KeptBounds } from '../store/store.js'
 import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
-import type { ArchiveTarget } from './archive.js'
+import type { ArchiveTarget } from './archive-target.js'
 import { dueBefore } from './due.js'
 import { type Duration, subtract } from '../event/duration.js'
 import type { Filter } from './filters.js'

@@ -4,10 +4,10 @@ import type { JsonObject } from '../event/event.js'
 import { type Duration, durationFault } from '../event/duration.js'
 import { eventsTask } from './events-task.js'
 import { readFilter } from './filters.js'
+import { type Fault, readArchive } from './read-archive.js'
 import { hostTask, statisticsTask } from './other-tasks.js'
 import { errorType } from './run-events.js'
 import type { CleaningRule, EventsRule, HostRule } from './rule.js'
-import { fileModeFault } from '../store/file-mode.js'
 import { parseTimeOfDay, type Schedule } from './schedule.js'
 import type { Rule } from './task.js'
 
@@ -16,8 +16,6 @@ const EVENTS_MEMBERS = ['filter', 'maxAge', 'maxRows', 'maxBytes', 'archive', 'a
 const HOST_MEMBERS = ['filters', 'maxAge', 'run']
 
 const MAX_NAME_LENGTH = 100
-
-type Fault = (message: string) => AuditLogError
 
 /** Checks the rules. Throws `INVALID_OPTION`, whose message names the rule and the invalid member. */
 export function readRules(rules: readonly CleaningRule[]): Rule[] {
@@ -76,19 +74,13 @@ function readTask(rule: CleaningRule, fault: Fault): ReadTask {
 }
 
 function readEvents(rule: EventsRule, fault: Fault): ReadTask {
-  const { archive, archiveMode, maxRows, maxBytes } = rule
+  const { maxRows, maxBytes } = rule
   const maxAge = readDuration(rule.maxAge, 'maxAge', fault)
   const counts = Object.entries({ maxRows, maxBytes }).filter(([, count]) => count !== undefined)
   const invalid = counts.find(([, count]) => !Number.isSafeInteger(count) || count! < 0)
   if (invalid) throw fault(`${invalid[0]} must be a whole number of at least 0`)
   if (maxAge === undefined && counts.length === 0) throw fault('needs maxAge, maxRows or maxBytes')
-  const isArchive = typeof archive === 'function' || (typeof archive === 'string' && archive !== '')
-  if (archive !== undefined && !isArchive)
-    throw fault('archive must be the name of a directory, or a function')
-  const modeFault = archiveMode === undefined ? undefined : fileModeFault(archiveMode)
-  if (modeFault !== undefined) throw fault(`archiveMode ${modeFault}`)
-  if (archiveMode !== undefined && typeof archive !== 'string')
-    throw fault('archiveMode needs an archive in a directory')
+  const archive = readArchive(rule, fault)
   const at = `cleaning rule ${rule.name ?? rule.target}: filter`
   const filter = rule.filter === undefined ? undefined : readFilter(rule.filter, at)
   const filters: JsonObject = {
@@ -97,8 +89,7 @@ function readEvents(rule: EventsRule, fault: Fault): ReadTask {
     ...(maxRows !== undefined && { max_rows: maxRows }),
     ...(maxBytes !== undefined && { max_bytes: maxBytes }),
   }
-  const target = archive === undefined ? undefined : { to: archive, mode: archiveMode }
-  return { task: eventsTask({ filter, maxAge, maxRows, maxBytes }, target), filters }
+  return { task: eventsTask({ filter, maxAge, maxRows, maxBytes }, archive), filters }
 }
 
 function readHost(rule: HostRule, fault: Fault): ReadTask {

@@ -2,7 +2,8 @@ import { throwIfAborted } from '../errors.js'
 import type { TimeoutSignal } from '../async/timeout-signal.js'
 import type { AuditEvent } from '../event/event.js'
 import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
-import { type ArchiveTarget, openArchive } from './archive.js'
+import { openArchive } from './archive.js'
+import type { ArchiveTarget } from './archive-target.js'
 import { openIds } from './due.js'
 import type { Filter, Holds } from './filters.js'
 import { scan } from './scan.js'
@@ -10,6 +11,9 @@ import type { Job, Preview } from './task.js'
 
 // How long an aborted run waits for the store to remove the current page.
 const LATE_MS = 5000
+
+// Of events that the store removes in one transaction.
+const BATCH = 200
 
 /** Which events are due. */
 export interface DueSelection {
@@ -38,27 +42,39 @@ export async function* removable(
 export async function removeSelected(
   job: Job,
   selection: DueSelection,
-  archive: ArchiveTarget | undefined,
+  target: ArchiveTarget | undefined,
 ): Promise<void> {
-  const { store, totals, signal } = job
-  const archived = archive === undefined ? undefined : openArchive(archive, job.rule, signal)
-  try {
-    for await (const events of removable(job, selection)) {
-      if (archived) {
-        await archived.add(events)
-        totals.archived_count = (totals.archived_count ?? 0) + events.length
-        if (archived.file !== undefined) totals.archive_file = archived.file
-      }
-      throwIfAborted(signal)
-      // The store gets some time to finish, so that the number of removed events is known.
-      using late = delayedAbort(signal)
-      const ids = events.map((event) => event.id)
-      totals.removed_count += await store.remove(ids, { signal: late.signal })
-      job.progress()
-    }
-  } finally {
-    await archived?.close()
+  if (!target) {
+    for await (const events of removable(job, selection))
+      await remove(
+        job,
+        events.map(({ id }) => id),
+      )
+    return
   }
+  const archive = openArchive(target, job)
+  const removeArchived = async (ids: readonly string[]): Promise<void> => {
+    if (ids.length === 0) return
+    const { totals } = job
+    totals.archived_count = (totals.archived_count ?? 0) + ids.length
+    if (archive.file !== undefined) totals.archive_file = archive.file
+    for (let at = 0; at < ids.length; at += BATCH) await remove(job, ids.slice(at, at + BATCH))
+  }
+  try {
+    for await (const events of removable(job, selection))
+      await removeArchived(await archive.add(events))
+    await removeArchived(await archive.finish())
+  } finally {
+    await archive.close()
+  }
+}
+
+async function remove(job: Job, ids: readonly string[]): Promise<void> {
+  throwIfAborted(job.signal)
+  // The store gets some time to finish, so that the number of removed events is known.
+  using late = delayedAbort(job.signal)
+  job.totals.removed_count += await job.store.remove(ids, { signal: late.signal })
+  job.progress()
 }
 
 /** Removes all events before this time. */

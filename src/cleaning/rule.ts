@@ -1,6 +1,7 @@
 import type { Duration } from '../event/duration.js'
 import type { AuditEvent, JsonObject } from '../event/event.js'
 import type { QueryInput } from '../filter/query-input.js'
+import type { ArchiveFormat } from './events-file.js'
 
 /** Without `every` and `at` a rule runs only by `run`. */
 interface CommonRule {
@@ -17,6 +18,22 @@ interface CommonRule {
 
 /** Stores complete events elsewhere; they are removed from the log once it resolves. */
 export type ArchiveEvents = (events: readonly AuditEvent[]) => Promise<void>
+
+/** Files by year and month: `year=2026/month=11/<rule>-<first>-<last>-<random>.parquet`. */
+export interface ArchiveDirectory {
+  /** Give each log a directory of its own. */
+  readonly directory: string
+  /** Gzipped lines of JSON, or Parquet, which needs the package hyparquet-writer. */
+  readonly format: ArchiveFormat
+  /** Parquet only: attributes by their names in queries that get a column of text each, such as `url_params_project_code`. */
+  readonly columns?: readonly string[]
+  /** Most events in a file, at most 1,000,000. @default 100_000 */
+  readonly maxRows?: number
+  /** A file with this many bytes gets no more events, except those of a Parquet row group. @default 256 MiB */
+  readonly maxBytes?: number
+  /** Permissions of the files; the umask has no effect. @default 0o600 */
+  readonly mode?: number
+}
 
 /**
  * Removes the events that match the filter and are due by at least one of the bounds. Open live events
@@ -39,9 +56,13 @@ export interface EventsRule extends CommonRule {
    * one event per line, as `importEvents` takes it. Each page is on disk before its events are removed.
    * If the process dies in between, the next run's file has the page again; if it dies while it writes
    * a page, the file ends within that page.
+   *
+   * An object with a directory: files that data tools can query, by year and month of `created_at` in UTC. A file is complete,
+   * has its final name and a line in `manifest.ndjson`, and is on disk before its events are removed. If the process dies
+   * before it has removed them, they are in two files.
    */
-  readonly archive?: string | ArchiveEvents
-  /** Permissions of each file in the directory; the umask has no effect. @default 0o600 */
+  readonly archive?: string | ArchiveDirectory | ArchiveEvents
+  /** Permissions of each file in the directory that is given as a text; the umask has no effect. @default 0o600 */
   readonly archiveMode?: number
 }
 
@@ -124,7 +145,7 @@ export interface CleaningResult {
   /** Due events are from before this time. */
   readonly before?: string
   readonly archived_count?: number
-  /** Path of the archive file. */
+  /** Path of the archive file, the newest if there are several. */
   readonly archive_file?: string
   /** Why the rule was not run. */
   readonly skipped?: string

@@ -1,4 +1,5 @@
 import { abortedError, untilAborted } from '../errors.js'
+import type { DescribedTypes } from '../describing/describe-event.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 import { readHolds } from './filters.js'
 import type { Lease } from './lease.js'
@@ -9,6 +10,7 @@ import { messageOf, recordRun, recordFailedRun, recordLostRun } from './run-even
 export interface RunOptions {
   readonly store: EventStore
   readonly record: RecordEvent
+  readonly described: DescribedTypes
   readonly holds: CleaningOptions['holds']
   readonly undelivered: Undelivered
   /** Aborts the run. */
@@ -75,11 +77,12 @@ export async function previewRule(
 }
 
 function jobOf(rule: Rule, now: number, totals: RunTotals, options: RunOptions): Job {
-  const { store, holds, undelivered, record, signal, onProgress } = options
+  const { store, holds, undelivered, record, described, signal, onProgress } = options
   return {
     store,
     undelivered,
     record,
+    described,
     rule: rule.name,
     now,
     signal,

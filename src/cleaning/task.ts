@@ -1,6 +1,7 @@
 import type { JsonObject } from '../event/event.js'
 import type { Grouping } from '../filter/ast.js'
 import type { Analysis, EventStore, WaitOptions } from '../store/store.js'
+import type { DescribedTypes } from '../describing/describe-event.js'
 import type { Microseconds } from '../event/timestamp.js'
 import type { Holds } from './filters.js'
 import type { CleaningResult } from './rule.js'
@@ -39,6 +40,7 @@ export interface Job {
   readonly store: EventStore
   /** The rule's name. */
   readonly rule: string
+  readonly described: DescribedTypes
   /** The store's time at the start. */
   readonly now: Microseconds
   readonly signal: AbortSignal

@@ -100,3 +100,15 @@ export async function* fromParquet(
     await handle.close()
   }
 }
+
+/** The number of rows that the footer of a Parquet file states. Throws `MISSING_DEPENDENCY` without the package hyparquet. */
+export async function countParquetRows(file: string): Promise<number> {
+  const library = loadReaderLibrary()
+  const handle = await open(file)
+  try {
+    const { row_groups } = await library.parquetMetadataAsync(await openBuffer(handle))
+    return row_groups.reduce((total, { num_rows }) => total + Number(num_rows), 0)
+  } finally {
+    await handle.close()
+  }
+}

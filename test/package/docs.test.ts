@@ -16,7 +16,7 @@ it.each([...generatedDocs()].map(([file, text]) => [path.basename(file), file, t
 )
 
 /** `ts` is compiled, `sh` and `js` are run, `json` is parsed. */
-const LANGUAGES = new Set(['ts', 'sh', 'js', 'json', 'html', 'text'])
+const LANGUAGES = new Set(['ts', 'sh', 'js', 'json', 'html', 'sql', 'text'])
 
 describe.each(docPages.map((page) => [page.file, page] as const))('%s', (_file, page) => {
   it('has code blocks of known languages only', () => {

@@ -30,6 +30,7 @@ export function openWorld(
     {
       store,
       undelivered: createUndelivered(store),
+      described: audit,
       record: (type, data) => audit.recordSystem(type, data),
       suppressedDraft(counts) {
         const attributes = { types: counts.map(({ type }) => type) }

@@ -19,6 +19,7 @@ afterEach(() => {
 })
 
 const { signal } = new AbortController()
+const run = { rule: 'rule', described: {}, signal }
 
 const page = (from: number, count: number, text = ''): AuditEvent[] =>
   Array.from({ length: count }, (_, i) => ({
@@ -45,7 +46,7 @@ async function handles(): Promise<{ sync: () => Promise<void> }> {
 
 describe('an archive in a directory', () => {
   it('has no file before the first event', async () => {
-    const archive = openArchive({ to: temp.file('none') }, 'rule', signal)
+    const archive = openArchive({ to: temp.file('none') }, run)
     await archive.close()
     expect(archive.file).toBeUndefined()
     expect(fs.existsSync(temp.file('none'))).toBe(false)
@@ -55,14 +56,14 @@ describe('an archive in a directory', () => {
     [undefined, 0o600],
     [0o666, 0o666],
   ])('with the mode %s has the permissions %d', async (mode, expected) => {
-    const archive = openArchive({ to: temp.dir, mode }, 'rule', signal)
+    const archive = openArchive({ to: temp.dir, mode }, run)
     await archive.add(page(0, 1))
     await archive.close()
     expect(fs.statSync(archive.file!).mode & 0o777).toBe(expected)
   })
 
   it('is readable after each page, before it is closed', async () => {
-    const archive = openArchive({ to: temp.dir }, 'rule', signal)
+    const archive = openArchive({ to: temp.dir }, run)
     await archive.add(page(0, 3))
     expect(read(archive.file!)).toEqual(page(0, 3))
     await archive.add(page(3, 2))
@@ -72,7 +73,7 @@ describe('an archive in a directory', () => {
   })
 
   it('takes no page once its file was deleted', async () => {
-    const archive = openArchive({ to: temp.dir }, 'rule', signal)
+    const archive = openArchive({ to: temp.dir }, run)
     await archive.add(page(0, 3))
     fs.rmSync(archive.file!)
     await expect(archive.add(page(3, 2))).rejects.toThrow('was deleted, moved or replaced')
@@ -80,7 +81,7 @@ describe('an archive in a directory', () => {
   })
 
   it('accepts a page of large events', async () => {
-    const archive = openArchive({ to: temp.dir }, 'rule', signal)
+    const archive = openArchive({ to: temp.dir }, run)
     const large = page(0, 12, 'é'.repeat(500_000))
     await archive.add(large)
     await archive.close()
@@ -88,7 +89,7 @@ describe('an archive in a directory', () => {
   })
 
   it('contains no part of a page that could not be written', async () => {
-    const archive = openArchive({ to: temp.dir }, 'rule', signal)
+    const archive = openArchive({ to: temp.dir }, run)
     await archive.add(page(0, 3))
     const size = fs.statSync(archive.file!).size
     const full = new Error('ENOSPC: no space left on device')

@@ -120,6 +120,29 @@ describe('an open event', () => {
     await expect.poll(() => row.innerText(), WAIT).not.toContain('is being')
   })
 
+  it('is known as closed to a page whose stream opens after the close', async () => {
+    let letStream = (): void => {}
+    const closed = new Promise<void>((resolve) => (letStream = resolve))
+    const host = await servePast({
+      inside: [
+        async (ctx, next) => {
+          if (ctx.path.endsWith('/stream')) await closed
+          await next()
+        },
+      ],
+    })
+    const live = await host.audit.recordLive('info:template_version:fetch', {
+      name: 'storefront@main',
+      progress: 'Receiving objects:  30% (30/100)\r',
+    })
+    const page = await openList(host)
+    const row = rowOf(page, live.event!.id)
+    await expect.poll(() => row.innerText(), WAIT).toContain('is being fetched')
+    await live.close()
+    letStream()
+    await expect.poll(() => row.innerText(), WAIT).not.toContain('is being')
+  })
+
   it('grows in its panel', async () => {
     const host = await servePast()
     const live = await host.audit.recordLive('info:template_version:fetch', {

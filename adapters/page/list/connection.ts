@@ -21,8 +21,8 @@ export const isOffline = computed(() => connectionLoss.value !== undefined)
 interface StreamHandlers {
   readonly event: (data: string) => void
   readonly change: (data: string) => void
-  /** The stream is open again after a gap. */
-  readonly resumed: () => void
+  /** The stream is open, for the first time or again after a gap. */
+  readonly opened: () => void
 }
 
 let retryNow: (() => void) | undefined
@@ -43,14 +43,12 @@ export function connect(handlers: StreamHandlers): () => void {
 
   function open(): void {
     let isForgiving = false
-    let hadGap = connectionLoss.value !== undefined
     source = new EventSource(streamUrl(filter(), newestKnown()))
     source.addEventListener('open', () => {
       isForgiving = true
       attempt = 0
       connectionLoss.value = undefined
-      if (hadGap) handlers.resumed()
-      hadGap = true
+      handlers.opened()
     })
     source.addEventListener('message', ({ data }) => handlers.event(data as string))
     source.addEventListener('change', ({ data }: MessageEvent<string>) => handlers.change(data))

@@ -119,7 +119,8 @@ async function readAgain(id: string): Promise<void> {
   try {
     replace(await readEvent(id))
   } catch {
-    // Keep the last known state.
+    // Keep the last known attributes. If the event is still open, its next change says so.
+    markOpen(id, false)
   }
 }
 
@@ -180,12 +181,9 @@ function follow(): () => void {
       changes.push(JSON.parse(data) as ChangeFrame)
       schedulePaint()
     },
-    resumed: () => {
-      // A close during the gap is not sent again; the stream reports events that are still open.
-      for (const id of openEvents.peek()) {
-        markOpen(id, false)
-        void readAgain(id)
-      }
+    opened: () => {
+      // The stream does not report an event that was closed after it was read and before the stream was open.
+      for (const id of openEvents.peek()) void readAgain(id)
     },
   })
   return () => {

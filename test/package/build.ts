@@ -35,6 +35,22 @@ const THREADS = [
   'adapters/sqlite/write/start-writer-thread',
 ]
 
+/**
+ * By default, all modules that the same entries need become a chunk. Each command is an entry, so most chunks would
+ * have one small module. These groups merge small chunks.
+ */
+const CHUNK_GROUPS = [
+  // `daybook/orm` needs no other module. Without this group it would load a large chunk.
+  { name: 'shared', test: /store\/sql-transaction/, priority: 1 },
+  {
+    name: 'shared',
+    minShareCount: 2,
+    entriesAware: true,
+    /** In bytes. */
+    entriesAwareMergeThreshold: 3000,
+  },
+]
+
 /** Source files, and the helpers that the transformation of syntax newer than ES2023 imports. */
 const isOwn = (id: string): boolean =>
   id.startsWith('.') || path.isAbsolute(id) || id.startsWith('@oxc-project/runtime/')
@@ -56,7 +72,10 @@ async function buildModules(): Promise<void> {
     dir: dist,
     format: 'esm',
     entryFileNames: '[name].js',
-    chunkFileNames: 'chunks/[name].js',
+    // The names of shared chunks list the entries that need them, with their folders.
+    chunkFileNames: ({ name }) =>
+      name.startsWith('shared') ? 'chunks/shared-[hash].js' : 'chunks/[name].js',
+    codeSplitting: { groups: CHUNK_GROUPS },
   })
   await bundle.close()
 }

@@ -52,6 +52,7 @@ const file = {
   'content-disposition': 'attachment; filename="events.ndjson"',
   'cache-control': 'no-store',
   vary: 'Accept',
+  'x-export-until': '2026-11-22T16:09:30.280404Z',
 }
 const exported = (body: string, type = 'application/x-ndjson'): Change => ({
   target: '/api/events/export',

@@ -11,7 +11,17 @@ import { expect, it } from 'vitest'
 const root = fileURLToPath(new URL('../../adapters/sqlite', import.meta.url))
 
 /** What opens no file. */
-const HARMLESS = ['lstatSync', 'readlinkSync', 'realpathSync', 'stat', 'statfs', 'statSync']
+const HARMLESS = [
+  'accessSync',
+  'constants',
+  'lstatSync',
+  'readlinkSync',
+  'realpathSync',
+  'stat',
+  'statfs',
+  'statSync',
+  'statfsSync',
+]
 /** What creates a file in `connection/file.ts`, or works on its descriptor. */
 const CREATING = ['openSync', 'fchmodSync', 'closeSync']
 
@@ -23,6 +33,7 @@ const files = fs
 it('the SQLite store opens no existing file by node:fs', () => {
   const importing = files.filter(({ text }) => /['"](?:node:)?fs(?:\/promises)?['"]/.test(text))
   expect(importing.map(({ name }) => name).toSorted()).toEqual([
+    'checkups.ts',
     'connection/file.ts',
     'connection/host-handle.ts',
     'health.ts',

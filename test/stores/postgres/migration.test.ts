@@ -86,7 +86,7 @@ it('a migration that fails changes nothing', async () => {
 it('a schema of a newer version is refused', async () => {
   await migrateTo(VERSION_2)
   await expect(migrateTo(VERSION_1)).rejects.toMatchObject({
-    code: 'STORE_FAILED',
+    code: 'SCHEMA_MISMATCH',
     message: expect.stringContaining('has version 2; this version of daybook knows 1') as string,
   })
   expect(await versions()).toEqual([{ version: 2, partitions: 'none' }])

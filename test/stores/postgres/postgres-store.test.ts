@@ -53,7 +53,7 @@ describe('the schema', () => {
     await database.pool.query(`UPDATE ${schema}.schema_version SET version = 99`)
     await using other = openLog()
     await expect(other.recordCustom('b')).rejects.toMatchObject({
-      code: 'STORE_FAILED',
+      code: 'SCHEMA_MISMATCH',
       message: expect.stringContaining('has version 99') as string,
     })
   })

@@ -1,5 +1,4 @@
 import fs from 'node:fs'
-import Module from 'node:module'
 import { CloudEvent } from 'cloudevents'
 import { AuditLog, type AuditEvent } from 'daybook'
 import { exportEvents, type ExportFormat, lineTime } from 'daybook/export'
@@ -15,6 +14,7 @@ import { fromParquet } from 'daybook/parquet'
 import { workflowEventTypes } from 'daybook/workflow'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { queryDuckDb } from '../support/duckdb.js'
+import { hidePackage } from '../support/hidden-package.js'
 import { checkAnswers, errorOf, type RawResponse, send } from '../support/http.js'
 import { listen } from '../support/node-server.js'
 import { ocsfFaults } from '../support/ocsf-schema.js'
@@ -168,17 +168,7 @@ describe('GET /api/events/export', () => {
   })
 
   it('names the package that the format needs if it is not installed', async () => {
-    const { _resolveFilename } = Module as unknown as {
-      _resolveFilename: (name: string, ...rest: unknown[]) => string
-    }
-    onTestFinished(() => void Object.assign(Module, { _resolveFilename }))
-    Object.assign(Module, {
-      _resolveFilename(name: string, ...rest: unknown[]) {
-        if (!name.startsWith('hyparquet-writer'))
-          return _resolveFilename.call(Module, name, ...rest)
-        throw Object.assign(new Error('hidden'), { code: 'MODULE_NOT_FOUND' })
-      },
-    })
+    onTestFinished(hidePackage('hyparquet-writer'))
     const server = await startFeed({})
     const response = await server.send(`${EXPORT}?format=parquet`)
     expect(response.status).toBe(501)

@@ -1,10 +1,14 @@
 import fs from 'node:fs/promises'
 import { type AuditEvent, type EventStore, formatTimestamp } from 'daybook'
+import { exportEvents, type ExportFormat } from 'daybook/export'
 import { memoryStore } from 'daybook/memory'
 import type { Download, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { attributeText } from '../../src/filter/attribute-text.js'
 import { openPage } from '../support/browser.js'
 import { parseCsv } from '../support/csv.js'
+import { queryDuckDb } from '../support/duckdb.js'
+import { hidePackage } from '../support/hidden-package.js'
 import { type PageHost, servePage } from '../support/page-host.js'
 import { dayOfEvents } from '../support/story.js'
 import { tempDir } from '../support/temp.js'
@@ -12,7 +16,7 @@ import { expectShown, WAIT } from './shown.js'
 
 /* Exports. */
 
-type Format = 'NDJSON' | 'CSV'
+type Format = 'NDJSON' | 'CSV' | 'Parquet' | 'CloudEvents' | 'OCSF' | 'OTLP'
 
 /** Cells that a spreadsheet would run as formulas. */
 const FORMULAS = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1']
@@ -34,22 +38,28 @@ const temp = tempDir()
 afterAll(() => temp.remove())
 
 /**
- * Reads a download. A stream that breaks on its way from the browser server ends like an empty file,
- * without an error, so an empty result is read again.
+ * Saves a download, and returns the path. A stream that breaks on its way from the browser server ends like an empty file,
+ * without an error, so an empty file is saved again.
  */
-async function read(download: Download): Promise<string> {
+async function save(download: Download): Promise<string> {
   expect(await download.failure()).toBeNull()
   const file = temp.file(download.suggestedFilename())
-  const fetchText = async (): Promise<string> => {
-    await download.saveAs(file)
-    return fs.readFile(file, 'utf8')
-  }
-  return (await fetchText()) || fetchText()
+  await download.saveAs(file)
+  if ((await fs.stat(file)).size === 0) await download.saveAs(file)
+  return file
+}
+
+const read = async (download: Download): Promise<string> =>
+  fs.readFile(await save(download), 'utf8')
+
+async function downloadAs(page: Page, format: Format): Promise<Download> {
+  await openSheet(page, format)
+  const [download] = await Promise.all([page.waitForEvent('download'), start(page, format)])
+  return download
 }
 
 async function exportAs(page: Page, format: Format): Promise<{ name: string; text: string }> {
-  await openSheet(page, format)
-  const [download] = await Promise.all([page.waitForEvent('download'), start(page, format)])
+  const download = await downloadAs(page, format)
   return { name: download.suggestedFilename(), text: await read(download) }
 }
 
@@ -115,6 +125,51 @@ describe('a file', () => {
     const [head, ...records] = parseCsv(text.replace(/^\uFEFF/, ''))
     const cells = records.map((record) => record[head!.indexOf('username')])
     expect(cells).toEqual(FORMULAS.map((formula) => `'${formula}`))
+  })
+
+  it('is Parquet that DuckDB reads, with a column for each shown attribute', async () => {
+    const filter = 'filter[username_eq]=bob'
+    const page = await open(`columns=url_params_project_code&${filter}`)
+    await openSheet(page, 'Parquet')
+    await sheet(page).getByRole('checkbox').check()
+    const [download] = await Promise.all([page.waitForEvent('download'), start(page, 'Parquet')])
+    expect(download.suggestedFilename()).toMatch(/^events-[\dT-]+Z\.parquet$/)
+    const { total } = await host.audit.count(filter)
+    await sheet(page).getByText(`${total} events`, { exact: true }).waitFor()
+    const [rows] = await queryDuckDb(
+      `SELECT id::VARCHAR AS id, url_params_project_code AS code FROM '${await save(download)}'`,
+    )
+    const codeOf = attributeText('url_params_project_code')
+    expect(rows).toEqual(
+      (await allOf(host, filter)).map((event) => ({ id: event.id, code: codeOf(event) })),
+    )
+    expect(rows).toHaveLength(total)
+  })
+
+  it.each(['CloudEvents', 'OCSF', 'OTLP'] as const)(
+    'is %s with an event in each line',
+    async (format) => {
+      const filter = 'filter[username_eq]=bob'
+      const page = await open(filter)
+      const { name, text } = await exportAs(page, format)
+      expect(name).toMatch(/\.ndjson$/)
+      const sent: Uint8Array[] = []
+      const options = { format: format.toLowerCase() as ExportFormat }
+      for await (const chunk of exportEvents(host.audit, filter, options)) sent.push(chunk)
+      expect(text).toBe(Buffer.concat(sent).toString())
+    },
+  )
+
+  it('is not written if the service lacks the package for Parquet', async () => {
+    onTestFinished(hidePackage('hyparquet-writer'))
+    const page = await openPage(`${host.page}?range=all`, { user: 'ann', tolerates: /501/ })
+    await expectShown(page, host.audit, '')
+    await openSheet(page, 'Parquet')
+    await start(page, 'Parquet')
+    await stateIs(page, 'Not available')
+    await sheet(page)
+      .getByText(/^The service cannot write Parquet: the package hyparquet-writer is not installed/)
+      .waitFor()
   })
 
   it('is written on a phone too', async () => {
@@ -217,6 +272,22 @@ describe('a slow export', () => {
     } else {
       expect(text.trimEnd().split('\r\n').at(-1)).toBe(`"cut after ${written} of ${total} events"`)
     }
+  })
+
+  it('is not kept as Parquet if it is stopped', async () => {
+    closeGate()
+    const page = await openPage(`${host.page}?range=all`, {
+      user: 'ann',
+      tolerates: /ERR_.*\/export/,
+    })
+    await expectShown(page, host.audit, '')
+    await openSheet(page, 'Parquet')
+    await start(page, 'Parquet')
+    await stateIs(page, 'Saving')
+    await sheet(page).getByRole('button', { name: 'Stop' }).click()
+    await stateIs(page, 'Stopped')
+    await sheet(page).getByText('Export stopped: the incomplete file was discarded').waitFor()
+    openGate()
   })
 
   it('says that the connection broke', async () => {

@@ -9,39 +9,59 @@ import { useDialog } from '../ui/native-dialog.js'
 import { ProgressBar } from '../ui/progress-bar.js'
 import { SheetHead } from '../ui/sheet-head.js'
 import { eventsText } from '../ui/count-text.js'
-import { texts } from '../ui/texts.js'
 import { dialog } from '../ui/dialog.js'
 import { copyText } from '../ui/copy-text.js'
 import { printTexts } from '../print/print-texts.js'
 import { type ExportRun, exportRun, percentOf } from './export-state.js'
 import { exportTexts } from './export-texts.js'
-import type { ExportFormat } from './records.js'
+import { EXPORT_FORMATS, type ExportFormat, exportFormats, hasRecords } from './records.js'
 import { currentExportUrl, hasShownColumns, startExport, stopExport } from './run-export.js'
-
-const FORMATS: readonly (readonly [ExportFormat, string])[] = [
-  ['ndjson', 'NDJSON'],
-  ['csv', 'CSV'],
-]
+import { amountText, endText } from './describe-run.js'
 
 const close = (): void => {
   dialog.value = undefined
 }
 
 const curl = (format: ExportFormat): string =>
-  `${curlLine(account.value?.username, location.origin + currentExportUrl(format))} > events.${format}`
+  `${curlLine(account.value?.username, location.origin + currentExportUrl(format))} > events.${exportFormats[format].extension}`
 
 function Progress(run: ExportRun) {
-  const { count, total, isExact, state } = run
+  const { format, state } = run
+  const isSaved = state === 'done'
+  const isCountable = hasRecords(format)
   return (
-    <div class="log-top">
-      <span>{exportTexts.states[state]}</span>
-      <ProgressBar percent={state === 'done' ? 100 : percentOf(run)} />
-      <span class="number">
-        {total === undefined || state === 'done'
-          ? texts.common.events(count)
-          : exportTexts.of(count, total, isExact)}
-      </span>
-    </div>
+    <>
+      <div class="log-top">
+        <span>{exportTexts.states[state]}</span>
+        {(isSaved || isCountable) && <ProgressBar percent={isSaved ? 100 : percentOf(run)} />}
+        <span class="number">{amountText(run)}</span>
+      </div>
+      {!isCountable && !isSaved && state !== 'running' && <p>{endText(run)}</p>}
+    </>
+  )
+}
+
+interface ColumnsChoiceProps {
+  readonly format: ExportFormat
+  readonly disabled: boolean
+}
+
+/** Whether the shown attributes have columns. Parquet has one with all attributes in any case. */
+function ColumnsChoice({ format, disabled }: ColumnsChoiceProps) {
+  const shown = attributeColumns.value.map(escapeInvisible)
+  if (!exportFormats[format].hasColumns || (format === 'parquet' && shown.length === 0)) return null
+  return (
+    <label class="export-columns">
+      <input
+        type="checkbox"
+        checked={hasShownColumns.value}
+        disabled={disabled}
+        onChange={(event) => (hasShownColumns.value = event.currentTarget.checked)}
+      />
+      {format === 'parquet'
+        ? exportTexts.additionalColumns(shown)
+        : exportTexts.shownColumns(shown)}
+    </label>
   )
 }
 
@@ -71,7 +91,7 @@ export function ExportSheet() {
       />
       <div class="export-body">
         <span class="seg" role="group" aria-label={exportTexts.format}>
-          {FORMATS.map(([name, label]) => (
+          {EXPORT_FORMATS.map((name) => (
             <button
               key={name}
               type="button"
@@ -79,21 +99,11 @@ export function ExportSheet() {
               disabled={isRunning}
               onClick={() => choose(name)}
             >
-              {label}
+              {exportFormats[name].label}
             </button>
           ))}
         </span>
-        {format === 'csv' && (
-          <label class="export-columns">
-            <input
-              type="checkbox"
-              checked={hasShownColumns.value}
-              disabled={isRunning}
-              onChange={(event) => (hasShownColumns.value = event.currentTarget.checked)}
-            />
-            {exportTexts.shownColumns(attributeColumns.value.map(escapeInvisible))}
-          </label>
-        )}
+        <ColumnsChoice format={format} disabled={isRunning} />
         <p>{exportTexts.what[format]}</p>
         {run && <Progress {...run} />}
         <p class="raw-live">{curl(format)}</p>
@@ -113,7 +123,7 @@ export function ExportSheet() {
             </button>
           ) : (
             <button type="button" class="btn small main" onClick={() => void startExport(format)}>
-              {exportTexts.start(FORMATS.find(([name]) => name === format)![1])}
+              {exportTexts.start(exportFormats[format].label)}
             </button>
           )}
         </div>

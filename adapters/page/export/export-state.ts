@@ -4,19 +4,23 @@ import type { ExportFormat } from './records.js'
 /** A running or finished export. */
 export interface ExportRun {
   readonly format: ExportFormat
-  /** The number of events written. */
+  /** The number of whole records written, of which each is an event. */
   readonly count: number
+  readonly bytes: number
   /** The expected number of events; `undefined` until the server reports it. */
   readonly total: number | undefined
   /** Whether the total is exact, or a lower bound. */
   readonly isExact: boolean
-  /** `lost`: the connection broke. `full`: no storage left. `refused`: an error response. */
-  readonly state: 'running' | 'done' | 'stopped' | 'lost' | 'full' | 'refused'
+  /**
+   * `lost`: the connection broke. `full`: no storage left. `unavailable`: the service lacks the package that the format needs.
+   * `refused`: another error response.
+   */
+  readonly state: 'running' | 'done' | 'stopped' | 'lost' | 'full' | 'unavailable' | 'refused'
 }
 
 /** The latest export; it runs in the background. */
 export const exportRun = signal<ExportRun | undefined>(undefined)
 
-/** The percentage of events written. The count may exceed a lower bound of the total. */
+/** The percentage of events written, of a format with records. The count may exceed a lower bound of the total. */
 export const percentOf = ({ count, total }: ExportRun): number =>
   total ? Math.min(100, Math.round((count / total) * 100)) : 0

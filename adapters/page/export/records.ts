@@ -1,12 +1,36 @@
 import { toWallClock } from '../data/zoned-time.js'
 
+interface Format {
+  readonly label: string
+  /** The end of the file name. */
+  readonly extension: string
+  /** Whether attributes can have columns of their own. */
+  readonly hasColumns: boolean
+}
+
 /** The export formats, by their API names. */
-export type ExportFormat = 'ndjson' | 'csv'
+export const exportFormats = {
+  ndjson: { label: 'NDJSON', extension: 'ndjson', hasColumns: false },
+  csv: { label: 'CSV', extension: 'csv', hasColumns: true },
+  parquet: { label: 'Parquet', extension: 'parquet', hasColumns: true },
+  cloudevents: { label: 'CloudEvents', extension: 'ndjson', hasColumns: false },
+  ocsf: { label: 'OCSF', extension: 'ndjson', hasColumns: false },
+  otlp: { label: 'OTLP', extension: 'ndjson', hasColumns: false },
+} as const satisfies Record<string, Format>
+
+export type ExportFormat = keyof typeof exportFormats
+
+export const EXPORT_FORMATS = Object.keys(exportFormats) as ExportFormat[]
+
+/** A format of records that can be counted, and after each of which a file can end. */
+export type RecordFormat = Exclude<ExportFormat, 'parquet'>
+
+export const hasRecords = (format: ExportFormat): format is RecordFormat => format !== 'parquet'
 
 export interface WholeRecords {
   /** Bytes to write; they end with the line break of a record. */
   readonly whole: readonly Uint8Array<ArrayBuffer>[]
-  /** The number of records completed. */
+  /** The number of records completed; 0 for a file without records. */
   readonly count: number
 }
 
@@ -17,6 +41,12 @@ export interface RecordSplitter {
   rest(): readonly Uint8Array<ArrayBuffer>[]
 }
 
+/** Passes on a file that has no records. */
+const unsplit: RecordSplitter = {
+  push: (chunk) => ({ whole: [chunk], count: 0 }),
+  rest: () => [],
+}
+
 const LINE_FEED = 0x0a
 const QUOTE = 0x22
 
@@ -25,6 +55,7 @@ const QUOTE = 0x22
  * quoted CSV field does not end the record (RFC 4180, section 2).
  */
 export function createRecordSplitter(format: ExportFormat): RecordSplitter {
+  if (!hasRecords(format)) return unsplit
   let pending: Uint8Array<ArrayBuffer>[] = []
   let isQuoted = false
   // The first CSV record is the header.
@@ -63,8 +94,8 @@ export function createRecordSplitter(format: ExportFormat): RecordSplitter {
 }
 
 /** The last line of a cut file. */
-export function cutLine(format: ExportFormat, count: number, total: number | undefined): string {
-  if (format === 'ndjson') return `${JSON.stringify({ cut: true, events: count, of: total })}\n`
+export function cutLine(format: RecordFormat, count: number, total: number | undefined): string {
+  if (format !== 'csv') return `${JSON.stringify({ cut: true, events: count, of: total })}\n`
   const of = total === undefined ? '' : ` of ${total}`
   return `"cut after ${count}${of} events"\r\n`
 }
@@ -89,5 +120,5 @@ function basicTime(at: Date, zone: string): string {
 /** `events-2026-11-20T140600+0100.csv` in the zone, or `…-cut.csv` for a cut file. */
 export function fileName(format: ExportFormat, at: LocalTime, isCut = false): string {
   const time = basicTime(at.time, at.zone)
-  return `events-${time}${isCut ? '-cut' : ''}.${format}`
+  return `events-${time}${isCut ? '-cut' : ''}.${exportFormats[format].extension}`
 }

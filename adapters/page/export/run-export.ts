@@ -1,19 +1,21 @@
 import { signal } from '@preact/signals'
 import { attributeColumns } from '../columns/column-state.js'
 import { query, zone } from '../data/address.js'
-import { exportUrl } from '../data/api.js'
+import { ApiError, checked, exportUrl } from '../data/api.js'
 import { download } from '../data/download.js'
 import { apiQueryWith } from '../data/query.js'
-import { exportTexts } from './export-texts.js'
 import { showNote } from '../ui/notes.js'
 import { type ExportRun, exportRun } from './export-state.js'
 import {
   createRecordSplitter,
   cutLine,
   type ExportFormat,
+  exportFormats,
   fileName,
+  hasRecords,
   type LocalTime,
 } from './records.js'
+import { endText } from './describe-run.js'
 import { openSink, type Sink } from './sinks.js'
 
 let stopping = new AbortController()
@@ -23,9 +25,13 @@ export const stopExport = (): void => stopping.abort()
 
 /** The export URL of the current query. */
 export const currentExportUrl = (format: ExportFormat): string =>
-  exportUrl(apiQueryWith(query.value, []), format, format === 'csv' ? columnsParameter() : '')
+  exportUrl(
+    apiQueryWith(query.value, []),
+    format,
+    exportFormats[format].hasColumns ? columnsParameter() : '',
+  )
 
-/** Whether CSV has a column for each attribute that the list shows, instead of one with all attributes. */
+/** Whether CSV and Parquet have a column for each attribute that the list shows. */
 export const hasShownColumns = signal(false)
 
 const columnsParameter = (): string =>
@@ -59,18 +65,28 @@ const change = (part: Partial<ExportRun>): ExportRun =>
 async function run(url: string, format: ExportFormat, at: LocalTime, sink: Sink): Promise<void> {
   stopping = new AbortController()
   const { signal } = stopping
-  exportRun.value = { format, count: 0, total: undefined, isExact: true, state: 'running' }
+  exportRun.value = {
+    format,
+    count: 0,
+    bytes: 0,
+    total: undefined,
+    isExact: true,
+    state: 'running',
+  }
   addEventListener('beforeunload', confirmLeave)
   const copied = await copy(url, format, sink, signal).catch((error: unknown) =>
     signal.aborted ? 'stopped' : reasonOf(error),
   )
   const state = await finish(copied, at, sink)
   removeEventListener('beforeunload', confirmLeave)
-  showNote(exportTexts.ended[state](change({ state }).count))
+  showNote(endText(change({ state })))
 }
 
-const reasonOf = (error: unknown): End =>
-  error instanceof DOMException && error.name === 'QuotaExceededError' ? 'full' : 'lost'
+function reasonOf(error: unknown): End {
+  if (error instanceof ApiError)
+    return error.problem?.code === 'FORMAT_UNAVAILABLE' ? 'unavailable' : 'refused'
+  return error instanceof DOMException && error.name === 'QuotaExceededError' ? 'full' : 'lost'
+}
 
 /** Streams the response into the sink, one whole record at a time. */
 async function copy(
@@ -79,19 +95,19 @@ async function copy(
   sink: Sink,
   signal: AbortSignal,
 ): Promise<End> {
-  const response = await fetch(url, { signal })
-  if (!response.ok || !response.body) return 'refused'
+  const response = await checked(await fetch(url, { signal }))
   const exact = response.headers.get('x-total-count')
   const header = exact ?? response.headers.get('x-total-count-at-least')
   change({ total: header === null ? undefined : Number(header), isExact: exact !== null })
   const splitter = createRecordSplitter(format)
-  const reader = response.body.getReader()
+  const reader = response.body!.getReader()
   for (;;) {
     const { value, done } = await reader.read()
     if (done) break
     const { whole, count } = splitter.push(value)
     for (const bytes of whole) await sink.write(bytes)
-    change({ count: exportRun.value!.count + count })
+    const written = exportRun.value!
+    change({ count: written.count + count, bytes: written.bytes + value.length })
   }
   for (const bytes of splitter.rest()) await sink.write(bytes)
   return 'done'
@@ -102,11 +118,11 @@ async function finish(state: End, at: LocalTime, sink: Sink): Promise<End> {
   const { format, count, total } = exportRun.value!
   const isCut = state !== 'done'
   try {
-    if (isCut && count === 0) await sink.discard()
-    else {
-      if (isCut) await sink.write(cutLine(format, count, total))
-      await sink.finish(fileName(format, at, isCut))
-    }
+    if (!isCut) await sink.finish(fileName(format, at))
+    else if (count > 0 && hasRecords(format)) {
+      await sink.write(cutLine(format, count, total))
+      await sink.finish(fileName(format, at, true))
+    } else await sink.discard()
     return state
   } catch (error) {
     await sink.discard().catch(() => undefined)

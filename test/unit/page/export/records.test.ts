@@ -56,6 +56,14 @@ describe('createRecordSplitter', () => {
     })
   })
 
+  it.each(SIZES)('passes on Parquet, which has no records, in chunks of %i bytes', (size) => {
+    expect(parted('parquet', 'PAR1\n"\nPAR1', size)).toEqual({
+      written: 'PAR1\n"\nPAR1',
+      rest: '',
+      count: 0,
+    })
+  })
+
   it('returns the rest of a file without a final line break', () => {
     expect(parted('ndjson', '{"a":1}\n{"a":2}', 5).rest).toBe('{"a":2}')
   })

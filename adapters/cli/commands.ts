@@ -8,6 +8,7 @@ import { importCommand } from './commands/import.js'
 import { list } from './commands/list.js'
 import { migrate } from './commands/migrate.js'
 import { rebuild } from './commands/rebuild.js'
+import { serve } from './commands/serve.js'
 import { stats } from './commands/stats.js'
 import { subscriptions } from './commands/subscriptions.js'
 import { tail } from './commands/tail.js'
@@ -20,6 +21,7 @@ export const commands: readonly Command[] = [
   count,
   tail,
   exportCommand,
+  serve,
   stats,
   ...subscriptions,
   importCommand,

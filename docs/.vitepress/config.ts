@@ -88,6 +88,7 @@ export default {
             page('Other formats', '/guide/formats'),
             page('The audit page', '/guide/audit-page'),
             page('Embed the page', '/guide/embed'),
+            page('Serve a log', '/guide/serve-a-log'),
           ],
         },
         {

@@ -11,6 +11,8 @@ export interface CliOptions {
   readonly stdin?: string
   /** Press Ctrl-C once this many lines were printed. */
   readonly interruptAfter?: number
+  /** Called with what the command prints, when it prints it. */
+  readonly onStdout?: (text: string) => void
 }
 
 export interface CliResult {
@@ -38,12 +40,20 @@ function collected(
 /** Runs the command line in this process. */
 export async function runCli(
   args: readonly string[],
-  { terminal, env = {}, signal: given, stdin, interruptAfter = Infinity }: CliOptions = {},
+  {
+    terminal,
+    env = {},
+    signal: given,
+    stdin,
+    interruptAfter = Infinity,
+    onStdout,
+  }: CliOptions = {},
 ): Promise<CliResult> {
   const interrupted = new AbortController()
   const signal = given ? AbortSignal.any([given, interrupted.signal]) : interrupted.signal
   let lines = 0
   const stdout = collected(terminal, (text) => {
+    onStdout?.(text)
     lines += text.split('\n').length - 1
     if (lines >= interruptAfter) interrupted.abort()
   })

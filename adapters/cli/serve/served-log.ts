@@ -1,0 +1,116 @@
+import fs from 'node:fs'
+import type { Call } from '../call/command.js'
+import { importEvents } from '../importing/import-events.js'
+import type { LogConfig, OpenLog } from '../log/log.js'
+import { openLog } from '../log/open-log.js'
+import { CommandError, exitOf, messageOf } from '../terminal/exit-codes.js'
+import { numberText } from '../terminal/format.js'
+import { showProgress } from '../terminal/progress.js'
+import type { Source, StoredTarget } from './source.js'
+import { readableFile } from './sqlite-file.js'
+import { createTempFolder, type TempFolder } from './temp-folder.js'
+
+export interface ServedLog {
+  readonly log: OpenLog
+  /** What the user should know of it. */
+  readonly notes: readonly string[]
+  close(): Promise<void>
+}
+
+/** What is needed to open a log for the command. */
+interface Opening {
+  readonly call: Call
+  /** Creates the temporary folder when it is called first. */
+  readonly folder: () => TempFolder
+}
+
+async function openFileOrDatabase(
+  target: StoredTarget,
+  { call: { terminal, config }, folder }: Opening,
+): Promise<Omit<ServedLog, 'close'>> {
+  const options = { readOnly: true, config }
+  if (target.kind === 'postgres')
+    return { log: await openLog(target, options, terminal), notes: [] }
+  const { filename, isCopy } = await readableFile(target.filename, folder, terminal)
+  try {
+    const log = await openLog({ kind: 'sqlite', filename }, options, terminal)
+    const note = `no process has ${target.filename} open: a copy of it is served, as it is now`
+    return { log, notes: isCopy ? [note] : [] }
+  } catch (error) {
+    if (!isCopy) throw error
+    throw new CommandError(exitOf(error), messageOf(error).replaceAll(filename, target.filename))
+  }
+}
+
+/** The part of the configuration that describes events. */
+const descriptions = ({ types, customTypes }: LogConfig = {}): LogConfig => ({
+  ...(types && { types }),
+  ...(customTypes && { customTypes }),
+})
+
+const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1)
+const sizeOf = (file: string): number => fs.statSync(file).size
+
+/** A log in the temporary folder with the events of the files. It stays open for writing, so that its index is built. */
+async function importFiles(
+  files: readonly string[],
+  { call: { terminal, config }, folder }: Opening,
+): Promise<Omit<ServedLog, 'close'>> {
+  const { signal } = terminal
+  const log = await openLog(
+    { kind: 'sqlite', filename: folder().file('audit.db') },
+    { readOnly: false, migrate: true, config: descriptions(config) },
+    terminal,
+  )
+  const total = files.reduce((bytes, file) => bytes + sizeOf(file), 0)
+  const progress = showProgress(terminal, { label: 'importing', unit: 'MB', format: megabytes })
+  let [before, imported, skipped] = [0, 0, 0]
+  try {
+    for (const file of files) {
+      const onProgress = (bytes: number): void => progress.update(before + bytes, total)
+      const result = await importEvents(log.audit!, file, { signal, onProgress }).catch(
+        (error: unknown) => {
+          if (error instanceof CommandError) throw error
+          throw new CommandError(exitOf(error), `${file}: ${messageOf(error)}`)
+        },
+      )
+      imported += result.imported
+      skipped += result.skipped
+      before += sizeOf(file)
+    }
+  } catch (error) {
+    await log.close()
+    throw error
+  } finally {
+    progress.stop()
+  }
+  const counted = `${numberText(imported)} events of ${numberText(files.length)} ${files.length === 1 ? 'file' : 'files'}`
+  const twice = skipped === 0 ? '' : `; ${numberText(skipped)} were there twice`
+  return { log, notes: [counted + twice] }
+}
+
+/** Opens what is served. Nothing is written to the files and the folders of the user. */
+export async function openServedLog(source: Source, call: Call): Promise<ServedLog> {
+  let folder: TempFolder | undefined
+  const opening: Opening = { call, folder: () => (folder ??= createTempFolder()) }
+  try {
+    const { log, notes } =
+      source.kind === 'log'
+        ? await openFileOrDatabase(source.target, opening)
+        : await importFiles(source.files, opening)
+    return {
+      log,
+      notes,
+      async close() {
+        try {
+          await log.close()
+        } finally {
+          folder?.remove()
+        }
+      },
+    }
+  } catch (error) {
+    folder?.remove()
+    throw error
+  }
+}

@@ -9,6 +9,7 @@ const FIXTURES = path.resolve(import.meta.dirname, '../fixtures')
 const FILES = {
   cloudtrail: 'security-datasets/aws-cloudtrail',
   windows: 'security-datasets/windows-security',
+  kubernetes: 'presets/kubernetes',
   papertrail: 'presets/papertrail',
   'django-auditlog': 'presets/django-auditlog',
 } as const

@@ -13,6 +13,7 @@ import { memoryStore } from 'daybook/memory'
 import {
   cloudTrail,
   djangoAuditlog,
+  kubernetes,
   paperTrail,
   type Preset,
   presets,
@@ -124,6 +125,8 @@ describe('windowsSecurity', () => {
     expect(windowsSecurity.eventOf(record)).toBeUndefined()
   })
 })
+
+const objectIn = (value: JsonValue | undefined): JsonObject => Object(value) as JsonObject
 
 const versions = recordsOf('papertrail')
 const entries = recordsOf('django-auditlog')
@@ -278,6 +281,58 @@ describe('djangoAuditlog', () => {
   })
 })
 
+const requests = recordsOf('kubernetes')
+
+describe('kubernetes', () => {
+  it('reads every event: its resource, its verb and its user', () => {
+    const types = typesOf(kubernetes, requests)
+    expect(Object.keys(types)).toHaveLength(47)
+    expect(types).toMatchObject({
+      'kubernetes:url:get': 12,
+      'kubernetes:pods/exec:create': 2,
+      'kubernetes:secrets:create': 2,
+      'kubernetes:secrets:list': 4,
+      'kubernetes:configmaps:list': 4,
+      'kubernetes:namespaces:create': 3,
+      'kubernetes:deployments/scale:patch': 2,
+      'kubernetes:serviceaccounts/token:create': 1,
+    })
+    expect(usersOf(kubernetes, requests)).toEqual(
+      new Set(['system:apiserver', 'ann', 'bob', 'ci-deployer', 'system:anonymous', null]),
+    )
+  })
+
+  it('takes the error of a request that failed, and no other', () => {
+    const failed = requests.filter((record) => kubernetes.eventOf(record)!.data['error'])
+    const errors = failed.map((record) => kubernetes.eventOf(record)!.data['error'])
+    expect(new Set(errors)).toEqual(
+      new Set(['HTTP 500', 'AlreadyExists', 'Forbidden', 'NotFound', 'Unauthorized']),
+    )
+    const codes = failed.map(({ responseStatus }) => (responseStatus as JsonObject)['code'])
+    expect(new Set(codes)).toEqual(new Set([500, 409, 403, 404, 401]))
+    const response = { kind: 'Event', apiVersion: 'audit.k8s.io/v1', verb: 'get' }
+    const of = (responseStatus: JsonObject) =>
+      kubernetes.eventOf({ ...response, responseStatus })!.data['error']
+    expect(of({ code: 403, reason: 'Forbidden', message: 'bob may not' })).toBe('bob may not')
+    expect(of({ code: 200, reason: 'Forbidden' })).toBeUndefined()
+  })
+
+  it('finds the stages of a request by its id', () => {
+    const stages = requests.filter(({ objectRef }) => 'exec' === objectIn(objectRef)['subresource'])
+    const ids = stages.map((record) => kubernetes.eventOf(record)!.data['request_id'])
+    expect([stages.length, new Set(ids).size]).toEqual([4, 2])
+  })
+
+  it.each([
+    [{}],
+    [{ kind: 'Event', apiVersion: 'v1', verb: 'get' }],
+    [{ kind: 'EventList', apiVersion: 'audit.k8s.io/v1', items: [] }],
+    [{ kind: 'Event', apiVersion: 'audit.k8s.io/v1' }],
+  ])('refuses %j', (record) => {
+    expect(kubernetes.eventOf(record)).toBeUndefined()
+  })
+})
+
 describe.each(TRIED_PRESETS)('records of %s', (name) => {
   const preset = presets.find((one) => one.name === name)!
   const records = recordsOf(name)
@@ -336,6 +391,7 @@ function sentencesOf(
 describe.each([
   ['cloudTrail', 'cloudtrail', '[CloudTrail] '],
   ['windowsSecurity', 'windows', '[Windows] '],
+  ['kubernetes', 'kubernetes', '[Kubernetes] '],
   ['paperTrail', 'papertrail', '[PaperTrail] '],
   ['djangoAuditlog', 'django-auditlog', '[Django] '],
 ] as const)('sentences of %s', (name, preset, tag) => {
@@ -347,7 +403,7 @@ describe.each([
     const sentences = sentencesOf(read, recordsOf(preset), data)
     expect(sentences.filter((text) => !text.includes(tag))).toEqual([])
     // A sentence that lacks its values shows the type.
-    const type = /(?<!arn:)\b(?:aws|windows|papertrail|django):\w/
+    const type = /(?<!arn:)\b(?:aws|windows|kubernetes|papertrail|django):\w/
     expect(sentences.filter((text) => type.test(text))).toEqual([])
     const file = path.join(path.dirname(fileOf(preset)), `${name}.${language.toLowerCase()}.txt`)
     await expect(`${sentences.join('\n')}\n`).toMatchFileSnapshot(file)

@@ -72,6 +72,39 @@ describe('daybook export', () => {
     expect(fs.readdirSync(log.temp.dir)).toEqual(before)
   })
 
+  it('changes no file if the log cannot be reached', async () => {
+    const file = target('kept.ndjson')
+    fs.writeFileSync(file, 'an earlier export\n')
+    for (const log of ['http://127.0.0.1:1/api/events', 'postgres://127.0.0.1:1/none']) {
+      expect((await runCli(['export', log, '-o', file, '--overwrite'])).exit).toBe(3)
+      expect((await runCli(['export', log, '-o', target('new.ndjson')])).exit).toBe(3)
+    }
+    expect(fs.readFileSync(file, 'utf8')).toBe('an earlier export\n')
+    expect(fs.existsSync(target('new.ndjson'))).toBe(false)
+  })
+
+  it('never writes over the log', async () => {
+    for (const out of [log.file, `${log.file}-wal`, `${log.temp.dir}/./audit.db`])
+      for (const option of ['--overwrite', '--resume'])
+        expect(await exported('-o', out, option)).toEqual({
+          exit: 2,
+          stdout: '',
+          stderr: `error: --out ${out}: is the log itself\n`,
+        })
+    expect((await runCli(['count', log.file])).stdout).toBe(`${COUNT}\n`)
+  })
+
+  it('keeps a file without line breaks that is no export', async () => {
+    const file = target('binary')
+    fs.writeFileSync(file, 'PNG')
+    for (const format of ['ndjson', 'csv'])
+      expect((await exported('--format', format, '-o', file, '--resume')).exit).toBe(2)
+    expect(fs.readFileSync(file, 'utf8')).toBe('PNG')
+    fs.writeFileSync(file, 'create')
+    expect((await exported('--format', 'csv', '-o', file, '--resume')).exit).toBe(0)
+    expect(fs.readFileSync(file, 'utf8')).toMatch(/^created_at,/)
+  })
+
   it('refuses to replace a file, and to continue what it cannot', async () => {
     const file = target('there.ndjson')
     fs.writeFileSync(file, 'a letter\n')

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { type FileHandle, open, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { createReadStream, realpathSync, statSync } from 'node:fs'
+import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { ExportFormat } from '../../../src/exporting/formats.js'
 import { lineTime } from '../../../src/exporting/line-time.js'
@@ -22,6 +22,9 @@ interface ExportOptions {
   readonly service?: string
 }
 
+/** The first columns of CSV. */
+const CSV_HEADING = 'created_at,'
+
 type Write = (bytes: Uint8Array) => Promise<void>
 
 function checkOptions(
@@ -39,8 +42,15 @@ function checkOptions(
 
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1)
 
-/** Writes the events that match, and shows how far it is. */
-async function writeEvents(call: Call, query: EventQuery, send: Write): Promise<void> {
+/**
+ * Writes the events that match, and shows how far it is. The output is opened once the log has given the first bytes, so an export
+ * that the log refuses changes no file.
+ */
+async function writeEvents(
+  call: Call,
+  query: EventQuery,
+  openOutput: () => Write | Promise<Write>,
+): Promise<void> {
   const { format, columns, service } = call.options as unknown as ExportOptions
   const { signal } = call.terminal
   const log = await call.openLog()
@@ -51,83 +61,135 @@ async function writeEvents(call: Call, query: EventQuery, send: Write): Promise<
   })
   try {
     let bytes = 0
+    let send: Write | undefined
     for await (const chunk of log.export(query, { format, columns, service, signal })) {
+      send ??= await openOutput()
       await send(chunk)
       progress.update((bytes += chunk.length))
     }
+    if (!send) await openOutput()
   } finally {
     progress.stop()
   }
 }
 
-/** Opens the file to write; `after` is the time of the last event that it has. */
-async function openLines(file: string, { format, resume, overwrite }: ExportOptions) {
-  let handle: FileHandle
-  try {
-    handle = await open(file, resume ? 'r+' : overwrite ? 'w' : 'wx')
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST')
-      throw usageError(`${file} exists: --resume goes on with it, --overwrite replaces it`)
-    if (code !== 'ENOENT' || !resume) throw error
-    handle = await open(file, 'wx')
-  }
-  if (!resume) return { handle, end: 0 }
-  const last = await readLastLine(handle, format === 'csv')
+const isThere = (file: string): boolean => statSync(file, { throwIfNoEntry: false }) !== undefined
+
+/** The files of a log on SQLite. */
+const filesOf = ({ target }: Call): readonly string[] =>
+  target.kind === 'sqlite'
+    ? ['', '-wal', '-shm', '-journal'].map((suffix) => `${target.filename}${suffix}`)
+    : []
+
+/** Throws a usage error if the file must not or cannot be written. */
+function checkOutput(call: Call, file: string): void {
+  const { format, resume, overwrite } = call.options as unknown as ExportOptions
+  const folder = path.dirname(file)
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found?.isDirectory()) throw usageError(`--out ${file}: is a folder`)
+  if (!isThere(folder)) throw usageError(`--out ${file}: there is no folder ${folder}`)
+  if (!found) return
+  const isSame = (other: string): boolean =>
+    isThere(other) && realpathSync(other) === realpathSync(file)
+  if (filesOf(call).some(isSame)) throw usageError(`--out ${file}: is the log itself`)
+  if (resume || overwrite) return
+  const goOn = format === 'parquet' ? '' : '--resume goes on with it, '
+  throw usageError(`${file} exists: ${goOn}--overwrite replaces it`)
+}
+
+/** A file to go on with; `after` is the time of its last event. */
+interface Earlier {
+  readonly handle: FileHandle
+  readonly after: string | undefined
+  /** Where its last whole line ends. */
+  readonly end: number
+}
+
+/** What an export in this format begins with. */
+const isBeginning = (text: string, format: ExportFormat): boolean =>
+  format === 'csv'
+    ? CSV_HEADING.startsWith(text) || text.startsWith(CSV_HEADING)
+    : text.startsWith('{')
+
+async function readEarlier(
+  handle: FileHandle,
+  file: string,
+  format: ExportFormat,
+): Promise<Earlier> {
+  const isCsv = format === 'csv'
+  const last = await readLastLine(handle, isCsv)
+  const wrong = usageError(
+    `--resume: the last whole line of ${file} is no event in the format ${format}`,
+  )
   if (!last) {
-    await handle.truncate(0)
-    return { handle, end: 0 }
+    const { buffer, bytesRead } = await handle.read(
+      Buffer.alloc(CSV_HEADING.length),
+      0,
+      CSV_HEADING.length,
+      0,
+    )
+    const text = buffer.toString('latin1', 0, bytesRead)
+    if (bytesRead > 0 && !isBeginning(text, format)) throw wrong
+    return { handle, after: undefined, end: 0 }
   }
-  const isHeading = format === 'csv' && last.text.startsWith('created_at,')
+  const isHeading = isCsv && last.text.startsWith(CSV_HEADING)
   const after = isHeading ? undefined : lineTime(format, last.text)
-  if (after === undefined && !isHeading) {
-    await handle.close()
-    throw usageError(`--resume: the last whole line of ${file} is no event in the format ${format}`)
-  }
-  // Half a line is written again.
-  await handle.truncate(last.end)
+  if (after === undefined && !isHeading) throw wrong
   return { handle, after, end: last.end }
 }
 
+/** Opens the file of an export that was interrupted; `undefined` if there is none. */
+async function openEarlier(file: string, format: ExportFormat): Promise<Earlier | undefined> {
+  if (!isThere(file)) return undefined
+  const handle = await open(file, 'r+')
+  try {
+    return await readEarlier(handle, file, format)
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
+
 async function exportLines(call: Call, query: EventQuery, file: string): Promise<void> {
-  const { handle, after, end } = await openLines(file, call.options as unknown as ExportOptions)
+  const { format, resume, overwrite } = call.options as unknown as ExportOptions
+  const earlier = resume ? await openEarlier(file, format) : undefined
+  const after = earlier?.after
   const later =
     after === undefined
       ? query
       : { ...query, where: bothOf(query.where, oneCondition('created_at', 'gt', [after])) }
-  const isCsv = call.options['format'] === 'csv'
+  let handle = earlier?.handle
+  let position = earlier?.end ?? 0
   // A file of CSV that goes on has its heading already.
-  let heading = isCsv && end > 0
-  let position = end
+  let heading = format === 'csv' && position > 0
   try {
-    await writeEvents(call, later, async (chunk) => {
-      let bytes = chunk
-      if (heading) {
-        bytes = chunk.subarray(chunk.indexOf(0x0a) + 1)
-        heading = false
+    await writeEvents(call, later, async () => {
+      const output = (handle ??= await open(file, overwrite ? 'w' : 'wx'))
+      // Half a line is written again.
+      await output.truncate(position)
+      return async (chunk) => {
+        let bytes = chunk
+        if (heading) {
+          bytes = chunk.subarray(chunk.indexOf(0x0a) + 1)
+          heading = false
+        }
+        await output.write(bytes, 0, bytes.length, position)
+        position += bytes.length
       }
-      await handle.write(bytes, 0, bytes.length, position)
-      position += bytes.length
     })
-    await handle.sync()
+    await handle?.sync()
   } finally {
-    await handle.close()
+    await handle?.close()
   }
 }
 
 async function exportWhole(call: Call, query: EventQuery, file: string): Promise<void> {
-  const { overwrite } = call.options as unknown as ExportOptions
-  const exists = await stat(file).then(
-    () => true,
-    () => false,
-  )
-  if (exists && !overwrite) throw usageError(`${file} exists: --overwrite replaces it`)
   const suffix = randomBytes(4).toString('hex')
   const unfinished = path.join(path.dirname(file), `.${path.basename(file)}.${suffix}`)
   const handle = await open(unfinished, 'wx')
   try {
     try {
-      await writeEvents(call, query, async (chunk) => {
+      await writeEvents(call, query, () => async (chunk) => {
         await handle.write(chunk)
       })
       await handle.sync()
@@ -175,7 +237,9 @@ export async function run(call: Call): Promise<void> {
   checkOptions(options, stdout.isTTY === true)
   const query = readQuery(call)
   const { out, format, manifest } = options
-  if (out === undefined) return writeEvents(call, query, async (bytes) => write(stdout, bytes))
+  if (out === undefined)
+    return writeEvents(call, query, () => async (bytes) => write(stdout, bytes))
+  checkOutput(call, out)
   await (format === 'parquet' ? exportWhole : exportLines)(call, query, out)
   if (manifest) await writeManifest(out, options)
 }

@@ -1,9 +1,12 @@
 import { CommanderError } from 'commander'
-import { visibleText } from '../../src/describing/visible-text.js'
+import { shortText } from '../../src/describing/visible-text.js'
 import { AuditLogError } from '../../src/errors.js'
 import { CommandError, type Exit, exitCodes, exitOf, messageOf } from './terminal/exit-codes.js'
 import { painter } from './terminal/style.js'
 import type { Terminal } from './terminal/terminal.js'
+
+/** In characters. Messages repeat what the user has written, which may be long. */
+const MAX_MESSAGE = 1000
 
 interface Reported {
   readonly exit: Exit
@@ -28,7 +31,7 @@ function read(error: unknown): Reported {
 /** Prints the error to stderr, as JSON or as a sentence, and returns the exit code. */
 export function reportError(error: unknown, asJson: boolean, { stderr, env }: Terminal): number {
   const { exit, message, suggestion } = read(error)
-  const text = visibleText(message)
+  const text = shortText(message, MAX_MESSAGE)
   if (asJson) {
     stderr.write(`${JSON.stringify({ error: { exit, message: text, suggestion } })}\n`)
   } else {

@@ -86,6 +86,14 @@ describe('a feed as the log of a command', () => {
     expect((await runCli(['list', inUrl])).exit).toBe(0)
   })
 
+  it('ends if stdin ends before the user is given', async () => {
+    const terminal = { columns: 80 }
+    const none = await runCli(['list', server.url], { terminal })
+    expect([none.exit, none.stdout]).toEqual([4, ''])
+    const half = await runCli(['list', server.url], { terminal, stdin: 'ann\n' })
+    expect([half.exit, half.stdout]).toEqual([4, ''])
+  })
+
   it('ends with 3 if nothing listens, and if it is no feed', async () => {
     const html = await answering((_, response) => {
       response.setHeader('content-type', 'text/html').end('<html><title>Shop</title></html>')

@@ -45,6 +45,12 @@ describe('daybook list', () => {
     expect(stdout).toBe('shop\n\n')
   })
 
+  it('shortens what it repeats, and reports errors as JSON with --json', async () => {
+    const long = await runCli(['list', file, '--json', 'x'.repeat(100_000)])
+    expect(long.stderr.length).toBeLessThan(1200)
+    expect(JSON.parse(long.stderr)).toMatchObject({ error: { exit: 'usage' } })
+  })
+
   it('names the nearest word for a wrong query, and creates no file', async () => {
     const wrong = await runCli(['list', file, '-f', 'username_con=ann'])
     expect(wrong.exit).toBe(2)

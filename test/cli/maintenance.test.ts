@@ -123,6 +123,8 @@ describe('daybook clean', () => {
     expect(preview.stdout).toMatch(/^debug: would remove 1 event, from \S+ to \S+\n$/)
     expect(preview.stderr).toBe('nothing was removed; --yes runs the rules\n')
     expect((await runCli(['count', log.file])).stdout).toBe('3\n')
+    const json = await runCli([...args, '--json'])
+    expect(JSON.parse(json.stderr)).toEqual({ notice: 'nothing was removed; --yes runs the rules' })
     expect((await runCli([...args, '--yes'])).stdout).toBe('debug: removed 1 event\n')
     expect((await runCli([...args, '--rule', 'debog'])).exit).toBe(2)
     expect((await runCli(['clean', log.file])).exit).toBe(2)

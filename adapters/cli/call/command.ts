@@ -10,7 +10,6 @@ export interface Argument {
   readonly required?: boolean
   /** Takes all arguments that follow. */
   readonly variadic?: boolean
-  readonly choices?: readonly string[]
 }
 
 export interface Option {

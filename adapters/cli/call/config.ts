@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { LogConfig } from '../log/log.js'
@@ -5,6 +6,7 @@ import { usageError } from '../terminal/exit-codes.js'
 
 /** Loads the module that `--config` names. Its default export has options of `AuditLog`. */
 export async function loadConfig(file: string): Promise<LogConfig> {
+  if (!existsSync(file)) throw usageError(`--config: there is no file ${file}`)
   let loaded: { readonly default?: unknown }
   try {
     loaded = (await import(pathToFileURL(path.resolve(file)).href)) as typeof loaded

@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream'
 import type { AuditLog } from 'daybook'
-import type { PresetEvent } from 'daybook/presets'
 import { shortText } from '../../../src/describing/visible-text.js'
 import { AuditLogError } from '../../../src/errors.js'
 import type { JsonObject } from '../../../src/event/event.js'
@@ -19,11 +18,11 @@ export interface RecordLinesOptions extends FieldOptions {
   /** Maximum number of lines to read, not counting blank ones. @default all */
   readonly limit?: number | undefined
   /**
-   * The idempotency key of a line; `record` is the preset's key of its record. A line with the key of an event of the last 24 hours is
-   * not recorded again. Called in the order of the lines.
+   * The idempotency key of a line. A line with the key of an event of the last 24 hours is not recorded again. Called in the order
+   * of the lines.
    * @default none
    */
-  readonly keyOf?: ((bytes: Buffer, line: number, record: string | undefined) => string) | undefined
+  readonly keyOf?: ((bytes: Buffer, line: number) => string) | undefined
   readonly stdin?: Readable | undefined
   /** Called after each chunk of the file. */
   readonly onProgress?: ((progress: RecordProgress) => void) | undefined
@@ -72,10 +71,13 @@ export async function recordLines(options: RecordLinesOptions): Promise<Recorded
     if (problems.length < MAX_PROBLEMS) problems.push({ line: at, reason: shortText(reason, 1000) })
   }
   const record = async (
-    { type, data, username }: PresetEvent,
+    payload: JsonObject,
     at: number,
     idempotencyKey: string | undefined,
   ): Promise<void> => {
+    const read = toEvent(payload, options)
+    if (!read) return skip('refused', at, `no record of ${options.preset!.name}`)
+    const { type, data, username } = read
     try {
       const event = await audit.recordCustom(type, data, { username, idempotencyKey })
       counts.recorded++
@@ -101,10 +103,8 @@ export async function recordLines(options: RecordLinesOptions): Promise<Recorded
           skip('malformed', at, payload)
           continue
         }
-        const event = toEvent(payload, options)
-        const key = keyOf?.(bytes, at, event?.key)
-        if (event) await pending.start(bytes.length, () => record(event, at, key))
-        else skip('refused', at, `no record of ${options.preset!.name}`)
+        const key = keyOf?.(bytes, at)
+        await pending.start(bytes.length, () => record(payload, at, key))
       }
       onProgress?.({ ...progress(), recorded: counts.recorded })
     }
@@ -125,12 +125,6 @@ export async function recordLines(options: RecordLinesOptions): Promise<Recorded
 const isAltered = (kept: JsonObject, given: JsonObject): boolean =>
   Object.keys(kept).length !== Object.keys(given).length
 
-const REFUSALS: ReadonlySet<string> = new Set([
-  'INVALID_EVENT',
-  'INVALID_LINK',
-  'IDEMPOTENCY_CONFLICT',
-])
-
 /** Whether the log refused this one event, as opposed to a failure of the store. */
 const isRefusal = (error: unknown): error is AuditLogError =>
-  error instanceof AuditLogError && REFUSALS.has(error.code)
+  error instanceof AuditLogError && ['INVALID_EVENT', 'INVALID_LINK'].includes(error.code)

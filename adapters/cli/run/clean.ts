@@ -2,6 +2,7 @@ import { visibleText } from '../../../src/describing/visible-text.js'
 import type { CleaningResult } from '../../../src/cleaning/rule.js'
 import type { Call } from '../call/command.js'
 import { type Exit, usageError } from '../terminal/exit-codes.js'
+import { printNotice } from '../terminal/notice.js'
 import { showProgress } from '../terminal/progress.js'
 import { write } from '../terminal/terminal.js'
 
@@ -51,6 +52,7 @@ export async function run(call: Call): Promise<Exit> {
     const line = options['json'] ? JSON.stringify(result) : visibleText(textOf(result, isPreview))
     await write(terminal.stdout, `${line}\n`)
   }
-  if (isPreview) terminal.stderr.write('nothing was removed; --yes runs the rules\n')
+  if (isPreview)
+    printNotice(terminal, 'nothing was removed; --yes runs the rules', options['json'] === true)
   return results.some(({ error }) => error !== undefined) ? 'failed' : 'done'
 }

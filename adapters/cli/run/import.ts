@@ -9,6 +9,7 @@ import type { FieldOptions } from '../importing/fields.js'
 import { importEvents } from '../importing/import-events.js'
 import { recordLines } from '../importing/record-lines.js'
 import { type Exit, usageError } from '../terminal/exit-codes.js'
+import { printNotice } from '../terminal/notice.js'
 import { type Progress, showProgress } from '../terminal/progress.js'
 import { write } from '../terminal/terminal.js'
 
@@ -43,20 +44,11 @@ function readLimit(text: string | undefined): number {
   throw usageError(`--limit ${text}: must be a whole number of at least 1`)
 }
 
-/**
- * A key for each line of a file. The same line at the same place has the same one, also in a file that has grown, and so has the
- * same record of a preset at any place of any file.
- */
-function lineKeys({
-  preset,
-}: FieldOptions): (bytes: Buffer, line: number, record: string | undefined) => string {
+/** A key for each line of a file: the same line at the same place has the same one, also in a file that has grown. */
+function lineKeys(): (bytes: Buffer, line: number) => string {
   let first: Buffer | undefined
-  return (bytes, line, record) => {
+  return (bytes, line) => {
     first ??= createHash('sha256').update(bytes).digest()
-    if (preset && record !== undefined) {
-      const hash = createHash('sha256').update(record)
-      return `import:${preset.name}:${hash.digest('base64url')}`
-    }
     const hash = createHash('sha256').update(first).update(`\n${line}\n`).update(bytes)
     return `import:${hash.digest('base64url')}`
   }
@@ -129,7 +121,7 @@ async function recordFile(
     file,
     ...fields,
     limit,
-    keyOf: lineKeys(fields),
+    keyOf: lineKeys(),
     stdin,
     onProgress,
   })
@@ -199,7 +191,7 @@ export async function run(call: Call): Promise<Exit> {
     }
     before += sizeOf(file)
     isWhole &&= result.isWhole
-    for (const problem of result.problems) await write(terminal.stderr, `${visibleText(problem)}\n`)
+    for (const problem of result.problems) printNotice(terminal, problem, options['json'] === true)
     const seconds = (performance.now() - start) / 1000
     const line = options['json']
       ? JSON.stringify({ file, ...result.figures, seconds })

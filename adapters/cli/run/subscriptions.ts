@@ -4,6 +4,7 @@ import type { ManagedSubscriptions, SubscriptionRow, Which } from '../feed/manag
 import { managedSubscriptions } from '../log/managed-subscriptions.js'
 import { CommandError, type Exit, usageError } from '../terminal/exit-codes.js'
 import { durationText, numberText } from '../terminal/format.js'
+import { printNotice } from '../terminal/notice.js'
 import type { Style } from '../terminal/style.js'
 import { type Column, printTable } from '../terminal/table.js'
 import { write } from '../terminal/terminal.js'
@@ -80,7 +81,7 @@ export async function list(call: Call): Promise<void> {
   const all = await open(call, true)
   const rows = await all.list({ signal: call.terminal.signal })
   if (rows.length === 0 && call.terminal.stdout.isTTY)
-    call.terminal.stderr.write('no subscriptions\n')
+    printNotice(call.terminal, 'no subscriptions', call.options['json'] === true)
   else await print(call, rows)
 }
 

@@ -12,6 +12,7 @@ import { bothOf, type EventQuery, type Grouping, oneCondition } from '../../../s
 import type { Call } from '../call/command.js'
 import { readQuery } from '../call/query.js'
 import { messageOf } from '../terminal/exit-codes.js'
+import { printNotice } from '../terminal/notice.js'
 import { rowWriter } from '../call/rows.js'
 import { usageError } from '../terminal/exit-codes.js'
 
@@ -62,10 +63,9 @@ export async function run(call: Call): Promise<void> {
   const log = await call.openLog()
   const rows = rowWriter(call, log)
   const onOutage = (error: unknown): void => {
-    const isBack = error === undefined
-    terminal.stderr.write(
-      isBack ? 'connected again\n' : `waiting for the log: ${messageOf(error)}\n`,
-    )
+    const text =
+      error === undefined ? 'connected again' : `waiting for the log: ${messageOf(error)}`
+    printNotice(terminal, text, options['json'] === true)
   }
   const wanted = withLevels(query, options['level'] as readonly Level[] | undefined)
   for await (const event of log.tail(wanted, { after, signal: terminal.signal, onOutage }))

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
+import { CommandError } from './exit-codes.js'
 import type { Terminal } from './terminal.js'
 
 /** Whether questions reach a person. */
@@ -7,26 +8,31 @@ export const canAsk = ({ stdin, stderr }: Terminal): boolean =>
   stdin.isTTY === true && stderr.isTTY === true
 
 /**
- * Asks a question on stderr, so that stdout has results only. What is typed for a secret is not shown. Rejects with an `AbortError`
- * on Ctrl-C.
+ * Asks a question on stderr, so that stdout has results only. What is typed for a secret is not shown. Rejects on Ctrl-C, and on the
+ * end of stdin.
  */
 export async function ask(
   { stdin, stderr, signal }: Terminal,
   question: string,
   { isSecret = false }: { readonly isSecret?: boolean } = {},
 ): Promise<string> {
+  const noAnswer = new CommandError('forbidden', 'the question has no answer')
+  if (stdin.readableEnded) throw noAnswer
   const hidden = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const interrupted = new AbortController()
   const lines = createInterface({
     input: stdin,
     output: isSecret ? hidden : stderr,
     terminal: true,
   })
-  lines.on('SIGINT', () => interrupted.abort())
+  const refused = new Promise<never>((_resolve, reject) => {
+    lines.once('SIGINT', () => reject(new CommandError('interrupted', 'interrupted')))
+    // `question` does not settle then.
+    lines.once('close', () => reject(noAnswer))
+  })
   if (isSecret) stderr.write(question)
   try {
-    const either = AbortSignal.any([signal, interrupted.signal])
-    return await lines.question(isSecret ? '' : question, { signal: either })
+    const answer = lines.question(isSecret ? '' : question, { signal })
+    return await Promise.race([answer, refused])
   } finally {
     lines.close()
     if (isSecret) stderr.write('\n')

@@ -20,7 +20,8 @@ const run = (command: readonly string[], env: NodeJS.ProcessEnv): void => {
 }
 
 if (/^[\w-]+$/.test(name) && fs.existsSync(path.join(import.meta.dirname, `${name}.ts`))) {
-  const threads = './test/support/typescript-threads.js'
+  // Not a relative path, because campaigns may change the current folder.
+  const threads = import.meta.resolve('../support/typescript-threads.js')
   run(['tsx', '--import', threads, 'test/campaigns/run.ts', ...args], {})
 } else {
   const { values, positionals } = parseArgs({

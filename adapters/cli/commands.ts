@@ -1,5 +1,6 @@
 import type { Command } from './call/command.js'
 import { clean } from './commands/clean.js'
+import { completionOf } from './commands/completion.js'
 import { count } from './commands/count.js'
 import { doctor } from './commands/doctor.js'
 import { exportCommand } from './commands/export.js'
@@ -14,8 +15,7 @@ import { subscriptions } from './commands/subscriptions.js'
 import { tail } from './commands/tail.js'
 import { verify } from './commands/verify.js'
 
-/** All commands, in the order of the help. */
-export const commands: readonly Command[] = [
+const commandsOnLogs: readonly Command[] = [
   list,
   get,
   count,
@@ -31,3 +31,6 @@ export const commands: readonly Command[] = [
   rebuild,
   doctor,
 ]
+
+/** All commands, in the order of the help. */
+export const commands: readonly Command[] = [...commandsOnLogs, completionOf(commandsOnLogs)]

@@ -1,7 +1,14 @@
-import { Command as Program, CommanderError, InvalidArgumentError, Option } from 'commander'
+import {
+  Argument as ProgramArgument,
+  Command as Program,
+  CommanderError,
+  InvalidArgumentError,
+  Option,
+} from 'commander'
 import { nearest } from '../../src/event/nearest.js'
 import { loadConfig } from './call/config.js'
-import type { Argument, Call, Command, Option as CommandOption } from './call/command.js'
+import type { Call, Command, Option as CommandOption } from './call/command.js'
+import { argumentsOf, argumentText, optionsOf, VARIABLES } from './call/options.js'
 import type { OpenLog } from './log/log.js'
 import { openLog } from './log/open-log.js'
 import { readTarget, type Target } from './log/target.js'
@@ -9,45 +16,16 @@ import { reportError } from './report-error.js'
 import { CommandError, type Exit, exitCodes, exitOf, usageError } from './terminal/exit-codes.js'
 import { OUTPUT_CLOSED, type Terminal } from './terminal/terminal.js'
 
-/** The options of every command that works on a log. */
-export const LOG_OPTIONS: readonly CommandOption[] = [
-  {
-    flags: '--config <module>',
-    description: 'a module whose default export has options of AuditLog',
-  },
-  { flags: '--schema <name>', description: 'the schema of a log on Postgres' },
-]
-
-/** The options of every command. */
-export const COMMON_OPTIONS: readonly CommandOption[] = [
-  { flags: '--json', description: 'print lines of JSON, errors too' },
-]
-
-export const LOG_ARGUMENT: Argument = {
-  name: 'log',
-  description:
-    'the path of a SQLite file, postgres://…, or the http(s)://… address of a feed; not given if DAYBOOK_LOG is set',
-}
-
-/** The options of a command, those of all commands last. */
-export const optionsOf = (command: Command): readonly CommandOption[] => [
-  ...command.options,
-  ...(command.targets.length > 0 ? LOG_OPTIONS : []),
-  ...COMMON_OPTIONS,
-]
-
-function choiceReader(flags: string, choices: readonly string[]): (text: string) => string {
+/** Reads the value of an option or an argument that has choices. */
+function choiceReader(name: string, choices: readonly string[]): (text: string) => string {
   return (text) => {
     if (choices.includes(text)) return text
-    throw usageError(
-      `${flags.split(' ')[0]} ${text}: must be ${choices.join(', ')}`,
-      nearest(text, choices),
-    )
+    throw usageError(`${name} ${text}: must be ${choices.join(', ')}`, nearest(text, choices))
   }
 }
 
 function readerOf({ flags, choices, read }: CommandOption): (text: string) => unknown {
-  if (choices) return choiceReader(flags, choices)
+  if (choices) return choiceReader(flags.split(' ')[0]!, choices)
   return (text) => {
     if (!read) return text
     try {
@@ -62,17 +40,12 @@ function readerOf({ flags, choices, read }: CommandOption): (text: string) => un
 function programOption(option: CommandOption): Option {
   const made = new Option(option.flags, option.description)
   if (option.default !== undefined) made.default(option.default)
+  if (option.choices) made.choices(option.choices)
   if (!option.flags.includes('<')) return made
   const read = readerOf(option)
   return made.argParser<unknown>((text, earlier) =>
     option.repeatable ? [...((earlier as unknown[] | undefined) ?? []), read(text)] : read(text),
   )
-}
-
-/** The name of an argument in a usage line. */
-const argumentText = ({ name, required, variadic }: Argument): string => {
-  const text = variadic ? `${name}...` : name
-  return required ? `<${text}>` : `[${text}]`
 }
 
 /** Takes the log from the first argument, or from DAYBOOK_LOG, and names the others. */
@@ -84,6 +57,8 @@ function readArguments(command: Command, given: readonly string[], env: Terminal
     const value = argument.variadic ? rest.splice(0) : rest.shift()
     if (argument.required && (value === undefined || value.length === 0))
       throw usageError(`the argument ${argument.name} is missing`)
+    if (argument.choices && typeof value === 'string')
+      choiceReader(argument.name, argument.choices)(value)
     values[argument.name] = value
   }
   if (rest.length > 0) throw usageError(`${rest[0]}: too many arguments for ${command.name}`)
@@ -151,15 +126,35 @@ function addCommand(parent: Program, command: Command, terminal: Terminal, outco
         parent.command(name).summary(`see daybook ${name} --help`))
   const made = group.command(sub ?? name).summary(command.summary)
   made.description(command.description ?? command.summary)
-  const own = command.targets.length > 0 ? [LOG_ARGUMENT, ...command.arguments] : command.arguments
   // The texts are parted by `readArguments`, because the log may come from the environment.
-  made.usage(['[options]', ...own.map(argumentText)].join(' ')).argument('[arguments...]')
-  made.configureHelp({ visibleArguments: () => [] })
+  made
+    .usage(['[options]', ...argumentsOf(command).map(argumentText)].join(' '))
+    .argument('[arguments...]')
+  made.configureHelp({
+    visibleArguments: () =>
+      argumentsOf(command).map((one) => new ProgramArgument(argumentText(one), one.description)),
+  })
+  made.addHelpText(
+    'after',
+    command.examples.map(({ run, says }) => `\n${says}:\n  ${run}`).join('\n'),
+  )
   for (const option of optionsOf(command)) made.addOption(programOption(option))
   made.action(async (given: readonly string[], options: Call['options']) => {
     outcome.exit = await runCommand(command, given, options, terminal)
   })
 }
+
+const columns = (rows: readonly (readonly [string, string])[]): string => {
+  const width = Math.max(...rows.map(([name]) => name.length))
+  return rows.map(([name, says]) => `  ${name.padEnd(width)}  ${says}`).join('\n')
+}
+
+const HELP_AFTER = `
+Environment:
+${columns(VARIABLES.map(({ name, description }) => [name, description]))}
+
+Exit codes:
+${columns(Object.values(exitCodes).map(([code, meaning]) => [String(code), meaning]))}`
 
 /** The program with all commands; `outcome` gets how the one that runs has ended. */
 function createProgram(
@@ -169,6 +164,8 @@ function createProgram(
 ): Program {
   const program = new Program('daybook')
   program.description('Works with an audit log from the command line.')
+  program.addHelpText('after', HELP_AFTER)
+  program.configureHelp({ subcommandTerm: (command) => command.name() })
   program.exitOverride().configureOutput({
     writeOut: (text) => terminal.stdout.write(text),
     // Errors are printed by `reportError`.

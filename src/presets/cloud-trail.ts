@@ -182,7 +182,7 @@ function eventOf(record: JsonObject): PresetEvent | undefined {
   const { eventSource, eventName } = record
   const [, service] = SERVICE.exec(textIn(eventSource) ?? '') ?? []
   if (service === undefined || typeof eventName !== 'string' || eventName === '') return undefined
-  const { eventTime, errorMessage, errorCode, requestID, sourceIPAddress } = record
+  const { eventTime, eventID, errorMessage, errorCode, requestID, sourceIPAddress } = record
   return {
     type: `aws:${service}:${eventName}`,
     username: usernameOf(objectIn(record['userIdentity'])),
@@ -192,6 +192,7 @@ function eventOf(record: JsonObject): PresetEvent | undefined {
       request_id: textIn(requestID),
       remote_address: textIn(sourceIPAddress),
     }),
+    key: textIn(eventID),
   }
 }
 

@@ -1,4 +1,7 @@
 export { cloudTrail } from './cloud-trail.js'
+export { djangoAuditlog } from './django-auditlog.js'
+export { kubernetes } from './kubernetes.js'
+export { paperTrail } from './paper-trail.js'
 export type { Preset, PresetEvent } from './preset.js'
 export { presets } from './presets.js'
 export { windowsSecurity } from './windows-security.js'

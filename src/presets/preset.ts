@@ -1,5 +1,7 @@
 import type { CustomTypes } from '../event/custom-types.js'
 import type { JsonObject, JsonValue } from '../event/event.js'
+import { isOwnField } from '../event/own-fields.js'
+import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
 
 /** A record of another log as a custom event, for `recordCustom`. */
 export interface PresetEvent {
@@ -8,15 +10,20 @@ export interface PresetEvent {
   readonly username: string | null
   /**
    * The whole record, and its main facts by the names that Daybook uses, where it has them: `occurred_at`, `error`, `request_id`,
-   * `remote_address`, and what its sentences need. A name that the record uses itself keeps the record's value.
+   * `remote_address`, and what its sentences need. A name that the record uses itself keeps the record's value. A member with the
+   * name of an own field of events is renamed as the log would rename it: `id` -> `attributes_id`.
    */
   readonly data: JsonObject
+  /** Identifies the record in its log: records with the same key are the same one. Missing if the record has no id. */
+  readonly key?: string | undefined
 }
 
 /** Reads the records of another log, and describes the events made of them. */
 export interface Preset {
   /** In commands and labels, such as `cloudtrail`. */
   readonly name: string
+  /** It is written by the documentation of the log only, and not tested with records of the real software. */
+  readonly isUntried?: true
   /** For the option `customTypes` of `AuditLog`. */
   readonly customTypes: CustomTypes
   /** The event for a record, `undefined` if the record is not of this log. */
@@ -30,13 +37,49 @@ export const objectIn = (value: JsonValue | undefined): JsonObject =>
 export const textIn = (value: JsonValue | undefined): string | undefined =>
   typeof value === 'string' && value !== '' && value !== '-' ? value : undefined
 
+/** A text that says something, or a number as text. */
+export const idIn = (value: JsonValue | undefined): string | undefined =>
+  typeof value === 'number' ? String(value) : textIn(value)
+
+/** The object, or the object whose JSON text it is; without members if it is neither. */
+export function parsedIn(value: JsonValue | undefined): JsonObject {
+  if (typeof value !== 'string' || !value.startsWith('{')) return objectIn(value)
+  try {
+    return objectIn(JSON.parse(value) as JsonValue)
+  } catch {
+    return {}
+  }
+}
+
+/** The time that a text of ISO 8601 or a number of milliseconds since 1970 says; without an offset it is UTC. */
+export function timeIn(value: JsonValue | undefined): string | undefined {
+  if (typeof value === 'number')
+    return Math.abs(value) < 8.64e15 ? timeIn(new Date(value).toISOString()) : undefined
+  const time = typeof value === 'string' ? parseTimestamp(value) : undefined
+  return time === undefined ? undefined : formatTimestamp(time)
+}
+
+/** A key of the parts; `undefined` if one is missing. */
+export const keyOf = (...parts: readonly (string | undefined)[]): string | undefined =>
+  parts.includes(undefined) ? undefined : parts.join(' ')
+
+function freeName(record: JsonObject, name: string): string {
+  let free = name
+  do free = `attributes_${free}`
+  while (Object.hasOwn(record, free))
+  return free
+}
+
 /** The record with further facts. A fact without a value is left out. */
 export function withFacts(
   record: JsonObject,
   facts: Readonly<Record<string, JsonValue | undefined>>,
 ): JsonObject {
   const found = Object.entries(facts).filter(
-    (fact): fact is [string, JsonValue] => fact[1] !== undefined,
+    (fact): fact is [string, JsonValue] => fact[1] !== undefined && !Object.hasOwn(record, fact[0]),
   )
-  return { ...Object.fromEntries(found), ...record }
+  const members = Object.entries(record).map(
+    ([name, value]) => [isOwnField(name) ? freeName(record, name) : name, value] as const,
+  )
+  return Object.fromEntries([...found, ...members])
 }

@@ -1,9 +1,11 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { presets } from 'daybook/presets'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { runScript } from '../support/child.js'
 import { postgresDatabase } from '../support/database.js'
+import { fileOf, recordsOf, TRIED_PRESETS } from '../support/preset-records.js'
 import { tempDir } from '../support/temp.js'
 import { type CliResult, runCli } from './run-cli.js'
 
@@ -64,6 +66,38 @@ describe('daybook import of other records', () => {
     expect(await counted('filter[type_start]=aws:ec2:&filter[username_eq]=pedro')).toBe(80)
     await imported(CLOUD_TRAIL, '--preset', 'cloudtrail')
     expect(await counted()).toBe(103)
+  })
+
+  it.each(TRIED_PRESETS)('counts the types of %s as its records have them', async (name) => {
+    const { exit, stdout } = await imported(fileOf(name), '--preset', name, '--json')
+    const records = recordsOf(name)
+    expect(exit).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ recorded: records.length, altered: 0, undated: 0 })
+    const { eventOf } = presets.find((preset) => preset.name === name)!
+    const types: Record<string, number> = {}
+    for (const record of records) {
+      const { type } = eventOf(record)!
+      types[type] = (types[type] ?? 0) + 1
+    }
+    const by = await runCli(['count', log, '--by', 'type', '--top', '100', '--json'])
+    const { values } = JSON.parse(by.stdout) as { values: { value: string; count: number }[] }
+    expect(Object.fromEntries(values.map(({ value, count }) => [value, count]))).toEqual(types)
+  })
+
+  it('records a record of a preset once, wherever it is', async () => {
+    await imported(fileOf('papertrail'), '--preset', 'papertrail', '--limit', '50')
+    const all = recordsOf('papertrail').toReversed()
+    const file = lines('reversed', all.map((row) => `${JSON.stringify(row)}\n`).join(''))
+    await imported(file, '--preset', 'papertrail')
+    expect(await counted()).toBe(all.length)
+  })
+
+  it('refuses a line whose key belongs to another event', async () => {
+    const row = { id: 1, item_type: 'Page', item_id: 1, event: 'create', created_at: '2026-11-24' }
+    const rows = [row, { ...row, object: 'other' }].map((one) => `${JSON.stringify(one)}\n`)
+    const { exit, stderr } = await imported(lines('rows', rows.join('')), '--preset', 'papertrail')
+    expect([exit, await counted()]).toEqual([1, 1])
+    expect(stderr).toMatch(/: line 2: .*idempotency key/)
   })
 
   it('records into Postgres, by fields', async () => {

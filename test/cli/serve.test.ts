@@ -1,8 +1,12 @@
+import { once } from 'node:events'
 import fs from 'node:fs'
+import http from 'node:http'
 import net from 'node:net'
+import os from 'node:os'
 import path from 'node:path'
 import { AuditLog } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
+import { sqliteStore } from 'daybook/sqlite'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Child, runScript } from '../support/child.js'
@@ -27,7 +31,11 @@ let temp: ReturnType<typeof tempDir>
 beforeAll(async () => {
   ;({ file, temp } = await closedLog())
 })
-afterAll(() => temp.remove())
+afterAll(() => {
+  temp.remove()
+  const own = fs.readdirSync(os.tmpdir()).filter((name) => name.startsWith('daybook-serve-'))
+  expect(own.filter((name) => name.includes(`-${process.pid}-`))).toEqual([])
+})
 
 describe('the address', () => {
   let serving: Serving
@@ -299,6 +307,33 @@ describe('a SQLite file', () => {
     await child.kill('SIGTERM')
     expect(child.process.exitCode).toBe(130)
   })
+
+  it('is followed once a service opens it', async () => {
+    const closed = await closedLog()
+    const folder = tempDir()
+    onTestFinished(() => {
+      closed.temp.remove()
+      folder.remove()
+    })
+    const { child, address, cookie } = await startChild([closed.file], folder.dir)
+    expect(fs.readdirSync(folder.dir)).toHaveLength(1)
+    const request = http.get(`${new URL(address).origin}/api/events/stream`, {
+      headers: { cookie },
+    })
+    const [stream] = (await once(request, 'response')) as [http.IncomingMessage]
+    const ended = once(stream.resume(), 'end')
+    const service = new AuditLog({ types: {}, store: sqliteStore({ filename: closed.file }) })
+    await service.recordCustom('deploy:note', { n: 3 })
+    // The page connects again then.
+    await ended
+    await expect.poll(() => eventsOf(address, cookie)).toHaveLength(4)
+    await expect.poll(() => fs.readdirSync(folder.dir)).toEqual([])
+    await service.recordCustom('deploy:note', { n: 4 })
+    expect(await eventsOf(address, cookie)).toHaveLength(5)
+    await service.close()
+    await child.kill('SIGINT')
+    expect(child.process.exitCode).toBe(130)
+  })
 })
 
 describe('archive files', () => {
@@ -343,6 +378,20 @@ describe('archive files', () => {
     const serving = await startServing([files[2]!], { DAYBOOK_LOG: file })
     expect(await eventsOf(serving.address, await signIn(serving.address))).toHaveLength(2)
     await serving.end()
+  })
+
+  it('are described by the types of the configuration', async () => {
+    const config = path.join(import.meta.dirname, 'workflow-config.ts')
+    const serving = await startServing([files[0]!, '--config', config])
+    const headers = { cookie: await signIn(serving.address) }
+    const types = await send(`${serving.origin}/api/events/types`, { headers })
+    expect(types.body).toContain('"api:projects:create"')
+    await serving.end()
+  })
+
+  it('are not served if Ctrl-C ends the import', async () => {
+    const ended = await runCli(['serve', ...files], { signal: AbortSignal.abort() })
+    expect(ended).toEqual({ exit: 130, stdout: '', stderr: '' })
   })
 
   it('leave no temporary database, whatever ends the process', async () => {

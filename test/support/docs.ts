@@ -5,17 +5,15 @@ import { errorCodes, type EventTypeDefinition, splitEventType } from 'daybook'
 import { workflowEventTypes } from 'daybook/workflow'
 import type { Duration } from '../../src/event/duration.js'
 import { type ProblemCode, problems, statusOf } from '../../src/http/problem.js'
+import { commandPages, commandTables } from './command-pages.js'
+import { table } from './markdown.js'
+import { recordSession } from './terminal-session.js'
 
 /*
  * The generated parts of the documentation. `npm run docs:generate` writes them; a test fails if they
  * are out of date.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url))
-
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string => {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
-}
 
 const duration = (value: Duration): string =>
   Object.entries(value)
@@ -110,13 +108,29 @@ export function replacePart(text: string, name: string, part: string): string {
   return `${text.slice(0, from)}${open}\n\n${part}\n\n${text.slice(to)}`
 }
 
+/** The guide to the command line, with its tables and the output of its commands. */
+async function commandLineGuide(file: string): Promise<string> {
+  const tables = commandTables()
+  const text = tables.reduce(
+    (before, [name, part]) => replacePart(before, name, part),
+    fs.readFileSync(file, 'utf8'),
+  )
+  return recordSession(text)
+}
+
 /** The expected text of every file with generated parts. */
-export function generatedDocs(): ReadonlyMap<string, string> {
+export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
   const reference = path.join(root, 'docs/reference')
   const errorsPage = path.join(reference, 'errors.md')
   const text = replacePart(fs.readFileSync(errorsPage, 'utf8'), 'errors', errors())
+  const guide = path.join(root, 'docs/guide/command-line.md')
+  const pages = [...commandPages()].map(
+    ([word, page]) => [path.join(reference, 'commands', `${word}.md`), page] as const,
+  )
   return new Map([
     [errorsPage, replacePart(text, 'http-errors', httpErrors())],
     [path.join(reference, 'workflow-event-types.md'), catalogue()],
+    [guide, await commandLineGuide(guide)],
+    ...pages,
   ])
 }

@@ -10,6 +10,7 @@ export interface Argument {
   readonly required?: boolean
   /** Takes all arguments that follow. */
   readonly variadic?: boolean
+  readonly choices?: readonly string[]
 }
 
 export interface Option {

@@ -1,6 +1,9 @@
 import { presets } from '../../../src/presets/presets.js'
 import type { Command } from '../call/command.js'
 
+const untriedNames = presets.filter(({ isUntried }) => isUntried).map(({ name }) => name)
+const untried = untriedNames.length > 0 ? ` (untried: ${untriedNames.join(', ')})` : ''
+
 export const importCommand: Command = {
   name: 'import',
   summary: 'take events or other records from files into the log',
@@ -13,7 +16,7 @@ export const importCommand: Command = {
     { flags: '--record', description: 'record each line as a custom event' },
     {
       flags: '--preset <name>',
-      description: 'the log that the lines are from; it gives types, users, times and sentences',
+      description: `the log that the lines are from; it gives types, users, times and sentences${untried}`,
       choices: presets.map(({ name }) => name),
     },
     {

@@ -4,7 +4,7 @@ export const serve: Command = {
   name: 'serve',
   summary: 'show a log or archive files on the audit page, for reading',
   description:
-    'Serves the audit page and the feed on 127.0.0.1, and prints the address that opens the page. The address works once: the browser that opens it gets a cookie, and all other requests are refused. Ctrl-C ends the server.\n\nNothing is written to the log or beside it. A SQLite file that no process has open is copied to the temporary folder first. Archive files, and all archive files of a folder, are imported into a temporary database: JSON lines, plain or gzip, or Parquet. Both are deleted when the command ends; TMPDIR names another folder for them.',
+    'Serves the audit page and the feed on 127.0.0.1, and prints the address that opens the page. The address works once: the browser that opens it gets a cookie, and all other requests are refused. Ctrl-C ends the server.\n\nNothing is written to the log or beside it. A SQLite file that no process has open is copied to the temporary folder first, and the copy is served until a process opens the file. Archive files, and all archive files of a folder, are imported into a temporary database: JSON lines, plain or gzip, or Parquet. Both are deleted when the command ends; TMPDIR names another folder for them.',
   arguments: [
     {
       name: 'files',

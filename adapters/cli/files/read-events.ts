@@ -1,11 +1,11 @@
 import fs from 'node:fs'
 import type { Readable } from 'node:stream'
 import type { AuditEvent } from '../../../src/event/event.js'
-import { fromParquet } from '../../../src/parquet/from-parquet.js'
+import { countParquetRows, fromParquet } from '../../../src/parquet/from-parquet.js'
 import { CommandError, messageOf } from '../terminal/exit-codes.js'
 import { isBlank, linesOf, openFile, parseLine } from './json-lines.js'
 
-/** Events of a file, and the number of bytes that were read from it so far. */
+/** Events of a file, and the number of bytes that were read from it so far; of Parquet in proportion to the events. */
 export interface EventsPage {
   readonly events: readonly AuditEvent[]
   readonly bytes: number
@@ -70,7 +70,12 @@ async function* readLines(
 
 async function* readParquet(file: string): AsyncGenerator<EventsPage, void, void> {
   const { size } = await fs.promises.stat(file)
-  for await (const events of fromParquet(file)) yield { events, bytes: 0 }
+  const total = await countParquetRows(file)
+  let rows = 0
+  for await (const events of fromParquet(file)) {
+    rows += events.length
+    yield { events, bytes: Math.floor((size * rows) / total) }
+  }
   yield { events: [], bytes: size }
 }
 

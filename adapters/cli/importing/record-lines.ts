@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { AuditLog } from 'daybook'
+import type { PresetEvent } from 'daybook/presets'
 import { shortText } from '../../../src/describing/visible-text.js'
 import { AuditLogError } from '../../../src/errors.js'
 import type { JsonObject } from '../../../src/event/event.js'
@@ -18,11 +19,11 @@ export interface RecordLinesOptions extends FieldOptions {
   /** Maximum number of lines to read, not counting blank ones. @default all */
   readonly limit?: number | undefined
   /**
-   * The idempotency key of a line. A line with the key of an event of the last 24 hours is not recorded again. Called in the order
-   * of the lines.
+   * The idempotency key of a line; `record` is the preset's key of its record. A line with the key of an event of the last 24 hours is
+   * not recorded again. Called in the order of the lines.
    * @default none
    */
-  readonly keyOf?: ((bytes: Buffer, line: number) => string) | undefined
+  readonly keyOf?: ((bytes: Buffer, line: number, record: string | undefined) => string) | undefined
   readonly stdin?: Readable | undefined
   /** Called after each chunk of the file. */
   readonly onProgress?: ((progress: RecordProgress) => void) | undefined
@@ -71,13 +72,10 @@ export async function recordLines(options: RecordLinesOptions): Promise<Recorded
     if (problems.length < MAX_PROBLEMS) problems.push({ line: at, reason: shortText(reason, 1000) })
   }
   const record = async (
-    payload: JsonObject,
+    { type, data, username }: PresetEvent,
     at: number,
     idempotencyKey: string | undefined,
   ): Promise<void> => {
-    const read = toEvent(payload, options)
-    if (!read) return skip('refused', at, `no record of ${options.preset!.name}`)
-    const { type, data, username } = read
     try {
       const event = await audit.recordCustom(type, data, { username, idempotencyKey })
       counts.recorded++
@@ -103,8 +101,10 @@ export async function recordLines(options: RecordLinesOptions): Promise<Recorded
           skip('malformed', at, payload)
           continue
         }
-        const key = keyOf?.(bytes, at)
-        await pending.start(bytes.length, () => record(payload, at, key))
+        const event = toEvent(payload, options)
+        const key = keyOf?.(bytes, at, event?.key)
+        if (event) await pending.start(bytes.length, () => record(event, at, key))
+        else skip('refused', at, `no record of ${options.preset!.name}`)
       }
       onProgress?.({ ...progress(), recorded: counts.recorded })
     }
@@ -125,6 +125,12 @@ export async function recordLines(options: RecordLinesOptions): Promise<Recorded
 const isAltered = (kept: JsonObject, given: JsonObject): boolean =>
   Object.keys(kept).length !== Object.keys(given).length
 
+const REFUSALS: ReadonlySet<string> = new Set([
+  'INVALID_EVENT',
+  'INVALID_LINK',
+  'IDEMPOTENCY_CONFLICT',
+])
+
 /** Whether the log refused this one event, as opposed to a failure of the store. */
 const isRefusal = (error: unknown): error is AuditLogError =>
-  error instanceof AuditLogError && ['INVALID_EVENT', 'INVALID_LINK'].includes(error.code)
+  error instanceof AuditLogError && REFUSALS.has(error.code)

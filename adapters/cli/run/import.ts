@@ -44,11 +44,20 @@ function readLimit(text: string | undefined): number {
   throw usageError(`--limit ${text}: must be a whole number of at least 1`)
 }
 
-/** A key for each line of a file: the same line at the same place has the same one, also in a file that has grown. */
-function lineKeys(): (bytes: Buffer, line: number) => string {
+/**
+ * A key for each line of a file. The same line at the same place has the same one, also in a file that has grown, and so has the
+ * same record of a preset at any place of any file.
+ */
+function lineKeys({
+  preset,
+}: FieldOptions): (bytes: Buffer, line: number, record: string | undefined) => string {
   let first: Buffer | undefined
-  return (bytes, line) => {
+  return (bytes, line, record) => {
     first ??= createHash('sha256').update(bytes).digest()
+    if (preset && record !== undefined) {
+      const hash = createHash('sha256').update(record)
+      return `import:${preset.name}:${hash.digest('base64url')}`
+    }
     const hash = createHash('sha256').update(first).update(`\n${line}\n`).update(bytes)
     return `import:${hash.digest('base64url')}`
   }
@@ -121,7 +130,7 @@ async function recordFile(
     file,
     ...fields,
     limit,
-    keyOf: lineKeys(),
+    keyOf: lineKeys(fields),
     stdin,
     onProgress,
   })

@@ -14,8 +14,16 @@ export interface ServedLog {
   readonly log: OpenLog
   /** What the user should know of it. */
   readonly notes: readonly string[]
+  readonly isCopy: boolean
+  /** True for a copy, once opening the log again gives the log itself. */
+  readonly isOutdated: () => boolean
   close(): Promise<void>
 }
+
+/** A log whose temporary folder the caller removes. */
+type Opened = Omit<ServedLog, 'close'>
+
+const UNCOPIED = { isCopy: false, isOutdated: () => false }
 
 /** What is needed to open a log for the command. */
 interface Opening {
@@ -27,15 +35,19 @@ interface Opening {
 async function openFileOrDatabase(
   target: StoredTarget,
   { call: { terminal, config }, folder }: Opening,
-): Promise<Omit<ServedLog, 'close'>> {
+): Promise<Opened> {
   const options = { readOnly: true, config }
   if (target.kind === 'postgres')
-    return { log: await openLog(target, options, terminal), notes: [] }
-  const { filename, isCopy } = await readableFile(target.filename, folder, terminal)
+    return {
+      log: await openLog(target, options, terminal),
+      ...UNCOPIED,
+      notes: [],
+    }
+  const { filename, isCopy, isOutdated } = await readableFile(target.filename, folder, terminal)
   try {
     const log = await openLog({ kind: 'sqlite', filename }, options, terminal)
-    const note = `no process has ${target.filename} open: a copy of it is served, as it is now`
-    return { log, notes: isCopy ? [note] : [] }
+    const note = `no process has ${target.filename} open: a copy of it is served until one opens it`
+    return { log, notes: isCopy ? [note] : [], isCopy, isOutdated }
   } catch (error) {
     if (!isCopy) throw error
     throw new CommandError(exitOf(error), messageOf(error).replaceAll(filename, target.filename))
@@ -55,7 +67,7 @@ const sizeOf = (file: string): number => fs.statSync(file).size
 async function importFiles(
   files: readonly string[],
   { call: { terminal, config }, folder }: Opening,
-): Promise<Omit<ServedLog, 'close'>> {
+): Promise<Opened> {
   const { signal } = terminal
   const log = await openLog(
     { kind: 'sqlite', filename: folder().file('audit.db') },
@@ -86,7 +98,7 @@ async function importFiles(
   }
   const counted = `${numberText(imported)} events of ${numberText(files.length)} ${files.length === 1 ? 'file' : 'files'}`
   const twice = skipped === 0 ? '' : `; ${numberText(skipped)} were there twice`
-  return { log, notes: [counted + twice] }
+  return { log, notes: [counted + twice], ...UNCOPIED }
 }
 
 /** Opens what is served. Nothing is written to the files and the folders of the user. */
@@ -94,16 +106,15 @@ export async function openServedLog(source: Source, call: Call): Promise<ServedL
   let folder: TempFolder | undefined
   const opening: Opening = { call, folder: () => (folder ??= createTempFolder()) }
   try {
-    const { log, notes } =
+    const opened =
       source.kind === 'log'
         ? await openFileOrDatabase(source.target, opening)
         : await importFiles(source.files, opening)
     return {
-      log,
-      notes,
+      ...opened,
       async close() {
         try {
-          await log.close()
+          await opened.log.close()
         } finally {
           folder?.remove()
         }

@@ -16,6 +16,8 @@ export interface SiteOptions {
 export interface Site {
   /** The address that opens the page, once. */
   readonly url: string
+  /** Answers from now on from this log. */
+  show(audit: AuditLog): void
   close(): Promise<void>
 }
 
@@ -51,12 +53,16 @@ export async function openSite(
   { port, name, username }: SiteOptions,
 ): Promise<Site> {
   const { auditPage, auditRoutes } = await import('daybook/node')
-  // Without routes for subscriptions and views, the page does not offer them.
-  const feed = auditRoutes(audit, {
-    username: () => username,
-    authorize: (_request, action) => action !== 'create',
-  })
-  const page = auditPage(audit, { path: PAGE_PATH, name, username: () => username })
+  const listener = (audit: AuditLog): http.RequestListener => {
+    // Without routes for subscriptions and views, the page does not offer them.
+    const feed = auditRoutes(audit, {
+      username: () => username,
+      authorize: (_request, action) => action !== 'create',
+    })
+    const page = auditPage(audit, { path: PAGE_PATH, name, username: () => username })
+    return (request, response) => feed(request, response, () => page(request, response))
+  }
+  let handle = listener(audit)
   const server = http.createServer()
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
@@ -65,10 +71,13 @@ export async function openSite(
   server.on('request', (request, response) => {
     const answer = access.answer(request)
     if (answer) return send(response, answer)
-    feed(request, response, () => page(request, response))
+    handle(request, response)
   })
   return {
     url: `http://127.0.0.1:${bound}${access.loginPath}`,
+    show(audit) {
+      handle = listener(audit)
+    },
     async close() {
       const closed = once(server, 'close')
       server.close()

@@ -66,6 +66,8 @@ const ATTEMPTS = 5
 export interface ReadableFile {
   readonly filename: string
   readonly isCopy: boolean
+  /** Whether it is a copy, and the database itself can be read now, because a process has opened it. */
+  readonly isOutdated: () => boolean
 }
 
 /**
@@ -80,7 +82,7 @@ export async function readableFile(
   // SQLite looks for the WAL beside the file to which symbolic links lead.
   const file = fs.realpathSync(given)
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    if (isReadableInPlace(file)) return { filename: file, isCopy: false }
+    if (isReadableInPlace(file)) return { filename: file, isCopy: false, isOutdated: () => false }
     const files = [file, `${file}-wal`]
     const before = files.map(versionOf)
     const filename = folder().file('audit.db')
@@ -88,7 +90,8 @@ export async function readableFile(
     await copyFile(file, filename, terminal)
     if (before[1] !== '') await copyFile(`${file}-wal`, `${filename}-wal`, terminal)
     const after = files.map(versionOf)
-    if (after.every((version, i) => version === before[i])) return { filename, isCopy: true }
+    if (after.every((version, i) => version === before[i]))
+      return { filename, isCopy: true, isOutdated: () => isReadableInPlace(file) }
   }
   throw new CommandError('failed', `${given} changed while it was copied`)
 }

@@ -37,15 +37,19 @@ function isOwnFolder(folder: string): boolean {
   return found?.isDirectory() === true && found.uid === (process.getuid?.() ?? found.uid)
 }
 
-/** Removes the folders of processes that were killed. */
+/** Removes the folders of processes that were killed, as far as it can. */
 export function removeStaleFolders(): void {
   const prefix = commonPrefix()
-  for (const name of fs.readdirSync(os.tmpdir())) {
-    if (!name.startsWith(prefix)) continue
-    const pid = Number.parseInt(name.slice(prefix.length), 10)
-    const folder = path.join(os.tmpdir(), name)
-    if (pid > 0 && !isRunning(pid) && isOwnFolder(folder))
-      fs.rmSync(folder, { recursive: true, force: true })
+  try {
+    for (const name of fs.readdirSync(os.tmpdir())) {
+      if (!name.startsWith(prefix)) continue
+      const pid = Number.parseInt(name.slice(prefix.length), 10)
+      const folder = path.join(os.tmpdir(), name)
+      if (pid > 0 && !isRunning(pid) && isOwnFolder(folder))
+        fs.rmSync(folder, { recursive: true, force: true })
+    }
+  } catch {
+    // The next start tries again.
   }
 }
 

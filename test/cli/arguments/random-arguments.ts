@@ -1,5 +1,5 @@
 import { commands } from '../../../adapters/cli/commands.js'
-import { optionsOf } from '../../../adapters/cli/program.js'
+import { optionsOf } from '../../../adapters/cli/call/options.js'
 import type { Command, Option } from '../../../adapters/cli/call/command.js'
 import type { CliOptions } from '../run-cli.js'
 

@@ -1,30 +1,29 @@
-import fs from 'node:fs'
 import path from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import {
   type AuditEvent,
+  AuditLog,
   describeEvent,
   english,
   german,
   type JsonObject,
+  type JsonValue,
   sentenceText,
 } from 'daybook'
-import { cloudTrail, type Preset, windowsSecurity } from 'daybook/presets'
-import { describe, expect, it } from 'vitest'
+import { memoryStore } from 'daybook/memory'
+import {
+  cloudTrail,
+  djangoAuditlog,
+  kubernetes,
+  paperTrail,
+  type Preset,
+  presets,
+  windowsSecurity,
+} from 'daybook/presets'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { fileOf, recordsOf, TRIED_PRESETS } from '../../support/preset-records.js'
 
-const FOLDER = path.resolve(import.meta.dirname, '../../fixtures/security-datasets')
-
-/** Records of real systems: see the license in their folder. */
-function recordsIn(name: string): JsonObject[] {
-  const text = gunzipSync(fs.readFileSync(path.join(FOLDER, `${name}.ndjson.gz`))).toString()
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as JsonObject)
-}
-
-const trail = recordsIn('aws-cloudtrail')
-const windows = recordsIn('windows-security')
+const trail = recordsOf('cloudtrail')
+const windows = recordsOf('windows')
 
 const eventsOf = (preset: Preset, records: readonly JsonObject[]) =>
   records.map((record) => preset.eventOf(record))
@@ -127,13 +126,251 @@ describe('windowsSecurity', () => {
   })
 })
 
-/** The sentences of all records, each once, without values that differ between records. */
+const objectIn = (value: JsonValue | undefined): JsonObject => Object(value) as JsonObject
+
+const versions = recordsOf('papertrail')
+const entries = recordsOf('django-auditlog')
+
+/** How often each type occurs. */
+function typesOf(preset: Preset, records: readonly JsonObject[]): Record<string, number> {
+  const types = records.map((record) => preset.eventOf(record)?.type ?? 'refused')
+  return Object.fromEntries(
+    [...new Set(types)].toSorted().map((type) => [type, types.filter((t) => t === type).length]),
+  )
+}
+
+const usersOf = (preset: Preset, records: readonly JsonObject[]): Set<string | null> =>
+  new Set(records.map((record) => preset.eventOf(record)!.username))
+
+describe('paperTrail', () => {
+  it('reads every row: its item, its event and its user', () => {
+    expect(typesOf(paperTrail, versions)).toEqual({
+      'papertrail:Cms::Page:create': 10,
+      'papertrail:Cms::Page:destroy': 4,
+      'papertrail:Cms::Page:update': 15,
+      'papertrail:Invoice:create': 14,
+      'papertrail:Invoice:destroy': 5,
+      'papertrail:Invoice:remind': 4,
+      'papertrail:Invoice:update': 24,
+      'papertrail:Member:create': 14,
+      'papertrail:Member:destroy': 9,
+      'papertrail:Member:update': 26,
+    })
+    const users = ['7', '12', 'ann@example.com', 'billing-job', 'ann', 'bob', 'carla', 'dave']
+    const members = [1, 3, 5, 7, 9, 11, 13].map((n) => `m${n}@example.com`)
+    expect(usersOf(paperTrail, versions)).toEqual(new Set([...users, ...members, null]))
+  })
+
+  it('reads the changes of JSON columns and of JSON text, and the names of YAML', () => {
+    const changesOf = (event: string, kind: string) => {
+      const isIt = (row: JsonObject) => row['event'] === event && row['item_type'] === kind
+      const { data } = paperTrail.eventOf(versions.find(isIt)!)!
+      return { changed: data['changed'], changes: data['changes'] }
+    }
+    expect(changesOf('update', 'Member')).toEqual({
+      changed: ['role'],
+      changes: [
+        { op: 'replace', path: '/role', old_value: 'reader', value: 'editor' },
+        expect.objectContaining({ path: '/updated_at' }),
+      ],
+    })
+    expect(changesOf('update', 'Cms::Page')).toEqual({
+      changed: ['published_at'],
+      changes: [
+        {
+          op: 'replace',
+          path: '/published_at',
+          old_value: null,
+          value: '2026-11-24T09:00:00.000Z',
+        },
+        expect.objectContaining({ path: '/updated_at' }),
+      ],
+    })
+    expect(changesOf('update', 'Invoice')).toEqual({ changed: ['paid'], changes: undefined })
+  })
+
+  it('reads times with and without a zone as UTC', () => {
+    const timed = versions.filter(
+      (row) => paperTrail.eventOf(row)!.data['occurred_at'] !== undefined,
+    )
+    expect(timed).toHaveLength(versions.length)
+    const row = { item_type: 'Page', item_id: 1, event: 'create' }
+    const at = (created_at: JsonValue) =>
+      paperTrail.eventOf({ ...row, created_at })!.data['occurred_at']
+    expect(at('2026-11-24 17:03:17.437157')).toBe('2026-11-24T17:03:17.437157Z')
+    expect(at('2026-11-24T18:03:17.437+01:00')).toBe('2026-11-24T17:03:17.437000Z')
+    expect(at('yesterday')).toBeUndefined()
+  })
+
+  it('escapes names in paths', () => {
+    const row = { item_type: 'Page', item_id: 1, event: 'update' }
+    const { data } = paperTrail.eventOf({ ...row, object_changes: '{"a/b~":[1,2]}' })!
+    expect(data['changes']).toEqual([{ op: 'replace', path: '/a~1b~0', old_value: 1, value: 2 }])
+  })
+
+  it.each([
+    [{}],
+    [{ item_type: 'Page', item_id: 1 }],
+    [{ item_type: 'Page', event: 'create' }],
+    [{ item_type: '', item_id: 1, event: 'create' }],
+    [{ item_type: 'Page', item_id: 1, event: 7 }],
+  ])('refuses %j', (record) => {
+    expect(paperTrail.eventOf(record)).toBeUndefined()
+  })
+})
+
+describe('djangoAuditlog', () => {
+  it('reads every row: its model, its action and its user', () => {
+    expect(typesOf(djangoAuditlog, entries)).toEqual({
+      'django:shop.customer:create': 14,
+      'django:shop.customer:delete': 5,
+      'django:shop.customer:update': 14,
+      'django:shop.order:create': 14,
+      'django:shop.order:delete': 7,
+      'django:shop.product:access': 7,
+      'django:shop.product:create': 14,
+      'django:shop.product:delete': 3,
+      'django:shop.product:update': 32,
+    })
+    expect(usersOf(djangoAuditlog, entries)).toEqual(new Set(['ann', 'bob', null]))
+  })
+
+  it('reads both forms to the same attributes', () => {
+    const { content_type__model: _, ...row } = djangoAuditlog.eventOf(entries[0]!)!.data
+    expect(row).toMatchObject({
+      model: 'shop.product',
+      attributes_id: 1,
+      changed: expect.any(Array),
+    })
+    const serialized = djangoAuditlog.eventOf(entries.at(-1)!)!
+    expect(serialized.data).toMatchObject({
+      model: 'shop.order',
+      attributes_id: entries.length,
+      action_name: 'create',
+      object_repr: 'A-13',
+      request_id: 'req-13',
+      remote_address: '192.0.2.13',
+    })
+  })
+
+  it.each([
+    ['the id of the user', { actor_id: 3 }, '3'],
+    ['the key of the user', { actor: 3 }, '3'],
+    ['a deleted user with an address', { actor_email: 'ann@example.com' }, 'ann@example.com'],
+    ['no user', { actor: null }, null],
+  ])('reads %s', (_, more, username) => {
+    const row = { content_type_id: 7, object_pk: '1', action: 1, ...more }
+    const event = djangoAuditlog.eventOf(row)
+    expect(event).toMatchObject({ type: 'django:7:update', username })
+  })
+
+  it('reads changes that are JSON text, as versions before 3 have them', () => {
+    const row = { content_type_id: 7, object_pk: '1', action: 1, changes: '{"name":["a","b"]}' }
+    expect(djangoAuditlog.eventOf(row)!.data['changed']).toEqual(['name'])
+  })
+
+  it.each([
+    [{}],
+    [{ model: 'auth.user', pk: 1, fields: { action: 0 } }],
+    [{ content_type_id: 7, object_pk: '1', action: 4 }],
+    [{ content_type_id: 7, object_pk: '1', action: '1' }],
+    [{ content_type_id: 7, action: 1 }],
+    [{ object_pk: '1', action: 1 }],
+  ])('refuses %j', (record) => {
+    expect(djangoAuditlog.eventOf(record)).toBeUndefined()
+  })
+})
+
+const requests = recordsOf('kubernetes')
+
+describe('kubernetes', () => {
+  it('reads every event: its resource, its verb and its user', () => {
+    const types = typesOf(kubernetes, requests)
+    expect(Object.keys(types)).toHaveLength(47)
+    expect(types).toMatchObject({
+      'kubernetes:url:get': 12,
+      'kubernetes:pods/exec:create': 2,
+      'kubernetes:secrets:create': 2,
+      'kubernetes:secrets:list': 4,
+      'kubernetes:configmaps:list': 4,
+      'kubernetes:namespaces:create': 3,
+      'kubernetes:deployments/scale:patch': 2,
+      'kubernetes:serviceaccounts/token:create': 1,
+    })
+    expect(usersOf(kubernetes, requests)).toEqual(
+      new Set(['system:apiserver', 'ann', 'bob', 'ci-deployer', 'system:anonymous', null]),
+    )
+  })
+
+  it('takes the error of a request that failed, and no other', () => {
+    const failed = requests.filter((record) => kubernetes.eventOf(record)!.data['error'])
+    const errors = failed.map((record) => kubernetes.eventOf(record)!.data['error'])
+    expect(new Set(errors)).toEqual(
+      new Set(['HTTP 500', 'AlreadyExists', 'Forbidden', 'NotFound', 'Unauthorized']),
+    )
+    const codes = failed.map(({ responseStatus }) => (responseStatus as JsonObject)['code'])
+    expect(new Set(codes)).toEqual(new Set([500, 409, 403, 404, 401]))
+    const response = { kind: 'Event', apiVersion: 'audit.k8s.io/v1', verb: 'get' }
+    const of = (responseStatus: JsonObject) =>
+      kubernetes.eventOf({ ...response, responseStatus })!.data['error']
+    expect(of({ code: 403, reason: 'Forbidden', message: 'bob may not' })).toBe('bob may not')
+    expect(of({ code: 200, reason: 'Forbidden' })).toBeUndefined()
+  })
+
+  it('finds the stages of a request by its id', () => {
+    const stages = requests.filter(({ objectRef }) => 'exec' === objectIn(objectRef)['subresource'])
+    const ids = stages.map((record) => kubernetes.eventOf(record)!.data['request_id'])
+    expect([stages.length, new Set(ids).size]).toEqual([4, 2])
+  })
+
+  it.each([
+    [{}],
+    [{ kind: 'Event', apiVersion: 'v1', verb: 'get' }],
+    [{ kind: 'EventList', apiVersion: 'audit.k8s.io/v1', items: [] }],
+    [{ kind: 'Event', apiVersion: 'audit.k8s.io/v1' }],
+  ])('refuses %j', (record) => {
+    expect(kubernetes.eventOf(record)).toBeUndefined()
+  })
+})
+
+describe.each(TRIED_PRESETS)('records of %s', (name) => {
+  const preset = presets.find((one) => one.name === name)!
+  const records = recordsOf(name)
+
+  it('are at least 100', () => {
+    expect(records.length).toBeGreaterThanOrEqual(100)
+    expect(preset.isUntried).toBeUndefined()
+  })
+
+  it('have a key each, or none', () => {
+    const keys = records.map((record) => preset.eventOf(record)!.key)
+    expect(new Set(keys).size).toBe(name === 'windows' ? 1 : records.length)
+  })
+
+  it('become events that the log need not change', async () => {
+    const audit = new AuditLog({ store: memoryStore(), types: {} })
+    onTestFinished(() => audit.close())
+    for (const record of records) {
+      const { type, data, username } = preset.eventOf(record)!
+      const event = await audit.recordCustom(type, data, { username })
+      expect(event).toMatchObject({ type, username, attributes: data })
+    }
+  })
+})
+
+it('says which presets are untried', () => {
+  const untried = presets.filter(({ name }) => !TRIED_PRESETS.some((tried) => tried === name))
+  expect(untried.every(({ isUntried }) => isUntried)).toBe(true)
+})
+
+/** The sentences of all records. Of those of a type that differ only in numbers, the first. */
 function sentencesOf(
   { eventOf, customTypes }: Preset,
   records: readonly JsonObject[],
   language = english,
 ): string[] {
-  const texts = records.map((record) => {
+  const found = new Map<string, string>()
+  for (const record of records) {
     const { type, username, data } = eventOf(record)!
     const event: AuditEvent = {
       id: '0199f09d-5b1e-7c41-8d20-6a4f3e9b1c77',
@@ -144,25 +381,31 @@ function sentencesOf(
       source: null,
       attributes: data,
     }
-    return sentenceText(describeEvent(event, { customTypes, language }))
-  })
-  return [...new Set(texts)].toSorted()
+    const text = sentenceText(describeEvent(event, { customTypes, language }))
+    const like = `${type} ${text.replaceAll(/\d+/g, '#')}`
+    if (!found.has(like)) found.set(like, text)
+  }
+  return [...new Set(found.values())].toSorted()
 }
 
 describe.each([
-  ['cloudTrail', cloudTrail, trail, '[CloudTrail] '],
-  ['windowsSecurity', windowsSecurity, windows, '[Windows] '],
-] as const)('sentences of %s', (name, preset, records, tag) => {
+  ['cloudTrail', 'cloudtrail', '[CloudTrail] '],
+  ['windowsSecurity', 'windows', '[Windows] '],
+  ['kubernetes', 'kubernetes', '[Kubernetes] '],
+  ['paperTrail', 'papertrail', '[PaperTrail] '],
+  ['djangoAuditlog', 'django-auditlog', '[Django] '],
+] as const)('sentences of %s', (name, preset, tag) => {
   it.each([
     ['English', english],
     ['German', german],
   ] as const)('are whole in %s', async (language, data) => {
-    const sentences = sentencesOf(preset, records, data)
+    const read = presets.find((one) => one.name === preset)!
+    const sentences = sentencesOf(read, recordsOf(preset), data)
     expect(sentences.filter((text) => !text.includes(tag))).toEqual([])
     // A sentence that lacks its values shows the type.
-    expect(sentences.filter((text) => /(?<!arn:)\b(?:aws|windows):\w/.test(text))).toEqual([])
-    await expect(`${sentences.join('\n')}\n`).toMatchFileSnapshot(
-      path.join(FOLDER, `${name}.${language.toLowerCase()}.txt`),
-    )
+    const type = /(?<!arn:)\b(?:aws|windows|kubernetes|papertrail|django):\w/
+    expect(sentences.filter((text) => type.test(text))).toEqual([])
+    const file = path.join(path.dirname(fileOf(preset)), `${name}.${language.toLowerCase()}.txt`)
+    await expect(`${sentences.join('\n')}\n`).toMatchFileSnapshot(file)
   })
 })

@@ -1,0 +1,54 @@
+import type { Argument, Command, Option } from './command.js'
+
+/** The options of every command that works on a log. */
+export const LOG_OPTIONS: readonly Option[] = [
+  {
+    flags: '--config <module>',
+    description: 'a module whose default export has options of AuditLog',
+  },
+  { flags: '--schema <name>', description: 'the schema of a log on Postgres' },
+]
+
+/** The options of every command. */
+export const COMMON_OPTIONS: readonly Option[] = [
+  { flags: '--json', description: 'print lines of JSON, errors too' },
+]
+
+export const LOG_ARGUMENT: Argument = {
+  name: 'log',
+  description:
+    'the path of a SQLite file, postgres://…, or the http(s)://… address of a feed; not given if DAYBOOK_LOG is set',
+}
+
+/** The options of a command, those of all commands last. */
+export const optionsOf = (command: Command): readonly Option[] => [
+  ...command.options,
+  ...(command.targets.length > 0 ? LOG_OPTIONS : []),
+  ...COMMON_OPTIONS,
+]
+
+/** The arguments of a command as the user gives them: the log first, if it works on one. */
+export const argumentsOf = (command: Command): readonly Argument[] =>
+  command.targets.length > 0 ? [LOG_ARGUMENT, ...command.arguments] : command.arguments
+
+/** The name of an argument in a usage line. */
+export const argumentText = ({ name, required, variadic }: Argument): string => {
+  const text = variadic ? `${name}...` : name
+  return required ? `<${text}>` : `[${text}]`
+}
+
+export interface Variable {
+  readonly name: string
+  readonly description: string
+}
+
+/** The environment variables that commands read. */
+export const VARIABLES: readonly Variable[] = [
+  { name: 'DAYBOOK_LOG', description: 'the log; commands then have no argument for it' },
+  { name: 'DAYBOOK_CONFIG', description: 'the module of --config' },
+  { name: 'DAYBOOK_USER', description: 'the user of a feed' },
+  { name: 'DAYBOOK_PASSWORD', description: 'the password of this user' },
+  { name: 'DAYBOOK_TOKEN', description: 'the bearer token of a feed, instead of a user' },
+  { name: 'NO_COLOR', description: 'no colours, if it is not empty' },
+  { name: 'FORCE_COLOR', description: 'colours in a pipe too; 0 turns them off' },
+]

@@ -1,0 +1,121 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { gunzipSync } from 'node:zlib'
+import { type AuditEvent, formatTimestamp, verifyArchive } from 'daybook'
+import { fromParquet } from 'daybook/parquet'
+import { sqliteStore } from 'daybook/sqlite'
+import { manualClock } from 'daybook/testing'
+import type { ArchiveDirectory } from '../../../src/cleaning/rule.js'
+import { openWorld } from '../../stores/shared/cleaning-world.js'
+import { queryDuckDb } from '../../support/duckdb.js'
+import { tempDir } from '../../support/temp.js'
+
+const DUE = 200
+/** One event that is not due follows each of so many. */
+const OTHER = 20
+const MINUTE = 60_000_000
+const DAY = 24 * 60 * MINUTE
+
+/** How a process that archives has ended: at its step, or complete after a number of steps. */
+export interface Ended {
+  readonly wasKilled: boolean
+  readonly steps: number
+}
+
+/** Runs `archiving.ts` with these arguments. Rejects if it fails. */
+export type RunArchiving = (args: readonly string[]) => Promise<Ended>
+
+export interface ArchivedLog {
+  /** Archives until the step, or to the end. Checks then that log and files together have every event. */
+  archive(step?: number): Promise<Ended>
+  close(): Promise<void>
+}
+
+async function readArchived(file: string): Promise<AuditEvent[]> {
+  if (file.endsWith('.parquet')) {
+    const events: AuditEvent[] = []
+    for await (const some of fromParquet(file)) events.push(...some)
+    return events
+  }
+  const lines = gunzipSync(readFileSync(file)).toString('utf8').split('\n').slice(0, -1)
+  return lines.map((line) => JSON.parse(line) as AuditEvent)
+}
+
+function must(holds: boolean, what: string): void {
+  if (!holds) throw new Error(what)
+}
+
+/** A new log on a SQLite file with events of two months, of which most are due. */
+export async function openArchivedLog(
+  format: ArchiveDirectory['format'],
+  run: RunArchiving,
+): Promise<ArchivedLog> {
+  const temp = tempDir()
+  const filename = temp.file('audit.db')
+  const directory = temp.file('lake')
+  const clock = manualClock('2026-10-31T23:59:00Z')
+  const world = openWorld(sqliteStore({ filename, clock }))
+  for (let n = 0; n < DUE; n++) {
+    if (n === DUE / 2) {
+      await world.audit.flush()
+      clock.advance(2 * MINUTE)
+    }
+    void world.audit.recordCustom('due', { n, text: 'é😀\n"' })
+    if (n % OTHER === 0) void world.audit.recordCustom('other', { n })
+  }
+  await world.audit.flush()
+  const recorded = await world.all()
+  clock.advance(2 * DAY)
+
+  const filesOf = (extension: string): string[] =>
+    readdirSync(temp.dir, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith(extension))
+      .map((name) => path.join(temp.dir, name))
+
+  /** Every event is in the log or in a file, as it was recorded; in both or in two files only if a process was killed. */
+  const check = async (): Promise<void> => {
+    const files = [...filesOf('.ndjson.gz'), ...filesOf('.parquet')]
+    const archived = (await Promise.all(files.map(readArchived))).flat()
+    const left = await world.all()
+    const byId = new Map([...archived, ...left].map((event) => [event.id, event]))
+    for (const event of recorded) {
+      const kept = byId.get(event.id)
+      must(kept !== undefined, `event ${event.id} is neither in the log nor in a file`)
+      must(isDeepStrictEqual(kept, event), `event ${event.id} has changed`)
+    }
+    const others = left.filter(({ type }) => type === 'other').length
+    must(others === DUE / OTHER, `${others} events are left that were not due`)
+  }
+
+  /** After a whole run: nothing is due or incomplete, and the manifest has every file. */
+  const checkWhole = async (): Promise<void> => {
+    const left = (await world.all()).filter(({ type }) => type === 'due')
+    must(left.length === 0, `${left.length} due events are left`)
+    must(filesOf('.partial').length === 0, 'a file is left that is not complete')
+    const { files, events, faults } = await verifyArchive(directory)
+    must(faults.length === 0, `the manifest differs: ${JSON.stringify(faults)}`)
+    must(files > 2 && events >= DUE, `the manifest has ${files} files and ${events} events`)
+    if (format !== 'parquet') return
+    const [rows] = await queryDuckDb(
+      `SELECT count(DISTINCT id)::INTEGER AS events FROM '${directory}/**/*.parquet'`,
+    )
+    must(rows![0]!['events'] === DUE, `DuckDB finds ${String(rows![0]!['events'])} events`)
+  }
+
+  return {
+    async archive(step) {
+      // Longer than the lease of a process that was killed.
+      clock.advance(MINUTE)
+      const time = formatTimestamp(clock())
+      const ended = await run([filename, directory, format, time, String(step ?? 0)])
+      await check()
+      if (!ended.wasKilled) await checkWhole()
+      return ended
+    },
+    async close() {
+      await world.close()
+      temp.remove()
+    },
+  }
+}

@@ -12,7 +12,7 @@ import { memoryStore } from 'daybook/memory'
 import { presets } from 'daybook/presets'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { recordsOf, TRIED_PRESETS } from '../support/preset-records.js'
+import { EXAMPLES, recordsOf, TRIED_PRESETS } from '../support/preset-records.js'
 
 /** A value where a preset expects another one. */
 const hostile: fc.Arbitrary<JsonValue> = fc.oneof(
@@ -68,14 +68,15 @@ function changed(value: JsonValue, { at, ...change }: Change): JsonValue {
 describe.each(presets.map((preset) => [preset.name, preset] as const))(
   'preset %s',
   (name, preset) => {
-    const real = TRIED_PRESETS.flatMap((tried) => (tried === name ? recordsOf(tried) : []))
+    const tried = TRIED_PRESETS.find((one) => one === name)
+    const originals = tried === undefined ? [EXAMPLES[name]!] : recordsOf(tried)
 
     it('reads or refuses records with missing and wrong members', async () => {
       const audit = new AuditLog({ store: memoryStore(), types: {} })
       onTestFinished(() => audit.close())
       const { customTypes } = preset
       let [read, refused] = [0, 0]
-      const records = fc.constantFrom(...real)
+      const records = fc.constantFrom(...originals)
       const property = fc.asyncProperty(records, changes, async (record, steps) => {
         const given = steps.reduce<JsonValue>(changed, record) as JsonObject
         const text = JSON.stringify(given)

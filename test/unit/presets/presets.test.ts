@@ -13,14 +13,16 @@ import { memoryStore } from 'daybook/memory'
 import {
   cloudTrail,
   djangoAuditlog,
+  github,
   kubernetes,
   paperTrail,
   type Preset,
   presets,
+  vault,
   windowsSecurity,
 } from 'daybook/presets'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { fileOf, recordsOf, TRIED_PRESETS } from '../../support/preset-records.js'
+import { EXAMPLES, fileOf, recordsOf, TRIED_PRESETS } from '../../support/preset-records.js'
 
 const trail = recordsOf('cloudtrail')
 const windows = recordsOf('windows')
@@ -123,6 +125,117 @@ describe('windowsSecurity', () => {
     [{ EventID: 4624 }],
   ])('refuses %j', (record) => {
     expect(windowsSecurity.eventOf(record)).toBeUndefined()
+  })
+})
+
+const calls = recordsOf('vault')
+
+describe('vault', () => {
+  it('reads every record: its mount, its operation and its user', () => {
+    expect(typesOf(vault, calls)).toEqual({
+      'vault:auth/approle:create': 2,
+      'vault:auth/approle:read': 2,
+      'vault:auth/approle:update': 2,
+      'vault:auth/token:read': 4,
+      'vault:auth/token:update': 8,
+      'vault:auth/userpass:create': 4,
+      'vault:auth/userpass:delete': 2,
+      'vault:auth/userpass:login': 6,
+      'vault:old:create': 2,
+      'vault:old:list': 2,
+      'vault:old:read': 2,
+      'vault:secret:create': 8,
+      'vault:secret:delete': 6,
+      'vault:secret:list': 2,
+      'vault:secret:read': 12,
+      'vault:secret:update': 4,
+      'vault:sys:delete': 6,
+      'vault:sys:list': 2,
+      'vault:sys:read': 42,
+      'vault:sys:update': 19,
+      'vault:transit:update': 6,
+    })
+    expect(usersOf(vault, calls)).toEqual(new Set(['token', 'userpass-ann', 'userpass-bob', null]))
+  })
+
+  it('takes the errors of Vault and of its backends', () => {
+    const errors = calls.map((record) => vault.eventOf(record)!.data['error'])
+    const lines = errors.filter((error) => typeof error === 'string')
+    expect(new Set(lines.map((error) => error.replace(/:[0-9a-f]{64}$/, ': …')))).toEqual(
+      new Set([
+        'permission denied',
+        '1 error occurred:\n\t* permission denied\n\n',
+        '1 error occurred:\n\t* invalid request\n\n',
+        'hmac-sha256: …',
+      ]),
+    )
+  })
+
+  it('finds the request and the response by the id of the request', () => {
+    const ids = new Map<string, unknown[]>()
+    for (const record of calls) {
+      const { data } = vault.eventOf(record)!
+      const id = data['request_id'] as string
+      ids.set(id, [...(ids.get(id) ?? []), data['attributes_type']])
+    }
+    const pairs = [...ids.values()].filter(({ length }) => length === 2)
+    expect(new Set(pairs.map((pair) => pair.join(' ')))).toEqual(new Set(['request response']))
+    // The device tests itself and then sees the response that enabled it; sealing has no response.
+    expect([ids.size, pairs.length]).toEqual([73, 70])
+  })
+
+  it.each([
+    [{}],
+    [{ type: 'request' }],
+    [{ type: 'request', request: { operation: 'read' } }],
+    [{ type: 'request', request: { path: 'secret/a' } }],
+    [{ type: 'log', request: { operation: 'read', path: 'secret/a' } }],
+    [{ type: 'request', request: 'read secret/a' }],
+  ])('refuses %j', (record) => {
+    expect(vault.eventOf(record)).toBeUndefined()
+  })
+})
+
+describe('github', () => {
+  const entry = EXAMPLES['github']!
+
+  it('reads the category, the operation, the actor and the time', () => {
+    expect(github.eventOf(entry)).toEqual({
+      type: 'github:org:update_member',
+      username: 'octocat',
+      data: expect.objectContaining({
+        occurred_at: '2025-11-24T16:00:00.123000Z',
+        remote_address: '192.0.2.7',
+        attributes_created_at: 1_764_000_000_123,
+      }) as JsonObject,
+      key: 'aCjok7V1YYqP1c9IE6qbkg',
+    })
+  })
+
+  it.each([
+    [{}, 'octocat [GitHub] changed the role of hubot in octo-org to admin'],
+    [
+      { action: 'team.add_member', team: 'octo-org/a' },
+      'octocat [GitHub] added hubot to team octo-org/a',
+    ],
+    [{ action: 'team.add_member' }, 'octocat [GitHub] triggered team.add_member in octo-org'],
+    [
+      { action: 'hook.create', repo: 'octo-org/x' },
+      'octocat [GitHub] triggered hook.create in octo-org/x',
+    ],
+    [{ actor: null }, '[GitHub] org.update_member in octo-org'],
+  ])('describes an entry with %j', (more, sentence) => {
+    expect(sentencesOf(github, [{ ...entry, ...more }])).toEqual([sentence])
+  })
+
+  it.each([
+    [{}],
+    [{ action: 'repo.create' }],
+    [{ action: 'create', created_at: 1 }],
+    [{ action: 'repo.create', created_at: 'soon' }],
+    [{ action: 'repo.create', created_at: 1e300 }],
+  ])('refuses %j', (record) => {
+    expect(github.eventOf(record)).toBeUndefined()
   })
 })
 
@@ -359,8 +472,11 @@ describe.each(TRIED_PRESETS)('records of %s', (name) => {
 })
 
 it('says which presets are untried', () => {
-  const untried = presets.filter(({ name }) => !TRIED_PRESETS.some((tried) => tried === name))
-  expect(untried.every(({ isUntried }) => isUntried)).toBe(true)
+  const untried = presets.filter(({ isUntried }) => isUntried).map(({ name }) => name)
+  expect(untried).toEqual(Object.keys(EXAMPLES))
+  expect(presets.map(({ name }) => name).toSorted()).toEqual(
+    [...TRIED_PRESETS, ...untried].toSorted(),
+  )
 })
 
 /** The sentences of all records. Of those of a type that differ only in numbers, the first. */
@@ -392,6 +508,7 @@ describe.each([
   ['cloudTrail', 'cloudtrail', '[CloudTrail] '],
   ['windowsSecurity', 'windows', '[Windows] '],
   ['kubernetes', 'kubernetes', '[Kubernetes] '],
+  ['vault', 'vault', '[Vault] '],
   ['paperTrail', 'papertrail', '[PaperTrail] '],
   ['djangoAuditlog', 'django-auditlog', '[Django] '],
 ] as const)('sentences of %s', (name, preset, tag) => {
@@ -403,7 +520,7 @@ describe.each([
     const sentences = sentencesOf(read, recordsOf(preset), data)
     expect(sentences.filter((text) => !text.includes(tag))).toEqual([])
     // A sentence that lacks its values shows the type.
-    const type = /(?<!arn:)\b(?:aws|windows|kubernetes|papertrail|django):\w/
+    const type = /(?<!arn:)\b(?:aws|windows|kubernetes|vault|papertrail|django):\w/
     expect(sentences.filter((text) => type.test(text))).toEqual([])
     const file = path.join(path.dirname(fileOf(preset)), `${name}.${language.toLowerCase()}.txt`)
     await expect(`${sentences.join('\n')}\n`).toMatchFileSnapshot(file)

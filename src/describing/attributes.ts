@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../event/event.js'
+import { remembered } from './remembered.js'
 
 export type Scalar = string | number | boolean
 
@@ -38,11 +39,17 @@ function collect(value: JsonValue, name: string, search: Search): void {
   }
   if (Object.hasOwn(value, name) && value[name] !== null) search.found.push(value[name]!)
   // A part of the name may be a key whose object has the rest of it.
-  for (let end = name.indexOf('_'); end !== -1; end = name.indexOf('_', end + 1)) {
-    const key = name.slice(0, end)
-    if (Object.hasOwn(value, key)) collect(value[key]!, name.slice(end + 1), search)
-  }
+  for (const [key, rest] of partsOf(name))
+    if (Object.hasOwn(value, key)) collect(value[key]!, rest, search)
 }
+
+/** `a_b_c` as `a` and `b_c`, and as `a_b` and `c`. */
+const partsOf = remembered((name) => {
+  const parts: (readonly [key: string, rest: string])[] = []
+  for (let end = name.indexOf('_'); end !== -1; end = name.indexOf('_', end + 1))
+    parts.push([name.slice(0, end), name.slice(end + 1)])
+  return parts
+})
 
 /** The first scalars among the values and the elements of their arrays. */
 export function scalarsIn(values: readonly JsonValue[]): Scalar[] {

@@ -2,6 +2,7 @@ import type { AuditEvent } from '../event/event.js'
 import { scalarsIn, valuesAt } from './attributes.js'
 import { PLURAL_ONLY_KINDS, singular } from '../event/singular.js'
 import type { SentenceLanguage } from './language.js'
+import { remembered } from './remembered.js'
 import { shortText } from './visible-text.js'
 
 const MAX_NAME_LENGTH = 80
@@ -41,10 +42,10 @@ export function targetOf(path: string): Target {
   return { kind: singular(collection), id: codes ? codes.join('/') : id }
 }
 
+const subjectOfType = remembered((type) => singular(type.split(':')[1] ?? ''))
+
 /** The resource that the event's type names, before anything is known of it. */
-export function subjectOf({ type }: AuditEvent): string {
-  return singular(type.split(':')[1] ?? '')
-}
+export const subjectOf = ({ type }: AuditEvent): string => subjectOfType(type)
 
 const isSame = (kind: string, other: string): boolean =>
   kind === other || (kind === 'node' && NODES.has(other)) || (other === 'node' && NODES.has(kind))
@@ -72,8 +73,9 @@ function firstText({ attributes }: AuditEvent, names: readonly string[]): string
 }
 
 /** The attributes that may hold names of a kind, best first. */
-const namesOf = (kind: string): string[] =>
-  PLACES.flatMap((place) => [`${place}${kind}_name`, `${place}${kind}_code`, `${place}${kind}`])
+const namesOf = remembered((kind): readonly string[] =>
+  PLACES.flatMap((place) => [`${place}${kind}_name`, `${place}${kind}_code`, `${place}${kind}`]),
+)
 
 function codesIn({ attributes, source }: AuditEvent, kind: string): string | undefined {
   const paths = [...scalarsIn(valuesAt(attributes, 'node_path')), source]

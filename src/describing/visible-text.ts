@@ -12,8 +12,12 @@ export function visibleText(text: string): string {
   })
 }
 
+/** Texts that stay as they are if they are not too long: ASCII with single spaces. */
+const PLAIN = /^(?:[!-~]+(?: [!-~]+)*)?$/
+
 /** The text as one line of at most `max` visible characters. */
 export function shortText(text: string, max: number): string {
+  if (text.length <= max && PLAIN.test(text)) return text
   // Process only the part of a long text that can be shown.
   const isLong = text.length > 4 * max
   const beginning = isLong ? text.slice(0, 4 * max).replace(/[\uD800-\uDBFF]$/, '') : text

@@ -1,0 +1,14 @@
+const MAX_RESULTS = 1000
+
+/** The function with its latest results remembered, for few different texts that come often. */
+export function remembered<Result>(compute: (text: string) => Result): (text: string) => Result {
+  const results = new Map<string, Result>()
+  return (text) => {
+    let result = results.get(text)
+    if (result === undefined) {
+      if (results.size === MAX_RESULTS) results.clear()
+      results.set(text, (result = compute(text)))
+    }
+    return result
+  }
+}

@@ -12,7 +12,7 @@ import type { CellValue, ColumnSource, SchemaElement } from './library.js'
 /** A column of a Parquet file. */
 export interface Column extends Pick<ColumnSource, 'encoding' | 'statistics'> {
   readonly element: SchemaElement
-  /** Compressed in threads rather than at once. */
+  /** Texts that take most of the file, compressed in threads. Never null. */
   readonly isLarge?: true
   /** The value for an event if reading it takes little work, otherwise the work. */
   readonly cell: (event: AuditEvent) => CellValue | Steps<CellValue>
@@ -68,10 +68,7 @@ const ownColumns = (described: DescribedTypes): readonly Column[] => [
     // Before all columns that read the attributes, which then would have to be serialized again.
     element: required('attributes', JSON_TEXT),
     isLarge: true,
-    encoding: 'PLAIN',
-    // The least and the greatest value would be whole documents, in the footer.
-    statistics: false,
-    cell: (event) => Buffer.from(attributesJson(event)),
+    cell: attributesJson,
   },
   {
     element: required('sentence', TEXT),

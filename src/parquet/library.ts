@@ -27,10 +27,15 @@ export interface ColumnSource {
 /** The bytes written; `index` is the end in the buffer. It may be set back. */
 export interface ByteWriter {
   index: number
+  /** The number of all bytes written. */
+  readonly offset: number
   getBytes(): Uint8Array
+  appendUint8(value: number): void
+  appendZigZag(value: number): void
+  appendBytes(value: Uint8Array): void
 }
 
-interface RowGroup {
+export interface RowGroup {
   readonly columns: readonly unknown[]
   readonly total_byte_size: bigint
   readonly total_compressed_size: bigint

@@ -41,9 +41,6 @@ function readLimit(given: number | undefined, name: string, byDefault: number): 
 const isWork = (value: CellValue | Steps<CellValue>): value is Steps<CellValue> =>
   value !== null && typeof value === 'object' && !(value instanceof Uint8Array)
 
-const sizeOf = (cell: CellValue): number =>
-  typeof cell === 'string' || cell instanceof Uint8Array ? cell.length : 8
-
 /** Throws `MISSING_DEPENDENCY` without the package hyparquet-writer, and `INVALID_OPTION`. */
 export function parquetWriter(options: ParquetOptions = {}): ParquetWriter {
   const columns = parquetColumns(options, options.columns)
@@ -51,19 +48,13 @@ export function parquetWriter(options: ParquetOptions = {}): ParquetWriter {
   const maxBytes = readLimit(options.rowGroup?.bytes, 'bytes', DEFAULT_BYTES)
   const file = createFile(columns)
   const slices = createTimeSlices()
-  let cells: CellValue[][] = columns.map(() => [])
+  let rows = 0
   let size = 0
 
-  const addCell = (index: number, cell: CellValue): void => {
-    cells[index]!.push(cell)
-    size += sizeOf(cell)
-  }
-
   const endGroup = async (): Promise<void> => {
-    const group = cells
-    cells = columns.map(() => [])
+    rows = 0
     size = 0
-    await file.writeGroup(group, slices)
+    await file.endGroup(slices)
   }
 
   return {
@@ -71,15 +62,16 @@ export function parquetWriter(options: ParquetOptions = {}): ParquetWriter {
       for (const event of events) {
         for (const [index, { cell }] of columns.entries()) {
           const value = cell(event)
-          addCell(index, isWork(value) ? await slices.finish(value) : value)
+          size += file.add(index, isWork(value) ? await slices.finish(value) : value)
         }
-        if (cells[0]!.length >= maxRows || size >= maxBytes) await endGroup()
+        rows++
+        if (rows >= maxRows || size >= maxBytes) await endGroup()
         if (slices.isOver()) await slices.next()
       }
       return file.take()
     },
     async finish() {
-      if (size > 0) await endGroup()
+      if (rows > 0) await endGroup()
       return file.finish()
     },
   }

@@ -15,6 +15,7 @@ import { readTarget, type Target } from './log/target.js'
 import { reportError } from './report-error.js'
 import { CommandError, type Exit, exitCodes, exitOf, usageError } from './terminal/exit-codes.js'
 import { OUTPUT_CLOSED, type Terminal } from './terminal/terminal.js'
+import { readVersion } from './version.js'
 
 /** Reads the value of an option or an argument that has choices. */
 function choiceReader(name: string, choices: readonly string[]): (text: string) => string {
@@ -164,6 +165,7 @@ function createProgram(
 ): Program {
   const program = new Program('daybook')
   program.description('Works with an audit log from the command line.')
+  program.version(readVersion(), '-V, --version', 'print the version')
   program.addHelpText('after', HELP_AFTER)
   program.configureHelp({ subcommandTerm: (command) => command.name() })
   program.exitOverride().configureOutput({

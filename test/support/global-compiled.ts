@@ -5,6 +5,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { TestProject } from 'vitest/node'
+import packageJson from '../../package.json' with { type: 'json' }
 import tsconfig from '../../tsconfig.json' with { type: 'json' }
 
 declare module 'vitest' {
@@ -24,7 +25,12 @@ function manifest(): string {
     file!.replace(/\.ts$/, '.js'),
   ])
   const all = { ...Object.fromEntries(exports), './package.json': './package.json' }
-  return JSON.stringify({ name: 'daybook', type: 'module', exports: all })
+  return JSON.stringify({
+    name: 'daybook',
+    version: packageJson.version,
+    type: 'module',
+    exports: all,
+  })
 }
 
 /**

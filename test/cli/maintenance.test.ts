@@ -103,6 +103,43 @@ describe('daybook verify and rebuild', () => {
   })
 })
 
+describe('an address of Postgres', () => {
+  it.each(['postgres://[', 'postgresql://a:b@localhost/%', 'postgres://localhost:99999/x'])(
+    'is refused if it is none: %s',
+    async (address) => {
+      expect(await runCli(['subscriptions', 'list', address])).toEqual({
+        exit: 2,
+        stdout: '',
+        stderr: 'error: the address of Postgres is not valid\n',
+      })
+    },
+  )
+
+  it.each(['postgres://a%z:b@127.0.0.1:1/x', 'postgres://ann@/x?host=/none'])(
+    'is read as the driver reads it: %s',
+    async (address) => {
+      expect((await runCli(['list', address])).exit).toBe(3)
+    },
+  )
+})
+
+describe('a log on Postgres that is out of reach', () => {
+  it.each([
+    ['verify'],
+    ['rebuild'],
+    ['migrate'],
+    ['doctor'],
+    ['stats'],
+    ['subscriptions', 'list'],
+    ['subscriptions', 'pause'],
+  ])('ends %s %s with 3', async (...words) => {
+    const rest = words.includes('pause') ? ['search'] : []
+    const { exit, stdout, stderr } = await runCli([...words, 'postgres://127.0.0.1:1/x', ...rest])
+    expect([exit, stdout]).toEqual([3, ''])
+    expect(stderr).toContain('ECONNREFUSED')
+  })
+})
+
 describe('daybook doctor', () => {
   it('reports the rights of the file', async () => {
     fs.chmodSync(log.file, 0o644)
@@ -126,7 +163,11 @@ describe('daybook clean', () => {
     const json = await runCli([...args, '--json'])
     expect(JSON.parse(json.stderr)).toEqual({ notice: 'nothing was removed; --yes runs the rules' })
     expect((await runCli([...args, '--yes'])).stdout).toBe('debug: removed 1 event\n')
-    expect((await runCli([...args, '--rule', 'debog'])).exit).toBe(2)
+    const unknown = await runCli([...args, '--rule', 'debog'])
+    expect([unknown.exit, unknown.stderr]).toEqual([
+      2,
+      'error: there is no cleaning rule debog; did you mean debug?\n',
+    ])
     expect((await runCli(['clean', log.file])).exit).toBe(2)
   })
 })

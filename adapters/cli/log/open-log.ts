@@ -13,5 +13,5 @@ export async function openLog(
     return openHttpLog(target, options, terminal)
   }
   const { openStoredLog } = await import('./stored-log.js')
-  return openStoredLog(target, options)
+  return openStoredLog(target, options, terminal)
 }

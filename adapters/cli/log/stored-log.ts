@@ -12,6 +12,7 @@ import type { Checkup } from '../../../src/store/checkup.js'
 import type { PendingMigrations } from '../../../src/store/migrations.js'
 import { exportEvents } from '../../../src/exporting/export-events.js'
 import { CommandError } from '../terminal/exit-codes.js'
+import type { Terminal } from '../terminal/terminal.js'
 import type { LogConfig, OpenLog, OpenOptions, TailCall } from './log.js'
 import type { Target } from './target.js'
 
@@ -112,20 +113,38 @@ function watchOutages(store: EventStore): { store: EventStore; outages: Set<OnOu
   return { store: { ...store, list }, outages }
 }
 
-/** A log on SQLite or Postgres, opened by this process. */
-export async function openStoredLog(target: StoredTarget, options: OpenOptions): Promise<OpenLog> {
-  const config = passive(options)
+const NO_EVENT = '00000000-0000-0000-0000-000000000000'
+
+/** Opens the log on this store. If that fails, the store is closed. */
+async function openAudit(store: EventStore, config: LogConfig, signal: AbortSignal) {
   const { presets } = await import('daybook/presets')
-  const { store, outages } = watchOutages(await openStore(target, options))
   const known: CustomTypes = Object.fromEntries(
     presets.flatMap(({ customTypes }) => Object.entries(customTypes)),
   )
-  const audit = new AuditLog({
-    types: {},
-    ...config,
-    customTypes: { ...known, ...config.customTypes },
-    store,
-  })
+  try {
+    const audit = new AuditLog({
+      types: {},
+      ...config,
+      customTypes: { ...known, ...config.customTypes },
+      store,
+    })
+    // A read fails at once if Postgres is out of reach; other calls try again for some seconds. It also migrates the log.
+    await audit.get(NO_EVENT, { signal })
+    return audit
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+/** A log on SQLite or Postgres, opened by this process. */
+export async function openStoredLog(
+  target: StoredTarget,
+  options: OpenOptions,
+  { signal }: Terminal,
+): Promise<OpenLog> {
+  const { store, outages } = watchOutages(await openStore(target, options))
+  const audit = await openAudit(store, passive(options), signal)
   const { types, customTypes } = audit
   return {
     kind: target.kind,

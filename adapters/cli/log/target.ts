@@ -15,10 +15,16 @@ export type Target =
 const POSTGRES = /^postgres(?:ql)?:\/\//
 const HTTP = /^https?:\/\//
 
+/** Whether the driver can read the address. It takes an empty host after a user, and percent signs that encode nothing, but not at the end. */
+const isPostgresAddress = (text: string): boolean =>
+  URL.canParse(text.replace('@/', '@localhost/')) && !/%[\da-f]?$/i.test(text)
+
 /** Reads a path, a Postgres URL or the address of a feed. */
 export function readTarget(text: string, { schema }: { readonly schema?: string } = {}): Target {
   if (text === '') throw usageError('the log has no name')
   const scheme = /^([a-z][a-z\d+.-]+):\/\//i.exec(text)?.[1]
+  if (POSTGRES.test(text) && !isPostgresAddress(text))
+    throw usageError('the address of Postgres is not valid')
   if (POSTGRES.test(text)) return { kind: 'postgres', connectionString: text, schema }
   if (schema !== undefined) throw usageError('--schema is only for a log on Postgres')
   if (HTTP.test(text)) {

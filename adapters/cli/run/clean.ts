@@ -1,3 +1,4 @@
+import { nearest } from '../../../src/event/nearest.js'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { CleaningResult } from '../../../src/cleaning/rule.js'
 import type { Call } from '../call/command.js'
@@ -46,6 +47,11 @@ async function runRules(call: Call, isPreview: boolean): Promise<readonly Cleani
 export async function run(call: Call): Promise<Exit> {
   const { options, terminal, config } = call
   if (!config?.cleaning) throw usageError('clean needs the rules: --config <module> with cleaning')
+  const names = config.cleaning.rules.map(({ name, target }) => name ?? target)
+  const wanted = (options['rule'] as readonly string[] | undefined) ?? []
+  const unknown = wanted.find((rule) => !names.includes(rule))
+  if (unknown !== undefined)
+    throw usageError(`there is no cleaning rule ${unknown}`, nearest(unknown, names))
   const isPreview = options['yes'] !== true
   const results = await runRules(call, isPreview)
   for (const result of results) {

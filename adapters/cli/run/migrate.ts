@@ -12,11 +12,7 @@ export async function run(call: Call): Promise<void> {
       `the log has schema version ${version}; this version of daybook knows ${latest}: update daybook`,
     )
   const isDry = options['dryRun'] === true
-  if (!isDry && sql.length > 0) {
-    const { audit } = await call.openLog({ readOnly: false, migrate: true })
-    // Postgres migrates with the first call.
-    await audit!.get('00000000-0000-0000-0000-000000000000', { signal: terminal.signal })
-  }
+  if (!isDry && sql.length > 0) await call.openLog({ readOnly: false, migrate: true })
   if (options['json']) {
     const result = { from: version, to: latest, ...(isDry && { sql }) }
     return write(terminal.stdout, `${JSON.stringify(result)}\n`)

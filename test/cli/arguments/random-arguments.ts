@@ -268,7 +268,7 @@ function pickCommand({ pick, is, below }: Chance): Command {
 }
 
 function argumentsOf(chance: Chance, { arguments: wanted }: Command, names: Names): string[] {
-  const { is, below, pick } = chance
+  const { is, below } = chance
   const values: Readonly<Record<string, readonly string[]>> = {
     query: QUERIES,
     id: names.ids,
@@ -276,10 +276,10 @@ function argumentsOf(chance: Chance, { arguments: wanted }: Command, names: Name
     files: FILES,
     subscription: SUBSCRIPTIONS,
   }
-  return wanted.flatMap(({ name, required, variadic }) => {
+  return wanted.flatMap(({ name, required, variadic, choices }) => {
     if (is(required ? 0.06 : 0.5)) return []
     const count = variadic ? 1 + below(3) : 1
-    return Array.from({ length: count }, () => textOf(chance, values[name] ?? [pick(HOSTILE)]))
+    return Array.from({ length: count }, () => textOf(chance, choices ?? values[name] ?? HOSTILE))
   })
 }
 

@@ -7,8 +7,9 @@ import { claimKey, type KeyClaim, saveStored } from './key-claims.js'
 import { timeoutSignal } from '../async/timeout-signal.js'
 import type { AddOptions, Recorder } from './recorder.js'
 import { asStoreFailure } from './store-failure.js'
+import { createStateUpdates, type UpdateState } from './state-updates.js'
 import type { EventStore } from '../store/store.js'
-import { type Microseconds, parseTimestamp } from '../event/timestamp.js'
+import { DAY, type Microseconds, parseTimestamp } from '../event/timestamp.js'
 
 // An event's `created_at` may be slightly before a time that its store returned earlier.
 const CLOCK_MARGIN: Microseconds = 1_000_000
@@ -71,6 +72,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
   const { store, recorder, deadlineMs, observer } = dependencies
   /** By state key, the last call of this process: calls with the same key run one after another. */
   const last = new Map<string, Promise<Outcome | undefined>>()
+  const updateState = createStateUpdates(store, { keepFor: DAY, deadlineMs })
   const noting = new Set<Promise<void>>()
 
   const settle = async (call: KeyedCall): Promise<Outcome> => {
@@ -78,7 +80,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
     let suffix: IdSuffix
     let adding: Promise<AuditEvent | undefined>
     try {
-      const found = await lookUp(store, call)
+      const found = await lookUp(store, updateState, call)
       release()
       if (!('earlier' in found)) {
         observer.repeated(draft)
@@ -101,7 +103,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
     const storedAt = parseTimestamp(outcome.event.created_at)!
     using wait = timeoutSignal(deadlineMs)
     const stored = { suffix: outcome.suffix, storedAt }
-    await saveStored(store, stateKey, stored, wait.signal).catch(noop)
+    await saveStored(updateState, stateKey, stored, wait.signal).catch(noop)
   }
 
   return {
@@ -130,6 +132,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
 /** The outcome of an earlier call, or how this call's draft has to be added. */
 async function lookUp(
   store: EventStore,
+  updateState: UpdateState,
   call: KeyedCall,
 ): Promise<Outcome | { readonly suffix: IdSuffix; readonly earlier: EarlierAttempts }> {
   const { draft, stateKey, previous, deadline, fingerprint } = call
@@ -142,7 +145,7 @@ async function lookUp(
     return { ...outcome, isNoted: true }
   }
   const own = { fingerprint, suffix: draft.suffix }
-  const { claim, now } = await claimKey(store, stateKey, own, signal)
+  const { claim, now } = await claimKey(updateState, stateKey, own, signal)
   checkFingerprint(call, claim)
   const { suffix, storedAt } = claim
   if (storedAt === null) {

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../event/event.js'
 import type { IdSuffix } from '../event/event-id.js'
 import { DAY, type Microseconds } from '../event/timestamp.js'
-import type { EventStore } from '../store/store.js'
+import type { UpdateState } from './state-updates.js'
 
 /**
  * What the processes on one store share about an idempotency key. The first call writes it before
@@ -18,7 +18,7 @@ export type KeyClaim = {
 
 /** Writes the claim unless there is one. Returns the claim in the store, and the store's time. */
 export async function claimKey(
-  store: EventStore,
+  updateState: UpdateState,
   stateKey: string,
   own: Pick<KeyClaim, 'fingerprint' | 'suffix'>,
   signal: AbortSignal,
@@ -30,13 +30,13 @@ export async function claimKey(
     const isOver = present === undefined || time >= (present as KeyClaim).claimedAt + DAY
     return isOver ? { ...own, claimedAt: time, storedAt: null } : present
   }
-  const claim = await store.updateState(stateKey, take, { signal, keepFor: DAY })
+  const claim = await updateState(stateKey, take, signal)
   return { claim: claim as KeyClaim, now }
 }
 
 /** Writes into the claim when its event became visible. */
 export async function saveStored(
-  store: EventStore,
+  updateState: UpdateState,
   stateKey: string,
   { suffix, storedAt }: { readonly suffix: IdSuffix; readonly storedAt: Microseconds },
   signal: AbortSignal,
@@ -45,5 +45,5 @@ export async function saveStored(
     const claim = present as KeyClaim | undefined
     return claim?.suffix === suffix ? { ...claim, storedAt } : present
   }
-  await store.updateState(stateKey, complete, { signal, keepFor: DAY })
+  await updateState(stateKey, complete, signal)
 }

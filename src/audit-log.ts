@@ -60,7 +60,7 @@ import { withOwnTypes } from './recording/own-event-types.js'
 import { defaultRecorderOptions } from './recording/queue-limits.js'
 import type { Damage } from './store/damage.js'
 import type { EventJournal } from './store/journal.js'
-import type { Verification, VerifyOptions } from './store/verification.js'
+import type { RebuildOptions, Verification, VerifyOptions } from './store/verification.js'
 import type {
   EventPage,
   EventStore,
@@ -435,10 +435,10 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
 
   /**
    * Builds the index anew from the events. Queries use the old index until the new one is complete; the
-   * database needs room for both. Resolves when that is done; an aborted signal ends the wait, not the work.
+   * database needs room for both. `onProgress` is called some times each second. Resolves when that is done; an aborted signal ends the wait, not the work.
    * Rejects with `INVALID_OPTION` if the store cannot do that, `READ_ONLY`, `ABORTED`, `STORE_FAILED`, `CLOSED`.
    */
-  async rebuildIndex(options: WaitOptions = {}): Promise<void> {
+  async rebuildIndex(options: RebuildOptions = {}): Promise<void> {
     return this.#able('rebuildIndex')(options)
   }
 

@@ -67,7 +67,13 @@ export type { DiskHealth, IndexHealth, StoreHealth } from './store/health.js'
 export type { Intent, IntentOptions, Intents } from './recording/intents.js'
 export type { ClockDoubt } from './store/clock-guard.js'
 export type { Damage } from './store/damage.js'
-export type { Verification, VerifyOptions, VerifyProgress } from './store/verification.js'
+export type {
+  RebuildOptions,
+  RebuildProgress,
+  Verification,
+  VerifyOptions,
+  VerifyProgress,
+} from './store/verification.js'
 export { describeEvent, type DescribeOptions, sourceLabel } from './describing/describe-event.js'
 export { english } from './describing/english.js'
 export { german } from './describing/german.js'

@@ -11,7 +11,7 @@ import { rejecting, withoutTimeLimit, withRetry } from './log/calls.js'
 import { ask } from './connection/client.js'
 import { createFollower } from './log/follower.js'
 import { importInto } from './write/import.js'
-import { isRebuildRequested, requestRebuild, setDamaged } from './index/repairs.js'
+import { isRebuildRequested, rebuildProgress, requestRebuild, setDamaged } from './index/repairs.js'
 import { type BackpressureOptions, createBackpressure } from './index/backpressure.js'
 import { createPostgresSealer, type PostgresSealer, type SealerOptions } from './index/sealer.js'
 import { DEFAULT_TUNING } from './index/index-state.js'
@@ -273,7 +273,7 @@ export function createPostgresStore(
       return event
     },
 
-    async rebuildIndex({ signal } = {}) {
+    async rebuildIndex({ signal, onProgress } = {}) {
       check(signal)
       await withRetry(log, signal, (client) => requestRebuild(client, names))
       const isRequested = (): Promise<boolean> =>
@@ -281,6 +281,7 @@ export function createPostgresStore(
       while (await isRequested()) {
         check(signal)
         sealer.checkSoon()
+        onProgress?.(await withRetry(log, signal, (client) => rebuildProgress(client, names)))
         await delay(REBUILD_CHECK_MS, undefined, { signal }).catch(() => throwIfAborted(signal))
       }
     },

@@ -19,7 +19,7 @@ import { createBatchLink } from './index/batch-link.js'
 import { writtenDraft } from './write/appended-events.js'
 import { createAppending } from './write/appending.js'
 import { createAttempts } from './write/attempts.js'
-import { isRebuildRequested } from './index/repairs.js'
+import { isRebuildRequested, rebuildProgress } from './index/repairs.js'
 import { createLogIndex } from './index/log-index.js'
 import { createOutbox } from './write/outbox.js'
 import { createMaintenance } from './write/maintenance.js'
@@ -325,10 +325,12 @@ export function createSqliteStore(
       return connection.retry(() => findEvent(tables, id), {})
     },
 
-    async rebuildIndex(options = {}) {
+    async rebuildIndex({ signal, onProgress } = {}) {
+      const options = { signal }
       await writer.requestRebuild(options)
       while (await connection.retry(() => isRebuildRequested(connection), options)) {
         sealer.checkSoon()
+        onProgress?.(await connection.retry(() => rebuildProgress(connection), options))
         await connection.pause(options, REBUILD_CHECK_MS)
       }
     },

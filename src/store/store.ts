@@ -10,7 +10,7 @@ import type {
   JsonValue,
 } from '../event/event.js'
 import type { IdSuffix } from '../event/event-id.js'
-import type { Verification, VerifyOptions } from './verification.js'
+import type { RebuildOptions, Verification, VerifyOptions } from './verification.js'
 import type { QueryTrace } from './trace.js'
 import type { EventQuery } from '../filter/ast.js'
 import type { Clock, Microseconds } from '../event/timestamp.js'
@@ -346,7 +346,7 @@ export interface EventStore {
    * Builds the index anew from the events, while queries use the old one. Resolves when the new one is in use.
    * Stores that lack `verify` lack this method.
    */
-  rebuildIndex?(options?: WaitOptions): Promise<void>
+  rebuildIndex?(options?: RebuildOptions): Promise<void>
   /** Releases the resources that the store opened itself. Safe to call twice. */
   close(): Promise<void>
 }

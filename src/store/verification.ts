@@ -15,6 +15,19 @@ export interface VerifyOptions {
   readonly onProgress?: ((progress: VerifyProgress) => void) | undefined
 }
 
+/** How far the building of an index is. */
+export interface RebuildProgress {
+  /** Events that the new index has. */
+  readonly done: number
+  /** Events that it will have. */
+  readonly total: number
+}
+
+export interface RebuildOptions {
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((progress: RebuildProgress) => void) | undefined
+}
+
 /** The result of a verification. */
 export interface Verification {
   /** Number of events that were read. */

@@ -4,7 +4,7 @@ import type { CleaningResult } from '../../../src/cleaning/rule.js'
 import type { Call } from '../call/command.js'
 import { type Exit, usageError } from '../terminal/exit-codes.js'
 import { printNotice } from '../terminal/notice.js'
-import { showProgress } from '../terminal/progress.js'
+import { showElapsed, showProgress } from '../terminal/progress.js'
 import { write } from '../terminal/terminal.js'
 
 const counted = (count: number): string =>
@@ -37,7 +37,10 @@ async function runRules(call: Call, isPreview: boolean): Promise<readonly Cleani
   const rules = options['rule'] as readonly string[] | undefined
   // A log that only reads takes no rules.
   const { audit } = await call.openLog({ readOnly: false })
-  if (isPreview) return audit!.cleaning.preview({ signal, rules })
+  if (isPreview) {
+    const elapsed = showElapsed(terminal, 'counting')
+    return audit!.cleaning.preview({ signal, rules }).finally(() => elapsed.stop())
+  }
   const progress = showProgress(terminal, { label: 'removing', unit: 'events' })
   return audit!.cleaning
     .run({ signal, rules, onProgress: ({ removed_count }) => progress.update(removed_count) })

@@ -3,6 +3,7 @@ import type { Call } from '../call/command.js'
 import { readQuery } from '../call/query.js'
 import type { Exit } from '../terminal/exit-codes.js'
 import { usageError } from '../terminal/exit-codes.js'
+import { showElapsed } from '../terminal/progress.js'
 import { write } from '../terminal/terminal.js'
 
 const WITHIN_MS = 60_000
@@ -21,7 +22,8 @@ export async function run(call: Call): Promise<Exit> {
   const top = readTop(options['top'])
   const log = await call.openLog()
   const asked = { signal, within: WITHIN_MS, top, ...(by !== undefined && { facets: [by] }) }
-  const { total, facets, exact } = await log.count(query, asked)
+  const elapsed = showElapsed(terminal, 'counting, for a minute at most')
+  const { total, facets, exact } = await log.count(query, asked).finally(() => elapsed.stop())
   const facet = by === undefined ? undefined : facets?.[by]
   const isExact = exact.total && (facet?.exact ?? true)
   if (options['json']) {

@@ -1,6 +1,7 @@
 import type { Call } from '../call/command.js'
 import { pendingMigrations } from '../log/stored-log.js'
 import { CommandError } from '../terminal/exit-codes.js'
+import { showElapsed } from '../terminal/progress.js'
 import { write } from '../terminal/terminal.js'
 
 export async function run(call: Call): Promise<void> {
@@ -12,7 +13,10 @@ export async function run(call: Call): Promise<void> {
       `the log has schema version ${version}; this version of daybook knows ${latest}: update daybook`,
     )
   const isDry = options['dryRun'] === true
-  if (!isDry && sql.length > 0) await call.openLog({ readOnly: false, migrate: true })
+  if (!isDry && sql.length > 0) {
+    const elapsed = showElapsed(terminal, 'migrating')
+    await call.openLog({ readOnly: false, migrate: true }).finally(() => elapsed.stop())
+  }
   if (options['json']) {
     const result = { from: version, to: latest, ...(isDry && { sql }) }
     return write(terminal.stdout, `${JSON.stringify(result)}\n`)

@@ -1,11 +1,13 @@
+import type { AuditLog } from 'daybook'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import { formatTimestamp } from '../../../src/event/timestamp.js'
 import type { Damage } from '../../../src/store/damage.js'
+import type { VerifyProgress } from '../../../src/store/verification.js'
 import type { Call } from '../call/command.js'
 import type { Exit } from '../terminal/exit-codes.js'
-import { showProgress } from '../terminal/progress.js'
+import { type Progress, type ProgressOptions, showProgress } from '../terminal/progress.js'
 import { painter } from '../terminal/style.js'
-import { write } from '../terminal/terminal.js'
+import { type Terminal, write } from '../terminal/terminal.js'
 
 const timeOf = (time: number | undefined): string | undefined =>
   time === undefined ? undefined : formatTimestamp(time)
@@ -17,13 +19,46 @@ const readable = ({ from, to, ...damage }: Damage): object => ({
   to: timeOf(to),
 })
 
+const STEPS: Readonly<Record<VerifyProgress['step'], ProgressOptions>> = {
+  events: { label: 'reading the events', unit: 'events' },
+  index: { label: 'reading the index', unit: 'segments' },
+  file: { label: 'checking the database', unit: 'tables' },
+}
+
+/** The number of events, for the time left; `undefined` if it is not needed or takes long. */
+async function countEvents(
+  audit: AuditLog,
+  { stderr, signal }: Terminal,
+): Promise<number | undefined> {
+  if (!stderr.isTTY) return undefined
+  const { total, exact } = await audit.count('', { signal, within: 1000 })
+  return exact.total ? total : undefined
+}
+
+/** Shows the progress of one step after the other, each with its own rate. */
+function showSteps(terminal: Terminal, events: number | undefined) {
+  let step: VerifyProgress['step'] | undefined
+  let shown: Progress | undefined
+  return {
+    update(progress: VerifyProgress): void {
+      if (progress.step !== step) {
+        shown?.stop()
+        shown = showProgress(terminal, STEPS[progress.step])
+        step = progress.step
+      }
+      shown!.update(progress.done, progress.total ?? (step === 'events' ? events : undefined))
+    },
+    stop: (): void => shown?.stop(),
+  }
+}
+
 export async function run(call: Call): Promise<Exit> {
   const { options, terminal } = call
   const { stdout, signal } = terminal
   const { audit } = await call.openLog()
-  const progress = showProgress(terminal, { label: 'reading', unit: 'places' })
+  const progress = showSteps(terminal, await countEvents(audit!, terminal))
   const found = await audit!
-    .verify({ signal, onProgress: ({ done, total }) => progress.update(done, total) })
+    .verify({ signal, onProgress: (one) => progress.update(one) })
     .finally(() => progress.stop())
   const { events, segments, damage } = found
   if (options['json']) {

@@ -57,13 +57,15 @@ export function showElapsed(
 ): Pick<Progress, 'stop'> {
   if (!stderr.isTTY) return { stop() {} }
   const start = performance.now()
+  let isDrawn = false
   const timer = setInterval(() => {
+    isDrawn = true
     stderr.write(`\r\u001B[2K${label}  ${durationText((performance.now() - start) / 1000)}`)
   }, FIRST_AFTER_MS)
   return {
     stop() {
       clearInterval(timer)
-      stderr.write('\r\u001B[2K')
+      if (isDrawn) stderr.write('\r\u001B[2K')
     },
   }
 }

@@ -7,6 +7,7 @@ import type {
 import { createExtractor } from '../../../src/store-kit/index/extract.js'
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
+import type { RebuildProgress } from '../../../src/store/verification.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import { STORED_COLUMNS } from '../schema/rows.js'
 import type { Names } from '../schema/names.js'
@@ -52,6 +53,20 @@ export const isRebuildRequested = async (
   client: PostgresPoolClient,
   names: Names,
 ): Promise<boolean> => (await loadIndexState(client, names)).isRebuildRequested
+
+/** How far the building of a whole index is. */
+export async function rebuildProgress(
+  client: PostgresPoolClient,
+  { segments }: Names,
+): Promise<RebuildProgress> {
+  const [row] = await ask(
+    client,
+    `SELECT coalesce(sum(size) FILTER (WHERE state = ${SegmentState.building}), 0),
+       coalesce(sum(size) FILTER (WHERE state IN (${SegmentState.visible}, ${SegmentState.damaged})), 0)
+     FROM ${segments}`,
+  )
+  return { done: Number(row![0]), total: Number(row![1]) }
+}
 
 /** One damaged segment; all segments if that was requested, or if the range of one is not known. */
 async function nextRebuild(client: PostgresPoolClient, names: Names): Promise<Rebuild | undefined> {

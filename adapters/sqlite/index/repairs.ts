@@ -7,6 +7,7 @@ import type {
 import { createExtractor } from '../../../src/store-kit/index/extract.js'
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import { createDamageReporter } from '../../../src/store/damage.js'
+import type { RebuildProgress } from '../../../src/store/verification.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
 import { createEventReader } from '../schema/events.js'
@@ -43,6 +44,14 @@ export function requestRebuild({ statement }: Connection): void {
 /** True until the index was built anew after `requestRebuild`. */
 export const isRebuildRequested = (connection: Connection): boolean =>
   (onlyRow(connection, REBUILD) as { readonly rebuild: number }).rebuild === 1
+
+const REBUILT = `SELECT coalesce(sum(size) FILTER (WHERE state = ${SegmentState.building}), 0) AS done,
+  coalesce(sum(size) FILTER (WHERE state IN (${SegmentState.visible}, ${SegmentState.damaged})), 0) AS total
+  FROM daybook_segments`
+
+/** How far the building of a whole index is. */
+export const rebuildProgress = (connection: Connection): RebuildProgress =>
+  onlyRow(connection, REBUILT) as unknown as RebuildProgress
 
 /** One damaged segment; all segments if that was requested, or if the range of one is not known. */
 function nextRebuild(connection: Connection): Rebuild | undefined {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { AuditEvent, AuditLog, Damage, EventStore, QueryInput } from 'daybook'
+import type { AuditEvent, AuditLog, Damage, EventStore, QueryInput, RebuildProgress } from 'daybook'
 import { AuditLog as Log } from 'daybook'
 import { describe, expect, it } from 'vitest'
 import { parseTimestamp } from '../../../src/event/timestamp.js'
@@ -263,7 +263,8 @@ export function describeVerify<Harm>(harness: DamageHarness<Harm>): void {
   it('rebuildIndex builds all segments anew while events are recorded and lists stay correct', async () => {
     const log = await openDamaged(harness, harness.none)
     const before = (await log.audit.verify()).segments
-    const rebuilt = log.audit.rebuildIndex()
+    const seen: RebuildProgress[] = []
+    const rebuilt = log.audit.rebuildIndex({ onProgress: (progress) => void seen.push(progress) })
     const recorded = range(SIZE, SIZE + 70).map((number) =>
       log.audit.recordCustom('order', { number }),
     )
@@ -273,5 +274,10 @@ export function describeVerify<Harm>(harness: DamageHarness<Harm>): void {
     expect(await log.numbers('filter[number_gteq]=195&limit=20')).toEqual(range(250, 270))
     expect(await log.audit.verify()).toMatchObject({ events: SIZE + 70, damage: [] })
     expect(before).toBeGreaterThan(0)
+    expect(seen.length).toBeGreaterThan(0)
+    for (const { done, total } of seen) {
+      expect(done).toBeLessThanOrEqual(SIZE + 70)
+      expect(total).toBeGreaterThan(0)
+    }
   })
 }

@@ -41,8 +41,8 @@ const REBUILD_CHECK_MS = 200
  * are durable when `append` resolves, whatever the server's default of `synchronous_commit`. The first
  * call connects and creates or migrates the schema; for that the role needs CREATE on the database, or
  * on the schema if it exists. While the server is away, refuses writes or is out of space, `append`
- * retries until its signal aborts; a query that has begun rejects with `STORE_FAILED`. If `enlist` is
- * the first call, it waits for the schema. Throws `MISSING_DEPENDENCY` or `INVALID_OPTION`.
+ * retries until its signal aborts. While the server is away, a query retries until `queryTimeoutMs` is over.
+ * If `enlist` is the first call, it waits for the schema. Throws `MISSING_DEPENDENCY` or `INVALID_OPTION`.
  */
 export function postgresStore(options: PostgresStoreOptions): EventStore {
   return options.readOnly ? openReadOnly(options) : createPostgresStore(options).store

@@ -8,6 +8,7 @@ import {
   type PostgresPoolClient,
 } from '../connection/client.js'
 import { unconfirmedError, withConnection } from '../connection/connection.js'
+import { isStatementError, isTransient } from '../connection/failures.js'
 import type { Names, Partitions } from '../schema/names.js'
 import { makePartitions, periodsAhead } from '../schema/partitions.js'
 import { readServer } from '../schema/server.js'
@@ -69,7 +70,7 @@ export function createLog(options: LogOptions): PostgresLog {
   const { names, pool, partitions, clock, guard, readOnly, isFixed, onPrepared } = options
   let state: SchemaState | undefined
   const servers = new WeakMap<PostgresPoolClient, string>()
-  /** Calls that ended with unconfirmed commits, and how many of them a later commit has confirmed. */
+  /** Calls that may have committed without a confirmation, and how many of them a later commit has confirmed. */
   let doubts = 0
   let settledDoubts = 0
 
@@ -103,8 +104,10 @@ export function createLog(options: LogOptions): PostgresLog {
   }
 
   const use: PostgresLog['use'] = async (signal, act, end) => {
+    let hasBegun = false
     const work = async (client: PostgresPoolClient) => {
       await check(client)
+      hasBegun = true
       const result = await act(client)
       if (isUnconfirmed(client)) await settleDoubts(client, signal)
       return result
@@ -112,7 +115,9 @@ export function createLog(options: LogOptions): PostgresLog {
     try {
       return await withConnection(pool, signal, work, end)
     } catch (error) {
-      if (isOutcomeUnknown(error)) doubts++
+      // If the connection broke, the work may have committed before the standby confirmed it.
+      if (isOutcomeUnknown(error) || (hasBegun && isTransient(error) && !isStatementError(error)))
+        doubts++
       throw error
     }
   }

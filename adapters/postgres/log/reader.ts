@@ -1,6 +1,7 @@
 import { abortedError, AuditLogError, queryTimedOut } from '../../../src/errors.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
+import { pause } from '../connection/backoff.js'
 import type { PostgresPool } from '../connection/client.js'
 import { asAuditLogError, isStatementError, isTransient } from '../connection/failures.js'
 import type { PostgresLog } from './log.js'
@@ -45,19 +46,22 @@ export function createReader(
     async read(signal, bounds, use, open = () => ({})) {
       const query = { bounds, use, open }
       using wait = timeoutSignal(timeoutMs + GRACE_MS, signal)
-      try {
+      let failure: unknown
+      for (let attempts = 0; ; attempts++) {
         try {
           return await readOnce(wait.signal, query)
         } catch (error) {
-          // An idle connection of the pool may have died; the second attempt gets a new one.
-          if (!isTransient(error) || isStatementError(error)) throw error
-          return await readOnce(wait.signal, query)
+          if (signal?.aborted) throw abortedError(signal)
+          const isOver = error instanceof AuditLogError && error.code === 'ABORTED'
+          if (isOver && failure === undefined) throw queryTimedOut(timeoutMs, error.cause)
+          // An earlier failure says more than the time limit.
+          if (isOver) throw asAuditLogError(failure)
+          // The connection was lost, or there was none. Errors of statements are not repeated.
+          if (!isTransient(error) || isStatementError(error))
+            throw asAuditLogError(error, timeoutMs)
+          failure = error
         }
-      } catch (error) {
-        if (signal?.aborted) throw abortedError(signal)
-        if (error instanceof AuditLogError && error.code === 'ABORTED')
-          throw queryTimedOut(timeoutMs, error.cause)
-        throw asAuditLogError(error, timeoutMs)
+        await pause(attempts, wait.signal)
       }
     },
   }

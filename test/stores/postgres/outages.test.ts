@@ -1,8 +1,19 @@
+import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog, AuditLogError } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  onTestFinished,
+  vi,
+} from 'vitest'
 import { DEADLINE_MS, driveDeadlines } from '../../support/deadlines.js'
 import { useLeapingTime } from '../../support/leaping-time.js'
 import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
@@ -426,9 +437,47 @@ it('a store can be created while the server is away', { timeout: 60_000 }, async
   await server.crash()
   const audit = openLog()
   const waiting = audit.recordCustom('test:outage', { n: 1 })
-  await expect(audit.list()).rejects.toMatchObject({ code: 'STORE_FAILED' })
   await server.start()
   await waiting
   expect(await stored()).toEqual([1])
   await audit.close()
+})
+
+describe('reading while the server is away', { timeout: 60_000 }, () => {
+  it('waits until the server is back', async () => {
+    const audit = openLog()
+    const event = await audit.recordCustom('test:outage', { n: 1 })
+    await server.crash()
+    let refused = 0
+    const connect = net.Socket.prototype.connect
+    vi.spyOn(net.Socket.prototype, 'connect').mockImplementation(function (
+      this: net.Socket,
+      ...target: unknown[]
+    ) {
+      refused++
+      return Reflect.apply(connect, this, target) as net.Socket
+    })
+    onTestFinished(() => void vi.restoreAllMocks())
+    const page = audit.list()
+    const got = audit.get(event!.id)
+    const counted = audit.count()
+    while (refused < 9) await delay(10)
+    await server.start()
+    expect((await page).events).toEqual([event])
+    expect(await got).toEqual(event)
+    expect(await counted).toMatchObject({ total: 1 })
+    await audit.close()
+  })
+
+  it('ends with the reason at the time limit', async () => {
+    await makeSchema()
+    const audit = openLog({ queryTimeoutMs: 100 })
+    await server.crash()
+    await expect(audit.list()).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringContaining('ECONNREFUSED'),
+    })
+    await server.start()
+    await audit.close()
+  })
 })

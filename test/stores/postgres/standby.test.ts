@@ -66,14 +66,17 @@ const untilSynchronous = () =>
 const WAITING = `SELECT pid, query_start::text AS since FROM pg_stat_activity
   WHERE wait_event = 'SyncRep' AND NOT concat(pid, query_start) = ANY ($1::text[])`
 
-/** Waits for a commit to wait for the standby, and cancels its wait. Returns commits to ignore from then on. */
-async function cancelWait(ignored: readonly string[] = []): Promise<readonly string[]> {
-  const { pid } = await untilRow(WAITING, [ignored])
+/** Ends the wait of a commit for the standby: the commit is reported, or its connection breaks. */
+type EndOfWait = 'pg_cancel_backend' | 'pg_terminate_backend'
+
+/** Waits for a commit to wait for the standby, and ends its wait. Returns commits to ignore from then on. */
+async function endWait(end: EndOfWait): Promise<readonly string[]> {
+  const { pid } = await untilRow(WAITING, [[]])
   const { rows } = await admin.query(
-    'SELECT concat(pid, query_start) AS key, pg_cancel_backend(pid) FROM pg_stat_activity WHERE pid = $1',
+    `SELECT concat(pid, query_start) AS key, ${end}(pid) FROM pg_stat_activity WHERE pid = $1`,
     [pid],
   )
-  return [...ignored, (rows[0] as { key: string }).key]
+  return [(rows[0] as { key: string }).key]
 }
 
 const openLog = (url = primary.url): AuditLog =>
@@ -95,7 +98,7 @@ describe('a call whose commit the standby has not confirmed', () => {
     await audit.recordCustom('before')
     suspend()
     const call = audit.recordCustom('unconfirmed')
-    const ignored = await cancelWait()
+    const ignored = await endWait('pg_cancel_backend')
     const waits = untilRow(WAITING, [ignored]).then(() => 'waits')
     expect(await Promise.race([waits, call.then(() => 'acknowledged')])).toBe('waits')
     resume()
@@ -179,6 +182,13 @@ const WRITES: Record<
     store.reportSuppressed({ reporter: id, number: 1, counts: [] }, options),
 }
 
+/** Those that are repeated if the connection breaks. */
+const RETRIED = [
+  'a change of a live event',
+  'the end of a live event',
+  'a report of suppressed calls',
+] as const
+
 describe('a write', () => {
   let store: EventStore
   const begin = async (): Promise<string> => {
@@ -192,17 +202,20 @@ describe('a write', () => {
   })
   afterAll(() => store.close())
 
+  const expectConfirmed = async (write: (typeof WRITES)[string], end: EndOfWait): Promise<void> => {
+    const id = await begin()
+    suspend()
+    const call = write(store, id, {})
+    const ignored = await endWait(end)
+    const waits = untilRow(WAITING, [ignored]).then(() => 'waits')
+    expect(await Promise.race([waits, rejection(call)])).toBe('waits')
+    resume()
+    await call
+  }
+
   for (const [name, write] of Object.entries(WRITES)) {
-    it(`is acknowledged once a later commit is confirmed: ${name}`, async () => {
-      const id = await begin()
-      suspend()
-      const call = write(store, id, {})
-      const ignored = await cancelWait()
-      const waits = untilRow(WAITING, [ignored]).then(() => 'waits')
-      expect(await Promise.race([waits, rejection(call)])).toBe('waits')
-      resume()
-      await call
-    })
+    it(`is acknowledged once a later commit is confirmed: ${name}`, () =>
+      expectConfirmed(write, 'pg_cancel_backend'))
 
     it(`has an unknown outcome if it is aborted before: ${name}`, async () => {
       const id = await begin()
@@ -217,6 +230,23 @@ describe('a write', () => {
       await store.touchLive([])
     })
   }
+
+  for (const name of RETRIED)
+    it(`is confirmed though its connection broke after the commit: ${name}`, () =>
+      expectConfirmed(WRITES[name]!, 'pg_terminate_backend'))
+
+  it('is confirmed if an import is repeated whose connection broke after the commit', async () => {
+    const event = imported()
+    suspend()
+    const call = rejection(store.importEvents([event]))
+    const ignored = await endWait('pg_terminate_backend')
+    expect(await call).toBe('STORE_FAILED')
+    const repeated = store.importEvents([event])
+    const waits = untilRow(WAITING, [ignored]).then(() => 'waits')
+    expect(await Promise.race([waits, rejection(repeated)])).toBe('waits')
+    resume()
+    expect(await repeated).toEqual({ imported: 0, skipped: 1 })
+  })
 })
 
 it('loses no acknowledged event when the standby takes over', { timeout: 60_000 }, async () => {

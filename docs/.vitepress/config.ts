@@ -86,6 +86,7 @@ export default {
             page('Subscriptions', '/guide/subscriptions'),
             page('Channels', '/guide/channels'),
             page('Other formats', '/guide/formats'),
+            page('From the log to a SIEM', '/guide/siem'),
             page('The audit page', '/guide/audit-page'),
             page('Embed the page', '/guide/embed'),
             page('Serve a log', '/guide/serve-a-log'),

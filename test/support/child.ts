@@ -38,16 +38,17 @@ export function runScript(
   file: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
+  stdin: 'ignore' | 'pipe' = 'ignore',
 ): Child {
   const child = spawn(process.execPath, [...commandOf(file), ...args], {
     cwd: root,
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [stdin, 'pipe', 'pipe'],
   })
   let stdout = ''
   let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   const ended = once(child, 'close').then(([code]) => code as number | null)
   return {
     process: child,
@@ -60,7 +61,7 @@ export function runScript(
       while (!stdout.includes(text)) {
         if (over)
           throw new Error(`${file} ended before it wrote ${JSON.stringify(text)}: ${stderr}`)
-        await Promise.race([once(child.stdout, 'data'), ended])
+        await Promise.race([once(child.stdout!, 'data'), ended])
       }
     },
     suspend: () => suspend(child.pid!),

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { once } from 'node:events'
 import fs from 'node:fs'
-import { pipeline, type Readable } from 'node:stream'
+import { addAbortSignal, pipeline, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { JsonObject } from '../../../src/event/event.js'
 import { messageOf } from '../terminal/exit-codes.js'
@@ -26,11 +26,24 @@ async function decompressed(raw: Readable): Promise<Readable> {
   return pipeline(raw, createGunzip(), () => {})
 }
 
+export interface OpenFileOptions {
+  /** Read for the file `-`. */
+  readonly stdin?: Readable | undefined
+  /** Ends the stream with an `AbortError`. */
+  readonly signal?: AbortSignal | undefined
+}
+
 /** Opens a file of lines, or `-`, stdin, and decompresses it if it starts with the gzip magic number. */
-export async function openFile(file: string, stdin?: Readable): Promise<OpenFile> {
-  if (file === '-' && stdin)
+export async function openFile(
+  file: string,
+  { stdin, signal }: OpenFileOptions = {},
+): Promise<OpenFile> {
+  if (file === '-' && stdin) {
+    if (signal) addAbortSignal(signal, stdin)
     return { stream: await decompressed(stdin), progress: () => ({ bytes: 0, size: 0 }) }
+  }
   const raw = fs.createReadStream(file)
+  if (signal) addAbortSignal(signal, raw)
   const stream = await decompressed(raw)
   const { size } = await fs.promises.stat(file)
   return { stream, progress: () => ({ bytes: raw.bytesRead, size }) }

@@ -1,9 +1,8 @@
 import fs from 'node:fs'
-import type { Readable } from 'node:stream'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { countParquetRows, fromParquet } from '../../../src/parquet/from-parquet.js'
 import { CommandError, messageOf } from '../terminal/exit-codes.js'
-import { isBlank, linesOf, openFile, parseLine } from './json-lines.js'
+import { isBlank, linesOf, openFile, type OpenFileOptions, parseLine } from './json-lines.js'
 
 /** Events of a file, and the number of bytes that were read from it so far; of Parquet in proportion to the events. */
 export interface EventsPage {
@@ -41,9 +40,9 @@ function readEvent(bytes: Buffer, line: number): AuditEvent {
 
 async function* readLines(
   file: string,
-  stdin: Readable | undefined,
+  options: OpenFileOptions,
 ): AsyncGenerator<EventsPage, void, void> {
-  const { stream, progress } = await openFile(file, stdin)
+  const { stream, progress } = await openFile(file, options)
   let line = 0
   let events: AuditEvent[] = []
   let length = 0
@@ -85,11 +84,11 @@ async function* readParquet(file: string): AsyncGenerator<EventsPage, void, void
  */
 export async function* readEvents(
   file: string,
-  stdin?: Readable,
+  options: OpenFileOptions = {},
 ): AsyncGenerator<EventsPage, void, void> {
   try {
     const isWhole = file !== '-' && (await isParquet(file))
-    yield* isWhole ? readParquet(file) : readLines(file, stdin)
+    yield* isWhole ? readParquet(file) : readLines(file, options)
   } catch (cause) {
     throw new CommandError('failed', `${file}: ${messageOf(cause)}`)
   }

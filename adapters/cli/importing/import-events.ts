@@ -20,7 +20,8 @@ export interface ImportEventsOptions {
 
 /**
  * Stores the events of a file with their ids and times. Pages of at most 1000 events are stored whole or not at all, and events that
- * are there already are skipped, so an import that was interrupted can be repeated.
+ * are there already are skipped, so an import that was interrupted can be repeated. If the signal aborts, the error says how many
+ * events were stored or skipped.
  */
 export async function importEvents(
   audit: Pick<AuditLog, 'importEvents'>,
@@ -28,16 +29,21 @@ export async function importEvents(
   { signal, isDry = false, stdin, onProgress }: ImportEventsOptions = {},
 ): Promise<ImportedEvents> {
   let [imported, skipped] = [0, 0]
-  for await (const { events, bytes } of readEvents(file, stdin)) {
-    signal?.throwIfAborted()
-    if (isDry) {
-      imported += events.length
-    } else if (events.length > 0) {
-      const result = await audit.importEvents(events, { signal })
-      imported += result.imported
-      skipped += result.skipped
+  try {
+    for await (const { events, bytes } of readEvents(file, { stdin, signal })) {
+      signal?.throwIfAborted()
+      if (isDry) {
+        imported += events.length
+      } else if (events.length > 0) {
+        const result = await audit.importEvents(events, { signal })
+        imported += result.imported
+        skipped += result.skipped
+      }
+      onProgress?.(bytes)
     }
-    onProgress?.(bytes)
+  } catch (cause) {
+    if (!signal?.aborted) throw cause
+    throw new Error(`${file}: stopped after ${imported + skipped} events`, { cause })
   }
   return { imported, skipped }
 }

@@ -25,6 +25,8 @@ export interface RecordLinesOptions extends FieldOptions {
    */
   readonly keyOf?: ((bytes: Buffer, line: number, record: string | undefined) => string) | undefined
   readonly stdin?: Readable | undefined
+  /** Ends the reading; lines that were read are recorded. */
+  readonly signal?: AbortSignal | undefined
   /** Called after each chunk of the file. */
   readonly onProgress?: ((progress: RecordProgress) => void) | undefined
 }
@@ -60,7 +62,16 @@ const MAX_PROBLEMS = 10
  * the number of the last line and of the recorded events.
  */
 export async function recordLines(options: RecordLinesOptions): Promise<RecordedLines> {
-  const { audit, file, concurrency = 1000, limit = Infinity, keyOf, stdin, onProgress } = options
+  const {
+    audit,
+    file,
+    concurrency = 1000,
+    limit = Infinity,
+    keyOf,
+    stdin,
+    signal,
+    onProgress,
+  } = options
   const problems: { line: number; reason: string }[] = []
   const counts = { recorded: 0, malformed: 0, refused: 0, undated: 0, altered: 0 }
   const pending = createGate(concurrency)
@@ -88,13 +99,14 @@ export async function recordLines(options: RecordLinesOptions): Promise<Recorded
     }
   }
   const recordAll = async (): Promise<void> => {
-    const { stream, progress } = await openFile(file, stdin)
+    const { stream, progress } = await openFile(file, { stdin, signal })
     let taken = 0
     for await (const lines of linesOf(stream)) {
       for (const bytes of lines) {
         const at = ++line
         if (isBlank(bytes)) continue
         if (failure || taken === limit) return
+        signal?.throwIfAborted()
         taken++
         const payload = parseLine(bytes)
         if (typeof payload === 'string') {
@@ -118,7 +130,8 @@ export async function recordLines(options: RecordLinesOptions): Promise<Recorded
   await pending.empty()
   if (!failure) return { ...counts, problems }
   const place = `${file}: stopped at line ${line}, ${counts.recorded} events recorded`
-  throw new Error(`${place}: ${messageOf(failure)}`, { cause: failure })
+  const why = signal?.aborted ? '' : `: ${messageOf(failure)}`
+  throw new Error(`${place}${why}`, { cause: failure })
 }
 
 /** The log adds the attribute `recording` if it had to change the data. */

@@ -124,7 +124,7 @@ async function recordFile(
 ): Promise<FileResult & { readonly lines: number }> {
   const onProgress = ({ bytes }: { readonly bytes: number }): void =>
     progress.update(before + bytes)
-  const { stdin } = call.terminal
+  const { stdin, signal } = call.terminal
   const { problems, ...counts } = await recordLines({
     audit,
     file,
@@ -132,6 +132,7 @@ async function recordFile(
     limit,
     keyOf: lineKeys(fields),
     stdin,
+    signal,
     onProgress,
   })
   const { recorded, malformed, refused } = counts
@@ -195,9 +196,17 @@ export async function run(call: Call): Promise<Exit> {
       } else {
         result = await storeFile(log?.audit as AuditLog, file, { call, progress, before })
       }
-    } finally {
+    } catch (error) {
       progress.stop()
+      if (terminal.signal.aborted && error instanceof Error)
+        printNotice(
+          terminal,
+          `${error.message}; the same command goes on from there`,
+          options['json'] === true,
+        )
+      throw error
     }
+    progress.stop()
     before += sizeOf(file)
     isWhole &&= result.isWhole
     for (const problem of result.problems) printNotice(terminal, problem, options['json'] === true)

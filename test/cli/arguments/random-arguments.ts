@@ -176,14 +176,16 @@ const FILES = [
 const CONFIGS = ['config', 'throws', 'number', 'broken', 'store', 'rules', 'none'].map(
   (name) => `in/${name}.mjs`,
 )
+/** Stands for the log itself: an export of another log may replace the file. */
+const LOG = '<log>'
 const OUTPUTS = [
   'out.ndjson',
   'out.csv',
   'folder/out',
   'in',
   'in/lines.ndjson',
-  'audit.db',
-  'audit.db-wal',
+  LOG,
+  `${LOG}-wal`,
   'none/x',
 ]
 
@@ -342,7 +344,7 @@ export function randomArguments(random: () => number, names: Names): CommandLine
   const all = [...words, ...(isJson ? ['--json'] : []), ...rest]
   if (is(0.01)) insert(chance, all, pick(['help', '--', 'list']))
   if (is(0.01)) all.splice(below(all.length))
-  const args = all.map(harmless)
+  const args = all.map((text) => harmless(text).replaceAll(LOG, names.target))
   return {
     args,
     interruptMs: interruptOf(chance, args),

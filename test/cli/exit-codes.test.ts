@@ -1,0 +1,182 @@
+import { randomBytes } from 'node:crypto'
+import fs from 'node:fs'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { sqliteStore } from 'daybook/sqlite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Child, runScript } from '../support/child.js'
+import { serve, type TestServer } from '../support/http.js'
+import { tempDir } from '../support/temp.js'
+import { runCli } from './run-cli.js'
+
+/* The exit codes of the command line in a process of its own, and what signals and closed pipes leave behind. */
+
+const COUNT = 1000
+const STALLS_AFTER = 100_000
+
+const temp = tempDir()
+const log = temp.file('audit.db')
+const user = { DAYBOOK_USER: 'ann', DAYBOOK_PASSWORD: 'ann' }
+let server: TestServer
+
+const daybook = (
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  stdin: 'ignore' | 'pipe' = 'ignore',
+): Child => runScript('adapters/cli/main.ts', args, { NO_COLOR: '1', ...env }, stdin)
+
+/** The response gets no further than some bytes, as over a connection that has come to a halt. */
+function stall(response: http.ServerResponse): void {
+  const write = response.write.bind(response) as (chunk: Buffer) => boolean
+  let bytes = 0
+  response.write = (chunk: Buffer) => {
+    if (bytes >= STALLS_AFTER) return false
+    bytes += chunk.length
+    return write(chunk)
+  }
+}
+
+beforeAll(async () => {
+  server = await serve({
+    store: sqliteStore({ filename: log }),
+    record: false,
+    outside: [
+      (ctx, next) => {
+        if (ctx.path.endsWith('/export')) stall(ctx.res)
+        return next()
+      },
+    ],
+  })
+  // Compression leaves much of it.
+  const record = (n: number): Promise<unknown> =>
+    server.audit.recordCustom('note', { n, text: randomBytes(500).toString('hex') })
+  await Promise.all(Array.from({ length: COUNT }, (_, n) => record(n)))
+})
+afterAll(async () => {
+  await server.close()
+  temp.remove()
+})
+
+async function answering(status: number): Promise<{ readonly url: string; close(): void }> {
+  const one = http.createServer((_, response) => response.writeHead(status).end())
+  await new Promise<void>((resolve) => one.listen(0, '127.0.0.1', resolve))
+  const { port } = one.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}/api/events`, close: () => one.close() }
+}
+
+describe('a command ends', () => {
+  it.each<readonly [number, readonly string[], RegExp]>([
+    [0, ['count', log], /^$/],
+    [1, ['get', log, '01a20405-0fa8-7676-ba2c-be23e865d0a6'], /^error: there is no event \S+\n$/],
+    [2, ['lst', log], /^error: unknown command 'lst'; did you mean list\?\n$/],
+    [2, ['list', log, '-f', 'type_strt=a'], /; did you mean type_start\?\n$/],
+    [3, ['list', `${log}.none`], /^error: there is no file \S+\n$/],
+    [3, ['list', 'postgres://127.0.0.1:1/none'], /^error: .*ECONNREFUSED.*\n$/],
+  ])('with %i: %j', async (code, args, message) => {
+    const child = daybook(args)
+    expect(await child.ended).toBe(code)
+    expect(child.stderr()).toMatch(message)
+    expect(child.stdout() === '').toBe(code !== 0)
+  })
+
+  it.each([401, 403])('with 4 if the feed answers %i', async (status) => {
+    const { url, close } = await answering(status)
+    const child = daybook(['list', url], user)
+    expect(await child.ended).toBe(4)
+    expect(child.stderr()).toMatch(/^error: [^\n]+\n$/)
+    expect(child.stdout()).toBe('')
+    close()
+  })
+
+  it('with 4 if nobody can be asked for the user', async () => {
+    const child = daybook(['list', server.url])
+    expect(await child.ended).toBe(4)
+    expect(child.stderr()).toContain('set DAYBOOK_USER and DAYBOOK_PASSWORD')
+  })
+
+  it('with 0 and without a word if the reader of its output is gone', async () => {
+    const child = daybook(['export', log])
+    await child.saw('"n":0')
+    child.process.stdout!.destroy()
+    expect(await child.ended).toBe(0)
+    expect(child.stderr()).toBe('')
+  })
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('with 130 on %s during tail', async (signal) => {
+    const child = daybook(['tail', log, '--since', '1h', '--fields', 'n'])
+    await child.saw(`${COUNT - 1}\n`)
+    await child.kill(signal)
+    expect(await child.ended).toBe(130)
+    expect(child.stderr()).toBe('')
+  })
+})
+
+describe('Ctrl-C during an export', () => {
+  const sizeOf = (file: string): number => fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0
+
+  it('leaves lines that --resume goes on with', async () => {
+    const file = temp.file('events.ndjson')
+    const child = daybook(['export', server.url, '--out', file], user)
+    await expect.poll(() => sizeOf(file)).toBeGreaterThan(0)
+    await child.kill('SIGINT')
+    expect([await child.ended, child.stderr()]).toEqual([130, ''])
+    const interrupted = sizeOf(file)
+    const resumed = daybook(['export', log, '--out', file, '--resume'])
+    expect(await resumed.ended).toBe(0)
+    const whole = daybook(['export', log])
+    await whole.ended
+    expect(fs.readFileSync(file, 'utf8') === whole.stdout()).toBe(true)
+    expect(sizeOf(file)).toBeGreaterThan(interrupted)
+  })
+
+  it('leaves nothing of Parquet', async () => {
+    const before = fs.readdirSync(temp.dir)
+    const args = ['export', server.url, '--format', 'parquet', '--out', temp.file('e.parquet')]
+    const child = daybook(args, user)
+    await expect.poll(() => fs.readdirSync(temp.dir).length).toBe(before.length + 1)
+    await child.kill('SIGINT')
+    expect([await child.ended, child.stderr()]).toEqual([130, ''])
+    expect(fs.readdirSync(temp.dir)).toEqual(before)
+  })
+})
+
+describe('Ctrl-C during an import', () => {
+  it.each([
+    ['events', 3000, 1000, [], (n: number) => eventLine(n)],
+    ['lines', 600, 100, ['--record'], (n: number) => JSON.stringify({ n })],
+  ])(
+    'of %s says how far it came, and it can be repeated',
+    async (name, total, least, options, lineOf) => {
+      const target = temp.file(`${name}.db`)
+      const lines = Array.from({ length: total }, (_, n) => `${lineOf(n)}\n`)
+      const args = ['import', target, '-', ...options]
+      const child = daybook(args, {}, 'pipe')
+      // Stdin stays open, so the import cannot end.
+      child.process.stdin!.write(lines.slice(0, 0.8 * total).join(''))
+      const counted = async (): Promise<number> => Number((await runCli(['count', target])).stdout)
+      await expect.poll(counted).toBeGreaterThanOrEqual(least)
+      await child.kill('SIGINT')
+      expect(await child.ended).toBe(130)
+      expect(child.stderr()).toMatch(
+        /^-: stopped (?:after|at line \d+,) \d+ events(?: recorded)?; the same command goes on from there\n$/,
+      )
+      const [, stored] = /(\d+) events/.exec(child.stderr()) ?? []
+      expect(await counted()).toBe(Number(stored))
+      const again = daybook(args, {}, 'pipe')
+      again.process.stdin!.end(lines.join(''))
+      expect(await again.ended).toBe(0)
+      expect(await counted()).toBe(total)
+    },
+  )
+})
+
+const eventLine = (n: number): string =>
+  JSON.stringify({
+    id: `01a19b7c-b698-754b-a005-${String(n).padStart(12, '0')}`,
+    created_at: `2026-11-02T09:00:00.${String(n).padStart(6, '0')}Z`,
+    username: null,
+    system: false,
+    type: 'note',
+    source: null,
+    attributes: { n },
+  })

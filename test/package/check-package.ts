@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { docModules } from '../support/doc-modules.js'
 import { blocksOf, docPages } from '../support/doc-pages.js'
 import { checkBundles } from './check-bundles.js'
+import { checkCliWithoutStores, checkCliWithStores } from './check-cli.js'
 import { countModules } from './count-modules.js'
 import { buildIndex } from './use-index.js'
 
@@ -34,6 +35,7 @@ function write(file: string, text: string): void {
 }
 
 interface Manifest {
+  readonly version: string
   readonly exports: Readonly<Record<string, unknown>>
   readonly scripts: Readonly<Record<string, string>>
   readonly peerDependencies: Readonly<Record<string, string>>
@@ -316,6 +318,7 @@ try {
   write(path.join(empty, 'use.js'), useMemory + useMissingPackages)
   run(empty, process.execPath, 'import.js')
   run(empty, process.execPath, 'use.js')
+  checkCliWithoutStores(empty, manifest.version)
   for (const [max, ...names] of MAX_MODULES) {
     const count = countModules(empty, names)
     console.log(`${names.join(', ')}: ${count} modules`)
@@ -335,7 +338,8 @@ try {
   }
 
   const host = path.join(temp, 'host')
-  fs.cpSync(empty, host, { recursive: true })
+  // The links of npm to the command line stay relative.
+  fs.cpSync(empty, host, { recursive: true, verbatimSymlinks: true })
   link(
     host,
     new Set([
@@ -352,6 +356,7 @@ try {
   run(host, bin('tsc'), '-p', 'tsconfig.json', '--skipLibCheck', '--experimentalDecorators')
   write(path.join(host, 'use.js'), useSqlite)
   run(host, process.execPath, 'use.js')
+  checkCliWithStores(host)
   write(path.join(host, 'index.js'), useIndex)
   run(host, process.execPath, 'index.js')
 

@@ -26,8 +26,11 @@ const WRITING = new Set(
 )
 
 const isOutput = (text: string): boolean => /^(?:-o|--out(?:=|$))/.test(text)
+/** `import` creates a log, `migrate` makes one of an empty database, and `export` writes its output. */
 const mayWriteFiles = (args: readonly string[]): boolean =>
-  args.includes('import') || (args.includes('export') && args.some(isOutput))
+  args.includes('import') ||
+  args.includes('migrate') ||
+  (args.includes('export') && args.some(isOutput))
 
 function* faultsOfOutput(line: CommandLine, result: CliResult): Generator<string, void, void> {
   const { args, isJson, options } = line

@@ -49,10 +49,18 @@ export function postgresStore(options: PostgresStoreOptions): EventStore {
 }
 
 function openReadOnly(options: PostgresStoreOptions): EventStore {
-  const { pool, end, partitions, queryTimeoutMs } = readOptions(options)
+  const { pool, timelines, end, partitions, queryTimeoutMs } = readOptions(options)
   const { clock, readPool } = options
   const names = namesIn(options.schema ?? 'daybook')
-  const log = createLog({ names, pool, partitions, clock, readOnly: true, onPrepared() {} })
+  const log = createLog({
+    names,
+    pool,
+    timelines,
+    partitions,
+    clock,
+    readOnly: true,
+    onPrepared() {},
+  })
   const follower = createFollower(log, pool)
   let closed: Promise<void> | undefined
   const check = (signal: AbortSignal | undefined): void => {
@@ -95,7 +103,14 @@ export function createPostgresStore(
 ): { readonly store: EventStore; readonly sealer: PostgresSealer } {
   const { tuning = DEFAULT_TUNING } = sealing
   const names = namesIn(options.schema ?? 'daybook')
-  const { pool, end, partitions, queryTimeoutMs, maxUnindexed: max } = readOptions(options)
+  const {
+    pool,
+    timelines,
+    end,
+    partitions,
+    queryTimeoutMs,
+    maxUnindexed: max,
+  } = readOptions(options)
   const { maxUnindexed = max, maxWaitMs = MAX_WAIT_MS } = sealing
   const { readPool } = options
   const processTime = options.clock ?? systemClock()
@@ -105,6 +120,7 @@ export function createPostgresStore(
   const log = createLog({
     names,
     pool,
+    timelines,
     partitions,
     clock,
     guard,

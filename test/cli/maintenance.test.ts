@@ -115,6 +115,21 @@ describe('an address of Postgres', () => {
     },
   )
 
+  it('is refused with the reason if one of several hosts is none', async () => {
+    expect(await runCli(['list', 'postgres://a:b@127.0.0.1:1,:2/x'])).toEqual({
+      exit: 2,
+      stdout: '',
+      stderr:
+        'error: host 2 of the Postgres store must be a name or an address, with or without a port; it is :2\n',
+    })
+  })
+
+  it('may have several hosts', async () => {
+    const { exit, stderr } = await runCli(['list', 'postgres://127.0.0.1:1,127.0.0.1:2/x'])
+    expect(exit).toBe(3)
+    expect(stderr).toContain('127.0.0.1:2: connect ECONNREFUSED')
+  })
+
   it.each(['postgres://a%z:b@127.0.0.1:1/x', 'postgres://ann@/x?host=/none'])(
     'is read as the driver reads it: %s',
     async (address) => {

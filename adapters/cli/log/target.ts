@@ -15,9 +15,13 @@ export type Target =
 const POSTGRES = /^postgres(?:ql)?:\/\//
 const HTTP = /^https?:\/\//
 
+/** Several hosts, which the store checks. */
+const HOSTS = /(?<=^[^/]*\/\/(?:[^/?#]*@)?)[^@/?#]*,[^@/?#]*(?=[/?#]|$)/
+
 /** Whether the driver can read the address. It takes an empty host after a user, and percent signs that encode nothing, but not at the end. */
 const isPostgresAddress = (text: string): boolean =>
-  URL.canParse(text.replace('@/', '@localhost/')) && !/%[\da-f]?$/i.test(text)
+  URL.canParse(text.replace('@/', '@localhost/').replace(HOSTS, 'localhost')) &&
+  !/%[\da-f]?$/i.test(text)
 
 /** Reads a path, a Postgres URL or the address of a feed. */
 export function readTarget(text: string, { schema }: { readonly schema?: string } = {}): Target {

@@ -107,32 +107,44 @@ export interface OwnPool extends PostgresPool {
   end(): Promise<void>
 }
 
+/** A `Client` of pg that belongs to no pool. */
+export interface OwnClient extends PostgresPoolClient {
+  connect(): Promise<void>
+  end(): Promise<void>
+}
+
 interface Driver {
   readonly Pool: new (options: object) => OwnPool
+  readonly Client: new (options: object) => OwnClient
 }
 
 /** Loads pg; throws `MISSING_DEPENDENCY` if that fails. */
-function loadDriver(): Driver {
+export function loadDriver(): Driver {
   requireNode()
   const driver = loadPackage({ name: 'pg', neededBy: 'the Postgres store' }) as Partial<Driver>
   if (typeof driver.Pool !== 'function') throw brokenPackage('pg', 'it has no Pool')
   return driver as Driver
 }
 
-const CONNECT_TIMEOUT_MS = 5000
+/** Options of pg for each connection. */
+export const CONNECTING = {
+  connectionTimeoutMillis: 5000,
+  keepAlive: true,
+  fallback_application_name: 'daybook',
+} as const
+
+/** Listens for the errors of a pool and of its connections: without a listener they would end the process. */
+export function watchPool(pool: OwnPool): void {
+  // The pool replaces a connection that breaks while idle.
+  pool.on('error', () => {})
+  // A connection may also break while it is being closed, which the pool no longer watches.
+  pool.on('connect', (client) => void client.on('error', () => {}))
+}
 
 export function openPool(connectionString: string): OwnPool {
   const { Pool } = loadDriver()
-  const pool = new Pool({
-    connectionString,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    keepAlive: true,
-    fallback_application_name: 'daybook',
-  })
-  // The pool replaces a connection that breaks while idle; without a listener the process would end.
-  pool.on('error', () => {})
-  // The same for a connection that breaks while it is being closed, which the pool no longer watches.
-  pool.on('connect', (client) => void client.on('error', () => {}))
+  const pool = new Pool({ connectionString, ...CONNECTING })
+  watchPool(pool)
   return pool
 }
 

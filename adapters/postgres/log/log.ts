@@ -9,6 +9,7 @@ import {
 } from '../connection/client.js'
 import { unconfirmedError, withConnection } from '../connection/connection.js'
 import { isStatementError, isTransient } from '../connection/failures.js'
+import { createTimelines, type Timelines } from '../connection/timelines.js'
 import type { Names, Partitions } from '../schema/names.js'
 import { makePartitions, periodsAhead } from '../schema/partitions.js'
 import { readServer } from '../schema/server.js'
@@ -55,6 +56,8 @@ export interface PostgresLog {
 export interface LogOptions {
   readonly names: Names
   readonly pool: PostgresPool
+  /** Shared with the pool, if that has read some. */
+  readonly timelines?: Timelines
   readonly partitions: Partitions
   readonly clock: Clock | undefined
   /** Judges the server's clock, unless there is a `clock`. */
@@ -68,6 +71,7 @@ export interface LogOptions {
 
 export function createLog(options: LogOptions): PostgresLog {
   const { names, pool, partitions, clock, guard, readOnly, isFixed, onPrepared } = options
+  const { timelines = createTimelines() } = options
   let state: SchemaState | undefined
   const servers = new WeakMap<PostgresPoolClient, string>()
   /** Calls that may have committed without a confirmation, and how many of them a later commit has confirmed. */
@@ -86,8 +90,10 @@ export function createLog(options: LogOptions): PostgresLog {
     return (state = found)
   }
 
-  /** Prepares the schema before the first use of it on a server. */
+  /** Prepares the schema before the first use of it on a server. Rejects if the server has been replaced. */
   const check = async (client: PostgresPoolClient): Promise<void> => {
+    if (!servers.has(client)) await timelines.read(client)
+    timelines.check(client)
     const known = state
     if (known && servers.has(client)) return
     const isKnown = known && (await readServer(client, names)) === known.server

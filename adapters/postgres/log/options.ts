@@ -2,6 +2,9 @@ import { AuditLogError } from '../../../src/errors.js'
 import type { Clock } from '../../../src/event/timestamp.js'
 import { type QueryTimeoutOptions, readQueryTimeout } from '../../../src/store/query-timeout.js'
 import { openPool, type PostgresPool } from '../connection/client.js'
+import { openFailoverPool } from '../connection/failover-pool.js'
+import { hostsOf } from '../connection/hosts.js'
+import { createTimelines, type Timelines } from '../connection/timelines.js'
 import type { Partitions } from '../schema/names.js'
 
 interface CommonOptions extends QueryTimeoutOptions {
@@ -47,8 +50,13 @@ interface CommonOptions extends QueryTimeoutOptions {
 export type PostgresStoreOptions = CommonOptions &
   (
     | {
-        /** `postgres://user:password@host:port/database`; the store opens its own pool. */
+        /**
+         * `postgres://user:password@host:port/database`; the store opens its own pool. Of several hosts, as in
+         * `postgres://user:password@host1:port1,host2:port2/database`, it uses the one that accepts writes.
+         */
         readonly connectionString: string
+        /** Hosts in place of those of `connectionString`: names or addresses, with or without a port. */
+        readonly hosts?: readonly string[]
       }
     | {
         /** A `Pool` of pg. The store does not end it. */
@@ -60,6 +68,8 @@ type ResolvedOptions = Required<
   Pick<CommonOptions, 'partitions' | 'queryTimeoutMs' | 'maxUnindexed'>
 > & {
   readonly pool: PostgresPool
+  /** Those that the connections of the pool have led to. */
+  readonly timelines: Timelines
   readonly end: () => Promise<void>
 }
 
@@ -81,7 +91,8 @@ export function readOptions(options: PostgresStoreOptions): ResolvedOptions {
       `maxUnindexed must be a whole number of at least ${MIN_UNINDEXED}, or Infinity; it is ${String(maxUnindexed)}`,
     )
   const queryTimeoutMs = readQueryTimeout(options)
-  const common = { partitions, queryTimeoutMs, maxUnindexed }
+  const timelines = createTimelines()
+  const common = { partitions, queryTimeoutMs, maxUnindexed, timelines }
   if ('pool' in options && typeof options.pool?.connect === 'function')
     return { ...common, pool: options.pool, end: () => Promise.resolve() }
   if (!('connectionString' in options) || typeof options.connectionString !== 'string')
@@ -89,6 +100,8 @@ export function readOptions(options: PostgresStoreOptions): ResolvedOptions {
       'INVALID_OPTION',
       'the Postgres store needs a connectionString, or a pool of pg',
     )
-  const own = openPool(options.connectionString)
+  const hosts = hostsOf(options.connectionString, options.hosts)
+  const own =
+    hosts.length === 1 ? openPool(hosts[0].connectionString) : openFailoverPool(hosts, timelines)
   return { ...common, pool: own, end: () => own.end() }
 }

@@ -56,8 +56,9 @@ export function createReader(
           if (isOver && failure === undefined) throw queryTimedOut(timeoutMs, error.cause)
           // An earlier failure says more than the time limit.
           if (isOver) throw asAuditLogError(failure)
-          // The connection was lost, or there was none. Errors of statements are not repeated.
-          if (!isTransient(error) || isStatementError(error))
+          // The connection was lost, or there was none. Errors of statements are not repeated, nor is a first call.
+          const mayWait = attempts === 0 || log.state() !== undefined
+          if (!mayWait || !isTransient(error) || isStatementError(error))
             throw asAuditLogError(error, timeoutMs)
           failure = error
         }

@@ -437,6 +437,7 @@ it('a store can be created while the server is away', { timeout: 60_000 }, async
   await server.crash()
   const audit = openLog()
   const waiting = audit.recordCustom('test:outage', { n: 1 })
+  await expect(audit.list()).rejects.toMatchObject({ code: 'STORE_FAILED' })
   await server.start()
   await waiting
   expect(await stored()).toEqual([1])
@@ -472,6 +473,7 @@ describe('reading while the server is away', { timeout: 60_000 }, () => {
   it('ends with the reason at the time limit', async () => {
     await makeSchema()
     const audit = openLog({ queryTimeoutMs: 100 })
+    await audit.list()
     await server.crash()
     await expect(audit.list()).rejects.toMatchObject({
       code: 'STORE_FAILED',

@@ -1,0 +1,161 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { callbackify } from 'node:util'
+import { timeoutSignal } from '../../../src/async/timeout-signal.js'
+import {
+  ask,
+  CONNECTING,
+  loadDriver,
+  type OwnPool,
+  type PostgresPool,
+  type PostgresPoolClient,
+  watchPool,
+} from './client.js'
+import { until } from './connection.js'
+import { isTransient } from './failures.js'
+import type { Host } from './hosts.js'
+import type { Timelines } from './timelines.js'
+
+const PROBE_MS = 2000
+const IN_TIME = { connectionTimeoutMillis: PROBE_MS }
+/** How long to wait for other servers once one accepts writes: one of them may have replaced it. */
+const OTHERS_MS = 250
+
+/** What `target_session_attrs=read-write` of libpq asks. */
+const REFUSES_WRITES = `SELECT pg_is_in_recovery(), current_setting('default_transaction_read_only')::boolean`
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'it failed')
+
+/** The SQLSTATE of a client that cannot connect. */
+const CANNOT_CONNECT = '08001'
+
+/** Transient, unless all servers have failed for a reason that stays. */
+function noPrimary(hosts: readonly Host[], probes: readonly PromiseSettledResult<void>[]): unknown {
+  const failures = probes.flatMap((one): unknown[] =>
+    one.status === 'rejected' ? [one.reason] : [],
+  )
+  if (!failures.some(isTransient)) return failures[0]
+  const reasons = hosts.map(({ name }, i) => `${name}: ${messageOf(failures[i])}`)
+  const error = new AggregateError(failures, `no server accepts writes: ${reasons.join('; ')}`)
+  return Object.assign(error, { code: CANNOT_CONNECT })
+}
+
+/** The timeline of the server. Rejects if it does not accept writes, or has been replaced. */
+async function readPrimary(client: PostgresPoolClient, timelines: Timelines): Promise<number> {
+  const [row] = await ask(client, REFUSES_WRITES)
+  if (row![0] === 't') throw new Error('it is a standby')
+  if (row![1] === 't') throw new Error('it is read-only')
+  const timeline = await timelines.read(client)
+  timelines.check(client)
+  return timeline
+}
+
+type CheckServer = (client: PostgresPoolClient) => Promise<number>
+
+const createCheck =
+  (timelines: Timelines): CheckServer =>
+  async (client) => {
+    using wait = timeoutSignal(PROBE_MS)
+    try {
+      return await until(readPrimary(client, timelines), wait.signal, 'it did not answer')
+    } catch (error) {
+      throw wait.signal.aborted ? new Error('it did not answer', { cause: error }) : error
+    }
+  }
+
+/** Which of the hosts accepts writes. */
+interface Primary {
+  /** Its connection string; `undefined` before the first search. */
+  current(): string | undefined
+  /** Asks all hosts. Concurrent calls share a search. */
+  find(): Promise<void>
+}
+
+function createPrimary(hosts: readonly Host[], check: CheckServer): Primary {
+  const { Client } = loadDriver()
+  let current: string | undefined
+
+  const probe = async ({ connectionString }: Host): Promise<number> => {
+    const client = new Client({ ...CONNECTING, ...IN_TIME, connectionString })
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      return await check(client)
+    } finally {
+      // A server that does not answer would not end the connection either.
+      client.end().catch(() => {})
+    }
+  }
+
+  const find = async (): Promise<void> => {
+    const found: { readonly host: Host; readonly timeline: number }[] = []
+    const probes = hosts.map(async (host) => {
+      const timeline = await probe(host)
+      found.push({ host, timeline })
+    })
+    const all = Promise.allSettled(probes)
+    const others = Promise.any(probes).then(
+      () => delay(OTHERS_MS),
+      () => {},
+    )
+    await Promise.race([all, others])
+    const [best] = found.toSorted((a, b) => b.timeline - a.timeline)
+    if (!best) throw noPrimary(hosts, await all)
+    current = best.host.connectionString
+  }
+
+  let finding: Promise<void> | undefined
+  return {
+    current: () => current,
+    find: () => (finding ??= find().finally(() => (finding = undefined))),
+  }
+}
+
+/**
+ * A pool of connections to that one of the hosts that accepts writes. It is looked for with the first connection, and
+ * whenever a new connection fails or leads to a standby. If several accept writes, the one with the highest timeline
+ * counts.
+ */
+export function openFailoverPool(
+  hosts: readonly Host[],
+  timelines: Timelines,
+): PostgresPool & Pick<OwnPool, 'end'> {
+  const { Pool, Client } = loadDriver()
+  const check = createCheck(timelines)
+  const primary = createPrimary(hosts, check)
+
+  class PrimaryClient extends Client {
+    constructor(options: object) {
+      super({ ...options, ...IN_TIME, connectionString: primary.current() })
+    }
+  }
+
+  const pool = new Pool({ ...CONNECTING, Client: PrimaryClient, verify: callbackify(check) })
+  watchPool(pool)
+
+  const take = (): Promise<PostgresPoolClient> =>
+    new Promise((resolve, reject) => {
+      pool.connect((error, client) => {
+        if (client) resolve(client)
+        else reject(error ?? new Error('the pool gave no connection'))
+      })
+    })
+
+  const takeFromPrimary = async (): Promise<PostgresPoolClient> => {
+    if (primary.current() !== undefined) {
+      try {
+        return await take()
+      } catch (error) {
+        if (!isTransient(error)) throw error
+      }
+    }
+    await primary.find()
+    return take()
+  }
+
+  return {
+    connect(callback) {
+      callbackify(takeFromPrimary)((error, client) => callback(error ?? undefined, client))
+    },
+    end: () => pool.end(),
+  }
+}

@@ -1,0 +1,56 @@
+import { ask, type PostgresPoolClient } from './client.js'
+import { isStatementError } from './failures.js'
+
+/**
+ * The timelines of the servers that a process has used. A standby that is promoted begins a new timeline, with a higher
+ * number: https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-TIMELINES. A server with a lower
+ * one, such as a primary that comes back after a failover, must not take any more events.
+ */
+export interface Timelines {
+  /** Reads the timeline of a new connection; 0 if it is a standby, or if the server does not tell. */
+  read(client: PostgresPoolClient): Promise<number>
+  /** Throws if this process has used a server that replaced the one of the connection. */
+  check(client: PostgresPoolClient): void
+}
+
+/** The cluster is the same for a primary and its standbys. Both functions need no privilege. */
+const TIMELINE = `SELECT system_identifier,
+    CASE WHEN NOT pg_is_in_recovery() THEN left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) END
+  FROM pg_control_system()`
+
+interface Place {
+  readonly cluster: string
+  readonly timeline: number
+}
+
+export function createTimelines(): Timelines {
+  const places = new WeakMap<PostgresPoolClient, Place>()
+  /** The highest timeline of each cluster. */
+  const newest = new Map<string, number>()
+
+  return {
+    async read(client) {
+      const known = places.get(client)
+      if (known) return known.timeline
+      const rows = await ask(client, TIMELINE).catch((error: unknown) => {
+        if (!isStatementError(error)) throw error
+        return []
+      })
+      const [cluster, hex] = rows[0] ?? []
+      if (!cluster || !hex) return 0
+      const timeline = Number.parseInt(hex, 16)
+      places.set(client, { cluster, timeline })
+      newest.set(cluster, Math.max(timeline, newest.get(cluster) ?? 0))
+      return timeline
+    },
+    check(client) {
+      const place = places.get(client)
+      if (!place) return
+      const highest = newest.get(place.cluster)!
+      if (place.timeline < highest)
+        throw new Error(
+          `the server is on timeline ${place.timeline}, but a standby has taken over with timeline ${highest}`,
+        )
+    },
+  }
+}

@@ -1,0 +1,170 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { AuditLog, type AuditLogError } from 'daybook'
+import { postgresStore } from 'daybook/postgres'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { runCli } from '../../cli/run-cli.js'
+import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
+import { startProxy } from '../../support/proxy.js'
+
+/*
+ * Processes that know both servers: the primary fails, its standby is promoted, and the old primary comes back. The role
+ * has no privileges but those that the log needs.
+ */
+
+let primary: OwnServer
+let standby: OwnServer
+const closing: (() => Promise<void>)[] = []
+
+async function ask(server: OwnServer, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  try {
+    return (await client.query(text)).rows as Record<string, unknown>[]
+  } finally {
+    await client.end()
+  }
+}
+
+async function untilRow(server: OwnServer, text: string): Promise<void> {
+  while ((await ask(server, text)).length === 0) await delay(10)
+}
+
+/** The standby has everything that was committed. */
+async function untilReplayed(): Promise<void> {
+  const [row] = await ask(primary, 'SELECT pg_current_wal_lsn()::text AS lsn')
+  await untilRow(standby, `SELECT WHERE pg_last_wal_replay_lsn() >= '${String(row!['lsn'])}'`)
+}
+
+beforeAll(async () => {
+  primary = await startOwnPostgres()
+  standby = await primary.replicate()
+  await ask(primary, 'CREATE ROLE app LOGIN; GRANT CREATE ON DATABASE postgres TO app')
+  await untilReplayed()
+}, 60_000)
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close()
+})
+afterAll(async () => {
+  await standby.stop()
+  await primary.stop()
+})
+
+const hostOf = (server: OwnServer): string => new URL(server.url).host
+
+const BOTH = (): string => `postgres://app@${hostOf(standby)},${hostOf(primary)}/postgres`
+
+interface LogOptions {
+  readonly deadlineMs?: number
+  readonly queryTimeoutMs?: number
+}
+
+function openLog(
+  connectionString: string,
+  { deadlineMs = 60_000, queryTimeoutMs = 60_000 }: LogOptions = {},
+): AuditLog {
+  const audit = new AuditLog({
+    store: postgresStore({ connectionString, queryTimeoutMs }),
+    types: {},
+    waiting: { deadlineMs },
+  })
+  audit.on('rejected', () => {})
+  closing.push(() => audit.close())
+  return audit
+}
+
+const numbersOn = async (server: OwnServer): Promise<unknown[]> =>
+  (
+    await ask(
+      server,
+      `SELECT attributes->'n' AS n FROM daybook.events WHERE type = 'own' ORDER BY created_at`,
+    )
+  ).map(({ n }) => n)
+
+/** Resolves once the call is refused because of the server's timeline. */
+async function untilRefused(call: () => Promise<unknown>, code: string): Promise<void> {
+  for (;;) {
+    const error = await call().then(
+      () => expect.unreachable('it was not refused'),
+      (thrown: AuditLogError) => thrown,
+    )
+    expect(error).toMatchObject({ code })
+    if (/timeline 1, but a standby has taken over with timeline 2/.test(error.message)) return
+  }
+}
+
+it(
+  'continues on the standby that takes over, and refuses the old primary',
+  { timeout: 60_000 },
+  async () => {
+    const audit = openLog(BOTH())
+    await audit.recordCustom('own', { n: 0 })
+    expect(await numbersOn(primary)).toEqual([0])
+    const hints: unknown[] = []
+    const store = postgresStore({ connectionString: BOTH() })
+    closing.push(() => store.close())
+    await store.openEvents()
+    closing.push(async () => unwatch())
+    const unwatch = store.watch(() => hints.push(1))
+    const listening = `SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`
+    await untilRow(primary, listening)
+    await untilReplayed()
+
+    await primary.crash()
+    const recorded = audit.recordCustom('own', { n: 1 })
+    const listed = audit.list('filter[type_eq]=own')
+    await standby.promote()
+    await recorded
+    expect((await listed).events).toContainEqual(expect.objectContaining({ attributes: { n: 0 } }))
+    await untilRow(standby, listening)
+    expect(await numbersOn(standby)).toEqual([0, 1])
+
+    const proxy = await startProxy({ host: '127.0.0.1', port: Number(new URL(standby.url).port) })
+    closing.push(() => proxy.close())
+    const moved = openLog(`postgres://app@127.0.0.1:${proxy.port}/postgres`, {
+      deadlineMs: 500,
+      queryTimeoutMs: 500,
+    })
+    const both = openLog(BOTH(), { deadlineMs: 500, queryTimeoutMs: 500 })
+    const eventually = async (log: AuditLog, n: number): Promise<void> => {
+      while (!(await log.recordCustom('own', { n }).catch(() => undefined)));
+    }
+    await eventually(moved, 2)
+    await eventually(both, 3)
+
+    // The old primary comes back, and takes writes.
+    await primary.start()
+    proxy.moveTo({ host: '127.0.0.1', port: Number(new URL(primary.url).port) })
+    await untilRefused(() => moved.recordCustom('own', { n: 4 }), 'DEADLINE_EXCEEDED')
+    await untilRefused(() => moved.list(), 'STORE_FAILED')
+    expect(await moved.health()).toMatchObject({
+      status: 'fail',
+      store: { error: { message: expect.stringContaining('timeline 1') } },
+    })
+    // A new process finds both, and takes the one with the higher timeline.
+    const late = openLog(`postgres://app@${hostOf(primary)},${hostOf(standby)}/postgres`)
+    await late.recordCustom('own', { n: 5 })
+    expect(await numbersOn(standby)).toEqual([0, 1, 2, 3, 5])
+
+    const printed = await runCli(['count', BOTH(), '--filter', 'n_eq=5'])
+    expect(printed).toMatchObject({ exit: 0, stdout: '1\n', stderr: '' })
+
+    await standby.crash()
+    await untilRefused(() => both.recordCustom('own', { n: 6 }), 'DEADLINE_EXCEEDED')
+    await standby.start()
+    await eventually(both, 7)
+    expect(await numbersOn(standby)).toEqual([0, 1, 2, 3, 5, 7])
+    expect(await numbersOn(primary)).toEqual([0])
+  },
+)
+
+it('says for each host why it does not accept writes', async () => {
+  const name = 'postgres://app@127.0.0.1:1,127.0.0.1:2/postgres'
+  const audit = openLog(name, { queryTimeoutMs: 100 })
+  await expect(audit.list()).rejects.toMatchObject({
+    code: 'STORE_FAILED',
+    message: expect.stringMatching(
+      /no server accepts writes: 127.0.0.1:1: .*ECONNREFUSED.*; 127.0.0.1:2: .*ECONNREFUSED/,
+    ),
+  })
+})

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Checkup } from '../../src/store/checkup.js'
 import { ask, type PostgresPool, type PostgresPoolClient } from './connection/client.js'
 import { withConnection } from './connection/connection.js'
+import { readCommitSetting } from './log/commit-setting.js'
 import { type PostgresStoreOptions, readOptions } from './log/options.js'
 import { namesIn } from './schema/names.js'
 
@@ -9,15 +10,10 @@ const LISTEN_MS = 3000
 const CLOCK_TOLERANCE_MS = 1000
 const MAX_LAG_MS = 10_000
 
-/** Settings with which a crash of the server loses acknowledged events, or damages the database. */
+/** Settings with which a crash of the machine can damage the database. */
 const SAFE_SETTINGS: readonly (readonly [name: string, safe: RegExp, risk: string])[] = [
   ['fsync', /^on$/, 'a crash of the machine can damage the database'],
   ['full_page_writes', /^on$/, 'a crash of the machine can damage the database'],
-  [
-    'synchronous_commit',
-    /^(?:on|remote_apply|local|remote_write)$/,
-    'only other users of the database lose commits; Daybook commits durably in any case',
-  ],
 ]
 
 async function checkSettings(client: PostgresPoolClient): Promise<Checkup[]> {
@@ -28,12 +24,23 @@ async function checkSettings(client: PostgresPoolClient): Promise<Checkup[]> {
     const isSafe = safe.test(value)
     found.push({
       name,
-      status: isSafe ? 'pass' : name === 'synchronous_commit' ? 'warn' : 'fail',
+      status: isSafe ? 'pass' : 'fail',
       found: `${name} is ${value}`,
       ...(!isSafe && { remedy: `set ${name} = on: ${risk}` }),
     })
   }
   return found
+}
+
+async function checkCommits(client: PostgresPoolClient): Promise<Checkup> {
+  const { value, risk, remedy } = await readCommitSetting(client)
+  const name = 'synchronous_commit'
+  if (risk !== undefined) return { name, status: 'warn', found: risk, remedy }
+  const found = `synchronous_commit is ${value}`
+  if (value !== 'off') return { name, status: 'pass', found }
+  const others =
+    'only other users of the database lose commits; Daybook commits durably in any case'
+  return { name, status: 'warn', found, remedy: `${remedy}: ${others}` }
 }
 
 async function checkRights(client: PostgresPoolClient, schema: string): Promise<Checkup> {
@@ -126,6 +133,7 @@ export async function postgresCheckups(options: PostgresStoreOptions): Promise<r
       await checkServer(client),
       await checkRights(client, schemaName),
       ...(await checkSettings(client)),
+      await checkCommits(client),
       await checkClock(client),
       ...(await checkStandbys(client)),
       await checkListen(pool, client),

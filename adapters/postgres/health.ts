@@ -26,14 +26,16 @@ const healthSql = (names: Names): string => `
 
 async function readHealth(
   client: PostgresPoolClient,
-  names: Names,
+  log: PostgresLog,
   delay: IndexDelay | undefined,
 ): Promise<StoreHealth> {
+  const { names } = log
   const [row] = await ask(client, healthSql(names), maxCounted(delay), names.schemaName)
   const [isReadOnly, waiting, size] = row!
   const damaged = (await loadSegments(client, names)).filter(({ isDamaged }) => isDamaged)
   return {
     writable: isReadOnly !== 'on',
+    warnings: await log.risks(client),
     index: {
       waiting: Number(waiting),
       damaged: damaged.length,
@@ -55,7 +57,7 @@ export const databaseHealth = (
 ): Promise<StoreHealth> =>
   withoutTimeLimit(signal, async (waiting) => {
     const read = (): Promise<StoreHealth> =>
-      log.use(waiting, (client) => readHealth(client, log.names, delay))
+      log.use(waiting, (client) => readHealth(client, log, delay))
     try {
       return await read()
     } catch (error) {

@@ -117,6 +117,7 @@ export function createPostgresStore(
   const guard = createClockGuard(processTime.monotonic)
   const clock = options.clock && guardedClock(options.clock, guard)
   const processClock = clock ?? guardedClock(processTime, createClockGuard(processTime.monotonic))
+  const own: OwnWrites = { appended: 0, walPosition: undefined }
   const log = createLog({
     names,
     pool,
@@ -125,7 +126,12 @@ export function createPostgresStore(
     clock,
     guard,
     isFixed: options.migrate === 'never',
-    onPrepared: (state) => writer.adopt(state),
+    acknowledged: () => own.appended,
+    onPrepared(state) {
+      writer.adopt(state)
+      // Replicas need not wait for what the server has lost.
+      own.appended = Math.min(own.appended, state.highWater)
+    },
   })
   const follower = createFollower(log, pool)
   const sealer = createPostgresSealer(log, { maxUnindexed, ...sealing })
@@ -139,7 +145,6 @@ export function createPostgresStore(
   }
   const writer = createWriter(log, onVisible, pressure?.ready)
   const liveness = createLivenessMonitor(log, follower.notify)
-  const own: OwnWrites = { appended: 0, walPosition: undefined }
   const closing = new AbortController()
   let closed: Promise<void> | undefined
 

@@ -17,12 +17,16 @@ export type HealthStatus = 'pass' | 'warn' | 'fail'
 export interface AuditHealth {
   /** The worst status of the parts. */
   readonly status: HealthStatus
-  /** `fail` if the store did not answer in time, or refuses writes although the log is not read-only. */
+  /**
+   * `warn` while it has `warnings`: acknowledged events may be lost, or were lost. `fail` if the store did not answer in
+   * time, or refuses writes although the log is not read-only.
+   */
   readonly store: {
     readonly status: HealthStatus
     readonly name: string
     /** How long the store took to answer, or to fail. */
     readonly responseMs: number
+    readonly warnings?: readonly string[]
     readonly error?: { readonly code: AuditLogErrorCode; readonly message: string }
   }
   /**
@@ -130,12 +134,16 @@ async function askStore(
   )
   const responseMs = Math.round((performance.now() - start) * 10) / 10
   const failure = answer instanceof AuditLogError ? answer : refusal(store, answer)
+  const health = answer instanceof AuditLogError ? {} : answer
+  const { warnings = [] } = health
+  const works = warnings.length > 0 ? 'warn' : 'pass'
   return {
-    status: failure ? 'fail' : 'pass',
+    status: failure ? 'fail' : works,
     name: store.name,
     responseMs,
+    ...(warnings.length > 0 && { warnings }),
     ...(failure && { error: { code: failure.code, message: messageOf(failure) } }),
-    health: answer instanceof AuditLogError ? {} : answer,
+    health,
   }
 }
 

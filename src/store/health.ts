@@ -2,6 +2,8 @@
 export interface StoreHealth {
   /** False if the database refuses writes, such as a standby. @default true */
   readonly writable?: boolean | undefined
+  /** Sentences about what may lose acknowledged events, or has lost some. @default [] */
+  readonly warnings?: readonly string[] | undefined
   /** Missing if the store has no index, or updates it whenever it stores events. */
   readonly index?: IndexHealth | undefined
   /** Missing if the store keeps nothing on disk. */

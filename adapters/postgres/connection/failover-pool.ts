@@ -44,9 +44,7 @@ async function readPrimary(client: PostgresPoolClient, timelines: Timelines): Pr
   const [row] = await ask(client, REFUSES_WRITES)
   if (row![0] === 't') throw new Error('it is a standby')
   if (row![1] === 't') throw new Error('it is read-only')
-  const timeline = await timelines.read(client)
-  timelines.check(client)
-  return timeline
+  return timelines.check(client)
 }
 
 type CheckServer = (client: PostgresPoolClient) => Promise<number>

@@ -68,6 +68,10 @@ export function isStatementError(error: unknown): boolean {
   return isFromServer(error) && !/^(?:08|25P04|57P)/.test(codeOf(error))
 }
 
+/** True if the connection ended, or there was none: it is not known what the server has done. */
+export const isLostConnection = (error: unknown): boolean =>
+  isTransient(error) && !isStatementError(error)
+
 /** `QUERY_TIMEOUT` for a statement that was cancelled after `queryTimeoutMs`, else `STORE_FAILED`. */
 export function asAuditLogError(error: unknown, queryTimeoutMs?: number): AuditLogError {
   if (error instanceof AuditLogError) return error

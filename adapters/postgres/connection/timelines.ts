@@ -7,10 +7,11 @@ import { isStatementError } from './failures.js'
  * one, such as a primary that comes back after a failover, must not take any more events.
  */
 export interface Timelines {
-  /** Reads the timeline of a new connection; 0 if it is a standby, or if the server does not tell. */
-  read(client: PostgresPoolClient): Promise<number>
-  /** Throws if this process has used a server that replaced the one of the connection. */
-  check(client: PostgresPoolClient): void
+  /**
+   * Resolves with the timeline of the connection; 0 if it was a standby at first, or if the server does not tell.
+   * Rejects if this process has used a server that replaced the one of the connection.
+   */
+  check(client: PostgresPoolClient): Promise<number>
 }
 
 /** The cluster is the same for a primary and its standbys. Both functions need no privilege. */
@@ -28,29 +29,27 @@ export function createTimelines(): Timelines {
   /** The highest timeline of each cluster. */
   const newest = new Map<string, number>()
 
+  const readPlace = async (client: PostgresPoolClient): Promise<Place> => {
+    const rows = await ask(client, TIMELINE).catch((error: unknown) => {
+      if (!isStatementError(error)) throw error
+      return []
+    })
+    const [cluster, hex] = rows[0] ?? []
+    return { cluster: cluster ?? '', timeline: hex ? Number.parseInt(hex, 16) : 0 }
+  }
+
   return {
-    async read(client) {
-      const known = places.get(client)
-      if (known) return known.timeline
-      const rows = await ask(client, TIMELINE).catch((error: unknown) => {
-        if (!isStatementError(error)) throw error
-        return []
-      })
-      const [cluster, hex] = rows[0] ?? []
-      if (!cluster || !hex) return 0
-      const timeline = Number.parseInt(hex, 16)
-      places.set(client, { cluster, timeline })
-      newest.set(cluster, Math.max(timeline, newest.get(cluster) ?? 0))
-      return timeline
-    },
-    check(client) {
-      const place = places.get(client)
-      if (!place) return
-      const highest = newest.get(place.cluster)!
-      if (place.timeline < highest)
+    async check(client) {
+      const place = places.get(client) ?? (await readPlace(client))
+      places.set(client, place)
+      const { cluster, timeline } = place
+      const highest = Math.max(timeline, newest.get(cluster) ?? 0)
+      newest.set(cluster, highest)
+      if (0 < timeline && timeline < highest)
         throw new Error(
-          `the server is on timeline ${place.timeline}, but a standby has taken over with timeline ${highest}`,
+          `the server is on timeline ${timeline}, but a standby has taken over with timeline ${highest}`,
         )
+      return timeline
     },
   }
 }

@@ -8,9 +8,10 @@ import {
   type PostgresPoolClient,
 } from '../connection/client.js'
 import { unconfirmedError, withConnection } from '../connection/connection.js'
-import { isStatementError, isTransient } from '../connection/failures.js'
+import { isLostConnection } from '../connection/failures.js'
 import { createTimelines, type Timelines } from '../connection/timelines.js'
 import type { Names, Partitions } from '../schema/names.js'
+import { createRisks } from './risks.js'
 import { makePartitions, periodsAhead } from '../schema/partitions.js'
 import { readServer } from '../schema/server.js'
 import { prepareSchema, readSchema, type SchemaState } from '../schema/schema.js'
@@ -32,6 +33,8 @@ export interface PostgresLog {
   state(): SchemaState | undefined
   /** The server that a connection leads to, see `serverSql`. To be called within `use`. */
   server(client: PostgresPoolClient): string
+  /** Why acknowledged events may be lost, or were lost. To be called within `use`. */
+  risks(client: PostgresPoolClient): Promise<readonly string[]>
   /** How the table of events is partitioned. To be called within `use`. */
   partitions(): Partitions
   /**
@@ -66,12 +69,15 @@ export interface LogOptions {
   readonly readOnly?: boolean
   /** Never creates or migrates the schema. @default false */
   readonly isFixed?: boolean | undefined
+  /** The time of the newest event that was acknowledged in this process. */
+  readonly acknowledged?: () => Microseconds
   readonly onPrepared: (state: SchemaState) => void
 }
 
 export function createLog(options: LogOptions): PostgresLog {
   const { names, pool, partitions, clock, guard, readOnly, isFixed, onPrepared } = options
-  const { timelines = createTimelines() } = options
+  const { timelines = createTimelines(), acknowledged = () => 0 } = options
+  const risks = createRisks()
   let state: SchemaState | undefined
   const servers = new WeakMap<PostgresPoolClient, string>()
   /** Calls that may have committed without a confirmation, and how many of them a later commit has confirmed. */
@@ -80,20 +86,22 @@ export function createLog(options: LogOptions): PostgresLog {
 
   const prepare = async (client: PostgresPoolClient): Promise<SchemaState> => {
     if (readOnly) return (state = await readSchema(client, names))
+    // Read first: meanwhile other connections may record on the same server.
+    const newestBefore = acknowledged()
     const found = isFixed
       ? await readSchema(client, names)
       : await prepareSchema(client, names, partitions)
     const newest = Math.max(clock?.() ?? found.serverTime, found.highWater)
     await makePartitions(client, names, found.partitions, periodsAhead(newest, found.partitions))
     if (!state) guard?.begin(found.highWater)
+    await risks.note(client, found, newestBefore)
     onPrepared(found)
     return (state = found)
   }
 
   /** Prepares the schema before the first use of it on a server. Rejects if the server has been replaced. */
   const check = async (client: PostgresPoolClient): Promise<void> => {
-    if (!servers.has(client)) await timelines.read(client)
-    timelines.check(client)
+    await timelines.check(client)
     const known = state
     if (known && servers.has(client)) return
     const isKnown = known && (await readServer(client, names)) === known.server
@@ -122,8 +130,7 @@ export function createLog(options: LogOptions): PostgresLog {
       return await withConnection(pool, signal, work, end)
     } catch (error) {
       // If the connection broke, the work may have committed before the standby confirmed it.
-      if (isOutcomeUnknown(error) || (hasBegun && isTransient(error) && !isStatementError(error)))
-        doubts++
+      if (isOutcomeUnknown(error) || (hasBegun && isLostConnection(error))) doubts++
       throw error
     }
   }
@@ -136,6 +143,7 @@ export function createLog(options: LogOptions): PostgresLog {
     },
     state: () => state,
     server: (client) => servers.get(client)!,
+    risks: async (client) => (readOnly ? [] : risks.read(client)),
     partitions: () => state!.partitions,
     use,
     write: (signal, act) =>

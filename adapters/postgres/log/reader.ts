@@ -3,7 +3,7 @@ import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import { pause } from '../connection/backoff.js'
 import type { PostgresPool } from '../connection/client.js'
-import { asAuditLogError, isStatementError, isTransient } from '../connection/failures.js'
+import { asAuditLogError, isLostConnection } from '../connection/failures.js'
 import type { PostgresLog } from './log.js'
 import { type OwnWrites, readReplica } from './replica.js'
 import { createSnapshots, type Opening, type SnapshotRead } from './snapshot.js'
@@ -58,8 +58,7 @@ export function createReader(
           if (isOver) throw asAuditLogError(failure)
           // The connection was lost, or there was none. Errors of statements are not repeated, nor is a first call.
           const mayWait = attempts === 0 || log.state() !== undefined
-          if (!mayWait || !isTransient(error) || isStatementError(error))
-            throw asAuditLogError(error, timeoutMs)
+          if (!mayWait || !isLostConnection(error)) throw asAuditLogError(error, timeoutMs)
           failure = error
         }
         await pause(attempts, wait.signal)

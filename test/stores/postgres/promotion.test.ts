@@ -6,6 +6,7 @@ import { createPostgresStore } from '../../../adapters/postgres/postgres-store.j
 import type { EventStore } from '../../../src/store/store.js'
 import { DEADLINE_MS } from '../../support/deadlines.js'
 import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
+import { takeWarnings } from '../../support/warnings.js'
 import { serve } from '../../support/http.js'
 import { openStream } from '../../support/server-sent.js'
 import { type Proxy, startProxy } from '../../support/proxy.js'
@@ -99,6 +100,7 @@ it(
   },
   async () => {
     const [primary, standby] = await addStandby()
+    const warnings = takeWarnings()
     // The clock of the new server is behind.
     let behind = 0
     const clock = () => (Date.now() - behind) * 1000
@@ -128,6 +130,12 @@ it(
       expect(await found(audit, 'filter[n_gteq]=0&filter[sorts]=n')).toEqual(expected)
     }
     await agree()
+    const lost = expect.stringMatching(/^acknowledged events are lost: one of \S+ was acknowledged/)
+    expect(await audit.health()).toMatchObject({
+      status: 'warn',
+      store: { status: 'warn', warnings: [lost] },
+    })
+    expect(warnings).toEqual([lost])
     // Segments and versions get the numbers that others had on the old server.
     for (let n = 100; n < 130; n += 5) {
       await record(audit, n, n + 5)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog } from 'daybook'
-import { postgresStore } from 'daybook/postgres'
+import { postgresCheckups, postgresStore } from 'daybook/postgres'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { ImportedEvent } from '../../../src/event/event.js'
@@ -10,6 +10,7 @@ import type { EventStore, WaitOptions } from '../../../src/store/store.js'
 import { draft } from '../../../src/testing/conformance/helpers.js'
 import { DEADLINE_MS, driveDeadlines } from '../../support/deadlines.js'
 import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
+import { takeWarnings } from '../../support/warnings.js'
 
 /*
  * A server with a synchronous standby. A commit that is cancelled while it waits for the standby succeeds
@@ -246,6 +247,47 @@ describe('a write', () => {
     expect(await Promise.race([waits, rejection(repeated)])).toBe('waits')
     resume()
     expect(await repeated).toEqual({ imported: 0, skipped: 1 })
+  })
+})
+
+describe('synchronous_commit', () => {
+  /** The URL of a role with this setting. */
+  const roleWith = async (setting: string): Promise<string> => {
+    await admin.query(`CREATE ROLE ${setting}_writer SUPERUSER LOGIN`)
+    await admin.query(`ALTER ROLE ${setting}_writer SET synchronous_commit = ${setting}`)
+    const url = new URL(primary.url)
+    url.username = `${setting}_writer`
+    return url.href
+  }
+
+  it.each([
+    [
+      'local',
+      /^synchronous_commit is local, so no commit waits for the synchronous standby.* the role$/,
+    ],
+    ['off', /^synchronous_commit is off: .* in transactions of your own.* for the role$/],
+  ])('of a role is reported if it is %s', async (setting, message) => {
+    const url = await roleWith(setting)
+    const warnings = takeWarnings()
+    const audit = closing(openLog(url))
+    await audit.recordCustom('one')
+    await audit.recordCustom('two')
+    const text = expect.stringMatching(message)
+    expect(warnings).toEqual([text])
+    expect((await audit.health()).store).toMatchObject({ status: 'warn', warnings: [text] })
+    const checkups = await postgresCheckups({ connectionString: url })
+    const found = checkups.find(({ name }) => name === 'synchronous_commit')!
+    expect(found).toMatchObject({ status: 'warn' })
+    expect(`${found.found}; ${found.remedy!}`).toMatch(message)
+  })
+
+  it('is not reported if it is on', async () => {
+    const url = await roleWith('remote_apply')
+    const warnings = takeWarnings()
+    const audit = closing(openLog(url))
+    await audit.recordCustom('one')
+    expect(warnings).toEqual([])
+    expect((await audit.health()).store.status).toBe('pass')
   })
 })
 

@@ -39,6 +39,7 @@ it('a log that works passes', async () => {
 
 it.each<readonly [what: string, status: string, health: StoreHealth]>([
   ['a store that refuses writes', 'fail', { writable: false }],
+  ['a store that may lose events', 'warn', { warnings: ['it may lose events'] }],
   ['an index with four batches waiting', 'pass', { index }],
   ['an index with more than four batches waiting', 'warn', { index: { ...index, waiting: 4001 } }],
   ['a damaged index', 'warn', { index: { ...index, damaged: 1 } }],
@@ -53,6 +54,11 @@ it.each<readonly [what: string, status: string, health: StoreHealth]>([
 
 it('a store that refuses writes passes for a log that is read-only', async () => {
   expect((await open(reporting({ writable: false }, true)).health()).status).toBe('pass')
+})
+
+it('the warnings of the store are passed on', async () => {
+  const { store } = await open(reporting({ warnings: ['it may lose events'] })).health()
+  expect(store).toMatchObject({ status: 'warn', warnings: ['it may lose events'] })
 })
 
 it('the worst part counts, and each has its own status', async () => {

@@ -1,0 +1,42 @@
+import { ask, type PostgresPoolClient } from '../connection/client.js'
+
+/** The setting `synchronous_commit` of a connection. */
+export interface CommitSetting {
+  readonly value: string
+  /** What acknowledged events may be lost by, if the setting is weaker than that of the server. */
+  readonly risk?: string
+  /** What to do about the risk. */
+  readonly remedy: string
+}
+
+/** Whose setting it is, by `source` of pg_settings; the others are settings of the server. */
+const OWNERS: ReadonlyMap<string | null, string> = new Map([
+  ['database', 'the database'],
+  ['user', 'the role'],
+  ['database user', 'the role in this database'],
+  ['client', 'the connection'],
+  ['session', 'the session'],
+])
+
+const LOCAL =
+  'synchronous_commit is local, so no commit waits for the synchronous standby: a failover can lose acknowledged events'
+const OFF =
+  'synchronous_commit is off: a crash can lose events that are recorded in transactions of your own; other commits of Daybook are durable'
+
+export async function readCommitSetting(client: PostgresPoolClient): Promise<CommitSetting> {
+  const [row] = await ask(
+    client,
+    `SELECT setting, source, current_setting('synchronous_standby_names')
+     FROM pg_settings WHERE name = 'synchronous_commit'`,
+  )
+  const [value, source, standbys] = row!
+  const owner = OWNERS.get(source!)
+  const setting = {
+    value: value!,
+    remedy: `set synchronous_commit = on for ${owner ?? 'the server'}`,
+  }
+  const hasStandby = standbys !== ''
+  if (value === 'local' && hasStandby) return { ...setting, risk: LOCAL }
+  if (value === 'off' && (hasStandby || owner !== undefined)) return { ...setting, risk: OFF }
+  return setting
+}

@@ -6,8 +6,10 @@ import type { VerifyProgress } from '../../../src/store/verification.js'
 import type { Call } from '../call/command.js'
 import type { Exit } from '../terminal/exit-codes.js'
 import { type Progress, type ProgressOptions, showProgress } from '../terminal/progress.js'
+import { numberText } from '../terminal/format.js'
 import { painter } from '../terminal/style.js'
 import { type Terminal, write } from '../terminal/terminal.js'
+import { compareIndex, type IndexDifference } from './compare-index.js'
 
 const timeOf = (time: number | undefined): string | undefined =>
   time === undefined ? undefined : formatTimestamp(time)
@@ -52,6 +54,26 @@ function showSteps(terminal: Terminal, events: number | undefined) {
   }
 }
 
+/** A difference of the index as damage. */
+const damageOf = ({ filter, read, counted }: IndexDifference): Damage => ({
+  kind: 'index',
+  place: `index: ${filter}`,
+  reason: `${numberText(counted)} events by the index, ${numberText(read)} by reading`,
+  affects: 'lists and counts with this filter; daybook rebuild mends that',
+})
+
+async function compareWithProgress(
+  audit: AuditLog,
+  { options, terminal }: Call,
+): Promise<readonly IndexDifference[]> {
+  const progress = showProgress(terminal, { label: 'comparing the index', unit: 'events' })
+  return compareIndex(audit, {
+    all: options['all'] === true,
+    signal: terminal.signal,
+    onProgress: (done, total) => progress.update(done, total),
+  }).finally(() => progress.stop())
+}
+
 export async function run(call: Call): Promise<Exit> {
   const { options, terminal } = call
   const { stdout, signal } = terminal
@@ -60,10 +82,14 @@ export async function run(call: Call): Promise<Exit> {
   const found = await audit!
     .verify({ signal, onProgress: (one) => progress.update(one) })
     .finally(() => progress.stop())
-  const { events, segments, damage } = found
+  const { events, segments } = found
+  // Events that cannot be read would be differences too.
+  const differences = found.damage.length > 0 ? [] : await compareWithProgress(audit!, call)
+  const damage = [...found.damage, ...differences.map(damageOf)]
   if (options['json']) {
     for (const one of damage) await write(stdout, `${JSON.stringify(readable(one))}\n`)
-    await write(stdout, `${JSON.stringify({ events, segments, damaged: damage.length })}\n`)
+    const summary = { events, segments, damaged: damage.length }
+    await write(stdout, `${JSON.stringify(summary)}\n`)
   } else {
     const paint = painter(stdout, terminal.env)
     for (const { place, reason, affects } of damage)
@@ -71,7 +97,7 @@ export async function run(call: Call): Promise<Exit> {
         stdout,
         `${paint('red', visibleText(place))}: ${visibleText(reason)}; ${visibleText(affects)}\n`,
       )
-    const read = `${events.toLocaleString('en')} events and ${segments.toLocaleString('en')} segments of the index read`
+    const read = `${numberText(events)} events and ${numberText(segments)} segments of the index read`
     await write(
       stdout,
       `${read}: ${damage.length === 0 ? 'no damage' : `${damage.length} damaged`}\n`,

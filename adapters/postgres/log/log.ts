@@ -13,6 +13,7 @@ import { createTimelines, type Timelines } from '../connection/timelines.js'
 import type { Names, Partitions } from '../schema/names.js'
 import { createRisks } from './risks.js'
 import { makePartitions, periodsAhead } from '../schema/partitions.js'
+import { raiseHighWater } from '../schema/high-water.js'
 import { readServer } from '../schema/server.js'
 import { prepareSchema, readSchema, type SchemaState } from '../schema/schema.js'
 
@@ -74,8 +75,19 @@ export interface LogOptions {
   readonly onPrepared: (state: SchemaState) => void
 }
 
+/** Creates or migrates the schema unless it is fixed, and returns its state. */
+async function prepareLog(
+  client: PostgresPoolClient,
+  { names, partitions, isFixed }: LogOptions,
+): Promise<SchemaState> {
+  const prepared = isFixed
+    ? await readSchema(client, names)
+    : await prepareSchema(client, names, partitions)
+  return raiseHighWater(client, names, prepared)
+}
+
 export function createLog(options: LogOptions): PostgresLog {
-  const { names, pool, partitions, clock, guard, readOnly, isFixed, onPrepared } = options
+  const { names, pool, clock, guard, readOnly, onPrepared } = options
   const { timelines = createTimelines(), acknowledged = () => 0 } = options
   const risks = createRisks()
   let state: SchemaState | undefined
@@ -88,9 +100,7 @@ export function createLog(options: LogOptions): PostgresLog {
     if (readOnly) return (state = await readSchema(client, names))
     // Read first: meanwhile other connections may record on the same server.
     const newestBefore = acknowledged()
-    const found = isFixed
-      ? await readSchema(client, names)
-      : await prepareSchema(client, names, partitions)
+    const found = await prepareLog(client, options)
     const newest = Math.max(clock?.() ?? found.serverTime, found.highWater)
     await makePartitions(client, names, found.partitions, periodsAhead(newest, found.partitions))
     if (!state) guard?.begin(found.highWater)

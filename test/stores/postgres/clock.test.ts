@@ -1,8 +1,9 @@
 import { AuditLog, parseTimestamp } from 'daybook'
 import { expect, it } from 'vitest'
+import { draft } from '../../../src/testing/conformance/helpers.js'
 import { useSchemas } from '../../support/schemas.js'
 
-const { database, openStore } = useSchemas('clock')
+const { database, schema, openStore } = useSchemas('clock')
 
 /** Shifts the server's clock for connections with this search path. */
 async function shiftClock(interval: string): Promise<void> {
@@ -36,4 +37,22 @@ it('a jump of the server to a wrong time moves no event, until it is accepted', 
   } finally {
     await audit.close()
   }
+})
+
+it('new events are later than those that were copied without the sequence', async () => {
+  const first = openStore()
+  const [copied] = await first.append([draft({ n: 0 })])
+  await first.close()
+  await database().pool.query(`SELECT setval('${schema()}.high_water', 0)`)
+  const hourAgo = (): number => (Date.now() - 3_600_000) * 1000
+  const store = openStore({ clock: hourAgo })
+  const [event] = await store.append([draft({ n: 1 })])
+  expect(parseTimestamp(event!.created_at)).toBe(parseTimestamp(copied!.created_at)! + 1)
+  const live = await store.append([draft({ n: 2 }, { live: true })])
+  await store.close()
+  await database().pool.query(`SELECT setval('${schema()}.high_water', 0)`)
+  const next = openStore({ clock: hourAgo })
+  const [last] = await next.append([draft({ n: 3 })])
+  expect(parseTimestamp(last!.created_at)).toBe(parseTimestamp(live[0]!.created_at)! + 1)
+  await next.close()
 })

@@ -1,0 +1,42 @@
+import type { Microseconds } from '../../../src/event/timestamp.js'
+import { ask, type PostgresPoolClient, runInTransaction } from '../connection/client.js'
+import { isCorrupt } from '../connection/failures.js'
+import type { Names } from './names.js'
+import type { SchemaState } from './schema.js'
+
+/** The time of the newest event, and the high-water mark after it was read. */
+const newestSql = ({ events, liveEvents, highWater }: Names): string =>
+  `SELECT greatest(0, (SELECT max(created_at) FROM ${events}), (SELECT max(created_at) FROM ${liveEvents})),
+     last_value FROM ${highWater}`
+
+const raise = async (client: PostgresPoolClient, names: Names): Promise<Microseconds> => {
+  const read = async (): Promise<readonly [newest: Microseconds, mark: Microseconds]> => {
+    const [row] = await ask(client, newestSql(names))
+    return [Number(row![0]), Number(row![1])]
+  }
+  const [newest, mark] = await read()
+  if (newest <= mark) return mark
+  return runInTransaction(client, async () => {
+    await ask(client, `SELECT pg_advisory_xact_lock(${names.locks.order})`)
+    const raised = Math.max(...(await read()))
+    await ask(client, 'SELECT setval($1::regclass, $2)', names.highWater, raised)
+    return raised
+  })
+}
+
+/**
+ * Raises the high-water mark to the newest event. It is lower on a server that has got the log by logical replication,
+ * which copies no sequences. A log whose newest event cannot be read keeps its mark. Returns the state with the mark.
+ */
+export async function raiseHighWater(
+  client: PostgresPoolClient,
+  names: Names,
+  state: SchemaState,
+): Promise<SchemaState> {
+  try {
+    return { ...state, highWater: await raise(client, names) }
+  } catch (error) {
+    if (!isCorrupt(error)) throw error
+    return state
+  }
+}

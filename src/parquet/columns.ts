@@ -10,7 +10,7 @@ import { decideWithin, type Steps } from '../filter/steps.js'
 import type { CellValue, ColumnSource, SchemaElement } from './library.js'
 
 /** A column of a Parquet file. */
-export interface Column extends Pick<ColumnSource, 'encoding' | 'statistics'> {
+export interface Column extends Pick<ColumnSource, 'encoding'> {
   readonly element: SchemaElement
   /** Texts that take most of the file, compressed in threads. Never null. */
   readonly isLarge?: true
@@ -72,7 +72,7 @@ const ownColumns = (described: DescribedTypes): readonly Column[] => [
   },
   {
     element: required('sentence', TEXT),
-    statistics: false,
+    isLarge: true,
     cell: (event) => sentenceText(describeEvent(event, described)),
   },
 ]

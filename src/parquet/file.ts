@@ -47,7 +47,7 @@ const sizeOf = (cell: CellValue): number =>
   typeof cell === 'string' || cell instanceof Uint8Array ? cell.length : 8
 
 /** Lets the library choose the encoding. */
-function libraryColumn({ element, encoding, statistics }: Column): ColumnWriter {
+function libraryColumn({ element, encoding }: Column): ColumnWriter {
   let data: CellValue[] = []
   return {
     add(cell) {
@@ -62,7 +62,6 @@ function libraryColumn({ element, encoding, statistics }: Column): ColumnWriter 
             data,
             offsetIndex: false,
             ...(encoding && { encoding }),
-            ...(statistics !== undefined && { statistics }),
           },
         ],
         rowGroupSize: data.length,

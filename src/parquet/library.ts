@@ -20,7 +20,6 @@ export interface ColumnSource {
   readonly name: string
   readonly data: readonly CellValue[]
   readonly encoding?: 'PLAIN' | 'DELTA_BINARY_PACKED'
-  readonly statistics?: boolean
   readonly offsetIndex?: boolean
 }
 

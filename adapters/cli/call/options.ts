@@ -1,3 +1,4 @@
+import type { TargetKind } from '../log/target.js'
 import type { Argument, Command, Option } from './command.js'
 
 /** The options of every command that works on a log. */
@@ -14,11 +15,17 @@ export const COMMON_OPTIONS: readonly Option[] = [
   { flags: '--json', description: 'print lines of JSON, errors too' },
 ]
 
-export const LOG_ARGUMENT: Argument = {
-  name: 'log',
-  description:
-    'the path of a SQLite file, postgres://…, or the http(s)://… address of a feed; not given if DAYBOOK_LOG is set',
+const LOGS: Readonly<Record<TargetKind, string>> = {
+  sqlite: 'the path of a SQLite file',
+  postgres: 'postgres://…',
+  http: 'the http(s)://… address of a feed',
 }
+
+/** The argument for a log of one of these kinds. */
+const logArgument = (targets: readonly TargetKind[]): Argument => ({
+  name: 'log',
+  description: `${targets.map((target) => LOGS[target]).join(', or ')}; not given if DAYBOOK_LOG is set`,
+})
 
 /** The options of a command, those of all commands last. */
 export const optionsOf = (command: Command): readonly Option[] => [
@@ -29,7 +36,9 @@ export const optionsOf = (command: Command): readonly Option[] => [
 
 /** The arguments of a command as the user gives them: the log first, if it works on one. */
 export const argumentsOf = (command: Command): readonly Argument[] =>
-  command.targets.length > 0 ? [LOG_ARGUMENT, ...command.arguments] : command.arguments
+  command.targets.length > 0
+    ? [logArgument(command.targets), ...command.arguments]
+    : command.arguments
 
 /** The name of an argument in a usage line. */
 export const argumentText = ({ name, required, variadic }: Argument): string => {

@@ -43,7 +43,7 @@ export function createPlainPages(pageBytes: number, compression: { level: number
   const endPage = (): void => {
     if (page) {
       const compressed = compressPage(page, size, rows)
-      // Whoever takes the pages gets the error.
+      // `take` rejects with the error.
       compressed.catch(() => undefined)
       pages.push(compressed)
     }

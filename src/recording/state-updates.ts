@@ -63,7 +63,7 @@ export function createStateUpdates(
     }
   }
 
-  /** The updates of the next transaction: each key once, and none that nobody waits for any more. */
+  /** The updates of the next transaction: each key once. Updates whose caller has given up are left out. */
   const takeNext = (): readonly Waiting[] => {
     const taken = new Map<string, Waiting>()
     const left: Waiting[] = []

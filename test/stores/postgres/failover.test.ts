@@ -1,10 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog, type AuditLogError } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
-import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { runCli } from '../../cli/run-cli.js'
 import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
+import { ask, untilRow } from '../../support/own-server.js'
 import { startProxy } from '../../support/proxy.js'
 
 /*
@@ -15,20 +14,6 @@ import { startProxy } from '../../support/proxy.js'
 let primary: OwnServer
 let standby: OwnServer
 const closing: (() => Promise<void>)[] = []
-
-async function ask(server: OwnServer, text: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: server.url })
-  await client.connect()
-  try {
-    return (await client.query(text)).rows as Record<string, unknown>[]
-  } finally {
-    await client.end()
-  }
-}
-
-async function untilRow(server: OwnServer, text: string): Promise<void> {
-  while ((await ask(server, text)).length === 0) await delay(10)
-}
 
 /** The standby has everything that was committed. */
 async function untilReplayed(): Promise<void> {

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type AuditEvent, AuditLog } from 'daybook'
-import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import type { EventStore } from '../../../src/store/store.js'
 import { DEADLINE_MS } from '../../support/deadlines.js'
+import { ask, untilRow } from '../../support/own-server.js'
 import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
 import { takeWarnings } from '../../support/warnings.js'
 import { serve } from '../../support/http.js'
@@ -50,20 +50,6 @@ async function failOver(primary: OwnServer, standby: OwnServer): Promise<void> {
   await primary.crash()
   await standby.promote()
   proxy.moveTo(targetOf(standby))
-}
-
-async function ask(server: OwnServer, text: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: server.url })
-  await client.connect()
-  try {
-    return (await client.query(text)).rows as Record<string, unknown>[]
-  } finally {
-    await client.end()
-  }
-}
-
-async function untilRow(server: OwnServer, text: string): Promise<void> {
-  while ((await ask(server, text)).length === 0) await delay(10)
 }
 
 /** A process of its own, which reaches the servers through the proxy. */

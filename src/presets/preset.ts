@@ -22,7 +22,7 @@ export interface PresetEvent {
 export interface Preset {
   /** In commands and labels, such as `cloudtrail`. */
   readonly name: string
-  /** It is written by the documentation of the log only, and not tested with records of the real software. */
+  /** True if no test reads records of the real software: the preset follows its documentation. */
   readonly isUntried?: true
   /** For the option `customTypes` of `AuditLog`. */
   readonly customTypes: CustomTypes

@@ -2,7 +2,7 @@ import type { TargetKind } from '../log/target.js'
 import type { Argument, Command, Option } from './command.js'
 
 /** The options of every command that works on a log. */
-export const LOG_OPTIONS: readonly Option[] = [
+const LOG_OPTIONS: readonly Option[] = [
   {
     flags: '--config <module>',
     description: 'a module whose default export has options of AuditLog',
@@ -11,7 +11,7 @@ export const LOG_OPTIONS: readonly Option[] = [
 ]
 
 /** The options of every command. */
-export const COMMON_OPTIONS: readonly Option[] = [
+const COMMON_OPTIONS: readonly Option[] = [
   { flags: '--json', description: 'print lines of JSON, errors too' },
 ]
 

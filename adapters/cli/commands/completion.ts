@@ -1,6 +1,6 @@
 import type { Command } from '../call/command.js'
 
-export const SHELLS = ['bash', 'zsh', 'fish'] as const
+const SHELLS = ['bash', 'zsh', 'fish'] as const
 
 /** The command that prints the completion of these commands and of itself. */
 export function completionOf(commands: readonly Command[]): Command {

@@ -8,6 +8,7 @@ import { bothOf, type EventQuery, oneCondition } from '../../../src/filter/ast.j
 import type { Call } from '../call/command.js'
 import { readQuery } from '../call/query.js'
 import { usageError } from '../terminal/exit-codes.js'
+import { megabytesText } from '../terminal/format.js'
 import { showProgress } from '../terminal/progress.js'
 import { write } from '../terminal/terminal.js'
 import { countLines, readLastLine } from './last-line.js'
@@ -40,8 +41,6 @@ function checkOptions(
     throw usageError('a terminal cannot show Parquet: give --out <file>, or use a pipe')
 }
 
-const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1)
-
 /**
  * Writes the events that match, and shows how far it is. The output is opened once the log has given the first bytes, so an export
  * that the log refuses changes no file.
@@ -57,7 +56,7 @@ async function writeEvents(
   const progress = showProgress(call.terminal, {
     label: 'exporting',
     unit: 'MB',
-    format: megabytes,
+    format: megabytesText,
   })
   try {
     let bytes = 0

@@ -10,6 +10,7 @@ import { importEvents } from '../importing/import-events.js'
 import { recordLines } from '../importing/record-lines.js'
 import { type Exit, usageError } from '../terminal/exit-codes.js'
 import { printNotice } from '../terminal/notice.js'
+import { megabytesText } from '../terminal/format.js'
 import { type Progress, showProgress } from '../terminal/progress.js'
 import { write } from '../terminal/terminal.js'
 
@@ -162,8 +163,6 @@ const NO_LOG: Pick<AuditLog, 'recordCustom'> = {
 const sizeOf = (file: string): number =>
   file === '-' ? 0 : (statSync(file, { throwIfNoEntry: false })?.size ?? 0)
 
-const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1)
-
 export async function run(call: Call): Promise<Exit> {
   const { options, terminal, target } = call
   const files = call.arguments['files'] as readonly string[]
@@ -175,7 +174,7 @@ export async function run(call: Call): Promise<Exit> {
   const isNew = target.kind === 'sqlite' && !statSync(target.filename, { throwIfNoEntry: false })
   const log = isDry ? undefined : await call.openLog({ readOnly: false, migrate: isNew })
   const sum = files.reduce((bytes, file) => bytes + sizeOf(file), 0)
-  const shown = showProgress(terminal, { label: 'importing', unit: 'MB', format: megabytes })
+  const shown = showProgress(terminal, { label: 'importing', unit: 'MB', format: megabytesText })
   const progress: Progress = { ...shown, update: (bytes) => shown.update(bytes, sum || undefined) }
   const start = performance.now()
   let before = 0

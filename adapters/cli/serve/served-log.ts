@@ -4,7 +4,7 @@ import { importEvents } from '../importing/import-events.js'
 import type { LogConfig, OpenLog } from '../log/log.js'
 import { openLog } from '../log/open-log.js'
 import { CommandError, exitOf, messageOf } from '../terminal/exit-codes.js'
-import { numberText } from '../terminal/format.js'
+import { megabytesText, numberText } from '../terminal/format.js'
 import { showProgress } from '../terminal/progress.js'
 import type { Source, StoredTarget } from './source.js'
 import { readableFile } from './sqlite-file.js'
@@ -60,7 +60,6 @@ const descriptions = ({ types, customTypes }: LogConfig = {}): LogConfig => ({
   ...(customTypes && { customTypes }),
 })
 
-const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1)
 const sizeOf = (file: string): number => fs.statSync(file).size
 
 /** A log in the temporary folder with the events of the files. It stays open for writing, so that its index is built. */
@@ -75,7 +74,7 @@ async function importFiles(
     terminal,
   )
   const total = files.reduce((bytes, file) => bytes + sizeOf(file), 0)
-  const progress = showProgress(terminal, { label: 'importing', unit: 'MB', format: megabytes })
+  const progress = showProgress(terminal, { label: 'importing', unit: 'MB', format: megabytesText })
   let [before, imported, skipped] = [0, 0, 0]
   try {
     for (const file of files) {

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { CommandError } from '../terminal/exit-codes.js'
+import { megabytesText } from '../terminal/format.js'
 import { showProgress } from '../terminal/progress.js'
 import type { Terminal } from '../terminal/terminal.js'
 import type { TempFolder } from './temp-folder.js'
@@ -40,8 +41,6 @@ function versionOf(file: string): string {
   return found ? [found.dev, found.ino, found.size, found.mtimeNs].join(' ') : ''
 }
 
-const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1)
-
 async function copyFile(from: string, to: string, terminal: Terminal): Promise<void> {
   try {
     // At once, on file systems that share the blocks of copies.
@@ -49,7 +48,7 @@ async function copyFile(from: string, to: string, terminal: Terminal): Promise<v
   } catch {
     // A copy of the bytes follows, which also reports a file that cannot be read.
   }
-  const progress = showProgress(terminal, { label: 'copying', unit: 'MB', format: megabytes })
+  const progress = showProgress(terminal, { label: 'copying', unit: 'MB', format: megabytesText })
   const { size } = await fs.promises.stat(from)
   const source = fs.createReadStream(from, { highWaterMark: 1024 * 1024 })
   source.on('data', () => progress.update(source.bytesRead, size))

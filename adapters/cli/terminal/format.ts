@@ -28,5 +28,8 @@ export function sizeText(bytes: number): string {
   return `${unit === 0 ? size : size.toFixed(1)} ${SIZES[unit]}`
 }
 
+/** `12.3`: millions of bytes. */
+export const megabytesText = (bytes: number): string => (bytes / 1e6).toFixed(1)
+
 /** `1,234,567`. */
 export const numberText = (number: number): string => number.toLocaleString('en')

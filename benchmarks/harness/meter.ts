@@ -1,3 +1,4 @@
+import fs from 'node:fs'
 import { quantile } from 'simple-statistics'
 import type { EventStore } from 'daybook'
 
@@ -12,6 +13,8 @@ export interface TrialResult {
   readonly meanBatch: number
   /** Microseconds of processor time per event, which do not depend on the disk as the rate does. */
   readonly cpu: number
+  /** The part of `cpu` that the thread of the calls takes; `undefined` where the system does not tell. */
+  readonly callerCpu: number | undefined
   /** Event loop delay in milliseconds, where it is measured. */
   readonly blockedP99?: number
 }
@@ -24,6 +27,15 @@ export interface Meter {
   result(): TrialResult
 }
 
+/** Nanoseconds of processor time of this thread; `undefined` where the system does not tell. */
+function threadCpu(): number | undefined {
+  try {
+    return Number(fs.readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0])
+  } catch {
+    return undefined
+  }
+}
+
 /** Measures for `seconds`, after a warm-up of a third of that. */
 export function createMeter(seconds: number): Meter {
   const begin = performance.now() + (seconds * 1000) / 3
@@ -34,9 +46,15 @@ export function createMeter(seconds: number): Meter {
   let committed = 0
   let cpuAtBegin: NodeJS.CpuUsage | undefined
   let cpu = { user: 0, system: 0 }
+  let callerCpuAtBegin: number | undefined
+  let callerCpuAtEnd: number | undefined
   const isMeasured = (now: number): boolean => now >= begin && now < end
   return {
-    isOver: () => performance.now() >= end,
+    isOver() {
+      const isOver = performance.now() >= end
+      if (isOver) callerCpuAtEnd ??= threadCpu()
+      return isOver
+    },
     finished(start, count) {
       const now = performance.now()
       if (!isMeasured(now)) return
@@ -49,18 +67,24 @@ export function createMeter(seconds: number): Meter {
       // The first commit may have begun during the warm-up.
       if (!cpuAtBegin) {
         cpuAtBegin = cpu
+        callerCpuAtBegin = threadCpu()
         return
       }
       commits++
       committed += count
     },
     result() {
+      const callerCpu =
+        callerCpuAtBegin !== undefined && callerCpuAtEnd !== undefined
+          ? (callerCpuAtEnd - callerCpuAtBegin) / 1000 / committed
+          : undefined
       return {
         eventsPerSecond: events / seconds,
         p50: quantile(latencies, 0.5),
         p99: quantile(latencies, 0.99),
         meanBatch: committed / commits,
         cpu: (cpu.user + cpu.system) / committed,
+        callerCpu,
       }
     },
   }

@@ -1,8 +1,9 @@
 import fs from 'node:fs'
 import { median } from 'simple-statistics'
-import { megabytes, percent, perSecond, ratios, whole } from '../harness/format.js'
+import { megabytes, microseconds, percent, perSecond, ratios, whole } from '../harness/format.js'
 import type { Size } from '../harness/options.js'
 import { goalFor, type Goal, type Row, rowOf } from '../harness/results.js'
+import { sampleEvents } from '../harness/sample-events.js'
 import { type ChunkTimes, openLog, type SqliteLog } from '../targets/sqlite-log.js'
 
 /*
@@ -12,6 +13,8 @@ import { type ChunkTimes, openLog, type SqliteLog } from '../targets/sqlite-log.
  */
 
 const MILLION = 1e6
+const TIMED_EVENTS = 10_000
+const PASSES = 9
 
 const rateOf = ({ events, record, index }: ChunkTimes): number => events / (record + index)
 
@@ -41,12 +44,28 @@ function growthRows(group: string, log: SqliteLog): Row[] {
   ]
 }
 
+/** Seconds that `JSON.stringify` takes for the data of an event; the median of some passes over the same events. */
+function stringifySeconds(): number {
+  const events = sampleEvents(TIMED_EVENTS)
+  let length = 0
+  const passes = Array.from({ length: PASSES }, () => {
+    const start = performance.now()
+    for (const { data } of events) length += JSON.stringify(data).length
+    return performance.now() - start
+  })
+  if (length === 0) throw new Error('the events have no JSON text')
+  return median(passes) / 1000 / TIMED_EVENTS
+}
+
 export async function measure({ size }: { readonly size: Size }, folder: string): Promise<Row[]> {
   const log = await openLog(size, folder)
   const group = `Recording while the index keeps up, SQLite, ${whole(log.events)} events`
   const ours = log.chunks.map(rateOf)
   const raw = log.chunks.map(({ events, raw }) => events / raw)
   const share = ratios(ours, raw)
+  const stringify = stringifySeconds()
+  const stringified = log.chunks.map(({ events, raw }) => events / (raw + events * stringify))
+  const shareOfStringified = ratios(ours, stringified)
   const bytes = fs.statSync(log.daybook).size
   const goals = (...all: Goal[]): Goal[] => (log.events >= MILLION ? all : [])
   const waiting = median(log.chunks.map(({ record, index }) => index / (record + index)))
@@ -60,6 +79,16 @@ export async function measure({ size }: { readonly size: Size }, folder: string)
       print: perSecond,
       note: `${percent(waiting)} of the time waiting for the index; built ${log.built}`,
       goals: goals(goalFor('atLeast', 0.35, share)),
+    }),
+    rowOf({
+      group,
+      name: 'the same, compared with raw rows whose JSON text is made too',
+      daybook: ours,
+      reference: { name: 'with `JSON.stringify`', figures: stringified },
+      ratio: shareOfStringified,
+      print: perSecond,
+      note: `${microseconds(stringify * 1e6)} for each text`,
+      goals: goals(goalFor('atLeast', 0.6, shareOfStringified)),
     }),
     ...growthRows(group, log),
     rowOf({

@@ -17,19 +17,27 @@ export function openRaw(filename: string): Database.Database {
   return database
 }
 
+/** Whether the JSON text of a row is made before the measurement, or in it. */
+export type JsonTime = 'before' | 'inside'
+
 /**
- * Returns a function that inserts the rows `from` to `to` in one transaction. Their JSON text is made
- * now. `createdAt` gives the time of a row in microseconds.
+ * Returns a function that inserts the rows `from` to `to` in one transaction. `createdAt` gives the time of a row in
+ * microseconds.
  */
 export function prepareInserts(
   database: Database.Database,
   events: readonly SampleEvent[],
   createdAt: (row: number) => number,
+  json: JsonTime = 'before',
 ): (from: number, to: number) => void {
   const insert = database.prepare('INSERT INTO raw VALUES (?, ?, ?, ?)')
-  const rows = events.map(({ type, username, data }) => [type, username, JSON.stringify(data)])
+  const texts = json === 'before' ? events.map(({ data }) => JSON.stringify(data)) : undefined
   const insertRows = database.transaction((from: number, to: number) => {
-    for (let row = from; row < to; row++) insert.run(createdAt(row), ...rows[row % rows.length]!)
+    for (let row = from; row < to; row++) {
+      const at = row % events.length
+      const { type, username, data } = events[at]!
+      insert.run(createdAt(row), type, username, texts?.[at] ?? JSON.stringify(data))
+    }
   })
   return (from, to) => insertRows.immediate(from, to)
 }

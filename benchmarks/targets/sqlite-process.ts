@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog, AuditLogError } from 'daybook'
-import { sqliteStore } from 'daybook/sqlite'
+import { sqliteStore, type SqliteStoreOptions } from 'daybook/sqlite'
 import { watchEventLoop } from '../harness/load.js'
 import {
   callConcurrently,
@@ -11,6 +11,7 @@ import {
 } from '../harness/meter.js'
 import { cycle, type SampleEvent, sampleTypes } from '../harness/sample-events.js'
 import { readSetup, serveJobs } from '../harness/workers.js'
+import type { JsonTime } from './raw-sqlite.js'
 import { openSqlitePeer, type SqlitePeer } from './sqlite-peers.js'
 import { EVENTS, measurePlain, measureRaw } from './sqlite-rows.js'
 
@@ -21,28 +22,41 @@ export type Trial = {
   /** Measured time; a warm-up of a third of that comes first. */
   readonly seconds: number
 } & (
-  | { readonly kind: 'record'; readonly inFlight: number }
+  | {
+      readonly kind: 'record'
+      readonly inFlight: number
+      /** @default that of the store */
+      readonly writer?: WriterKind
+    }
   /** better-sqlite3 inserts the store's rows, `batch` of them in a transaction. */
-  | { readonly kind: 'plain'; readonly batch: number; readonly json: 'before' | 'inside' }
-  /** better-sqlite3 inserts rows of prepared JSON text. */
-  | { readonly kind: 'raw'; readonly batch: number }
+  | { readonly kind: 'plain'; readonly batch: number; readonly json: JsonTime }
+  /** better-sqlite3 inserts rows of JSON text. */
+  | { readonly kind: 'raw'; readonly batch: number; readonly json: JsonTime }
   /** Calls `record` at a constant rate, whether earlier calls have been answered or not. */
   | { readonly kind: 'paced'; readonly perSecond: number }
   | { readonly kind: SqlitePeer; readonly inFlight: number }
 )
 
-function openAudit(filename: string, meter: Meter): AuditLog<typeof sampleTypes> {
-  const store = withCommitHook(sqliteStore({ filename }), meter.committed)
+type WriterKind = SqliteStoreOptions['writer']
+
+function openAudit(
+  filename: string,
+  meter: Meter,
+  writer?: WriterKind,
+): AuditLog<typeof sampleTypes> {
+  const options = { filename, ...(writer && { writer }) }
+  const store = withCommitHook(sqliteStore(options), meter.committed)
   return new AuditLog({ store, types: sampleTypes, strict: true })
 }
 
-async function measureRecord(
-  filename: string,
-  seconds: number,
-  inFlight: number,
-): Promise<TrialResult> {
+async function measureRecord({
+  filename,
+  seconds,
+  inFlight,
+  writer,
+}: Extract<Trial, { readonly kind: 'record' }>): Promise<TrialResult> {
   const meter = createMeter(seconds)
-  const audit = openAudit(filename, meter)
+  const audit = openAudit(filename, meter, writer)
   const take = cycle(EVENTS)
   await callConcurrently(meter, inFlight, async () => {
     const [{ type, data, username }] = take(1) as [SampleEvent]
@@ -107,11 +121,11 @@ function measure(trial: Trial): Promise<TrialResult> {
   const { filename, seconds } = trial
   switch (trial.kind) {
     case 'record':
-      return measureRecord(filename, seconds, trial.inFlight)
+      return measureRecord(trial)
     case 'plain':
       return measurePlain(trial)
     case 'raw':
-      return measureRaw(filename, seconds, trial.batch)
+      return measureRaw(trial)
     case 'paced':
       return measurePaced(filename, seconds, trial.perSecond)
     case 'knex':

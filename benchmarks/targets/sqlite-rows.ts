@@ -3,7 +3,7 @@ import { AuditLog } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 import { createMeter, type TrialResult } from '../harness/meter.js'
 import { recordAll, sampleEvents, sampleTypes } from '../harness/sample-events.js'
-import { openRaw, prepareInserts } from './raw-sqlite.js'
+import { type JsonTime, openRaw, prepareInserts } from './raw-sqlite.js'
 
 /* Rows that better-sqlite3 inserts without Daybook. */
 
@@ -61,8 +61,7 @@ export interface PlainTrial {
   readonly filename: string
   readonly seconds: number
   readonly batch: number
-  /** Whether `JSON.stringify` is measured too. */
-  readonly json: 'before' | 'inside'
+  readonly json: JsonTime
 }
 
 /** Inserts the store's own rows into the store's own table. */
@@ -89,15 +88,12 @@ export async function measurePlain(trial: PlainTrial): Promise<TrialResult> {
   return result
 }
 
-/** Inserts rows of JSON text. */
-export async function measureRaw(
-  filename: string,
-  seconds: number,
-  batch: number,
-): Promise<TrialResult> {
+/** Inserts rows of JSON text into a table without an index. */
+export async function measureRaw(trial: PlainTrial): Promise<TrialResult> {
+  const { filename, seconds, batch, json } = trial
   const database = openRaw(filename)
   const begin = Date.now() * 1000
-  const insert = prepareInserts(database, EVENTS, (row) => begin + row)
+  const insert = prepareInserts(database, EVENTS, (row) => begin + row, json)
   const result = measureBatches(seconds, batch, (first) => insert(first, first + batch))
   database.close()
   return result

@@ -1,6 +1,7 @@
 import type { PendingMigrations } from '../../src/store/migrations.js'
 import { withConnection } from './connection/connection.js'
 import { type PostgresStoreOptions, readOptions } from './log/options.js'
+import { POSTGRES } from './schema/engine.js'
 import { namesIn } from './schema/names.js'
 import { readMigrations } from './schema/schema.js'
 
@@ -15,7 +16,7 @@ export async function postgresMigrations(
   const names = namesIn(options.schema ?? 'daybook')
   try {
     return await withConnection(pool, new AbortController().signal, (client) =>
-      readMigrations(client, names, partitions),
+      readMigrations(client, names, partitions, POSTGRES),
     )
   } finally {
     await end()

@@ -72,8 +72,8 @@ async function readAll(client: PostgresPoolClient, names: Names): Promise<Checke
   return check.result(Math.max(0, ...segments.map((row) => row.names)))
 }
 
-const lockNames = async (client: PostgresPoolClient, { locks }: Names): Promise<void> =>
-  void (await ask(client, `SELECT pg_advisory_xact_lock(${locks.names})`))
+const lockNames = async (client: PostgresPoolClient, { lock }: Names): Promise<void> =>
+  void (await ask(client, `SELECT ${lock('names')}`))
 
 async function insertNames(
   client: PostgresPoolClient,

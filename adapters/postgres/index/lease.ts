@@ -11,8 +11,8 @@ import type { Names } from '../schema/names.js'
 const MAX_LEASE_MS = 60_000
 
 /** SQL condition: a process has the lease. */
-export const IS_LEASED = `holder IS NOT NULL AND held_until > clock_timestamp()
-  AND held_until <= clock_timestamp() + interval '${MAX_LEASE_MS} ms'`
+export const IS_LEASED = `holder IS NOT NULL AND held_until > now()
+  AND held_until <= now() + interval '${MAX_LEASE_MS} ms'`
 
 /** Takes or renews the lease; false if another holder has it. */
 async function takeLease(
@@ -23,9 +23,11 @@ async function takeLease(
 ): Promise<boolean> {
   const rows = await ask(
     client,
-    `UPDATE ${indexState}
-     SET holder = $1, held_until = clock_timestamp() + $2::integer * interval '1 ms'
-     WHERE holder = $1 OR NOT coalesce(${IS_LEASED}, false) RETURNING ${ASYNC_COMMIT}`,
+    `WITH taken AS (
+       UPDATE ${indexState}
+       SET holder = $1, held_until = now() + $2::integer * interval '1 ms'
+       WHERE holder = $1 OR NOT coalesce(${IS_LEASED}, false) RETURNING 1
+     ) SELECT ${ASYNC_COMMIT} FROM taken`,
     holder,
     leaseMs,
   )
@@ -40,8 +42,9 @@ async function releaseLease(
 ): Promise<void> {
   await ask(
     client,
-    `UPDATE ${indexState} SET holder = NULL, held_until = NULL
-     WHERE holder = $1 RETURNING ${ASYNC_COMMIT}`,
+    `WITH released AS (
+       UPDATE ${indexState} SET holder = NULL, held_until = NULL WHERE holder = $1 RETURNING 1
+     ) SELECT ${ASYNC_COMMIT} FROM released`,
     holder,
   )
 }

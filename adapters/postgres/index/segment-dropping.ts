@@ -65,8 +65,10 @@ export async function markGone({ names, run }: DriverContext, id: number): Promi
   const rows = await run((client) =>
     ask(
       client,
-      `UPDATE ${names.segments} SET state = ${SegmentState.gone}
-       WHERE id = $1 AND ${IS_HIDDEN} RETURNING ${ASYNC_COMMIT}`,
+      `WITH marked AS (
+         UPDATE ${names.segments} SET state = ${SegmentState.gone}
+         WHERE id = $1 AND ${IS_HIDDEN} RETURNING 1
+       ) SELECT ${ASYNC_COMMIT} FROM marked`,
       id,
     ),
   )
@@ -104,6 +106,11 @@ export async function deleteChunks(
 
 export async function deleteSegment({ names, run }: DriverContext, id: number): Promise<void> {
   await run((client) =>
-    ask(client, `DELETE FROM ${names.segments} WHERE id = $1 RETURNING ${ASYNC_COMMIT}`, id),
+    ask(
+      client,
+      `WITH deleted AS (DELETE FROM ${names.segments} WHERE id = $1 RETURNING 1)
+       SELECT ${ASYNC_COMMIT} FROM deleted`,
+      id,
+    ),
   )
 }

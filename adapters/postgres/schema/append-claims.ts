@@ -1,5 +1,5 @@
 import type { Names } from './names.js'
-import { countRemovedSql, noteRemovedSql } from './removed-events.js'
+import { countRemovedSql, noteNewestRemovedSql, noteRemovedSql } from './removed-events.js'
 
 /** The drafts with their positions, from 1. */
 export const DRAFT_ROWS_SQL = `unnest(_drafts) WITH ORDINALITY
@@ -51,7 +51,10 @@ export const recoverStatements = (names: Names): string => `
           RETURNING created_at
         ), counted AS (${countRemovedSql(names)})
         ${noteRemovedSql(names)};
-        DELETE FROM ${names.liveEvents} WHERE created_at > _since AND suffix = ANY (_reject);
+        WITH deleted AS (
+          DELETE FROM ${names.liveEvents} WHERE created_at > _since AND suffix = ANY (_reject)
+          RETURNING created_at
+        ) ${noteNewestRemovedSql(names)};
         PERFORM pg_advisory_xact_lock(${names.locks.throttles});
         UPDATE ${names.throttles} SET
           stored_at = NULL, stored_suffix = NULL, suppressed = suppressed + reported,

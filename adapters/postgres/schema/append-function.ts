@@ -1,7 +1,8 @@
 import { claimStatement, DRAFT_ROWS_SQL, recoverStatements } from './append-claims.js'
 import { TOO_LATE } from '../connection/failures.js'
 import { withTime } from './event-checksum.js'
-import { type Names, quoteText } from './names.js'
+import type { Engine } from './engine.js'
+import type { Names } from './names.js'
 import { presenceHash, SERVER_ATTRIBUTES } from './terms.js'
 
 /** Maximum number of events that one append moves from the outbox. */
@@ -60,7 +61,7 @@ const insertDrafts = ({ events }: Names, time: string, condition = 'true'): stri
  * Other processes wait while a call holds the lock, so the usual call runs only two statements. Expressions
  * that read no table, such as those with the lock and with `setval`, cost less than statements.
  */
-export const appendFunction = (names: Names): string => `
+export const appendFunction = (names: Names, engine: Engine): string => `
   CREATE FUNCTION ${names.append}(
     _drafts ${names.events}[],
     _throttles text[], _scopes text[], _periods bigint[], _live boolean[],
@@ -91,8 +92,7 @@ export const appendFunction = (names: Names): string => `
     IF current_setting('synchronous_commit') = 'off' THEN
       PERFORM set_config('synchronous_commit', 'on', true);
     END IF;
-    IF pg_advisory_xact_lock(${names.locks.order}) IS NULL THEN
-    END IF;
+    ${engine.lockOrder(names)}
     SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, last_value,
       EXISTS (SELECT FROM ${names.voidAttempts} WHERE id = _attempt), EXISTS (SELECT FROM ${names.outbox}),
       NOT pg_try_advisory_xact_lock(${names.locks.listeners})
@@ -205,7 +205,7 @@ export const appendFunction = (names: Names): string => `
       END IF;
     END IF;
     IF _newest > _high OR moved > 0 THEN
-      _high := setval(${quoteText(names.highWater)}, greatest(_newest, _high));
+      ${engine.setHighWater(names, 'greatest(_newest, _high)')}
     END IF;
     IF _found IS NOT NULL THEN
       times := ARRAY(SELECT coalesce(_found[i], times[i]) FROM generate_series(1, _count) AS i);${claimStatement(names)}    END IF;

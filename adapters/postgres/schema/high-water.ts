@@ -17,9 +17,9 @@ const raise = async (client: PostgresPoolClient, names: Names): Promise<Microsec
   const [newest, mark] = await read()
   if (newest <= mark) return mark
   return runInTransaction(client, async () => {
-    await ask(client, `SELECT pg_advisory_xact_lock(${names.locks.order})`)
+    await ask(client, `SELECT ${names.lock('order')}`)
     const raised = Math.max(...(await read()))
-    await ask(client, 'SELECT setval($1::regclass, $2)', names.highWater, raised)
+    await ask(client, `SELECT ${names.raiseHighWater}($1)`, raised)
     return raised
   })
 }

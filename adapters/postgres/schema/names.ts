@@ -14,6 +14,10 @@ type Lock =
   | 'names'
   | 'listeners'
 
+/** Locks that a SQL function takes until the end of the transaction, because not every engine has the same. */
+export const LOG_LOCKS = ['order', 'imports', 'names', 'state'] as const
+export type LogLock = (typeof LOG_LOCKS)[number]
+
 /** The names of a log's tables and functions, quoted and qualified with the schema. */
 export interface Names {
   /** The schema's name, unquoted. */
@@ -39,7 +43,13 @@ export interface Names {
   readonly chunks: string
   readonly late: string
   readonly removed: string
-  readonly noteLate: string
+  /** The function of a {@link LogLock}, and SQL that calls it. */
+  readonly lockFunction: string
+  readonly lock: (name: LogLock) => string
+  /** Raises the high-water mark. The transaction must hold the lock `order`. */
+  readonly raiseHighWater: string
+  /** See schema/server.ts. */
+  readonly server: string
   readonly append: string
   readonly claimThrottle: string
   readonly capture: Readonly<Record<'state' | 'json' | 'isSecret', string>>
@@ -83,7 +93,10 @@ export function namesIn(schema: string): Names {
     chunks: named('segment_chunks'),
     late: named('late_events'),
     removed: named('removed_events'),
-    noteLate: named('note_late_event'),
+    lockFunction: named('lock'),
+    lock: (name) => `${named('lock')}('${name}')`,
+    raiseHighWater: named('raise_high_water'),
+    server: named('server'),
     append: named('append'),
     claimThrottle: named('claim_throttle'),
     capture: {

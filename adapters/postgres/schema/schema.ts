@@ -1,5 +1,6 @@
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import { appendFunction } from './append-function.js'
+import { type Engine, POSTGRES } from './engine.js'
 import { checkVersion, type Migration, migrate, readVersion } from './migrate.js'
 import type { PendingMigrations } from '../../../src/store/migrations.js'
 import type { Names, Partitions } from './names.js'
@@ -7,10 +8,18 @@ import { serverSql } from './server.js'
 import { tables } from './tables.js'
 import { claimThrottleFunction } from './throttle-function.js'
 
-const createSchema: Migration = (names, partitions) =>
-  tables(names, partitions) + claimThrottleFunction(names) + appendFunction(names)
+const createSchema =
+  (engine: Engine): Migration =>
+  (names, partitions) =>
+    engine.begin(names) +
+    tables(names, partitions, engine) +
+    engine.complete(names) +
+    claimThrottleFunction(names) +
+    appendFunction(names, engine)
 
-const MIGRATIONS: readonly Migration[] = [createSchema]
+const migrationsOf = (engine: Engine): readonly Migration[] => [createSchema(engine)]
+
+const LATEST = migrationsOf(POSTGRES).length
 
 export interface SchemaState {
   /** The server and tables that it was read from; see {@link serverSql}. */
@@ -21,31 +30,41 @@ export interface SchemaState {
   readonly highWater: number
 }
 
-/** Creates or migrates the schema (see {@link migrate}) and returns its state. */
+/** Creates or migrates the schema; see {@link migrate}. */
+export const migrateSchema = (
+  client: PostgresPoolClient,
+  names: Names,
+  partitions: Partitions,
+  engine: Engine = POSTGRES,
+): Promise<void> => migrate(client, names, partitions, migrationsOf(engine))
+
+/** Creates or migrates the schema and returns its state. */
 export async function prepareSchema(
   client: PostgresPoolClient,
   names: Names,
   partitions: Partitions,
 ): Promise<SchemaState> {
-  await migrate(client, names, partitions, MIGRATIONS)
+  await migrateSchema(client, names, partitions)
   return readState(client, names)
 }
 
 /** The state of the schema. Throws `SCHEMA_MISMATCH` if it has another version; writes nothing. */
 export async function readSchema(client: PostgresPoolClient, names: Names): Promise<SchemaState> {
-  await checkVersion(client, names, MIGRATIONS.length)
+  await checkVersion(client, names, LATEST)
   return readState(client, names)
 }
 
-/** The migrations that {@link prepareSchema} would run. Reads only. */
+/** The migrations that {@link migrateSchema} would run. Reads only. */
 export async function readMigrations(
   client: PostgresPoolClient,
   names: Names,
   partitions: Partitions,
+  engine: Engine,
 ): Promise<PendingMigrations> {
   const version = await readVersion(client, names)
-  const sql = MIGRATIONS.slice(version).map((migration) => migration(names, partitions))
-  return { version, latest: MIGRATIONS.length, sql }
+  const pending = migrationsOf(engine).slice(version)
+  const sql = pending.map((migration) => migration(names, partitions))
+  return { version, latest: LATEST, sql }
 }
 
 async function readState(client: PostgresPoolClient, names: Names): Promise<SchemaState> {

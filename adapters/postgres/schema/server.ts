@@ -1,5 +1,5 @@
 import { ask, type PostgresPoolClient } from '../connection/client.js'
-import { type Names, quoteText } from './names.js'
+import type { Names } from './names.js'
 
 /**
  * SQL that identifies the server and the tables that a connection leads to. What was read from others
@@ -7,9 +7,7 @@ import { type Names, quoteText } from './names.js'
  * ids, versions and ids of a restored log start again. The value changes with each start of the
  * server; a server that has not restarted has lost nothing.
  */
-export const serverSql = ({ indexState }: Names): string =>
-  `concat(extract(epoch FROM pg_postmaster_start_time()), ' ',
-    pg_relation_filepath(to_regclass(${quoteText(indexState)})))`
+export const serverSql = ({ server }: Names): string => `${server}()`
 
 export async function readServer(client: PostgresPoolClient, names: Names): Promise<string> {
   const [row] = await ask(client, `SELECT ${serverSql(names)}`)

@@ -63,14 +63,14 @@ async function writeStates(
 /** Changes values in a transaction that excludes other changes. */
 export function updateStates(
   client: PostgresPoolClient,
-  { state, locks }: Names,
+  { state, lock }: Names,
   { keys, change, now: clock, keepFor, onWrite }: StatesChange,
 ): Promise<void> {
   return runInTransaction(client, async () => {
     // Ends this transaction after 2 s idle, so that a suspended process cannot hold the lock.
     await ask(client, `SET LOCAL idle_in_transaction_session_timeout = '2s'`)
     // The rows may not exist yet, so their locks would not do.
-    await ask(client, `SELECT pg_advisory_xact_lock(${locks.state})`)
+    await ask(client, `SELECT ${lock('state')}`)
     const rows = await ask(
       client,
       `SELECT present, key, value FROM ${CLOCK}

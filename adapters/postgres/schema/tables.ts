@@ -1,4 +1,5 @@
-import { type Names, type Partitions, quoteText } from './names.js'
+import type { Engine } from './engine.js'
+import type { Names, Partitions } from './names.js'
 
 /** The columns of an event that has no time yet. */
 const DRAFT_COLUMNS = `
@@ -16,9 +17,6 @@ const DRAFT_COLUMNS = `
  * collation of the database. `terms` are hashes of what an event has (terms.ts): counts use them to
  * rule rows out, two to five times as fast as a search in the JSON text would. `checksum` is
  * described in event-checksum.ts.
- *
- * The high-water mark is a sequence, which is outside of any transaction: a rollback may leave it too
- * high, which is harmless, and no append rewrites a row whose versions an old snapshot would keep.
  */
 const eventTables = (names: Names, partitions: Partitions): string => `
   CREATE TABLE ${names.events} (
@@ -32,8 +30,6 @@ const eventTables = (names: Names, partitions: Partitions): string => `
     created_at bigint NOT NULL
   );
   CREATE INDEX foreign_ids_created_at ON ${names.foreignIds} (created_at);
-  CREATE SEQUENCE ${names.highWater} AS bigint MINVALUE 0;
-  SELECT setval(${quoteText(names.highWater)}, 0);
   CREATE TABLE ${names.outbox} (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     ${DRAFT_COLUMNS},
@@ -140,12 +136,13 @@ const liveTables = (names: Names): string => `
  * A row of `late_events` becomes visible with its commit; `transaction` shows a reader whether its
  * snapshot includes it, as ids and times do not follow the order of commits.
  */
-const indexTables = (names: Names): string => `
+const indexTables = (names: Names, engine: Engine): string => `
   CREATE TABLE ${names.indexState} (
     version bigint NOT NULL,
     sealed_to bigint NOT NULL,
     removed bigint NOT NULL DEFAULT 0,
     removed_before bigint NOT NULL DEFAULT 0,
+    newest_removed bigint NOT NULL DEFAULT 0,
     rebuild boolean NOT NULL DEFAULT false,
     holder uuid,
     held_until timestamptz
@@ -190,7 +187,7 @@ const indexTables = (names: Names): string => `
   CREATE TABLE ${names.late} (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     created_at bigint NOT NULL,
-    transaction xid8 NOT NULL DEFAULT pg_current_xact_id()
+    transaction xid8 NOT NULL DEFAULT ${engine.transactionId(names)}
   );
   CREATE INDEX late_events_transaction ON ${names.late} (transaction);
   CREATE INDEX late_events_created_at ON ${names.late} (created_at);
@@ -198,20 +195,11 @@ const indexTables = (names: Names): string => `
     created_at bigint PRIMARY KEY,
     removed bigint NOT NULL
   );
-  CREATE FUNCTION ${names.noteLate}() RETURNS trigger
-  LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $daybook$
-  BEGIN
-    INSERT INTO ${names.late} (created_at) VALUES (OLD.created_at);
-    RETURN NULL;
-  END
-  $daybook$;
-  CREATE TRIGGER live_events_late AFTER DELETE ON ${names.liveEvents}
-    FOR EACH ROW EXECUTE FUNCTION ${names.noteLate}();
 `
 
-export const tables = (names: Names, partitions: Partitions): string =>
+export const tables = (names: Names, partitions: Partitions, engine: Engine): string =>
   eventTables(names, partitions) +
   throttleTables(names) +
   stateTable(names) +
   liveTables(names) +
-  indexTables(names)
+  indexTables(names, engine)

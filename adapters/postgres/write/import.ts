@@ -131,11 +131,11 @@ export async function importInto(
   const past = times.filter((time) => time <= now)
   await makePartitions(client, names, log.partitions(), past)
   return runInTransaction(client, async () => {
-    await ask(client, `SELECT pg_advisory_xact_lock(${names.locks.imports})`)
+    await ask(client, `SELECT ${names.lock('imports')}`)
     const readHighWater = async (): Promise<number> =>
       Number((await ask(client, `SELECT last_value FROM ${names.highWater}`))[0]![0])
     const isLatest = newest > (await readHighWater())
-    if (isLatest) await ask(client, `SELECT pg_advisory_xact_lock(${names.locks.order})`)
+    if (isLatest) await ask(client, `SELECT ${names.lock('order')}`)
     const { byTime, ids } = await findExisting(client, log, imported)
     const fresh = freshEvents(imported, now, {
       at: (time) => byTime.get(time),
@@ -143,8 +143,7 @@ export async function importInto(
     })
     const highWater = await readHighWater()
     await insert(client, log, fresh, highWater)
-    if (newest > highWater)
-      await ask(client, `SELECT setval($1::regclass, $2)`, names.highWater, newest)
+    if (newest > highWater) await ask(client, `SELECT ${names.raiseHighWater}($1)`, newest)
     return { imported: fresh.length, skipped: imported.length - fresh.length }
   })
 }

@@ -65,7 +65,7 @@ async function apply(
          attributes = coalesce($4::json, attributes),
          base_revision = CASE WHEN $4::json IS NULL THEN base_revision ELSE $3 END
        WHERE created_at = $1 AND suffix = $2 AND revision = $3 - 1
-       RETURNING created_at, ${DURABLE}
+       RETURNING created_at
      ), dropped AS (
        DELETE FROM ${liveTexts} AS text USING changed
        WHERE text.created_at = changed.created_at AND (
@@ -78,7 +78,7 @@ async function apply(
        FROM changed, unnest($6::text[], $7::text[], $8::boolean[]) WITH ORDINALITY
          AS added(key, text, replaces, position)
      )
-     SELECT FROM changed`,
+     SELECT ${DURABLE} FROM changed`,
     time,
     suffix,
     revision,
@@ -112,7 +112,7 @@ export async function changeLive(
 /** Moves an open event to the closed ones; `undefined` if its row has changed meanwhile. */
 async function tryMove(
   client: PostgresPoolClient,
-  { names: { events, liveEvents } }: PostgresLog,
+  { names: { events, liveEvents, late } }: PostgresLog,
   { time, revision, heartbeats }: LiveRow,
   event: AuditEvent,
 ): Promise<AuditEvent | undefined> {
@@ -123,11 +123,15 @@ async function tryMove(
     `WITH closed AS (
        DELETE FROM ${liveEvents}
        WHERE created_at = $1 AND suffix = $2 AND revision = $3 AND heartbeats = $4
-       RETURNING created_at, suffix, type, username, source, system, ${DURABLE}
+       RETURNING created_at, suffix, type, username, source, system
+     ), noted AS (
+       INSERT INTO ${late} (created_at) SELECT created_at FROM closed
+     ), added AS (
+       INSERT INTO ${events}
+       SELECT created_at, suffix, type, username, source, system, $5::json, $6::int4[], $7::int4 FROM closed
+       RETURNING 1
      )
-     INSERT INTO ${events}
-     SELECT created_at, suffix, type, username, source, system, $5::json, $6::int4[], $7::int4 FROM closed
-     RETURNING 1`,
+     SELECT ${DURABLE} FROM added`,
     time,
     suffix,
     revision,

@@ -414,7 +414,8 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * all events of the call or none. They take their place in the past, and are not delivered to
    * listeners. An event that the store already has with the same content is skipped, so an import can be
    * repeated. Rejects with `INVALID_EVENT` for anything but a list and for the first invalid event, and with `IMPORT_CONFLICT` for
-   * an id or a time of another event, or a time in the future.
+   * an id or a time of another event, or a time in the future; with `OUTCOME_UNKNOWN` if the connection to the server broke during the
+   * commit and stays broken.
    */
   async importEvents(events: readonly AuditEvent[], options?: WaitOptions): Promise<ImportResult> {
     if (!Array.isArray(events))

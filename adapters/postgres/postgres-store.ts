@@ -7,10 +7,10 @@ import { readOnlyStore } from '../../src/store/read-only.js'
 import type { EventStore } from '../../src/store/store.js'
 import { systemClock } from '../../src/event/timestamp.js'
 import { analyzeTables } from './write/analyze.js'
-import { rejecting, withoutTimeLimit, withRetry } from './log/calls.js'
+import { readWithRetry, rejecting, withoutTimeLimit, withRetry } from './log/calls.js'
 import { ask } from './connection/client.js'
 import { createFollower } from './log/follower.js'
-import { importInto } from './write/import.js'
+import { importEvents } from './write/import.js'
 import { isRebuildRequested, rebuildProgress, requestRebuild, setDamaged } from './index/repairs.js'
 import { type BackpressureOptions, createBackpressure } from './index/backpressure.js'
 import { createPostgresSealer, type PostgresSealer, type SealerOptions } from './index/sealer.js'
@@ -163,7 +163,7 @@ export function createPostgresStore(
   /** From now on replicas answer this process only if they have replayed what is written by now. */
   const noteOwnWrite = async (signal: AbortSignal | undefined): Promise<void> => {
     if (!readPool) return
-    const [row] = await withRetry(log, signal, (client) =>
+    const [row] = await readWithRetry(log, signal, (client) =>
       ask(client, 'SELECT pg_current_wal_lsn()'),
     )
     own.walPosition = row![0]!
@@ -235,9 +235,7 @@ export function createPostgresStore(
       check(signal)
       if (events.length === 0) return { imported: 0, skipped: 0 }
       await pressure?.ready(signal)
-      const result = await withoutTimeLimit(signal, (waiting) =>
-        log.write(waiting, (client) => importInto(client, log, events)),
-      )
+      const result = await importEvents(log, events, signal)
       pressure?.added(result.imported)
       sealer.checkSoon(true)
       if (result.imported > 0) await noteOwnWrite(signal)
@@ -298,11 +296,11 @@ export function createPostgresStore(
       check(signal)
       await withRetry(log, signal, (client) => requestRebuild(client, names))
       const isRequested = (): Promise<boolean> =>
-        withRetry(log, signal, (client) => isRebuildRequested(client, names))
+        readWithRetry(log, signal, (client) => isRebuildRequested(client, names))
       while (await isRequested()) {
         check(signal)
         sealer.checkSoon()
-        onProgress?.(await withRetry(log, signal, (client) => rebuildProgress(client, names)))
+        onProgress?.(await readWithRetry(log, signal, (client) => rebuildProgress(client, names)))
         await delay(REBUILD_CHECK_MS, undefined, { signal }).catch(() => throwIfAborted(signal))
       }
     },

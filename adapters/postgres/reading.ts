@@ -15,7 +15,7 @@ import { findUnreadableSegments, UnreadableChunks } from './index/unreadable-chu
 import { createLogIndex, type LogIndex, type OnDamaged } from './index/log-index.js'
 import type { SealingTuning } from '../../src/store-kit/index-builder/segment-levels.js'
 import type { PostgresLog } from './log/log.js'
-import { withRetry } from './log/calls.js'
+import { readWithRetry } from './log/calls.js'
 import { createReader, type Reader } from './log/reader.js'
 import type { OwnWrites } from './log/replica.js'
 import { countBounds, countEvents, openCount } from './read/count.js'
@@ -310,7 +310,7 @@ export function createReading(
     async readStates(prefix, options) {
       const { signal } = options
       check(signal)
-      return withRetry(log, signal, (client) =>
+      return readWithRetry(log, signal, (client) =>
         readStates(client, names, prefix, { ...options, now: clock?.() }),
       )
     },

@@ -21,7 +21,7 @@ import { isCorrupt } from './connection/failures.js'
 import { verifyNames } from './index/column-names.js'
 import { loadIndexState, loadSegments, type PostgresSegmentRow } from './index/index-state.js'
 import { findMissing, readBlocks } from './index/segment-times.js'
-import { withRetry } from './log/calls.js'
+import { readWithRetry } from './log/calls.js'
 import type { PostgresLog } from './log/log.js'
 import { findUnreadable } from './schema/find-unreadable.js'
 import type { Names } from './schema/names.js'
@@ -68,7 +68,7 @@ export async function verifyLog(
   const { signal } = options
   const findings = createFindings(options)
   const read: Read = (act) =>
-    withRetry(log, signal, async (client) => {
+    readWithRetry(log, signal, async (client) => {
       await askLast(client, BEGIN)
       const result = await act(client)
       await ask(client, 'COMMIT')

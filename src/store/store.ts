@@ -227,7 +227,8 @@ export interface EventStore {
   enlist?(draft: EventDraft, transaction: object, options?: WaitOptions): Promise<void>
   /**
    * Stores events with their own id and time, all or none. Skips an event that the store has with the
-   * same content. `IMPORT_CONFLICT` for a time in the future, and for an id or time of another event.
+   * same content. `IMPORT_CONFLICT` for a time in the future, and for an id or time of another event;
+   * `OUTCOME_UNKNOWN` if it is not known whether the events are stored. A call may be repeated.
    */
   importEvents(events: readonly ImportedEvent[], options?: WaitOptions): Promise<ImportResult>
   /** The event with this id, or `undefined`. */

@@ -1,3 +1,4 @@
+import { isStatementError } from './failures.js'
 import { brokenPackage, loadPackage } from '../../../src/store/packages.js'
 import { requireNode } from '../../../src/store/node-version.js'
 
@@ -179,6 +180,29 @@ export const DURABLE = `CASE current_setting('synchronous_commit')
 /** SQL expression that makes the transaction's commit not wait for the disk: a crash may undo it. */
 export const ASYNC_COMMIT = `set_config('synchronous_commit', 'off', true)`
 
+/** Connections with a commit that the server has not answered. */
+const committing = new WeakSet<PostgresPoolClient>()
+
+/** True if the connection broke, or was given up, during a commit: it is not known whether it took effect. */
+export const isCommitting = (client: PostgresPoolClient): boolean => committing.has(client)
+
+/** Like {@link ask}, for a statement that commits. */
+export async function askToCommit(
+  client: PostgresPoolClient,
+  text: string,
+  ...values: unknown[]
+): Promise<TextRow[]> {
+  committing.add(client)
+  try {
+    const rows = await ask(client, text, ...values)
+    committing.delete(client)
+    return rows
+  } catch (error) {
+    if (isStatementError(error)) committing.delete(client)
+    throw error
+  }
+}
+
 /** Runs `act` in a READ COMMITTED transaction. */
 export async function runInTransaction<Result>(
   client: PostgresPoolClient,
@@ -187,7 +211,7 @@ export async function runInTransaction<Result>(
   await askLast(client, `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT ${DURABLE}`)
   try {
     const result = await act()
-    await ask(client, 'COMMIT')
+    await askToCommit(client, 'COMMIT')
     return result
   } catch (error) {
     await ask(client, 'ROLLBACK').catch(ignore)

@@ -64,8 +64,8 @@ async function retry<Result>(
 
 /**
  * Retries for up to 10 seconds while the server is away. `act` must have the same effect however often
- * it is called, or `mayRepeat` must return false once it must not be called again. `OUTCOME_UNKNOWN` if a
- * synchronous standby did not confirm it by then.
+ * it is called, or `mayRepeat` must return false once it must not be called again. `OUTCOME_UNKNOWN` if by then
+ * a synchronous standby did not confirm it, or the server did not answer a commit.
  */
 export function withRetry<Result>(
   log: PostgresLog,
@@ -78,3 +78,18 @@ export function withRetry<Result>(
     signal,
   )
 }
+
+/** Like {@link withRetry}, for work that only reads. */
+export const readWithRetry = <Result>(
+  log: PostgresLog,
+  signal: AbortSignal | undefined,
+  act: (client: PostgresPoolClient) => Promise<Result>,
+): Promise<Result> =>
+  rejecting(
+    retry(
+      signal,
+      (waiting) => log.use(waiting, act),
+      () => true,
+    ),
+    signal,
+  )

@@ -1,16 +1,12 @@
 import type { Clock, Microseconds } from '../../../src/event/timestamp.js'
 import type { ClockGuard } from '../../../src/store/clock-guard.js'
 import { isOutcomeUnknown } from '../../../src/errors.js'
-import {
-  confirmCommits,
-  isUnconfirmed,
-  type PostgresPool,
-  type PostgresPoolClient,
-} from '../connection/client.js'
-import { unconfirmedError, withConnection } from '../connection/connection.js'
+import { isUnconfirmed, type PostgresPool, type PostgresPoolClient } from '../connection/client.js'
+import { withConnection } from '../connection/connection.js'
 import { isLostConnection } from '../connection/failures.js'
 import { createTimelines, type Timelines } from '../connection/timelines.js'
 import type { Names, Partitions } from '../schema/names.js'
+import { createDoubts, noteBrokenCommit } from './doubts.js'
 import { createRisks } from './risks.js'
 import { makePartitions, periodsAhead } from '../schema/partitions.js'
 import { raiseHighWater } from '../schema/high-water.js'
@@ -49,7 +45,8 @@ export interface PostgresLog {
   ): Promise<Result>
   /**
    * Like `use`, for work that finds out whether earlier work has taken effect: also what this process
-   * has committed before is confirmed.
+   * has committed before is confirmed. Rejects with `OUTCOME_UNKNOWN` too if the connection broke, or was
+   * given up, during a commit of the work.
    */
   write<Result>(
     signal: AbortSignal,
@@ -92,9 +89,7 @@ export function createLog(options: LogOptions): PostgresLog {
   const risks = createRisks()
   let state: SchemaState | undefined
   const servers = new WeakMap<PostgresPoolClient, string>()
-  /** Calls that may have committed without a confirmation, and how many of them a later commit has confirmed. */
-  let doubts = 0
-  let settledDoubts = 0
+  const doubts = createDoubts()
 
   const prepare = async (client: PostgresPoolClient): Promise<SchemaState> => {
     if (readOnly) return (state = await readSchema(client, names))
@@ -118,29 +113,20 @@ export function createLog(options: LogOptions): PostgresLog {
     servers.set(client, (isKnown ? known : await prepare(client)).server)
   }
 
-  const settleDoubts = async (client: PostgresPoolClient, signal: AbortSignal): Promise<void> => {
-    const known = doubts
-    // A commit that is waited for after the abort would have to be cancelled again.
-    if (signal.aborted) throw unconfirmedError()
-    await confirmCommits(client)
-    if (isUnconfirmed(client)) throw unconfirmedError()
-    settledDoubts = Math.max(settledDoubts, known)
-  }
-
   const use: PostgresLog['use'] = async (signal, act, end) => {
     let hasBegun = false
     const work = async (client: PostgresPoolClient) => {
       await check(client)
       hasBegun = true
       const result = await act(client)
-      if (isUnconfirmed(client)) await settleDoubts(client, signal)
+      if (isUnconfirmed(client)) await doubts.settle(client, signal)
       return result
     }
     try {
       return await withConnection(pool, signal, work, end)
     } catch (error) {
       // If the connection broke, the work may have committed before the standby confirmed it.
-      if (isOutcomeUnknown(error) || (hasBegun && isLostConnection(error))) doubts++
+      if (isOutcomeUnknown(error) || (hasBegun && isLostConnection(error))) doubts.add()
       throw error
     }
   }
@@ -157,10 +143,13 @@ export function createLog(options: LogOptions): PostgresLog {
     partitions: () => state!.partitions,
     use,
     write: (signal, act) =>
-      use(signal, async (client) => {
-        const result = await act(client)
-        if (doubts > settledDoubts) await settleDoubts(client, signal)
-        return result
-      }),
+      noteBrokenCommit((note) =>
+        use(signal, async (client) => {
+          note(client)
+          const result = await act(client)
+          if (doubts.isAny()) await doubts.settle(client, signal)
+          return result
+        }),
+      ),
   }
 }

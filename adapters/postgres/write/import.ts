@@ -1,10 +1,13 @@
 import type { AuditEvent, ImportedEvent } from '../../../src/event/event.js'
 import { parseEventId } from '../../../src/event/event-id.js'
 import { freshEvents } from '../../../src/event/importing.js'
+import { type AuditLogError, isOutcomeUnknown, outcomeUnknown } from '../../../src/errors.js'
 import type { ImportResult } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, runInTransaction, type PostgresPoolClient } from '../connection/client.js'
 import { createAsk } from '../connection/connection.js'
+import { isLostConnection } from '../connection/failures.js'
+import { withoutTimeLimit, withRetry } from '../log/calls.js'
 import type { PostgresLog } from '../log/log.js'
 import { LIVE_COLUMNS, readLiveRows, readOpen } from '../schema/live-rows.js'
 import { makePartitions } from '../schema/partitions.js'
@@ -111,12 +114,14 @@ async function insert(
 
 /**
  * Like `EventStore.importEvents`, in one transaction. Imports run one at a time. Appends wait only for
- * an import with events later than the high-water mark: other imports stay below what is appended.
+ * an import with events later than the high-water mark: other imports stay below what is appended. `onCommit`
+ * gets the result before the commit.
  */
-export async function importInto(
+async function importInto(
   client: PostgresPoolClient,
   log: PostgresLog,
   imported: readonly ImportedEvent[],
+  onCommit: (result: ImportResult) => void,
 ): Promise<ImportResult> {
   const { names } = log
   const times = imported.map(({ time }) => time)
@@ -144,6 +149,39 @@ export async function importInto(
     const highWater = await readHighWater()
     await insert(client, log, fresh, highWater)
     if (newest > highWater) await ask(client, `SELECT ${names.raiseHighWater}($1)`, newest)
-    return { imported: fresh.length, skipped: imported.length - fresh.length }
+    const result = { imported: fresh.length, skipped: imported.length - fresh.length }
+    onCommit(result)
+    return result
   })
+}
+
+/** True if another attempt may succeed, or finds out whether this one took effect. */
+const mayRepeat = (error: AuditLogError): boolean =>
+  isOutcomeUnknown(error) || (error.code === 'STORE_FAILED' && isLostConnection(error.cause))
+
+/**
+ * Like `EventStore.importEvents`. If the connection breaks, the import is repeated for up to 10 seconds. If the server
+ * did not answer a commit, this finds out whether it took effect; if that is not possible, `OUTCOME_UNKNOWN`.
+ */
+export async function importEvents(
+  log: PostgresLog,
+  imported: readonly ImportedEvent[],
+  signal: AbortSignal | undefined,
+): Promise<ImportResult> {
+  let first: ImportResult | undefined
+  const act = (client: PostgresPoolClient): Promise<ImportResult> =>
+    importInto(client, log, imported, (result) => (first ??= result))
+  try {
+    return await withoutTimeLimit(signal, (waiting) => log.write(waiting, act))
+  } catch (error) {
+    const failure = error as AuditLogError
+    // A first call does not wait for a server.
+    if (signal?.aborted || !log.state() || !mayRepeat(failure)) throw failure
+    const repeated = await withRetry(log, signal, act).catch((later: AuditLogError) => {
+      const isInDoubt = isOutcomeUnknown(failure) && later.code !== 'IMPORT_CONFLICT'
+      throw isInDoubt ? outcomeUnknown(failure.message, later) : later
+    })
+    // All or nothing of an import is kept: if nothing was missing, the first attempt has taken effect.
+    return repeated.imported > 0 || !first ? repeated : first
+  }
 }

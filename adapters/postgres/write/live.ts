@@ -3,7 +3,7 @@ import type { AuditEvent, JsonObject } from '../../../src/event/event.js'
 import { eventId, parseEventId } from '../../../src/event/event-id.js'
 import { isUuid } from '../../../src/event/uuid.js'
 import type { LiveChange } from '../../../src/store/store.js'
-import { ask, DURABLE, type PostgresPoolClient } from '../connection/client.js'
+import { ask, askToCommit, DURABLE, type PostgresPoolClient } from '../connection/client.js'
 import { createAsk } from '../connection/connection.js'
 import { codeOf, NO_PARTITION } from '../connection/failures.js'
 import type { PostgresLog } from '../log/log.js'
@@ -57,7 +57,7 @@ async function apply(
   { revision, json, ...change }: LiveChange,
 ): Promise<boolean> {
   const texts = withoutReplaced(change.texts ?? [])
-  const rows = await ask(
+  const rows = await askToCommit(
     client,
     `WITH changed AS (
        UPDATE ${liveEvents} SET
@@ -118,7 +118,7 @@ async function tryMove(
 ): Promise<AuditEvent | undefined> {
   const { suffix } = parseEventId(event.id)!
   const json = JSON.stringify(event.attributes)
-  const rows = await ask(
+  const rows = await askToCommit(
     client,
     `WITH closed AS (
        DELETE FROM ${liveEvents}
@@ -205,7 +205,7 @@ export async function touchLive(
   ids: readonly string[],
 ): Promise<void> {
   const keys = ids.flatMap((id) => parseEventId(id) ?? [])
-  await ask(
+  await askToCommit(
     client,
     `UPDATE ${liveEvents} SET heartbeats = heartbeats + 1
      FROM unnest($1::bigint[], $2::text[]) AS touched(time, key_suffix)

@@ -5,6 +5,7 @@ import { closedPeriod } from '../../../src/store/throttle-state.js'
 import { DAY, type Microseconds } from '../../../src/event/timestamp.js'
 import {
   ask,
+  askToCommit,
   DURABLE,
   runInTransaction,
   type PostgresPoolClient,
@@ -54,7 +55,7 @@ export async function reportSuppressed(
   { names: { throttles, reporters, locks }, now }: PostgresLog,
   { reporter, number, counts }: SuppressedReport,
 ): Promise<void> {
-  await ask(
+  await askToCommit(
     client,
     `WITH locked AS MATERIALIZED (
        SELECT pg_advisory_xact_lock(${locks.throttles}), ${DURABLE}

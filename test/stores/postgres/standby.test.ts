@@ -185,6 +185,7 @@ const WRITES: Record<
 
 /** Those that are repeated if the connection breaks. */
 const RETRIED = [
+  'an import',
   'a change of a live event',
   'the end of a live event',
   'a report of suppressed calls',
@@ -235,19 +236,6 @@ describe('a write', () => {
   for (const name of RETRIED)
     it(`is confirmed though its connection broke after the commit: ${name}`, () =>
       expectConfirmed(WRITES[name]!, 'pg_terminate_backend'))
-
-  it('is confirmed if an import is repeated whose connection broke after the commit', async () => {
-    const event = imported()
-    suspend()
-    const call = rejection(store.importEvents([event]))
-    const ignored = await endWait('pg_terminate_backend')
-    expect(await call).toBe('STORE_FAILED')
-    const repeated = store.importEvents([event])
-    const waits = untilRow(WAITING, [ignored]).then(() => 'waits')
-    expect(await Promise.race([waits, rejection(repeated)])).toBe('waits')
-    resume()
-    expect(await repeated).toEqual({ imported: 0, skipped: 1 })
-  })
 })
 
 describe('synchronous_commit', () => {

@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { EventStore } from 'daybook'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { ImportedEvent } from '../../../src/event/event.js'
+import { formatTimestamp, parseTimestamp } from '../../../src/event/timestamp.js'
+import { draft } from '../../../src/testing/conformance/helpers.js'
+import { driveDeadlines } from '../../support/deadlines.js'
+import { type Proxy, startProxy } from '../../support/proxy.js'
+import { useSchemas } from '../../support/schemas.js'
+
+/* Connections that break during a commit, so that it is not known whether the commit has taken effect. */
+
+const { database, schema, openStore } = useSchemas('broken_commits')
+
+let proxy: Proxy
+let store: EventStore
+let imports = 0
+
+function imported(): ImportedEvent {
+  const time = parseTimestamp('2025-05-01T10:00:00.000001Z')! + ++imports
+  const event = {
+    id: randomUUID(),
+    created_at: formatTimestamp(time),
+    username: null,
+    system: true,
+    type: 'old',
+    source: null,
+    attributes: {},
+  }
+  return { event, time, json: '{}' }
+}
+
+beforeEach(async () => {
+  const target = new URL(database().url)
+  proxy = await startProxy({ host: target.hostname, port: Number(target.port) })
+  target.port = String(proxy.port)
+  store = openStore({ connectionString: target.href })
+  // Makes the partition, so that the next import commits once.
+  await store.importEvents([imported()])
+})
+afterEach(async () => {
+  proxy.heal()
+  await store.close()
+  await proxy.close()
+})
+
+/** Loses the answer to the next commit, or the commit itself; then nothing gets through until `heal`. */
+const breakCommit = (lost: 'answer' | 'statement'): Promise<void> => proxy.breakAt('COMMIT\0', lost)
+
+const settled = (call: Promise<unknown>): Promise<unknown> =>
+  call.catch((error: { code: string }) => error.code)
+
+/** The outcome of a call whose retries end as soon as they begin. */
+async function withoutRetries(
+  call: Promise<unknown>,
+  isBroken: Promise<void>,
+  passDeadlines: () => void,
+): Promise<unknown> {
+  const outcome = settled(call)
+  let isSettled = false
+  void outcome.finally(() => (isSettled = true))
+  await isBroken
+  while (!isSettled) {
+    passDeadlines()
+    await delay(10)
+  }
+  return outcome
+}
+
+it.each(['answer', 'statement'] as const)(
+  'an import finds out what has become of its commit if the %s is lost',
+  async (lost) => {
+    const events = [imported(), imported()]
+    const isBroken = breakCommit(lost)
+    const call = store.importEvents(events)
+    await isBroken
+    proxy.heal()
+    expect(await call).toEqual({ imported: 2, skipped: 0 })
+    expect(await store.importEvents(events)).toEqual({ imported: 0, skipped: 2 })
+  },
+)
+
+it.each(['answer', 'statement'] as const)(
+  'the outcome of an import is unknown if the %s of its commit is lost, and then the server',
+  async (lost) => {
+    const passDeadlines = driveDeadlines()
+    const isBroken = breakCommit(lost)
+    const call = store.importEvents([imported()])
+    expect(await withoutRetries(call, isBroken, passDeadlines)).toBe('OUTCOME_UNKNOWN')
+  },
+)
+
+it('an import that breaks before its commit is repeated, and then has failed', async () => {
+  const isBrokenOnce = proxy.breakAt(`INSERT INTO "${schema()}".events`, 'statement')
+  const first = store.importEvents([imported()])
+  await isBrokenOnce
+  proxy.heal()
+  expect(await first).toEqual({ imported: 1, skipped: 0 })
+  const passDeadlines = driveDeadlines()
+  const isBroken = proxy.breakAt(`INSERT INTO "${schema()}".events`, 'statement')
+  const second = store.importEvents([imported()])
+  expect(await withoutRetries(second, isBroken, passDeadlines)).toBe('STORE_FAILED')
+})
+
+it('a change of a shared value is not repeated after its commit', async () => {
+  let changes = 0
+  const isBroken = breakCommit('answer')
+  const call = settled(store.updateState('key', () => ++changes))
+  await isBroken
+  expect(await call).toBe('OUTCOME_UNKNOWN')
+  expect(changes).toBe(1)
+})
+
+it('the outcome of the end of a live event is unknown if the server stays away', async () => {
+  const passDeadlines = driveDeadlines()
+  const [event] = await store.append([draft({ n: 1 }, { live: true })])
+  const isBroken = proxy.breakAt(`DELETE FROM "${schema()}".live_events`, 'answer')
+  const call = store.closeLive(event!.id, { revision: 1, json: '{"n":2}' })
+  expect(await withoutRetries(call, isBroken, passDeadlines)).toBe('OUTCOME_UNKNOWN')
+  proxy.heal()
+  expect((await store.get(event!.id))!.attributes).toEqual({ n: 2 })
+})

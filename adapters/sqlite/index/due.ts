@@ -7,6 +7,7 @@ import type {
   SealingTuning,
 } from '../../../src/store-kit/index-builder/segment-levels.js'
 import type { Connection } from '../connection/connection.js'
+import { LIMIT } from '../connection/limit.js'
 import { onlyRow } from '../schema/only-row.js'
 import type { Compression } from './compression.js'
 import { isLeased } from './lease.js'
@@ -14,7 +15,7 @@ import { isPackingDue } from './packing.js'
 
 // Reads no more than the sizes of the attributes.
 const NEW_BYTES = `SELECT max(created_at) AS last, sum(length(attributes)) AS bytes, count(*) AS count
-  FROM (SELECT created_at, attributes FROM daybook_events WHERE created_at > ? ORDER BY created_at LIMIT ?)`
+  FROM (SELECT created_at, attributes FROM daybook_events WHERE created_at > ? ORDER BY created_at ${LIMIT})`
 
 /** Rows that are read at once, in a few milliseconds. */
 const STEP = 4096

@@ -9,6 +9,7 @@ import type { Tables } from '../schema/tables.js'
 import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
 import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import type { IndexState } from './index-state.js'
+import { LIMIT } from '../connection/limit.js'
 
 /** An index in memory of the events that are in no segment yet. Call the methods within one snapshot. */
 export interface RecentEvents {
@@ -39,7 +40,7 @@ const MAX_UNSEALED = 4
 
 const LATE = `SELECT id, created_at AS time FROM daybook_late WHERE id > ? ORDER BY id LIMIT ${STEP}`
 
-const COUNT_LATE = 'SELECT count(*) AS late FROM (SELECT 1 FROM daybook_late WHERE id > ? LIMIT ?)'
+const COUNT_LATE = `SELECT count(*) AS late FROM (SELECT 1 FROM daybook_late WHERE id > ? ${LIMIT})`
 
 export function createRecentEvents(
   tables: Tables,

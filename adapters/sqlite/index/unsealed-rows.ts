@@ -14,6 +14,7 @@ import { type ReadRow, readAfter } from '../schema/read-after.js'
 import type { DriverContext } from './driver-context.js'
 import { forgetBytes, isFullOfBytes, isSealDue, sealedTo } from './due.js'
 import type { StoredBatches } from './stored-batches.js'
+import { LIMIT } from '../connection/limit.js'
 
 /** The state of the index when sealing begins. */
 export interface SealingStart {
@@ -63,7 +64,7 @@ const EXISTS = 'SELECT 1 FROM daybook_events WHERE created_at = ?'
 
 // Late events after `sealed_to` are read with the other events there.
 const LATE = `SELECT id, created_at FROM daybook_late
-  WHERE created_at <= ? AND id <= ? ORDER BY created_at LIMIT ?`
+  WHERE created_at <= ? AND id <= ? ORDER BY created_at ${LIMIT}`
 
 /** An event that cannot be read has no values in the index. */
 const DAMAGED_ROW = {

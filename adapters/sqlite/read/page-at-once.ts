@@ -4,6 +4,7 @@ import type { TimeBounds } from '../../../src/filter/bounds.js'
 import type { EventPage } from '../../../src/store/store.js'
 import type { QueryTrace } from '../../../src/store/trace.js'
 import { isUnreadable } from '../connection/database.js'
+import { LIMIT } from '../connection/limit.js'
 import { EVENT_COLUMNS, type EventRow, type EventValues, isIntact } from '../schema/rows.js'
 import type { Tables } from '../schema/tables.js'
 import type { Direction } from './range-rows.js'
@@ -15,7 +16,7 @@ export const MAX_LIMIT_AT_ONCE = 31
 const selectText = (order: 'ASC' | 'DESC'): string =>
   `SELECT ${EVENT_COLUMNS} FROM daybook_events
     WHERE created_at BETWEEN ? AND ? AND NOT EXISTS (SELECT 1 FROM daybook_live)
-    ORDER BY created_at ${order} LIMIT ?`
+    ORDER BY created_at ${order} ${LIMIT}`
 
 const SELECT: Readonly<Record<Direction, string>> = {
   asc: selectText('ASC'),

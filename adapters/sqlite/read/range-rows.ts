@@ -2,6 +2,7 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import { beyond, type TimeBounds } from '../../../src/filter/bounds.js'
 import type { Sql } from '../../../src/store-kit/sql.js'
 import { isUnreadable } from '../connection/database.js'
+import { LIMIT } from '../connection/limit.js'
 import { EVENT_COLUMNS, type EventRow, type EventValues } from '../schema/rows.js'
 import type { EventReader } from '../schema/events.js'
 import type { Tables } from '../schema/tables.js'
@@ -46,8 +47,8 @@ const inBoth = (text: (direction: Direction) => string): Record<Direction, strin
 
 // Built once: looking up a statement is faster with the same string.
 const NTH_TIME = inBoth((direction) => `${selectText(direction, 'created_at')} LIMIT 1 OFFSET ?`)
-const SELECT_TIMES = inBoth((direction) => `${selectText(direction, 'created_at')} LIMIT ?`)
-const SELECT_FIRST = inBoth((direction) => `${selectText(direction, EVENT_COLUMNS)} LIMIT ?`)
+const SELECT_TIMES = inBoth((direction) => `${selectText(direction, 'created_at')} ${LIMIT}`)
+const SELECT_FIRST = inBoth((direction) => `${selectText(direction, EVENT_COLUMNS)} ${LIMIT}`)
 
 export function createRangeRows(
   { connection: { statement }, events }: Pick<Tables, 'connection' | 'events'>,

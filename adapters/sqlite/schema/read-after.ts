@@ -1,14 +1,14 @@
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
 import { isUnreadable } from '../connection/database.js'
+import { LIMIT } from '../connection/limit.js'
 import type { EventReader } from './events.js'
 import { EVENT_COLUMNS, type EventRow, type EventValues } from './rows.js'
 
 const ROWS = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at > ?
-  ORDER BY created_at LIMIT ?`
+  ORDER BY created_at ${LIMIT}`
 
-const TIMES =
-  'SELECT created_at FROM daybook_events WHERE created_at > ? ORDER BY created_at LIMIT ?'
+const TIMES = `SELECT created_at FROM daybook_events WHERE created_at > ? ORDER BY created_at ${LIMIT}`
 
 /** A row of the table of events; `undefined` if it cannot be read, or was removed meanwhile. */
 export interface ReadRow {

@@ -4,6 +4,7 @@ import { compareText } from '../../../src/filter/values.js'
 import { changedStates, type StateText, type StateTexts } from '../../../src/store/states.js'
 import type { ReadStatesOptions } from '../../../src/store/store.js'
 import type { Connection } from '../connection/connection.js'
+import { LIMIT } from '../connection/limit.js'
 
 // Expired values that one write deletes.
 const MAX_EXPIRED = 100
@@ -19,7 +20,7 @@ const READ =
 
 // Texts are compared as UTF-8, which is the order of code points.
 const readRange = (bound: string): string => `SELECT key, value FROM daybook_state
-  WHERE key ${bound} ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY key LIMIT ?`
+  WHERE key ${bound} ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY key ${LIMIT}`
 const READ_FROM = readRange('>=')
 const READ_AFTER = readRange('>')
 

@@ -7,6 +7,7 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import { type Connection, storeFailure } from '../connection/connection.js'
 import type { SqliteDatabase, SqliteStatement } from '../connection/database.js'
 import { fileOf, hostHandle, refused } from '../connection/host-handle.js'
+import { LIMIT } from '../connection/limit.js'
 import { createLibraryInsert, type LibraryInsert } from './library-transaction.js'
 
 /** Drafts that hosts insert in their own transactions; the next append moves them to the log. */
@@ -68,7 +69,7 @@ const TABLE = 'main.daybook_outbox'
 
 const INSERT = `INSERT INTO ${TABLE} (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`
 
-const TAKE = `SELECT id, ${COLUMNS.join(', ')} FROM daybook_outbox ORDER BY id LIMIT ?`
+const TAKE = `SELECT id, ${COLUMNS.join(', ')} FROM daybook_outbox ORDER BY id ${LIMIT}`
 
 interface HostInsert {
   readonly handle: SqliteDatabase

@@ -26,11 +26,12 @@ export function findEvent({ live, events }: Tables, id: string): AuditEvent | un
 async function withinTimeout<Page>(
   timeoutMs: number,
   options: ListOptions,
-  list: (options: BoundedListOptions) => Promise<Page>,
+  list: (options: BoundedListOptions) => Page | Promise<Page>,
 ): Promise<Page> {
   const deadline = performance.now() + timeoutMs
   try {
-    return await list({ ...options, deadline })
+    const page = list({ ...options, deadline })
+    return page instanceof Promise ? await page : page
   } catch (error) {
     const isStopped = error instanceof AuditLogError && error.code === 'ABORTED'
     if (isStopped && !options.signal?.aborted) throw queryTimedOut(timeoutMs, error.cause)

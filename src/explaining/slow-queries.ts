@@ -70,7 +70,7 @@ export function createSlowQueries(
   }
 
   return {
-    async list(method, query, options) {
+    list(method, query, options) {
       if (!isWatching()) return store.list(query, options)
       const trace = options?.trace ?? createTrace({ detailed: false })
       return watch(

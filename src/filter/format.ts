@@ -87,8 +87,13 @@ function wherePairs(where: Grouping): Pair[] {
   return [[FREE_TEXT, text], ...groupingPairs({ ...where, conditions }, 'filter', true)]
 }
 
+/** Names of which no character is encoded. */
+const PLAIN_NAME = /^[\w.[\]-]*$/
+
 const encodeName = (name: string): string =>
-  encodeURIComponent(name).replaceAll('%5B', '[').replaceAll('%5D', ']')
+  PLAIN_NAME.test(name)
+    ? name
+    : encodeURIComponent(name).replaceAll('%5B', '[').replaceAll('%5D', ']')
 
 /**
  * The query string, without `?`, that {@link parseQuery} parses to this query. Square brackets are not

@@ -69,9 +69,11 @@ export const entityTag = (text: Content): string => `W/"${hash('sha1', text, 'ba
 /** Number of characters or bytes that are hashed at once. */
 const HASHED_AT_ONCE = 1024 * 1024
 
-/** Like {@link entityTag}. The event loop turns between parts of a large text. */
-export async function entityTagInTurns(text: Content): Promise<string> {
-  if (text.length <= HASHED_AT_ONCE) return entityTag(text)
+/** Like {@link entityTag}; a promise for a large text, between whose parts the event loop turns. */
+export const entityTagInTurns = (text: Content): string | Promise<string> =>
+  text.length <= HASHED_AT_ONCE ? entityTag(text) : hashInTurns(text)
+
+async function hashInTurns(text: Content): Promise<string> {
   const bytes = typeof text === 'string' ? Buffer.from(text) : text
   const slices = createTimeSlices()
   const digest = createHash('sha1')
@@ -98,24 +100,46 @@ const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD
 /**
  * Adds an entity tag to the response to a `GET` or `HEAD` request, responds 304 without a body if the
  * client already has it, and compresses the body if the client accepts that. Errors, streams and other
- * responses are returned unchanged.
+ * responses are returned unchanged. A promise only if there is something to wait for.
  */
-export async function finalizeResponse(
+export function finalizeResponse(
   request: HttpRequest,
   response: HttpResponse,
   compress: Compress = compressFast,
-): Promise<HttpResponse> {
-  const { status, body } = response
+): HttpResponse | Promise<HttpResponse> {
+  const { status, headers, body } = response
   if (!isContent(body) || !isRead(request.method)) return response
   if (status !== 200 && status !== 206) return response
-  const { etag = await entityTagInTurns(body) } = response.headers
-  const headers: Record<string, string> = { ...response.headers, etag }
-  if (matchesTag(request.header('if-none-match'), etag)) {
+  const etag = headers['etag'] ?? entityTagInTurns(body)
+  const finish = (tag: string): HttpResponse | Promise<HttpResponse> =>
+    finishTagged(request, { status, headers: { ...headers, etag: tag }, body }, compress)
+  return typeof etag === 'string' ? finish(etag) : etag.then(finish)
+}
+
+interface TaggedResponse extends HttpResponse {
+  readonly headers: Readonly<Record<string, string>> & { readonly etag: string }
+  readonly body: Content
+}
+
+function finishTagged(
+  request: HttpRequest,
+  response: TaggedResponse,
+  compress: Compress,
+): HttpResponse | Promise<HttpResponse> {
+  const { headers, body } = response
+  if (matchesTag(request.header('if-none-match'), headers.etag)) {
     const { 'content-type': _, ...kept } = headers
     return { status: 304, headers: kept, body: undefined }
   }
   const coding = codingOf(body, request.header('accept-encoding'))
-  if (coding === 'identity') return { status, headers, body }
-  const compressed = await compress(coding, body)
-  return { status, headers: { ...headers, 'content-encoding': coding }, body: compressed }
+  return coding === 'identity' ? response : compressed(response, coding, compress)
+}
+
+async function compressed(
+  { status, headers, body }: TaggedResponse,
+  coding: Exclude<Coding, 'identity'>,
+  compress: Compress,
+): Promise<HttpResponse> {
+  const bytes = await compress(coding, body)
+  return { status, headers: { ...headers, 'content-encoding': coding }, body: bytes }
 }

@@ -37,6 +37,8 @@ export interface Connection {
    * lock error in `cause`, when the signal aborts or the deadline passes first.
    */
   retry<Result>(act: () => Result, options: WriteOptions): Promise<Result>
+  /** Like `retry`, but calls `act` at once and returns its result; a promise only while another connection holds the lock. */
+  attempt<Result>(act: () => Result, options: WriteOptions): Result | Promise<Result>
   /**
    * Runs `act` in one write transaction, with `retry`. After a commit that failed on the disk it
    * rejects with `STORE_FAILED` once the transaction is certainly not kept, and with `OUTCOME_UNKNOWN`
@@ -70,37 +72,8 @@ export function createConnection(database: SqliteDatabase, driver = loadDriver()
   const statement = createStatementCache(database)
   const file = watchFile(database.name)
   const { tryWrite, snapshot, settle, isUnsettled } = createTransactions(database, statement, file)
-  let lastBusy = -Infinity
-
-  /** Throws after the deadline, an abort or `close`; `cause` is the lock error of the last attempt. */
-  const check = ({ signal, deadline = Infinity, caller }: WriteOptions, cause: unknown): void => {
-    if (cause === undefined) throwIfAborted(signal)
-    caller?.check()
-    if (signal?.aborted || performance.now() >= deadline)
-      throw new AuditLogError('ABORTED', 'the operation was aborted', { cause })
-    if (!database.open) throw new AuditLogError('CLOSED', 'the SQLite store is closed')
-  }
-
-  const pause = async ({ signal }: WriteOptions, ms = jitter()): Promise<void> => {
-    // The caller checks the signal next.
-    await delay(ms, undefined, signal && { signal }).catch(() => {})
-  }
-
-  const retry = async <Result>(act: () => Result, options: WriteOptions): Promise<Result> => {
-    let lock: unknown
-    for (;;) {
-      check(options, lock)
-      try {
-        return act()
-      } catch (error) {
-        if (!isBusy(error)) throw storeFailure(error)
-        lock = error
-        options.caller?.noteLock()
-        lastBusy = performance.now()
-      }
-      await pause(options)
-    }
-  }
+  const { attempt, pause, isContended } = createRetries(database)
+  const retry: Connection['retry'] = async (act, options) => attempt(act, options)
 
   const write = async <Result>(act: () => Result, options: WriteOptions): Promise<Result> => {
     const { caller } = options
@@ -131,11 +104,73 @@ export function createConnection(database: SqliteDatabase, driver = loadDriver()
     driver,
     statement,
     retry,
+    attempt,
     write,
     tryWrite,
     checkFile: () => file.check(),
     fileId: file.id,
     snapshot,
+    pause,
+    isContended,
+  }
+}
+
+/** Repeats what fails because another connection holds the lock. */
+function createRetries(
+  database: SqliteDatabase,
+): Pick<Connection, 'attempt' | 'pause' | 'isContended'> {
+  let lastBusy = -Infinity
+
+  /** Throws after the deadline, an abort or `close`; `cause` is the lock error of the last attempt. */
+  const check = ({ signal, deadline = Infinity, caller }: WriteOptions, cause: unknown): void => {
+    if (cause === undefined) throwIfAborted(signal)
+    caller?.check()
+    if (signal?.aborted || performance.now() >= deadline)
+      throw new AuditLogError('ABORTED', 'the operation was aborted', { cause })
+    if (!database.open) throw new AuditLogError('CLOSED', 'the SQLite store is closed')
+  }
+
+  const pause = async ({ signal }: WriteOptions, ms = jitter()): Promise<void> => {
+    // The caller checks the signal next.
+    await delay(ms, undefined, signal && { signal }).catch(() => {})
+  }
+
+  /** Returns the error if another connection holds the lock. */
+  const noteLock = (error: unknown, { caller }: WriteOptions): unknown => {
+    if (!isBusy(error)) throw storeFailure(error)
+    caller?.noteLock()
+    lastBusy = performance.now()
+    return error
+  }
+
+  const repeat = async <Result>(
+    act: () => Result,
+    options: WriteOptions,
+    locked: unknown,
+  ): Promise<Result> => {
+    let lock = locked
+    for (;;) {
+      await pause(options)
+      check(options, lock)
+      try {
+        return act()
+      } catch (error) {
+        lock = noteLock(error, options)
+      }
+    }
+  }
+
+  const attempt = <Result>(act: () => Result, options: WriteOptions): Result | Promise<Result> => {
+    check(options, undefined)
+    try {
+      return act()
+    } catch (error) {
+      return repeat(act, options, noteLock(error, options))
+    }
+  }
+
+  return {
+    attempt,
     pause,
     isContended: () => performance.now() - lastBusy < CONTENTION_MS,
   }

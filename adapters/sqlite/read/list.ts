@@ -1,6 +1,7 @@
+import type { AuditEvent } from '../../../src/event/event.js'
 import { tracedFilter } from '../../../src/store/trace.js'
 import { type EventQuery, type Grouping, isAlternative } from '../../../src/filter/ast.js'
-import { setsTimeBound, timeBounds } from '../../../src/filter/bounds.js'
+import { setsTimeBound, type TimeBounds, timeBounds } from '../../../src/filter/bounds.js'
 import { compileFilterInSteps } from '../../../src/filter/evaluate.js'
 import { scanDirection } from '../../../src/filter/order.js'
 import { indexFilter } from '../../../src/store-kit/index/index-filter.js'
@@ -11,31 +12,55 @@ import type { Indexed } from './index-run.js'
 import { listInTime } from './list-in-time.js'
 import { listSorted } from './list-sorted.js'
 import { MAX_LIMIT_AT_ONCE, readPageAtOnce } from './page-at-once.js'
-import { rowToEvent, rowToLazyEvent } from '../schema/rows.js'
+import { type EventRow, rowToEvent, rowToLazyEvent } from '../schema/rows.js'
+import type { Direction } from './range-rows.js'
 import { type BoundedListOptions, readLogState } from './scan.js'
 
+/** What a query asks of the rows in the order of time. */
+interface Scanned {
+  readonly direction: Direction | undefined
+  readonly bounds: TimeBounds
+  /** The bounds are the whole filter. */
+  readonly hasBounds: boolean
+  readonly toEvent: (row: EventRow) => AuditEvent
+}
+
 /**
- * Returns a page of matching events. A short page that no filter restricts is read at once. Another list by time first reads the newest rows one by one, as most
+ * Returns a page of matching events. A short page that no filter restricts is read at once, and returned without a promise if no
+ * other connection holds the lock. Another list by time first reads the newest rows one by one, as most
  * pages are found among them; if few of these match, the index finds the others. Rows are read one by
  * one where the index cannot test the filter, or does not cover the events yet.
  */
-export async function listEvents(
+export function listEvents(
   indexed: Indexed,
   query: EventQuery,
   options: BoundedListOptions,
-): Promise<EventPage> {
+): EventPage | Promise<EventPage> {
   const { tables } = indexed
-  const { connection } = tables
   const direction = scanDirection(query.sorts)
   const { from, to } = timeBounds(query.where)
-  const bounds = { from: Math.max(from, 0), to }
-  const hasBounds = isBounded(query.where)
-  const toEvent = options.lazy ? rowToLazyEvent : rowToEvent
-  if (direction && hasBounds && query.limit <= MAX_LIMIT_AT_ONCE) {
-    const asked = { query, direction, bounds, toEvent, trace: options.trace }
-    const page = await connection.retry(() => readPageAtOnce(tables, asked), options)
-    if (page) return page
+  const scanned: Scanned = {
+    direction,
+    bounds: { from: Math.max(from, 0), to },
+    hasBounds: isBounded(query.where),
+    toEvent: options.lazy ? rowToLazyEvent : rowToEvent,
   }
+  const { bounds, hasBounds, toEvent } = scanned
+  const inSteps = (): Promise<EventPage> => listInSteps(indexed, query, scanned, options)
+  if (!direction || !hasBounds || query.limit > MAX_LIMIT_AT_ONCE) return inSteps()
+  const asked = { query, direction, bounds, toEvent, trace: options.trace }
+  const page = tables.connection.attempt(() => readPageAtOnce(tables, asked), options)
+  if (page instanceof Promise) return page.then((read) => read ?? inSteps())
+  return page ?? inSteps()
+}
+
+async function listInSteps(
+  indexed: Indexed,
+  query: EventQuery,
+  { direction, bounds, hasBounds, toEvent }: Scanned,
+  options: BoundedListOptions,
+): Promise<EventPage> {
+  const { connection } = indexed.tables
   // Events that become visible after this have later times.
   const logState = await connection.retry(() => readLogState(connection), options)
   const list: ListQuery = {
@@ -51,7 +76,7 @@ export async function listEvents(
     logState,
     options,
   }
-  const known = { from: bounds.from, to: Math.min(to, logState.end) }
+  const known = { from: bounds.from, to: Math.min(bounds.to, logState.end) }
   return lazyPage(
     direction ? await listInTime(list, direction, known) : await listSorted(list, known),
   )

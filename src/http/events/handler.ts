@@ -41,8 +41,8 @@ export interface EventsCall {
   readonly id: string
   /** Filter for the events that the user may see; `undefined` if all are visible. */
   readonly visible: Grouping | undefined
-  /** Calls `onRead` of the host. It must be awaited before events are sent. */
-  readonly reportRead: (events: readonly AuditEvent[]) => Promise<void>
+  /** Calls `onRead` of the host. A promise must be awaited before events are sent. */
+  readonly reportRead: (events: readonly AuditEvent[]) => Promise<void> | undefined
   /** Calls functions of the host. */
   readonly rights: () => Promise<UserRights>
   /**

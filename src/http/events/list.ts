@@ -71,14 +71,17 @@ export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions)
     const self = queryString === '' ? path : `${path}?${queryString}`
     const prev = previousLink(query, fields, page)
     const links = prev === undefined ? { self } : { self, prev }
-    const open = await findOpen(page.events, signal)
+    const found = findOpen(page.events, signal)
+    const open = found instanceof Promise ? await found : found
     const warnings =
       query.sorts.length > 0
         ? await sortWarnings(audit, query, page.events, { visible, signal })
         : []
     const view = { fields, open, ...(warnings.length > 0 && { meta: { warnings } }) }
-    const body = await joinParts(eventsDocument(page.events, path, links, view))
-    return { page, body, etag: await entityTagInTurns(body) }
+    const joined = joinParts(eventsDocument(page.events, path, links, view))
+    const body = joined instanceof Promise ? await joined : joined
+    const tag = entityTagInTurns(body)
+    return { page, body, etag: typeof tag === 'string' ? tag : await tag }
   }
 
   // Many clients request the same page at once, such as dashboards; equal requests share one query, which
@@ -93,7 +96,8 @@ export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions)
       : await shared(JSON.stringify([request.query, visible]), request.signal, (signal) =>
           list(request, visible, undefined, signal),
         )
-    await reportRead(page.events)
+    const reported = reportRead(page.events)
+    if (reported) await reported
     const applied = seconds === undefined ? undefined : { 'preference-applied': `wait=${seconds}` }
     return {
       status: page.truncated ? 206 : 200,

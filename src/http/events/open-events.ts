@@ -3,11 +3,11 @@ import type { EndpointAudit } from './handler.js'
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** Returns the ids of all open live events, if the given events may include one; else an empty set. */
+/** Returns the ids of all open live events, if the given events may include one; else an empty set, at once. */
 export type FindOpenEvents = (
   events: readonly AuditEvent[],
   signal?: AbortSignal,
-) => Promise<ReadonlySet<string>>
+) => ReadonlySet<string> | Promise<ReadonlySet<string>>
 
 /** Queries the store only if there are events of live types, so that other responses cost no query. */
 export function createOpenEventFinder({
@@ -15,9 +15,10 @@ export function createOpenEventFinder({
   types,
 }: Pick<EndpointAudit, 'store' | 'types'>): FindOpenEvents {
   const live = new Set(Object.keys(types).filter((type) => types[type]!.live === true))
-  return async (events, signal) => {
-    if (live.size === 0 || !events.some(({ type }) => live.has(type))) return NONE
+  const read = async (signal: AbortSignal | undefined): Promise<ReadonlySet<string>> => {
     const open = await store.openEvents({ signal })
     return new Set(open.map(({ id }) => id))
   }
+  return (events, signal) =>
+    live.size > 0 && events.some(({ type }) => live.has(type)) ? read(signal) : NONE
 }

@@ -43,6 +43,7 @@ export const errorCodes = {
   UNKNOWN_ATTRIBUTE: 'the resource has no such attribute',
   UNKNOWN_CHANNEL: 'there is no channel with this id',
   UNKNOWN_EVENT_TYPE: 'the event type is not in the registry',
+  UNKNOWN_LOG: 'there is no log with this key',
   UNKNOWN_PARAMETER: 'the endpoint has no such query parameter',
   UNKNOWN_PREDICATE: 'the name of the filter does not end with a known predicate',
   UNKNOWN_SUBSCRIPTION: 'there is no subscription with this id',

@@ -16,7 +16,9 @@ import { type BackpressureOptions, createBackpressure } from './index/backpressu
 import { createPostgresSealer, type PostgresSealer, type SealerOptions } from './index/sealer.js'
 import { DEFAULT_TUNING } from './index/index-state.js'
 import { changeLive, closeLive, touchLive } from './write/live.js'
+import { createListening, type Listening } from './log/listening.js'
 import { createLog } from './log/log.js'
+import type { Timelines } from './connection/timelines.js'
 import { createReading, type ReadingOptions } from './reading.js'
 import { namesIn } from './schema/names.js'
 import { type PostgresStoreOptions, readOptions } from './log/options.js'
@@ -45,11 +47,26 @@ const REBUILD_CHECK_MS = 200
  * If `enlist` is the first call, it waits for the schema. Throws `MISSING_DEPENDENCY` or `INVALID_OPTION`.
  */
 export function postgresStore(options: PostgresStoreOptions): EventStore {
-  return options.readOnly ? openReadOnly(options) : createPostgresStore(options).store
+  return openPostgresStore(options)
 }
 
-function openReadOnly(options: PostgresStoreOptions): EventStore {
-  const { pool, timelines, end, partitions, queryTimeoutMs } = readOptions(options)
+/** What the stores of several logs on one server share. */
+export interface SharedParts {
+  readonly timelines?: Timelines
+  readonly listening?: Listening
+}
+
+export const openPostgresStore = (
+  options: PostgresStoreOptions,
+  shared: SharedParts = {},
+): EventStore =>
+  options.readOnly
+    ? openReadOnly(options, shared)
+    : createPostgresStore(options, {}, {}, shared).store
+
+function openReadOnly(options: PostgresStoreOptions, shared: SharedParts): EventStore {
+  const { pool, timelines: own, end, partitions, queryTimeoutMs } = readOptions(options)
+  const { timelines = own, listening = createListening(pool) } = shared
   const { clock, readPool } = options
   const names = namesIn(options.schema ?? 'daybook')
   const log = createLog({
@@ -61,7 +78,7 @@ function openReadOnly(options: PostgresStoreOptions): EventStore {
     readOnly: true,
     onPrepared() {},
   })
-  const follower = createFollower(log, pool)
+  const follower = createFollower(log, listening)
   let closed: Promise<void> | undefined
   const check = (signal: AbortSignal | undefined): void => {
     if (closed) throw new AuditLogError('CLOSED', 'the Postgres store is closed')
@@ -100,17 +117,19 @@ export function createPostgresStore(
   options: PostgresStoreOptions,
   sealing: Partial<SealerOptions & Pick<BackpressureOptions, 'maxWaitMs'>> = {},
   { firstProbe = FIRST_PROBE_SIZE, minIndexed }: ReadingTuning = {},
+  shared: SharedParts = {},
 ): { readonly store: EventStore; readonly sealer: PostgresSealer } {
   const { tuning = DEFAULT_TUNING } = sealing
   const names = namesIn(options.schema ?? 'daybook')
   const {
     pool,
-    timelines,
+    timelines: ownTimelines,
     end,
     partitions,
     queryTimeoutMs,
     maxUnindexed: max,
   } = readOptions(options)
+  const { timelines = ownTimelines, listening = createListening(pool) } = shared
   const { maxUnindexed = max, maxWaitMs = MAX_WAIT_MS } = sealing
   const { readPool } = options
   const processTime = options.clock ?? systemClock()
@@ -133,7 +152,7 @@ export function createPostgresStore(
       own.appended = Math.min(own.appended, state.highWater)
     },
   })
-  const follower = createFollower(log, pool)
+  const follower = createFollower(log, listening)
   const sealer = createPostgresSealer(log, { maxUnindexed, ...sealing })
   const pressure =
     maxUnindexed === Infinity

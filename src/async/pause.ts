@@ -1,7 +1,7 @@
 import { MAX_TIMER_MS } from './timers.js'
 
-/** Resolves after `ms` milliseconds, or when the signal aborts. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+/** Resolves after `ms` milliseconds, or when the signal aborts. `keepsAlive`: whether the process waits for it. */
+export function pause(ms: number, signal: AbortSignal, keepsAlive = true): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
       clearTimeout(timer)
@@ -9,6 +9,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
       resolve()
     }
     const timer = setTimeout(end, Math.min(ms, MAX_TIMER_MS))
+    if (!keepsAlive) timer.unref()
     signal.addEventListener('abort', end)
     if (signal.aborted) end()
   })

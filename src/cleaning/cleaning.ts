@@ -15,7 +15,12 @@ import type {
 import { storeTime } from './rule-state.js'
 import { previewRule, runRule, type RunOptions } from './run-rule.js'
 import type { Schedule } from './schedule.js'
-import { type Refusal, startScheduledRuns } from './scheduled-runs.js'
+import {
+  createDueRuns,
+  type Refusal,
+  type ScheduledRunsOptions,
+  startScheduledRuns,
+} from './scheduled-runs.js'
 import { type CleaningStatus, readStatuses } from './status.js'
 import type { RecordEvent, Rule, RunTotals, Undelivered } from './task.js'
 import { recordRun } from './run-events.js'
@@ -53,6 +58,11 @@ export interface Cleaning {
    * may be removed without being counted.
    */
   run(options?: CleaningRunOptions): Promise<readonly CleaningResult[]>
+  /**
+   * Runs the rules whose schedule says that they are due, for processes with `scheduled: false`. Resolves to the results of
+   * these rules. Rejects as `run` does.
+   */
+  runDue(options?: WaitOptions): Promise<readonly CleaningResult[]>
   /** What `run` would remove now. Removes nothing. */
   preview(options?: CleaningPreviewOptions): Promise<readonly CleaningResult[]>
   status(options?: WaitOptions): Promise<CleaningStatus>
@@ -115,18 +125,20 @@ export function createCleaning(
     return results
   }
 
-  const scheduled = store.readOnly
-    ? undefined
-    : startScheduledRuns({
-        store,
-        rules: rules.filter(({ schedule }) => schedule !== undefined),
-        run: (rule) => runUnlessRefused(rule, rule.schedule, runOptions()),
-        recordSuppressed,
-        signal: closing,
-      })
+  const dueOptions = (given?: WaitOptions): ScheduledRunsOptions => ({
+    store,
+    rules: rules.filter(({ schedule }) => schedule !== undefined),
+    run: (rule) => runUnlessRefused(rule, rule.schedule, runOptions(given)),
+    recordSuppressed,
+    signal: runOptions(given).signal,
+  })
+
+  const isScheduled = !store.readOnly && (options.scheduled ?? true)
+  const scheduled = isScheduled ? startScheduledRuns(dueOptions()) : undefined
 
   return {
     run: (given) => tasks.track(() => runNow(choose(given?.rules), runOptions(given)), given),
+    runDue: (given) => tasks.track(() => createDueRuns(dueOptions(given)).run(), given),
     preview: (given) =>
       tasks.track(() => previewNow(choose(given?.rules), runOptions(given)), given),
     status: (given) => tasks.track(() => readStatuses(store, rules, given), given),

@@ -129,6 +129,8 @@ export interface CleaningOptions {
     | readonly LegalHold[]
     | (() => readonly LegalHold[] | Promise<readonly LegalHold[]>)
   readonly onProgress?: OnCleaningProgress
+  /** Whether this process runs rules when they are due. Otherwise they only run by `run` and `runDue`. @default true */
+  readonly scheduled?: boolean
 }
 
 /** The result of one rule in a run or a preview. */

@@ -32,15 +32,21 @@ const RETRY_MS = 60_000
 // Bounds how late a changed clock, or a run of another process, is noticed.
 const MAX_WAIT_MS = 600_000
 
-/** Runs each rule when it is due, until the signal aborts. */
-export function startScheduledRuns({
+/** Runs the rules that are due, one after the other. */
+export interface DueRuns {
+  /** Returns the milliseconds until the next check. Never rejects. */
+  check(): Promise<number>
+  /** The results of the rules that were due. Rejects with errors of the store. */
+  run(): Promise<readonly CleaningResult[]>
+}
+
+export function createDueRuns({
   store,
   rules,
   run,
   recordSuppressed,
   signal,
-}: ScheduledRunsOptions): TimerLoop {
-  /** Returns the milliseconds until the next check. */
+}: ScheduledRunsOptions): DueRuns {
   const runIfDue = async (rule: Rule): Promise<number> => {
     const result = await run(rule)
     return 'outcome' in result ? waitAfter(result) : AFTER_RUN_MS
@@ -59,17 +65,36 @@ export function startScheduledRuns({
     return AFTER_RUN_MS
   }
 
-  const checkAll = async (): Promise<number> => {
+  const check = async (): Promise<number> => {
     let waitMs = MAX_WAIT_MS
-    for (const check of [recordSuppressedIfDue, ...rules.map((rule) => () => runIfDue(rule))]) {
+    for (const next of [recordSuppressedIfDue, ...rules.map((rule) => () => runIfDue(rule))]) {
       if (signal.aborted) break
       // The log reports a rule that fails; this is an error of the store.
-      waitMs = Math.min(waitMs, await check().catch(() => RETRY_MS))
+      waitMs = Math.min(waitMs, await next().catch(() => RETRY_MS))
     }
     return waitMs
   }
 
-  return startTimerLoop(checkAll, rules.length > 0 ? FIRST_CHECK_MS : FIRST_SUPPRESSED_MS)
+  return {
+    check,
+    async run() {
+      await recordSuppressedIfDue()
+      const results: CleaningResult[] = []
+      for (const rule of rules) {
+        if (signal.aborted) break
+        const result = await run(rule)
+        if (!('outcome' in result)) results.push(result)
+      }
+      return results
+    },
+  }
+}
+
+/** Runs each rule when it is due, until the signal aborts. */
+export function startScheduledRuns(options: ScheduledRunsOptions): TimerLoop {
+  const due = createDueRuns(options)
+  const firstMs = options.rules.length > 0 ? FIRST_CHECK_MS : FIRST_SUPPRESSED_MS
+  return startTimerLoop(() => due.check(), firstMs)
 }
 
 const waitAfter = (refusal: Refusal): number =>

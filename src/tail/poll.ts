@@ -97,7 +97,7 @@ function eitherOf(left: Grouping, right: Grouping): Grouping {
 }
 
 /** False for most imported events: they belong to the past and are not delivered. */
-function carriesItsTime({ id, created_at }: AuditEvent): boolean {
+export function carriesItsTime({ id, created_at }: AuditEvent): boolean {
   const time = parseTimestamp(created_at)
   return time !== undefined && carriesTime(id, time)
 }

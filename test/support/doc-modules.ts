@@ -23,6 +23,7 @@ const known: Readonly<Record<string, string>> = {
   storeConformance: `import { storeConformance } from 'daybook/testing'`,
   workflowEventTypes: `import { workflowEventTypes } from 'daybook/workflow'`,
   audit: `declare const audit: import('daybook').AuditLog`,
+  logs: `declare const logs: import('daybook').AuditLogs`,
   store: `declare const store: import('daybook').EventStore`,
   yourStore: `declare function yourStore(options: { clock: import('daybook').Clock }): import('daybook').EventStore`,
   it: `declare function it(name: string, body: () => Promise<void>): void`,

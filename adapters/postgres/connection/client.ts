@@ -16,6 +16,11 @@ interface PostgresNotice {
   readonly code?: string | undefined
 }
 
+export interface PostgresNotification {
+  readonly channel: string
+  readonly payload?: string | undefined
+}
+
 /** A client of a pool. */
 export interface PostgresPoolClient extends PostgresClient {
   /** The id of the server process of the connection. */
@@ -24,9 +29,14 @@ export interface PostgresPoolClient extends PostgresClient {
   query(text: string, params?: unknown[]): Promise<{ readonly rows: unknown[] }>
   /** With true, the connection is closed instead of returned to the pool. */
   release(destroy?: boolean): void
-  on(event: 'error' | 'end' | 'notification', listener: () => void): unknown
+  on(event: 'error' | 'end', listener: () => void): unknown
+  on(event: 'notification', listener: (notification: PostgresNotification) => void): unknown
   on(event: 'notice', listener: (notice: PostgresNotice) => void): unknown
-  removeListener(event: 'error' | 'end' | 'notification', listener: () => void): unknown
+  removeListener(event: 'error' | 'end', listener: () => void): unknown
+  removeListener(
+    event: 'notification',
+    listener: (notification: PostgresNotification) => void,
+  ): unknown
   removeListener(event: 'notice', listener: (notice: PostgresNotice) => void): unknown
 }
 
@@ -142,9 +152,9 @@ export function watchPool(pool: OwnPool): void {
   pool.on('connect', (client) => void client.on('error', () => {}))
 }
 
-export function openPool(connectionString: string): OwnPool {
+export function openPool(connectionString: string, max?: number): OwnPool {
   const { Pool } = loadDriver()
-  const pool = new Pool({ connectionString, ...CONNECTING })
+  const pool = new Pool({ connectionString, ...CONNECTING, max })
   watchPool(pool)
   return pool
 }

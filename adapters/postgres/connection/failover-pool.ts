@@ -116,6 +116,7 @@ function createPrimary(hosts: readonly Host[], check: CheckServer): Primary {
 export function openFailoverPool(
   hosts: readonly Host[],
   timelines: Timelines,
+  max?: number,
 ): PostgresPool & Pick<OwnPool, 'end'> {
   const { Pool, Client } = loadDriver()
   const check = createCheck(timelines)
@@ -127,7 +128,7 @@ export function openFailoverPool(
     }
   }
 
-  const pool = new Pool({ ...CONNECTING, Client: PrimaryClient, verify: callbackify(check) })
+  const pool = new Pool({ ...CONNECTING, max, Client: PrimaryClient, verify: callbackify(check) })
   watchPool(pool)
 
   const take = (): Promise<PostgresPoolClient> =>

@@ -1,6 +1,6 @@
 import { createWatchers } from '../../../src/store-kit/watchers.js'
-import type { PostgresPool } from '../connection/client.js'
 import { createListener } from './listener.js'
+import type { Listening } from './listening.js'
 import type { PostgresLog } from './log.js'
 import { createNotifier, type Notifier } from './notifier.js'
 
@@ -14,12 +14,12 @@ export interface Follower {
   close(): Promise<void>
 }
 
-export function createFollower(log: PostgresLog, pool: PostgresPool): Follower {
+export function createFollower(log: PostgresLog, listening: Listening): Follower {
   const watchers = createWatchers()
   const closing = new AbortController()
   const notifier = createNotifier(log, watchers, closing.signal)
   const listener = createListener({
-    pool,
+    listening,
     names: log.names,
     watchers,
     closing: closing.signal,

@@ -7,7 +7,7 @@ import { hostsOf } from '../connection/hosts.js'
 import { createTimelines, type Timelines } from '../connection/timelines.js'
 import type { Partitions } from '../schema/names.js'
 
-interface CommonOptions extends QueryTimeoutOptions {
+export interface CommonOptions extends QueryTimeoutOptions {
   /**
    * The database schema that holds the log's tables; it is created if it does not exist. Each schema
    * is a separate log.
@@ -47,22 +47,23 @@ interface CommonOptions extends QueryTimeoutOptions {
   readonly clock?: Clock
 }
 
-export type PostgresStoreOptions = CommonOptions &
-  (
-    | {
-        /**
-         * `postgres://user:password@host:port/database`; the store opens its own pool. Of several hosts, as in
-         * `postgres://user:password@host1:port1,host2:port2/database`, it uses the one that accepts writes.
-         */
-        readonly connectionString: string
-        /** Hosts in place of those of `connectionString`: names or addresses, with or without a port. */
-        readonly hosts?: readonly string[]
-      }
-    | {
-        /** A `Pool` of pg. The store does not end it. */
-        readonly pool: PostgresPool
-      }
-  )
+/** The server, or those of which one accepts writes. */
+export type ServerOptions =
+  | {
+      /**
+       * `postgres://user:password@host:port/database`; the store opens its own pool. Of several hosts, as in
+       * `postgres://user:password@host1:port1,host2:port2/database`, it uses the one that accepts writes.
+       */
+      readonly connectionString: string
+      /** Hosts in place of those of `connectionString`: names or addresses, with or without a port. */
+      readonly hosts?: readonly string[]
+    }
+  | {
+      /** A `Pool` of pg. The store does not end it. */
+      readonly pool: PostgresPool
+    }
+
+export type PostgresStoreOptions = CommonOptions & ServerOptions
 
 type ResolvedOptions = Required<
   Pick<CommonOptions, 'partitions' | 'queryTimeoutMs' | 'maxUnindexed'>
@@ -91,10 +92,17 @@ export function readOptions(options: PostgresStoreOptions): ResolvedOptions {
       `maxUnindexed must be a whole number of at least ${MIN_UNINDEXED}, or Infinity; it is ${String(maxUnindexed)}`,
     )
   const queryTimeoutMs = readQueryTimeout(options)
+  return { partitions, queryTimeoutMs, maxUnindexed, ...openServer(options) }
+}
+
+/** Opens the pool of a server, unless it is given; `max` bounds its connections. Throws as {@link readOptions}. */
+export function openServer(
+  options: ServerOptions,
+  max?: number,
+): Pick<ResolvedOptions, 'pool' | 'timelines' | 'end'> {
   const timelines = createTimelines()
-  const common = { partitions, queryTimeoutMs, maxUnindexed, timelines }
   if ('pool' in options && typeof options.pool?.connect === 'function')
-    return { ...common, pool: options.pool, end: () => Promise.resolve() }
+    return { timelines, pool: options.pool, end: () => Promise.resolve() }
   if (!('connectionString' in options) || typeof options.connectionString !== 'string')
     throw new AuditLogError(
       'INVALID_OPTION',
@@ -102,6 +110,8 @@ export function readOptions(options: PostgresStoreOptions): ResolvedOptions {
     )
   const hosts = hostsOf(options.connectionString, options.hosts)
   const own =
-    hosts.length === 1 ? openPool(hosts[0].connectionString) : openFailoverPool(hosts, timelines)
-  return { ...common, pool: own, end: () => own.end() }
+    hosts.length === 1
+      ? openPool(hosts[0].connectionString, max)
+      : openFailoverPool(hosts, timelines, max)
+  return { timelines, pool: own, end: () => own.end() }
 }

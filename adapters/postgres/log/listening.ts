@@ -1,0 +1,141 @@
+import { timeoutSignal } from '../../../src/async/timeout-signal.js'
+import { quoteName } from '../../../src/store-kit/sql.js'
+import {
+  askAll,
+  checkOut,
+  giveBack,
+  type PostgresNotification,
+  type PostgresPool,
+  type PostgresPoolClient,
+} from '../connection/client.js'
+import { until } from '../connection/connection.js'
+import type { Names } from '../schema/names.js'
+
+const CONNECT_MS = 5000
+
+/** A log that listens. */
+export interface ListeningLog {
+  readonly names: Pick<Names, 'channel' | 'locks'>
+  /** Called with each notification of the log. */
+  readonly onNotified: (notification: PostgresNotification) => void
+  /** Called if the connection is lost: the log does not listen any more. */
+  readonly onLost: () => void
+}
+
+/**
+ * One connection on which any number of logs listen for the notifications of other processes. For each of them it holds
+ * the advisory lock `listeners`. It is open while a log listens.
+ */
+export interface Listening {
+  /**
+   * Resolves to a function that stops listening, once notifications that are sent from now on arrive. Rejects if there is no
+   * connection, or once the signal aborts.
+   */
+  listen(log: ListeningLog, signal: AbortSignal): Promise<() => void>
+}
+
+/** An open connection. */
+interface Connected {
+  readonly client: PostgresPoolClient
+  readonly logs: Set<ListeningLog>
+  readonly onNotification: (notification: PostgresNotification) => void
+  readonly onEnd: () => void
+  /** The last statement that was sent. */
+  last: Promise<unknown>
+}
+
+const startListening = ({ names }: ListeningLog): string =>
+  `LISTEN ${quoteName(names.channel)}; SELECT pg_advisory_lock_shared(${names.locks.listeners})`
+
+/** Two stores of one log may listen at the same time, and a connection holds the lock once for each. */
+const stopListening = ({ names }: ListeningLog, isLast: boolean): string => {
+  const unlock = `SELECT pg_advisory_unlock_shared(${names.locks.listeners})`
+  return isLast ? `UNLISTEN ${quoteName(names.channel)}; ${unlock}` : unlock
+}
+
+async function connect(
+  pool: PostgresPool,
+  onEnd: (connected: Connected) => void,
+): Promise<Connected> {
+  using wait = timeoutSignal(CONNECT_MS)
+  const taking = checkOut(pool)
+  const client = await until(taking, wait.signal, 'no connection to Postgres came free', (late) =>
+    giveBack(late, true),
+  )
+  const logs = new Set<ListeningLog>()
+  const opened: Connected = {
+    client,
+    logs,
+    onNotification(notification) {
+      for (const log of logs)
+        if (log.names.channel === notification.channel) log.onNotified(notification)
+    },
+    onEnd: () => onEnd(opened),
+    last: Promise.resolve(),
+  }
+  client.on('end', opened.onEnd)
+  client.on('notification', opened.onNotification)
+  return opened
+}
+
+export function createListening(pool: PostgresPool): Listening {
+  let connected: Connected | undefined
+  let connecting: Promise<Connected> | undefined
+  /** Calls that wait for the connection. */
+  let waiting = 0
+
+  /** Closes the connection, and calls `onLost` of the logs that listen on it. */
+  const drop = (dropped: Connected): void => {
+    if (connected !== dropped) return
+    connected = undefined
+    const { client, logs } = dropped
+    client.removeListener('notification', dropped.onNotification)
+    client.removeListener('end', dropped.onEnd)
+    giveBack(client, false)
+    for (const log of logs) log.onLost()
+  }
+
+  const connectOnce = (): Promise<Connected> =>
+    (connecting ??= connect(pool, drop)
+      .then((opened) => (connected = opened))
+      .finally(() => (connecting = undefined)))
+
+  /** A client runs one statement at a time. */
+  const run = (on: Connected, sql: string): Promise<unknown> => {
+    on.last = on.last.catch(() => {}).then(() => askAll(on.client, sql))
+    return on.last
+  }
+
+  const dropIfUnused = (): void => {
+    if (connected && connected.logs.size === 0 && waiting === 0) drop(connected)
+  }
+
+  const stop = (on: Connected, log: ListeningLog): void => {
+    if (!on.logs.delete(log)) return
+    if (connected !== on) return
+    if (on.logs.size === 0 && waiting === 0) return drop(on)
+    const isLast = ![...on.logs].some(({ names }) => names.channel === log.names.channel)
+    run(on, stopListening(log, isLast)).catch(() => drop(on))
+  }
+
+  return {
+    async listen(log, signal) {
+      waiting += 1
+      try {
+        const on = connected ?? (await until(connectOnce(), signal, 'no connection to Postgres'))
+        on.logs.add(log)
+        try {
+          await until(run(on, startListening(log)), signal, 'Postgres did not answer')
+        } catch (error) {
+          on.logs.delete(log)
+          drop(on)
+          throw error
+        }
+        return () => stop(on, log)
+      } finally {
+        waiting -= 1
+        dropIfUnused()
+      }
+    },
+  }
+}

@@ -1,0 +1,329 @@
+import { inspect } from 'node:util'
+import { pause } from './async/pause.js'
+import type { CleaningOptions } from './cleaning/rule.js'
+import { AuditLog } from './audit-log.js'
+import type { AuditLogOptions } from './audit-log-options.js'
+import { countsQuery } from './counting/count-options.js'
+import { AuditLogError, throwIfAborted, untilAborted } from './errors.js'
+import type { EventTypes } from './event/event-types.js'
+import { type QueryInput, toQuery } from './filter/query-input.js'
+import { countAcross } from './logs/count-across.js'
+import { listAcross, type LogsListOptions, type LogsPage } from './logs/list-across.js'
+import type { LogEvent, LogsContext, LogsOptions } from './logs/named-logs.js'
+import { type Closable, OpenLogs } from './logs/open-logs.js'
+import { type LogsPagesOptions, pagesAcross } from './logs/pages-across.js'
+import { startRounds } from './logs/rounds.js'
+import { createLogsTail, type LogsTail } from './logs/logs-tail.js'
+import type { LogsTailOptions } from './logs/tail-across.js'
+import type { CountOptions, EventCounts } from './store/counts.js'
+import type { EventJournal } from './store/journal.js'
+import { checkKey, type KeysOptions, type LogStores } from './store/log-stores.js'
+import type { EventStore, WaitOptions } from './store/store.js'
+import type { SubscriptionsOptions } from './subscriptions/subscriptions.js'
+
+/** The options that all logs share, as those of an {@link AuditLog}. */
+type SharedOptions<Types extends EventTypes> = Omit<
+  AuditLogOptions<Types>,
+  'store' | 'journal' | 'cleaning' | 'subscriptions'
+>
+
+export interface AuditLogsOptions<Types extends EventTypes> extends SharedOptions<Types> {
+  /** Opens the stores of the logs: `sqliteLogs`, `postgresLogs`, `memoryLogs` or one of your own. `close` closes it. */
+  readonly stores: LogStores
+  /** The cleaning rules of all logs, or a function that returns those of a log, such as with an archive of its own. */
+  readonly cleaning?: CleaningOptions | ((key: string) => CleaningOptions) | undefined
+  /** The subscriptions of all logs, or a function that returns those of a log, such as with channels that know its key. */
+  readonly subscriptions?:
+    | SubscriptionsOptions
+    | ((key: string) => SubscriptionsOptions)
+    | undefined
+  /** The journal of a log, for the failure policy `queue`. With it, a log that was used stays in memory. @default none */
+  readonly journal?: ((key: string) => EventJournal) | undefined
+  /** Called with each new object of a log, such as to add listeners to it. It must not throw. @default nothing */
+  readonly onLog?: ((log: AuditLog<Types>, key: string) => void) | undefined
+  /**
+   * How many logs stay open, at least 1. Beyond that, logs that are not in use are closed, the least recently used first. A
+   * log is in use while calls are in progress, and while it has tails, streams or live events.
+   * @default 100
+   */
+  readonly maxOpen?: number | undefined
+  /** A log that is not in use for this many milliseconds is closed, at least 100. The next call opens it again. @default 30000 */
+  readonly idleMs?: number | undefined
+  /**
+   * Cleaning rules with a schedule run, and channels get events, also in logs that this process does not use: each log has its
+   * turn, at least this many milliseconds after its last one, at least 1000. False: only other processes do this.
+   * @default 600000
+   */
+  readonly roundMs?: number | false | undefined
+}
+
+const DEFAULT_MAX_OPEN = 100
+const DEFAULT_IDLE_MS = 30_000
+const DEFAULT_ROUND_MS = 600_000
+const MIN_IDLE_MS = 100
+const MIN_ROUND_MS = 1000
+/** How long a log that is closed otherwise stays open for its channels. */
+const DELIVERY_MS = 10_000
+const DELIVERY_CHECK_MS = 250
+const DEFAULT_KEYS = 100
+const MAX_KEYS = 1000
+
+/** States of subscriptions that get nothing further in this process soon. */
+const SETTLED: ReadonlySet<string> = new Set(['failing', 'paused', 'disabled', 'broken'])
+
+function readWhole(name: string, value: number, min: number): number {
+  if (Number.isInteger(value) && value >= min) return value
+  throw new AuditLogError(
+    'INVALID_OPTION',
+    `${name} must be a whole number of at least ${min}; it is ${inspect(value)}`,
+  )
+}
+
+/** Most keys of a page, and its options. */
+export interface LogKeysOptions extends WaitOptions {
+  /** Keys after this one, in the order of code points. @default all */
+  readonly after?: string | undefined
+  /** 1 to 1000. @default 100 */
+  readonly limit?: number | undefined
+}
+
+/**
+ * Audit logs by key, such as a tenant, a project or a region: on one Postgres cluster or several, in a folder of SQLite files,
+ * or in memory. A log is opened when it is used and closed when it is not. All logs share the options. It lists, counts,
+ * exports and follows several logs or all of them as one.
+ */
+export class AuditLogs<const Types extends EventTypes = EventTypes> {
+  readonly #stores: LogStores
+  readonly #open: OpenLogs<AuditLog<Types>>
+  readonly #context: LogsContext & { readonly countOf: (key: string) => EventStore }
+  readonly #stopRounds: (() => Promise<void>) | undefined
+  #closed: Promise<void> | undefined
+
+  /** Throws `INVALID_OPTION`. */
+  constructor(options: AuditLogsOptions<Types>) {
+    const { stores, onLog, maxOpen = DEFAULT_MAX_OPEN, idleMs = DEFAULT_IDLE_MS } = options
+    if (typeof stores?.open !== 'function' || typeof stores.keys !== 'function')
+      throw new AuditLogError(
+        'INVALID_OPTION',
+        'stores must open stores by key: sqliteLogs, postgresLogs or memoryLogs',
+      )
+    this.#stores = stores
+    const optionsOf = sharedOptions(options)
+    const open = (key: string, store: EventStore): AuditLog<Types> =>
+      new AuditLog<Types>({ ...withoutBackground(optionsOf(key)), store })
+    this.#open = new OpenLogs<AuditLog<Types>>({
+      stores,
+      maxOpen: readWhole('maxOpen', maxOpen, 1),
+      idleMs: readWhole('idleMs', idleMs, MIN_IDLE_MS),
+      keepsAll: options.journal !== undefined,
+      create(key, store) {
+        const journal = options.journal?.(key)
+        const shared = withoutBackground(optionsOf(key))
+        const log = new AuditLog<Types>({ ...shared, store, ...(journal && { journal }) })
+        onLog?.(log, key)
+        return log
+      },
+      startBackground: (key, store) => startDeliveries(optionsOf(key), store),
+    })
+    const get = (key: string): AuditLog<Types> => this.#open.get(key)
+    this.#context = { stores, get, countOf: (key) => get(key).store }
+    this.#stopRounds = roundsOf(options, (key, signal) =>
+      this.#open.inBackground(key, async (store) => {
+        await using log = open(key, store)
+        await workOn(log, options.subscriptions !== undefined, signal)
+      }),
+    )
+  }
+
+  /**
+   * The log with this key, which is created if it does not exist. The log opens its store when it is used; keep the
+   * object or ask for it again, as you like. While anything refers to it, the same object is returned. Closing it closes only
+   * this log. Throws `INVALID_VALUE` for a wrong key, `CLOSED`, and what opening the store throws; the next call tries again.
+   */
+  log(key: string): AuditLog<Types> {
+    return this.#open.get(key)
+  }
+
+  /** The log with this key, or `undefined` if there is none. Rejects with `INVALID_VALUE`, `ABORTED`, `STORE_FAILED`, `CLOSED`. */
+  async find(key: string, options: WaitOptions = {}): Promise<AuditLog<Types> | undefined> {
+    this.#check(options.signal)
+    checkKey(key)
+    return (await this.#stores.has(key, options)) ? this.log(key) : undefined
+  }
+
+  /**
+   * The keys of the existing logs in the order of code points, at most `limit`. Rejects with `INVALID_VALUE`, `ABORTED`,
+   * `STORE_FAILED`, `CLOSED`.
+   */
+  async keys(options: LogKeysOptions = {}): Promise<readonly string[]> {
+    const { limit = DEFAULT_KEYS, ...given } = options
+    this.#check(given.signal)
+    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_KEYS)
+      throw new AuditLogError(
+        'INVALID_VALUE',
+        `limit must be a whole number from 1 to ${MAX_KEYS}; it is ${inspect(limit)}`,
+        { parameter: 'limit' },
+      )
+    const wanted: KeysOptions = { ...given, limit }
+    return this.#stores.keys(wanted)
+  }
+
+  /**
+   * The matching events of the logs, at most `limit` (default 10, maximum 1000): without sorts the newest ones, oldest first;
+   * with sorts the first ones in that order. Events that are equal in all sorts are in the order of `created_at`, then of the key
+   * of their log. Reads 50 logs at a time. If one log fails, the call rejects with its error, which names the log.
+   * Rejects with `UNKNOWN_LOG` for a log that does not exist, and as `list` of a log does.
+   */
+  async list(query?: QueryInput, options: LogsListOptions = {}): Promise<LogsPage> {
+    this.#check(options.signal)
+    return listAcross(this.#context, toQuery(query), options)
+  }
+
+  /**
+   * All matching events of the logs in pages of at most 1000, in the order of `created_at`, then of the key of their log; as
+   * `pages` of a log. Reads each event once, and keeps at most about 20,000 events in memory, or 10 of each log. Events that are
+   * recorded meanwhile are left out, or come last. Rejects as `list` does.
+   */
+  async *pages(
+    query?: QueryInput,
+    options: LogsPagesOptions = {},
+  ): AsyncGenerator<readonly LogEvent[], void, void> {
+    this.#check(options.signal)
+    yield* pagesAcross(this.#context, toQuery(query), options)
+  }
+
+  /**
+   * Counts all matching events of the logs: the sums of their counts. A figure is exact if it is exact in each log; a facet, if
+   * also no log has more than 1000 values of it. `within` is the time of each log. Rejects as `count` of a log does, and
+   * with `UNKNOWN_LOG`.
+   */
+  async count(
+    query?: QueryInput,
+    options: Omit<CountOptions, 'visible'> & LogsOptions = {},
+  ): Promise<EventCounts> {
+    const { visible: _visible, ...counting } = options
+    this.#check(options.signal)
+    return countAcross(this.#context, countsQuery(query, counting), options)
+  }
+
+  /**
+   * All matching events of the logs that become visible after the call, or after the `cursor`, each once. The events of a log come
+   * in the order of `created_at`; those that are read together are in this order across logs, too. Without `logs` it
+   * also follows logs that are created later, from their beginning. Up to 100 logs are followed at once and stay open; of more
+   * logs events come up to some seconds later, as they are read 50 at a time. Retries while a store fails. Rejects with
+   * `UNKNOWN_LOG`, `INVALID_VALUE`, and as `tail` of a log does.
+   */
+  tail(query?: QueryInput, options: LogsTailOptions = {}): LogsTail {
+    return createLogsTail(() => {
+      this.#check(options.signal)
+      return { context: this.#context, query: toQuery(query) }
+    }, options)
+  }
+
+  /** Number of logs that are open in this process. */
+  get openCount(): number {
+    return this.#open.openCount
+  }
+
+  /**
+   * Closes all logs, also those that are being opened, after the calls in progress; then what the stores share. Idempotent.
+   * An aborted signal ends the wait, not the closing.
+   */
+  close(options?: WaitOptions): Promise<void> {
+    this.#closed ??= this.#end()
+    return untilAborted(this.#closed, options?.signal)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #check(signal: AbortSignal | undefined): void {
+    if (this.#closed) throw new AuditLogError('CLOSED', 'the audit logs are closed')
+    throwIfAborted(signal)
+  }
+
+  async #end(): Promise<void> {
+    await this.#stopRounds?.()
+    await this.#open.close()
+    await this.#stores.close()
+  }
+}
+
+/** The options of one log, without its store. */
+type LogOptions<Types extends EventTypes> = Omit<AuditLogOptions<Types>, 'store' | 'journal'>
+
+const valueOf = <Value extends object>(
+  given: Value | ((key: string) => Value) | undefined,
+  key: string,
+): Value | undefined => (typeof given === 'function' ? given(key) : given)
+
+/** Returns a function that returns the options of a log. */
+function sharedOptions<const Types extends EventTypes>(
+  options: AuditLogsOptions<Types>,
+): (key: string) => LogOptions<Types> {
+  const { stores: _stores, maxOpen: _max, idleMs: _idle, roundMs: _round, ...others } = options
+  const { journal: _journal, onLog: _onLog, cleaning, subscriptions, ...shared } = others
+  return (key) => {
+    const [rules, channels] = [valueOf(cleaning, key), valueOf(subscriptions, key)]
+    return {
+      ...shared,
+      ...(rules && { cleaning: rules }),
+      ...(channels && { subscriptions: channels }),
+    }
+  }
+}
+
+/** `undefined` if there is nothing to do in rounds. */
+function roundsOf<const Types extends EventTypes>(
+  options: AuditLogsOptions<Types>,
+  turn: (key: string, signal: AbortSignal) => Promise<void>,
+): (() => Promise<void>) | undefined {
+  const { stores, roundMs = DEFAULT_ROUND_MS, cleaning, subscriptions, readOnly } = options
+  if (roundMs === false || readOnly || (!cleaning && !subscriptions)) return undefined
+  return startRounds({
+    stores,
+    everyMs: readWhole('roundMs', roundMs, MIN_ROUND_MS),
+    turn,
+    onError: (error) =>
+      process.emitWarning(error instanceof Error ? error : new Error(inspect(error))),
+  })
+}
+
+/** The options of a log that starts nothing by itself: no schedule, no deliveries. */
+const withoutBackground = <const Types extends EventTypes>(
+  options: LogOptions<Types>,
+): LogOptions<Types> => ({
+  ...options,
+  ...(options.readOnly ? {} : { cleaning: { rules: [], ...options.cleaning, scheduled: false } }),
+  ...(options.subscriptions && { subscriptions: { ...options.subscriptions, deliver: false } }),
+})
+
+/** Delivers the events of an open log, if it has channels. */
+function startDeliveries<const Types extends EventTypes>(
+  options: LogOptions<Types>,
+  store: EventStore,
+): Closable | undefined {
+  const { subscriptions } = options
+  if (!subscriptions || options.readOnly || subscriptions.deliver === false) return undefined
+  return new AuditLog({
+    ...withoutBackground(options),
+    subscriptions: { ...subscriptions, deliver: true },
+    store,
+  })
+}
+
+/** Runs the cleaning rules of a log that are due, and waits a while until its channels have its events. */
+async function workOn(
+  log: Pick<AuditLog, 'cleaning' | 'subscriptions'>,
+  delivers: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  await log.cleaning.runDue({ signal })
+  const end = performance.now() + DELIVERY_MS
+  while (delivers && performance.now() < end && !signal.aborted) {
+    const found = await log.subscriptions.status({ signal })
+    if (found.every(({ state, lag_ms }) => lag_ms === 0 || SETTLED.has(state))) return
+    await pause(DELIVERY_CHECK_MS, signal, false)
+  }
+}

@@ -1,0 +1,142 @@
+import { setMaxListeners } from 'node:events'
+import { AuditLogError, throwIfAborted } from '../errors.js'
+import type { Grouping } from '../filter/ast.js'
+import { compareText } from '../filter/values.js'
+import { parseVisible, type Visible } from '../filter/visible-filter.js'
+import { checkKey, type LogStores } from '../store/log-stores.js'
+import type { EventPage, EventStore, ListOptions, WaitOptions } from '../store/store.js'
+import type { AuditEvent } from '../event/event.js'
+import type { EventQuery } from '../filter/ast.js'
+
+/** An event, and the key of the log that it is from. */
+export interface LogEvent {
+  readonly log: string
+  readonly event: AuditEvent
+}
+
+/** Which logs a call reads, and what of them. */
+export interface LogsOptions extends WaitOptions {
+  /** Keys of the logs; any number, each counts once. @default all logs */
+  readonly logs?: Iterable<string> | undefined
+  /** What the reader may see of a log, as the option `visible` of the HTTP endpoints. @default everything */
+  readonly visible?: ((log: string) => Visible) | undefined
+}
+
+/** What reading across logs needs of a log. */
+export interface ReadLog {
+  readonly store: EventStore
+  list(query: EventQuery, options?: ListOptions): Promise<EventPage>
+}
+
+/** What reading across logs needs of all of them. */
+export interface LogsContext {
+  readonly stores: Pick<LogStores, 'keys' | 'has'>
+  readonly get: (key: string) => ReadLog
+}
+
+/** One of the logs that a call reads. */
+export interface NamedLog {
+  readonly key: string
+  readonly log: ReadLog
+  readonly visible: Grouping | undefined
+}
+
+/** Number of logs that a call reads at a time. */
+export const GROUP_SIZE = 50
+const KEYS_PAGE = 1000
+
+export const unknownLog = (key: string): AuditLogError =>
+  new AuditLogError('UNKNOWN_LOG', `there is no log ${JSON.stringify(key)}`, { parameter: 'logs' })
+
+/** The error with the name of the log. Aborts stay as they are. */
+export function inLog(key: string, error: unknown): unknown {
+  if (!(error instanceof AuditLogError) || error.code === 'ABORTED') return error
+  const { code, message, parameter, pointer, suggestion } = error
+  return new AuditLogError(code, `log ${JSON.stringify(key)}: ${message}`, {
+    parameter,
+    pointer,
+    suggestion,
+    cause: error,
+  })
+}
+
+async function* allKeys(
+  { stores }: LogsContext,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string, void, void> {
+  let after: string | undefined
+  for (;;) {
+    const keys = await stores.keys({ after, limit: KEYS_PAGE, signal })
+    yield* keys
+    if (keys.length < KEYS_PAGE) return
+    after = keys.at(-1)
+  }
+}
+
+async function* givenKeys(
+  { stores }: LogsContext,
+  given: Iterable<string>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string, void, void> {
+  const keys = new Set(given)
+  for (const key of keys) checkKey(key)
+  for (const key of [...keys].toSorted(compareText)) {
+    if (!(await stores.has(key, { signal }))) throw unknownLog(key)
+    yield key
+  }
+}
+
+/** The logs in the order of their keys, in groups. Rejects with `UNKNOWN_LOG` for a key without a log. */
+export async function* groupsOf(
+  context: LogsContext,
+  { logs, visible, signal }: LogsOptions,
+): AsyncGenerator<readonly NamedLog[], void, void> {
+  throwIfAborted(signal)
+  const keys = logs === undefined ? allKeys(context, signal) : givenKeys(context, logs, signal)
+  let group: NamedLog[] = []
+  for await (const key of keys) {
+    group.push({ key, log: context.get(key), visible: visible && parseVisible(visible(key)) })
+    if (group.length < GROUP_SIZE) continue
+    yield group
+    group = []
+  }
+  if (group.length > 0) yield group
+}
+
+/** All of the logs. */
+export async function namedLogs(
+  context: LogsContext,
+  options: LogsOptions,
+): Promise<readonly NamedLog[]> {
+  const all: NamedLog[] = []
+  for await (const group of groupsOf(context, options)) all.push(...group)
+  return all
+}
+
+/** The results for each log of a group, in order. If one fails, so does the whole, with the name of the log; the others are aborted. */
+export async function forEachLog<Result>(
+  group: readonly NamedLog[],
+  signal: AbortSignal | undefined,
+  act: (log: NamedLog, signal: AbortSignal) => Promise<Result>,
+): Promise<Result[]> {
+  const stop = new AbortController()
+  // Each log listens to it.
+  setMaxListeners(0, stop.signal)
+  const onAbort = (): void => stop.abort(signal!.reason)
+  if (signal?.aborted) onAbort()
+  signal?.addEventListener('abort', onAbort)
+  try {
+    return await Promise.all(
+      group.map((one) =>
+        act(one, stop.signal).catch((error: unknown) => {
+          throw inLog(one.key, error)
+        }),
+      ),
+    )
+  } catch (error) {
+    stop.abort(error)
+    throw error
+  } finally {
+    signal?.removeEventListener('abort', onAbort)
+  }
+}

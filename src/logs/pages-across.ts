@@ -1,0 +1,192 @@
+import { AuditLogError } from '../errors.js'
+import type { AuditEvent } from '../event/event.js'
+import { bothOf, type EventQuery, type Grouping, MAX_LIMIT, oneCondition } from '../filter/ast.js'
+import { scanDirection } from '../filter/order.js'
+import { compareText } from '../filter/values.js'
+import type { ListOptions } from '../store/store.js'
+import {
+  forEachLog,
+  GROUP_SIZE,
+  inLog,
+  type LogEvent,
+  type LogsContext,
+  type LogsOptions,
+  type NamedLog,
+  namedLogs,
+} from './named-logs.js'
+
+export type LogsPagesOptions = LogsOptions & Pick<ListOptions, 'lazy'>
+
+/** Which events to read of a log, in addition to the query. */
+export type BoundOf = (log: string) => Grouping | undefined
+
+/** Bounds the events that are read ahead of all logs together, and the number read of a log at once. */
+const MAX_BUFFERED = 20_000
+const MIN_READ = 10
+
+/** The next events of one log, in the order of the pages. */
+interface Source {
+  readonly key: string
+  readonly read: (options: ListOptions) => Promise<void>
+  /** The next event; `undefined` if it has to be read first, or there is none. */
+  head(): AuditEvent | undefined
+  advance(): void
+  /** True if there is nothing to read. */
+  isOver(): boolean
+}
+
+interface SourceOptions {
+  readonly limit: number
+  readonly isDescending: boolean
+  readonly boundOf: BoundOf | undefined
+}
+
+function createSource(
+  { key, log, visible }: NamedLog,
+  { where, sorts }: EventQuery,
+  { limit, isDescending, boundOf }: SourceOptions,
+): Source {
+  const visibleWhere = bothOf(bothOf(visible, where), boundOf?.(key))
+  let events: readonly AuditEvent[] = []
+  let next = 0
+  let isLast = false
+  return {
+    key,
+    async read(options) {
+      const last = events.at(-1)
+      const bound =
+        last && oneCondition('created_at', isDescending ? 'lt' : 'gt', [last.created_at])
+      const query = { where: bothOf(visibleWhere, bound), sorts, limit }
+      const page = await log.list(query, options)
+      events = sorts.length === 0 ? page.events.toReversed() : page.events
+      next = 0
+      isLast = !page.truncated
+    },
+    head: () => events[next],
+    advance: () => void (next += 1),
+    isOver: () => isLast && next >= events.length,
+  }
+}
+
+/** A heap of the sources that have a next event, with the one whose event is next on top. */
+function createHeap(isBefore: (left: Source, right: Source) => boolean) {
+  const heap: Source[] = []
+  const swap = (a: number, b: number): void => {
+    const kept = heap[a]!
+    heap[a] = heap[b]!
+    heap[b] = kept
+  }
+  const sink = (): void => {
+    for (let at = 0; ;) {
+      let first = at
+      for (const child of [2 * at + 1, 2 * at + 2])
+        if (child < heap.length && isBefore(heap[child]!, heap[first]!)) first = child
+      if (first === at) return
+      swap(at, first)
+      at = first
+    }
+  }
+  return {
+    top: () => heap[0],
+    add(source: Source): void {
+      heap.push(source)
+      for (let at = heap.length - 1; at > 0;) {
+        const parent = (at - 1) >> 1
+        if (!isBefore(heap[at]!, heap[parent]!)) return
+        swap(at, parent)
+        at = parent
+      }
+    },
+    /** To be called when the next event of the top has changed. */
+    sink,
+    removeTop(): void {
+      const last = heap.pop()!
+      if (heap.length === 0) return
+      heap[0] = last
+      sink()
+    },
+  }
+}
+
+async function openSources(
+  named: readonly NamedLog[],
+  query: EventQuery,
+  { signal, lazy, isDescending, boundOf }: MergeOptions & { readonly isDescending: boolean },
+): Promise<readonly Source[]> {
+  const share = Math.floor(MAX_BUFFERED / Math.max(1, named.length))
+  const limit = Math.max(MIN_READ, Math.min(MAX_LIMIT, share))
+  const sources: Source[] = []
+  for (let at = 0; at < named.length; at += GROUP_SIZE) {
+    const group = named.slice(at, at + GROUP_SIZE)
+    const opened = await forEachLog(group, signal, async (one, waiting) => {
+      const source = createSource(one, query, { limit, isDescending, boundOf })
+      await source.read({ signal: waiting, lazy })
+      return source
+    })
+    sources.push(...opened.filter((source) => !source.isOver()))
+  }
+  return sources
+}
+
+interface MergeOptions extends Pick<LogsPagesOptions, 'signal' | 'lazy'> {
+  readonly boundOf?: BoundOf
+}
+
+/**
+ * All matching events of the logs in pages of at most 1000, by `created_at`, then by log. Reads each event once, and holds
+ * at most about 20,000 events, or 10 of each log.
+ */
+export async function* mergePages(
+  named: readonly NamedLog[],
+  query: EventQuery,
+  options: MergeOptions,
+): AsyncGenerator<readonly LogEvent[], void, void> {
+  const { signal, lazy } = options
+  const isDescending = scanDirection(query.sorts) === 'desc'
+  // Without sorts each page is reversed, so that events of the same time are in the order of the logs.
+  const isReversed = query.sorts.length === 0
+  const heap = createHeap((left, right) => {
+    const [a, b] = [left.head()!.created_at, right.head()!.created_at]
+    if (a !== b) return a < b !== isDescending
+    return compareText(left.key, right.key) < 0 !== isReversed
+  })
+  for (const source of await openSources(named, query, { ...options, isDescending }))
+    heap.add(source)
+
+  let page: LogEvent[] = []
+  const inOrder = (): readonly LogEvent[] => (isReversed ? page.toReversed() : page)
+  for (let source = heap.top(); source; source = heap.top()) {
+    page.push({ log: source.key, event: source.head()! })
+    await advance(source, { signal, lazy })
+    if (source.head()) heap.sink()
+    else heap.removeTop()
+    if (page.length < MAX_LIMIT) continue
+    yield inOrder()
+    page = []
+  }
+  if (page.length > 0) yield inOrder()
+}
+
+async function advance(source: Source, options: ListOptions): Promise<void> {
+  source.advance()
+  if (source.head() || source.isOver()) return
+  await source.read(options).catch((error: unknown) => {
+    throw inLog(source.key, error)
+  })
+}
+
+/**
+ * All matching events of the logs, as `pages` of a log: without sorts the newest page first, each with its oldest event
+ * first; with the sort `created_at asc` the oldest page first.
+ */
+export async function* pagesAcross(
+  context: LogsContext,
+  query: EventQuery,
+  options: LogsPagesOptions,
+): AsyncGenerator<readonly LogEvent[], void, void> {
+  if (!scanDirection(query.sorts)) {
+    const message = 'filter[sorts]: pages run along created_at; use list for another order'
+    throw new AuditLogError('INVALID_VALUE', message, { parameter: 'filter[sorts]' })
+  }
+  yield* mergePages(await namedLogs(context, options), query, options)
+}

@@ -1,0 +1,271 @@
+import { AuditLogError } from '../errors.js'
+import { parseEventId } from '../event/event-id.js'
+import type { Clock } from '../event/timestamp.js'
+import type { ClockDoubt } from '../store/clock-guard.js'
+import type { Damage } from '../store/damage.js'
+import { LIVENESS_TIMEOUT_MS } from '../store/liveness.js'
+import type { EventStore } from '../store/store.js'
+
+export interface ReopenedStoreOptions {
+  readonly key: string
+  /** Opens the store, also again while the last one is being closed. May throw. */
+  readonly open: () => EventStore
+  /** Called after the store was opened. */
+  readonly onOpened: () => void
+  /** Called before each call that counts as use. */
+  readonly onUsed: () => void
+  /** Called once the user has closed the store. */
+  readonly onClosed: () => void
+}
+
+/** Methods of every store that return a promise. */
+const CALLS = [
+  'importEvents',
+  'get',
+  'list',
+  'count',
+  'removeBefore',
+  'remove',
+  'excess',
+  'reportSuppressed',
+  'recordSuppressed',
+  'updateState',
+  'updateStates',
+  'readStates',
+  'touchLive',
+  'openEvents',
+] as const satisfies readonly (keyof EventStore)[]
+
+/** Methods of some stores that return a promise. */
+const OPTIONAL_CALLS = [
+  'enlist',
+  'analyze',
+  'health',
+  'verify',
+  'rebuildIndex',
+] as const satisfies readonly (keyof EventStore)[]
+
+type AnyCall = (...values: unknown[]) => Promise<unknown>
+
+/** Handlers that are added to each store when it is opened. */
+interface Attached<Handler> {
+  add(handler: Handler): () => void
+  attach(store: EventStore): void
+}
+
+function createAttached<Handler>(
+  attachTo: (store: EventStore, handler: Handler) => (() => void) | undefined,
+  current: () => EventStore | undefined,
+): Attached<Handler> {
+  const detach = new Map<symbol, { readonly handler: Handler; end: (() => void) | undefined }>()
+  return {
+    add(handler) {
+      const id = Symbol('handler')
+      const store = current()
+      detach.set(id, { handler, end: store && attachTo(store, handler) })
+      return () => {
+        const added = detach.get(id)
+        if (!detach.delete(id)) return
+        added?.end?.()
+      }
+    },
+    attach(store) {
+      for (const added of detach.values()) added.end = attachTo(store, added.handler)
+    },
+  }
+}
+
+/** The open live events of this process, by the results of the calls that open and close them. */
+function createLiveIds() {
+  const open = new Set<string>()
+  return {
+    size: () => open.size,
+    delete: (id: string): boolean => open.delete(id),
+    /** Adds the events that the live ones of the drafts have become. */
+    addFrom(
+      drafts: Parameters<EventStore['append']>[0],
+      stored: Awaited<ReturnType<EventStore['append']>>,
+    ): void {
+      const suffixes = new Set(drafts.flatMap(({ live, suffix }) => (live ? [suffix] : [])))
+      if (suffixes.size === 0) return
+      for (const { id } of stored) if (suffixes.has(parseEventId(id)?.suffix ?? '')) open.add(id)
+    },
+  }
+}
+
+/** Among many logs some have had no event for long: that says nothing about the clock when their stores are opened. */
+const isJump = ({ reason }: ClockDoubt): boolean => reason === 'jump'
+
+/** The store of one log, which is closed while nobody uses it and opened again by the next call. */
+export class ReopenedStore {
+  /** Its user never needs to open it. */
+  readonly store: EventStore
+  /** The same store for work that does not count as use. Its `close` has no effect. */
+  readonly background: EventStore
+  readonly #options: ReopenedStoreOptions
+  #current: EventStore | undefined
+  /** That of the last open store. */
+  #clock: Clock | undefined
+  #inFlight = 0
+  #watchers = 0
+  #lastUsed = -Infinity
+  #closed: Promise<void> | undefined
+  /** The stores that were opened before are being closed. */
+  #releasing: Promise<void> = Promise.resolve()
+  readonly #live = createLiveIds()
+  readonly #hints: Attached<() => void>
+  readonly #damages: Attached<(damage: Damage) => void>
+  readonly #doubts: Attached<(doubt: ClockDoubt) => void>
+
+  /** Opens the store, to learn which methods it has. Throws what `open` throws. */
+  constructor(options: ReopenedStoreOptions) {
+    this.#options = options
+    const current = (): EventStore | undefined => this.#current
+    this.#hints = createAttached((store, hint) => store.watch(hint), current)
+    this.#damages = createAttached((store, handler) => store.watchDamage?.(handler), current)
+    this.#doubts = createAttached(
+      (store, handler) => store.watchClock?.((doubt) => isJump(doubt) && handler(doubt)),
+      current,
+    )
+    this.store = this.#facade(true, () => this.#close())
+    this.background = this.#facade(false, async () => {})
+  }
+
+  isOpen(): boolean {
+    return this.#current !== undefined
+  }
+
+  /** Opens the store, if it is not open. */
+  open(): void {
+    this.#acquire()
+  }
+
+  noteUse(): void {
+    this.#lastUsed = performance.now()
+    this.#options.onUsed()
+  }
+
+  /** Calls are in progress, something watches the store, or it has open live events of this process. */
+  isInUse(): boolean {
+    if (this.#inFlight > 0 || this.#watchers > 0) return true
+    // The process sends heartbeats for its live events. Without them, the store closes them.
+    return this.#live.size() > 0 && performance.now() - this.#lastUsed < LIVENESS_TIMEOUT_MS
+  }
+
+  /** When it was last in use, as `performance.now()` counts. */
+  lastUsed(): number {
+    return this.#lastUsed
+  }
+
+  /** Closes the store; the next call opens it again. Call it only if the store is not in use. */
+  release(): Promise<void> {
+    this.#releasing = this.#end()
+    return this.#releasing
+  }
+
+  #close(): Promise<void> {
+    this.#closed ??= this.#end().finally(this.#options.onClosed)
+    return this.#closed
+  }
+
+  async #end(): Promise<void> {
+    const store = this.#current
+    this.#current = undefined
+    await Promise.allSettled([this.#releasing, store?.close()])
+  }
+
+  #acquire(): EventStore {
+    const { key, open, onOpened } = this.#options
+    if (this.#closed) throw new AuditLogError('CLOSED', `the log ${key} is closed`)
+    if (this.#current) return this.#current
+    const opened = open()
+    this.#current = opened
+    this.#clock = opened.clock
+    for (const attached of [this.#hints, this.#damages, this.#doubts]) attached.attach(opened)
+    onOpened()
+    return opened
+  }
+
+  /** Calls synchronously: `enlist` must have issued its statement when it returns. */
+  async #use<Result>(call: (store: EventStore) => Promise<Result>): Promise<Result> {
+    this.#inFlight += 1
+    try {
+      this.noteUse()
+      return await call(this.#acquire())
+    } finally {
+      this.#inFlight -= 1
+      this.#lastUsed = performance.now()
+    }
+  }
+
+  #watch(isUse: boolean, hint: () => void): () => void {
+    try {
+      this.#acquire()
+    } catch {
+      // Hints may be missing; the calls of the watcher report the failure.
+    }
+    const unwatch = this.#hints.add(hint)
+    if (isUse) this.#watchers += 1
+    let isOver = false
+    return () => {
+      if (isOver) return
+      isOver = true
+      if (isUse) this.#watchers -= 1
+      unwatch()
+    }
+  }
+
+  #facade(isUse: boolean, close: () => Promise<void>): EventStore {
+    const shape = this.#acquire()
+    const use = <Result>(call: (store: EventStore) => Promise<Result>): Promise<Result> =>
+      isUse ? this.#use(call) : this.#call(call)
+    const calls: Record<string, AnyCall> = {}
+    for (const name of [...CALLS, ...OPTIONAL_CALLS.filter((name) => shape[name])])
+      calls[name] = (...values) => use((store) => (store[name] as AnyCall).apply(store, values))
+    return {
+      ...(calls as unknown as Pick<EventStore, (typeof CALLS)[number]>),
+      ...this.#liveCalls(use),
+      name: shape.name,
+      maxBatch: shape.maxBatch,
+      readOnly: shape.readOnly,
+      appendsInBackground: shape.appendsInBackground,
+      clock: shape.clock && (() => this.#clock!()),
+      ...(shape.prepare && { prepare: (drafts) => this.#current?.prepare?.(drafts) }),
+      watch: (hint) => this.#watch(isUse, hint),
+      ...(shape.watchDamage && { watchDamage: (handler) => this.#damages.add(handler) }),
+      ...(shape.watchClock && { watchClock: (handler) => this.#doubts.add(handler) }),
+      ...(shape.acceptClock && { acceptClock: () => this.#current?.acceptClock?.() }),
+      close,
+    }
+  }
+
+  async #call<Result>(call: (store: EventStore) => Promise<Result>): Promise<Result> {
+    return call(this.#acquire())
+  }
+
+  #liveCalls(
+    use: <Result>(call: (store: EventStore) => Promise<Result>) => Promise<Result>,
+  ): Pick<EventStore, 'append' | 'changeLive' | 'closeLive'> {
+    const live = this.#live
+    return {
+      append: (drafts, given) =>
+        use(async (store) => {
+          const stored = await store.append(drafts, given)
+          live.addFrom(drafts, stored)
+          return stored
+        }),
+      changeLive: (id, change, given) =>
+        use(async (store) => {
+          const isOpen = await store.changeLive(id, change, given)
+          if (!isOpen) live.delete(id)
+          return isOpen
+        }),
+      closeLive: (id, change, given) =>
+        use(async (store) => {
+          const event = await store.closeLive(id, change, given)
+          live.delete(id)
+          return event
+        }),
+    }
+  }
+}

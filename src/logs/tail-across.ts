@@ -1,0 +1,309 @@
+import { setMaxListeners } from 'node:events'
+import { pause } from '../async/pause.js'
+import { AuditLogError, throwIfAborted } from '../errors.js'
+import type { AuditEvent } from '../event/event.js'
+import { bothOf, type EventQuery, type Grouping, MAX_LIMIT, oneCondition } from '../filter/ast.js'
+import { compileFilterInSteps } from '../filter/evaluate.js'
+import type { EventStore } from '../store/store.js'
+import { BEGINNING, carriesItsTime, newestTime, pollMatching } from '../tail/poll.js'
+import type { Batch } from '../tail/ring.js'
+import {
+  createFilterSelections,
+  type FilterSelections,
+  type KeyedFilter,
+} from '../tail/selections.js'
+import { sharedTail } from '../tail/shared-tail.js'
+import { ignoreTransient } from '../tail/transient-failures.js'
+import { formatPlaces, parsePlaces } from './cursor.js'
+import { comparePlaces } from './list-across.js'
+import {
+  forEachLog,
+  GROUP_SIZE,
+  inLog,
+  type LogEvent,
+  type LogsContext,
+  type LogsOptions,
+  type NamedLog,
+  namedLogs,
+} from './named-logs.js'
+import { mergePages } from './pages-across.js'
+
+export interface LogsTailOptions extends LogsOptions {
+  /** Deliver the events after this cursor, which a tail or a list with the sort `created_at asc` has given. @default the time of the call */
+  readonly cursor?: string | undefined
+}
+
+/** Up to this many logs are followed each by itself, and stay open. More are read in turns. */
+export const MAX_FOLLOWED = 100
+
+/** How long to wait before reading many logs anew, in addition to a time for each of them. */
+const ROUND_MS = 1000
+const ROUND_MS_PER_LOG = 5
+/** How often to look for new logs. */
+const KEYS_MS = 5000
+/** Events of one log that are read at once in turns. */
+const TURN_SIZE = 200
+
+const OLDEST_FIRST: EventQuery['sorts'] = [{ attribute: 'created_at', direction: 'asc' }]
+
+/** A tail whose start is known. */
+export interface OpenLogsTail {
+  /** To be called with each event that the reader has received, in the order of the batches. */
+  received(event: LogEvent): void
+  /** Continues after the received events. */
+  cursor(): string
+  /** Each batch in the order of the places; the events of a log in the order of `created_at`. */
+  readonly batches: AsyncGenerator<readonly LogEvent[], void, void>
+}
+
+interface Followed extends NamedLog {
+  readonly filter: KeyedFilter
+}
+
+/** How far each log has been read, by `created_at`. */
+type Reached = Map<string, string>
+
+const selections = new WeakMap<EventStore, FilterSelections>()
+
+function selectionsOf(store: EventStore): FilterSelections {
+  const known = selections.get(store)
+  if (known) return known
+  const created = createFilterSelections()
+  selections.set(store, created)
+  return created
+}
+
+function filterOf(where: Grouping | undefined): KeyedFilter {
+  return { key: where ? JSON.stringify(where) : '', where, matches: compileFilterInSteps(where) }
+}
+
+const byPlace = (left: LogEvent, right: LogEvent): number =>
+  comparePlaces(
+    { log: left.log, created_at: left.event.created_at },
+    { log: right.log, created_at: right.event.created_at },
+  )
+
+/** Batches of several sources, of which each continues once its batch has been taken. */
+function createMerger(signal: AbortSignal) {
+  let waiting: { readonly key: string; readonly events: readonly AuditEvent[] }[] = []
+  let onTaken: (() => void)[] = []
+  let failure: { readonly error: unknown } | undefined
+  let wake = (): void => {}
+  signal.addEventListener('abort', () => wake(), { once: true })
+
+  const pump = async (key: string, batches: AsyncIterable<readonly AuditEvent[]>) => {
+    for await (const events of batches) {
+      if (events.length === 0) continue
+      const isTaken = new Promise<void>((resolve) => onTaken.push(resolve))
+      waiting.push({ key, events })
+      wake()
+      await isTaken
+    }
+  }
+  const fail = (error: unknown): void => {
+    failure ??= { error }
+    wake()
+  }
+
+  return {
+    add(key: string, batches: AsyncIterable<readonly AuditEvent[]>): void {
+      pump(key, batches).catch((error: unknown) => fail(inLog(key, error)))
+    },
+    fail,
+    /** The batches that are there, merged; waits for one. Empty once the signal aborts. */
+    async next(): Promise<readonly LogEvent[]> {
+      if (waiting.length === 0 && !failure && !signal.aborted)
+        await new Promise<void>((resolve) => (wake = resolve))
+      if (failure) throw failure.error
+      const batches = waiting
+      const takers = onTaken
+      waiting = []
+      onTaken = []
+      for (const take of takers) take()
+      return batches
+        .flatMap(({ key, events }) => events.map((event) => ({ log: key, event })))
+        .toSorted(byPlace)
+    },
+  }
+}
+
+/** The matching events of one log after a position, through the session that all its tails share. */
+async function* followLog(
+  { log, filter }: Followed,
+  after: string,
+  signal: AbortSignal,
+): AsyncGenerator<readonly AuditEvent[], void, void> {
+  const shared = selectionsOf(log.store)
+  const view = {
+    ...filter,
+    ofBatch: async (batch: Batch, position: string) => {
+      const entries = await shared.of(batch, filter, position)
+      return entries.length > 0 ? entries.map(({ event }) => event) : undefined
+    },
+    ofEvents: (events: readonly AuditEvent[]) => [events],
+  }
+  yield* await sharedTail(log.store).read(view, { after, signal })
+}
+
+/** What a tail follows: the given logs, and those that appear later if all logs are wanted. */
+interface Following {
+  readonly context: LogsContext
+  readonly options: LogsOptions
+  readonly followed: Followed[]
+  readonly reached: Reached
+  readonly followedOf: (log: NamedLog) => Followed
+  readonly signal: AbortSignal
+}
+
+/** The logs that did not exist when the tail last looked. They are followed from their beginning. */
+async function findNew({
+  context,
+  options,
+  followed,
+  reached,
+  followedOf,
+}: Following): Promise<readonly Followed[]> {
+  if (options.logs !== undefined) return []
+  const named = await namedLogs(context, options)
+  const added = named.filter(({ key }) => !reached.has(key)).map(followedOf)
+  for (const { key } of added) reached.set(key, BEGINNING)
+  followed.push(...added)
+  return added
+}
+
+/** Follows each log by itself. */
+async function* followEach(following: Following): AsyncGenerator<readonly LogEvent[], void, void> {
+  const { followed, reached, signal, options } = following
+  const merger = createMerger(signal)
+  const add = (one: Followed): void =>
+    merger.add(one.key, followLog(one, reached.get(one.key)!, signal))
+  for (const one of followed) add(one)
+  const lookForNew = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await pause(KEYS_MS, signal)
+      for (const one of (await ignoreTransient(findNew(following), () => {})) ?? []) add(one)
+    }
+  }
+  if (options.logs === undefined) lookForNew().catch(merger.fail)
+  while (!signal.aborted) {
+    const events = await merger.next()
+    if (events.length > 0) yield events
+  }
+}
+
+/** The next events of a log in its turn; none if the store fails in a way that may pass. */
+async function readTurn(
+  { key, log, filter }: Followed,
+  reached: Reached,
+  signal: AbortSignal,
+): Promise<{ readonly events: readonly LogEvent[]; readonly hasMore: boolean }> {
+  const read = async () => {
+    const after = reached.get(key)!
+    const upTo = await newestTime(log.store, { signal })
+    return pollMatching(log.store, filter, { after, upTo }, { signal, limit: TURN_SIZE })
+  }
+  const found = await ignoreTransient(read(), () => {})
+  if (!found) return { events: [], hasMore: false }
+  reached.set(key, found.position)
+  return { events: found.events.map((event) => ({ log: key, event })), hasMore: found.hasMore }
+}
+
+/** Reads many logs in groups, again and again. */
+async function* followInTurns(
+  following: Following,
+): AsyncGenerator<readonly LogEvent[], void, void> {
+  const { followed, reached, signal } = following
+  while (!signal.aborted) {
+    let isBehind = false
+    for (let at = 0; at < followed.length; at += GROUP_SIZE) {
+      const group = followed.slice(at, at + GROUP_SIZE)
+      const turns = await forEachLog(group, signal, (one, waiting) =>
+        readTurn(one as Followed, reached, waiting),
+      )
+      isBehind ||= turns.some(({ hasMore }) => hasMore)
+      const events = turns.flatMap((turn) => turn.events)
+      if (events.length > 0) yield events.toSorted(byPlace)
+    }
+    if (isBehind) continue
+    await pause(ROUND_MS + followed.length * ROUND_MS_PER_LOG, signal)
+    if (!signal.aborted) await ignoreTransient(findNew(following), () => {})
+  }
+}
+
+/** The events that were recorded before the tail began, merged. */
+async function* catchUp(
+  followed: readonly Followed[],
+  where: Grouping | undefined,
+  { starts, reached, signal }: { starts: Reached; reached: Reached; signal: AbortSignal },
+): AsyncGenerator<readonly LogEvent[], void, void> {
+  const behind = followed.filter(({ key }) => reached.get(key)! < starts.get(key)!)
+  const boundOf = (key: string): Grouping | undefined =>
+    bothOf(
+      oneCondition('created_at', 'gt', [reached.get(key)!]),
+      oneCondition('created_at', 'lteq', [starts.get(key)!]),
+    )
+  const query = { where, sorts: OLDEST_FIRST, limit: MAX_LIMIT }
+  for await (const page of mergePages(behind, query, { signal, boundOf })) {
+    const events = page.filter(({ event }) => carriesItsTime(event))
+    if (events.length > 0) yield events
+  }
+  for (const { key } of behind) reached.set(key, starts.get(key)!)
+}
+
+/**
+ * The matching events of the logs that become visible after the promise has resolved, or after the cursor, each event
+ * once. The signal must abort at some time. Rejects if the newest event of a log cannot be read.
+ */
+export async function openTail(
+  context: LogsContext,
+  { where, sorts }: EventQuery,
+  options: LogsTailOptions & { readonly signal: AbortSignal },
+): Promise<OpenLogsTail> {
+  const { cursor, signal } = options
+  throwIfAborted(signal)
+  // Each log listens to it.
+  setMaxListeners(0, signal)
+  if (sorts.length > 0) {
+    const message = 'filter[sorts]: a tail is always in the order of created_at'
+    throw new AuditLogError('INVALID_VALUE', message, { parameter: 'filter[sorts]' })
+  }
+  const places = cursor === undefined ? undefined : parsePlaces(cursor)
+  const followedOf = (log: NamedLog): Followed => ({
+    ...log,
+    filter: filterOf(bothOf(log.visible, where)),
+  })
+  const followed = (await namedLogs(context, options)).map(followedOf)
+  const starts = await readStarts(followed, signal)
+  const reached: Reached = new Map(
+    Array.from(starts, ([key, start]) => [key, places?.after(key) ?? start]),
+  )
+  const following = { context, options, followed, reached, followedOf, signal }
+
+  async function* run(): AsyncGenerator<readonly LogEvent[], void, void> {
+    try {
+      if (places) yield* catchUp(followed, where, { starts, reached, signal })
+      yield* followed.length > MAX_FOLLOWED ? followInTurns(following) : followEach(following)
+    } catch (error) {
+      if (!signal.aborted) throw error
+    }
+  }
+  const received = new Map(reached)
+  return {
+    received: ({ log, event }) => void received.set(log, event.created_at),
+    cursor: () => formatPlaces(received),
+    batches: run(),
+  }
+}
+
+/** The newest event of each log at the time of the call. */
+async function readStarts(followed: readonly Followed[], signal: AbortSignal): Promise<Reached> {
+  const starts: Reached = new Map()
+  for (let at = 0; at < followed.length; at += GROUP_SIZE) {
+    const group = followed.slice(at, at + GROUP_SIZE)
+    const positions = await forEachLog(group, signal, ({ log }, waiting) =>
+      sharedTail(log.store).currentPosition({ signal: waiting }),
+    )
+    for (const [i, position] of positions.entries()) starts.set(group[i]!.key, position)
+  }
+  return starts
+}

@@ -1,0 +1,222 @@
+import fs from 'node:fs'
+import { type AuditEvent, AuditLogs, type AuditLogsOptions, type LogStores } from 'daybook'
+import { postgresLogs, postgresStore } from 'daybook/postgres'
+import { sqliteLogs } from 'daybook/sqlite'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { fileNameOf, keyOfFile } from '../../../adapters/sqlite/sqlite-logs.js'
+import { postgresDatabase, type TestDatabase } from '../../support/database.js'
+import { tempDir } from '../../support/temp.js'
+
+const eventually = <Result>(check: () => Result) => vi.waitFor(check, { timeout: 20_000 })
+
+const TYPES = { note: {} } as const
+
+const open = (stores: LogStores, options: Partial<AuditLogsOptions<typeof TYPES>> = {}) =>
+  new AuditLogs({ stores, types: TYPES, ...options })
+
+const KEYS = [
+  'acme',
+  'Acme',
+  'acme/eu',
+  'con',
+  'ünï',
+  '..',
+  `"; drop --'`,
+  'x'.repeat(55),
+  '\u{1F600}',
+]
+
+describe('the logs in SQLite files', () => {
+  it('have file names that no file system confuses', () => {
+    const names = KEYS.map(fileNameOf)
+    expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(KEYS.length)
+    for (const [i, name] of names.entries()) {
+      expect(name).toMatch(/^log-[a-z0-9_=-]+\.db$/)
+      expect(keyOfFile(name)).toBe(KEYS[i])
+    }
+    expect(Buffer.byteLength(`${fileNameOf('\uFFFD'.repeat(18))}-journal`)).toBeLessThan(256)
+    for (const other of ['log-.db', 'log-A.db', 'log-=4A.db', 'log-=61.db', 'log-a.db-wal', 'x.db'])
+      expect(keyOfFile(other)).toBeUndefined()
+  })
+
+  it('are files in a folder, which the next process finds', async () => {
+    const temp = tempDir()
+    const directory = temp.file('logs')
+    const logs = open(sqliteLogs({ directory }), { maxOpen: 3 })
+    for (const [n, key] of KEYS.entries()) await logs.log(key).record('note', { n })
+    await logs.close()
+    fs.writeFileSync(`${directory}/other.txt`, '')
+    const next = open(sqliteLogs({ directory }))
+    expect(new Set(await next.keys())).toEqual(new Set(KEYS))
+    expect((await next.count()).total).toBe(KEYS.length)
+    expect((await next.log('Acme').list()).events).toMatchObject([{ attributes: { n: 1 } }])
+    expect(await next.find('none')).toBeUndefined()
+    await next.close()
+    expect(fs.existsSync(`${directory}/${fileNameOf('none')}`)).toBe(false)
+    temp.remove()
+  })
+
+  it('take events in transactions of the host, also after they were closed', async () => {
+    const temp = tempDir()
+    const { default: Database } = await import('better-sqlite3')
+    const logs = open(sqliteLogs({ directory: temp.dir }), { idleMs: 100 })
+    const log = logs.log('acme')
+    await log.record('note', { n: 1 })
+    await eventually(() => expect(logs.openCount).toBe(0))
+    const handle = new Database(temp.file(fileNameOf('acme')))
+    let recorded: Promise<unknown> | undefined
+    handle.transaction(() => {
+      recorded = log.record('note', { n: 2 }, { transaction: handle })
+    })()
+    await recorded
+    await eventually(async () =>
+      expect((await log.list()).events.map(({ attributes }) => attributes['n'])).toEqual([1, 2]),
+    )
+    handle.close()
+    await logs.close()
+    temp.remove()
+  })
+
+  it.each([{ directory: '' }, { directory: 7 as never }])('refuse the options %j', (options) => {
+    expect(() => sqliteLogs(options)).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }))
+  })
+})
+
+describe('the logs in Postgres schemas', () => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await postgresDatabase()
+  })
+  afterAll(() => database.remove())
+
+  /** The connections of an application, and what each did last. */
+  const connections = async (application: string): Promise<readonly string[]> => {
+    const { rows } = await database.pool.query<{ query: string }>(
+      'SELECT query FROM pg_stat_activity WHERE application_name = $1',
+      [application],
+    )
+    return rows.map(({ query }) => query)
+  }
+  const urlOf = (application: string): string => {
+    const url = new URL(database.url)
+    url.searchParams.set('application_name', application)
+    return url.href
+  }
+
+  it(
+    'share a bounded number of connections, of which one listens',
+    { timeout: 120_000 },
+    async () => {
+      const stores = () =>
+        postgresLogs({ connectionString: urlOf('many'), maxConnections: 5, schemaPrefix: 'many_' })
+      const logs = open(stores(), { maxOpen: 100 })
+      const keys = Array.from({ length: 60 }, (_, i) => `t${String(i).padStart(2, '0')}`)
+      const recorded = keys.map((key) => logs.log(key).record('note', { n: 0 }))
+      await Promise.all(recorded)
+      expect(await logs.keys()).toEqual(keys)
+      expect((await logs.count()).total).toBe(60)
+      const tail = logs.tail()
+      const found: AuditEvent[] = []
+      const first = tail.next()
+      await eventually(() => expect(tail.cursor).toBeDefined())
+      // Each of them holds the lock of its log.
+      await eventually(async () => {
+        const { rows } = await database.pool.query<{ sessions: number; locks: number }>(
+          `SELECT count(DISTINCT pid)::int AS sessions, count(*)::int AS locks FROM pg_locks
+         WHERE locktype = 'advisory' AND mode = 'ShareLock' AND granted
+           AND pid IN (SELECT pid FROM pg_stat_activity WHERE application_name = 'many')`,
+        )
+        expect(rows).toEqual([{ sessions: 1, locks: 60 }])
+      })
+      expect((await connections('many')).length).toBeLessThanOrEqual(5)
+      // Another process, with stores of its own.
+      const other = open(postgresLogs({ pool: database.pool, schemaPrefix: 'many_' }))
+      await Promise.all(keys.map((key) => other.log(key).record('note', { n: 1 })))
+      found.push((await first).value!.event)
+      while (found.length < 60) found.push((await tail.next()).value!.event)
+      expect(found.every(({ attributes }) => attributes['n'] === 1)).toBe(true)
+      expect((await connections('many')).length).toBeLessThanOrEqual(5)
+      await tail.return()
+      await Promise.all([logs.close(), other.close()])
+      await eventually(async () => expect(await connections('many')).toEqual([]))
+    },
+  )
+
+  it('listen again after the connection was lost', { timeout: 60_000 }, async () => {
+    const logs = open(
+      postgresLogs({ connectionString: urlOf('lost'), maxConnections: 4, schemaPrefix: 'lost_' }),
+    )
+    for (const key of ['a', 'b']) await logs.log(key).record('note', { n: 0 })
+    const tail = logs.tail()
+    const first = tail.next()
+    await eventually(() => expect(tail.cursor).toBeDefined())
+    await database.pool.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lost'`,
+    )
+    const other = open(postgresLogs({ pool: database.pool, schemaPrefix: 'lost_' }))
+    for (const key of ['a', 'b']) await other.log(key).record('note', { n: 1 })
+    const logsOf = [(await first).value!.log, (await tail.next()).value!.log]
+    expect(logsOf.toSorted()).toEqual(['a', 'b'])
+    await tail.return()
+    await Promise.all([logs.close(), other.close()])
+  })
+
+  it('are logs of the same name for postgresStore, and can be on several clusters', async () => {
+    const second = await postgresDatabase()
+    const clusterOf = (key: string): string => (key < 'm' ? 'first' : 'second')
+    const clusters = { first: { pool: database.pool }, second: { pool: second.pool } }
+    const logs = open(postgresLogs({ clusters, clusterOf, schemaPrefix: 'two_' }))
+    const keys = ['a', 'B', 'ünï', 'z/1', '"q"', '\u{1F600}']
+    for (const key of keys) await logs.log(key).record('note')
+    expect(new Set(await logs.keys())).toEqual(new Set(keys))
+    const inPages: string[] = []
+    for (let after: string | undefined; ;) {
+      const page = await logs.keys({ after, limit: 2 })
+      inPages.push(...page)
+      if (page.length < 2) break
+      after = page.at(-1)
+    }
+    expect(inPages).toEqual(await logs.keys())
+    const store = postgresStore({ pool: second.pool, schema: 'two_z/1' })
+    expect((await store.list({ where: undefined, sorts: [], limit: 10 })).events).toHaveLength(1)
+    await store.close()
+    const { rows } = await second.pool.query(`SELECT partitions FROM "two_z/1".schema_version`)
+    expect(rows).toEqual([{ partitions: 'none' }])
+    await logs.close()
+    const wrong = open(postgresLogs({ clusters, clusterOf: () => 'third', schemaPrefix: 'two_' }))
+    expect(() => wrong.log('a')).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }))
+    await wrong.close()
+    await second.remove()
+  })
+
+  it('have no statements while they are idle', { timeout: 60_000 }, async () => {
+    const logs = open(postgresLogs({ connectionString: urlOf('idle'), schemaPrefix: 'idle_' }), {
+      idleMs: 100,
+    })
+    await Promise.all(Array.from({ length: 20 }, (_, i) => logs.log(`t${i}`).record('note')))
+    await eventually(() => expect(logs.openCount).toBe(0))
+    const newest = async (): Promise<unknown> =>
+      (
+        await database.pool.query(
+          `SELECT max(query_start) AS at FROM pg_stat_activity WHERE application_name = 'idle'`,
+        )
+      ).rows
+    const before = await newest()
+    // An open log has a statement each second.
+    await new Promise((resolve) => setTimeout(resolve, 2500))
+    expect(await newest()).toEqual(before)
+    await logs.close()
+  })
+
+  it.each([
+    { schemaPrefix: 'pg_' },
+    { schemaPrefix: 'a_b_' },
+    { schemaPrefix: 'daybooks_' },
+    { schemaPrefix: 'x' },
+    { maxConnections: 2 },
+  ])('refuse the options %j', (options) => {
+    expect(() => postgresLogs({ pool: database.pool, ...options })).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTION' }),
+    )
+  })
+})

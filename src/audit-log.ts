@@ -34,12 +34,14 @@ import { publishQueries } from './explaining/query-channels.js'
 import { createSlowQueries, readSlowQueryMs, type SlowQueries } from './explaining/slow-queries.js'
 import { readCustomTypes } from './read-custom-types.js'
 import { requireNode } from './store/node-version.js'
+import { readOptions, readToken } from './store/consistency-token.js'
 import { createTrace } from './store/trace.js'
 import { readFailurePolicies } from './recording/failure-policy.js'
 import { bothOf, type EventQuery, MAX_LIMIT, oneCondition } from './filter/ast.js'
 import { scanDirection } from './filter/order.js'
 import { type QueryInput, toQuery } from './filter/query-input.js'
 import { type SharedTail, sharedTail } from './tail/shared-tail.js'
+import { newestPosition } from './tail/poll.js'
 import { createTails, type EventTail, type Tails, type TailOptions } from './tail/tails.js'
 import type { EventChange } from './tail/changes.js'
 import { gapData, throttledLoss } from './recording/gaps.js'
@@ -66,6 +68,7 @@ import type {
   EventStore,
   ImportResult,
   ListOptions,
+  ReadOptions,
   WaitOptions,
 } from './store/store.js'
 import { createUndelivered } from './subscriptions/undelivered.js'
@@ -279,6 +282,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * `QUERY_TIMEOUT` after the store's `queryTimeoutMs`, `ABORTED`, `STORE_FAILED`, `CLOSED`.
    */
   async list(query?: QueryInput, options?: ListOptions): Promise<EventPage> {
+    readToken(options?.consistencyToken)
     return this.#queries.list('list', toQuery(query), options)
   }
 
@@ -286,11 +290,13 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * How `list` answers the query: the steps, the events that each of them read, and the time. Runs the
    * query as `list` does, and also asks the store for details. Rejects as `list` does.
    */
-  async explain(query?: QueryInput, { signal }: WaitOptions = {}): Promise<QueryExplanation> {
+  async explain(query?: QueryInput, options: ReadOptions = {}): Promise<QueryExplanation> {
     const parsed = toQuery(query)
     const trace = createTrace({ detailed: true })
     const start = performance.now()
-    const page = await this.store.list(parsed, { signal, trace }).finally(() => trace.stop())
+    const page = await this.store
+      .list(parsed, { ...readOptions(options), trace })
+      .finally(() => trace.stop())
     const took_ms = performance.now() - start
     return explanationOf({ store: this.store.name, query: parsed, trace, page, took_ms })
   }
@@ -312,6 +318,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     { where, sorts }: EventQuery,
     options?: ListOptions,
   ): AsyncGenerator<readonly AuditEvent[], void, void> {
+    readToken(options?.consistencyToken)
     const direction = scanDirection(sorts)
     if (!direction) {
       const message = 'filter[sorts]: pages run along created_at; use list for another order'
@@ -378,9 +385,9 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * `ABORTED`, `STORE_FAILED`, `CLOSED`.
    */
   async count(query?: QueryInput, options: CountOptions = {}): Promise<EventCounts> {
-    const { signal } = options
-    const wanted = await fromFirstVisible(this.store, countsQuery(query, options), { signal })
-    return this.#queries.count(wanted, { signal })
+    const read = readOptions(options)
+    const wanted = await fromFirstVisible(this.store, countsQuery(query, options), read)
+    return this.#queries.count(wanted, read)
   }
 
   /**
@@ -392,20 +399,32 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * `STORE_FAILED`, `CLOSED`.
    */
   async groups(query: QueryInput | undefined, options: GroupOptions): Promise<EventGroups> {
-    const { signal } = options
+    const read = readOptions(options)
     const log = {
       list: (wanted: EventQuery, listOptions: ListOptions) =>
         this.#queries.list('pages', wanted, listOptions),
-      count: (wanted: CountsQuery, waitOptions: WaitOptions) =>
-        this.#queries.count(wanted, waitOptions),
+      count: (wanted: CountsQuery, countOptions: ReadOptions) =>
+        this.#queries.count(wanted, countOptions),
     }
-    return groupEvents(log, groupsQuery(query, options), { signal })
+    return groupEvents(log, groupsQuery(query, options), read)
+  }
+
+  /**
+   * A token for the state of the log at this moment. A read with the option `consistencyToken`, in this process or another,
+   * never answers from an older state, also if it is given to a replica that lags, or after a failover. The `created_at` of an event
+   * is a token too: of the state that has this event and all before it. Asks the store, on Postgres its primary. Rejects
+   * with `ABORTED`, `STORE_FAILED`, `CLOSED`.
+   */
+  async consistencyToken(options: WaitOptions = {}): Promise<string> {
+    if (this.store.consistencyToken) return this.store.consistencyToken(options)
+    return newestPosition(this.store, options)
   }
 
   /** The event with this id, or `undefined`. Rejects with `INVALID_VALUE` for an id that is not a text. */
-  async get(id: string, options?: WaitOptions): Promise<AuditEvent | undefined> {
+  async get(id: string, options?: ReadOptions): Promise<AuditEvent | undefined> {
     if (typeof id !== 'string')
       throw new AuditLogError('INVALID_VALUE', `id must be a text; it is ${inspect(id)}`)
+    readToken(options?.consistencyToken)
     return this.store.get(id.toLowerCase(), options)
   }
 

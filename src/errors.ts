@@ -29,6 +29,8 @@ export const errorCodes = {
   NAME_TAKEN: 'another subscription or channel has this name',
   NOT_COVERED: 'routes and registered event types do not match',
   NO_SECRETS_KEY: 'the channel has secrets, and the log has no key to encrypt them',
+  NOT_REACHED:
+    'the log is not as far as the consistency token: it is of another log, or a failover has lost events',
   NOT_REVERTIBLE: 'the event does not hold enough to undo its change',
   OUTCOME_UNKNOWN:
     'the store did not confirm the write in time; what it wrote may be kept, or may be lost',

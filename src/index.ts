@@ -169,6 +169,7 @@ export type {
   ListOptions,
   LiveChange,
   OpenEvent,
+  ReadOptions,
   RemoveOptions,
   SuppressedCount,
   SuppressedReport,

@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { queryTimedOut } from '../../src/errors.js'
-import type { EventStore } from '../../src/store/store.js'
+import { formatTimestamp } from '../../src/event/timestamp.js'
+import { checkToken } from '../../src/store/consistency-token.js'
+import type { EventStore, ReadOptions } from '../../src/store/store.js'
 import { countEvents } from './count.js'
 import { excessBefore } from './excess.js'
 import { listEvents, type MemoryTuning } from './list.js'
@@ -15,17 +17,29 @@ export interface ReadingOptions {
 export function createReading(
   log: MemoryLog,
   { queryTimeoutMs, tuning }: ReadingOptions,
-): Pick<EventStore, 'get' | 'list' | 'count' | 'excess' | 'openEvents' | 'health' | 'verify'> {
+): Pick<
+  EventStore,
+  'consistencyToken' | 'get' | 'list' | 'count' | 'excess' | 'openEvents' | 'health' | 'verify'
+> {
   const { timeline, live, index, clock } = log
+  const check = ({ signal, consistencyToken }: ReadOptions): void => {
+    log.check(signal)
+    checkToken(consistencyToken, () => log.highWater)
+  }
 
   return {
-    async get(id, { signal } = {}) {
+    async consistencyToken({ signal } = {}) {
       log.check(signal)
+      return formatTimestamp(log.highWater)
+    },
+
+    async get(id, options = {}) {
+      check(options)
       return timeline.find(id)?.event
     },
 
-    async list(query, { signal, trace } = {}) {
-      log.check(signal)
+    async list(query, { signal, trace, consistencyToken } = {}) {
+      check({ signal, consistencyToken })
       const end = performance.now() + queryTimeoutMs
       const pause = async (): Promise<void> => {
         await nextTurn()
@@ -35,8 +49,8 @@ export function createReading(
       return listEvents({ timeline, index, tuning, pause }, query, trace)
     },
 
-    async count(query, { signal } = {}) {
-      log.check(signal)
+    async count(query, { signal, consistencyToken } = {}) {
+      check({ signal, consistencyToken })
       const within = Math.min(query.within, queryTimeoutMs)
       return countEvents(timeline, { ...query, within }, clock(), async () => {
         await nextTurn()
@@ -61,8 +75,8 @@ export function createReading(
       }
     },
 
-    async openEvents({ signal } = {}) {
-      log.check(signal)
+    async openEvents(options = {}) {
+      check(options)
       return live.list()
     },
 

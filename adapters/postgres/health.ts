@@ -6,6 +6,8 @@ import { DEFAULT_TUNING, loadSegments } from './index/index-state.js'
 import { unindexedSql } from './index/unindexed.js'
 import { withoutTimeLimit } from './log/calls.js'
 import type { PostgresLog } from './log/log.js'
+import { replicasHealth } from './log/replica-health.js'
+import type { Replicas } from './log/replicas.js'
 import type { Names } from './schema/names.js'
 
 const { segmentSize } = DEFAULT_TUNING
@@ -24,10 +26,16 @@ const healthSql = (names: Names): string => `
     (SELECT sum(pg_total_relation_size(oid)) FROM pg_class
       WHERE relkind = 'r' AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $2))`
 
+interface HealthOptions {
+  readonly replicas: Replicas
+  readonly maxLagMs: number | undefined
+  readonly delay: IndexDelay | undefined
+}
+
 async function readHealth(
   client: PostgresPoolClient,
   log: PostgresLog,
-  delay: IndexDelay | undefined,
+  { replicas, maxLagMs, delay }: HealthOptions,
 ): Promise<StoreHealth> {
   const { names } = log
   const [row] = await ask(client, healthSql(names), maxCounted(delay), names.schemaName)
@@ -46,18 +54,21 @@ async function readHealth(
       }),
     },
     disk: { sizeBytes: Number(size) },
+    ...(replicas.all.length > 0 && {
+      replicas: { maxLagMs, servers: await replicasHealth(replicas, log, client) },
+    }),
   }
 }
 
 /** Asks the primary. */
 export const databaseHealth = (
   log: PostgresLog,
+  options: HealthOptions,
   signal: AbortSignal | undefined,
-  delay?: IndexDelay,
 ): Promise<StoreHealth> =>
   withoutTimeLimit(signal, async (waiting) => {
     const read = (): Promise<StoreHealth> =>
-      log.use(waiting, (client) => readHealth(client, log, delay))
+      log.use(waiting, (client) => readHealth(client, log, options))
     try {
       return await read()
     } catch (error) {

@@ -65,9 +65,10 @@ export const openPostgresStore = (
     : createPostgresStore(options, {}, {}, shared).store
 
 function openReadOnly(options: PostgresStoreOptions, shared: SharedParts): EventStore {
-  const { pool, timelines: own, end, partitions, queryTimeoutMs } = readOptions(options)
+  const resolved = readOptions(options)
+  const { pool, timelines: own, end, partitions, queryTimeoutMs, replicas, maxLagMs } = resolved
   const { timelines = own, listening = createListening(pool) } = shared
-  const { clock, readPool } = options
+  const { clock } = options
   const names = namesIn(options.schema ?? 'daybook')
   const log = createLog({
     names,
@@ -78,32 +79,35 @@ function openReadOnly(options: PostgresStoreOptions, shared: SharedParts): Event
     readOnly: true,
     onPrepared() {},
   })
-  const follower = createFollower(log, listening)
+  const follower = createFollower(log, listening, replicas)
   let closed: Promise<void> | undefined
   const check = (signal: AbortSignal | undefined): void => {
     if (closed) throw new AuditLogError('CLOSED', 'the Postgres store is closed')
     throwIfAborted(signal)
   }
+  const { closeReading, ...reading } = createReading(log, {
+    clock,
+    replicas,
+    maxLagMs,
+    queryTimeoutMs,
+    tuning: DEFAULT_TUNING,
+    firstProbe: FIRST_PROBE_SIZE,
+    own: { appended: 0, walPosition: undefined },
+    check,
+    onListed() {},
+    onDamaged() {},
+  })
   return readOnlyStore({
     name: 'postgres',
     maxBatch: MAX_BATCH,
     clock,
-    ...createReading(log, {
-      clock,
-      readPool,
-      queryTimeoutMs,
-      tuning: DEFAULT_TUNING,
-      firstProbe: FIRST_PROBE_SIZE,
-      own: { appended: 0, walPosition: undefined },
-      check,
-      onListed() {},
-      onDamaged() {},
-    }),
+    ...reading,
     watch(hint) {
       check(undefined)
       return follower.watch(hint)
     },
     close() {
+      closeReading()
       closed ??= follower.close().then(end)
       return closed
     },
@@ -127,11 +131,12 @@ export function createPostgresStore(
     end,
     partitions,
     queryTimeoutMs,
+    replicas,
+    maxLagMs,
     maxUnindexed: max,
   } = readOptions(options)
   const { timelines = ownTimelines, listening = createListening(pool) } = shared
   const { maxUnindexed = max, maxWaitMs = MAX_WAIT_MS } = sealing
-  const { readPool } = options
   const processTime = options.clock ?? systemClock()
   const guard = createClockGuard(processTime.monotonic)
   const clock = options.clock && guardedClock(options.clock, guard)
@@ -152,7 +157,7 @@ export function createPostgresStore(
       own.appended = Math.min(own.appended, state.highWater)
     },
   })
-  const follower = createFollower(log, listening)
+  const follower = createFollower(log, listening, replicas)
   const sealer = createPostgresSealer(log, { maxUnindexed, ...sealing })
   const pressure =
     maxUnindexed === Infinity
@@ -181,7 +186,7 @@ export function createPostgresStore(
 
   /** From now on replicas answer this process only if they have replayed what is written by now. */
   const noteOwnWrite = async (signal: AbortSignal | undefined): Promise<void> => {
-    if (!readPool) return
+    if (replicas.all.length === 0) return
     const [row] = await readWithRetry(log, signal, (client) =>
       ask(client, 'SELECT pg_current_wal_lsn()'),
     )
@@ -210,25 +215,28 @@ export function createPostgresStore(
     )
   }
 
+  const { closeReading, ...reading } = createReading(log, {
+    clock,
+    replicas,
+    maxLagMs,
+    queryTimeoutMs,
+    tuning,
+    firstProbe,
+    minIndexed,
+    own,
+    check,
+    onListed: () => sealer.checkSoon(),
+    onDamaged: noteDamaged,
+    indexDelay: pressure,
+  })
+
   const store: EventStore = {
     name: 'postgres',
     maxBatch: MAX_BATCH,
     appendsInBackground: true,
     prepare: writer.prepare,
     clock,
-    ...createReading(log, {
-      clock,
-      readPool,
-      queryTimeoutMs,
-      tuning,
-      firstProbe,
-      minIndexed,
-      own,
-      check,
-      onListed: () => sealer.checkSoon(),
-      onDamaged: noteDamaged,
-      indexDelay: pressure,
-    }),
+    ...reading,
 
     async append(drafts, options = {}) {
       check(options.signal)
@@ -342,6 +350,7 @@ export function createPostgresStore(
     close() {
       closed ??= (async () => {
         closing.abort()
+        closeReading()
         const notified = follower.close()
         liveness.close()
         await writer.close()

@@ -7,9 +7,10 @@ import { scanDirection } from '../../src/filter/order.js'
 import { MIN_INDEXED } from '../../src/store-kit/index/counted-figures.js'
 import type { Order } from '../../src/store-kit/index/part.js'
 import { createDamageReporter, type Damage, type DamageReporter } from '../../src/store/damage.js'
-import type { EventPage, EventStore } from '../../src/store/store.js'
-import type { PostgresPool } from './connection/client.js'
+import type { EventPage, EventStore, ReadOptions } from '../../src/store/store.js'
 import type { Ask } from './connection/connection.js'
+import { formatToken } from '../../src/store/consistency-token.js'
+import { primaryToken } from './log/tokens.js'
 import { isCorrupt, isDataError, isNoJson } from './connection/failures.js'
 import { findUnreadableSegments, UnreadableChunks } from './index/unreadable-chunks.js'
 import { createLogIndex, type LogIndex, type OnDamaged } from './index/log-index.js'
@@ -18,6 +19,8 @@ import type { PostgresLog } from './log/log.js'
 import { readWithRetry } from './log/calls.js'
 import { createReader, type Reader } from './log/reader.js'
 import type { OwnWrites } from './log/replica.js'
+import type { Replicas } from './log/replicas.js'
+import type { ServerNumber } from './log/snapshot.js'
 import { countBounds, countEvents, openCount } from './read/count.js'
 import { findExcess } from './read/excess.js'
 import { listEvents } from './read/list.js'
@@ -56,7 +59,9 @@ const ALL_TIME = { from: 0, to: Number.MAX_SAFE_INTEGER } as const
 
 export interface ReadingOptions {
   readonly clock: Clock | undefined
-  readonly readPool: PostgresPool | undefined
+  readonly replicas: Replicas
+  /** A replica that may be further behind does not answer. */
+  readonly maxLagMs: number | undefined
   readonly queryTimeoutMs: number
   readonly tuning: SealingTuning
   readonly firstProbe: number
@@ -90,7 +95,7 @@ interface PageSource {
   readonly reader: Reader
   readonly firstProbe: number
   readonly damages: DamageReporter
-  readonly serverOf: (isReplica: boolean) => Server
+  readonly serverOf: (server: ServerNumber) => Server
 }
 
 /**
@@ -101,28 +106,28 @@ async function readPage(
   { reader, serverOf, ...source }: PageSource,
   request: ListRequest,
   checkSignal: () => void,
-  signal: AbortSignal | undefined,
+  options: ReadOptions,
 ): Promise<EventPage> {
-  const planned = planList(request, serverOf(false).names)
+  const planned = planList(request, serverOf(0).names)
   const withoutSql: ListPlan = { ...planned, where: undefined }
   let plan = planned
   for (let left = MAX_OUTDATED; ;) {
-    const indexedOn = (isReplica: boolean): Indexed => {
-      const { names, index } = serverOf(isReplica)
+    const indexedOn = (server: ServerNumber): Indexed => {
+      const { names, index } = serverOf(server)
       return { ...source, names, index: left > 0 ? index : undefined }
     }
     const reading = reader.read(
-      signal,
+      options,
       plan.bounds,
       (snapshot, opened) => {
         const checkTime = (): void => {
           checkSignal()
           snapshot.checkTime()
         }
-        const indexed = indexedOn(snapshot.isReplica)
+        const indexed = indexedOn(snapshot.server)
         return listEvents({ ...snapshot, checkTime }, indexed, plan, opened)
       },
-      (isReplica) => openList(plan, indexedOn(isReplica)),
+      (server) => openList(plan, indexedOn(server)),
     )
     const page = await reading.catch((error: unknown) => {
       if (!plan.where || !isDataError(error)) throw error
@@ -158,8 +163,8 @@ async function readAround<Result>(
   const end = performance.now() + queryTimeoutMs
   const found: Damage[] = []
   const find = (cause: unknown): Promise<boolean> =>
-    reader.read(signal, NO_TIME, async ({ ask, isReplica }) => {
-      const { names, index } = serverOf(isReplica)
+    reader.read({ signal }, NO_TIME, async ({ ask, server }) => {
+      const { names, index } = serverOf(server)
       if (cause instanceof UnreadableChunks) {
         const damaged = await findUnreadableSegments(ask, names, cause.requests)
         for (const one of damaged) index.setAside(one)
@@ -195,6 +200,7 @@ export function createReading(
   options: ReadingOptions,
 ): Pick<
   EventStore,
+  | 'consistencyToken'
   | 'get'
   | 'list'
   | 'count'
@@ -204,25 +210,27 @@ export function createReading(
   | 'health'
   | 'verify'
   | 'watchDamage'
-> {
-  const { clock, readPool, queryTimeoutMs, tuning, firstProbe, own, check } = options
+> & { readonly closeReading: () => void } {
+  const { clock, replicas, maxLagMs, queryTimeoutMs, tuning, firstProbe, own, check } = options
   const { onListed, onDamaged, indexDelay, minIndexed = MIN_INDEXED } = options
   const { names } = log
   const damages = createDamageReporter()
-  const reader = createReader(log, readPool, queryTimeoutMs, own)
+  const reader = createReader(log, { replicas, maxLagMs, timeoutMs: queryTimeoutMs, own })
   const report: OnDamaged = (segment, damage) => {
     if (damage) damages.report(damage)
     onDamaged(segment)
   }
-  // A replica may be behind, so its index is cached separately.
   const onServer = (on: Names): Server => {
     on.readable.damages.watch((damage) => damages.report(damage))
     return { names: on, index: createLogIndex(on, tuning, report) }
   }
   const primary = onServer(names)
-  // One server may be able to read what the other cannot.
-  const replica = readPool && onServer({ ...names, readable: createReadableEvents(names.events) })
-  const serverOf = (isReplica: boolean): Server => (isReplica && replica) || primary
+  // A replica may be behind, so its index is cached separately. One server may be able to read what another cannot.
+  const servers = [
+    primary,
+    ...replicas.all.map(() => onServer({ ...names, readable: createReadableEvents(names.events) })),
+  ]
+  const serverOf = (server: ServerNumber): Server => servers[server]!
   const search = {
     reader,
     serverOf,
@@ -235,21 +243,25 @@ export function createReading(
     ({ order: 'desc', isDamage: isCorrupt, check: () => check(signal) }) as const
 
   return {
-    async get(id, { signal } = {}) {
-      check(signal)
+    async get(id, options = {}) {
+      check(options.signal)
       if (!isUuid(id)) return undefined
       const time = parseEventId(id)?.time ?? -1
-      return reader.read(signal, { from: time, to: time }, async ({ ask, open, isOpenDamaged }) => {
-        const live = await readOpen(ask, names, open)
-        const found = live.find((event) => event.id === id)
-        const event = found ?? (await findEvent(ask, names, id, damages))
-        // It may be the open event of that time.
-        if (!event && isOpenDamaged) throw damagedEventError(id)
-        return event
-      })
+      return reader.read(
+        options,
+        { from: time, to: time },
+        async ({ ask, open, isOpenDamaged }) => {
+          const live = await readOpen(ask, names, open)
+          const found = live.find((event) => event.id === id)
+          const event = found ?? (await findEvent(ask, names, id, damages))
+          // It may be the open event of that time.
+          if (!event && isOpenDamaged) throw damagedEventError(id)
+          return event
+        },
+      )
     },
 
-    async list(query, { signal, trace, lazy } = {}) {
+    async list(query, { signal, trace, lazy, consistencyToken } = {}) {
       const checkSignal = (): void => check(signal)
       checkSignal()
       const pages = { reader, firstProbe, damages, serverOf }
@@ -261,13 +273,14 @@ export function createReading(
           bounds: listBounds(query),
         },
         signal,
-        () => readPage(pages, { query, trace, lazy }, checkSignal, signal),
+        () => readPage(pages, { query, trace, lazy }, checkSignal, { signal, consistencyToken }),
       )
       onListed()
       return page
     },
 
-    async count(query, { signal } = {}) {
+    async count(query, options = {}) {
+      const { signal } = options
       check(signal)
       const end = performance.now() + Math.min(query.within, queryTimeoutMs)
       const bounds = countBounds(query)
@@ -277,16 +290,16 @@ export function createReading(
         signal,
         () =>
           reader.read(
-            signal,
+            options,
             bounds,
             (snapshot, opened) =>
               countEvents(
                 snapshot,
                 opened,
                 { ...query, within: Math.max(0, end - performance.now()) },
-                { ...serverOf(snapshot.isReplica), minIndexed, signal },
+                { ...serverOf(snapshot.server), minIndexed, signal },
               ),
-            (isReplica) => openCount(serverOf(isReplica).names, query, minIndexed, now),
+            (server) => openCount(serverOf(server).names, query, minIndexed, now),
           ),
       )
     },
@@ -294,17 +307,22 @@ export function createReading(
     async excess(bounds, { signal } = {}) {
       check(signal)
       return readAround({ ...search, ...around(signal), bounds: ALL_TIME }, signal, () =>
-        findExcess(reader, (isReplica) => serverOf(isReplica).names, bounds, signal),
+        findExcess(reader, (server) => serverOf(server).names, bounds, signal),
       )
     },
 
-    async openEvents({ signal } = {}) {
-      check(signal)
-      return reader.read(signal, ALL_TIME, async ({ ask, open }) => {
+    async openEvents(options = {}) {
+      check(options.signal)
+      return reader.read(options, ALL_TIME, async ({ ask, open }) => {
         // A caller that sees an event closed here must not see it open on another replica.
-        if (readPool) own.walPosition = await readWalPosition(ask, own.walPosition)
+        if (replicas.all.length > 0) own.walPosition = await readWalPosition(ask, own.walPosition)
         return open.map(({ base, revision }) => ({ id: base.id, revision }))
       })
+    },
+
+    async consistencyToken({ signal } = {}) {
+      check(signal)
+      return formatToken(await readWithRetry(log, signal, (client) => primaryToken(client, log)))
     },
 
     async readStates(prefix, options) {
@@ -317,7 +335,7 @@ export function createReading(
 
     async health({ signal } = {}) {
       check(signal)
-      return databaseHealth(log, signal, indexDelay)
+      return databaseHealth(log, { replicas, maxLagMs, delay: indexDelay }, signal)
     },
 
     async verify(options = {}) {
@@ -329,5 +347,6 @@ export function createReading(
       return verification
     },
     watchDamage: (handler) => damages.watch(handler),
+    closeReading: () => reader.close(),
   }
 }

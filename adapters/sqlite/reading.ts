@@ -1,8 +1,9 @@
 import { AuditLogError, queryTimedOut } from '../../src/errors.js'
 import type { AuditEvent } from '../../src/event/event.js'
-import type { Clock } from '../../src/event/timestamp.js'
+import { type Clock, formatTimestamp } from '../../src/event/timestamp.js'
+import { checkToken } from '../../src/store/consistency-token.js'
 import { MIN_INDEXED } from '../../src/store-kit/index/counted-figures.js'
-import type { EventStore, ListOptions } from '../../src/store/store.js'
+import type { EventStore, ListOptions, ReadOptions } from '../../src/store/store.js'
 import type { CommitWatcher } from './connection/commit-watcher.js'
 import { countEvents } from './read/count.js'
 import { findExcess } from './read/excess.js'
@@ -52,6 +53,7 @@ export function createReading(
   clock: Clock,
 ): Pick<
   EventStore,
+  | 'consistencyToken'
   | 'get'
   | 'list'
   | 'count'
@@ -64,17 +66,36 @@ export function createReading(
   | 'verify'
 > {
   const { tables } = indexed
-  const { connection, live } = tables
+  const { connection, events, live } = tables
+  /** Each read sees the newest state of the file, so it is enough that the log has been as far. */
+  const checkReached = async (options: ReadOptions): Promise<void> => {
+    const { consistencyToken } = options
+    if (consistencyToken === undefined) return
+    await connection.retry(() => checkToken(consistencyToken, () => events.highWater()), options)
+  }
   return {
-    get: async (id, options = {}) => connection.retry(() => findEvent(tables, id), options),
-    list: (query, options = {}) =>
-      withinTimeout(queryTimeoutMs, options, (bounded) => listEvents(indexed, query, bounded)),
-    count(query, options = {}) {
+    consistencyToken: async (options = {}) =>
+      formatTimestamp(await connection.retry(() => events.highWater(), options)),
+    async get(id, options = {}) {
+      await checkReached(options)
+      return connection.retry(() => findEvent(tables, id), options)
+    },
+    async list(query, options = {}) {
+      await checkReached(options)
+      return withinTimeout(queryTimeoutMs, options, (bounded) =>
+        listEvents(indexed, query, bounded),
+      )
+    },
+    async count(query, options = {}) {
+      await checkReached(options)
       const within = Math.min(query.within, queryTimeoutMs)
       return countEvents({ ...indexed, minIndexed }, { ...query, within }, clock, options)
     },
     excess: async (bounds, options = {}) => findExcess(connection, bounds, options),
-    openEvents: async (options = {}) => connection.retry(() => live.open(), options),
+    async openEvents(options = {}) {
+      await checkReached(options)
+      return connection.retry(() => live.open(), options)
+    },
     readStates: async (prefix, options) =>
       connection.retry(() => readStateRange(connection, prefix, options, clock()), options),
     health: (options = {}) => fileHealth(connection, options),

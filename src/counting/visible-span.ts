@@ -1,6 +1,6 @@
 import { bothOf, oneCondition } from '../filter/ast.js'
 import { timeBounds } from '../filter/bounds.js'
-import type { EventStore, WaitOptions } from '../store/store.js'
+import type { EventStore, ReadOptions } from '../store/store.js'
 import type { CountsQuery } from '../store/counts.js'
 
 /** Later than any event. */
@@ -13,7 +13,7 @@ const NEVER = '9999-12-31T23:59:59.999999Z'
 export async function fromFirstVisible(
   store: Pick<EventStore, 'list'>,
   query: CountsQuery,
-  options: WaitOptions,
+  options: ReadOptions,
 ): Promise<CountsQuery> {
   const { where, visible, buckets } = query
   const isOpen = timeBounds(bothOf(visible, where)).from === -Infinity

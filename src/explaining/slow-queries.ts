@@ -1,7 +1,7 @@
 import type { CountsQuery, EventCounts } from '../store/counts.js'
 import { AuditLogError } from '../errors.js'
 import { bothOf, type EventQuery, MAX_LIMIT } from '../filter/ast.js'
-import type { EventPage, EventStore, ListOptions, WaitOptions } from '../store/store.js'
+import type { EventPage, EventStore, ListOptions, ReadOptions } from '../store/store.js'
 import { explanationOf, type QueryExplanation, toMicroseconds } from './explanation.js'
 import { queryText } from './query-text.js'
 import { createTrace } from '../store/trace.js'
@@ -26,7 +26,7 @@ export interface SlowQueries {
     query: EventQuery,
     options: ListOptions | undefined,
   ): Promise<EventPage>
-  count(query: CountsQuery, options: WaitOptions): Promise<EventCounts>
+  count(query: CountsQuery, options: ReadOptions): Promise<EventCounts>
 }
 
 /** Checks the option. Throws `INVALID_OPTION`. */

@@ -1,4 +1,5 @@
 import { bothOf, type EventQuery, type Grouping, MAX_LIMIT, oneCondition } from '../filter/ast.js'
+import type { ReadOptions } from '../store/store.js'
 import { BEGINNING, type EventLister } from '../tail/poll.js'
 
 /** Restricts a filter to events up to a time. */
@@ -21,12 +22,9 @@ export interface ExistingEvents {
 export async function existingEvents(
   log: EventLister,
   requested: Grouping | undefined,
-  {
-    visible,
-    signal,
-  }: { readonly visible?: Grouping | undefined; readonly signal?: AbortSignal | undefined } = {},
+  { visible, ...options }: ReadOptions & { readonly visible?: Grouping | undefined } = {},
 ): Promise<ExistingEvents> {
-  const newest = await log.list({ where: visible, sorts: [], limit: 1 }, { signal })
+  const newest = await log.list({ where: visible, sorts: [], limit: 1 }, options)
   const until = newest.events[0]?.created_at ?? BEGINNING
   const query: EventQuery = {
     where: bothOf(visible, upTo(requested, until)),

@@ -14,7 +14,7 @@ import type {
   GroupValue,
   NumberSummary,
 } from '../store/groups.js'
-import type { WaitOptions } from '../store/store.js'
+import type { ReadOptions } from '../store/store.js'
 import { timeBuckets } from '../store/time-buckets.js'
 import { type Estimate, estimateCount, type Sample } from './estimates.js'
 import { createGroupTally, type GroupTally, keyOf, type TalliedGroup } from './group-tally.js'
@@ -23,7 +23,7 @@ import { type ListPage, pagesOf, type Slice, slicesOf, timesBetween } from './re
 /** What grouping uses of a log. */
 export interface GroupedLog {
   readonly list: ListPage
-  count(query: CountsQuery, options: WaitOptions): Promise<EventCounts>
+  count(query: CountsQuery, options: ReadOptions): Promise<EventCounts>
 }
 
 // The first page and the count that leads the reading each get this part of the time.
@@ -39,7 +39,7 @@ const MIN_SLICES = 16
 async function visibleSpan(
   { list }: GroupedLog,
   visible: Grouping | undefined,
-  options: WaitOptions,
+  options: ReadOptions,
 ): Promise<TimeRange | undefined> {
   const timeAt = async (direction: 'asc' | 'desc'): Promise<Microseconds | undefined> => {
     const sorts = [{ attribute: 'created_at', direction }]
@@ -66,7 +66,7 @@ async function countFirst(
   log: GroupedLog,
   { where, visible, by, top, within }: GroupsQuery,
   range: TimeRange,
-  options: WaitOptions,
+  options: ReadOptions,
 ): Promise<Counted> {
   if (range.from > range.to) return NOTHING
   const facets = by.length === 1 ? by : []
@@ -101,14 +101,15 @@ async function allOf(
   { list }: GroupedLog,
   where: Grouping | undefined,
   within: number,
-  { signal }: WaitOptions,
+  options: ReadOptions,
 ): Promise<readonly AuditEvent[] | undefined> {
   if (within === 0) return undefined
+  const { signal } = options
   const limit = AbortSignal.timeout(Math.ceil(within / FIRST_SHARE))
   const either = signal ? AbortSignal.any([signal, limit]) : limit
   try {
     const query = { where, sorts: [], limit: MAX_LIMIT }
-    const page = await list(query, { signal: either, lazy: true })
+    const page = await list(query, { ...options, signal: either, lazy: true })
     return page.truncated ? undefined : page.events
   } catch (error) {
     throwIfAborted(signal)
@@ -222,7 +223,7 @@ const intersection = (bounds: TimeBounds, span: TimeRange): TimeRange => ({
 export async function groupEvents(
   log: GroupedLog,
   query: GroupsQuery,
-  options: WaitOptions,
+  options: ReadOptions,
 ): Promise<EventGroups> {
   const start = performance.now()
   const { visible, within } = query

@@ -3,7 +3,7 @@ import { timeoutSignal } from '../async/timeout-signal.js'
 import { AuditLogError, type AuditLogErrorCode, untilAborted } from '../errors.js'
 import type { Outage } from '../recording/availability.js'
 import { asStoreFailure, innermostCause } from '../recording/store-failure.js'
-import type { DiskHealth, IndexHealth, StoreHealth } from '../store/health.js'
+import type { DiskHealth, IndexHealth, ReplicasHealth, StoreHealth } from '../store/health.js'
 import type { EventJournal } from '../store/journal.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 
@@ -47,6 +47,8 @@ export interface AuditHealth {
   readonly index?: Omit<IndexHealth, 'batch'> & { readonly status: HealthStatus }
   /** `warn` while it holds events, which lists do not have yet. */
   readonly journal?: { readonly status: HealthStatus; readonly length: number }
+  /** `warn` while a replica cannot be reached, does not replay, or is further behind than it may be: others answer for it. */
+  readonly replicas?: ReplicasHealth & { readonly status: HealthStatus }
   /** `warn` if fewer than `minFreeBytes` are free; `fail` if fewer than 16 MiB are. */
   readonly disk?: DiskHealth & { readonly status: HealthStatus }
 }
@@ -103,6 +105,7 @@ export async function checkHealth(
     recording: recordingHealth(outage()),
     ...(health.index && { index: indexHealth(health.index) }),
     ...(journal && { journal: journalHealth(journal) }),
+    ...(health.replicas && { replicas: replicasHealth(health.replicas) }),
     ...(health.disk && { disk: diskHealth(health.disk, limits) }),
   }
   return { status: worst(Object.values(parts)), ...parts }
@@ -167,6 +170,17 @@ function recordingHealth(outage: Outage | undefined): PartOf<'recording'> {
 function indexHealth({ batch, ...figures }: IndexHealth): PartOf<'index'> {
   const isLate = figures.damaged > 0 || figures.waiting > MAX_INDEX_BATCHES * batch
   return { status: isLate ? 'warn' : 'pass', ...figures }
+}
+
+const MAX_LAG_MS = 10_000
+
+function replicasHealth({ servers, maxLagMs }: ReplicasHealth): PartOf<'replicas'> {
+  const isSound = servers.every(
+    ({ reachable, replaying, lagMs = 0 }) =>
+      reachable && replaying && lagMs <= (maxLagMs ?? MAX_LAG_MS),
+  )
+  const limit = maxLagMs === undefined ? {} : { maxLagMs }
+  return { status: isSound ? 'pass' : 'warn', ...limit, servers }
 }
 
 function journalHealth({ length }: EventJournal): PartOf<'journal'> {

@@ -17,6 +17,8 @@ export interface HistoryOptions {
   /** Leaves out changes after this time, which is read as in filters. @default now */
   readonly asOf?: string | undefined
   readonly signal?: AbortSignal | undefined
+  /** See {@link AuditLog.consistencyToken}. */
+  readonly consistencyToken?: string | undefined
 }
 
 /** One change of a resource. */

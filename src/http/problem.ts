@@ -23,6 +23,7 @@ const STATUSES: Readonly<Record<AuditLogErrorCode, number>> = {
   MALFORMED_PARAMETER: 400,
   MISSING_DEPENDENCY: 500,
   NOT_COVERED: 500,
+  NOT_REACHED: 412,
   NOT_REVERTIBLE: 422,
   CHANNEL_UNAVAILABLE: 409,
   DEFINED_IN_CODE: 409,
@@ -146,6 +147,7 @@ function respond(
 /** Places of errors that the core reports without one. */
 const PLACES: Readonly<Partial<Record<AuditLogErrorCode, ErrorPlace>>> = {
   IDEMPOTENCY_CONFLICT: { header: 'idempotency-key' },
+  NOT_REACHED: { header: 'consistency-token' },
 }
 
 /** The JSON:API response for an {@link HttpProblem}. */

@@ -142,6 +142,8 @@ export interface CountOptions {
   /** A further filter that facets respect too: what the user may see. */
   readonly visible?: Grouping | undefined
   readonly signal?: AbortSignal | undefined
+  /** See {@link AuditLog.consistencyToken}. */
+  readonly consistencyToken?: string | undefined
 }
 
 /** A range of time, both ends included. */

@@ -36,6 +36,8 @@ export interface GroupOptions {
   /** A further filter: what the user may see. */
   readonly visible?: Grouping | undefined
   readonly signal?: AbortSignal | undefined
+  /** See {@link AuditLog.consistencyToken}. */
+  readonly consistencyToken?: string | undefined
 }
 
 /** A percentile: the smallest number that at least this share of the numbers does not exceed. */

@@ -8,6 +8,32 @@ export interface StoreHealth {
   readonly index?: IndexHealth | undefined
   /** Missing if the store keeps nothing on disk. */
   readonly disk?: DiskHealth | undefined
+  /** Missing if the store reads from no replicas. */
+  readonly replicas?: ReplicasHealth | undefined
+}
+
+export interface ReplicasHealth {
+  /** A replica that is further behind does not answer; missing if any lag is allowed. */
+  readonly maxLagMs?: number | undefined
+  readonly servers: readonly ReplicaHealth[]
+}
+
+/** The condition of a server that is only read from. */
+export interface ReplicaHealth {
+  /** Its host and port, or its place in the list. */
+  readonly name: string
+  /** False if it did not answer. */
+  readonly reachable: boolean
+  /** True if it replays what it receives from the primary; false while that is paused or the connection is lost, and for a server that is no standby. */
+  readonly replaying: boolean
+  /** Bytes of the write-ahead log that it lacks. */
+  readonly lagBytes?: number
+  /** The age of the oldest event that it lacks, in milliseconds; 0 if it has all events. */
+  readonly lagMs?: number
+  /** Why reads of this process skip it at present. */
+  readonly skipped?: string
+  /** Why it did not answer. */
+  readonly error?: string
 }
 
 export interface IndexHealth {

@@ -30,6 +30,9 @@ export const readOnlyStore = (store: ReadingStore): EventStore => ({
   name: store.name,
   maxBatch: store.maxBatch,
   clock: store.clock,
+  ...(store.consistencyToken && {
+    consistencyToken: (options) => store.consistencyToken!(options),
+  }),
   get: (...call) => store.get(...call),
   list: (...call) => store.list(...call),
   count: (...call) => store.count(...call),

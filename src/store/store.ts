@@ -20,7 +20,16 @@ export interface WaitOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-export interface ListOptions extends WaitOptions {
+export interface ReadOptions extends WaitOptions {
+  /**
+   * The answer is not older than the state that the token stands for: one of `consistencyToken`, or the `created_at` of an
+   * event. Rejects with `NOT_REACHED` if the log is not as far, and with `INVALID_VALUE` for anything else. A store that
+   * always answers from its newest state may ignore it.
+   */
+  readonly consistencyToken?: string | undefined
+}
+
+export interface ListOptions extends ReadOptions {
   /**
    * For events that are only serialized: their attributes may stay JSON text until `attributes` is
    * read. Spreading or printing such an event does not read it. Stores may ignore this option.
@@ -231,8 +240,13 @@ export interface EventStore {
    * `OUTCOME_UNKNOWN` if it is not known whether the events are stored. A call may be repeated.
    */
   importEvents(events: readonly ImportedEvent[], options?: WaitOptions): Promise<ImportResult>
+  /**
+   * A token for the state of the log at this moment, for reads in any process: see {@link ReadOptions}. Stores
+   * that always answer from their newest state may lack this method.
+   */
+  consistencyToken?(options?: WaitOptions): Promise<string>
   /** The event with this id, or `undefined`. */
-  get(id: string, options?: WaitOptions): Promise<AuditEvent | undefined>
+  get(id: string, options?: ReadOptions): Promise<AuditEvent | undefined>
   /** The matching events: see {@link EventQuery}. */
   list(query: EventQuery, options?: ListOptions): Promise<EventPage>
   /**
@@ -240,7 +254,7 @@ export interface EventStore {
    * milliseconds it scales the figures of a sample that is spread over the whole time range, and the
    * result says so. Does not block appends for long.
    */
-  count(query: CountsQuery, options?: WaitOptions): Promise<EventCounts>
+  count(query: CountsQuery, options?: ReadOptions): Promise<EventCounts>
   /**
    * Removes the events whose `created_at` is before `time`, in short transactions that do not block
    * appends for long, and returns their number. When it is aborted, the remaining events stay. Later
@@ -308,7 +322,7 @@ export interface EventStore {
    */
   closeLive(id: string, change: LiveChange, options?: WaitOptions): Promise<AuditEvent | undefined>
   /** The open live events, oldest first. */
-  openEvents(options?: WaitOptions): Promise<readonly OpenEvent[]>
+  openEvents(options?: ReadOptions): Promise<readonly OpenEvent[]>
   /**
    * Refreshes stale statistics of the database's query planner. Stores without a planner lack this
    * method.
@@ -321,9 +335,10 @@ export interface EventStore {
   health?(options?: WaitOptions): Promise<StoreHealth>
   /**
    * Calls `hint` when events may have become visible. The returned function stops that. A hint may be
-   * unnecessary, late or missing, so callers still poll; it only shortens the wait between polls.
+   * unnecessary, late or missing, so callers still poll; it only shortens the wait between polls. A store with
+   * replicas passes a token of the state that has the events.
    */
-  watch(hint: () => void): () => void
+  watch(hint: (consistencyToken?: string) => void): () => void
   /**
    * Calls `handler` whenever the store notices damage, possibly several times for the same damage. The
    * returned function stops that. Stores that check nothing lack this method.

@@ -3,8 +3,9 @@ import { carriesTime } from '../event/event-id.js'
 import { bothOf, type EventQuery, type Grouping, MAX_LIMIT, oneCondition } from '../filter/ast.js'
 import type { Decide, Decision } from '../filter/steps.js'
 import { filterInTurns } from '../filter/time-slices.js'
-import type { EventStore, WaitOptions } from '../store/store.js'
-import { parseTimestamp } from '../event/timestamp.js'
+import type { EventStore, ReadOptions } from '../store/store.js'
+import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
+import { readToken } from '../store/consistency-token.js'
 
 /** Before every event: the position of a reader of an empty log. */
 export const BEGINNING = '0000-01-01T00:00:00.000000Z'
@@ -24,7 +25,7 @@ export interface PollRange {
   readonly upTo: string | undefined
 }
 
-export interface PollOptions extends WaitOptions {
+export interface PollOptions extends ReadOptions {
   /** @default the largest limit of a query */
   readonly limit?: number | undefined
 }
@@ -51,14 +52,26 @@ const OLDEST_FIRST: EventQuery['sorts'] = [{ attribute: 'created_at', direction:
 /** The `created_at` of the newest event; `undefined` if there is none. */
 export async function newestTime(
   store: EventLister,
-  options: WaitOptions,
+  options: ReadOptions,
 ): Promise<string | undefined> {
   const page = await store.list({ where: undefined, sorts: [], limit: 1 }, options)
   return page.events[0]?.created_at
 }
 
+/** The position of a reader that wants what is new since the newest event, and since what the token stands for. */
+export async function startPosition(
+  newest: Promise<string>,
+  { consistencyToken }: ReadOptions,
+): Promise<string> {
+  const token = readToken(consistencyToken)
+  const position = await newest
+  // Another server may be read from now on, which lacks events that are not new.
+  const known = token ? formatTimestamp(token.time) : position
+  return known > position ? known : position
+}
+
 /** The position of a reader that wants all events after the newest one. */
-export async function newestPosition(store: EventLister, options: WaitOptions): Promise<string> {
+export async function newestPosition(store: EventLister, options: ReadOptions): Promise<string> {
   return (await newestTime(store, options)) ?? BEGINNING
 }
 
@@ -79,12 +92,12 @@ export const pollMatching: Poll = (store, { where, matches }, range, options) =>
 export const pollAll: Poll = (store, { matches }, range, options) =>
   poll(store, { where: undefined, matches }, range, options)
 
-const poll: Poll = async (store, { where, matches }, { after, upTo }, { limit, signal }) => {
+const poll: Poll = async (store, { where, matches }, { after, upTo }, { limit, ...options }) => {
   if (upTo === undefined || upTo <= after) return { events: [], position: after, hasMore: false }
   const isAfter = oneCondition('created_at', 'gt', [after])
   const range = bothOf(isAfter, oneCondition('created_at', 'lteq', [upTo]))
   const query = { where: bothOf(range, where), sorts: OLDEST_FIRST, limit: limit ?? MAX_LIMIT }
-  const { events, truncated } = await store.list(query, { signal })
+  const { events, truncated } = await store.list(query, options)
   return {
     events: await filterInTurns(events.filter(carriesItsTime), matches),
     position: events.at(-1)?.created_at ?? after,

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { untilAborted } from '../errors.js'
-import type { EventStore } from '../store/store.js'
+import type { EventStore, ReadOptions } from '../store/store.js'
 import { newestPosition, newestTime, pollAll, type PollResult, type TailFilter } from './poll.js'
 import { createRing, type Ring, type RingBounds } from './ring.js'
 import { ignoreTransient } from './transient-failures.js'
@@ -77,20 +77,59 @@ interface Polled extends PollResult {
   readonly revisions: OpenRevisions
 }
 
-async function pollNew(
-  store: EventStore,
-  { after, hasChanges, signal }: { after: string; hasChanges: boolean; signal: AbortSignal },
-): Promise<Polled> {
-  const range = { after, upTo: await newestTime(store, { signal }) }
-  // Read after `upTo`: so every event up to there that is still open is among these.
-  const open = hasChanges ? await store.openEvents({ signal }) : []
-  const revisions = new Map(open.map(({ id, revision }) => [id, revision]))
-  return { ...(await pollAll(store, ALL, range, { signal })), revisions }
+interface PollPosition extends ReadOptions {
+  readonly after: string
+  readonly hasChanges: boolean
 }
+
+async function pollOnce(
+  store: EventStore,
+  { after, hasChanges, ...options }: PollPosition,
+): Promise<Polled> {
+  const range = { after, upTo: await newestTime(store, options) }
+  // Read after `upTo`: so every event up to there that is still open is among these.
+  const open = hasChanges ? await store.openEvents(options) : []
+  const revisions = new Map(open.map(({ id, revision }) => [id, revision]))
+  return { ...(await pollAll(store, ALL, range, options)), revisions }
+}
+
+/** The new events; `undefined` if the store failed in a way that may pass. */
+const pollNew = (store: EventStore, position: PollPosition): Promise<Polled | undefined> =>
+  ignoreTransient(pollOnce(store, position), () => {})
 
 async function untilNextPoll(waker: Waker, readers: number, canWake: boolean): Promise<void> {
   await waker.pause(Math.min(GAP_MS + readers * GAP_PER_READER_MS, MAX_GAP_MS), false)
   await waker.pause(POLL_MS, canWake)
+}
+
+/** The hints of a store, which wake a session. */
+interface Hints {
+  /** The token of the last hint that had one. */
+  token(): string | undefined
+  /** False if it has started already. */
+  start(): boolean
+  stop(): void
+}
+
+function createHints(store: EventStore, waker: Waker): Hints {
+  let last: string | undefined
+  let unwatch: (() => void) | undefined
+  return {
+    token: () => last,
+    start() {
+      if (unwatch) return false
+      unwatch = store.watch((token: unknown) => {
+        // A store of the host may call it with anything.
+        if (typeof token === 'string') last = token
+        waker.wake()
+      })
+      return true
+    },
+    stop() {
+      unwatch?.()
+      unwatch = undefined
+    },
+  }
 }
 
 /** `hasChanges`: whether the session also reads the open live events. */
@@ -102,19 +141,14 @@ export function openSession(
   const stop = new AbortController()
   const { signal } = stop
   const waker = createWaker(signal)
+  const hints = createHints(store, waker)
   const readers = new Set<SessionReader>()
   /** These are in `readers` too. */
   const waiting = createWaitingReaders(waker.keepAlive)
   let end: { readonly error: unknown } | undefined
   let linger: NodeJS.Timeout | undefined
-  let unwatch: (() => void) | undefined
   let polls = 0
   let open: PolledRevisions | undefined
-
-  const stopWatching = (): void => {
-    unwatch?.()
-    unwatch = undefined
-  }
 
   const opening = startRing(store, { waker, signal, bounds })
 
@@ -131,7 +165,12 @@ export function openSession(
       await waiting.untilAny()
       waker.reset()
       polls += 1
-      const polled = await ignoreTransient(pollNew(store, { after, hasChanges, signal }), () => {})
+      const polled = await pollNew(store, {
+        after,
+        hasChanges,
+        signal,
+        consistencyToken: hints.token(),
+      })
       if (polled) add(ring, polled)
       after = polled?.position ?? after
       if (polled?.hasMore) await nextTurn()
@@ -139,12 +178,13 @@ export function openSession(
     }
   }
 
-  follow().catch((error: unknown) => {
+  const onEnd = (error: unknown): void => {
     end = { error }
     clearTimeout(linger)
-    stopWatching()
+    hints.stop()
     waiting.wakeAll()
-  })
+  }
+  follow().catch(onEnd)
 
   return {
     hasEnded: () => end !== undefined || signal.aborted,
@@ -153,8 +193,7 @@ export function openSession(
     join(reader) {
       clearTimeout(linger)
       readers.add(reader)
-      if (end || unwatch) return
-      unwatch = store.watch(() => waker.wake())
+      if (end || !hints.start()) return
       // Events may have been stored while the session did not watch the store.
       waker.wake()
     },
@@ -162,7 +201,7 @@ export function openSession(
       if (!readers.delete(reader)) return
       waiting.delete(reader)
       if (readers.size > 0 || end) return
-      stopWatching()
+      hints.stop()
       linger = setTimeout(() => stop.abort(), lingerMs).unref()
     },
     waiting,

@@ -3,7 +3,7 @@ import { runOutside } from '../async/outside.js'
 import type { AuditEvent } from '../event/event.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
 import { createTimeSlices } from '../filter/time-slices.js'
-import type { EventStore, WaitOptions } from '../store/store.js'
+import type { EventStore, ReadOptions as StoreReadOptions } from '../store/store.js'
 import { type CatchUp, createCatchUp } from './catch-up.js'
 import { type LoadLive, sharedLoads } from './changes.js'
 import { newestPosition, type TailFilter } from './poll.js'
@@ -33,7 +33,7 @@ export interface ReadOptions {
  */
 export interface SharedTail {
   /** The position of the newest event at the time of the call, however late the store answers. */
-  currentPosition(options: WaitOptions): Promise<string>
+  currentPosition(options: StoreReadOptions): Promise<string>
   /**
    * Returns items of the matching events that become visible after the promise has resolved, each event once, in the
    * order of `created_at`. Rejects if the newest event cannot be read; the generator throws the error that ends the

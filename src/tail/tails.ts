@@ -7,10 +7,12 @@ import { followChanges } from './follow-changes.js'
 import type { Batch } from './ring.js'
 import { createFilterSelections, type FilterSelections, type KeyedFilter } from './selections.js'
 import type { SharedTail } from './shared-tail.js'
-import type { WaitOptions } from '../store/store.js'
+import { readOptions } from '../store/consistency-token.js'
+import { startPosition } from './poll.js'
+import type { ReadOptions } from '../store/store.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
 
-export interface TailOptions extends WaitOptions {
+export interface TailOptions extends ReadOptions {
   /**
    * Deliver events after this `created_at`, such as that of the last event received.
    * @default the time of the call
@@ -100,13 +102,13 @@ export function createTails(shared: SharedTail): Tails {
 
   const open = async (
     readQuery: () => EventQuery,
-    { after, signal }: TailOptions,
+    { after, ...options }: TailOptions,
   ): Promise<Opened> => {
     const filter = readFilter(readQuery())
-    throwIfAborted(signal)
-    const position =
-      after === undefined ? await shared.currentPosition({ signal }) : readPosition(after)
-    return { filter, position }
+    throwIfAborted(options.signal)
+    const reading = readOptions(options)
+    if (after !== undefined) return { filter, position: readPosition(after) }
+    return { filter, position: await startPosition(shared.currentPosition(reading), reading) }
   }
 
   async function* run(

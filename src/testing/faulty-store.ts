@@ -69,6 +69,10 @@ export function faultyStore(store: EventStore): FaultyStore {
     }),
     importEvents: (events, options) =>
       call('importEvents', options, () => store.importEvents(events, options)),
+    ...(store.consistencyToken && {
+      consistencyToken: (options) =>
+        call('consistencyToken', options, () => store.consistencyToken!(options)),
+    }),
     get: (id, options) => call('get', options, () => store.get(id, options)),
     list: (query, options) => call('list', options, () => store.list(query, options)),
     count: (query, options) => call('count', options, () => store.count(query, options)),

@@ -9,6 +9,7 @@ import type {
   CreateStore,
   StoreUnderTest,
 } from './conformance/context.js'
+import { consistencyCases } from './conformance/consistency.js'
 import { countCases } from './conformance/count.js'
 import { excessCases } from './conformance/excess.js'
 import { explainCases } from './conformance/explain.js'
@@ -120,6 +121,7 @@ const allCases: readonly Case[] = [
     appendCases,
     valueCases,
     readCases,
+    consistencyCases,
     filterCases,
     freeTextCases,
     orderCases,

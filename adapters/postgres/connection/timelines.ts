@@ -12,6 +12,8 @@ export interface Timelines {
    * Rejects if this process has used a server that replaced the one of the connection.
    */
   check(client: PostgresPoolClient): Promise<number>
+  /** The cluster of a connection that was checked, the same for a primary and its standbys; '' if the server does not tell. */
+  cluster(client: PostgresPoolClient): string
 }
 
 /** The cluster is the same for a primary and its standbys. Both functions need no privilege. */
@@ -51,5 +53,6 @@ export function createTimelines(): Timelines {
         )
       return timeline
     },
+    cluster: (client) => places.get(client)?.cluster ?? '',
   }
 }

@@ -1,7 +1,11 @@
 import { createWatchers } from '../../../src/store-kit/watchers.js'
+import { withoutTimeLimit } from './calls.js'
 import { createListener } from './listener.js'
 import type { Listening } from './listening.js'
 import type { PostgresLog } from './log.js'
+import type { Replicas } from './replicas.js'
+import { createReplays } from './replays.js'
+import { writtenToken } from './tokens.js'
 import { createNotifier, type Notifier } from './notifier.js'
 
 /** Notifies other processes that events became visible, and listens for their notifications. */
@@ -14,14 +18,27 @@ export interface Follower {
   close(): Promise<void>
 }
 
-export function createFollower(log: PostgresLog, listening: Listening): Follower {
+export function createFollower(
+  log: PostgresLog,
+  listening: Listening,
+  replicas: Replicas,
+): Follower {
   const watchers = createWatchers()
   const closing = new AbortController()
+  const hasReplicas = replicas.all.length > 0
+  const replays = createReplays(replicas, closing.signal, (token) => watchers.hint(token))
   const notifier = createNotifier(log, watchers, closing.signal)
   const listener = createListener({
     listening,
     names: log.names,
     watchers,
+    onNotified: (token) => (hasReplicas ? replays.await(token) : watchers.hint()),
+    onListening() {
+      if (!hasReplicas) return watchers.hint()
+      return void withoutTimeLimit(closing.signal, (signal) =>
+        log.use(signal, (client) => writtenToken(client, log)),
+      ).then(replays.await, () => watchers.hint())
+    },
     closing: closing.signal,
   })
 

@@ -1,3 +1,4 @@
+import type { PostgresNotification } from '../connection/client.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { Watchers } from '../../../src/store-kit/watchers.js'
 import type { Names } from '../schema/names.js'
@@ -23,11 +24,22 @@ export interface ListenerOptions {
   readonly listening: Listening
   readonly names: Pick<Names, 'channel' | 'locks'>
   readonly watchers: Watchers
+  /** Called with the payload of each notification. */
+  readonly onNotified: (payload: string) => void
+  /** Called once a connection listens: notifications that were sent before are lost. */
+  readonly onListening: () => void
   /** Aborts when the store is closed. */
   readonly closing: AbortSignal
 }
 
-export function createListener({ listening, names, watchers, closing }: ListenerOptions): Listener {
+export function createListener({
+  listening,
+  names,
+  watchers,
+  onNotified,
+  onListening,
+  closing,
+}: ListenerOptions): Listener {
   const isUnused = (): boolean => watchers.size === 0 || closing.aborted
   let stop: (() => void) | undefined
   let isConnecting = false
@@ -53,10 +65,13 @@ export function createListener({ listening, names, watchers, closing }: Listener
     isConnecting = true
     using wait = timeoutSignal(CONNECT_MS, closing)
     try {
-      const onNotified = (): void => watchers.hint()
-      stop = await listening.listen({ names, onNotified, onLost }, wait.signal)
-      // Notifications that were sent before LISTEN took effect are lost.
-      watchers.hint()
+      const log = {
+        names,
+        onNotified: ({ payload = '' }: PostgresNotification) => onNotified(payload),
+        onLost,
+      }
+      stop = await listening.listen(log, wait.signal)
+      onListening()
       if (isUnused()) drop()
     } catch {
       onLost()

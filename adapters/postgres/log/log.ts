@@ -32,6 +32,10 @@ export interface PostgresLog {
   server(client: PostgresPoolClient): string
   /** Why acknowledged events may be lost, or were lost. To be called within `use`. */
   risks(client: PostgresPoolClient): Promise<readonly string[]>
+  /** Rejects if this process has used a server that replaced the one of the connection. */
+  checkTimeline(client: PostgresPoolClient): Promise<unknown>
+  /** See {@link Timelines.cluster}. */
+  cluster(client: PostgresPoolClient): string
   /** How the table of events is partitioned. To be called within `use`. */
   partitions(): Partitions
   /**
@@ -140,6 +144,8 @@ export function createLog(options: LogOptions): PostgresLog {
     state: () => state,
     server: (client) => servers.get(client)!,
     risks: async (client) => (readOnly ? [] : risks.read(client)),
+    checkTimeline: (client) => timelines.check(client),
+    cluster: (client) => timelines.cluster(client),
     partitions: () => state!.partitions,
     use,
     write: (signal, act) =>

@@ -1,7 +1,8 @@
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { Watchers } from '../../../src/store-kit/watchers.js'
-import { ask, ASYNC_COMMIT } from '../connection/client.js'
+import { ASYNC_COMMIT } from '../connection/client.js'
 import type { PostgresLog } from './log.js'
+import { notifyWritten } from './tokens.js'
 
 // Each commit with a NOTIFY takes a lock that the whole server shares, so notifications are coalesced
 // and sent in transactions of their own (https://www.postgresql.org/docs/current/sql-notify.html), which do not
@@ -23,16 +24,13 @@ export function createNotifier(
   watchers: Watchers,
   closing: AbortSignal,
 ): Notifier {
-  const { channel } = log.names
   let isNotifying = false
   let isPending = false
   let sending: Promise<void> = Promise.resolve()
 
   const send = async (): Promise<void> => {
     using wait = timeoutSignal(SEND_MS)
-    await log.use(wait.signal, (client) =>
-      ask(client, `SELECT pg_notify($1, ''), ${ASYNC_COMMIT}`, channel),
-    )
+    await log.use(wait.signal, (client) => notifyWritten(client, log, ASYNC_COMMIT))
   }
 
   const notify: Notifier['notify'] = (hasListeners = true) => {

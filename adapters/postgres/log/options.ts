@@ -1,11 +1,14 @@
 import { AuditLogError } from '../../../src/errors.js'
+import { milliseconds } from 'date-fns/milliseconds'
+import { type Duration, durationFault } from '../../../src/event/duration.js'
 import type { Clock } from '../../../src/event/timestamp.js'
 import { type QueryTimeoutOptions, readQueryTimeout } from '../../../src/store/query-timeout.js'
-import { openPool, type PostgresPool } from '../connection/client.js'
+import { type OwnPool, openPool, type PostgresPool } from '../connection/client.js'
 import { openFailoverPool } from '../connection/failover-pool.js'
-import { hostsOf } from '../connection/hosts.js'
+import { type Host, hostsOf } from '../connection/hosts.js'
 import { createTimelines, type Timelines } from '../connection/timelines.js'
 import type { Partitions } from '../schema/names.js'
+import { createReplicas, type Replica, type Replicas } from './replicas.js'
 
 export interface CommonOptions extends QueryTimeoutOptions {
   /**
@@ -15,10 +18,22 @@ export interface CommonOptions extends QueryTimeoutOptions {
    */
   readonly schema?: string
   /**
-   * A pool of connections to a replica, for reading. While the replica lacks something that this
-   * process has written, the primary answers.
+   * A pool of connections to a replica, for reading: as `replicas` with one member.
    */
   readonly readPool?: PostgresPool
+  /**
+   * Servers to read from: connection strings, in which several hosts are as many replicas, or pools of pg. Reads go to a
+   * replica that answers and has what this process has written and what the read demands; otherwise the primary
+   * answers. One that fails is skipped for 0.25 to 30 seconds.
+   * @default none
+   */
+  readonly replicas?: readonly (string | PostgresPool)[]
+  /**
+   * A replica that may be further behind the primary does not answer. The primary is asked for its position
+   * several times in this period; while it does not answer, neither do replicas.
+   * @default any lag
+   */
+  readonly maxLag?: Duration
   /**
    * The period (in UTC) of one partition of a new log's table of events. Removing all events of a
    * period drops its partition. An existing log keeps the partitions that it was created with.
@@ -69,9 +84,61 @@ type ResolvedOptions = Required<
   Pick<CommonOptions, 'partitions' | 'queryTimeoutMs' | 'maxUnindexed'>
 > & {
   readonly pool: PostgresPool
+  readonly replicas: Replicas
+  readonly maxLagMs: number | undefined
   /** Those that the connections of the pool have led to. */
   readonly timelines: Timelines
   readonly end: () => Promise<void>
+}
+
+function readMaxLag({ maxLag, replicas = [], readPool }: CommonOptions): number | undefined {
+  if (maxLag === undefined) return undefined
+  const fault = durationFault(maxLag)
+  if (fault) throw new AuditLogError('INVALID_OPTION', `maxLag ${fault}`)
+  if (replicas.length === 0 && !readPool)
+    throw new AuditLogError('INVALID_OPTION', 'maxLag needs replicas or a readPool')
+  return milliseconds(maxLag)
+}
+
+interface OpenedReplicas {
+  readonly replicas: readonly Replica[]
+  readonly end: () => Promise<void>
+}
+
+const isPool = (value: unknown): value is PostgresPool =>
+  typeof (value as PostgresPool | undefined)?.connect === 'function'
+
+const invalidReplica = (place: number): AuditLogError =>
+  new AuditLogError(
+    'INVALID_OPTION',
+    `replica ${place} must be a connection string, or a pool of pg`,
+  )
+
+/** Opens no connection yet. */
+function openReplicas({ readPool, replicas = [] }: CommonOptions): OpenedReplicas {
+  if (!Array.isArray(replicas)) throw new AuditLogError('INVALID_OPTION', 'replicas must be a list')
+  if (readPool && replicas.length > 0)
+    throw new AuditLogError('INVALID_OPTION', 'give readPool or replicas, not both')
+  const given: readonly unknown[] = readPool ? [readPool] : replicas
+  const targets = given.flatMap((one, i): readonly (PostgresPool | Host)[] => {
+    if (isPool(one)) return [one]
+    if (typeof one !== 'string') throw invalidReplica(i + 1)
+    return hostsOf(one, undefined)
+  })
+  const own: OwnPool[] = []
+  const opened = targets.map((target, i): Replica => {
+    const number = `replica ${i + 1}`
+    if (isPool(target)) return { name: number, pool: target }
+    const pool = openPool(target.connectionString)
+    own.push(pool)
+    return { name: target.name || number, pool }
+  })
+  return {
+    replicas: opened,
+    async end() {
+      await Promise.all(own.map((pool) => pool.end()))
+    },
+  }
 }
 
 /** Two segments: fewer than one are never indexed. */
@@ -92,7 +159,20 @@ export function readOptions(options: PostgresStoreOptions): ResolvedOptions {
       `maxUnindexed must be a whole number of at least ${MIN_UNINDEXED}, or Infinity; it is ${String(maxUnindexed)}`,
     )
   const queryTimeoutMs = readQueryTimeout(options)
-  return { partitions, queryTimeoutMs, maxUnindexed, ...openServer(options) }
+  const maxLagMs = readMaxLag(options)
+  const server = openServer(options)
+  const opened = openReplicas(options)
+  return {
+    ...server,
+    partitions,
+    queryTimeoutMs,
+    maxUnindexed,
+    maxLagMs,
+    replicas: createReplicas(opened.replicas),
+    async end() {
+      await Promise.all([server.end(), opened.end()])
+    },
+  }
 }
 
 /** Opens the pool of a server, unless it is given; `max` bounds its connections. Throws as {@link readOptions}. */
@@ -101,7 +181,7 @@ export function openServer(
   max?: number,
 ): Pick<ResolvedOptions, 'pool' | 'timelines' | 'end'> {
   const timelines = createTimelines()
-  if ('pool' in options && typeof options.pool?.connect === 'function')
+  if ('pool' in options && isPool(options.pool))
     return { timelines, pool: options.pool, end: () => Promise.resolve() }
   if (!('connectionString' in options) || typeof options.connectionString !== 'string')
     throw new AuditLogError(

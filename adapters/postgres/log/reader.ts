@@ -1,55 +1,109 @@
 import { abortedError, AuditLogError, queryTimedOut } from '../../../src/errors.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
+import {
+  type ConsistencyToken,
+  readToken,
+  requireReached,
+} from '../../../src/store/consistency-token.js'
+import type { ReadOptions } from '../../../src/store/store.js'
 import { pause } from '../connection/backoff.js'
-import type { PostgresPool } from '../connection/client.js'
-import { asAuditLogError, isLostConnection } from '../connection/failures.js'
+import { asAuditLogError, isLostConnection, isTransient } from '../connection/failures.js'
 import type { PostgresLog } from './log.js'
-import { type OwnWrites, readReplica } from './replica.js'
-import { createSnapshots, type Opening, type SnapshotRead } from './snapshot.js'
+import { createPrimaryPositions } from './primary-positions.js'
+import { neededFor, type OwnWrites, readReplica } from './replica.js'
+import type { Replicas } from './replicas.js'
+import { createSnapshots, type Opening, type ServerNumber, type SnapshotRead } from './snapshot.js'
 
 export interface Reader {
   /**
    * Calls `use` with a snapshot of a replica, or of the primary. `bounds`, in whole microseconds, select
-   * the open live events. The statements of `open` are sent with the BEGIN of the snapshot.
+   * the open live events. The statements of `open` are sent with the BEGIN of the snapshot. Rejects with
+   * `NOT_REACHED` if the log has no state that the token demands.
    */
   read<Result>(
-    signal: AbortSignal | undefined,
+    options: ReadOptions,
     bounds: TimeBounds,
     use: SnapshotRead<Result>['use'],
-    open?: (isReplica: boolean) => Opening,
+    open?: (server: ServerNumber) => Opening,
   ): Promise<Result>
+  close(): void
 }
+
+export interface ReaderOptions {
+  readonly replicas: Replicas
+  /** A replica that may be further behind does not answer. @default any lag */
+  readonly maxLagMs: number | undefined
+  readonly timeoutMs: number
+  /** What this process has written. */
+  readonly own: OwnWrites
+}
+
+const PRIMARY: ServerNumber = 0
+const HIGH_WATER = 'highWater'
 
 // How much longer to wait for the server to report that it stopped the statement.
 const GRACE_MS = 1000
 
 export function createReader(
   log: PostgresLog,
-  readPool: PostgresPool | undefined,
-  timeoutMs: number,
-  own: OwnWrites,
+  { replicas, maxLagMs, timeoutMs, own }: ReaderOptions,
 ): Reader {
   const inSnapshot = createSnapshots(log.names, timeoutMs)
-  const replica = readPool && { log, pool: readPool, own, inSnapshot }
+  const primary = maxLagMs === undefined ? undefined : createPrimaryPositions(log, maxLagMs)
+  const lag = primary && { maxMs: maxLagMs!, primary }
+  const reading = { log, replicas, lag, inSnapshot }
 
-  const readOnce = async <Result>(
+  const fromReplica = async <Result>(
     signal: AbortSignal,
     read: SnapshotRead<Result>,
-  ): Promise<Result> => {
-    const replied = replica && (await readReplica(replica, signal, read))
-    if (replied) return replied.result
-    return log.use(signal, (client) => inSnapshot(client, false, read))
+    {
+      token,
+      isUrgent,
+    }: { readonly token: ConsistencyToken | undefined; readonly isUrgent: boolean },
+  ): Promise<{ readonly result: Result } | undefined> => {
+    if (replicas.all.length === 0) return undefined
+    try {
+      // Only the primary can create or migrate the schema.
+      if (!log.state()) await log.use(signal, () => Promise.resolve())
+    } catch (error) {
+      // The read of the primary below says why.
+      if (isTransient(error)) return undefined
+      throw error
+    }
+    return readReplica(reading, { signal, needed: neededFor(own, token), read }, isUrgent)
   }
 
+  const fromPrimary = <Result>(
+    signal: AbortSignal,
+    read: SnapshotRead<Result>,
+    token: ConsistencyToken | undefined,
+  ): Promise<Result> =>
+    log.use(signal, (client) =>
+      inSnapshot(client, PRIMARY, {
+        ...read,
+        open: (server) => ({
+          ...read.open(server),
+          ...(token && { [HIGH_WATER]: `SELECT last_value FROM ${log.names.highWater}` }),
+        }),
+        async use(snapshot, opened) {
+          if (token) requireReached(token, Number(opened[HIGH_WATER]![0]![0]))
+          return read.use(snapshot, opened)
+        },
+      }),
+    )
+
   return {
-    async read(signal, bounds, use, open = () => ({})) {
+    async read({ signal, consistencyToken }, bounds, use, open = () => ({})) {
+      const token = readToken(consistencyToken)
       const query = { bounds, use, open }
       using wait = timeoutSignal(timeoutMs + GRACE_MS, signal)
       let failure: unknown
       for (let attempts = 0; ; attempts++) {
         try {
-          return await readOnce(wait.signal, query)
+          const isUrgent = attempts > 0
+          const replied = await fromReplica(wait.signal, query, { token, isUrgent })
+          return replied ? replied.result : await fromPrimary(wait.signal, query, token)
         } catch (error) {
           if (signal?.aborted) throw abortedError(signal)
           const isOver = error instanceof AuditLogError && error.code === 'ABORTED'
@@ -64,5 +118,6 @@ export function createReader(
         await pause(attempts, wait.signal)
       }
     },
+    close: () => primary?.close(),
   }
 }

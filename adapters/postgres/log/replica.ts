@@ -1,10 +1,20 @@
+import type { ConsistencyToken } from '../../../src/store/consistency-token.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import type { PostgresPool } from '../connection/client.js'
-import { type Ask, withConnection } from '../connection/connection.js'
-import { codeOf, isTransient, QUERY_CANCELED, UNDEFINED_TABLE } from '../connection/failures.js'
+import type { TextRow } from '../connection/client.js'
+import { withConnection } from '../connection/connection.js'
+import {
+  codeOf,
+  isStatementError,
+  isTransient,
+  QUERY_CANCELED,
+  UNDEFINED_TABLE,
+} from '../connection/failures.js'
 import type { Names } from '../schema/names.js'
 import type { PostgresLog } from './log.js'
+import type { PrimaryPositions } from './primary-positions.js'
+import type { Replicas, ReplicaOutcome, ReplicaState } from './replicas.js'
 import type { InSnapshot, SnapshotRead } from './snapshot.js'
+import { walBytes } from './wal-position.js'
 
 /** What a replica must have replayed before it may answer this process. */
 export interface OwnWrites {
@@ -14,59 +24,158 @@ export interface OwnWrites {
   walPosition: string | undefined
 }
 
-class ReplicaBehind extends Error {}
+/** How long a replica may take until it begins to answer. */
+const BEGIN_MS = 2000
 
-/** `created_at` rises in the order of commits, so a replica with one event has all events before it. */
-async function checkReplica(
-  ask: Ask,
-  { events, liveEvents }: Names,
-  { appended, walPosition }: OwnWrites,
-): Promise<void> {
-  if (appended === 0 && walPosition === undefined) return
-  const [row] = await ask(
-    `SELECT (
-         $1::bigint = 0 OR EXISTS (SELECT FROM ${events} WHERE created_at >= $1)
-           OR EXISTS (SELECT FROM ${liveEvents} WHERE created_at >= $1)
-       ) AND coalesce(NOT pg_is_in_recovery() OR pg_last_wal_replay_lsn() >= $2::pg_lsn, true)`,
-    appended,
-    walPosition ?? null,
-  )
-  if (row![0] !== 't') throw new ReplicaBehind()
+/** The replica cannot answer this read. */
+class Unusable extends Error {
+  readonly outcome: Exclude<ReplicaOutcome, 'answered'>
+  constructor(outcome: Exclude<ReplicaOutcome, 'answered'>, reason: string) {
+    super(reason)
+    this.outcome = outcome
+  }
 }
 
-export interface Replica {
+/** Sent before the snapshot, so the snapshot has what was replayed by then. */
+const REPLAYED = 'SELECT pg_is_in_recovery(), pg_last_wal_replay_lsn()'
+
+const HAS_TIME = 'hasTime'
+
+/** Whether the snapshot has an event of the time or a later one. */
+const hasTimeSql = ({ events, liveEvents }: Names, time: Microseconds): string =>
+  `SELECT EXISTS (SELECT FROM ${events} WHERE created_at >= ${time})
+     OR EXISTS (SELECT FROM ${liveEvents} WHERE created_at >= ${time})`
+
+/** What a read needs a replica to have. */
+export interface Needed {
+  /** `created_at` rises in the order of commits, so a server with an event of this time has all events before it. */
+  readonly time: Microseconds
+  /** The WAL positions. Those of a cluster compare with no other cluster's. */
+  readonly positions: readonly { readonly cluster: string | undefined; readonly at: string }[]
+}
+
+export function neededFor(own: OwnWrites, token: ConsistencyToken | undefined): Needed {
+  const positions = []
+  if (own.walPosition !== undefined) positions.push({ cluster: undefined, at: own.walPosition })
+  if (token?.wal) positions.push({ cluster: token.wal.cluster, at: token.wal.position })
+  return { time: Math.max(own.appended, token?.time ?? 0), positions }
+}
+
+export interface ReplicaReading {
   readonly log: PostgresLog
-  readonly pool: PostgresPool
-  readonly own: OwnWrites
+  readonly replicas: Replicas
+  /** Set if there is a maximum lag. */
+  readonly lag: { readonly maxMs: number; readonly primary: PrimaryPositions } | undefined
   readonly inSnapshot: InSnapshot
 }
 
-/** `undefined` if the primary has to answer. */
-export async function readReplica<Result>(
-  { log, pool, own, inSnapshot }: Replica,
+function checkReplayed(
+  [isStandby, replayed]: TextRow,
+  { positions }: Needed,
+  { cluster, lag }: { readonly cluster: string; readonly lag: ReplicaReading['lag'] },
+): void {
+  for (const needed of positions) {
+    const isSame = needed.cluster === undefined || needed.cluster === cluster
+    const has = isSame && (isStandby === 'f' || walBytes(replayed ?? '0/0') >= walBytes(needed.at))
+    if (!has) throw new Unusable('behind', 'it lacks a write that the read needs')
+  }
+  if (!lag || isStandby === 'f') return
+  const age = lag.primary.ageOf(walBytes(replayed ?? '0/0'))
+  if (age > lag.maxMs)
+    throw new Unusable('late', 'it is further behind than maxLag, or the primary does not answer')
+}
+
+/** Calls `act` with a signal that also aborts unless `begun` is called in time. */
+async function beginningSoon<Result>(
   signal: AbortSignal,
-  read: SnapshotRead<Result>,
-): Promise<{ readonly result: Result } | undefined> {
+  act: (signal: AbortSignal, begun: () => void) => Promise<Result>,
+): Promise<Result> {
+  const limit = new AbortController()
+  const onAbort = (): void => limit.abort(signal.reason)
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    limit.abort()
+  }, BEGIN_MS)
+  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
   try {
-    // Only the primary can create or migrate the schema.
-    if (!log.state()) await log.use(signal, () => Promise.resolve())
-    const result = await withConnection(pool, signal, (client) =>
-      inSnapshot(client, true, {
+    return await act(limit.signal, () => clearTimeout(timer))
+  } catch (error) {
+    throw isLate && !signal.aborted
+      ? new Unusable('failed', `it did not answer within ${BEGIN_MS} ms`)
+      : error
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/** Why the replica could not answer; `undefined` if the read itself has failed. */
+function unusable(error: unknown): Unusable | undefined {
+  if (error instanceof Unusable) return error
+  const reason = error instanceof Error ? error.message : String(error)
+  // A replica without the schema is behind as well.
+  if (codeOf(error) === UNDEFINED_TABLE) return new Unusable('behind', reason)
+  if (!isTransient(error) || codeOf(error) === QUERY_CANCELED) return undefined
+  // A statement that fails, such as one that recovery has cancelled, says nothing about the next one.
+  return new Unusable(isStatementError(error) ? 'behind' : 'failed', reason)
+}
+
+/** Reads from one replica; rejects with `Unusable`, or as the read does. */
+async function readFrom<Result>(
+  { log, lag, inSnapshot }: ReplicaReading,
+  replica: ReplicaState,
+  { signal, needed, read }: ReplicaRead<Result>,
+): Promise<Result> {
+  const hasTime: Record<string, string> =
+    needed.time > 0 ? { [HAS_TIME]: hasTimeSql(log.names, needed.time) } : {}
+  return beginningSoon(signal, (limit, begun) =>
+    withConnection(replica.pool, limit, async (client) => {
+      await log.checkTimeline(client)
+      const server = { cluster: log.cluster(client), lag }
+      return inSnapshot(client, replica.number, {
         ...read,
-        async use(snapshot, opened) {
-          await checkReplica(snapshot.ask, log.names, own)
+        before: REPLAYED,
+        open: (server) => ({ ...hasTime, ...read.open(server) }),
+        async use(snapshot, opened, [replayed] = []) {
+          begun()
+          checkReplayed(replayed!, needed, server)
+          if (opened[HAS_TIME] && opened[HAS_TIME][0]![0] !== 't')
+            throw new Unusable('behind', 'it lacks an event that the read needs')
           return read.use(snapshot, opened)
         },
-      }),
-    )
-    return { result }
-  } catch (error) {
-    // A replica without the schema is behind as well.
-    if (codeOf(error) === UNDEFINED_TABLE) return undefined
-    // If the replica is behind, away, or has cancelled the query for recovery, the primary answers.
-    if (error instanceof ReplicaBehind || isTransient(error)) {
-      if (codeOf(error) !== QUERY_CANCELED) return undefined
+      })
+    }),
+  )
+}
+
+interface ReplicaRead<Result> {
+  readonly signal: AbortSignal
+  readonly needed: Needed
+  readonly read: SnapshotRead<Result>
+}
+
+/** Reads from the first replica that can answer; `undefined` if the primary has to. */
+export async function readReplica<Result>(
+  reading: ReplicaReading,
+  wanted: ReplicaRead<Result>,
+  isUrgent: boolean,
+): Promise<{ readonly result: Result } | undefined> {
+  const { replicas } = reading
+  for (const replica of replicas.choose(isUrgent)) {
+    replica.reads += 1
+    try {
+      const result = await readFrom(reading, replica, wanted)
+      replicas.note(replica, 'answered')
+      return { result }
+    } catch (error) {
+      const why = unusable(error)
+      if (!why) throw error
+      replicas.note(replica, why.outcome, why.message)
+    } finally {
+      replica.reads -= 1
     }
-    throw error
   }
+  return undefined
 }

@@ -5,11 +5,14 @@ import { type Ask, createAsk } from '../connection/connection.js'
 import { LIVE_COLUMNS, type LiveRow, readLiveRows } from '../schema/live-rows.js'
 import type { Names } from '../schema/names.js'
 
+/** 0 for the primary; replicas count from 1. */
+export type ServerNumber = number
+
 /** One snapshot of the log. */
 export interface Snapshot {
   readonly ask: Ask
-  /** True if it is a snapshot of a replica. */
-  readonly isReplica: boolean
+  /** Which server it is a snapshot of. */
+  readonly server: ServerNumber
   /** The open live events within the bounds, oldest first, without their texts. */
   readonly open: readonly LiveRow[]
   /** True if `open` lacks events whose rows cannot be read. */
@@ -26,15 +29,17 @@ export type Opened = Readonly<Record<string, readonly TextRow[]>>
 export interface SnapshotRead<Result> {
   /** Bounds of the open live events, in whole microseconds. */
   readonly bounds: TimeBounds
-  readonly use: (snapshot: Snapshot, opened: Opened) => Promise<Result>
+  readonly use: (snapshot: Snapshot, opened: Opened, before?: readonly TextRow[]) => Promise<Result>
   /** The statements that are sent with BEGIN. */
-  readonly open: (isReplica: boolean) => Opening
+  readonly open: (server: ServerNumber) => Opening
+  /** A statement that is executed before the snapshot is taken; `use` is given its rows. */
+  readonly before?: string
 }
 
 /** Does the work in a new snapshot of the client's server. */
 export type InSnapshot = <Result>(
   client: PostgresPoolClient,
-  isReplica: boolean,
+  server: ServerNumber,
   read: SnapshotRead<Result>,
 ) => Promise<Result>
 
@@ -51,16 +56,18 @@ export function createSnapshots({ liveEvents, readable }: Names, timeoutMs: numb
     `SELECT ${LIVE_COLUMNS} FROM ${liveEvents}
      WHERE created_at BETWEEN ${from} AND ${to} ORDER BY created_at`
 
-  return async (client, isReplica, { bounds, use, open }) => {
+  return async (client, server, { bounds, use, open, before }) => {
     const end = performance.now() + timeoutMs
-    const opening = open(isReplica)
+    const opening = open(server)
     const statements = [readLive(bounds), ...Object.values(opening)]
-    const answers = await askAll(client, begin + statements.join(';'))
+    // A transaction of its own: the snapshot is taken by the first statement after BEGIN.
+    const ahead = before === undefined ? '' : `BEGIN; ${before}; COMMIT;`
+    const answers = await askAll(client, ahead + begin + statements.join(';'))
     const [live, ...rows] = answers.slice(-statements.length)
     const readableLive = readLiveRows(live!, readable.damages)
     const snapshot = {
       ask: createAsk(client),
-      isReplica,
+      server,
       open: readableLive,
       isOpenDamaged: readableLive.length < live!.length,
       checkTime() {
@@ -68,7 +75,8 @@ export function createSnapshots({ liveEvents, readable }: Names, timeoutMs: numb
       },
     }
     const names = Object.keys(opening)
-    const result = await use(snapshot, Object.fromEntries(names.map((name, i) => [name, rows[i]!])))
+    const opened = Object.fromEntries(names.map((name, i) => [name, rows[i]!]))
+    const result = await use(snapshot, opened, before === undefined ? undefined : answers[1])
     await ask(client, 'COMMIT')
     return result
   }

@@ -2,6 +2,7 @@ import type { ExcessEvents, KeptBounds } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Names } from '../schema/names.js'
 import type { Reader } from '../log/reader.js'
+import type { ServerNumber } from '../log/snapshot.js'
 
 // The sizes of this many events are summed within a fraction of a second.
 const SUM_ROWS = 20_000
@@ -50,13 +51,13 @@ async function newestBeyondBytes(count: Count, bytes: number): Promise<Microseco
 /** Like `EventStore.excess`; events that are appended meanwhile are not included. */
 export async function findExcess(
   reader: Reader,
-  namesOf: (isReplica: boolean) => Names,
+  namesOf: (server: ServerNumber) => Names,
   { from = 0, rows, bytes }: KeptBounds,
   signal: AbortSignal | undefined,
 ): Promise<ExcessEvents> {
   const count: Count = (textFor, value) =>
-    reader.read(signal, NO_TIME, async ({ ask, isReplica }) => {
-      const { readable } = namesOf(isReplica)
+    reader.read({ signal }, NO_TIME, async ({ ask, server }) => {
+      const { readable } = namesOf(server)
       if (readable.isWhole()) await ask('SET LOCAL enable_seqscan = on')
       const [row] = await ask(textFor(readable.sql()), value)
       return row?.map(Number)

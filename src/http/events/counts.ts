@@ -7,14 +7,14 @@ import type { EventsHandler, HandlerOptions } from './handler.js'
 
 /** `GET <path>/counts`: counts of all matching events. */
 export function countsHandler({ audit, path }: HandlerOptions): EventsHandler {
-  return async ({ request, visible, reportRead }) => {
+  return async ({ request, reading, visible, reportRead }) => {
     checkAccept(request.header('accept'))
-    const { query, signal } = request
+    const { query } = request
     const { where, options } = readCountsRequest(query)
     // `visible` stays separate from `where`: a facet ignores conditions of the query on itself, never `visible`.
     const { took_ms, ...counts } = await audit.count(
       { where, sorts: [], limit: MAX_LIMIT },
-      { ...options, visible, signal },
+      { ...options, ...reading, visible },
     )
     await reportRead([])
     const self = query === '' ? `${path}/counts` : `${path}/counts?${query}`

@@ -1,5 +1,6 @@
 import { checkMediaType } from '../media.js'
 import type { EventsHandler, HandlerOptions } from './handler.js'
+import { CONSISTENCY_TOKEN } from './consistency-token.js'
 import { readIdempotencyKey } from './idempotency-key.js'
 import { toClientError, readNewEvent } from './new-event.js'
 import type { RedactEvent } from './redact-event.js'
@@ -21,7 +22,10 @@ export function createHandler({ audit, path, redact }: CreateHandlerOptions): Ev
       .catch((error: unknown) => {
         throw toClientError(error)
       })
-    const location = event && { location: `${path}/${event.id}` }
-    return { status: 201, headers: { 'cache-control': 'no-store', ...location }, body: undefined }
+    const stored = event && {
+      location: `${path}/${event.id}`,
+      [CONSISTENCY_TOKEN]: event.created_at,
+    }
+    return { status: 201, headers: { 'cache-control': 'no-store', ...stored }, body: undefined }
   }
 }

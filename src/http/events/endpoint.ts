@@ -12,6 +12,7 @@ import { isUnder } from '../mounts.js'
 import { HttpProblem } from '../problem.js'
 import { type MatchedRoutes, routeOf } from '../route-matcher.js'
 import type { EventsAccess, EventsRead, UserRights } from './access.js'
+import { CONSISTENCY_TOKEN, readConsistencyToken } from './consistency-token.js'
 import { countsHandler } from './counts.js'
 import { createHandler } from './create.js'
 import { exportHandler } from './export.js'
@@ -159,8 +160,10 @@ export function eventsEndpoint<Context>(
       throw new HttpProblem('FORBIDDEN', `${username} is not allowed the action ${right}`)
     const read = READS[action]
     const visible = read && options.visible ? await access.visible() : undefined
+    const consistencyToken = readConsistencyToken(request.header(CONSISTENCY_TOKEN))
     const response = await handlers[action]({
       request,
+      reading: { signal: request.signal, consistencyToken },
       username,
       id: routes.id,
       visible,

@@ -64,19 +64,19 @@ interface ExportHandlerOptions extends HandlerOptions {
 
 /** `GET <path>/export`: all matching events as a file, sent while it is read. */
 export function exportHandler({ audit, service }: ExportHandlerOptions): EventsHandler {
-  return async ({ request, visible, reportRead }) => {
+  return async ({ request, reading, visible, reportRead }) => {
     const { signal, method } = request
     const { where: requested, format, fields } = readExportRequest(request)
     const { types, customTypes } = audit
     const columns = fields && [...fields]
     const write = await openFormat(format, { types, customTypes, columns, service })
     // A fixed end: otherwise new events could keep a slow client reading forever.
-    const { query, until } = await existingEvents(audit, requested, { visible, signal })
-    const { total, exact } = await audit.count(query, { within: COUNT_WITHIN_MS, signal })
+    const { query, until } = await existingEvents(audit, requested, { ...reading, visible })
+    const { total, exact } = await audit.count(query, { ...reading, within: COUNT_WITHIN_MS })
     // The count is a read too, and the host can still refuse the export by throwing.
     await reportRead([])
     const { contentType, extension } = exportFormats[format]
-    const pages = audit.pages(query, { signal, lazy: true })
+    const pages = audit.pages(query, { ...reading, lazy: true })
     return {
       status: 200,
       headers: {

@@ -7,13 +7,13 @@ import type { EventsHandler, HandlerOptions } from './handler.js'
 
 /** `GET <path>/groups`: all matching events, grouped by the values of attributes. */
 export function groupsHandler({ audit, path }: HandlerOptions): EventsHandler {
-  return async ({ request, visible, reportRead }) => {
+  return async ({ request, reading, visible, reportRead }) => {
     checkAccept(request.header('accept'))
-    const { query, signal } = request
+    const { query } = request
     const { where, options } = readGroupsRequest(query)
     const { took_ms, ...groups } = await audit.groups(
       { where, sorts: [], limit: MAX_LIMIT },
-      { ...options, visible, signal },
+      { ...options, ...reading, visible },
     )
     await reportRead([])
     const self = `${path}/groups?${query}`

@@ -2,6 +2,7 @@ import type { AuditLog } from '../../audit-log.js'
 import type { AuditEvent } from '../../event/event.js'
 import type { Grouping } from '../../filter/ast.js'
 import type { Broadcast } from '../stream/broadcast.js'
+import type { ReadOptions } from '../../store/store.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
 import type { UserRights } from './access.js'
 
@@ -33,10 +34,17 @@ export interface StreamingHandlerOptions extends HandlerOptions {
   readonly broadcast: Broadcast
 }
 
+/** Options of the reads that answer a request. */
+export interface EventsReadOptions extends ReadOptions {
+  readonly signal: AbortSignal
+}
+
 /** A request whose user is authenticated and authorized. */
 export interface EventsCall {
   readonly request: HttpRequest
   readonly username: string
+  /** The signal of the request, and its `Consistency-Token`: for every read of events. */
+  readonly reading: EventsReadOptions
   /** The id of `<path>/<id>`; empty for other paths. */
   readonly id: string
   /** Filter for the events that the user may see; `undefined` if all are visible. */

@@ -66,13 +66,13 @@ function queryBefore(query: string, { created_at }: AuditEvent): string {
 
 /** `GET <path>/history`: the changes of a resource with the states after them. */
 export function historyHandler({ audit, path }: HandlerOptions): EventsHandler {
-  return async ({ request, visible, reportRead }) => {
+  return async ({ request, reading, visible, reportRead }) => {
     checkAccept(request.header('accept'))
-    const { query, signal } = request
+    const { query } = request
     const { resource, asOf, limit } = readHistoryRequest(query)
     const changes = historyQuery(resource, { asOf })
     const where = bothOf(visible, changes.where)
-    const pages = audit.pages({ ...changes, where }, { signal, lazy: true })
+    const pages = audit.pages({ ...changes, where }, { ...reading, lazy: true })
     const { entries, total } = await newestOf(historyOf(pages), limit)
     const events = entries.map(({ event }) => event)
     await reportRead(events)

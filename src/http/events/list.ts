@@ -10,7 +10,7 @@ import { coalescePerTurn } from '../../async/coalesce.js'
 import { joinParts } from '../utf8.js'
 import { eventsDocument } from './documents.js'
 import { type Fieldset, formatFieldset, extractFieldset } from './fieldset.js'
-import type { EventsHandler, StreamingHandlerOptions } from './handler.js'
+import type { EventsHandler, EventsReadOptions, StreamingHandlerOptions } from './handler.js'
 import { createOpenEventFinder } from './open-events.js'
 import { sortWarnings } from './sort-warnings.js'
 import { parseEventsQuery } from './query.js'
@@ -30,6 +30,13 @@ interface Listed {
   readonly body: Content
   readonly etag: string
 }
+
+/** Equal requests for equal states have the same key. */
+const keyOf = (
+  { query }: HttpRequest,
+  { consistencyToken }: EventsReadOptions,
+  visible: Grouping | undefined,
+): string => JSON.stringify([query, visible, consistencyToken])
 
 /** `GET <path>`: a page of the matching events. */
 export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions): EventsHandler {
@@ -51,13 +58,15 @@ export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions)
     request: HttpRequest,
     visible: Grouping | undefined,
     seconds: number | undefined,
-    signal: AbortSignal,
+    reading: EventsReadOptions,
   ): Promise<Listed> => {
     const { query: queryString } = request
+    const { signal } = reading
     const { fields, rest } = extractFieldset(queryString)
     const query = parseEventsQuery(rest)
     const where = bothOf(visible, query.where)
-    const read = (): Promise<EventPage> => audit.list({ ...query, where }, { signal, lazy: true })
+    const read = (): Promise<EventPage> =>
+      audit.list({ ...query, where }, { ...reading, lazy: true })
     const page = seconds
       ? await longPoll({
           broadcast,
@@ -71,11 +80,11 @@ export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions)
     const self = queryString === '' ? path : `${path}?${queryString}`
     const prev = previousLink(query, fields, page)
     const links = prev === undefined ? { self } : { self, prev }
-    const found = findOpen(page.events, signal)
+    const found = findOpen(page.events, reading)
     const open = found instanceof Promise ? await found : found
     const warnings =
       query.sorts.length > 0
-        ? await sortWarnings(audit, query, page.events, { visible, signal })
+        ? await sortWarnings(audit, query, page.events, { ...reading, visible })
         : []
     const view = { fields, open, ...(warnings.length > 0 && { meta: { warnings } }) }
     const joined = joinParts(eventsDocument(page.events, path, links, view))
@@ -88,13 +97,13 @@ export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions)
   // ends early if all of these clients disconnect.
   const shared = coalescePerTurn<Listed>()
 
-  return async ({ request, visible, reportRead }) => {
+  return async ({ request, reading, visible, reportRead }) => {
     checkAccept(request.header('accept'))
     const seconds = preferredWait(request.header('prefer'))
     const { page, body, etag } = seconds
-      ? await list(request, visible, seconds, request.signal)
-      : await shared(JSON.stringify([request.query, visible]), request.signal, (signal) =>
-          list(request, visible, undefined, signal),
+      ? await list(request, visible, seconds, reading)
+      : await shared(keyOf(request, reading, visible), request.signal, (signal) =>
+          list(request, visible, undefined, { ...reading, signal }),
         )
     const reported = reportRead(page.events)
     if (reported) await reported

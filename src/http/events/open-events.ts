@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../../event/event.js'
+import type { ReadOptions } from '../../store/store.js'
 import type { EndpointAudit } from './handler.js'
 
 const NONE: ReadonlySet<string> = new Set()
@@ -6,7 +7,7 @@ const NONE: ReadonlySet<string> = new Set()
 /** Returns the ids of all open live events, if the given events may include one; else an empty set, at once. */
 export type FindOpenEvents = (
   events: readonly AuditEvent[],
-  signal?: AbortSignal,
+  options?: ReadOptions,
 ) => ReadonlySet<string> | Promise<ReadonlySet<string>>
 
 /** Queries the store only if there are events of live types, so that other responses cost no query. */
@@ -15,10 +16,10 @@ export function createOpenEventFinder({
   types,
 }: Pick<EndpointAudit, 'store' | 'types'>): FindOpenEvents {
   const live = new Set(Object.keys(types).filter((type) => types[type]!.live === true))
-  const read = async (signal: AbortSignal | undefined): Promise<ReadonlySet<string>> => {
-    const open = await store.openEvents({ signal })
+  const read = async (options: ReadOptions | undefined): Promise<ReadonlySet<string>> => {
+    const open = await store.openEvents(options)
     return new Set(open.map(({ id }) => id))
   }
-  return (events, signal) =>
-    live.size > 0 && events.some(({ type }) => live.has(type)) ? read(signal) : NONE
+  return (events, options) =>
+    live.size > 0 && events.some(({ type }) => live.has(type)) ? read(options) : NONE
 }

@@ -13,7 +13,7 @@ import { HttpProblem } from '../problem.js'
 import { joinParts } from '../utf8.js'
 import { eventsDocument } from './documents.js'
 import { readAllMatching } from './export-request.js'
-import type { EventsHandler, HandlerOptions } from './handler.js'
+import type { EventsHandler, EventsReadOptions, HandlerOptions } from './handler.js'
 import { createOpenEventFinder } from './open-events.js'
 import { MAX_REPORT_EVENTS, MAX_REPORT_MIB } from './routes.js'
 
@@ -72,8 +72,11 @@ function exportQuery(where: Grouping): string {
 export function reportHandler({ audit, path }: HandlerOptions): EventsHandler {
   const findOpen = createOpenEventFinder(audit)
 
-  const tooManyEvents = async (query: EventQuery, signal: AbortSignal): Promise<HttpProblem> => {
-    const { total, exact } = await audit.count(query, { within: COUNT_WITHIN_MS, signal })
+  const tooManyEvents = async (
+    query: EventQuery,
+    reading: EventsReadOptions,
+  ): Promise<HttpProblem> => {
+    const { total, exact } = await audit.count(query, { ...reading, within: COUNT_WITHIN_MS })
     // It is known that there are more than fit in a report, even if counting did not get that far.
     const least = Math.max(total, MAX_REPORT_EVENTS + 1)
     const number = exact.total ? total : `at least ${least}`
@@ -84,15 +87,15 @@ export function reportHandler({ audit, path }: HandlerOptions): EventsHandler {
     )
   }
 
-  return async ({ request, username, visible, reportRead }) => {
+  return async ({ request, reading, username, visible, reportRead }) => {
     checkAccept(request.header('accept'))
-    const { query: queryString, signal } = request
+    const { query: queryString } = request
     const { extracted, rest } = extractParameters(queryString, (name) => name === 'limit')
     const limit = readSingleValues(extracted).get('limit')
     const requested = readAllMatching(rest, { known: 'filter and q', limit })
-    const { query } = await existingEvents(audit, requested, { visible, signal })
-    const events = await collect(audit.pages(query, { signal, lazy: true }))
-    if (!events) throw await tooManyEvents(query, signal)
+    const { query } = await existingEvents(audit, requested, { ...reading, visible })
+    const events = await collect(audit.pages(query, { ...reading, lazy: true }))
+    if (!events) throw await tooManyEvents(query, reading)
     // As in an export, the host gets the events before their lines are written.
     await reportRead(events)
     const { bytes, sha256 } = await digest(events)
@@ -107,7 +110,7 @@ export function reportHandler({ audit, path }: HandlerOptions): EventsHandler {
       sha256,
       export: `${path}/export?${exportQuery(upTo(requested, as_of))}`,
     }
-    const open = await findOpen(events, signal)
+    const open = await findOpen(events, reading)
     return jsonResponse(200, await joinParts(eventsDocument(events, path, links, { open, meta })))
   }
 }

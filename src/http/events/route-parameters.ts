@@ -242,6 +242,13 @@ export const parameters = {
     'Entity tags of cached responses: the response is 304 if one of them is still current.',
     text,
   ),
+  'Consistency-Token': header(
+    'Consistency-Token',
+    'That of an earlier response, or the `created_at` of an event: the response is not older than the state with that ' +
+      'event. If the log is not that far, the status is 412.',
+    text,
+    { example: '2026-11-21T04:07:19.088118Z' },
+  ),
   'Idempotency-Key': header(
     'Idempotency-Key',
     'Visible ASCII, unique per event and kept for 24 hours: a repeated request with the same key creates ' +

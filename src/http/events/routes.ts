@@ -57,9 +57,9 @@ export const eventsRoutes: readonly EventsRoute[] = [
     description:
       'Without sorts: the newest matching events, oldest first. With sorts: the first events of that order. ' +
       'Status 206 means that more events match than the limit allows.',
-    parameters: ['filter', 'q', 'limit', 'fields', 'Prefer', 'If-None-Match'],
+    parameters: ['filter', 'q', 'limit', 'fields', 'Prefer', 'If-None-Match', 'Consistency-Token'],
     responses: { 200: 'EventList', 206: 'PartOfEventList', 304: 'NotModified' },
-    problems: [400, 406],
+    problems: [400, 406, 412],
   },
   {
     action: 'create',
@@ -82,9 +82,9 @@ export const eventsRoutes: readonly EventsRoute[] = [
       'Matching events, each once, as they become visible: server-sent events whose `id` is the ' +
       '`created_at` of the event and whose `data` is its document. Sorts are not allowed: a stream is ' +
       'ordered by `created_at`.',
-    parameters: ['filter', 'q', 'fields', 'after', 'changes', 'Last-Event-ID'],
+    parameters: ['filter', 'q', 'fields', 'after', 'changes', 'Last-Event-ID', 'Consistency-Token'],
     responses: { 200: 'EventStream' },
-    problems: [400, 406],
+    problems: [400, 406, 412],
   },
   {
     action: 'count',
@@ -94,9 +94,19 @@ export const eventsRoutes: readonly EventsRoute[] = [
     description:
       'Counts of all matching events: in total, by level, by time and by the values of attributes. ' +
       '`exact` tells which figures are complete; the others are lower bounds.',
-    parameters: ['filter', 'q', 'buckets', 'zone', 'facets', 'top', 'attributes', 'If-None-Match'],
+    parameters: [
+      'filter',
+      'q',
+      'buckets',
+      'zone',
+      'facets',
+      'top',
+      'attributes',
+      'If-None-Match',
+      'Consistency-Token',
+    ],
     responses: { 200: 'Counts', 304: 'NotModified' },
-    problems: [400, 406],
+    problems: [400, 406, 412],
   },
   {
     action: 'groups',
@@ -117,9 +127,10 @@ export const eventsRoutes: readonly EventsRoute[] = [
       'zone',
       'groupTop',
       'If-None-Match',
+      'Consistency-Token',
     ],
     responses: { 200: 'Groups', 304: 'NotModified' },
-    problems: [400, 406],
+    problems: [400, 406, 412],
   },
   {
     action: 'export',
@@ -129,9 +140,9 @@ export const eventsRoutes: readonly EventsRoute[] = [
     description:
       'All matching events that exist when the export begins, oldest first, as a file. If the service ' +
       'fails midway, it closes the connection: a response that ends normally is complete.',
-    parameters: ['filter', 'q', 'format', 'columns'],
+    parameters: ['filter', 'q', 'format', 'columns', 'Consistency-Token'],
     responses: { 200: 'Export' },
-    problems: [400, 406, 501],
+    problems: [400, 406, 412, 501],
   },
   {
     action: 'report',
@@ -143,9 +154,9 @@ export const eventsRoutes: readonly EventsRoute[] = [
       'All matching events that exist now, oldest first, with the SHA-256 digest of their export. The path ' +
       '`meta.export` repeats the query with a fixed end: it gives the same bytes as long as these events neither ' +
       `change nor are removed. At most ${MAX_REPORT_EVENTS} events with ${MAX_REPORT_MIB} MiB of attributes.`,
-    parameters: ['filter', 'q', 'If-None-Match'],
+    parameters: ['filter', 'q', 'If-None-Match', 'Consistency-Token'],
     responses: { 200: 'Report', 304: 'NotModified' },
-    problems: [400, 406, 422],
+    problems: [400, 406, 412, 422],
   },
   {
     action: 'history',
@@ -156,9 +167,16 @@ export const eventsRoutes: readonly EventsRoute[] = [
     description:
       'The latest changes of one resource, oldest first, each with the state after it. Status 206 means that there ' +
       'are earlier changes; `links.prev` leads to them. A user who may list events may read it.',
-    parameters: ['source', 'resource', 'as_of', 'historyLimit', 'If-None-Match'],
+    parameters: [
+      'source',
+      'resource',
+      'as_of',
+      'historyLimit',
+      'If-None-Match',
+      'Consistency-Token',
+    ],
     responses: { 200: 'History', 206: 'PartOfHistory', 304: 'NotModified' },
-    problems: [400, 406],
+    problems: [400, 406, 412],
   },
   {
     action: 'types',
@@ -196,9 +214,9 @@ export const eventsRoutes: readonly EventsRoute[] = [
     path: '/{id}',
     summary: 'Read one event',
     description: 'The response is 404 for a missing event and for one that the user may not see.',
-    parameters: ['id', 'fields', 'If-None-Match'],
+    parameters: ['id', 'fields', 'If-None-Match', 'Consistency-Token'],
     responses: { 200: 'Event', 304: 'NotModified' },
-    problems: [400, 404, 406],
+    problems: [400, 404, 406, 412],
   },
 ]
 

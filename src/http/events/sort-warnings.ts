@@ -5,6 +5,7 @@ import { bothOf, type EventQuery, type Grouping, oneCondition } from '../../filt
 import { compileFilter } from '../../filter/evaluate.js'
 import { createTimeSlices } from '../../filter/time-slices.js'
 import { didYouMean, nearest } from '../../event/nearest.js'
+import type { ReadOptions } from '../../store/store.js'
 import type { EndpointAudit } from './handler.js'
 
 /** Part of a list's `meta.warnings`. */
@@ -46,12 +47,12 @@ async function missingOf(
   audit: EndpointAudit,
   names: readonly string[],
   visible: Grouping | undefined,
-  signal: AbortSignal,
+  reading: ReadOptions,
 ): Promise<readonly string[]> {
   let missing = names
   for (let queries = 0; queries < names.length && missing.length > 0; queries++) {
     const where = bothOf(visible, hasAny(missing))
-    const { events } = await audit.list({ where, sorts: [], limit: 1 }, { signal, lazy: true })
+    const { events } = await audit.list({ where, sorts: [], limit: 1 }, { ...reading, lazy: true })
     if (events.length === 0) return missing
     missing = await withoutAny(missing, events)
   }
@@ -66,7 +67,7 @@ export async function sortWarnings(
   audit: EndpointAudit,
   { sorts }: EventQuery,
   listed: readonly AuditEvent[],
-  { visible, signal }: { readonly visible: Grouping | undefined; readonly signal: AbortSignal },
+  { visible, ...reading }: ReadOptions & { readonly visible: Grouping | undefined },
 ): Promise<readonly ListWarning[]> {
   const names = [...new Set(sorts.map(({ attribute }) => attribute))]
   const unseen = await withoutAny(
@@ -74,7 +75,7 @@ export async function sortWarnings(
     listed,
   )
   try {
-    const missing = await missingOf(audit, unseen, visible, signal)
+    const missing = await missingOf(audit, unseen, visible, reading)
     return missing.map((name) => {
       const suggestion = didYouMean(nearest(name, KNOWN))
       const detail = `no visible event has the attribute ${JSON.stringify(name)}${suggestion}`

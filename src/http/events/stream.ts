@@ -1,6 +1,6 @@
 import { AuditLogError } from '../../errors.js'
 import { bothOf, MAX_LIMIT } from '../../filter/ast.js'
-import { newestPosition } from '../../tail/poll.js'
+import { newestPosition, startPosition } from '../../tail/poll.js'
 import type { Chunk } from '../stream/chunks.js'
 import type { HttpStream } from '../exchange.js'
 import { checkAccept } from '../media.js'
@@ -98,9 +98,13 @@ export function streamHandler(
   ): Promise<Frames> => {
     const { where, fields, after } = wanted
     // Before the headers are sent, so that the client gets every event recorded after it received them.
-    if (wanted.changes)
-      return changeFrames(wanted, after ?? (await newestPosition(audit, { signal })), call, signal)
-    const chunks = await broadcast.read(createStreamView(where, path, fields), { after, signal })
+    const { consistencyToken } = call.reading
+    const options = { signal, consistencyToken }
+    const isKnown = after !== undefined || (!wanted.changes && consistencyToken === undefined)
+    const start = isKnown ? after : await startPosition(newestPosition(audit, options), options)
+    if (wanted.changes) return changeFrames(wanted, start!, call, signal)
+    const view = createStreamView(where, path, fields)
+    const chunks = await broadcast.read(view, { after: start, signal })
     return eventFrames(chunks, call.reportRead)
   }
 

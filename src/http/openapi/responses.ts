@@ -58,6 +58,10 @@ export const responses = {
         description: 'The path of the event.',
         schema: { type: 'string', format: 'uri-reference' },
       },
+      'Consistency-Token': header(
+        'A read with this token has the event, whichever process answers it.',
+        '2026-11-21T04:07:19.088118Z',
+      ),
     },
   },
   NotModified: {

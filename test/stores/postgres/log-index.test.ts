@@ -69,7 +69,7 @@ const timesOf = ({ partial, size, timeOf }: IndexPart): number[] => {
 async function ask(index: LogIndex, moment: Moment, query: string) {
   const trace = createTrace({ detailed: false })
   const page = await listEvents(
-    { ...moment, isReplica: false, open: [], isOpenDamaged: false },
+    { ...moment, server: 0, open: [], isOpenDamaged: false },
     { names: names(), index, firstProbe: 0, damages: createDamageReporter() },
     planList({ query: parseQuery(query), trace }, names()),
   )

@@ -66,6 +66,7 @@ it('the event loop runs while an export writes such a row', async () => {
       body: async () => new Uint8Array(),
     },
     username: 'ann',
+    reading: { signal: new AbortController().signal },
     id: '',
     visible: undefined,
     reportRead: async () => {},

@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { readToken } from '../../../src/store/consistency-token.js'
+import { timeoutSignal } from '../../../src/async/timeout-signal.js'
+import { ask } from '../connection/client.js'
+import { withConnection } from '../connection/connection.js'
+import type { Replicas } from './replicas.js'
+import { walBytes } from './wal-position.js'
+
+/** Afterwards the primary is read. */
+const MAX_WAIT_MS = 1000
+const FIRST_PAUSE_MS = 2
+const MAX_PAUSE_MS = 50
+
+/** Waits until replicas have what was written on the primary. */
+export interface Replays {
+  /**
+   * Calls `onReplayed` with the text of the token, or of a later one, once a replica has replayed it, or after a second.
+   * Then readers need not read from the primary.
+   */
+  readonly await: (token: string) => void
+}
+
+export function createReplays(
+  replicas: Replicas,
+  closing: AbortSignal,
+  onReplayed: (token: string | undefined) => void,
+): Replays {
+  let wanted: string | undefined
+  let isWaiting = false
+
+  const isReplayed = async (position: bigint, signal: AbortSignal): Promise<boolean> => {
+    for (const { pool } of replicas.choose(false)) {
+      const [row] = await withConnection(pool, signal, (client) =>
+        ask(client, 'SELECT pg_last_wal_replay_lsn()'),
+      )
+      // A server that is no standby has replayed nothing.
+      const replayed = row![0]
+      if (replayed && walBytes(replayed) >= position) return true
+    }
+    return false
+  }
+
+  const untilReplayed = async (position: bigint): Promise<void> => {
+    using wait = timeoutSignal(MAX_WAIT_MS, closing)
+    const { signal } = wait
+    for (let pause = FIRST_PAUSE_MS; !signal.aborted; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+      if (await isReplayed(position, signal).catch(() => false)) return
+      await delay(pause, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  const run = async (): Promise<void> => {
+    while (wanted !== undefined && !closing.aborted) {
+      const token = wanted
+      wanted = undefined
+      // Processes of an earlier version notify without a token.
+      const position = token === '' ? undefined : readToken(token)?.wal?.position
+      if (position) await untilReplayed(walBytes(position))
+      onReplayed(position && token)
+    }
+  }
+
+  return {
+    await(token) {
+      wanted = token
+      if (isWaiting) return
+      isWaiting = true
+      void run()
+        // A token that cannot be read.
+        .catch(() => onReplayed(undefined))
+        .finally(() => (isWaiting = false))
+    },
+  }
+}

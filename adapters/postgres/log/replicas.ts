@@ -1,0 +1,87 @@
+import type { PostgresPool } from '../connection/client.js'
+
+/** A server that is only read from. */
+export interface Replica {
+  /** For messages: without a password. */
+  readonly name: string
+  readonly pool: PostgresPool
+}
+
+/** How a replica has answered. */
+export type ReplicaOutcome =
+  | 'answered'
+  /** It lacks what this read needs, or has cancelled it for its recovery. */
+  | 'behind'
+  /** It is further behind the primary than `maxLag` allows. */
+  | 'late'
+  /** It did not answer, or cannot be reached. */
+  | 'failed'
+
+/** What this process knows of a replica. */
+export interface ReplicaState extends Replica {
+  /** Counts from 1. */
+  readonly number: number
+  /** Reads under way. */
+  reads: number
+  /** Failed or late answers since the last answer that was neither. */
+  misses: number
+  /** The replica is not asked before this time, on the scale of `performance.now()`. */
+  skippedUntil: number
+  /** Why it is not asked. */
+  reason: string | undefined
+}
+
+/** The replicas of a log. */
+export interface Replicas {
+  readonly all: readonly ReplicaState[]
+  /** The replicas to ask, the best first. With `isUrgent`, also those that are skipped at present. */
+  choose(isUrgent: boolean): readonly ReplicaState[]
+  note(replica: ReplicaState, outcome: ReplicaOutcome, reason?: string): void
+}
+
+const FIRST_SKIP_MS = { late: 100, failed: 250 } as const
+const MAX_SKIP_MS = { late: 5000, failed: 30_000 } as const
+
+/** How long a replica is skipped after this many misses in a row. Random, so that processes do not try it together. */
+function skipMs(outcome: 'late' | 'failed', misses: number): number {
+  const longest = Math.min(FIRST_SKIP_MS[outcome] * 2 ** (misses - 1), MAX_SKIP_MS[outcome])
+  return longest / 2 + (Math.random() * longest) / 2
+}
+
+export function createReplicas(replicas: readonly Replica[]): Replicas {
+  const all = replicas.map((replica, i): ReplicaState => ({
+    ...replica,
+    number: i + 1,
+    reads: 0,
+    misses: 0,
+    skippedUntil: 0,
+    reason: undefined,
+  }))
+  let turn = 0
+
+  const miss = (replica: ReplicaState, outcome: 'late' | 'failed', reason?: string): void => {
+    replica.misses += 1
+    replica.skippedUntil = performance.now() + skipMs(outcome, replica.misses)
+    replica.reason = reason
+  }
+
+  return {
+    all,
+    choose(isUrgent) {
+      turn += 1
+      const now = performance.now()
+      const sound = all.filter(({ skippedUntil }) => isUrgent || skippedUntil <= now)
+      const first = turn % Math.max(sound.length, 1)
+      // In turn, but one that has fewer reads under way comes first.
+      return [...sound.slice(first), ...sound.slice(0, first)].toSorted((a, b) => a.reads - b.reads)
+    },
+    note(replica, outcome, reason) {
+      if (outcome === 'late' || outcome === 'failed') miss(replica, outcome, reason)
+      else if (outcome === 'answered') {
+        replica.misses = 0
+        replica.skippedUntil = 0
+        replica.reason = undefined
+      }
+    },
+  }
+}

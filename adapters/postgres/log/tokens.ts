@@ -1,0 +1,49 @@
+import { type ConsistencyToken, formatToken } from '../../../src/store/consistency-token.js'
+import { ask, type PostgresPoolClient } from '../connection/client.js'
+import type { PostgresLog } from './log.js'
+
+/** How much of the write-ahead log is on disk: everything that was acknowledged. */
+const END_OF_WAL = 'pg_current_wal_flush_lsn()'
+
+/** A token for the state of the primary. */
+export async function primaryToken(
+  client: PostgresPoolClient,
+  log: PostgresLog,
+): Promise<ConsistencyToken> {
+  const { events, liveEvents } = log.names
+  const cluster = log.cluster(client)
+  const [row] = await ask(
+    client,
+    `SELECT greatest(0, (SELECT max(created_at) FROM ${events}), (SELECT max(created_at) FROM ${liveEvents})),
+       ${cluster === '' ? 'NULL' : END_OF_WAL}`,
+  )
+  const [time, position] = row!
+  return { time: Number(time), wal: position ? { cluster, position } : undefined }
+}
+
+/**
+ * SQL for a token of what the primary has written, without a time: the last time that was given may be of an event
+ * that is not visible yet. Empty if the server does not tell where its write-ahead log is.
+ */
+function writtenSql(cluster: string): string {
+  if (cluster === '') return `''`
+  const prefix = formatToken({ time: 0, wal: undefined })
+  return `concat_ws('_', '${prefix}', '${cluster}', ${END_OF_WAL})`
+}
+
+/** The token of `writtenSql`, on a connection that `log.use` has not checked. */
+export async function writtenToken(client: PostgresPoolClient, log: PostgresLog): Promise<string> {
+  await log.checkTimeline(client)
+  const [row] = await ask(client, `SELECT ${writtenSql(log.cluster(client))}`)
+  return row![0]!
+}
+
+/** Notifies the listeners of the log, with the token of `writtenSql`. */
+export async function notifyWritten(
+  client: PostgresPoolClient,
+  log: PostgresLog,
+  settings: string,
+): Promise<void> {
+  const token = writtenSql(log.cluster(client))
+  await ask(client, `SELECT pg_notify($1, ${token}), ${settings}`, log.names.channel)
+}

@@ -1,0 +1,224 @@
+import { AuditLog, type AuditEvent, defineEventTypes } from 'daybook'
+import { postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
+import { ask, untilRow } from '../../support/own-server.js'
+
+/* A primary with two standbys. Each test leaves them running and replaying, except the last one. */
+
+let primary: OwnServer
+let standbys: OwnServer[]
+const types = defineEventTypes({ live: { description: 'Something that takes time' } })
+
+/** Writes as another process would. */
+let other: AuditLog<typeof types>
+const closing: (() => Promise<void>)[] = []
+
+type Options = Partial<Extract<PostgresStoreOptions, { connectionString: string }>>
+
+function openLog(options: Options = {}): AuditLog<typeof types> {
+  const store = postgresStore({
+    connectionString: primary.url,
+    queryTimeoutMs: 60_000,
+    ...options,
+  })
+  const audit = new AuditLog({ store, types, waiting: { deadlineMs: 60_000 } })
+  closing.push(() => audit.close())
+  return audit
+}
+
+const openReader = (options: Options = {}): AuditLog<typeof types> =>
+  openLog({ replicas: standbys.map(({ url }) => url), ...options })
+
+const onStandbys = async (text: string): Promise<void> => {
+  for (const standby of standbys) await ask(standby, text)
+}
+const pause = (): Promise<void> => onStandbys('SELECT pg_wal_replay_pause()')
+const resume = (): Promise<void> => onStandbys('SELECT pg_wal_replay_resume()')
+
+/** Waits until the server has the event. */
+const untilReplayed = (server: OwnServer, { id }: AuditEvent): Promise<void> =>
+  untilRow(server, `SELECT FROM daybook.events WHERE '${id}' LIKE '%' || substr(suffix, 5)`)
+
+let count = 0
+const record = async (audit: AuditLog<typeof types>): Promise<AuditEvent> =>
+  (await audit.recordCustom(`event ${(count += 1)}`))!
+
+/** Both replicas have an event that `other` has recorded, and then stop replaying. */
+async function pauseAfterEvent(): Promise<AuditEvent> {
+  const event = await record(other)
+  for (const standby of standbys) await untilReplayed(standby, event)
+  await pause()
+  return event
+}
+
+const has = async (
+  audit: AuditLog<typeof types>,
+  { id }: AuditEvent,
+  consistencyToken?: string,
+): Promise<boolean> => {
+  const { events } = await audit.list({ limit: 1000 }, { consistencyToken })
+  return events.some((event) => event.id === id)
+}
+
+beforeAll(async () => {
+  primary = await startOwnPostgres()
+  standbys = [await primary.replicate(), await primary.replicate()]
+  other = openLog()
+  closing.pop()
+  await record(other)
+  for (const standby of standbys)
+    await untilRow(standby, `SELECT WHERE to_regclass('daybook.events') IS NOT NULL`)
+}, 60_000)
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close()
+})
+afterAll(async () => {
+  await other.close()
+  for (const server of [...standbys, primary]) await server.stop()
+})
+
+it('a read with a token comes from a server that has what the token stands for', async () => {
+  const audit = openReader()
+  await pauseAfterEvent()
+  const event = await record(other)
+  expect(await has(audit, event)).toBe(false)
+  expect(await has(audit, event, event.created_at)).toBe(true)
+  const token = event.created_at
+  expect(await audit.get(event.id, { consistencyToken: token })).toEqual(event)
+  const { total } = await audit.count({}, { consistencyToken: token })
+  expect((await audit.count()).total).toBe(total - 1)
+  for await (const page of audit.pages({}, { consistencyToken: token }))
+    expect(page.at(-1)!.id).toBe(event.id)
+
+  // One replica has the event now. It lacks the next one, so it must be the server that answers.
+  await ask(standbys[1]!, 'SELECT pg_wal_replay_resume()')
+  await untilReplayed(standbys[1]!, event)
+  await ask(standbys[1]!, 'SELECT pg_wal_replay_pause()')
+  const next = await record(other)
+  const { events } = await audit.list({ limit: 1 }, { consistencyToken: token })
+  expect(events).toEqual([event])
+  expect(await has(audit, next, next.created_at)).toBe(true)
+  await resume()
+})
+
+it('a token of the log stands for imports and changes of live events too', async () => {
+  const audit = openReader()
+  const live = await other.recordLive('live', { n: 1 })
+  await pauseAfterEvent()
+  const imported = {
+    id: '0196b3c2-0000-4000-8000-000000000001',
+    created_at: '2025-05-01T10:00:00.000001Z',
+    username: null,
+    system: true,
+    type: 'imported',
+    source: null,
+    attributes: {},
+  }
+  await other.importEvents([imported])
+  await live.update({ n: 2 })
+  await live.flush()
+  expect(await audit.get(imported.id)).toBe(undefined)
+  expect((await audit.get(live.event!.id))!.attributes['n']).toBe(1)
+  const consistencyToken = await other.consistencyToken()
+  expect(await audit.get(imported.id, { consistencyToken })).toEqual(imported)
+  expect((await audit.get(live.event!.id, { consistencyToken }))!.attributes['n']).toBe(2)
+  // A position in another cluster compares with no position here.
+  const elsewhere = consistencyToken.replace(/_\d+_.*/, '_1_0/1')
+  expect(await audit.get(imported.id, { consistencyToken: elsewhere })).toEqual(imported)
+  await resume()
+  await live.close()
+})
+
+it('a replica that is further behind than maxLag does not answer', async () => {
+  const strict = openReader({ maxLag: { seconds: 0.2 } })
+  const patient = openReader({ maxLag: { hours: 1 } })
+  let event: AuditEvent
+  for (;;) {
+    await pauseAfterEvent()
+    event = await record(other)
+    // The primary answers until it is known where it was before they stopped.
+    if (!(await has(patient, event))) break
+    await resume()
+  }
+  while (!(await has(strict, event))) await delay(10)
+  // They are skipped for ever longer.
+  for (;;) {
+    expect(await has(strict, event)).toBe(true)
+    const { replicas } = await strict.health()
+    expect(replicas).toMatchObject({ status: 'warn', maxLagMs: 200 })
+    if (replicas!.servers.every(({ skipped = '' }) => skipped.includes('maxLag'))) break
+  }
+  await resume()
+})
+
+it('a tail follows the primary while replicas lag, and begins after its token', async () => {
+  const audit = openReader()
+  const before = await pauseAfterEvent()
+  await using tail = audit.tail({}, { after: before.created_at })
+  const first = tail.next()
+  const event = await record(other)
+  expect((await first).value).toEqual(event)
+
+  await using later = audit.tail({}, { consistencyToken: event.created_at })
+  const next = later.next()
+  // It has begun once it would miss nothing: the token is given to the store first.
+  await audit.list({}, { consistencyToken: event.created_at })
+  await resume()
+  const following = await record(other)
+  expect((await next).value).toEqual(following)
+})
+
+it('a replica that fails is skipped, and shown', { timeout: 60_000 }, async () => {
+  const audit = openReader()
+  const [first, second] = standbys as [OwnServer, OwnServer]
+  const event = await pauseAfterEvent()
+  const unseen = await record(other)
+  const thaw = second.freeze()
+  // The frozen one is given up; then the other one answers alone.
+  for (let reads = 0; reads < 4; reads++) expect(await has(audit, unseen)).toBe(false)
+  thaw()
+  await second.crash()
+  for (let reads = 0; reads < 4; reads++) expect(await has(audit, event)).toBe(true)
+  const health = await audit.health()
+  expect(health.status).toBe('warn')
+  expect(health.replicas!.servers).toMatchObject(
+    [
+      { name: new URL(first.url).host, reachable: true, replaying: false },
+      { name: new URL(second.url).host, reachable: false, replaying: false, error: /./ },
+    ].map((one) => (one.error ? { ...one, error: expect.stringMatching(one.error) } : one)),
+  )
+  expect(health.replicas!.servers[0]!.lagBytes).toBeGreaterThan(0)
+  expect(health.replicas!.servers[0]!.lagMs).toBeGreaterThan(0)
+  await first.crash()
+  // The primary answers.
+  expect(await has(audit, unseen)).toBe(true)
+  await first.start()
+  await second.start()
+  while ((await audit.health()).status !== 'pass') await delay(20)
+  expect((await audit.health()).replicas!.servers).toMatchObject([
+    { reachable: true, replaying: true, lagMs: 0 },
+    { reachable: true, replaying: true, lagMs: 0 },
+  ])
+})
+
+it('tokens stay right after a failover', { timeout: 60_000 }, async () => {
+  const [promoted, replica] = standbys as [OwnServer, OwnServer]
+  const hosts = [primary, promoted].map(({ url }) => new URL(url).host)
+  const audit = openLog({ hosts, replicas: [replica.url] })
+  const before = await record(audit)
+  for (const standby of standbys) await untilReplayed(standby, before)
+  const token = await audit.consistencyToken()
+  await primary.crash()
+  await promoted.promote()
+  // The replica still follows the old timeline.
+  const after = await record(audit)
+  expect(await has(audit, before, token)).toBe(true)
+  expect(await has(audit, after, after.created_at)).toBe(true)
+  const future = '2100-01-01T00:00:00Z'
+  await expect(audit.list({}, { consistencyToken: future })).rejects.toMatchObject({
+    code: 'NOT_REACHED',
+    message: expect.stringContaining('2100-01-01T00:00:00.000000Z'),
+  })
+})

@@ -1,2 +1,32 @@
 /** The longest delay of setTimeout, in milliseconds. A longer one fires at once. */
 export const MAX_TIMER_MS = 2_147_483_647
+
+/** A delay that `setTimeout` takes, and that does not end before `ms`. */
+export const timerDelay = (ms: number): number => Math.min(Math.max(1, Math.ceil(ms)), MAX_TIMER_MS)
+
+/** One timer for many times, on the scale of `performance.now()`. It keeps no process alive. */
+export interface FirstTimer {
+  /** Checks at this time at the latest. */
+  watch(time: number): void
+  close(): void
+}
+
+/**
+ * Calls `check` at the first of the watched times. It gets the current time, and returns the next time of those that are
+ * still wanted. Mostly there is nothing to do then: setting the timer again for every time would cost more.
+ */
+export function createFirstTimer(check: (now: number) => number): FirstTimer {
+  let timer: NodeJS.Timeout | undefined
+  let firesAt = Infinity
+  const fire = (): void => {
+    firesAt = Infinity
+    watch(check(performance.now()))
+  }
+  const watch = (time: number): void => {
+    if (time >= firesAt) return
+    clearTimeout(timer)
+    firesAt = time
+    timer = setTimeout(fire, timerDelay(time - performance.now())).unref()
+  }
+  return { watch, close: () => clearTimeout(timer) }
+}

@@ -1,4 +1,4 @@
-import { MAX_TIMER_MS } from '../async/timers.js'
+import { createFirstTimer, type FirstTimer } from '../async/timers.js'
 import type { Queue, QueueEntry } from './queue.js'
 
 export interface DeadlineActions {
@@ -9,11 +9,7 @@ export interface DeadlineActions {
 }
 
 /** Enforces the deadlines of all entries with one timer. */
-export interface Deadlines {
-  /** Checks the deadlines at this time at the latest, on the scale of `performance.now()`. */
-  watch(deadline: number): void
-  close(): void
-}
+export type Deadlines = FirstTimer
 
 /**
  * Tests entries against one time, on the scale of `performance.now()`. If each entry read the clock anew,
@@ -24,19 +20,11 @@ export const dueAt =
   ({ deadline }: QueueEntry): boolean =>
     deadline <= now
 
-/** A delay that `setTimeout` takes, and that does not end before `ms`. */
-export const timerDelay = (ms: number): number => Math.min(Math.max(1, Math.ceil(ms)), MAX_TIMER_MS)
-
 export function createDeadlines(
   queue: Queue,
   { abortAttempt, expire }: DeadlineActions,
 ): Deadlines {
-  let timer: NodeJS.Timeout | undefined
-  let firesAt = Infinity
-
-  const check = (): void => {
-    const now = performance.now()
-    firesAt = Infinity
+  return createFirstTimer((now) => {
     const isDue = dueAt(now)
     if (queue.inFlight().some(isDue)) abortAttempt()
     // Entries for the journal stay: the batch in flight is older, and has to get there first.
@@ -45,16 +33,6 @@ export function createDeadlines(
     let next = Infinity
     // An entry that is due and still there waits for the batch in flight; it needs no timer.
     for (const { deadline } of queue.all()) if (deadline > now && deadline < next) next = deadline
-    watch(next)
-  }
-  // The timer fires at the first deadline, and mostly finds that event stored: setting it again for
-  // every event would cost more.
-  const watch = (deadline: number): void => {
-    if (deadline >= firesAt) return
-    clearTimeout(timer)
-    firesAt = deadline
-    timer = setTimeout(check, timerDelay(deadline - performance.now()))
-    timer.unref()
-  }
-  return { watch, close: () => clearTimeout(timer) }
+    return next
+  })
 }

@@ -1,6 +1,6 @@
 import type { Appender } from './appender.js'
 import type { Availability } from './availability.js'
-import { timerDelay } from './deadlines.js'
+import { timerDelay } from '../async/timers.js'
 import { uniqueDrafts } from './earlier-attempts.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
 import type { Microseconds } from '../event/timestamp.js'

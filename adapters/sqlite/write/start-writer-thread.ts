@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Transferable } from 'node:worker_threads'
 import type { Clock } from '../../../src/event/timestamp.js'
 import type { Damage } from '../../../src/store/damage.js'
 import type { SqliteDriverName } from '../connection/driver.js'
 import { startThread, threadFile } from '../connection/thread.js'
 import type { BatchChannel } from '../index/stored-batches.js'
 import type { ClonedError } from './cloned-errors.js'
+import { type MailboxMemory, mailboxSender, newMailbox } from './mailbox.js'
+import type { EncodedRequest } from './request-memory.js'
 import { type CallMessage, createThreadCalls, type ThreadCalls } from './thread-calls.js'
 
 /** What the thread receives at its start. */
@@ -18,10 +21,16 @@ export interface WriterThreadOptions {
   readonly cacheBytes: number
 }
 
+export interface WriterThreadData extends WriterThreadOptions {
+  readonly mailbox: MailboxMemory
+}
+
 export type ToThread = CallMessage | { readonly batches: BatchChannel } | 'stop'
 
 export type FromThread =
   | 'ready'
+  /** The number of a call whose result is in the mailbox. */
+  | number
   | { readonly call: number; readonly result: unknown }
   | { readonly call: number; readonly failure: ClonedError }
   | { readonly damage: Damage }
@@ -53,17 +62,30 @@ export async function startWriterThread({
   onDamage,
   ...options
 }: StartOptions): Promise<WriterThread> {
-  const { worker, ended } = await startThread(file, options satisfies WriterThreadOptions)
+  const memory = newMailbox()
+  const data: WriterThreadData = { ...options, mailbox: memory }
+  const { worker, ended } = await startThread(file, data)
+  const mailbox = mailboxSender(memory)
+  const post = (message: ToThread, transfer: readonly Transferable[] = []): void => {
+    mailbox.noteMessage()
+    worker.postMessage(message, transfer)
+  }
   const calls = createThreadCalls(
     {
-      post: (message, transfer) => worker.postMessage(message satisfies ToThread, transfer),
+      put({ call, now, method, args }) {
+        if (method !== 'append') return false
+        const { drafts, recovered, rejected } = args[0] as EncodedRequest
+        return !recovered && !rejected && mailbox.put({ call, now, drafts })
+      },
+      post,
       ref: () => worker.ref(),
       unref: () => worker.unref(),
     },
     clock,
   )
   worker.on('message', (message: Exclude<FromThread, 'ready'>) => {
-    if ('call' in message) calls.settle(message.call, message)
+    if (typeof message === 'number') calls.settle(message, { result: mailbox.result() })
+    else if ('call' in message) calls.settle(message.call, message)
     else onDamage(message.damage)
   })
   // A listener of messages keeps the process alive.
@@ -78,12 +100,12 @@ export async function startWriterThread({
 
   return {
     call: (...args) => calls.call(...args),
-    connect: (batches) => worker.postMessage({ batches } satisfies ToThread, [batches.port]),
+    connect: (batches) => post({ batches }, [batches.port]),
     ended,
     async close() {
       if (hasEnded) return
       worker.ref()
-      worker.postMessage('stop' satisfies ToThread, [])
+      post('stop')
       const timer = new AbortController()
       const late = delay(CLOSE_MS, undefined, { signal: timer.signal }).catch(() => {})
       await Promise.race([ended, late])

@@ -1,4 +1,3 @@
-import { MAX_TIMER_MS } from '../../../src/async/timers.js'
 import { AuditLogError } from '../../../src/errors.js'
 import type { WriteOptions } from '../connection/connection.js'
 import { type GivenUp, giveUp, type SharedState } from './call-state.js'
@@ -43,6 +42,8 @@ export interface ThreadCall {
   /** True if the caller has its result, or has given up. */
   isOver(): boolean
   settle(answer: Answer): void
+  /** Gives the call up if it is due. Returns when to check again, on the scale of `performance.now()`. */
+  checkDue(now: number): number
   /** The thread has ended without an answer. */
   abandon(): void
 }
@@ -52,15 +53,14 @@ export interface CallHooks {
   readonly onOver: () => void
   /** Called when the caller gives up during the commit, with a promise that resolves when the write has ended. */
   readonly onStuck: (ended: Promise<void>) => void
+  /** Called with a time at which `checkDue` has to be called. */
+  readonly watch: (time: number) => void
   /** Why the thread does not answer; for the error of a caller that gives up before the commit. */
   readonly delayedBy: () => Error | undefined
 }
 
 /** How long a call without a deadline waits for its commit after its signal has aborted. */
 const COMMIT_MS = 500
-
-const timerAt = (deadline: number, act: () => void): NodeJS.Timeout =>
-  setTimeout(act, Math.min(Math.ceil(deadline - performance.now()), MAX_TIMER_MS))
 
 /**
  * The call is given up at its deadline, or when its signal aborts; but a commit that has begun is awaited until the
@@ -69,9 +69,10 @@ const timerAt = (deadline: number, act: () => void): NodeJS.Timeout =>
 export function createThreadCall(
   state: SharedState,
   { signal, deadline = Infinity }: CallOptions,
-  { onOver, onStuck, delayedBy }: CallHooks,
+  { onOver, onStuck, watch, delayedBy }: CallHooks,
 ): ThreadCall {
   let isOver = false
+  let dueAt = deadline
   let givenUp: GivenUp | 'done' | undefined
   let endWrite = (): void => {}
   let resolveResult: (result: unknown) => void = () => {}
@@ -83,7 +84,6 @@ export function createThreadCall(
 
   const finish = (): void => {
     isOver = true
-    clearTimeout(timer)
     signal?.removeEventListener('abort', onAbort)
     onOver()
   }
@@ -101,14 +101,17 @@ export function createThreadCall(
     if (givenUp === 'done') return
     if (givenUp === 'committing') {
       if (isDue) endUnconfirmed()
-      else if (deadline === Infinity) timer = timerAt(performance.now() + COMMIT_MS, endUnconfirmed)
+      else if (deadline === Infinity) {
+        dueAt = performance.now() + COMMIT_MS
+        watch(dueAt)
+      }
       return
     }
     finish()
     rejectResult(aborted(givenUp === 'locked' ? lockError() : (delayedBy() ?? signal?.reason)))
   }
   const onAbort = (): void => stop(performance.now() >= deadline)
-  let timer = deadline === Infinity ? undefined : timerAt(deadline, () => stop(true))
+  if (deadline !== Infinity) watch(deadline)
   signal?.addEventListener('abort', onAbort, { once: true })
 
   return {
@@ -119,6 +122,12 @@ export function createThreadCall(
       finish()
       if ('failure' in answer) rejectResult(errorOfClone(answer.failure))
       else resolveResult(answer.result)
+    },
+    checkDue(now) {
+      if (isOver) return Infinity
+      if (now < dueAt) return dueAt
+      stop(true)
+      return Infinity
     },
     abandon() {
       if (isOver) return endWrite()

@@ -1,4 +1,5 @@
 import type { Transferable } from 'node:worker_threads'
+import { createFirstTimer } from '../../../src/async/timers.js'
 import { throwIfAborted } from '../../../src/errors.js'
 import type { Clock, Microseconds } from '../../../src/event/timestamp.js'
 import { newState, resetState, type SharedState } from './call-state.js'
@@ -31,6 +32,8 @@ export type CallMessage = WriterCall | { readonly state: SharedState }
 
 /** The end of the thread to which calls are posted. */
 export interface CallPort {
+  /** Gives the thread a call without a message, while no other call is under way; returns false if that is impossible. */
+  put(message: WriterCall): boolean
   post(message: CallMessage, transfer: readonly Transferable[]): void
   ref(): void
   unref(): void
@@ -52,6 +55,11 @@ export interface ThreadCalls {
   settle(call: number, answer: Answer): void
   /** The thread will not answer any more. */
   abandonAll(): void
+}
+
+function throwIfOver({ signal, deadline = Infinity }: CallOptions): void {
+  throwIfAborted(signal)
+  if (deadline <= performance.now()) throw aborted(undefined)
 }
 
 export function createThreadCalls(port: CallPort, clock: Clock): ThreadCalls {
@@ -82,7 +90,13 @@ export function createThreadCalls(port: CallPort, clock: Clock): ThreadCalls {
     heldBack = []
     for (const post of posts) post()
   }
+  const dueCalls = createFirstTimer((now) => {
+    let next = Infinity
+    for (const call of open.values()) next = Math.min(next, call.checkDue(now))
+    return next
+  })
   const hooks = {
+    watch: (time: number) => dueCalls.watch(time),
     onOver() {
       if (--awaited === 0) port.unref()
     },
@@ -96,9 +110,7 @@ export function createThreadCalls(port: CallPort, clock: Clock): ThreadCalls {
 
   return {
     async call(request, options, transfer = []) {
-      throwIfAborted(options.signal)
-      if (options.deadline !== undefined && options.deadline <= performance.now())
-        throw aborted(undefined)
+      throwIfOver(options)
       if (isAbandoned) throw new ThreadEnded()
       const number = takeNumber()
       const state = states[number]!
@@ -108,8 +120,9 @@ export function createThreadCalls(port: CallPort, clock: Clock): ThreadCalls {
       open.set(number, call)
       const post = (): void => {
         // What was given up before it was posted gets no answer.
-        if (call.isOver()) release(number)
-        else port.post({ call: number, now: clock(), ...request }, transfer)
+        if (call.isOver()) return release(number)
+        const message = { call: number, now: clock(), ...request }
+        if (open.size > 1 || !port.put(message)) port.post(message, transfer)
       }
       // Held back, so that messages do not pile up.
       if (stuck > 0) heldBack.push(post)
@@ -123,6 +136,7 @@ export function createThreadCalls(port: CallPort, clock: Clock): ThreadCalls {
     },
     abandonAll() {
       isAbandoned = true
+      dueCalls.close()
       for (const call of open.values()) call.abandon()
     },
   }

@@ -1,3 +1,4 @@
+import os from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createConnection, type WriteOptions } from '../connection/connection.js'
 import { openDatabase } from '../connection/database.js'
@@ -8,9 +9,10 @@ import type { Appended } from './append.js'
 import { type SharedCaller, sharedCaller } from './call-state.js'
 import { cloneError } from './cloned-errors.js'
 import { createHandOver } from './hand-over.js'
+import { mailboxReceiver } from './mailbox.js'
 import { createOutbox } from './outbox.js'
 import { decodeRequest, type EncodedRequest } from './request-memory.js'
-import type { FromThread, ToThread, WriterThreadOptions } from './start-writer-thread.js'
+import type { FromThread, ToThread, WriterThreadData } from './start-writer-thread.js'
 import type { WriterCall } from './thread-calls.js'
 import { createWriter } from './writer.js'
 
@@ -22,7 +24,7 @@ const MAX_CACHE_BYTES = 8 * 1024 * 1024
 const port = parentPort!
 const post = (message: FromThread): void => port.postMessage(message, [])
 
-const options = workerData as WriterThreadOptions
+const options = workerData as WriterThreadData
 const checkFile = (id: string): void => {
   if (id === options.fileId) return
   throw new Error(`${options.filename} is not the file any more that the store has opened`)
@@ -42,6 +44,9 @@ tables.damages.watch((damage) => post({ damage }))
 let now = 0
 const writer = createWriter(tables, createOutbox(connection), () => now)
 const callers: SharedCaller[] = []
+const mailbox = mailboxReceiver(options.mailbox, os.availableParallelism() > 1)
+/** Calls that are not answered yet. */
+let running = 0
 const handOver = createHandOver()
 
 async function append(encoded: EncodedRequest, given: WriteOptions): Promise<Appended | undefined> {
@@ -63,27 +68,45 @@ const run = ({ method, args }: WriterCall, given: WriteOptions): Promise<unknown
     ? append(args[0] as EncodedRequest, given)
     : (writer[method] as Method)(...args, given)
 
-async function answer(message: WriterCall): Promise<void> {
+async function answer(message: WriterCall, isFromMailbox: boolean): Promise<void> {
   const { call } = message
   const caller = callers[call]!
   now = message.now
+  running += 1
   try {
     const result = await run(message, { caller })
     caller.end()
-    post({ call, result })
+    if (isFromMailbox && isPlain(result)) {
+      mailbox.setResult(result)
+      post(call)
+    } else post({ call, result })
   } catch (error) {
     caller.end()
     post({ call, failure: cloneError(error) })
   }
+  running -= 1
+  if (running === 0) answerNext()
+}
+
+/** The result of an append that stored all drafts. */
+const isPlain = (result: unknown): result is Appended =>
+  result !== undefined && (result as Appended).exceptions.length === 0
+
+function answerNext(): void {
+  const next = mailbox.look()
+  if (!next) return
+  const { call, now: calledAt, drafts } = next
+  void answer({ call, now: calledAt, method: 'append', args: [{ drafts }] }, true)
 }
 
 port.on('message', (message: ToThread) => {
+  mailbox.noteMessage()
   if (message === 'stop') {
     database.close()
     // Ends the thread. The port of Deno has no `close`.
     port.unref()
   } else if ('state' in message) callers.push(sharedCaller(message.state))
   else if ('batches' in message) handOver.connect(message.batches)
-  else void answer(message)
+  else void answer(message, false)
 })
 post('ready')

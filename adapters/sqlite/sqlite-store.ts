@@ -67,7 +67,7 @@ interface CommonOptions extends QueryTimeoutOptions {
   /**
    * Memory that each connection of the store may take for pages of the file, in bytes, 1 MiB or more. The thread that
    * builds the index has a connection of its own while it runs. That of the writer thread takes at most 8 MiB.
-   * @default 16777216
+   * @default 4194304
    */
   readonly cacheBytes?: number
   /**

@@ -68,8 +68,6 @@ export interface QueryAnswer {
   readonly steps?: readonly Step[] | undefined
   /** Time that opening the target took. */
   readonly openMilliseconds: number
-  /** Resident memory of the process after the queries. */
-  readonly rssBytes: number
 }
 
 export interface QueryResult {

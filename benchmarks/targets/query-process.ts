@@ -84,9 +84,8 @@ async function run({
     results.push(resultOf(page))
     if (performance.now() >= end) break
   }
-  const rssBytes = process.memoryUsage.rss()
   const steps = explain ? await target.explain?.(queries[0]!) : undefined
-  return { milliseconds, results, steps, openMilliseconds, rssBytes }
+  return { milliseconds, results, steps, openMilliseconds }
 }
 
 serveJobs(run, () => target.close())

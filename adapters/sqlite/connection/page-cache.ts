@@ -4,8 +4,8 @@ import type { SqliteDatabase } from './driver-types.js'
 const KIB = 1024
 const MIB = 1024 * KIB
 
-/** Room for the inner pages of the index of some ten million events. */
-export const DEFAULT_CACHE_BYTES = 16 * MIB
+/** Other pages come from the page cache of the system. With four times as much, no query was faster. */
+export const DEFAULT_CACHE_BYTES = 4 * MIB
 
 const MIN_BYTES = MIB
 // SQLite takes the number of KiB as an integer of 32 bits.

@@ -94,7 +94,7 @@ describe('sqliteStore', () => {
   })
 
   it.each([
-    [undefined, -16_384],
+    [undefined, -4096],
     [1_048_576, -1024],
     [10_000_000, -9765],
   ])('a connection with cacheBytes %o has a page cache of %i KiB', (cacheBytes, size) => {

@@ -13,6 +13,10 @@ const whenDrained = (response: ServerResponse): Promise<void> =>
     response.on('close', end)
   })
 
+/** A response that may stay open for hours. */
+const isEventStream = (response: ServerResponse): boolean =>
+  String(response.getHeader('content-type')).startsWith('text/event-stream')
+
 /**
  * Writes a body as fast as the client reads it, and ends the response. Resolves when everything is written
  * or the client has disconnected. If the body throws, destroys the response, so that the client sees that it
@@ -24,6 +28,8 @@ export async function sendStream(response: ServerResponse, body: HttpStream): Pr
   try {
     for await (const chunk of body) {
       if (response.destroyed) return
+      // Node keeps the text of the headers. Written together with a chunk it stays in some thirty pieces, which take a kilobyte.
+      if (!response.headersSent && isEventStream(response)) response.flushHeaders()
       if (!response.write(chunk) && !response.destroyed) await whenDrained(response)
     }
     response.end()

@@ -4,18 +4,33 @@ import { describe, expect, it } from 'vitest'
 import {
   createKeepAliveTimer,
   type KeepAliveTimer,
-  withKeepAlive,
+  KeptAlive,
+  type Rendering,
+  type Ticked,
 } from '../../src/http/events/keep-alive.js'
 import { sendStream } from '../../src/http/send-stream.js'
 import { stateOf, turns } from '../unit/fake-store.js'
 
 /** A response whose buffer is full after each chunk until it drains. */
-function fullResponse(): { response: ServerResponse; did: string[]; emitter: EventEmitter } {
+function fullResponse(contentType = 'text/csv'): {
+  response: ServerResponse
+  did: string[]
+  emitter: EventEmitter
+} {
   const did: string[] = []
   const emitter = new EventEmitter()
   const response = Object.assign(emitter, {
     destroyed: false,
-    write: (chunk: string) => did.push(chunk) < 0,
+    headersSent: false,
+    getHeader: () => contentType,
+    flushHeaders() {
+      this.headersSent = true
+      did.push('headers')
+    },
+    write(chunk: string) {
+      this.headersSent = true
+      return did.push(chunk) < 0
+    },
     end: () => did.push('end'),
     destroy() {
       this.destroyed = true
@@ -51,6 +66,17 @@ describe('sendStream', () => {
     expect(emitter.eventNames()).toEqual([])
   })
 
+  it('sends the headers of server-sent events before the first of them', async () => {
+    const { response, did, emitter } = fullResponse('text/event-stream; charset=utf-8')
+    const sending = sendStream(response, body(did))
+    await turns()
+    emitter.emit('drain')
+    await turns()
+    emitter.emit('drain')
+    await sending
+    expect(did).toEqual(['headers', 'a', 'b', 'let go', 'end'])
+  })
+
   it('ends the body when the client disconnects', async () => {
     const { response, did } = fullResponse()
     const sending = sendStream(response, body(did))
@@ -76,20 +102,31 @@ describe('sendStream', () => {
 describe('a stream that is kept alive', () => {
   /** A timer that the test triggers. */
   function handTimer(): { timer: KeepAliveTimer; tick(): void; listening(): number } {
-    const beats = new Set<() => void>()
+    const beats = new Set<Ticked>()
     return {
       tick() {
-        for (const tick of beats) tick()
+        for (const ticked of beats) ticked.tick()
       },
       listening: () => beats.size,
       timer: {
-        add(tick) {
-          beats.add(tick)
-          return () => void beats.delete(tick)
-        },
+        add: (ticked) => void beats.add(ticked),
+        delete: (ticked) => void beats.delete(ticked),
       },
     }
   }
+
+  const keepAlive = (
+    chunks: AsyncGenerator<string, void, void>,
+    timer: KeepAliveTimer,
+    rendering: Partial<Rendering<string, string>> = {},
+  ): KeptAlive<string, string> =>
+    new KeptAlive(chunks, {
+      comment: ':',
+      timer,
+      chunkOf: (chunk) => chunk,
+      isEnd: () => false,
+      ...rendering,
+    })
 
   /** Chunks that the test supplies. */
   function handChunks(): {
@@ -113,7 +150,7 @@ describe('a stream that is kept alive', () => {
   it('yields comments while idle, and loses no chunks', async () => {
     const { timer, tick, listening } = handTimer()
     const { chunks, give } = handChunks()
-    const kept = withKeepAlive(chunks, ':', timer)
+    const kept = keepAlive(chunks, timer)
     const first = kept.next()
     expect(await stateOf(first)).toBe('waiting')
     tick()
@@ -137,7 +174,7 @@ describe('a stream that is kept alive', () => {
   it('rethrows an error and removes its listener', async () => {
     const { timer, listening } = handTimer()
     const { chunks, give } = handChunks()
-    const next = withKeepAlive(chunks, ':', timer).next()
+    const next = keepAlive(chunks, timer).next()
     await turns()
     expect(listening()).toBe(1)
     give('error')
@@ -145,14 +182,69 @@ describe('a stream that is kept alive', () => {
     expect(listening()).toBe(0)
   })
 
+  it('begins with its first chunk, and ends normally with an error that is its end', async () => {
+    const { timer, listening } = handTimer()
+    const { chunks, give } = handChunks()
+    const kept = keepAlive(chunks, timer, { first: 'first', isEnd: () => true })
+    expect(await kept.next()).toEqual({ done: false, value: 'first' })
+    const next = kept.next()
+    await turns()
+    give('error')
+    expect((await next).done).toBe(true)
+    expect((await kept.next()).done).toBe(true)
+    expect(listening()).toBe(0)
+  })
+
+  it('renders items, and closes them if that fails', async () => {
+    const { timer, listening } = handTimer()
+    const did: string[] = []
+    async function* items(): AsyncGenerator<string, void, void> {
+      try {
+        yield 'a'
+        yield 'b'
+        yield 'c'
+      } finally {
+        did.push('closed')
+      }
+    }
+    const kept = keepAlive(items(), timer, {
+      chunkOf(item) {
+        if (item === 'a') return 'A'
+        if (item === 'b') return Promise.resolve('B')
+        throw new Error('not rendered')
+      },
+    })
+    expect((await kept.next()).value).toBe('A')
+    expect((await kept.next()).value).toBe('B')
+    await expect(kept.next()).rejects.toThrow('not rendered')
+    await turns()
+    expect(did).toEqual(['closed'])
+    expect((await kept.next()).done).toBe(true)
+    expect(listening()).toBe(0)
+  })
+
+  it('ends while the consumer waits if it is closed', async () => {
+    const { timer, listening } = handTimer()
+    const { chunks, give } = handChunks()
+    const kept = keepAlive(chunks, timer)
+    const next = kept.next()
+    await turns()
+    const closed = kept.return()
+    expect((await next).done).toBe(true)
+    give('end')
+    await closed
+    expect(listening()).toBe(0)
+  })
+
   it('has no timer without listeners', () => {
     const before = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
     const timers = (): number =>
       process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length - before
-    const { add } = createKeepAliveTimer(60_000)
-    const stops = [add(() => {}), add(() => {})]
+    const timer = createKeepAliveTimer(60_000)
+    const ticked: Ticked[] = [{ tick() {} }, { tick() {} }]
+    for (const one of ticked) timer.add(one)
     expect(timers()).toBe(1)
-    for (const stop of stops) stop()
+    for (const one of ticked) timer.delete(one)
     expect(timers()).toBe(0)
   })
 })

@@ -17,7 +17,7 @@ import { countsHandler } from './counts.js'
 import { createHandler } from './create.js'
 import { exportHandler } from './export.js'
 import { groupsHandler } from './groups.js'
-import type { EndpointAudit, EventsHandler } from './handler.js'
+import { type EndpointAudit, type EventsHandler, reportNothing } from './handler.js'
 import { historyHandler } from './history.js'
 import { type HostAccess, hostAccess } from './host-access.js'
 import { listHandler } from './list.js'
@@ -94,9 +94,6 @@ async function rightsOf({ may, visible }: HostAccess): Promise<UserRights> {
     restricted: mayRead && (await visible()) !== undefined,
   }
 }
-
-/** One function for all requests, because a stream keeps it, and with it what it refers to. */
-const reportNothing = (): undefined => undefined
 
 function createHandlers(
   audit: EndpointAudit,

@@ -60,4 +60,7 @@ export interface EventsCall {
   readonly mayContinue: (() => Promise<boolean>) | undefined
 }
 
+/** `reportRead` of all requests to a host without `onRead`: a stream keeps the function, and with it what it refers to. */
+export const reportNothing = (): undefined => undefined
+
 export type EventsHandler = (call: EventsCall) => Promise<HttpResponse>

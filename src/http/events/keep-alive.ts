@@ -1,75 +1,162 @@
 import { callInTurns } from '../../async/in-turns.js'
 
-/** A shared timer. */
-export interface KeepAliveTimer {
-  /** Calls `listener` once per period. Returns a function that removes it. */
-  add(listener: () => void): () => void
+/** What a shared timer calls once per period. */
+export interface Ticked {
+  tick(): void
 }
 
-/** The timer runs while there are listeners. */
+/** A shared timer. */
+export interface KeepAliveTimer {
+  /** Safe to call twice. */
+  add(ticked: Ticked): void
+  /** Safe to call twice. */
+  delete(ticked: Ticked): void
+}
+
+const tick = (ticked: Ticked): void => ticked.tick()
+
+/** The timer runs while there is something to call. */
 export function createKeepAliveTimer(periodMs: number): KeepAliveTimer {
-  const listeners = new Set<() => void>()
+  const all = new Set<Ticked>()
   let timer: NodeJS.Timeout | undefined
   return {
-    add(listener) {
-      listeners.add(listener)
-      timer ??= setInterval(() => {
-        void callInTurns(listeners, (each) => each())
-      }, periodMs)
-      return () => {
-        listeners.delete(listener)
-        if (listeners.size > 0) return
-        clearInterval(timer)
-        timer = undefined
-      }
+    add(ticked) {
+      all.add(ticked)
+      timer ??= setInterval(() => void callInTurns(all, tick), periodMs)
+    },
+    delete(ticked) {
+      all.delete(ticked)
+      if (all.size > 0) return
+      clearInterval(timer)
+      timer = undefined
     },
   }
 }
 
-/** The outcome of `next()`. */
+/** How items become the chunks of a stream. One for many streams, as each of them keeps it. */
+export interface Rendering<Item, Chunk> {
+  /** Sent before the items. */
+  readonly first?: Chunk
+  /** Sent at each tick of the timer while nothing else is to be sent. */
+  readonly comment: Chunk
+  readonly timer: KeepAliveTimer
+  chunkOf(item: Item): Chunk | Promise<Chunk>
+  /** True if this error of the items ends the stream normally. */
+  isEnd(error: unknown): boolean
+}
+
+/** What `next()` returns, or throws. */
 type Outcome<Chunk> = { readonly result: IteratorResult<Chunk, void> } | { readonly error: unknown }
 
+const END = { result: { done: true, value: undefined } } as const
+
+interface Consumer<Chunk> {
+  readonly resolve: (result: IteratorResult<Chunk, void>) => void
+  readonly reject: (error: unknown) => void
+}
+
 /**
- * Yields the chunks, and `comment` at each tick of the timer while waiting for the next chunk. A chunk is requested
- * only when the consumer asks for it; a consumer that does not ask gets no comments either.
+ * The chunks of the items, and a comment at each tick of the timer while the consumer waits for the next chunk. An item is
+ * requested only when the consumer asks for a chunk; a consumer that does not ask gets no comments either.
+ *
+ * A class, because a process may have thousands of idle streams, and each generator takes more than a kilobyte of one.
  */
-export async function* withKeepAlive<Chunk>(
-  chunks: AsyncGenerator<Chunk, void, void>,
-  comment: Chunk,
-  timer: KeepAliveTimer,
-): AsyncGenerator<Chunk, void, void> {
-  let outcome: Outcome<Chunk> | undefined
-  let wake = (): void => {}
-  const settle = (settled: Outcome<Chunk>): void => {
-    outcome = settled
-    wake()
+export class KeptAlive<Item, Chunk> implements AsyncIterableIterator<Chunk, void, void> {
+  readonly #items: AsyncGenerator<Item, void, void>
+  readonly #rendering: Rendering<Item, Chunk>
+  #isBegun = false
+  #isRequested = false
+  #isOver = false
+  /** What the next call returns; it arrived between two calls. */
+  #outcome: Outcome<Chunk> | undefined
+  #waiting: Consumer<Chunk> | undefined
+
+  constructor(items: AsyncGenerator<Item, void, void>, rendering: Rendering<Item, Chunk>) {
+    this.#items = items
+    this.#rendering = rendering
   }
-  const requestNext = (): void => {
-    outcome = undefined
-    chunks.next().then(
-      (result) => settle({ result }),
-      (error: unknown) => settle({ error }),
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  next(): Promise<IteratorResult<Chunk, void>> {
+    const outcome = this.#outcome ?? (this.#isOver ? END : undefined)
+    if (outcome) {
+      this.#outcome = undefined
+      return 'error' in outcome ? Promise.reject(outcome.error) : Promise.resolve(outcome.result)
+    }
+    if (!this.#isBegun) {
+      this.#isBegun = true
+      const { first, timer } = this.#rendering
+      timer.add(this)
+      if (first !== undefined) return Promise.resolve({ done: false, value: first })
+    }
+    if (!this.#isRequested) this.#request()
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject }
+    })
+  }
+
+  async return(): Promise<IteratorResult<Chunk, void>> {
+    this.#end(END)
+    await this.#items.return()
+    return END.result
+  }
+
+  /** Called by the timer. */
+  tick(): void {
+    this.#waiting?.resolve({ done: false, value: this.#rendering.comment })
+    this.#waiting = undefined
+  }
+
+  #request(): void {
+    this.#isRequested = true
+    this.#items.next().then(
+      (result) => this.#render(result),
+      (error: unknown) => this.#end(this.#rendering.isEnd(error) ? END : { error }),
     )
   }
-  const stop = timer.add(() => wake())
-  try {
-    requestNext()
-    for (;;) {
-      if (!outcome)
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-      if (!outcome) {
-        yield comment
-        continue
-      }
-      if ('error' in outcome) throw outcome.error
-      if (outcome.result.done) return
-      yield outcome.result.value
-      requestNext()
+
+  #render(result: IteratorResult<Item, void>): void {
+    if (result.done) return this.#end(END)
+    try {
+      const chunk = this.#rendering.chunkOf(result.value)
+      if (!(chunk instanceof Promise)) return this.#send(chunk)
+      chunk.then(
+        (sent) => this.#send(sent),
+        (error: unknown) => this.#fail(error),
+      )
+    } catch (error) {
+      this.#fail(error)
     }
-  } finally {
-    stop()
-    await chunks.return()
+    return undefined
+  }
+
+  #send(value: Chunk): void {
+    if (this.#isOver) return
+    this.#isRequested = false
+    this.#settle({ result: { done: false, value } })
+  }
+
+  /** The items are not at their end yet. */
+  #fail(error: unknown): void {
+    this.#end({ error })
+    void this.#items.return()
+  }
+
+  #end(outcome: Outcome<Chunk>): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#rendering.timer.delete(this)
+    this.#settle(outcome)
+  }
+
+  #settle(outcome: Outcome<Chunk>): void {
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    if (!waiting) this.#outcome = outcome
+    else if ('error' in outcome) waiting.reject(outcome.error)
+    else waiting.resolve(outcome.result)
   }
 }

@@ -25,7 +25,7 @@ export interface RecheckOptions {
  * `open` aborts, and no further chunk follows. If it throws, the generator throws its error.
  */
 export async function whileAllowed<Chunk>(
-  open: (signal: AbortSignal) => Promise<AsyncGenerator<Chunk, void, void>>,
+  open: (signal: AbortSignal) => Promise<AsyncIterable<Chunk>>,
   { mayContinue, periodMs, signal }: RecheckOptions,
 ): Promise<AsyncGenerator<Chunk, void, void>> {
   const end = new AbortController()
@@ -47,9 +47,7 @@ export async function whileAllowed<Chunk>(
   if (signal.aborted) end.abort(signal.reason)
   else signal.addEventListener('abort', () => end.abort(signal.reason), { once: true })
 
-  async function* guarded(
-    chunks: AsyncGenerator<Chunk, void, void>,
-  ): AsyncGenerator<Chunk, void, void> {
+  async function* guarded(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk, void, void> {
     try {
       for await (const chunk of chunks) {
         if (end.signal.aborted) break

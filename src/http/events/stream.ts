@@ -4,8 +4,18 @@ import { newestPosition, startPosition } from '../../tail/poll.js'
 import type { Chunk } from '../stream/chunks.js'
 import type { HttpStream } from '../exchange.js'
 import { checkAccept } from '../media.js'
-import type { EventsCall, EventsHandler, StreamingHandlerOptions } from './handler.js'
-import { createKeepAliveTimer, withKeepAlive } from './keep-alive.js'
+import {
+  type EventsCall,
+  type EventsHandler,
+  reportNothing,
+  type StreamingHandlerOptions,
+} from './handler.js'
+import {
+  createKeepAliveTimer,
+  type KeepAliveTimer,
+  KeptAlive,
+  type Rendering,
+} from './keep-alive.js'
 import { whileAllowed } from './recheck.js'
 import { changeFrame, COMMENT, EVENT_STREAM, eventFrame, RETRY } from './server-sent.js'
 import { readStreamRequest, type StreamRequest } from './stream-request.js'
@@ -21,7 +31,8 @@ const HEADERS = {
 /** Shorter than the usual idle timeouts of proxies. */
 const KEEP_ALIVE_MS = 15_000
 
-type Frames = AsyncGenerator<string | Uint8Array, void, void>
+type Frame = string | Uint8Array
+type Frames = AsyncIterableIterator<Frame, void, void>
 
 /** Ends normally when the log is closed or fails; the client then reconnects. */
 async function* untilLogFails<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item, void, void> {
@@ -32,27 +43,34 @@ async function* untilLogFails<Item>(items: AsyncIterable<Item>): AsyncGenerator<
   }
 }
 
-async function* eventFrames(
-  chunks: AsyncIterable<Chunk>,
-  reportRead: EventsCall['reportRead'],
-): Frames {
-  yield RETRY
-  let isReporting = false
-  // Not by `untilLogFails`: each generator takes more than half a kilobyte of each idle stream.
-  try {
-    for await (const { events, bytes } of chunks) {
-      isReporting = true
-      await reportRead(events)
-      isReporting = false
-      yield bytes
-    }
-  } catch (error) {
-    if (isReporting || !(error instanceof AuditLogError)) throw error
-  }
-}
-
 // HEAD requests only the headers.
 async function* emptyBody(): HttpStream & Frames {}
+
+interface Renderings {
+  readonly ofChanges: Rendering<Frame, Frame>
+  readonly ofEvents: (reportRead: EventsCall['reportRead']) => Rendering<Chunk, Frame>
+  /** Of events of which nothing is reported to the host. */
+  readonly ofUnreported: Rendering<Chunk, Frame>
+}
+
+function createRenderings(timer: KeepAliveTimer): Renderings {
+  const common = { comment: COMMENT, timer }
+  const ofEvents: Renderings['ofEvents'] = (reportRead) => ({
+    ...common,
+    first: RETRY,
+    chunkOf({ events, bytes }) {
+      const reported = reportRead(events)
+      return reported ? reported.then(() => bytes) : bytes
+    },
+    // The log is closed or has failed; the client then reconnects.
+    isEnd: (error) => error instanceof AuditLogError,
+  })
+  return {
+    ofChanges: { ...common, chunkOf: (frame) => frame, isEnd: () => false },
+    ofEvents,
+    ofUnreported: ofEvents(reportNothing),
+  }
+}
 
 export interface StreamHandlerOptions extends StreamingHandlerOptions {
   /** How often the host is asked again whether the stream may go on, in milliseconds. */
@@ -64,13 +82,15 @@ export function streamHandler(
   { audit, path, broadcast, recheckMs }: StreamHandlerOptions,
   keepAlive = createKeepAliveTimer(KEEP_ALIVE_MS),
 ): EventsHandler {
+  const { ofChanges, ofEvents, ofUnreported } = createRenderings(keepAlive)
+
   /** The tail tracks the state of each live event for this reader. */
   async function* changeFrames(
     { where, fields }: StreamRequest,
     start: string,
     { visible, reportRead }: EventsCall,
     signal: AbortSignal,
-  ): Frames {
+  ): AsyncGenerator<Frame, void, void> {
     yield RETRY
     /** Ids of events before the start that were reported as read, because their changes were sent. */
     const reported = new Set<string>()
@@ -102,10 +122,12 @@ export function streamHandler(
     const options = { signal, consistencyToken }
     const isKnown = after !== undefined || (!wanted.changes && consistencyToken === undefined)
     const start = isKnown ? after : await startPosition(newestPosition(audit, options), options)
-    if (wanted.changes) return changeFrames(wanted, start!, call, signal)
+    if (wanted.changes) return new KeptAlive(changeFrames(wanted, start!, call, signal), ofChanges)
     const view = createStreamView(where, path, fields)
     const chunks = await broadcast.read(view, { after: start, signal })
-    return eventFrames(chunks, call.reportRead)
+    const { reportRead } = call
+    const isReported = reportRead !== reportNothing
+    return new KeptAlive(chunks, isReported ? ofEvents(reportRead) : ofUnreported)
   }
 
   return async (call) => {
@@ -116,8 +138,7 @@ export function streamHandler(
     if (request.method === 'HEAD') return { status: 200, headers: HEADERS, body: emptyBody() }
     const { mayContinue } = call
     const { signal } = request
-    const openFrames = async (signal: AbortSignal): Promise<Frames> =>
-      withKeepAlive(await open(wanted, call, signal), COMMENT, keepAlive)
+    const openFrames = (signal: AbortSignal): Promise<Frames> => open(wanted, call, signal)
     const body = mayContinue
       ? await whileAllowed(openFrames, { mayContinue, periodMs: recheckMs, signal })
       : await openFrames(signal)

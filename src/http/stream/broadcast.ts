@@ -1,4 +1,4 @@
-import type { ReadOptions, SharedTail } from '../../tail/shared-tail.js'
+import type { ReadOptions, SharedTail, View } from '../../tail/shared-tail.js'
 import { type Chunk, createChunks, type RenderFrame, type StreamView } from './chunks.js'
 
 /** Sends new events of a log to any number of streams, which share what is rendered for them. */
@@ -10,16 +10,19 @@ export interface Broadcast {
 /** `render` renders events for views without a `render` of their own. */
 export function createBroadcast(shared: SharedTail, render: RenderFrame): Broadcast {
   const chunks = createChunks(render)
-  return {
-    read: (view, options) =>
-      shared.read(
-        {
-          where: view.where,
-          matches: view.matches,
-          ofBatch: (batch, position) => chunks.ofBatch(batch, view, position),
-          ofEvents: (events) => chunks.ofEvents(events, view),
-        },
-        options,
-      ),
+  /** Kept by view, because most readers have the same one. */
+  const views = new WeakMap<StreamView, View<Chunk>>()
+  const viewOf = (view: StreamView): View<Chunk> => {
+    const known = views.get(view)
+    if (known) return known
+    const created: View<Chunk> = {
+      where: view.where,
+      matches: view.matches,
+      ofBatch: (batch, position) => chunks.ofBatch(batch, view, position),
+      ofEvents: (events) => chunks.ofEvents(events, view),
+    }
+    views.set(view, created)
+    return created
   }
+  return { read: (view, options) => shared.read(viewOf(view), options) }
 }

@@ -1,4 +1,12 @@
-import { milliseconds, ratios, table, times, whole, withSpread } from '../harness/format.js'
+import {
+  milliseconds,
+  perSecond,
+  ratios,
+  table,
+  times,
+  whole,
+  withSpread,
+} from '../harness/format.js'
 import { AUTHORIZATION } from '../harness/listen.js'
 import { measuredOn, sqliteVersion } from '../harness/machine.js'
 import { storeTitles, type StoreSetup, withEachStore } from '../harness/open-store.js'
@@ -24,15 +32,21 @@ interface Load extends LoadAnswer {
   readonly reads: number
 }
 
-type Side = 'feed' | 'prepared'
-export type Rounds = Answers<Side, Load>
+/** `raw`: handwritten SQLite and concatenation in a route, only beside the store of SQLite. */
+export type Side = 'feed' | 'prepared' | 'raw'
+export type Rounds<Name extends Side> = Answers<Name, Load>
+
+interface Measured<Name extends Side> {
+  readonly store: StoreSetup
+  readonly names: readonly CaseName[]
+  readonly sides: readonly Name[]
+}
 
 /** By case, the rounds on one store. */
-export async function measureFeed(
-  store: StoreSetup,
-  names: readonly CaseName[],
+export async function measureFeed<Name extends Side>(
+  { store, names, sides }: Measured<Name>,
   { rounds, seconds }: TimedOptions,
-): Promise<ReadonlyMap<CaseName, Rounds>> {
+): Promise<ReadonlyMap<CaseName, Rounds<Name>>> {
   const setup: Setup = { store, events: EVENTS }
   const server = await Worker.start<ServerJob, ServerAnswer>('http-server.ts', setup)
   const client = await Worker.start<LoadJob, LoadAnswer>('http-client.ts', null)
@@ -40,7 +54,7 @@ export async function measureFeed(
     client.ask({ url, connections, isNumbered, seconds, method: 'GET', headers: HEADERS })
 
   let url = ''
-  const sides: Readonly<Record<Side, (name: CaseName) => Promise<Load>>> = {
+  const measures: Readonly<Record<Side, (name: CaseName) => Promise<Load>>> = {
     async feed(name) {
       const { query, connections, isNumbered }: HttpCase = CASES[name]
       const answer = await load(`${url}/api/events?${query}`, connections, isNumbered)
@@ -53,25 +67,36 @@ export async function measureFeed(
       const answer = await load(`${url}/prepared/${name}`, CASES[name].connections)
       return { ...answer, reads: 0 }
     },
+    async raw(name) {
+      const { query, connections, isNumbered }: HttpCase = CASES[name]
+      const answer = await load(`${url}/raw/${name}?${query}`, connections, isNumbered)
+      return { ...answer, reads: 1 }
+    },
   }
-  const measured = await runRounds<CaseName, Side, Load>({
+  const measured = await runRounds<CaseName, Name, Load>({
     cases: names,
-    sides: ['feed', 'prepared'],
+    sides,
     rounds,
     warmUp: true,
     async prepare(name) {
       url = (await server.ask({ prepare: name })) as string
     },
-    measure: (name, side) => sides[side](name),
-    describe: (name, { feed, prepared }) =>
-      `${store.store}, ${name}: ${whole(feed.perSecond)} of ${whole(prepared.perSecond)}`,
+    measure: (name, side) => measures[side](name),
+    describe: (name, loads) =>
+      `${store.store}, ${name}: ${sides.map((side) => `${side} ${perSecond(loads[side].perSecond)}`).join(', ')}`,
   })
   await client.end()
   await server.end()
   return measured
 }
 
-function cells(name: CaseName, store: StoreSetup, { feed, prepared }: Rounds): string[] {
+const SIDES = ['feed', 'prepared'] as const
+
+function cells(
+  name: CaseName,
+  store: StoreSetup,
+  { feed, prepared }: Rounds<(typeof SIDES)[number]>,
+): string[] {
   const of = (answers: readonly Load[], member: keyof Load): number[] =>
     answers.map((answer) => answer[member])
   const reads = feed.map((answer) => Math.min(answer.reads, 1))
@@ -97,9 +122,10 @@ const HEADS = [
 export const measure = (options: TimedOptions): Promise<Section[]> =>
   withEachStore(async ({ sqlite, postgres, memory }) => {
     const rows: string[][] = []
-    for (const store of [sqlite, postgres, memory])
-      for (const [name, rounds] of await measureFeed(store, CASE_NAMES, options))
-        rows.push(cells(name, store, rounds))
+    for (const store of [sqlite, postgres, memory]) {
+      const measured = await measureFeed({ store, names: CASE_NAMES, sides: SIDES }, options)
+      for (const [name, rounds] of measured) rows.push(cells(name, store, rounds))
+    }
     const text = [
       `${measuredOn(sqliteVersion(), 'Postgres')} \`GET /api/events\` of a Koa service with \`recordRequests\` and`,
       `\`basicAuth\`, ${whole(EVENTS)} events of about 640 bytes, the client on the same machine, compared with a route of`,

@@ -16,6 +16,8 @@ interface Described<Of extends Options> {
   readonly options: Of
   /** Needs the packages of `benchmarks/peers`. */
   readonly needsPeers?: boolean
+  /** Takes minutes with any options, so that it is not part of a quick run. */
+  readonly isLong?: boolean
 }
 
 /** A suite whose figures have goals; all of them together make the report. */
@@ -90,6 +92,14 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     options: { size: sizeOption('10k', '100k', '1m'), ...timed(3, 2) },
     needsPeers: true,
     load: () => import('./postgres-queries.js'),
+  }),
+  'postgres-record': goals({
+    summary:
+      'record() on Postgres, compared with INSERT and peers; how far the index falls behind. Not part of --quick',
+    options: timed(3, 2),
+    needsPeers: true,
+    isLong: true,
+    load: () => import('./postgres-goals.js'),
   }),
   http: goals({
     summary: 'GET /api/events on SQLite, compared with static responses; memory of idle readers',

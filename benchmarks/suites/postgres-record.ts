@@ -9,6 +9,8 @@ import {
   whole,
   withSpread,
 } from '../harness/format.js'
+import type { TimedOptions } from '../harness/options.js'
+import { goalFor, type Row, rowOf } from '../harness/results.js'
 import { roundTitle } from '../harness/rounds.js'
 import type { WriterName } from '../targets/postgres-task.js'
 import type { Outcome, WorkerPool } from '../targets/worker-pool.js'
@@ -61,10 +63,14 @@ async function runRound(
   }
 }
 
-async function runAll(pool: WorkerPool, rounds: number, seconds: number): Promise<Case[]> {
-  const cases = PROCESSES.flatMap((processes) =>
-    CALLS.map((calls): Case => ({ processes, calls, rounds: [] })),
-  )
+const allCases = (): Case[] =>
+  PROCESSES.flatMap((processes) => CALLS.map((calls): Case => ({ processes, calls, rounds: [] })))
+
+async function runAll(
+  pool: WorkerPool,
+  cases: readonly Case[],
+  { rounds, seconds }: TimedOptions,
+): Promise<void> {
   for (let round = 1; round <= rounds; round++)
     for (const one of cases) {
       const outcomes = await runRound(pool, one, seconds)
@@ -74,7 +80,6 @@ async function runAll(pool: WorkerPool, rounds: number, seconds: number): Promis
       )
       console.error(`${roundTitle(round, rounds)}, ${callsTitle(one)}: ${rates.join(', ')}`)
     }
-  return cases
 }
 
 const callsTitle = ({ processes, calls }: Case): string => `${processes} × ${whole(calls.inFlight)}`
@@ -139,7 +144,8 @@ export async function recordTables(
   rounds: number,
   seconds: number,
 ): Promise<string[]> {
-  const cases = await runAll(pool, rounds, seconds)
+  const cases = allCases()
+  await runAll(pool, cases, { rounds, seconds })
   await pool.endWorkers()
   return [
     '`record()` compared with the limits of the server: `INSERT` of many rows (`unnest`) into the same table with the same',
@@ -152,5 +158,42 @@ export async function recordTables(
     'Peers on the same server: `appendToStream` of emmett, with a stream per caller, and `send` and `insert` of pg-boss.',
     '',
     ...peerTable(cases),
+  ]
+}
+
+const [ONE, SOME, MANY] = CALLS as readonly [Calls, Calls, Calls]
+const MIN_OF_INSERT = 0.8
+
+function goalRow(one: Case, name: keyof Round, reference: string, min: number): Row {
+  const ratio = ratios(ratesOf(one, 'record'), ratesOf(one, name))
+  return rowOf({
+    group:
+      'Recording, Postgres: `record()`, compared with `INSERT` and with peers on the same server',
+    name: `${callsTitle(one)} in flight; ${reference}`,
+    daybook: ratesOf(one, 'record'),
+    reference: { figures: ratesOf(one, name) },
+    ratio,
+    print: perSecond,
+    goals: [goalFor('atLeast', min, ratio)],
+  })
+}
+
+const callsOfPeer = ({ peers: { inFlight, batch } }: Calls): string =>
+  batch === 1 ? 'one event per call' : `${inFlight} calls of ${batch} events`
+
+/** The goals of recording, for one process, and for four with one call each. */
+export async function recordRows(pool: WorkerPool, options: TimedOptions): Promise<Row[]> {
+  const caseOf = (processes: number, calls: Calls): Case => ({ processes, calls, rounds: [] })
+  const withPeers = [caseOf(1, MANY), caseOf(4, ONE)]
+  const cases = [caseOf(1, ONE), caseOf(1, SOME), ...withPeers]
+  await runAll(pool, cases, options)
+  await pool.endWorkers()
+  return [
+    ...cases.map((one) =>
+      goalRow(one, 'insert', '`INSERT` of as many rows into the same table', MIN_OF_INSERT),
+    ),
+    ...withPeers.flatMap((one) =>
+      PEERS.map((peer) => goalRow(one, peer, `${peer}, ${callsOfPeer(one.calls)}`, 1)),
+    ),
   ]
 }

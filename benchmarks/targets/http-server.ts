@@ -1,5 +1,6 @@
 import http from 'node:http'
 import Router from '@koa/router'
+import type Database from 'better-sqlite3'
 import { AuditLog, type EventStore } from 'daybook'
 import { auditRoutes, basicAuth, recordRequests } from 'daybook/koa'
 import Koa from 'koa'
@@ -8,6 +9,7 @@ import { openStore, type StoreSetup } from '../harness/open-store.js'
 import { recordAll, type SampleEvent, sampleEvents, sampleTypes } from '../harness/sample-events.js'
 import { readSetup, serveJobs } from '../harness/workers.js'
 import { type CaseName, CASES } from './http-cases.js'
+import { openRaw, prepareInserts } from './raw-sqlite.js'
 
 /* A service with an event feed. Each case is prepared before its requests. */
 
@@ -50,6 +52,38 @@ interface Prepared {
 
 const prepared = new Map<CaseName, Prepared>()
 
+interface RawRow {
+  readonly created_at: number
+  readonly type: string
+  readonly username: string | null
+  readonly j: string
+}
+
+/** The same events in a table of JSON text. */
+function openRawEvents(filename: string): Database.Database {
+  const database = openRaw(filename)
+  const insert = prepareInserts(database, events, (row) => RAW_START + row)
+  for (let i = 0; i < events.length; i += BATCH) insert(i, Math.min(i + BATCH, events.length))
+  return database
+}
+
+/** Joins the rows of a page with handwritten code, which knows only the parameters of these benchmarks. */
+function rawBody(select: Database.Statement, query: URLSearchParams): string {
+  const limit = Number(query.get('limit'))
+  const before = query.get('filter[created_at_lt]')
+  const time = before === null ? Number.MAX_SAFE_INTEGER : Date.parse(before) * 1000
+  const rows = select.all(time, limit) as RawRow[]
+  let data = ''
+  for (let i = rows.length - 1; i >= 0; i--) {
+    const { created_at, type, username, j } = rows[i]!
+    const own = `"type":"${type}","username":"${username}","created_at":${created_at}`
+    const links = `"links":{"self":"/api/events/${created_at}"}`
+    data += `{"type":"event","id":"${created_at}","attributes":{${own},${j.slice(1)},${links}}`
+    if (i > 0) data += ','
+  }
+  return `{"jsonapi":{"version":"1.1"},"data":[${data}]}`
+}
+
 function createApp(): Koa {
   const app = new Koa()
   app.use(recordRequests(audit))
@@ -61,6 +95,16 @@ function createApp(): Koa {
     ctx.set(headers)
     ctx.body = body
   })
+  if (raw) {
+    const select = raw.prepare(
+      'SELECT * FROM raw WHERE created_at < ? ORDER BY created_at DESC LIMIT ? + 0',
+    )
+    router.get('/raw/:name', (ctx) => {
+      ctx.status = 206
+      ctx.set(prepared.get(ctx.params['name'] as CaseName)!.headers)
+      ctx.body = rawBody(select, new URLSearchParams(ctx.querystring))
+    })
+  }
   app.use(router.routes())
   return app
 }
@@ -97,7 +141,11 @@ async function prepare(name: CaseName): Promise<string> {
 }
 
 const BATCH = 1000
+/** The time of the first event of the handwritten table, in microseconds. */
+const RAW_START = 1_800_000_000_000_000
 const events = sampleEvents(setup.events)
+const raw =
+  setup.store.store === 'sqlite' ? openRawEvents(`${setup.store.filename}-raw`) : undefined
 for (let i = 0; i < events.length; i += BATCH) await record(events.slice(i, i + BATCH))
 
 const { url, close } = await listen(createApp())
@@ -106,6 +154,7 @@ serveJobs(
   (job: Job) => (job === 'countReads' ? reads : prepare(job.prepare)),
   () => {
     close()
+    raw?.close()
     return audit.close()
   },
 )

@@ -19,6 +19,8 @@ const NEW_BYTES = `SELECT max(created_at) AS last, sum(length(attributes)) AS by
 
 /** Rows that are read at once, in a few milliseconds. */
 const STEP = 4096
+/** Rows that a check in the main thread reads, in about a millisecond; the next check, 100 ms later, goes on after them. */
+const MAX_CHECKED = 1024
 
 /** The stored bytes of the events after `sealed_to`, each of which is read once. */
 interface UnsealedBytes {
@@ -40,9 +42,13 @@ interface NewBytes {
 
 /**
  * True if the unsealed events take as many bytes as one segment may. Late events are left out, and removed events
- * may be counted.
+ * may be counted. Reads up to `maxRows` events that no call before has read.
  */
-export function isFullOfBytes(connection: Connection, maxBytes: number): boolean {
+export function isFullOfBytes(
+  connection: Connection,
+  maxBytes: number,
+  maxRows = Infinity,
+): boolean {
   const { statement } = connection
   const to = sealedTo(connection)
   let state = known.get(connection)
@@ -50,12 +56,13 @@ export function isFullOfBytes(connection: Connection, maxBytes: number): boolean
     state = { sealedTo: to, last: to, bytes: 0 }
     known.set(connection, state)
   }
-  while (state.bytes < maxBytes) {
-    const { last, bytes, count } = statement(NEW_BYTES).get(state.last, STEP) as NewBytes
+  const step = Math.min(STEP, maxRows)
+  for (let rows = 0; state.bytes < maxBytes && rows < maxRows; rows += step) {
+    const { last, bytes, count } = statement(NEW_BYTES).get(state.last, step) as NewBytes
     if (last === null) return false
     state.last = last
     state.bytes += bytes
-    if (count < STEP) break
+    if (count < step) break
   }
   return state.bytes >= maxBytes
 }
@@ -84,7 +91,9 @@ export const countUnsealed = (connection: Connection): number =>
   (onlyRow(connection, UNSEALED) as { readonly unsealed: number }).unsealed
 
 function isWorkDue(connection: Connection, { segmentSize, bounds }: SealingTuning): boolean {
-  if (isSealDue(connection, segmentSize, bounds ?? INDEX_BOUNDS)) return true
+  const { bytes } = bounds ?? INDEX_BOUNDS
+  if (hasUnsealed(connection, segmentSize)) return true
+  if (isFullOfBytes(connection, bytes, MAX_CHECKED)) return true
   const { hasSome } = connection.statement(HAS_SEGMENTS_TO_DROP).get() as {
     readonly hasSome: 0 | 1
   }

@@ -8,6 +8,7 @@ import { withConnection } from './connection/connection.js'
 import { rejecting } from './log/calls.js'
 import { createListening, type Listening } from './log/listening.js'
 import { type CommonOptions, openServer, type ServerOptions } from './log/options.js'
+import type { FindPrimary } from './connection/server-probe.js'
 import type { Timelines } from './connection/timelines.js'
 import { openPostgresStore } from './postgres-store.js'
 import type { Partitions } from './schema/names.js'
@@ -51,6 +52,7 @@ interface Cluster {
   readonly name: string
   readonly pool: PostgresPool
   readonly timelines: Timelines
+  readonly findPrimary: FindPrimary | undefined
   /** One connection for all logs. */
   readonly listening: Listening
   readonly end: () => Promise<void>
@@ -87,7 +89,7 @@ interface Clusters {
 
 function openCluster(name: string, server: ServerOptions, max: number): Cluster {
   const opened = openServer(server, max)
-  return { name, ...opened, listening: createListening(opened.pool) }
+  return { name, ...opened, listening: createListening(opened.pool, opened.timelines) }
 }
 
 /** Opens no connection yet. */
@@ -183,8 +185,8 @@ export function postgresLogs(options: PostgresLogsOptions): LogStores {
 
   return {
     open(key) {
-      const { pool, timelines, listening } = clusters.of(key)
-      return openPostgresStore({ ...common, pool, schema: prefix + key }, { timelines, listening })
+      const { pool, ...shared } = clusters.of(key)
+      return openPostgresStore({ ...common, pool, schema: prefix + key }, shared)
     },
     keys,
     async has(key, { signal } = {}) {

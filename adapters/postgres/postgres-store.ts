@@ -18,6 +18,7 @@ import { DEFAULT_TUNING } from './index/index-state.js'
 import { changeLive, closeLive, touchLive } from './write/live.js'
 import { createListening, type Listening } from './log/listening.js'
 import { createLog } from './log/log.js'
+import type { FindPrimary } from './connection/server-probe.js'
 import type { Timelines } from './connection/timelines.js'
 import { createReading, type ReadingOptions } from './reading.js'
 import { namesIn } from './schema/names.js'
@@ -53,6 +54,7 @@ export function postgresStore(options: PostgresStoreOptions): EventStore {
 /** What the stores of several logs on one server share. */
 export interface SharedParts {
   readonly timelines?: Timelines
+  readonly findPrimary?: FindPrimary | undefined
   readonly listening?: Listening
 }
 
@@ -66,14 +68,16 @@ export const openPostgresStore = (
 
 function openReadOnly(options: PostgresStoreOptions, shared: SharedParts): EventStore {
   const resolved = readOptions(options)
-  const { pool, timelines: own, end, partitions, queryTimeoutMs, replicas, maxLagMs } = resolved
-  const { timelines = own, listening = createListening(pool) } = shared
+  const { pool, end, partitions, queryTimeoutMs, replicas, maxLagMs } = resolved
+  const { timelines = resolved.timelines, findPrimary = resolved.findPrimary } = shared
+  const { listening = createListening(pool, timelines) } = shared
   const { clock } = options
   const names = namesIn(options.schema ?? 'daybook')
   const log = createLog({
     names,
     pool,
     timelines,
+    findPrimary,
     partitions,
     clock,
     readOnly: true,
@@ -127,15 +131,16 @@ export function createPostgresStore(
   const names = namesIn(options.schema ?? 'daybook')
   const {
     pool,
-    timelines: ownTimelines,
     end,
     partitions,
     queryTimeoutMs,
     replicas,
     maxLagMs,
     maxUnindexed: max,
+    ...server
   } = readOptions(options)
-  const { timelines = ownTimelines, listening = createListening(pool) } = shared
+  const { timelines = server.timelines, findPrimary = server.findPrimary } = shared
+  const { listening = createListening(pool, timelines) } = shared
   const { maxUnindexed = max, maxWaitMs = MAX_WAIT_MS } = sealing
   const processTime = options.clock ?? systemClock()
   const guard = createClockGuard(processTime.monotonic)
@@ -146,6 +151,7 @@ export function createPostgresStore(
     names,
     pool,
     timelines,
+    findPrimary,
     partitions,
     clock,
     guard,

@@ -81,7 +81,7 @@ function embeddedBinaries(age: PostgresAge = 'newest'): Binaries | undefined {
   }
 }
 
-function systemBinaries(): Binaries | undefined {
+export function systemBinaries(): Binaries | undefined {
   const newestFirst = (a: string, b: string): number => b.localeCompare(a, 'en', { numeric: true })
   return ['/usr/lib/postgresql', '/opt/homebrew/opt', '/usr/local/opt']
     .filter((base) => fs.existsSync(base))
@@ -94,7 +94,7 @@ function systemBinaries(): Binaries | undefined {
     .find(({ initdb, postgres }) => fs.existsSync(initdb) && fs.existsSync(postgres))
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = net.createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as net.AddressInfo
@@ -108,7 +108,7 @@ interface Account {
 }
 
 /** Postgres refuses to run as root, so root runs it with an existing account. */
-function unprivileged(): Account | undefined {
+export function unprivileged(): Account | undefined {
   if (process.getuid?.() !== 0) return undefined
   const idOf = (flag: string, name: string): number =>
     Number(execFileSync('id', [flag, name], { stdio: ['ignore', 'pipe', 'ignore'] }))
@@ -149,7 +149,7 @@ function untilReady(child: ChildProcess): Promise<void> {
 }
 
 /** The child processes of a process: from proc(5), or from pgrep if there is no such file. */
-function childrenOf(pid: number): readonly number[] {
+export function childrenOf(pid: number): readonly number[] {
   const list = `/proc/${pid}/task/${pid}/children`
   const text = fs.existsSync(list)
     ? fs.readFileSync(list, 'utf8')
@@ -158,7 +158,7 @@ function childrenOf(pid: number): readonly number[] {
 }
 
 /** Suspends a process and its children; returns a function that resumes them. */
-function freeze(pid: number): () => void {
+export function freeze(pid: number): () => void {
   const stopped = new Set<number>()
   const signal = (to: number, name: 'SIGSTOP' | 'SIGCONT'): void => {
     try {

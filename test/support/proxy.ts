@@ -19,6 +19,8 @@ export interface Proxy {
   heal(): void
   /** Breaks the existing connections; new ones lead to another server. */
   moveTo(target: ProxyTarget): void
+  /** New connections lead to another server; the existing ones stay. */
+  redirect(target: ProxyTarget): void
   close(): Promise<void>
 }
 
@@ -103,6 +105,9 @@ export async function startProxy(first: ProxyTarget): Promise<Proxy> {
     moveTo(next) {
       target = next
       for (const socket of sockets) socket.destroy()
+    },
+    redirect(next) {
+      target = next
     },
     heal() {
       mode = 'open'

@@ -25,6 +25,8 @@ export interface PostgresNotification {
 export interface PostgresPoolClient extends PostgresClient {
   /** The id of the server process of the connection. */
   readonly processID?: number | null | undefined
+  /** Of the JavaScript driver. */
+  readonly connection?: { readonly stream?: { destroy(): unknown } } | undefined
   query(config: QueryConfig): Promise<{ readonly rows: unknown[] }>
   query(text: string, params?: unknown[]): Promise<{ readonly rows: unknown[] }>
   /** With true, the connection is closed instead of returned to the pool. */
@@ -96,12 +98,17 @@ export const checkOut = (pool: PostgresPool): Promise<PostgresPoolClient> =>
     })
   })
 
+/** Breaks the connection at once: a server that does not answer would not end it. */
+export const disconnect = (client: PostgresPoolClient): void =>
+  void client.connection?.stream?.destroy()
+
 /** Returns the connection to the pool; closes it if it is not sound. */
 export function giveBack(client: PostgresPoolClient, isSound: boolean): void {
   // A broken connection may emit further errors.
   if (isSound) client.removeListener('error', ignore)
   client.removeListener('notice', noteWarning)
   client.release(!isSound)
+  if (!isSound) disconnect(client)
 }
 
 interface QueryConfig {
@@ -114,14 +121,13 @@ interface QueryConfig {
 /** A pool that this module has opened. */
 export interface OwnPool extends PostgresPool {
   on(event: 'error', listener: () => void): unknown
-  on(event: 'connect', listener: (client: PostgresPoolClient) => void): unknown
+  on(event: 'connect', listener: (client: PostgresPoolClient & { unref(): void }) => void): unknown
   end(): Promise<void>
 }
 
 /** A `Client` of pg that belongs to no pool. */
 export interface OwnClient extends PostgresPoolClient {
   connect(): Promise<void>
-  end(): Promise<void>
 }
 
 interface Driver {
@@ -144,19 +150,37 @@ export const CONNECTING = {
   fallback_application_name: 'daybook',
 } as const
 
-/** Listens for the errors of a pool and of its connections: without a listener they would end the process. */
-export function watchPool(pool: OwnPool): void {
+/**
+ * Listens for the errors of a pool and of its connections: without a listener they would end the process. Returns a
+ * function that ends the pool.
+ */
+export function watchPool(pool: OwnPool): () => Promise<void> {
+  const open = new Set<{ unref(): void }>()
   // The pool replaces a connection that breaks while idle.
   pool.on('error', () => {})
-  // A connection may also break while it is being closed, which the pool no longer watches.
-  pool.on('connect', (client) => void client.on('error', () => {}))
+  pool.on('connect', (client) => {
+    // A connection may also break while it is being closed, which the pool no longer watches.
+    client.on('error', () => {})
+    open.add(client)
+    client.on('end', () => open.delete(client))
+  })
+  return async () => {
+    await pool.end()
+    // A server that does not answer does not end its connections, which must not keep the process running.
+    for (const client of open) client.unref()
+  }
 }
 
-export function openPool(connectionString: string, max?: number): OwnPool {
+/** A pool that the store ends. */
+export interface EndedPool extends PostgresPool {
+  readonly end: () => Promise<void>
+}
+
+export function openPool(connectionString: string, max?: number): EndedPool {
   const { Pool } = loadDriver()
   const pool = new Pool({ connectionString, ...CONNECTING, max })
-  watchPool(pool)
-  return pool
+  const end = watchPool(pool)
+  return { connect: (callback) => pool.connect(callback), end }
 }
 
 /** A row in Postgres' text format, whatever type parsers the host has set. */
@@ -164,18 +188,33 @@ export type TextRow = readonly (string | null)[]
 
 const AS_TEXT = { getTypeParser: () => (value: string) => value }
 
+/** When the statements that are not answered were sent. */
+const sentAt = new WeakMap<PostgresPoolClient, number>()
+
+/** For how long a statement of the connection has not been answered, in milliseconds. */
+export const unansweredMs = (client: PostgresPoolClient): number =>
+  performance.now() - (sentAt.get(client) ?? Infinity)
+
+async function send(client: PostgresPoolClient, text: string, values: unknown[]) {
+  sentAt.set(client, performance.now())
+  try {
+    return await client.query({ text, values, rowMode: 'array', types: AS_TEXT })
+  } finally {
+    sentAt.delete(client)
+  }
+}
+
 export async function ask(
   client: PostgresPoolClient,
   text: string,
   ...values: unknown[]
 ): Promise<TextRow[]> {
-  const { rows } = await client.query({ text, values, rowMode: 'array', types: AS_TEXT })
-  return rows as TextRow[]
+  return (await send(client, text, values)).rows as TextRow[]
 }
 
 /** Sends several statements without parameters in one message; returns the rows of each. */
 export async function askAll(client: PostgresPoolClient, text: string): Promise<TextRow[][]> {
-  const results = await client.query({ text, values: [], rowMode: 'array', types: AS_TEXT })
+  const results = await send(client, text, [])
   return [results].flat().map(({ rows }) => rows as TextRow[])
 }
 

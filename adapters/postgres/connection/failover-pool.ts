@@ -1,24 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { callbackify } from 'node:util'
-import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import {
   ask,
   CONNECTING,
+  type EndedPool,
   loadDriver,
-  type OwnPool,
-  type PostgresPool,
   type PostgresPoolClient,
   watchPool,
 } from './client.js'
-import { until } from './connection.js'
 import { isTransient } from './failures.js'
 import type { Host } from './hosts.js'
+import { askInTime, type FindPrimary, IN_TIME, probe } from './server-probe.js'
 import type { Timelines } from './timelines.js'
 
-const PROBE_MS = 2000
-const IN_TIME = { connectionTimeoutMillis: PROBE_MS }
 /** How long to wait for other servers once one accepts writes: one of them may have replaced it. */
 const OTHERS_MS = 250
+/** While the pool is used, it looks for a server that has replaced the primary this often: the old one may go on. */
+const SEARCH_EVERY_MS = 5000
 
 /** What `target_session_attrs=read-write` of libpq asks. */
 const REFUSES_WRITES = `SELECT pg_is_in_recovery(), current_setting('default_transaction_read_only')::boolean`
@@ -49,17 +47,6 @@ async function readPrimary(client: PostgresPoolClient, timelines: Timelines): Pr
 
 type CheckServer = (client: PostgresPoolClient) => Promise<number>
 
-const createCheck =
-  (timelines: Timelines): CheckServer =>
-  async (client) => {
-    using wait = timeoutSignal(PROBE_MS)
-    try {
-      return await until(readPrimary(client, timelines), wait.signal, 'it did not answer')
-    } catch (error) {
-      throw wait.signal.aborted ? new Error('it did not answer', { cause: error }) : error
-    }
-  }
-
 /** Which of the hosts accepts writes. */
 interface Primary {
   /** Its connection string; `undefined` before the first search. */
@@ -69,25 +56,12 @@ interface Primary {
 }
 
 function createPrimary(hosts: readonly Host[], check: CheckServer): Primary {
-  const { Client } = loadDriver()
   let current: string | undefined
-
-  const probe = async ({ connectionString }: Host): Promise<number> => {
-    const client = new Client({ ...CONNECTING, ...IN_TIME, connectionString })
-    client.on('error', () => {})
-    try {
-      await client.connect()
-      return await check(client)
-    } finally {
-      // A server that does not answer would not end the connection either.
-      client.end().catch(() => {})
-    }
-  }
 
   const find = async (): Promise<void> => {
     const found: { readonly host: Host; readonly timeline: number }[] = []
     const probes = hosts.map(async (host) => {
-      const timeline = await probe(host)
+      const timeline = await probe({ connectionString: host.connectionString }, check)
       found.push({ host, timeline })
     })
     const all = Promise.allSettled(probes)
@@ -117,9 +91,9 @@ export function openFailoverPool(
   hosts: readonly Host[],
   timelines: Timelines,
   max?: number,
-): PostgresPool & Pick<OwnPool, 'end'> {
+): EndedPool & { readonly find: FindPrimary } {
   const { Pool, Client } = loadDriver()
-  const check = createCheck(timelines)
+  const check: CheckServer = (client) => readPrimary(client, timelines)
   const primary = createPrimary(hosts, check)
 
   class PrimaryClient extends Client {
@@ -128,8 +102,13 @@ export function openFailoverPool(
     }
   }
 
-  const pool = new Pool({ ...CONNECTING, max, Client: PrimaryClient, verify: callbackify(check) })
-  watchPool(pool)
+  const pool = new Pool({
+    ...CONNECTING,
+    max,
+    Client: PrimaryClient,
+    verify: callbackify((client: PostgresPoolClient) => askInTime(client, check)),
+  })
+  const end = watchPool(pool)
 
   const take = (): Promise<PostgresPoolClient> =>
     new Promise((resolve, reject) => {
@@ -139,7 +118,16 @@ export function openFailoverPool(
       })
     })
 
+  let searchedAt = performance.now()
+  const searchNowAndThen = (): void => {
+    if (performance.now() - searchedAt < SEARCH_EVERY_MS) return
+    searchedAt = performance.now()
+    // Connections to a server that was replaced are broken.
+    primary.find().catch(() => {})
+  }
+
   const takeFromPrimary = async (): Promise<PostgresPoolClient> => {
+    searchNowAndThen()
     if (primary.current() !== undefined) {
       try {
         return await take()
@@ -155,6 +143,7 @@ export function openFailoverPool(
     connect(callback) {
       callbackify(takeFromPrimary)((error, client) => callback(error ?? undefined, client))
     },
-    end: () => pool.end(),
+    end,
+    find: () => primary.find(),
   }
 }

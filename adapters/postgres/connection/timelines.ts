@@ -1,4 +1,4 @@
-import { ask, type PostgresPoolClient } from './client.js'
+import { ask, disconnect, type PostgresPoolClient } from './client.js'
 import { isStatementError } from './failures.js'
 
 /**
@@ -8,8 +8,9 @@ import { isStatementError } from './failures.js'
  */
 export interface Timelines {
   /**
-   * Resolves with the timeline of the connection; 0 if it was a standby at first, or if the server does not tell.
-   * Rejects if this process has used a server that replaced the one of the connection.
+   * Resolves with the timeline of the connection; 0 for a standby, or if the server does not tell. Rejects if this
+   * process has used a server that replaced the one of the connection. Connections to servers that the one of this
+   * connection has replaced are broken: a server that does not answer would not end them.
    */
   check(client: PostgresPoolClient): Promise<number>
   /** The cluster of a connection that was checked, the same for a primary and its standbys; '' if the server does not tell. */
@@ -26,32 +27,52 @@ interface Place {
   readonly timeline: number
 }
 
+async function readPlace(client: PostgresPoolClient): Promise<Place> {
+  const rows = await ask(client, TIMELINE).catch((error: unknown) => {
+    if (!isStatementError(error)) throw error
+    return []
+  })
+  const [cluster, hex] = rows[0] ?? []
+  return { cluster: cluster ?? '', timeline: hex ? Number.parseInt(hex, 16) : 0 }
+}
+
+/** A standby may be promoted while it is connected. */
+const mayChange = ({ cluster, timeline }: Place): boolean => cluster !== '' && timeline === 0
+
 export function createTimelines(): Timelines {
-  const places = new WeakMap<PostgresPoolClient, Place>()
+  const places = new Map<PostgresPoolClient, Place>()
   /** The highest timeline of each cluster. */
   const newest = new Map<string, number>()
 
-  const readPlace = async (client: PostgresPoolClient): Promise<Place> => {
-    const rows = await ask(client, TIMELINE).catch((error: unknown) => {
-      if (!isStatementError(error)) throw error
-      return []
-    })
-    const [cluster, hex] = rows[0] ?? []
-    return { cluster: cluster ?? '', timeline: hex ? Number.parseInt(hex, 16) : 0 }
+  const isReplaced = ({ cluster, timeline }: Place): boolean =>
+    0 < timeline && timeline < (newest.get(cluster) ?? 0)
+
+  const note = (client: PostgresPoolClient, place: Place): void => {
+    if (!places.has(client)) client.on('end', () => places.delete(client))
+    places.set(client, place)
+    if (place.timeline <= (newest.get(place.cluster) ?? 0)) return
+    newest.set(place.cluster, place.timeline)
+    for (const [other, known] of places) if (isReplaced(known)) disconnect(other)
+  }
+
+  const checkPlace = (place: Place): number => {
+    if (isReplaced(place))
+      throw new Error(
+        `the server is on timeline ${place.timeline}, but a standby has taken over with timeline ${newest.get(place.cluster)}`,
+      )
+    return place.timeline
+  }
+
+  const read = async (client: PostgresPoolClient): Promise<number> => {
+    const place = await readPlace(client)
+    note(client, place)
+    return checkPlace(place)
   }
 
   return {
     async check(client) {
-      const place = places.get(client) ?? (await readPlace(client))
-      places.set(client, place)
-      const { cluster, timeline } = place
-      const highest = Math.max(timeline, newest.get(cluster) ?? 0)
-      newest.set(cluster, highest)
-      if (0 < timeline && timeline < highest)
-        throw new Error(
-          `the server is on timeline ${timeline}, but a standby has taken over with timeline ${highest}`,
-        )
-      return timeline
+      const place = places.get(client)
+      return place && !mayChange(place) ? checkPlace(place) : read(client)
     },
     cluster: (client) => places.get(client)?.cluster ?? '',
   }

@@ -1,6 +1,7 @@
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import { quoteName } from '../../../src/store-kit/sql.js'
 import {
+  ask,
   askAll,
   checkOut,
   giveBack,
@@ -9,9 +10,13 @@ import {
   type PostgresPoolClient,
 } from '../connection/client.js'
 import { until } from '../connection/connection.js'
+import { askInTime } from '../connection/server-probe.js'
+import type { Timelines } from '../connection/timelines.js'
 import type { Names } from '../schema/names.js'
 
 const CONNECT_MS = 5000
+/** How often to ask whether the server answers, and is still the primary. */
+const CHECK_MS = 5000
 
 /** A log that listens. */
 export interface ListeningLog {
@@ -53,8 +58,16 @@ const stopListening = ({ names }: ListeningLog, isLast: boolean): string => {
   return isLast ? `UNLISTEN ${quoteName(names.channel)}; ${unlock}` : unlock
 }
 
+/** Rejects if the server has been replaced: nobody sends notifications to it any more. */
+async function checkPrimary(client: PostgresPoolClient, timelines: Timelines): Promise<void> {
+  const [row] = await ask(client, 'SELECT pg_is_in_recovery()')
+  if (row![0] === 't') throw new Error('the server is a standby')
+  await timelines.check(client)
+}
+
 async function connect(
   pool: PostgresPool,
+  timelines: Timelines,
   onEnd: (connected: Connected) => void,
 ): Promise<Connected> {
   using wait = timeoutSignal(CONNECT_MS)
@@ -62,6 +75,13 @@ async function connect(
   const client = await until(taking, wait.signal, 'no connection to Postgres came free', (late) =>
     giveBack(late, true),
   )
+  const check = (): Promise<void> => askInTime(client, (one) => checkPrimary(one, timelines))
+  try {
+    await check()
+  } catch (error) {
+    giveBack(client, false)
+    throw error
+  }
   const logs = new Set<ListeningLog>()
   const opened: Connected = {
     client,
@@ -75,10 +95,15 @@ async function connect(
   }
   client.on('end', opened.onEnd)
   client.on('notification', opened.onNotification)
+  const checking = setInterval(() => {
+    opened.last = opened.last.catch(() => {}).then(() => check().catch(() => onEnd(opened)))
+  }, CHECK_MS)
+  checking.unref()
+  client.on('end', () => clearInterval(checking))
   return opened
 }
 
-export function createListening(pool: PostgresPool): Listening {
+export function createListening(pool: PostgresPool, timelines: Timelines): Listening {
   let connected: Connected | undefined
   let connecting: Promise<Connected> | undefined
   /** Calls that wait for the connection. */
@@ -96,7 +121,7 @@ export function createListening(pool: PostgresPool): Listening {
   }
 
   const connectOnce = (): Promise<Connected> =>
-    (connecting ??= connect(pool, drop)
+    (connecting ??= connect(pool, timelines, drop)
       .then((opened) => (connected = opened))
       .finally(() => (connecting = undefined)))
 

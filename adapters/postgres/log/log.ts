@@ -4,6 +4,7 @@ import { isOutcomeUnknown } from '../../../src/errors.js'
 import { isUnconfirmed, type PostgresPool, type PostgresPoolClient } from '../connection/client.js'
 import { withConnection } from '../connection/connection.js'
 import { isLostConnection } from '../connection/failures.js'
+import { type FindPrimary, watchAnswers } from '../connection/server-probe.js'
 import { createTimelines, type Timelines } from '../connection/timelines.js'
 import type { Names, Partitions } from '../schema/names.js'
 import { createDoubts, noteBrokenCommit } from './doubts.js'
@@ -63,6 +64,8 @@ export interface LogOptions {
   readonly pool: PostgresPool
   /** Shared with the pool, if that has read some. */
   readonly timelines?: Timelines
+  /** Called while the server does not answer. @default nothing is asked */
+  readonly findPrimary?: FindPrimary | undefined
   readonly partitions: Partitions
   readonly clock: Clock | undefined
   /** Judges the server's clock, unless there is a `clock`. */
@@ -88,7 +91,7 @@ async function prepareLog(
 }
 
 export function createLog(options: LogOptions): PostgresLog {
-  const { names, pool, clock, guard, readOnly, onPrepared } = options
+  const { names, pool, findPrimary, clock, guard, readOnly, onPrepared } = options
   const { timelines = createTimelines(), acknowledged = () => 0 } = options
   const risks = createRisks()
   let state: SchemaState | undefined
@@ -120,6 +123,7 @@ export function createLog(options: LogOptions): PostgresLog {
   const use: PostgresLog['use'] = async (signal, act, end) => {
     let hasBegun = false
     const work = async (client: PostgresPoolClient) => {
+      using _watch = findPrimary && watchAnswers(client, findPrimary)
       await check(client)
       hasBegun = true
       const result = await act(client)

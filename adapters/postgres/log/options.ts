@@ -3,9 +3,10 @@ import { milliseconds } from 'date-fns/milliseconds'
 import { type Duration, durationFault } from '../../../src/event/duration.js'
 import type { Clock } from '../../../src/event/timestamp.js'
 import { type QueryTimeoutOptions, readQueryTimeout } from '../../../src/store/query-timeout.js'
-import { type OwnPool, openPool, type PostgresPool } from '../connection/client.js'
+import { type EndedPool, openPool, type PostgresPool } from '../connection/client.js'
 import { openFailoverPool } from '../connection/failover-pool.js'
 import { type Host, hostsOf } from '../connection/hosts.js'
+import { findByName, findByPool, type FindPrimary, sharedFind } from '../connection/server-probe.js'
 import { createTimelines, type Timelines } from '../connection/timelines.js'
 import type { Partitions } from '../schema/names.js'
 import { createReplicas, type Replica, type Replicas } from './replicas.js'
@@ -88,6 +89,7 @@ type ResolvedOptions = Required<
   readonly maxLagMs: number | undefined
   /** Those that the connections of the pool have led to. */
   readonly timelines: Timelines
+  readonly findPrimary: FindPrimary | undefined
   readonly end: () => Promise<void>
 }
 
@@ -125,7 +127,7 @@ function openReplicas({ readPool, replicas = [] }: CommonOptions): OpenedReplica
     if (typeof one !== 'string') throw invalidReplica(i + 1)
     return hostsOf(one, undefined)
   })
-  const own: OwnPool[] = []
+  const own: EndedPool[] = []
   const opened = targets.map((target, i): Replica => {
     const number = `replica ${i + 1}`
     if (isPool(target)) return { name: number, pool: target }
@@ -179,19 +181,29 @@ export function readOptions(options: PostgresStoreOptions): ResolvedOptions {
 export function openServer(
   options: ServerOptions,
   max?: number,
-): Pick<ResolvedOptions, 'pool' | 'timelines' | 'end'> {
+): Pick<ResolvedOptions, 'pool' | 'timelines' | 'findPrimary' | 'end'> {
   const timelines = createTimelines()
-  if ('pool' in options && isPool(options.pool))
-    return { timelines, pool: options.pool, end: () => Promise.resolve() }
+  if ('pool' in options && isPool(options.pool)) {
+    const find = findByPool(options.pool, timelines)
+    return {
+      timelines,
+      pool: options.pool,
+      findPrimary: find && sharedFind(find),
+      end: () => Promise.resolve(),
+    }
+  }
   if (!('connectionString' in options) || typeof options.connectionString !== 'string')
     throw new AuditLogError(
       'INVALID_OPTION',
       'the Postgres store needs a connectionString, or a pool of pg',
     )
   const hosts = hostsOf(options.connectionString, options.hosts)
-  const own =
-    hosts.length === 1
-      ? openPool(hosts[0].connectionString, max)
-      : openFailoverPool(hosts, timelines, max)
-  return { timelines, pool: own, end: () => own.end() }
+  if (hosts.length > 1) {
+    const pool = openFailoverPool(hosts, timelines, max)
+    return { timelines, pool, findPrimary: sharedFind(pool.find), end: pool.end }
+  }
+  const { connectionString } = hosts[0]
+  const pool = openPool(connectionString, max)
+  const findPrimary = sharedFind(findByName({ connectionString }, timelines))
+  return { timelines, pool, findPrimary, end: pool.end }
 }

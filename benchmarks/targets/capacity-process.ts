@@ -1,0 +1,58 @@
+import { AuditLog } from 'daybook'
+import { recordAtRate, type Rate, type Recorded } from '../harness/constant-rate.js'
+import { type DurableSetup, openStore } from '../harness/open-store.js'
+import {
+  callConcurrently,
+  createMeter,
+  type TrialResult,
+  withCommitHook,
+} from '../harness/meter.js'
+import { createSampler, sampleTypes } from '../harness/sample-events.js'
+import { readSetup, serveJobs } from '../harness/workers.js'
+
+/* A process that records, with calls in flight or at a constant rate, and counts commits and processor time. */
+
+export type Job = Rate | { readonly inFlight: number; readonly seconds: number } | 'spent'
+
+/** Totals of this process. */
+export interface ProcessSpent {
+  readonly commits: number
+  readonly events: number
+  /** Milliseconds of processor time. */
+  readonly cpu: number
+}
+
+export type Answer = Recorded | TrialResult | ProcessSpent
+
+let commits = 0
+let events = 0
+const store = withCommitHook(openStore(readSetup() as DurableSetup), (count) => {
+  commits++
+  events += count
+})
+const audit = new AuditLog({ store, types: sampleTypes })
+const next = createSampler(7)
+
+async function recordInFlight(inFlight: number, seconds: number): Promise<TrialResult> {
+  const meter = createMeter(seconds)
+  await callConcurrently(meter, inFlight, async () => {
+    const { type, data, username } = next()
+    await audit.record(type, data, { username })
+    meter.committed(1)
+    return 1
+  })
+  return meter.result()
+}
+
+function spent(): ProcessSpent {
+  const { user, system } = process.cpuUsage()
+  return { commits, events, cpu: (user + system) / 1000 }
+}
+
+serveJobs(
+  (job: Job) => {
+    if (job === 'spent') return spent()
+    return 'inFlight' in job ? recordInFlight(job.inFlight, job.seconds) : recordAtRate(audit, job)
+  },
+  () => audit.close(),
+)

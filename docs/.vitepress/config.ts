@@ -122,6 +122,7 @@ export default {
             page('Archive and query', '/guide/archive-and-query'),
             page('Slow queries', '/guide/slow-queries'),
             page('Performance', '/guide/performance'),
+            page('Capacity', '/guide/capacity'),
             page('Stores of your own', '/guide/own-store'),
           ],
         },

@@ -13,6 +13,7 @@ import {
   valuesChecksum,
 } from './index/checksums.js'
 import type { SqliteSegmentRow } from './index/index-state.js'
+import { STORED_LINES, type StoredLines, unpackLines } from './index/packed-lines.js'
 import { rowId } from './index/row-ids.js'
 
 /** Rows that are read at once. */
@@ -22,7 +23,7 @@ const KEYS = `SELECT name, kind, first, ordinal, chunk, checksum FROM daybook_ch
   WHERE segment = ? AND (name, kind, first, ordinal) > (?, ?, ?, ?)
   ORDER BY name, kind, first, ordinal LIMIT ${STEP}`
 
-const CHUNK = 'SELECT vals, posts, vals_checksum, posts_checksum FROM daybook_chunks WHERE id = ?'
+const CHUNK = `SELECT ${STORED_LINES}, posts, vals_checksum, posts_checksum FROM daybook_chunks AS c WHERE id = ?`
 
 type KeyRow = [
   name: number,
@@ -94,8 +95,13 @@ function verifyChunk(
   const id = rowId(segment, number)
   const found = readingSegment(segment, () => statement(CHUNK).raw(true).get(id))
   if (!found) throw missingRows(segment)
-  const [values, postings, valuesSum, postingsSum] = found as [string, Uint8Array, number, number]
-  if (valuesChecksum(id, name, kind, values) !== valuesSum)
+  const [lines, postings, valuesSum, postingsSum] = found as [
+    StoredLines,
+    Uint8Array,
+    number,
+    number,
+  ]
+  if (valuesChecksum(id, name, kind, unpackLines(id, lines)) !== valuesSum)
     throw new DamagedSegment(segment, 'a checksum of its values is wrong')
   if (postingsChecksum(id, postings) !== postingsSum)
     throw new DamagedSegment(segment, 'a checksum of its postings is wrong')

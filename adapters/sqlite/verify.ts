@@ -22,6 +22,7 @@ import { readNextNames } from './index/column-names.js'
 import { loadIndexState, type SqliteSegmentRow } from './index/index-state.js'
 import { isLost } from './index/lost-events.js'
 import { readSegment } from './index/segment-reader.js'
+import { DICTIONARY_TABLES, storedDictionary } from './schema/dictionaries.js'
 import { createEventReader } from './schema/events.js'
 import { onlyRow } from './schema/only-row.js'
 import { readAfter } from './schema/read-after.js'
@@ -75,6 +76,7 @@ export async function verifyFile(
 
   await guarded(run, 'daybook_events', () => work(verifyEvents(run)))
   await guarded(run, 'daybook_live', () => work(verifyLive(run)))
+  await guarded(run, 'daybook_dictionaries', () => work(verifyDictionaries(run)))
   let segments = 0
   await guarded(run, 'daybook_index', async () => {
     segments = await verifySegments(
@@ -138,6 +140,20 @@ function* verifyLive({ tables: { live, damages }, found }: Run): Generator<undef
   const stop = damages.watch(found)
   live.between({ from: 0, to: Number.MAX_SAFE_INTEGER })
   stop()
+}
+
+const DICTIONARIES = DICTIONARY_TABLES.map((table) => `SELECT id FROM ${table}`).join(' UNION ')
+
+/** Verifies both copies of each dictionary. */
+function* verifyDictionaries({ tables: { connection }, found }: Run): Generator<undefined, void> {
+  for (const { id } of connection.statement(DICTIONARIES).all() as { readonly id: number }[]) {
+    for (const table of DICTIONARY_TABLES)
+      if (!storedDictionary(connection, table, id))
+        found(
+          databaseDamage(`dictionary ${id} in ${table}`, 'it is missing, or its checksum is wrong'),
+        )
+    yield
+  }
 }
 
 async function verifyWhole(run: Run, row: SqliteSegmentRow): Promise<void> {

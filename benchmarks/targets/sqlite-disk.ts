@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import Database from 'better-sqlite3'
 import { CHUNK_ID } from '../../adapters/sqlite/index/row-ids.js'
+import { DICTIONARY_TABLES } from '../../adapters/sqlite/schema/dictionaries.js'
 import { ListKind } from '../../src/store-kit/index/segment-source.js'
 
 /* What a SQLite log consists of, in bytes; see https://www.sqlite.org/dbstat.html. */
@@ -22,19 +23,20 @@ const EVENT_COLUMNS = {
   'attributes, as JSONB': 'attributes',
   'type, username, source': `type || coalesce(username, '') || coalesce(source, '')`,
   'random end of the id': 'suffix',
+  'compressed attributes': 'packed',
 }
 
 const EVENT_SIZES = `SELECT ${Object.values(EVENT_COLUMNS)
-  .map((column) => `sum(octet_length(${column}))`)
+  .map((column) => `sum(coalesce(octet_length(${column}), 0))`)
   .join(', ')} FROM daybook_events`
 
 const LAST_VALUE_KIND = ListKind.valued - 1
 
 const CHUNK_SIZES = `SELECT
-    sum(iif(kind <= ${LAST_VALUE_KIND}, octet_length(vals), 0)),
+    sum(iif(kind <= ${LAST_VALUE_KIND}, octet_length(vals) + coalesce(octet_length(c.packed), 0), 0)),
     sum(iif(kind <= ${LAST_VALUE_KIND}, octet_length(posts), 0)),
-    sum(iif(kind > ${LAST_VALUE_KIND} AND kind <> ${ListKind.grams}, octet_length(vals) + octet_length(posts), 0)),
-    sum(iif(kind = ${ListKind.grams}, octet_length(vals) + octet_length(posts), 0))
+    sum(iif(kind > ${LAST_VALUE_KIND} AND kind <> ${ListKind.grams}, octet_length(vals) + coalesce(octet_length(c.packed), 0) + octet_length(posts), 0)),
+    sum(iif(kind = ${ListKind.grams}, octet_length(vals) + coalesce(octet_length(c.packed), 0) + octet_length(posts), 0))
   FROM daybook_chunk_keys AS k CROSS JOIN daybook_chunks AS c ON c.id = ${CHUNK_ID}`
 
 const sumOf = (sizes: readonly number[]): number => sizes.reduce((sum, size) => sum + size, 0)
@@ -56,6 +58,7 @@ export function sqliteParts(filename: string): readonly Part[] {
   const events = tree('daybook_events')
   const chunks = tree('daybook_chunks')
   const keys = tree('daybook_chunk_keys')
+  const dictionaries = DICTIONARY_TABLES.reduce((sum, name) => sum + tree(name).size, 0)
   const chunkBytes = [values, postings, lists, grams]
   const parts: Part[] = [
     ...Object.keys(EVENT_COLUMNS).map((name, i): Part => [`events: ${name}`, columns[i]!]),
@@ -64,7 +67,6 @@ export function sqliteParts(filename: string): readonly Part[] {
       events.size - events.free - sumOf(columns),
     ],
     ['events: free space in pages', events.free],
-    ['events: compressed attributes', tree('daybook_blocks').size],
     ['index: values', values],
     ['index: postings of values', postings],
     ['index: other lists of events', lists],
@@ -73,6 +75,7 @@ export function sqliteParts(filename: string): readonly Part[] {
     ['index: free space in pages', chunks.free],
     ['index: keys of chunks', keys.size],
     ['index: times of events', tree('daybook_segment_times').size],
+    ['dictionaries', dictionaries],
     ['free pages', freePages],
   ]
   const rest = fs.statSync(filename).size - sumOf(parts.map(([, size]) => size))

@@ -18,7 +18,9 @@ afterEach(() => log.close())
 function makeOlder(file: string): void {
   const database = new Database(file)
   database.exec(
-    'UPDATE daybook_schema SET version = 1; DROP TABLE daybook_blocks; DROP TABLE daybook_packing',
+    `UPDATE daybook_schema SET version = 1;
+     DROP TABLE daybook_dictionaries; DROP TABLE daybook_dictionary_copies; DROP TABLE daybook_packing;
+     ALTER TABLE daybook_events DROP COLUMN packed; ALTER TABLE daybook_chunks DROP COLUMN packed`,
   )
   database.close()
 }
@@ -32,7 +34,7 @@ describe('daybook migrate', () => {
     expect(refused.exit).toBe(1)
     expect(refused.stderr).toContain('has schema version 1, not 2: run daybook migrate')
     const dry = await runCli(['migrate', log.file, '--dry-run'])
-    expect(dry.stdout).toContain('CREATE TABLE daybook_blocks')
+    expect(dry.stdout).toContain('CREATE TABLE daybook_dictionaries')
     expect(fs.readFileSync(log.file).equals(bytes)).toBe(true)
     expect(await runCli(['migrate', log.file])).toEqual({
       exit: 0,

@@ -211,7 +211,7 @@ describe('an index finds the same as a check of every event, whatever happens to
     })
   })
 
-  describe('in segments and blocks of an SQLite file', () => {
+  describe('in a compressed SQLite file', () => {
     const temp = tempDir()
     afterAll(() => temp.remove())
     let files = 0

@@ -13,6 +13,8 @@ const CHECKED: ReadonlySet<string> = new Set([
   'daybook_chunk_keys',
   'daybook_segment_times',
   'daybook_segments',
+  'daybook_dictionaries',
+  'daybook_dictionary_copies',
 ])
 
 /** Flips bits of copies of an SQLite file. */

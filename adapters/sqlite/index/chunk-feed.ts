@@ -12,6 +12,7 @@ import {
 import type { Connection } from '../connection/connection.js'
 import type { SqliteSegmentRow } from './index-state.js'
 import { postingsChecksum, readingSegment, valuesChecksum } from './checksums.js'
+import { STORED_LINES, type StoredLines, unpackLines } from './packed-lines.js'
 import { CHUNK_ID, rowId, segmentOf } from './row-ids.js'
 
 /** The lists of one name and kind, and the number of their first chunk. */
@@ -27,9 +28,9 @@ const FIRST_LISTS = `SELECT name, kind, chunk FROM daybook_chunk_keys WHERE segm
 const NEXT_LISTS = `SELECT name, kind, chunk FROM daybook_chunk_keys
   WHERE segment = ? AND (name, kind) > (?, ?) ORDER BY name, kind, first, ordinal LIMIT 1`
 
-const CHUNK = 'SELECT vals, posts, vals_checksum, posts_checksum FROM daybook_chunks WHERE id = ?'
+const CHUNK = `SELECT ${STORED_LINES}, posts, vals_checksum, posts_checksum FROM daybook_chunks AS c WHERE id = ?`
 
-type ChunkRow = readonly [values: string, postings: Uint8Array, valuesSum: number, sum: number]
+type ChunkRow = readonly [lines: StoredLines, postings: Uint8Array, valuesSum: number, sum: number]
 
 /** Throws `DamagedSegment` unless the row is intact. */
 function checkedChunk(
@@ -37,7 +38,8 @@ function checkedChunk(
   { name, kind }: Pick<Lists, 'name' | 'kind'>,
   row: unknown,
 ): FeedChunk {
-  const [values, postings, valuesSum, postingsSum] = row as ChunkRow
+  const [stored, postings, valuesSum, postingsSum] = row as ChunkRow
+  const values = unpackLines(id, stored)
   if (
     valuesChecksum(id, name, kind, values) !== valuesSum ||
     postingsChecksum(id, postings) !== postingsSum
@@ -115,7 +117,7 @@ export function listedNames(
   }
 }
 
-const LIST = `SELECT k.chunk, c.vals, c.posts, c.vals_checksum, c.posts_checksum
+const LIST = `SELECT k.chunk, ${STORED_LINES}, c.posts, c.vals_checksum, c.posts_checksum
   FROM daybook_chunk_keys AS k CROSS JOIN daybook_chunks AS c ON c.id = ${CHUNK_ID}
   WHERE k.segment = ? AND k.name = ? AND k.kind = ? ORDER BY k.first, k.ordinal`
 

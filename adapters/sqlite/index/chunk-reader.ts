@@ -12,6 +12,7 @@ import {
 import type { Connection } from '../connection/connection.js'
 import { keyChecksum } from '../../../src/store-kit/index/checksums.js'
 import { postingsChecksum, readingSegment, segmentChecks, valuesChecksum } from './checksums.js'
+import { linesReader, STORED_LINES, type StoredLines } from './packed-lines.js'
 import { CHUNK_ID, rowId, segmentOf } from './row-ids.js'
 
 /** The lists of one name and kind in one segment. */
@@ -23,7 +24,7 @@ export interface Lists {
 
 // CROSS JOIN fixes the order: the key is looked up first, then its chunk.
 const select = (where: string, order: 'ASC' | 'DESC'): string =>
-  `SELECT k.first, k.ordinal, c.vals, c.posts, k.chunk, k.checksum, c.vals_checksum, c.posts_checksum
+  `SELECT k.first, k.ordinal, ${STORED_LINES}, c.posts, k.chunk, k.checksum, c.vals_checksum, c.posts_checksum
    FROM daybook_chunk_keys AS k CROSS JOIN daybook_chunks AS c ON c.id = ${CHUNK_ID}
    WHERE k.segment = ? AND k.name = ? AND k.kind = ? ${where}
    ORDER BY k.first ${order}, k.ordinal ${order} LIMIT 1`
@@ -45,15 +46,19 @@ const END_CHUNK = (order: 'ASC' | 'DESC'): string =>
   `SELECT chunk FROM daybook_chunk_keys WHERE segment = ? AND name = ? AND kind = ?
    ORDER BY first ${order}, ordinal ${order} LIMIT 1`
 
-const LINES = `SELECT id, vals AS lines, vals_checksum AS checksum FROM daybook_chunks WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ${BULK}`
+const LINES = `SELECT id, ${STORED_LINES} AS lines, vals_checksum AS checksum FROM daybook_chunks AS c
+  WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ${BULK}`
 
-const WHOLE = `SELECT id, vals, posts, vals_checksum, posts_checksum FROM daybook_chunks
+const WHOLE = `SELECT id, ${STORED_LINES}, posts, vals_checksum, posts_checksum FROM daybook_chunks AS c
   WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ${BULK}`
 
 const POSTINGS = 'SELECT posts, posts_checksum AS checksum FROM daybook_chunks WHERE id = ?'
 
 type ReadChunk = readonly [
-  ...chunk: ChunkValues,
+  first: Key,
+  ordinal: number,
+  lines: StoredLines,
+  postings: Uint8Array,
   number: number,
   keySum: number,
   valuesSum: number,
@@ -62,13 +67,15 @@ type ReadChunk = readonly [
 
 type ReadWhole = readonly [
   id: number,
-  values: string,
+  lines: StoredLines,
   postings: Uint8Array,
   valuesSum: number,
   postingsSum: number,
 ]
 
-interface ReadLines extends ChunkLines {
+interface ReadLines {
+  readonly id: number
+  readonly lines: StoredLines
   readonly checksum: number
 }
 
@@ -90,8 +97,10 @@ function* wholeChunks(
 ): Generator<readonly WholeChunk[], void> {
   const { segment, name, kind } = lists
   const checks = segmentChecks(connection)
-  const check = ([id, lines, postings, valuesSum, postingsSum]: ReadWhole): WholeChunk => {
+  const linesOf = linesReader(connection)
+  const check = ([id, stored, postings, valuesSum, postingsSum]: ReadWhole): WholeChunk => {
     onRead?.()
+    const lines = linesOf(id, stored)
     checks.values(segment, id, () => valuesChecksum(id, name, kind, lines) === valuesSum)
     checks.postings(segment, id, () => postingsChecksum(id, postings) === postingsSum)
     return { lines, postings }
@@ -112,9 +121,12 @@ export function createChunkReader(connection: Connection, onRead?: () => void): 
   const { statement } = connection
   const checks = segmentChecks(connection)
 
-  const check = ({ segment, name, kind }: Lists, chunk: ReadChunk): void => {
-    const [first, ordinal, values, postings, number, keySum, valuesSum, postingsSum] = chunk
+  const linesOf = linesReader(connection)
+
+  const check = ({ segment, name, kind }: Lists, chunk: ReadChunk): ChunkValues => {
+    const [first, ordinal, stored, postings, number, keySum, valuesSum, postingsSum] = chunk
     const id = rowId(segment, number)
+    const values = linesOf(id, stored)
     checks.key(
       segment,
       id,
@@ -122,6 +134,7 @@ export function createChunkReader(connection: Connection, onRead?: () => void): 
     )
     checks.values(segment, id, () => valuesChecksum(id, name, kind, values) === valuesSum)
     checks.postings(segment, id, () => postingsChecksum(id, postings) === postingsSum)
+    return [first, ordinal, values, postings]
   }
   const reader =
     (text: string) =>
@@ -131,8 +144,7 @@ export function createChunkReader(connection: Connection, onRead?: () => void): 
       const chunk = readingSegment(segment, () => select.get(segment, name, kind, ...rest))
       if (!chunk) return undefined
       onRead?.()
-      check(lists, chunk as ReadChunk)
-      return chunk as unknown as ChunkValues
+      return check(lists, chunk as ReadChunk)
     }
   /** The ids of chunks ascend in the order of their keys. */
   function* inBulk(lists: Lists, places = ALL): Generator<readonly ChunkLines[], void> {
@@ -146,11 +158,12 @@ export function createChunkReader(connection: Connection, onRead?: () => void): 
         const select = statement(LINES).raw(false)
         const chunks = readingSegment(segment, () => select.all(next, last)) as ReadLines[]
         if (chunks.length < Math.min(BULK, last + 1 - next)) throw missingRows(segment)
-        for (const { id, lines, checksum } of chunks) {
+        yield chunks.map(({ id, lines: stored, checksum }): ChunkLines => {
           onRead?.()
+          const lines = linesOf(id, stored)
           checks.values(segment, id, () => valuesChecksum(id, name, kind, lines) === checksum)
-        }
-        yield chunks
+          return { id, lines }
+        })
       }
     }
   }

@@ -13,19 +13,17 @@ import {
   hideExpired,
   markGone,
 } from './segment-dropping.js'
-import type { Compression } from './compression.js'
+import { MAX_PACKED_CHUNK } from './packed-lines.js'
 import { packNext } from './packing.js'
 import { checkPresence, readTimes } from './segment-times.js'
 import { BATCH_LIMITS, beginSegment, insertChunks } from './segment-writer.js'
 import { readUnsealed, type UnsealedRows } from './unsealed-rows.js'
 
-export function createDriver(
-  context: DriverContext,
-  compression: Compression = 'none',
-): IndexDriver<UnsealedRows, SqliteSegmentRow> {
-  const { connection } = context
+export function createDriver(context: DriverContext): IndexDriver<UnsealedRows, SqliteSegmentRow> {
+  const { connection, compression } = context
   return {
     batchLimits: BATCH_LIMITS,
+    maxChunkBytes: compression === 'deflate' ? MAX_PACKED_CHUNK : undefined,
     hasGramsWhenSealed: false,
     isSealDue: async (size) => isSealDue(connection, size, context.bounds),
     readUnsealed: (size, atLeast) => readUnsealed(context, size, atLeast),

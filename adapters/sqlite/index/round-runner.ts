@@ -102,16 +102,14 @@ export function createRoundRunner(
       pacer,
       signal,
       createDriver: (steps) =>
-        createDriver(
-          {
-            connection: open,
-            steps,
-            bounds: tuning.bounds ?? INDEX_BOUNDS,
-            stored,
-            write: (act) => steps.run(() => open.write(() => pacer.time(act), { signal })),
-          },
+        createDriver({
+          connection: open,
+          steps,
+          bounds: tuning.bounds ?? INDEX_BOUNDS,
           compression,
-        ),
+          stored,
+          write: (act) => steps.run(() => open.write(() => pacer.time(act), { signal })),
+        }),
     })
   }
 

@@ -20,6 +20,7 @@ import {
   SUMMED_COLUMNS,
 } from '../../../src/store-kit/index/checksums.js'
 import { postingsChecksum, timesChecksum, valuesChecksum } from './checksums.js'
+import { packLines } from './packed-lines.js'
 import { rowId } from './row-ids.js'
 
 export const BATCH_LIMITS: BatchLimits = { bytes: 131_072, rows: 500 }
@@ -38,8 +39,8 @@ const SUMMED = `SELECT ${SUMMED_COLUMNS} FROM daybook_segments WHERE id = ?`
 
 const SET_CHECKSUM = 'UPDATE daybook_segments SET checksum = ? WHERE id = ?'
 
-const INSERT_CHUNK = `INSERT INTO daybook_chunks (id, vals, posts, vals_checksum, posts_checksum)
-  VALUES (?, ?, ?, ?, ?)`
+const INSERT_CHUNK = `INSERT INTO daybook_chunks (id, vals, posts, vals_checksum, posts_checksum, packed)
+  VALUES (?, ?, ?, ?, ?, ?)`
 
 const INSERT_KEY = `INSERT INTO daybook_chunk_keys (segment, name, kind, first, ordinal, chunk, checksum)
   VALUES (?, ?, ?, ?, ?, ?, ?)`
@@ -77,14 +78,20 @@ export const beginSegment = (
 
 /** The blocks of times have a table of their own. */
 export function insertChunks(
-  { connection, write }: DriverContext,
+  { connection, write, compression }: DriverContext,
   { id, size }: BuildingSegment,
   from: number,
   chunks: readonly NamedChunk<number>[],
 ): Promise<boolean> {
   const { statement } = connection
   const blocks = Math.ceil(size / TIMES_PER_BLOCK)
-  const insert = ({ name, kind, chunk }: NamedChunk<number>, place: number): void => {
+  // Compressed before the transaction begins.
+  const packed = chunks.map(({ kind, chunk }) =>
+    compression === 'deflate' && kind !== TIMES_KIND ? packLines(chunk.values) : undefined,
+  )
+  const insert = (at: number): void => {
+    const place = from + at
+    const { name, kind, chunk } = chunks[at]!
     if (kind === TIMES_KIND) {
       const row = rowId(id, place)
       const first = Number(chunk.first)
@@ -96,13 +103,14 @@ export function insertChunks(
     const number = place - blocks
     const row = rowId(id, number)
     const sums = [valuesChecksum(row, name, kind, values), postingsChecksum(row, postings)]
-    statement(INSERT_CHUNK).run(row, values, postings, ...sums)
+    const lines = packed[at]
+    statement(INSERT_CHUNK).run(row, lines ? '' : values, postings, ...sums, lines ?? null)
     const key = [id, name, kind, keyOf(chunk.first), ordinal, number]
     statement(INSERT_KEY).run(...key, keyChecksum(key))
   }
   return write(() => {
     if (!isBuilding(connection, id)) return false
-    for (const [i, chunk] of chunks.entries()) insert(chunk, from + i)
+    for (const at of chunks.keys()) insert(at)
     return true
   })
 }

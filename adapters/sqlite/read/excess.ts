@@ -2,22 +2,25 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ExcessEvents, KeptBounds, WaitOptions } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
-import { packedBytes } from '../schema/blocks.js'
 import { runTimeSlice } from '../connection/time-slice.js'
+import { packedBytes } from '../schema/packed-rows.js'
 
 // Rows that are counted between two checks of the time.
 const STEP_ROWS = 1000
 
-// Null for attributes in a block.
-const BYTES = 'iif(octet_length(attributes) > 0, length(CAST(json(attributes) AS BLOB)), NULL)'
+// The value itself if it is packed.
+const BYTES = 'iif(octet_length(attributes) > 0, length(CAST(json(attributes) AS BLOB)), packed)'
 
 const COUNT = `SELECT count(*) AS count, min(created_at) AS oldest FROM
   (SELECT created_at FROM daybook_events WHERE created_at < ? ORDER BY created_at DESC LIMIT ${STEP_ROWS})`
 
 interface SizedRow {
   readonly created_at: Microseconds
-  readonly bytes: number | null
+  readonly bytes: number | Uint8Array | null
 }
+
+const bytesOf = ({ bytes }: SizedRow): number =>
+  typeof bytes === 'number' ? bytes : bytes === null ? 0 : packedBytes(bytes)
 
 /** Implements `EventStore.excess`. Walks from the newest event to the oldest. */
 export async function findExcess(
@@ -63,7 +66,7 @@ async function beforeKept(
     const found = connection.statement(text).iterate(oldest)
     for (const row of found as IterableIterator<SizedRow>) {
       rowsLeft -= 1
-      bytesLeft -= row.bytes ?? packedBytes(connection, row.created_at)
+      bytesLeft -= bytesOf(row)
       if (rowsLeft < 0 || bytesLeft < 0) {
         before = oldest === Number.MAX_SAFE_INTEGER ? row.created_at + 1 : oldest
         return false

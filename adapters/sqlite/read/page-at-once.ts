@@ -48,7 +48,7 @@ export function readPageAtOnce(
     const select = statement(SELECT[direction]).raw(true)
     for (const values of select.all(bounds.from, bounds.to, limit + 1) as EventValues[]) {
       const row = events.open(values)
-      if (!row || !isIntact(row)) return undefined
+      if (!isIntact(row)) return undefined
       found.push(toEvent(row))
     }
   } catch (error) {

@@ -73,7 +73,7 @@ export function createRangeRows(
       try {
         const select = statement(SELECT_FIRST[direction])
         const values = select.raw(true).all(from, to, max) as EventValues[]
-        const rows = values.flatMap((one) => events.open(one) ?? [])
+        const rows = values.map((one) => events.open(one))
         return { rows, count: values.length, end: values.at(-1)?.[0] }
       } catch (error) {
         if (!isUnreadable(error)) throw error
@@ -106,10 +106,8 @@ function* readableRows(
   let last: Microseconds | undefined
   try {
     for (const values of found()) {
-      // If its block cannot be read, the row is read again, alone, and reported.
-      const row = open(values)
       last = values[0]
-      if (row) yield row
+      yield open(values)
     }
   } catch (error) {
     if (!isUnreadable(error)) throw error

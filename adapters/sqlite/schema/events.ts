@@ -5,8 +5,8 @@ import type { DamageReporter } from '../../../src/store/damage.js'
 import type { Connection } from '../connection/connection.js'
 import { isUnreadable } from '../connection/database.js'
 import { damagedEvent, damagedEventError } from '../../../src/store-kit/damages.js'
-import { openRow } from './blocks.js'
 import { onlyRow } from './only-row.js'
+import { openRow } from './packed-rows.js'
 import {
   checksumOf,
   EVENT_COLUMNS,
@@ -23,8 +23,8 @@ export interface EventReader {
   highWater(): Microseconds
   /** The event at the time; `undefined` also if it cannot be read, which is reported. */
   at(time: Microseconds): EventRow | undefined
-  /** The row of the values; `undefined` if the event was removed after they were read. */
-  open(values: EventValues): EventRow | undefined
+  /** The row of the values, with texts that may be compressed in them. */
+  open(values: EventValues): EventRow
   /** False if the row is damaged, which is reported. */
   check(row: EventRow): boolean
   /** Reads rows one by one after a statement for several has failed; leaves out the unreadable ones. */
@@ -85,8 +85,7 @@ export function createEventReader(connection: Connection, damages: DamageReporte
     }
   }
 
-  const open = (values: EventValues): EventRow | undefined =>
-    openRow(connection, valuesToRow(values))
+  const open = (values: EventValues): EventRow => openRow(connection, valuesToRow(values))
 
   const at = (time: Microseconds): EventRow | undefined => {
     try {

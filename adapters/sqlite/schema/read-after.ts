@@ -29,7 +29,7 @@ export function readAfter(
     const values = statement(ROWS).raw(true).all(time, max) as EventValues[]
     return values.map((one) => {
       const row = events.open(one)
-      return { time: one[0], row: row && events.check(row) ? row : undefined }
+      return { time: one[0], row: events.check(row) ? row : undefined }
     })
   } catch (error) {
     if (!isUnreadable(error)) throw error

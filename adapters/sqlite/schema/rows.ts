@@ -18,19 +18,18 @@ export interface EventRow {
   readonly checksum?: number | undefined
 }
 
-// The attributes are empty bytes if they are in a block: see blocks.ts.
+// The attributes are empty bytes if they are packed: see packed-rows.ts.
 export const EVENT_COLUMNS = `created_at, suffix, type, username, source, system,
-  iif(octet_length(attributes) > 0, json(attributes), NULL) AS attributes, checksum`
-
-/** A row whose attributes and source are in a block. */
-interface PackedRow extends Omit<EventRow, 'attributes'> {
-  readonly attributes: null
-}
+  iif(octet_length(attributes) > 0, json(attributes), packed) AS attributes, checksum`
 
 /** A row as it is in the table. */
-export type StoredRow = EventRow | PackedRow
+export interface StoredRow extends Omit<EventRow, 'attributes'> {
+  /** JSON text; the packed value of attributes and source; or null if the row has lost them. */
+  readonly attributes: string | Uint8Array | null
+}
 
-export const isPacked = (row: StoredRow): row is PackedRow => row.attributes === null
+/** Whether the row has the JSON text of its attributes. */
+export const isPlain = (row: StoredRow): row is EventRow => typeof row.attributes === 'string'
 
 /** The values of {@link EVENT_COLUMNS}. The driver returns arrays in two thirds of the time of objects. */
 export type EventValues = readonly [
@@ -40,7 +39,7 @@ export type EventValues = readonly [
   username: string | null,
   source: string | null,
   system: 0 | 1,
-  attributes: string | null,
+  attributes: string | Uint8Array | null,
   checksum: number,
 ]
 

@@ -175,17 +175,29 @@ const INDEX_TABLES = `
 const CREATE_TABLES =
   EVENT_TABLES + OUTBOX_TABLE + THROTTLE_TABLES + STATE_TABLE + LIVE_TABLES + INDEX_TABLES
 
-// See blocks.ts. Events up to `packed_to` are in blocks, unless they came later.
-const BLOCK_TABLES = `
-  CREATE TABLE daybook_blocks (
-    last INTEGER PRIMARY KEY,
-    data BLOB NOT NULL
+// See packed-rows.ts, and packed-lines.ts for the values of chunks. Events up to `packed_to` are packed, unless they
+// came later; `untested` of them since it was last tried whether another dictionary is better. `first` is the
+// `packed_to` from which on a dictionary is used.
+const COMPRESSION = `
+  ALTER TABLE daybook_events ADD COLUMN packed BLOB;
+  ALTER TABLE daybook_chunks ADD COLUMN packed BLOB;
+  CREATE TABLE daybook_dictionaries (
+    id INTEGER PRIMARY KEY,
+    first INTEGER NOT NULL,
+    data BLOB NOT NULL,
+    checksum INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE daybook_dictionary_copies (
+    id INTEGER PRIMARY KEY,
+    data BLOB NOT NULL,
+    checksum INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE daybook_packing (
     only INTEGER PRIMARY KEY CHECK (only = 1),
-    packed_to INTEGER NOT NULL
+    packed_to INTEGER NOT NULL,
+    untested INTEGER NOT NULL
   ) STRICT;
-  INSERT INTO daybook_packing VALUES (1, -1);`
+  INSERT INTO daybook_packing VALUES (1, -1, 0);`
 
 /** The tables of one kind of file. */
 export interface Schema {
@@ -197,7 +209,7 @@ export interface Schema {
 
 export const EVENTS_SCHEMA: Schema = {
   versionTable: 'daybook_schema',
-  migrations: [CREATE_TABLES, BLOCK_TABLES],
+  migrations: [CREATE_TABLES, COMPRESSION],
 }
 
 /** The version of the file's schema; `undefined` without one. Reads only. */

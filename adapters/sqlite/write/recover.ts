@@ -57,7 +57,7 @@ export function recoverRest(
     .statement(text)
     .raw(true)
     .all(from, ...where.params) as EventValues[]
-  const rows = values.flatMap((one) => events.open(one) ?? [])
+  const rows = values.map((one) => events.open(one))
   for (const row of [...live.between({ from, to: Number.MAX_SAFE_INTEGER }), ...rows])
     if (suffixes.has(row.suffix) && events.check(row)) found.set(row.suffix, rowToEvent(row))
   return found

@@ -2,7 +2,6 @@ import { parseEventId, SUFFIX_LENGTH } from '../../../src/event/event-id.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
 import { noteRemoved } from '../index/removed-events.js'
-import { removeBlocksBefore, removeFromBlock } from '../schema/blocks.js'
 import { runTimeSlice, WRITE_SLICE_MS } from '../connection/time-slice.js'
 
 // Rows between two checks of the time.
@@ -21,8 +20,7 @@ const DELETE_FOREIGN_IDS = `DELETE FROM daybook_foreign_ids WHERE id IN
 const SET_REMOVED_BEFORE = `UPDATE daybook_index SET removed_before =
   max(removed_before, min(?, (SELECT created_at + 1 FROM daybook_high_water)))`
 
-const REMOVE_AT = `DELETE FROM daybook_events WHERE created_at = ? AND suffix = ?
-  RETURNING octet_length(attributes) AS bytes`
+const REMOVE_AT = 'DELETE FROM daybook_events WHERE created_at = ? AND suffix = ?'
 
 const COUNT_REMOVED = 'UPDATE daybook_index SET removed = removed + ?'
 
@@ -43,7 +41,6 @@ export interface IdSlice {
 export function removeSomeBefore(connection: Connection, time: Microseconds): Slice {
   const { statement } = connection
   let removed = 0
-  let before: Microseconds = 0
   const hasMore = runTimeSlice(
     () => {
       const last = statement(LAST_OF_STEP).get(time) as { created_at: Microseconds } | undefined
@@ -51,12 +48,10 @@ export function removeSomeBefore(connection: Connection, time: Microseconds): Sl
       statement(DELETE_FOREIGN_IDS).run(end)
       const { changes } = statement('DELETE FROM daybook_events WHERE created_at < ?').run(end)
       removed += changes
-      before = end
       return last !== undefined
     },
     { ms: WRITE_SLICE_MS, maxSteps: MAX_STEPS },
   )
-  removeBlocksBefore(connection, before)
   if (removed > 0) statement(SET_REMOVED_BEFORE).run(time)
   return { removed, hasMore }
 }
@@ -69,9 +64,7 @@ export interface EventPlace {
 
 /** Removes an event; returns the number of rows. Call it, and then `countRemoved`, within a write transaction. */
 export function removeAt(connection: Connection, { time, suffix }: EventPlace): number {
-  const removed = connection.statement(REMOVE_AT).get(time, suffix)
-  if (!removed) return 0
-  if ((removed as { readonly bytes: number }).bytes === 0) removeFromBlock(connection, time)
+  if (connection.statement(REMOVE_AT).run(time, suffix).changes === 0) return 0
   noteRemoved(connection, time)
   return 1
 }

@@ -11,13 +11,14 @@ export interface NamedChunk<Name> {
   readonly chunk: Chunk
 }
 
-/** The chunks of the columns, in the given order of names, then by kind and value. */
+/** The chunks of the columns, in the given order of names, then by kind and value. `maxBytes` limits those of values. */
 export function* columnChunks<Name>(
   columns: Iterable<readonly [Name, Column]>,
+  maxBytes?: number,
 ): Generator<NamedChunk<Name>, void> {
   for (const [name, column] of columns) {
     for (const [kind, sorted] of sortColumn(column).entries())
-      yield* named(name, kind, encodeChunks(entriesOf(sorted)))
+      yield* named(name, kind, encodeChunks(entriesOf(sorted), maxBytes))
     yield* named(name, ListKind.valued, listChunks(valuedOrdinals(column)))
     yield* named(name, ListKind.containers, listChunks(column.containers))
     yield* named(name, ListKind.partial, listChunks(column.partial))

@@ -117,6 +117,8 @@ export interface IndexDriver<
   Segment extends SegmentRow = SegmentRow,
 > {
   readonly batchLimits: BatchLimits
+  /** Bytes of a chunk of values. @default MAX_CHUNK_BYTES */
+  readonly maxChunkBytes?: number | undefined
   /** Whether sealed segments get lists of grams too, not only merged ones. */
   readonly hasGramsWhenSealed: boolean
 

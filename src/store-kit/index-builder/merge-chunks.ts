@@ -44,8 +44,10 @@ interface Cursor {
  * source and the list of one value. The sources are in the order of time, so lists mostly need no sorting.
  * Yields `undefined` while a source is not ready.
  */
-export const mergeChunks = (sources: readonly MergeSource[]): Generator<Chunk | undefined, void> =>
-  encodeChunksWhenReady(mergeEntries(sources))
+export const mergeChunks = (
+  sources: readonly MergeSource[],
+  maxBytes?: number,
+): Generator<Chunk | undefined, void> => encodeChunksWhenReady(mergeEntries(sources), maxBytes)
 
 function* mergeEntries(sources: readonly MergeSource[]): Generator<Entry | undefined, void> {
   const cursors = sources.map(createCursor)

@@ -18,6 +18,8 @@ export interface Merge {
   /** Number of events of the merged segment. */
   readonly size: number
   readonly isSliceOver: () => boolean
+  /** See `IndexDriver`. */
+  readonly maxChunkBytes?: number | undefined
 }
 
 interface Lists {
@@ -34,7 +36,7 @@ type Chunks = Generator<NamedChunk<number> | undefined, void>
  * slice is over.
  */
 export function* mergedChunks(merge: Merge): Chunks {
-  const { feeds, dropped, size } = merge
+  const { feeds, dropped, size, maxChunkBytes } = merge
   const left = createLeftOut(size)
   for (;;) {
     while (!feeds.every((feed) => feed.isReady())) yield
@@ -44,7 +46,8 @@ export function* mergedChunks(merge: Merge): Chunks {
     const hash = dropped.get(name)
     const sources = sourcesOf(merge, lowest)
     if (hash !== undefined) yield* leaveOut(sources, { kind, hash, left })
-    else for (const chunk of mergeChunks(sources)) yield chunk && { name, kind, chunk }
+    else
+      for (const chunk of mergeChunks(sources, maxChunkBytes)) yield chunk && { name, kind, chunk }
   }
   const same = Uint32Array.from({ length: dropped.size > 0 ? size : 0 }, (_, i) => i)
   const further = [

@@ -63,6 +63,7 @@ async function writeMerged(
     dropped: names.dropped,
     size: times.length,
     isSliceOver: () => steps.isSliceOver(),
+    maxChunkBytes: driver.maxChunkBytes,
   }
   const isPartial = names.dropped.size > 0 || parts.some((part) => part.isPartial)
   return writeSegment(

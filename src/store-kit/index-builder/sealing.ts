@@ -61,7 +61,7 @@ function* sealedChunks(
   columns: Columns,
 ): Generator<NamedChunk<number>, void> {
   function* chunks(): Generator<NamedChunk<number>, void> {
-    yield* columnChunks(numbered)
+    yield* columnChunks(numbered, driver.maxChunkBytes)
     yield* unnamedChunks({ ...columns, partialTexts: partialTextsOf(columns, numbered) })
   }
   yield* withGrams(chunks(), driver.hasGramsWhenSealed ? tuning.minGramChunks : Infinity)

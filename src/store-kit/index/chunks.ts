@@ -32,8 +32,8 @@ export interface Entry {
 /** The value of lists that do not depend on a value. */
 export const ANY_VALUE = 0
 
-// What a page of 4096 bytes has room for, besides the headers of the page and the row.
-const MAX_BYTES = 3900
+/** What a page of 4096 bytes has room for, besides the headers of the page and the row. */
+export const MAX_CHUNK_BYTES = 3900
 // Longer lists have chunks of their own.
 const MAX_SHARED_BYTES = 1000
 // Maximum length of the layout and the numbers before a piece.
@@ -63,13 +63,16 @@ function putList(writer: ByteWriter, ordinals: ArrayLike<number>, maxBytes: numb
   return true
 }
 
-/** Encodes the sorted values of one type into chunks. */
-export const encodeChunks = (entries: Iterable<Entry>): Generator<Chunk, void> =>
-  encodeChunksWhenReady(entries) as Generator<Chunk, void>
+/** Encodes the sorted values of one type into chunks of at most so many bytes, or of one value. */
+export const encodeChunks = (
+  entries: Iterable<Entry>,
+  maxBytes = MAX_CHUNK_BYTES,
+): Generator<Chunk, void> => encodeChunksWhenReady(entries, maxBytes) as Generator<Chunk, void>
 
 /** Like {@link encodeChunks}. Where the next entry is not ready yet, `entries` and the result yield `undefined`. */
 export function* encodeChunksWhenReady(
   entries: Iterable<Entry | undefined>,
+  maxBytes = MAX_CHUNK_BYTES,
 ): Generator<Chunk | undefined, void> {
   const lists = byteWriter()
   let lengths: number[] = []
@@ -116,7 +119,7 @@ export function* encodeChunksWhenReady(
     const length = lists.length - start
     // Includes the line end and the length itself.
     const added = byteLength(line) + length + 3
-    if (lines.length > 0 && bytes + added > MAX_BYTES) yield cut(start)
+    if (lines.length > 0 && bytes + added > maxBytes) yield cut(start)
     if (lines.length === 0) first = value
     lines.push(line)
     lengths.push(length)
@@ -130,7 +133,7 @@ function* encodePieces(
   line: string,
   ordinals: ArrayLike<number>,
 ): Generator<Chunk, void> {
-  const room = MAX_BYTES - PIECE_HEAD - byteLength(line)
+  const room = MAX_CHUNK_BYTES - PIECE_HEAD - byteLength(line)
   let from = 0
   while (from < ordinals.length) {
     const postings = byteWriter()

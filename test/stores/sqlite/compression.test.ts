@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { AuditLog, type EventStore, parseTimestamp } from 'daybook'
+import { type AuditEvent, AuditLog, type EventStore, parseTimestamp } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { sqliteStore, type SqliteStoreOptions } from 'daybook/sqlite'
 import { manualClock } from 'daybook/testing'
 import { describe, expect, it, vi } from 'vitest'
-import { unpackBlock } from '../../../adapters/sqlite/schema/blocks.js'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import { EARLY_LEVEL } from '../../../src/store-kit/index-builder/segment-levels.js'
 import { runScript } from '../../support/child.js'
@@ -22,10 +21,13 @@ function logOn(store: EventStore): AuditLog<typeof TYPES> {
   return file.closing(new AuditLog({ store, types: TYPES, random: countedBytes() }))
 }
 
-function compressed(options: Pick<SqliteStoreOptions, 'clock'> = {}) {
+function compressed(
+  options: Pick<SqliteStoreOptions, 'clock'> = {},
+  tuning: { readonly segmentSize?: number } = {},
+) {
   const { store, sealer } = createSqliteStore(
     { filename: file.filename, compression: 'deflate', ...options },
-    { tuning: TUNING },
+    { tuning: { ...TUNING, ...tuning } },
   )
   return { store, audit: logOn(store), settle: () => sealer.settled() }
 }
@@ -55,16 +57,9 @@ const packed = (): number =>
       .get(),
   ) as number
 
-/** The times and texts in all blocks. */
-const packedParts = (): ReadonlyMap<number, string> =>
-  file.execute((database) => {
-    const rows = database.prepare('SELECT last, data FROM daybook_blocks ORDER BY last').all()
-    return new Map(
-      (rows as { readonly last: number; readonly data: Uint8Array }[]).flatMap(({ last, data }) =>
-        Array.from(unpackBlock(last, data), ([time, part]) => [time, part.attributes] as const),
-      ),
-    )
-  })
+/** The events that `record` has recorded: the log records damage that it finds. */
+const recorded = (events: readonly AuditEvent[]): readonly AuditEvent[] =>
+  events.filter(({ type }) => type.startsWith('type-'))
 
 const QUERIES = [
   '',
@@ -90,7 +85,6 @@ it('sealed events are compressed, and every query finds the same as before', asy
   await settle()
   // Whole segments of 8 events.
   expect(packed()).toBe(296)
-  expect(packedParts().size).toBe(296)
   for (const query of QUERIES)
     expect(await audit.list(`${query}&limit=1000`), query).toEqual(
       await other.list(`${query}&limit=1000`),
@@ -144,6 +138,25 @@ it('stores without the option, and read-only ones, read compressed events', asyn
   expect(packed()).toBe(40)
 })
 
+it('without the option, new events of a compressed file are stored as they are', async () => {
+  const { audit, settle } = compressed()
+  const ids = [...(await record(audit, 40))]
+  await settle()
+  await audit.close()
+  const { store, sealer } = createSqliteStore({ filename: file.filename }, { tuning: TUNING })
+  const later = logOn(store)
+  ids.push(...(await record(later, 40)))
+  await sealer.settled()
+  expect(packed()).toBe(40)
+  await store.rebuildIndex!()
+  expect((await later.list('limit=1000')).events.map(({ id }) => id)).toEqual(ids)
+  expect((await later.list('filter[n_eq]=7')).events.map(({ id }) => id)).toEqual([ids[7], ids[47]])
+  expect((await store.verify!()).damage).toEqual([])
+  await later.close()
+  await compressed().settle()
+  expect(packed()).toBe(80)
+})
+
 it('a file of the first version is migrated, and its events are compressed', async () => {
   const plain = createSqliteStore({ filename: file.filename }, { tuning: TUNING })
   const first = logOn(plain.store)
@@ -153,7 +166,9 @@ it('a file of the first version is migrated, and its events are compressed', asy
   await first.close()
   file.execute((database) =>
     database.exec(
-      'DROP TABLE daybook_blocks; DROP TABLE daybook_packing; UPDATE daybook_schema SET version = 1',
+      `DROP TABLE daybook_dictionaries; DROP TABLE daybook_dictionary_copies; DROP TABLE daybook_packing;
+       ALTER TABLE daybook_events DROP COLUMN packed; ALTER TABLE daybook_chunks DROP COLUMN packed;
+       UPDATE daybook_schema SET version = 1`,
     ),
   )
   expect(() => sqliteStore({ filename: file.filename, readOnly: true })).toThrow(
@@ -166,31 +181,27 @@ it('a file of the first version is migrated, and its events are compressed', asy
 })
 
 describe('removal', () => {
-  it('by id takes the event out of its block', async () => {
+  it('by id removes the event', async () => {
     const { audit, settle } = compressed()
     const ids = await record(audit, 64)
     await settle()
     const gone = [ids[0]!, ids[17]!, ids[63]!]
     expect(await audit.store.remove(gone)).toBe(3)
-    const texts = [...packedParts().values()]
-    expect(texts).toHaveLength(61)
-    expect(texts.some((text) => text.includes('"text 17\\'))).toBe(false)
+    expect(packed()).toBe(61)
     const left = await audit.list('filter[sorts]=created_at&limit=1000')
     expect(left.events.map(({ id }) => id)).toEqual(ids.filter((id) => !gone.includes(id)))
     expect(await audit.store.remove(ids)).toBe(61)
-    expect(packedParts().size).toBe(0)
     expect((await audit.store.verify!()).damage).toEqual([])
   })
 
-  it('of older events cuts the block that has some of them', async () => {
+  it('of older events leaves the others', async () => {
     const { audit, settle } = compressed()
     await record(audit, 120)
     await settle()
     const { events } = await audit.list('filter[sorts]=created_at&limit=1000')
     const bound = parseTimestamp(events[75]!.created_at)!
     expect(await audit.store.removeBefore(bound)).toBe(75)
-    expect(Math.min(...packedParts().keys())).toBe(bound)
-    expect(packedParts().size).toBe(45)
+    expect(packed()).toBe(45)
     expect((await audit.list('filter[sorts]=created_at&limit=1000')).events).toEqual(
       events.slice(75),
     )
@@ -213,6 +224,93 @@ describe('removal', () => {
   })
 })
 
+describe('dictionaries', () => {
+  /** The next round tries another dictionary. */
+  const makeTrainingDue = (): void =>
+    void file.execute((database) => database.exec('UPDATE daybook_packing SET untested = 1e6'))
+
+  const dictionaries = (): number =>
+    file.execute((database) =>
+      database.prepare('SELECT count(*) FROM daybook_dictionaries').pluck().get(),
+    ) as number
+
+  const recordOther = async (audit: AuditLog<typeof TYPES>, count: number): Promise<void> => {
+    await Promise.all(
+      Array.from({ length: count }, (_, n) =>
+        audit.recordCustom('other', { quite: { another: { structure: [`${n} of many`] } } }),
+      ),
+    )
+  }
+
+  it('a new one is made when the events have changed, and removed with its events', async () => {
+    const { audit, settle } = compressed()
+    await record(audit, 80)
+    await settle()
+    expect(dictionaries()).toBe(1)
+    makeTrainingDue()
+    await record(audit, 80)
+    await settle()
+    expect(dictionaries()).toBe(1)
+    makeTrainingDue()
+    await recordOther(audit, 80)
+    await settle()
+    expect(dictionaries()).toBe(2)
+    expect(packed()).toBe(240)
+    const { events } = await audit.list('filter[sorts]=created_at&limit=1000')
+    expect(events).toHaveLength(240)
+    expect((await audit.store.verify!()).damage).toEqual([])
+
+    await audit.store.removeBefore(parseTimestamp(events[170]!.created_at)!)
+    makeTrainingDue()
+    await record(audit, 80)
+    await settle()
+    expect(dictionaries()).toBe(2)
+    expect((await audit.list('filter[sorts]=created_at&limit=1000')).events).toHaveLength(150)
+    expect((await audit.store.verify!()).damage).toEqual([])
+  })
+
+  const damageDictionary = (table: string): void =>
+    void file.execute((database) =>
+      database.exec(`UPDATE ${table} SET data = zeroblob(octet_length(data))`),
+    )
+
+  it('of two copies one may be damaged', async () => {
+    const { audit, settle } = compressed()
+    const ids = await record(audit, 80)
+    await settle()
+    await audit.close()
+    damageDictionary('daybook_dictionaries')
+    const reader = logOn(sqliteStore({ filename: file.filename }))
+    expect((await reader.list('limit=1000')).events.map(({ id }) => id)).toEqual(ids)
+    expect((await reader.store.verify!()).damage).toMatchObject([
+      { kind: 'database', place: 'dictionary 1 in daybook_dictionaries' },
+    ])
+  })
+
+  it('events whose dictionary is lost are reported, and the others are read', async () => {
+    const { audit, settle } = compressed()
+    const ids = await record(audit, 83)
+    await settle()
+    await audit.close()
+    damageDictionary('daybook_dictionaries')
+    damageDictionary('daybook_dictionary_copies')
+    const { store, sealer } = createSqliteStore(
+      { filename: file.filename, compression: 'deflate' },
+      { tuning: TUNING },
+    )
+    const reader = logOn(store)
+    const damage: unknown[] = []
+    store.watchDamage!((one) => damage.push(one))
+    expect((await reader.list('limit=1000')).events.map(({ id }) => id)).toEqual(ids.slice(80))
+    expect(damage).toHaveLength(80)
+    // The next events have a dictionary of their own.
+    await record(reader, 13)
+    await sealer.settled()
+    expect(packed()).toBe(96)
+    expect(recorded((await reader.list('limit=1000')).events)).toHaveLength(16)
+  })
+})
+
 it('an event that comes late stays in its row, and is found', async () => {
   const { audit, settle } = compressed()
   const live = await audit.recordLive('own:live', { n: -1 })
@@ -226,34 +324,58 @@ it('an event that comes late stays in its row, and is found', async () => {
   expect((await audit.list('filter[n_eq]=-1')).events).toHaveLength(1)
 })
 
-it('a damaged block is reported, with its events, and the other events are read', async () => {
+/** Changes a byte in the middle of `packed` of the first row. */
+const damagePacked = (table: string, key: string): void =>
+  file.execute((database) => {
+    const found = database
+      .prepare(`SELECT ${key} AS key, packed FROM ${table} WHERE packed IS NOT NULL LIMIT 1`)
+      .get() as { readonly key: number; readonly packed: Buffer }
+    found.packed[found.packed.length >> 1]! ^= 0xff
+    database.prepare(`UPDATE ${table} SET packed = ? WHERE ${key} = ?`).run(found.packed, found.key)
+  })
+
+it('a damaged event is reported, and the other events are read', async () => {
   const { audit, settle } = compressed()
-  await record(audit, 120)
+  const ids = await record(audit, 120)
   await settle()
   await audit.close()
-  const lost = file.execute((database) => {
-    const row = database
-      .prepare('SELECT last, data FROM daybook_blocks ORDER BY last LIMIT 1')
-      .get()
-    const { last, data } = row as { readonly last: number; readonly data: Buffer }
-    const size = unpackBlock(last, data).size
-    data[data.length >> 1]! ^= 0xff
-    database.prepare('UPDATE daybook_blocks SET data = ? WHERE last = ?').run(data, last)
-    return size
-  })
+  damagePacked('daybook_events', 'created_at')
   const reader = logOn(sqliteStore({ filename: file.filename }))
   const damage: unknown[] = []
   reader.store.watchDamage!((one) => damage.push(one))
   const { events } = await reader.list('filter[sorts]=created_at&limit=1000')
-  expect(events.length).toBeGreaterThanOrEqual(120 - lost)
-  expect(events.length).toBeLessThan(120)
-  expect(damage).toHaveLength(120 - events.length)
-  expect((await reader.store.verify!()).damage).toHaveLength(120 - events.length)
+  expect(events.map(({ id }) => id)).toEqual(ids.slice(1))
+  expect(damage).toHaveLength(1)
+  await expect(reader.get(ids[0]!)).rejects.toMatchObject({ code: 'DAMAGED' })
+  expect((await reader.store.verify!()).damage).toHaveLength(1)
 })
 
-it('events larger than a page are compressed alone', async () => {
+it('the values of a damaged chunk are reported, and queries find the same', async () => {
+  const { audit, settle } = compressed({}, { segmentSize: 64 })
+  await record(audit, 128)
+  await settle()
+  const lists = () =>
+    Promise.all(
+      QUERIES.map(async (query) => recorded((await audit.list(`${query}&limit=1000`)).events)),
+    )
+  const before = await lists()
+  await audit.close()
+  damagePacked('daybook_chunks', 'id')
+  const { store, sealer } = createSqliteStore(
+    { filename: file.filename, compression: 'deflate' },
+    { tuning: { ...TUNING, segmentSize: 64 } },
+  )
+  const reader = logOn(store)
+  expect((await store.verify!()).damage).toHaveLength(1)
+  for (const [at, query] of QUERIES.entries())
+    expect(recorded((await reader.list(`${query}&limit=1000`)).events), query).toEqual(before[at])
+  await sealer.settled()
+  expect((await store.verify!()).damage).toEqual([])
+})
+
+it('events of any size are compressed', async () => {
   const { audit, settle } = compressed()
-  const texts = Array.from({ length: 16 }, (_, n) => `${n} `.repeat(8000 * (n % 2)))
+  const texts = Array.from({ length: 16 }, (_, n) => `${n} é`.repeat([0, 300, 700, 8000][n % 4]!))
   for (const text of texts) await audit.recordCustom('large', { text })
   await settle()
   expect(packed()).toBe(16)

@@ -99,7 +99,7 @@ describe('a file', () => {
       JSON.stringify({ all: true, third: i % 3, ninth: i % 9 === 4 ? 'x' : 'y', late: i > 50_000 })
     database.exec('BEGIN')
     const insert = database.prepare(
-      `INSERT INTO daybook_events VALUES (?, '8000000000000000', 'api:x:y', NULL, NULL, 0, jsonb(?), ?)`,
+      `INSERT INTO daybook_events VALUES (?, '8000000000000000', 'api:x:y', NULL, NULL, 0, jsonb(?), ?, NULL)`,
     )
     for (let i = 0; i < size; i++) {
       const created_at = OLD + i * 10

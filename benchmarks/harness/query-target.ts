@@ -66,6 +66,8 @@ export interface QueryAnswer {
   /** The result of each query. */
   readonly results: readonly QueryResult[]
   readonly steps?: readonly Step[] | undefined
+  /** Processor time of the process during the first query that was measured. */
+  readonly firstProcessorMilliseconds: number
   /** Time that opening the target took. */
   readonly openMilliseconds: number
 }

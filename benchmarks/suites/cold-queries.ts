@@ -119,6 +119,7 @@ async function coldRow(cold: Cold, one: QueryCase, at: number): Promise<Row> {
   const ours: QuerySetup = { side: 'daybook', store: { store: 'sqlite', filename: log.daybook } }
   const daybook: Times = { rounds: [], steps: undefined }
   const ideal: Times = { rounds: [], steps: undefined }
+  const processor: number[] = []
   let eviction = ''
   for (let round = 0; round < rounds; round++) {
     const [query] = queriesOf(one, log, 1, 5_000_000 + round * 1000 + at) as [Query]
@@ -127,6 +128,7 @@ async function coldRow(cold: Cold, one: QueryCase, at: number): Promise<Row> {
     opened.push(answer.openMilliseconds)
     daybook.steps ??= answer.steps
     daybook.rounds.push(answer.milliseconds)
+    processor.push(answer.firstProcessorMilliseconds)
     if (!one.ideal) continue
     const other = await queryCold({
       setup: { side: 'raw', filename: log.raw },
@@ -146,6 +148,7 @@ async function coldRow(cold: Cold, one: QueryCase, at: number): Promise<Row> {
     reference: one.ideal && { name: 'ideal index', figures: mediansOf(ideal) },
     ratio: mediansOf(daybook).map((ms) => ms / randomReadMs),
     print: milliseconds,
+    note: `processor time ${milliseconds(median(processor))}`,
     goals: [
       ...(log.events < SIZES['1m']
         ? []

@@ -61,6 +61,11 @@ const resultOf = ({ ids, truncated }: Page): QueryResult => ({
     .digest('base64'),
 })
 
+function processorMilliseconds(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}
+
 async function run({
   queries,
   warmUp,
@@ -74,18 +79,21 @@ async function run({
     if (performance.now() >= warm) break
   }
   const milliseconds: number[] = []
+  let firstProcessorMilliseconds = 0
   const results: QueryResult[] = []
   const end = performance.now() + maxSeconds * 1000
   for (const query of queries) {
     const execute = target.prepare(query, ideal)
     const start = performance.now()
+    const before = results.length === 0 ? process.cpuUsage() : undefined
     const page = await execute()
     milliseconds.push(performance.now() - start)
+    if (before) firstProcessorMilliseconds = processorMilliseconds(before)
     results.push(resultOf(page))
     if (performance.now() >= end) break
   }
   const steps = explain ? await target.explain?.(queries[0]!) : undefined
-  return { milliseconds, results, steps, openMilliseconds }
+  return { milliseconds, results, steps, firstProcessorMilliseconds, openMilliseconds }
 }
 
 serveJobs(run, () => target.close())

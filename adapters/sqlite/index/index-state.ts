@@ -53,38 +53,61 @@ const COLUMNS =
 const SEGMENTS = `SELECT ${COLUMNS} FROM daybook_segments AS s WHERE state = ${SegmentState.visible} ORDER BY first, id`
 
 // One statement, so that the result is consistent.
-const STATE = `SELECT version, sealed_to, sealed_late, ${COLUMNS}
+const STATE = `SELECT ${COLUMNS}, version, sealed_to, sealed_late
   FROM daybook_index LEFT JOIN daybook_segments AS s
     ON state IN (${SegmentState.visible}, ${SegmentState.damaged}) ORDER BY first, id`
 
-interface SegmentValues extends Omit<SqliteSegmentRow, 'isPartial' | 'isDamaged' | 'isTrusted'> {
-  readonly partial: 0 | 1
-  readonly state: number
-  readonly checksum: number
+/** The values of `COLUMNS`, read by index: a process reads the state before its first query, when other code is slow. */
+type SegmentValues = readonly [
+  id: number,
+  level: number,
+  size: number,
+  first: Microseconds,
+  last: Microseconds,
+  removed: number,
+  partial: 0 | 1,
+  digest: number,
+  names: number,
+  chunks: number,
+  state: number,
+  checksum: number,
+]
+
+type OrNull<Values extends readonly unknown[]> = {
+  readonly [at in keyof Values]: Values[at] | null
 }
 
-interface StateRow extends Omit<SegmentValues, 'id'> {
-  readonly version: number
-  readonly sealed_to: Microseconds
-  readonly sealed_late: number
-  readonly id: number | null
-}
+/** Without any segment, its values are `null`. */
+type StateValues = readonly [
+  ...segment: OrNull<SegmentValues>,
+  version: number,
+  sealedTo: Microseconds,
+  sealedLate: number,
+]
 
 /** By the times of their first events. */
 export const visibleSegments = ({ statement }: Connection): readonly SqliteSegmentRow[] =>
-  (statement(SEGMENTS).all() as SegmentValues[])
+  (statement(SEGMENTS).raw(true).all() as unknown as SegmentValues[])
     .map(toSegmentRow)
     .filter(({ isTrusted }) => isTrusted)
 
-function toSegmentRow({ partial, state, checksum, ...row }: SegmentValues): SqliteSegmentRow {
-  const { id, level, size, first, last, removed, digest, names, chunks } = row
-  const summed = [id, level, size, first, last, removed, partial, digest, names, chunks]
-  const isTrusted = keyChecksum(summed) === checksum
+/** The values that the checksum covers. */
+const SUMMED = 10
+
+function toSegmentRow(values: SegmentValues): SqliteSegmentRow {
+  const isTrusted = keyChecksum(values.slice(0, SUMMED)) === values[11]
   return {
-    ...row,
-    ...(!isTrusted && { first: 0, last: Number.MAX_SAFE_INTEGER }),
-    isPartial: partial === 1,
-    isDamaged: state === SegmentState.damaged || !isTrusted,
+    id: values[0],
+    level: values[1],
+    size: values[2],
+    first: isTrusted ? values[3] : 0,
+    last: isTrusted ? values[4] : Number.MAX_SAFE_INTEGER,
+    removed: values[5],
+    isPartial: values[6] === 1,
+    digest: values[7],
+    names: values[8],
+    chunks: values[9],
+    isDamaged: values[10] === SegmentState.damaged || !isTrusted,
     isTrusted,
   }
 }
@@ -94,19 +117,19 @@ function toSegmentRow({ partial, state, checksum, ...row }: SegmentValues): Sqli
  * more than once does so in one transaction, or checks the version again.
  */
 export function loadIndexState({ statement }: Connection): IndexState {
-  const rows = statement(STATE).all() as StateRow[]
+  const rows = statement(STATE).raw(true).all() as unknown as StateValues[]
   const [first] = rows
-  const { version, sealed_to, sealed_late } = checkRow(
-    first && { version: first.version, sealed_to: first.sealed_to, sealed_late: first.sealed_late },
+  const { version, sealedTo, sealedLate } = checkRow(
+    first && { version: first[12], sealedTo: first[13], sealedLate: first[14] },
     STATE,
   )
-  const segments = rows.flatMap(({ version: _v, sealed_to: _t, sealed_late: _l, id, ...row }) =>
-    id === null ? [] : [toSegmentRow({ id, ...row })],
+  const segments = rows.flatMap((values) =>
+    values[0] === null ? [] : [toSegmentRow(values as unknown as SegmentValues)],
   )
   return {
     version,
-    sealedTo: sealed_to,
-    sealedLate: sealed_late,
+    sealedTo,
+    sealedLate,
     segments: segments.filter(({ isDamaged }) => !isDamaged),
     damaged: segments.filter(({ isDamaged }) => isDamaged),
   }

@@ -9,14 +9,16 @@ import { keyChecksum } from './checksums.js'
 /** A row of the table. The name is `null` if it was lost: no segment that can be read has the number. */
 export type NameRow = readonly [number: number, name: string | null, checksum: number]
 
+const nameChecksum = (number: number, name: string | null): number =>
+  keyChecksum(name === null ? [number] : [number, name])
+
 export const nameRow = (number: number, name: string | null): NameRow => [
   number,
   name,
-  keyChecksum(name === null ? [number] : [number, name]),
+  nameChecksum(number, name),
 ]
 
-const isRight = ([number, name, checksum]: NameRow): boolean =>
-  nameRow(number, name)[2] === checksum
+const isRight = (row: NameRow): boolean => nameChecksum(row[0], row[1]) === row[2]
 
 /** The names that queries have read, in the order of their numbers. */
 export interface KnownNames {

@@ -101,10 +101,13 @@ class ListPiece implements Piece {
   }
 }
 
-/** Byte by byte, so that the byte order of the machine does not matter. */
+const IS_LITTLE_ENDIAN = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1
+
+/** The bits are stored from the lowest of the first byte on, as words of little-endian machines have them. */
 function readWords(data: Uint8Array, from: number): Uint32Array {
   const words = new Uint32Array((data.length - from + 3) >>> 2)
-  for (let i = from, bit = 0; i < data.length; i++, bit += 8)
-    words[bit >>> 5]! |= data[i]! << (bit & 31)
+  const bytes = Buffer.from(words.buffer)
+  bytes.set(data.subarray(from))
+  if (!IS_LITTLE_ENDIAN) bytes.swap32()
   return words
 }

@@ -13,8 +13,8 @@ export default defineConfig({
   resolve: { alias },
   test: {
     include: ['test/**/*.test.ts'],
-    // Has a server of its own: `npm run test:oldest-postgres`.
-    exclude: ['test/conformance/oldest-postgres.test.ts'],
+    // `npm run test:oldest-postgres` and `npm run test:poolers` run these.
+    exclude: ['test/conformance/oldest-postgres.test.ts', 'test/poolers/**'],
     globalSetup: ['./test/support/global.ts'],
     reporters: ['default', './test/support/summary-reporter.ts'],
     typecheck: { enabled: false },

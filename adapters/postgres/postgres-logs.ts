@@ -89,7 +89,8 @@ interface Clusters {
 
 function openCluster(name: string, server: ServerOptions, max: number): Cluster {
   const opened = openServer(server, max)
-  return { name, ...opened, listening: createListening(opened.pool, opened.timelines) }
+  const { pool, sessionPool = pool, timelines } = opened
+  return { name, ...opened, listening: createListening(sessionPool, timelines) }
 }
 
 /** Opens no connection yet. */

@@ -22,7 +22,7 @@ import type { FindPrimary } from './connection/server-probe.js'
 import type { Timelines } from './connection/timelines.js'
 import { createReading, type ReadingOptions } from './reading.js'
 import { namesIn } from './schema/names.js'
-import { type PostgresStoreOptions, readOptions } from './log/options.js'
+import { type PostgresStoreOptions, readOptions, type ResolvedOptions } from './log/options.js'
 import { checkClient, putInOutbox } from './write/outbox.js'
 import type { OwnWrites } from './log/replica.js'
 import { removeBefore, removeIds } from './write/remove.js'
@@ -66,16 +66,26 @@ export const openPostgresStore = (
     ? openReadOnly(options, shared)
     : createPostgresStore(options, {}, {}, shared).store
 
+/** What is not shared is the store's own. */
+function sharedParts(
+  { pool, sessionPool = pool, ...own }: ResolvedOptions,
+  shared: SharedParts,
+): SharedParts & Required<Pick<SharedParts, 'timelines' | 'listening'>> {
+  const { timelines = own.timelines, findPrimary = own.findPrimary } = shared
+  const { listening = createListening(sessionPool, timelines) } = shared
+  return { timelines, findPrimary, listening }
+}
+
 function openReadOnly(options: PostgresStoreOptions, shared: SharedParts): EventStore {
   const resolved = readOptions(options)
   const { pool, end, partitions, queryTimeoutMs, replicas, maxLagMs } = resolved
-  const { timelines = resolved.timelines, findPrimary = resolved.findPrimary } = shared
-  const { listening = createListening(pool, timelines) } = shared
+  const { timelines, findPrimary, listening } = sharedParts(resolved, shared)
   const { clock } = options
   const names = namesIn(options.schema ?? 'daybook')
   const log = createLog({
     names,
     pool,
+    sessions: listening,
     timelines,
     findPrimary,
     partitions,
@@ -129,18 +139,9 @@ export function createPostgresStore(
 ): { readonly store: EventStore; readonly sealer: PostgresSealer } {
   const { tuning = DEFAULT_TUNING } = sealing
   const names = namesIn(options.schema ?? 'daybook')
-  const {
-    pool,
-    end,
-    partitions,
-    queryTimeoutMs,
-    replicas,
-    maxLagMs,
-    maxUnindexed: max,
-    ...server
-  } = readOptions(options)
-  const { timelines = server.timelines, findPrimary = server.findPrimary } = shared
-  const { listening = createListening(pool, timelines) } = shared
+  const resolved = readOptions(options)
+  const { pool, end, partitions, queryTimeoutMs, replicas, maxLagMs, maxUnindexed: max } = resolved
+  const { timelines, findPrimary, listening } = sharedParts(resolved, shared)
   const { maxUnindexed = max, maxWaitMs = MAX_WAIT_MS } = sealing
   const processTime = options.clock ?? systemClock()
   const guard = createClockGuard(processTime.monotonic)
@@ -150,6 +151,7 @@ export function createPostgresStore(
   const log = createLog({
     names,
     pool,
+    sessions: listening,
     timelines,
     findPrimary,
     partitions,
@@ -341,7 +343,7 @@ export function createPostgresStore(
     async analyze({ signal } = {}) {
       check(signal)
       return withoutTimeLimit(signal, (waiting) =>
-        log.use(waiting, (client) => analyzeTables(client, log, waiting)),
+        log.useSession(waiting, (client) => analyzeTables(client, log, waiting)),
       )
     },
 

@@ -117,6 +117,7 @@ export default {
             page('Metrics', '/guide/metrics'),
             page('Health', '/guide/health'),
             page('Command line', '/guide/command-line'),
+            page('Read replicas and poolers', '/guide/replicas'),
             page('Many logs', '/guide/many-logs'),
             page('Cleaning', '/guide/cleaning'),
             page('Archive and query', '/guide/archive-and-query'),

@@ -38,6 +38,7 @@ const CALLS = [
 
 /** Methods of some stores that return a promise. */
 const OPTIONAL_CALLS = [
+  'consistencyToken',
   'enlist',
   'analyze',
   'health',

@@ -6,6 +6,11 @@ import type { LogSchemas } from '../support/log-schemas.js'
 import { startProxy } from '../support/proxy.js'
 import type { CaseOptions } from './describe-store.js'
 
+export interface PostgresCaseOptions extends Pick<PostgresStoreOptions, 'partitions'> {
+  /** The store connects through the pooler at this URL, and directly where it listens. */
+  readonly pooler?: string
+}
+
 /**
  * Each case has a log of its own, see {@link LogSchemas}. In cases that break connections, the store connects
  * through a proxy.
@@ -13,11 +18,11 @@ import type { CaseOptions } from './describe-store.js'
 export async function createPostgresStore(
   url: string,
   schemas: LogSchemas,
-  { clock, needs, partitions }: CaseOptions & Pick<PostgresStoreOptions, 'partitions'>,
+  { clock, needs, partitions, pooler }: CaseOptions & PostgresCaseOptions,
   interruption: 'lock' | 'refuse',
 ): Promise<StoreUnderTest> {
   const schema = schemas.take()
-  const direct = new URL(url)
+  const direct = new URL(pooler ?? url)
   direct.searchParams.set('application_name', schema)
   const breaksConnections = needs.includes('interrupt') || needs.includes('loseAcknowledgement')
   const proxy = breaksConnections
@@ -26,7 +31,13 @@ export async function createPostgresStore(
   const through = new URL(direct)
   if (proxy) through.port = String(proxy.port)
   const open = (connectionString: string) =>
-    postgresStore({ clock, ...(partitions && { partitions }), connectionString, schema })
+    postgresStore({
+      clock,
+      ...(partitions && { partitions }),
+      ...(pooler !== undefined && { listenConnectionString: url }),
+      connectionString,
+      schema,
+    })
   const begin = async () => {
     const handle = new pg.Client({ connectionString: direct.href })
     await handle.connect()
@@ -67,7 +78,8 @@ export async function createPostgresStore(
     },
     async dispose() {
       // The transaction of a broken connection may end at any time.
-      await (proxy ? schemas.drop(schema) : schemas.giveBack(schema))
+      // Connections of a pooler outlive the case.
+      await (proxy || pooler !== undefined ? schemas.drop(schema) : schemas.giveBack(schema))
       await proxy?.close()
       // Otherwise the case would prove nothing.
       assert.equal(proxy?.unheard(), undefined)

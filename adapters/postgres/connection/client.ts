@@ -51,6 +51,12 @@ export interface PostgresPool {
 
 const ignore = (): void => {}
 
+/** Connections that lead through a pooler, whose process ids are none of the server. */
+const pooled = new WeakSet<PostgresPoolClient>()
+
+export const notePooled = (client: PostgresPoolClient): void => void pooled.add(client)
+export const isPooled = (client: PostgresPoolClient): boolean => pooled.has(client)
+
 /** Connections with a commit that the synchronous standby may lack. */
 const unconfirmed = new WeakSet<PostgresPoolClient>()
 

@@ -4,12 +4,14 @@ import {
   ask,
   checkOut,
   giveBack,
+  isPooled,
   isUnconfirmed,
   type PostgresPool,
   type PostgresPoolClient,
   type TextRow,
 } from './client.js'
 import { abortedAfter } from './backoff.js'
+import { sendCancelRequest } from './cancel-request.js'
 
 /** Sends one statement; see {@link ask}. */
 export type Ask = (text: string, ...values: unknown[]) => Promise<TextRow[]>
@@ -52,10 +54,15 @@ const CANCEL_MS = 1000
 /** Asks the server to cancel the connection's statement, unless the work is over by then. */
 async function cancel(
   pool: PostgresPool,
-  { processID }: PostgresPoolClient,
+  working: PostgresPoolClient,
   isOver: () => boolean,
 ): Promise<void> {
+  const { processID } = working
   if (processID === undefined || processID === null) return
+  if (isPooled(working)) {
+    using sending = timeoutSignal(CANCEL_MS)
+    return await sendCancelRequest(working, sending.signal)
+  }
   const client = await checkOut(pool)
   try {
     // By now another connection may have the process id.

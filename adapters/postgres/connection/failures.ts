@@ -51,9 +51,14 @@ export const isNoJson = (error: unknown): boolean =>
 
 const isFromServer = (error: unknown): boolean => error instanceof Error && 'severity' in error
 
+/** PgBouncer with `pool_mode = statement` refuses BEGIN, with a code of lost connections. */
+const isStatementPooling = (error: unknown): boolean =>
+  error instanceof Error && /statement pooling mode/.test(error.message)
+
 /** True if the same call may succeed later: the server is away, out of space or read-only. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof AuditLogError || error instanceof TypeError) return false
+  if (isStatementPooling(error)) return false
   const code = codeOf(error)
   // Errors that are not from the server are connection errors.
   return (
@@ -78,7 +83,12 @@ export function asAuditLogError(error: unknown, queryTimeoutMs?: number): AuditL
   if (queryTimeoutMs !== undefined && codeOf(error) === QUERY_CANCELED)
     return queryTimedOut(queryTimeoutMs, error)
   const reason = error instanceof Error ? error.message : String(error)
-  return new AuditLogError('STORE_FAILED', `the Postgres store failed: ${reason}`, { cause: error })
+  const remedy = isStatementPooling(error)
+    ? ': the pooler must have pool_mode = transaction or session'
+    : ''
+  return new AuditLogError('STORE_FAILED', `the Postgres store failed: ${reason}${remedy}`, {
+    cause: error,
+  })
 }
 
 /** Calls a function of the caller. What it throws becomes an `AuditLogError`, which is not retried. */

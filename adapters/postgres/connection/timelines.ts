@@ -10,9 +10,10 @@ export interface Timelines {
   /**
    * Resolves with the timeline of the connection; 0 for a standby, or if the server does not tell. Rejects if this
    * process has used a server that replaced the one of the connection. Connections to servers that the one of this
-   * connection has replaced are broken: a server that does not answer would not end them.
+   * connection has replaced are broken: a server that does not answer would not end them. With `isMoved`, the connection
+   * leads to another server than before.
    */
-  check(client: PostgresPoolClient): Promise<number>
+  check(client: PostgresPoolClient, isMoved?: boolean): Promise<number>
   /** The cluster of a connection that was checked, the same for a primary and its standbys; '' if the server does not tell. */
   cluster(client: PostgresPoolClient): string
 }
@@ -70,8 +71,8 @@ export function createTimelines(): Timelines {
   }
 
   return {
-    async check(client) {
-      const place = places.get(client)
+    async check(client, isMoved = false) {
+      const place = isMoved ? undefined : places.get(client)
       return place && !mayChange(place) ? checkPlace(place) : read(client)
     },
     cluster: (client) => places.get(client)?.cluster ?? '',

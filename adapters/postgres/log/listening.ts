@@ -10,11 +10,13 @@ import {
   type PostgresPoolClient,
 } from '../connection/client.js'
 import { until } from '../connection/connection.js'
+import { createPoolingDetector, type PoolingDetector } from '../connection/pooling.js'
 import { askInTime } from '../connection/server-probe.js'
 import type { Timelines } from '../connection/timelines.js'
 import type { Names } from '../schema/names.js'
 
 const CONNECT_MS = 5000
+const IS_POOLED = 'the connection leads through a pooler in transaction mode'
 /** How often to ask whether the server answers, and is still the primary. */
 const CHECK_MS = 5000
 
@@ -32,6 +34,9 @@ export interface ListeningLog {
  * the advisory lock `listeners`. It is open while a log listens.
  */
 export interface Listening {
+  readonly pool: PostgresPool
+  /** LISTEN has no effect on connections that lead through a pooler in transaction mode. */
+  readonly pooling: PoolingDetector
   /**
    * Resolves to a function that stops listening, once notifications that are sent from now on arrive. Rejects if there is no
    * connection, or once the signal aborts.
@@ -66,7 +71,7 @@ async function checkPrimary(client: PostgresPoolClient, timelines: Timelines): P
 }
 
 async function connect(
-  pool: PostgresPool,
+  { pool, pooling }: Pick<Listening, 'pool' | 'pooling'>,
   timelines: Timelines,
   onEnd: (connected: Connected) => void,
 ): Promise<Connected> {
@@ -78,6 +83,8 @@ async function connect(
   const check = (): Promise<void> => askInTime(client, (one) => checkPrimary(one, timelines))
   try {
     await check()
+    const detecting = until(pooling.detect(client), wait.signal, 'Postgres did not answer')
+    if ((await detecting) === 'transaction') throw new Error(IS_POOLED)
   } catch (error) {
     giveBack(client, false)
     throw error
@@ -104,6 +111,7 @@ async function connect(
 }
 
 export function createListening(pool: PostgresPool, timelines: Timelines): Listening {
+  const pooling = createPoolingDetector(pool)
   let connected: Connected | undefined
   let connecting: Promise<Connected> | undefined
   /** Calls that wait for the connection. */
@@ -121,7 +129,7 @@ export function createListening(pool: PostgresPool, timelines: Timelines): Liste
   }
 
   const connectOnce = (): Promise<Connected> =>
-    (connecting ??= connect(pool, timelines, drop)
+    (connecting ??= connect({ pool, pooling }, timelines, drop)
       .then((opened) => (connected = opened))
       .finally(() => (connecting = undefined)))
 
@@ -144,7 +152,10 @@ export function createListening(pool: PostgresPool, timelines: Timelines): Liste
   }
 
   return {
+    pool,
+    pooling,
     async listen(log, signal) {
+      if (pooling.found() === 'transaction') throw new Error(IS_POOLED)
       waiting += 1
       try {
         const on = connected ?? (await until(connectOnce(), signal, 'no connection to Postgres'))

@@ -4,11 +4,12 @@ import { isOutcomeUnknown } from '../../../src/errors.js'
 import { isUnconfirmed, type PostgresPool, type PostgresPoolClient } from '../connection/client.js'
 import { withConnection } from '../connection/connection.js'
 import { isLostConnection } from '../connection/failures.js'
+import { createPoolingDetector, type PoolingDetector } from '../connection/pooling.js'
 import { type FindPrimary, watchAnswers } from '../connection/server-probe.js'
 import { createTimelines, type Timelines } from '../connection/timelines.js'
 import type { Names, Partitions } from '../schema/names.js'
 import { createDoubts, noteBrokenCommit } from './doubts.js'
-import { createRisks } from './risks.js'
+import { createRisks, poolingRisk } from './risks.js'
 import { makePartitions, periodsAhead } from '../schema/partitions.js'
 import { raiseHighWater } from '../schema/high-water.js'
 import { readServer } from '../schema/server.js'
@@ -49,6 +50,16 @@ export interface PostgresLog {
     end?: number,
   ): Promise<Result>
   /**
+   * Like `use`, for work that needs a session of its own: session locks, LISTEN. The connection does not lead through a
+   * pooler, as far as the host has given a direct address.
+   */
+  useSession<Result>(
+    signal: AbortSignal,
+    act: (client: PostgresPoolClient) => Promise<Result>,
+  ): Promise<Result>
+  /** False if the connections of `useSession` lead through a pooler in transaction mode. Known after the first of them. */
+  hasSessions(): boolean
+  /**
    * Like `use`, for work that finds out whether earlier work has taken effect: also what this process
    * has committed before is confirmed. Rejects with `OUTCOME_UNKNOWN` too if the connection broke, or was
    * given up, during a commit of the work.
@@ -59,9 +70,17 @@ export interface PostgresLog {
   ): Promise<Result>
 }
 
+/** Connections, and how they are pooled on their way. */
+export interface Connections {
+  readonly pool: PostgresPool
+  readonly pooling: PoolingDetector
+}
+
 export interface LogOptions {
   readonly names: Names
   readonly pool: PostgresPool
+  /** Connections for work that needs a session. @default those of `pool` */
+  readonly sessions?: Connections
   /** Shared with the pool, if that has read some. */
   readonly timelines?: Timelines
   /** Called while the server does not answer. @default nothing is asked */
@@ -90,10 +109,51 @@ async function prepareLog(
   return raiseHighWater(client, names, prepared)
 }
 
+type Use = <Result>(
+  source: Connections,
+  signal: AbortSignal,
+  act: (client: PostgresPoolClient) => Promise<Result>,
+  end?: number,
+) => Promise<Result>
+
+/** Connections are checked before each use; a commit that was not confirmed is a doubt. */
+function createUse({
+  check,
+  doubts,
+  findPrimary,
+}: {
+  readonly check: (client: PostgresPoolClient, pooling: PoolingDetector) => Promise<void>
+  readonly doubts: ReturnType<typeof createDoubts>
+  readonly findPrimary: FindPrimary | undefined
+}): Use {
+  return async (source, signal, act, end) => {
+    let hasBegun = false
+    const work = async (client: PostgresPoolClient) => {
+      using _watch = findPrimary && watchAnswers(client, findPrimary)
+      await check(client, source.pooling)
+      hasBegun = true
+      const result = await act(client)
+      if (isUnconfirmed(client)) await doubts.settle(client, signal)
+      return result
+    }
+    try {
+      return await withConnection(source.pool, signal, work, end)
+    } catch (error) {
+      // If the connection broke, the work may have committed before the standby confirmed it.
+      if (isOutcomeUnknown(error) || (hasBegun && isLostConnection(error))) doubts.add()
+      throw error
+    }
+  }
+}
+
 export function createLog(options: LogOptions): PostgresLog {
   const { names, pool, findPrimary, clock, guard, readOnly, onPrepared } = options
   const { timelines = createTimelines(), acknowledged = () => 0 } = options
-  const risks = createRisks()
+  const { sessions = { pool, pooling: createPoolingDetector(pool) } } = options
+  const isSame = sessions.pool === pool
+  const pooling = isSame ? sessions.pooling : createPoolingDetector(pool)
+  const hasSessions = (): boolean => sessions.pooling.found() !== 'transaction'
+  const risks = createRisks(() => (hasSessions() ? undefined : poolingRisk(!isSame)))
   let state: SchemaState | undefined
   const servers = new WeakMap<PostgresPoolClient, string>()
   const doubts = createDoubts()
@@ -112,35 +172,25 @@ export function createLog(options: LogOptions): PostgresLog {
   }
 
   /** Prepares the schema before the first use of it on a server. Rejects if the server has been replaced. */
-  const check = async (client: PostgresPoolClient): Promise<void> => {
+  const check = async (client: PostgresPoolClient, detector: PoolingDetector): Promise<void> => {
     await timelines.check(client)
+    const isMoving = (await detector.detect(client)) === 'transaction'
     const known = state
-    if (known && servers.has(client)) return
+    if (known && servers.has(client) && !isMoving) return
     const isKnown = known && (await readServer(client, names)) === known.server
+    // Behind a pooler, the same connection may lead to another server than before.
+    if (isMoving && !isKnown) await timelines.check(client, true)
     servers.set(client, (isKnown ? known : await prepare(client)).server)
   }
 
-  const use: PostgresLog['use'] = async (signal, act, end) => {
-    let hasBegun = false
-    const work = async (client: PostgresPoolClient) => {
-      using _watch = findPrimary && watchAnswers(client, findPrimary)
-      await check(client)
-      hasBegun = true
-      const result = await act(client)
-      if (isUnconfirmed(client)) await doubts.settle(client, signal)
-      return result
-    }
-    try {
-      return await withConnection(pool, signal, work, end)
-    } catch (error) {
-      // If the connection broke, the work may have committed before the standby confirmed it.
-      if (isOutcomeUnknown(error) || (hasBegun && isLostConnection(error))) doubts.add()
-      throw error
-    }
-  }
+  const useOf = createUse({ check, doubts, findPrimary })
+
+  const use: PostgresLog['use'] = (signal, act, end) => useOf({ pool, pooling }, signal, act, end)
 
   return {
     names,
+    useSession: (signal, act) => useOf(sessions, signal, act),
+    hasSessions,
     now: () => (clock ? clock() : guard?.doubted()),
     noteServerTime(time) {
       if (!clock) guard?.judge(time)

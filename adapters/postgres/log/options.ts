@@ -63,30 +63,43 @@ export interface CommonOptions extends QueryTimeoutOptions {
   readonly clock?: Clock
 }
 
+interface SessionOptions {
+  /**
+   * The address of the server itself if the other connections lead through a pooler in transaction mode, such as
+   * PgBouncer: for LISTEN and locks of a session. Used by a few connections.
+   * @default the other connections
+   */
+  readonly listenConnectionString?: string
+}
+
 /** The server, or those of which one accepts writes. */
-export type ServerOptions =
-  | {
-      /**
-       * `postgres://user:password@host:port/database`; the store opens its own pool. Of several hosts, as in
-       * `postgres://user:password@host1:port1,host2:port2/database`, it uses the one that accepts writes.
-       */
-      readonly connectionString: string
-      /** Hosts in place of those of `connectionString`: names or addresses, with or without a port. */
-      readonly hosts?: readonly string[]
-    }
-  | {
-      /** A `Pool` of pg. The store does not end it. */
-      readonly pool: PostgresPool
-    }
+export type ServerOptions = SessionOptions &
+  (
+    | {
+        /**
+         * `postgres://user:password@host:port/database`; the store opens its own pool. Of several hosts, as in
+         * `postgres://user:password@host1:port1,host2:port2/database`, it uses the one that accepts writes.
+         */
+        readonly connectionString: string
+        /** Hosts in place of those of `connectionString`: names or addresses, with or without a port. */
+        readonly hosts?: readonly string[]
+      }
+    | {
+        /** A `Pool` of pg. The store does not end it. */
+        readonly pool: PostgresPool
+      }
+  )
 
 export type PostgresStoreOptions = CommonOptions & ServerOptions
 
-type ResolvedOptions = Required<
+export type ResolvedOptions = Required<
   Pick<CommonOptions, 'partitions' | 'queryTimeoutMs' | 'maxUnindexed'>
 > & {
   readonly pool: PostgresPool
   readonly replicas: Replicas
   readonly maxLagMs: number | undefined
+  /** For work that needs a session; `undefined` if `pool` does it. */
+  readonly sessionPool: PostgresPool | undefined
   /** Those that the connections of the pool have led to. */
   readonly timelines: Timelines
   readonly findPrimary: FindPrimary | undefined
@@ -143,6 +156,36 @@ function openReplicas({ readPool, replicas = [] }: CommonOptions): OpenedReplica
   }
 }
 
+interface OpenedPrimary {
+  readonly pool: PostgresPool
+  readonly find: Parameters<typeof sharedFind>[0]
+  readonly end: () => Promise<void>
+}
+
+function openPrimary(
+  hosts: readonly [Host, ...Host[]],
+  timelines: Timelines,
+  max?: number,
+): OpenedPrimary {
+  if (hosts.length > 1) {
+    const pool = openFailoverPool(hosts, timelines, max)
+    return { pool, find: pool.find, end: pool.end }
+  }
+  const { connectionString } = hosts[0]
+  const pool = openPool(connectionString, max)
+  return { pool, find: findByName({ connectionString }, timelines), end: () => pool.end() }
+}
+
+function openSessions(
+  { listenConnectionString: text }: ServerOptions,
+  timelines: Timelines,
+): OpenedPrimary | undefined {
+  if (text === undefined) return undefined
+  if (typeof text !== 'string')
+    throw new AuditLogError('INVALID_OPTION', 'listenConnectionString must be a text')
+  return openPrimary(hostsOf(text, undefined), timelines)
+}
+
 /** Two segments: fewer than one are never indexed. */
 const MIN_UNINDEXED = 16_384
 
@@ -177,19 +220,21 @@ export function readOptions(options: PostgresStoreOptions): ResolvedOptions {
   }
 }
 
-/** Opens the pool of a server, unless it is given; `max` bounds its connections. Throws as {@link readOptions}. */
+/** Opens the pools of a server, unless one is given; `max` bounds its connections. Throws as {@link readOptions}. */
 export function openServer(
   options: ServerOptions,
   max?: number,
-): Pick<ResolvedOptions, 'pool' | 'timelines' | 'findPrimary' | 'end'> {
+): Pick<ResolvedOptions, 'pool' | 'sessionPool' | 'timelines' | 'findPrimary' | 'end'> {
   const timelines = createTimelines()
+  const sessions = openSessions(options, timelines)
+  const opened = { timelines, sessionPool: sessions?.pool }
   if ('pool' in options && isPool(options.pool)) {
     const find = findByPool(options.pool, timelines)
     return {
-      timelines,
+      ...opened,
       pool: options.pool,
       findPrimary: find && sharedFind(find),
-      end: () => Promise.resolve(),
+      end: async () => sessions?.end(),
     }
   }
   if (!('connectionString' in options) || typeof options.connectionString !== 'string')
@@ -197,13 +242,17 @@ export function openServer(
       'INVALID_OPTION',
       'the Postgres store needs a connectionString, or a pool of pg',
     )
-  const hosts = hostsOf(options.connectionString, options.hosts)
-  if (hosts.length > 1) {
-    const pool = openFailoverPool(hosts, timelines, max)
-    return { timelines, pool, findPrimary: sharedFind(pool.find), end: pool.end }
+  const { pool, find, end } = openPrimary(
+    hostsOf(options.connectionString, options.hosts),
+    timelines,
+    max,
+  )
+  return {
+    ...opened,
+    pool,
+    findPrimary: sharedFind(find),
+    async end() {
+      await Promise.all([end(), sessions?.end()])
+    },
   }
-  const { connectionString } = hosts[0]
-  const pool = openPool(connectionString, max)
-  const findPrimary = sharedFind(findByName({ connectionString }, timelines))
-  return { timelines, pool, findPrimary, end: pool.end }
 }

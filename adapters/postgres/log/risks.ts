@@ -18,18 +18,26 @@ export interface Risks {
   ): Promise<void>
 }
 
+/** For a pooler in transaction mode; `isDirect`: on the connections of `listenConnectionString`. */
+export const poolingRisk = (isDirect: boolean): string =>
+  isDirect
+    ? 'listenConnectionString leads through a pooler in transaction mode: it must lead to the server itself'
+    : 'the connections lead through a pooler in transaction mode, where LISTEN and session locks do not work: events of ' +
+      'other processes are seen up to a second late, and cleaning drops no partitions; set listenConnectionString to the address of the server itself'
+
 const lossText = (acknowledged: Microseconds, newest: Microseconds): string =>
   `acknowledged events are lost: one of ${formatTimestamp(acknowledged)} was acknowledged, ` +
   `but the newest event of the server that has taken over is of ${formatTimestamp(newest)}`
 
-export function createRisks(): Risks {
+/** `pooling` returns what a pooler on the way prevents. */
+export function createRisks(pooling: () => string | undefined): Risks {
   let loss: string | undefined
   const warned = new Set<string>()
 
   const read: Risks['read'] = async (client) => {
     const { risk, remedy } = await readCommitSetting(client)
     const weak = risk === undefined ? [] : [`${risk}; ${remedy}`]
-    return loss === undefined ? weak : [...weak, loss]
+    return [...weak, ...[loss, pooling()].filter((text) => text !== undefined)]
   }
 
   return {

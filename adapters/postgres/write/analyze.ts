@@ -38,12 +38,17 @@ const readEstimate = (reltuples: string | null | undefined): number | null => {
   return rows < 0 ? null : rows
 }
 
+const NEEDS_SESSION =
+  'the connection leads through a pooler in transaction mode; set listenConnectionString to the address of the server itself'
+
 /** Analyzes stale tables that the role may analyze, unless another process is doing so. */
 export async function analyzeTables(
   client: PostgresPoolClient,
-  { names: { schemaName, locks } }: PostgresLog,
+  log: PostgresLog,
   signal: AbortSignal,
 ): Promise<Analysis> {
+  const { schemaName, locks } = log.names
+  if (!log.hasSessions()) return { analyzed_tables: [], skipped_reason: NEEDS_SESSION }
   // Each table is analyzed in its own transaction, so the session holds the lock.
   const [row] = await ask(client, `SELECT pg_try_advisory_lock(${locks.analysis})`)
   if (row![0] !== 't')

@@ -65,7 +65,7 @@ export function removeBefore(
   onProgress: (removed: number) => void = () => {},
 ): Promise<number> {
   const { names } = log
-  return log.use(signal, async (client) => {
+  return log.useSession(signal, async (client) => {
     await ask(
       client,
       `UPDATE ${names.indexState} SET removed_before =
@@ -77,7 +77,7 @@ export function removeBefore(
       removed += count
       onProgress(removed)
     }
-    if (log.partitions() !== 'none') {
+    if (log.partitions() !== 'none' && log.hasSessions()) {
       // DETACH CONCURRENTLY cannot run in a transaction, so the session holds the lock.
       await ask(client, `SELECT pg_advisory_lock(${names.locks.removal})`)
       try {

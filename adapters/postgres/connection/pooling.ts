@@ -1,0 +1,92 @@
+import { AuditLogError } from '../../../src/errors.js'
+import { timeoutSignal } from '../../../src/async/timeout-signal.js'
+import {
+  ask,
+  checkOut,
+  giveBack,
+  notePooled,
+  type PostgresPool,
+  type PostgresPoolClient,
+} from './client.js'
+import { until } from './connection.js'
+
+/**
+ * What the connections of a pool lead through: nothing, or a pooler such as PgBouncer. In transaction mode a pooler gives
+ * each transaction any connection to the server, so what belongs to a session is lost: LISTEN, and locks of the session.
+ */
+export type Pooling = 'none' | 'session' | 'transaction'
+
+/** Finds out how the connections of a pool are pooled on their way. */
+export interface PoolingDetector {
+  /** Asks the server at the first call for a connection, and for the first connection that is pooled, also another one. */
+  detect(client: PostgresPoolClient): Promise<Pooling>
+  /** What was found; `none` before the first connection. */
+  found(): Pooling
+}
+
+const TRIES = 5
+const OTHER_MS = 1000
+
+const BACKEND = 'SELECT pg_backend_pid()'
+
+const backendOf = async (client: PostgresPoolClient): Promise<number> => {
+  const [row] = await ask(client, BACKEND)
+  return Number(row![0])
+}
+
+/** Poolers give their clients process ids of their own. */
+const hasForeignId = ({ processID }: PostgresPoolClient, backend: number): boolean =>
+  typeof processID === 'number' && processID !== backend
+
+const hasBoth = (left: ReadonlySet<number>, right: ReadonlySet<number>): boolean =>
+  [...left].some((one) => right.has(one))
+
+/** True if a server process has worked for both connections, or one connection has had two. False is no proof. */
+async function sharesBackends(
+  client: PostgresPoolClient,
+  pool: PostgresPool,
+  first: number,
+): Promise<boolean> {
+  using wait = timeoutSignal(OTHER_MS)
+  const other = await until(checkOut(pool), wait.signal, 'no connection came free', (late) =>
+    giveBack(late, true),
+  )
+  let isSound = false
+  try {
+    const own = new Set([first])
+    const others = new Set<number>()
+    for (let tries = 0; tries < TRIES; tries++) {
+      others.add(await backendOf(other))
+      own.add(await backendOf(client))
+      if (own.size > 1 || others.size > 1 || hasBoth(own, others)) break
+    }
+    isSound = true
+    return own.size > 1 || others.size > 1 || hasBoth(own, others)
+  } finally {
+    giveBack(other, isSound)
+  }
+}
+
+export function createPoolingDetector(pool: PostgresPool): PoolingDetector {
+  const checked = new WeakSet<PostgresPoolClient>()
+  let pooling: Pooling = 'none'
+
+  return {
+    found: () => pooling,
+    async detect(client) {
+      if (checked.has(client)) return pooling
+      const backend = await backendOf(client)
+      checked.add(client)
+      if (!hasForeignId(client, backend)) return pooling
+      notePooled(client)
+      if (pooling === 'transaction') return pooling
+      const isShared = await sharesBackends(client, pool, backend).catch((error: unknown) => {
+        // All connections of the pool are in use; the next connection is checked again.
+        if (error instanceof AuditLogError && error.code === 'ABORTED') return false
+        throw error
+      })
+      pooling = isShared ? 'transaction' : 'session'
+      return pooling
+    },
+  }
+}

@@ -168,7 +168,9 @@ export async function runStandbyRound(
   const keys = log.map(({ key }) => key)
   const there = new Set(keys)
   if (there.size < keys.length) throw new Error(`${keys.length - there.size} events are doubled`)
-  if (knowsBoth) while (followers.some((one) => !one.keys.includes(keys.at(-1)))) await delay(10)
+  const last = keys.at(-1)
+  if (knowsBoth && last !== undefined)
+    while (followers.some((one) => !one.keys.includes(last))) await delay(10)
   for (const follower of followers) await follower.end()
   await following.close()
   for (const [key, outcome] of calls.outcomes) {

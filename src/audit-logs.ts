@@ -2,10 +2,12 @@ import { inspect } from 'node:util'
 import { pause } from './async/pause.js'
 import type { CleaningOptions } from './cleaning/rule.js'
 import { AuditLog } from './audit-log.js'
-import type { AuditLogOptions } from './audit-log-options.js'
+import { type AuditLogOptions, readLimits } from './audit-log-options.js'
 import { countsQuery } from './counting/count-options.js'
 import { AuditLogError, throwIfAborted, untilAborted } from './errors.js'
+import type { CustomTypes } from './event/custom-types.js'
 import type { EventTypes } from './event/event-types.js'
+import type { JsonLimits } from './event/json.js'
 import { type QueryInput, toQuery } from './filter/query-input.js'
 import { countAcross } from './logs/count-across.js'
 import { listAcross, type LogsListOptions, type LogsPage } from './logs/list-across.js'
@@ -13,8 +15,15 @@ import type { LogEvent, LogsContext, LogsOptions } from './logs/named-logs.js'
 import { type Closable, OpenLogs } from './logs/open-logs.js'
 import { type LogsPagesOptions, pagesAcross } from './logs/pages-across.js'
 import { startRounds } from './logs/rounds.js'
+import { readCustomTypes } from './read-custom-types.js'
+import { withOwnTypes } from './recording/own-event-types.js'
 import { createLogsTail, type LogsTail } from './logs/logs-tail.js'
-import type { LogsTailOptions } from './logs/tail-across.js'
+import {
+  currentCursor,
+  type LogsTailOptions,
+  type OpenLogsTail,
+  openTail,
+} from './logs/tail-across.js'
 import type { CountOptions, EventCounts } from './store/counts.js'
 import type { EventJournal } from './store/journal.js'
 import { checkKey, type KeysOptions, type LogStores } from './store/log-stores.js'
@@ -93,6 +102,12 @@ export interface LogKeysOptions extends WaitOptions {
  * exports and follows several logs or all of them as one.
  */
 export class AuditLogs<const Types extends EventTypes = EventTypes> {
+  /** The registry of all logs: the given types and those that a log itself records. */
+  readonly types: Types
+  /** What is known of custom events: the option `customTypes`. */
+  readonly customTypes: CustomTypes
+  /** Limits of one event's attributes, with defaults. */
+  readonly limits: JsonLimits
   readonly #stores: LogStores
   readonly #open: OpenLogs<AuditLog<Types>>
   readonly #context: LogsContext & { readonly countOf: (key: string) => EventStore }
@@ -108,6 +123,9 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
         'stores must open stores by key: sqliteLogs, postgresLogs or memoryLogs',
       )
     this.#stores = stores
+    this.types = withOwnTypes(options.types)
+    this.customTypes = readCustomTypes(options.customTypes)
+    this.limits = readLimits(options.limits)
     const optionsOf = sharedOptions(options)
     const open = (key: string, store: EventStore): AuditLog<Types> =>
       new AuditLog<Types>({ ...withoutBackground(optionsOf(key)), store })
@@ -218,6 +236,27 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
       this.#check(options.signal)
       return { context: this.#context, query: toQuery(query) }
     }, options)
+  }
+
+  /**
+   * A tail whose start is known, for servers that need it before they respond. It returns events until the signal aborts,
+   * which it must do at some time. Rejects as `tail` does.
+   */
+  async follow(
+    query: QueryInput | undefined,
+    options: LogsTailOptions & { readonly signal: AbortSignal },
+  ): Promise<OpenLogsTail> {
+    this.#check(options.signal)
+    return openTail(this.#context, toQuery(query), options)
+  }
+
+  /**
+   * A cursor of now: a tail from it returns the events that become visible after the call. Rejects with `UNKNOWN_LOG`, and as
+   * `list` of a log does.
+   */
+  async position(options: LogsOptions = {}): Promise<string> {
+    this.#check(options.signal)
+    return currentCursor(this.#context, options)
   }
 
   /** Number of logs that are open in this process. */

@@ -13,7 +13,7 @@ export type { LogsListOptions, LogsPage } from './logs/list-across.js'
 export type { LogsTail } from './logs/logs-tail.js'
 export type { LogEvent, LogsOptions } from './logs/named-logs.js'
 export type { LogsPagesOptions } from './logs/pages-across.js'
-export type { LogsTailOptions } from './logs/tail-across.js'
+export type { LogsTailOptions, OpenLogsTail } from './logs/tail-across.js'
 export type { KeysOptions, LogStores } from './store/log-stores.js'
 export type { Cleaning, CleaningPreviewOptions, CleaningRunOptions } from './cleaning/cleaning.js'
 export type {

@@ -4,6 +4,7 @@ export { auditRoutes, type AuditRoutesOptions } from '../../src/http/node/audit-
 export { basicAuth } from './basic-auth.js'
 export type { BasicAuthOptions } from '../../src/http/node/basic-auth.js'
 export { listRoute, type ListRouteOptions } from '../../src/http/node/list-route.js'
+export { logRoutes, type LogRoutesOptions } from '../../src/http/node/log-routes.js'
 export type { Next, NodeListener, NodeMiddleware, NodeRequest } from '../../src/http/node/node.js'
 export { assertCoverage, type AssertCoverageOptions, type CoveredRouter } from './coverage.js'
 export type { ExpressApp, ExpressRequest, ExpressRouter } from './express.js'

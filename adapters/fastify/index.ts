@@ -12,6 +12,7 @@ export type {
   FastifyRequest,
 } from './fastify.js'
 export { listRoute, type ListRouteOptions } from './list-route.js'
+export { logRoutes, type LogRoutesOptions } from './log-routes.js'
 export { recordRequests, type RecordRequestsOptions } from './record-requests.js'
 export { recordError } from '../../src/http/node/thrown.js'
 export { subscriptionRoutes, type SubscriptionRoutesOptions } from './subscription-routes.js'

@@ -6,6 +6,7 @@ export type { AssertCoverageOptions } from '../../src/http/record/coverage.js'
 export { assertCoverage } from '../../src/http/record/listed-routes.js'
 export type { FetchHandler, FetchMiddleware, FetchMount, FetchRequest } from './fetch.js'
 export { listRoute, type ListRouteOptions } from './list-route.js'
+export { logRoutes, type LogRoutesOptions } from './log-routes.js'
 export {
   recordRequests,
   type RecordHandler,

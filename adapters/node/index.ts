@@ -3,6 +3,7 @@ export { auditPage, type AuditPageOptions } from '../../src/http/node/audit-page
 export { auditRoutes, type AuditRoutesOptions } from '../../src/http/node/audit-routes.js'
 export { basicAuth, type BasicAuthOptions } from '../../src/http/node/basic-auth.js'
 export { listRoute, type ListRouteOptions } from '../../src/http/node/list-route.js'
+export { logRoutes, type LogRoutesOptions } from '../../src/http/node/log-routes.js'
 export type { Next, NodeListener, NodeMiddleware, NodeRequest } from '../../src/http/node/node.js'
 export {
   recordListener,

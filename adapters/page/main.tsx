@@ -19,13 +19,14 @@ import './groups/groups.css'
 import './columns/columns.css'
 import './print/print.css'
 import './resource/resource.css'
+import './logs/logs.css'
 import { effect } from '@preact/signals'
 import { render } from 'preact'
 import { loadAccount } from './data/account.js'
 import { followAddress, search, whenReadable } from './data/address.js'
 import { App } from './app.js'
 import { recordRecentQueries } from './bar/recent-queries.js'
-import { hostName, productName } from './data/config.js'
+import { hostName, logsPath, productName } from './data/config.js'
 import { followCounts } from './data/counts.js'
 import { followKeys } from './ui/keyboard.js'
 import { followEvents } from './list/live-updates.js'
@@ -34,8 +35,12 @@ import { followQuery } from './list/loading.js'
 import { texts } from './ui/texts.js'
 
 const start = async (): Promise<void> => {
-  loadAccount()
   const root = document.querySelector('#app')!
+  if (logsPath) {
+    const { Chooser } = await import('./logs/chooser.js')
+    return render(<Chooser />, root)
+  }
+  loadAccount()
   if (/[?&]resource=/.test(location.search)) {
     const { ResourcePanel } = await import('./resource/resource-panel.js')
     return render(<ResourcePanel />, root)

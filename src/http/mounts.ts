@@ -1,6 +1,6 @@
 /** A mounted endpoint that serves a log. */
 export interface Mount {
-  readonly kind: 'feed' | 'page' | 'subscriptions' | 'notification_channels' | 'views'
+  readonly kind: 'feed' | 'page' | 'subscriptions' | 'notification_channels' | 'views' | 'logs'
   /** The path that clients send. */
   readonly path: string
 }

@@ -31,6 +31,11 @@ import { mergePages } from './pages-across.js'
 export interface LogsTailOptions extends LogsOptions {
   /** Deliver the events after this cursor, which a tail or a list with the sort `created_at asc` has given. @default the time of the call */
   readonly cursor?: string | undefined
+  /**
+   * In place of a cursor: deliver the events after this `created_at`. Of a log whose newest event is older, the events after that
+   * one. @default the time of the call
+   */
+  readonly after?: string | undefined
 }
 
 /** Up to this many logs are followed each by itself, and stay open. More are read in turns. */
@@ -259,7 +264,7 @@ export async function openTail(
   { where, sorts }: EventQuery,
   options: LogsTailOptions & { readonly signal: AbortSignal },
 ): Promise<OpenLogsTail> {
-  const { cursor, signal } = options
+  const { cursor, after, signal } = options
   throwIfAborted(signal)
   // Each log listens to it.
   setMaxListeners(0, signal)
@@ -275,13 +280,13 @@ export async function openTail(
   const followed = (await namedLogs(context, options)).map(followedOf)
   const starts = await readStarts(followed, signal)
   const reached: Reached = new Map(
-    Array.from(starts, ([key, start]) => [key, places?.after(key) ?? start]),
+    Array.from(starts, ([key, start]) => [key, places?.after(key) ?? earlier(start, after)]),
   )
   const following = { context, options, followed, reached, followedOf, signal }
 
   async function* run(): AsyncGenerator<readonly LogEvent[], void, void> {
     try {
-      if (places) yield* catchUp(followed, where, { starts, reached, signal })
+      yield* catchUp(followed, where, { starts, reached, signal })
       yield* followed.length > MAX_FOLLOWED ? followInTurns(following) : followEach(following)
     } catch (error) {
       if (!signal.aborted) throw error
@@ -295,8 +300,20 @@ export async function openTail(
   }
 }
 
+const earlier = (start: string, after: string | undefined): string =>
+  after !== undefined && after < start ? after : start
+
+/** The cursor of a reader that has all events of the logs that are visible at the time of the call. */
+export async function currentCursor(context: LogsContext, options: LogsOptions): Promise<string> {
+  const followed = await namedLogs(context, options)
+  return formatPlaces(await readStarts(followed, options.signal))
+}
+
 /** The newest event of each log at the time of the call. */
-async function readStarts(followed: readonly Followed[], signal: AbortSignal): Promise<Reached> {
+async function readStarts(
+  followed: readonly NamedLog[],
+  signal: AbortSignal | undefined,
+): Promise<Reached> {
   const starts: Reached = new Map()
   for (let at = 0; at < followed.length; at += GROUP_SIZE) {
     const group = followed.slice(at, at + GROUP_SIZE)

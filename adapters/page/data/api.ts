@@ -37,13 +37,13 @@ export class ApiError extends Error {
 export interface EventResource {
   readonly id: string
   readonly attributes: JsonObject
-  readonly meta?: { readonly live?: true }
+  readonly meta?: { readonly live?: true; readonly log?: string }
   readonly relationships?: { readonly source: { readonly links: { readonly source: string } } }
 }
 
 /**
  * Converts a resource to an event: moves the event's own fields out of its attributes. Also records
- * whether the event is still open.
+ * whether the event is still open. The key of its log, if several are shown, becomes the attribute `log`.
  */
 export function eventOf({ id, attributes: all, relationships, meta }: EventResource): AuditEvent {
   const { type, username, system, created_at, ...attributes } = all
@@ -55,7 +55,7 @@ export function eventOf({ id, attributes: all, relationships, meta }: EventResou
     system: system as boolean,
     type: type as string,
     source: relationships?.source.links.source ?? null,
-    attributes,
+    attributes: meta?.log ? { ...attributes, log: meta.log } : attributes,
   }
 }
 

@@ -3,6 +3,9 @@ const { dataset } = document.documentElement
 /** The path of the event feed, written into the document by the server. */
 export const apiPath = dataset['api'] ?? '/api/events'
 
+/** The path of the endpoints of many logs, if the user is to choose some of them. */
+export const logsPath = dataset['logs']
+
 /** The name of the host service, shown in the top bar and the title. */
 export const hostName = dataset['name'] ?? ''
 

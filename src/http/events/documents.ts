@@ -76,14 +76,28 @@ export function eventsDocument(
   view?: ListOptions,
 ): TextParts {
   const start = linkStart(path)
-  const meta = view?.meta ? `,"meta":${JSON.stringify(view.meta)}` : ''
+  const resourceAt = (index: number): string => resourceText(events[index]!, start, view)
+  return listDocument({ length: events.length, resourceAt }, links, view?.meta)
+}
+
+/** Resources as JSON text. */
+export interface Resources {
+  readonly length: number
+  readonly resourceAt: (index: number) => string
+}
+
+export function listDocument(
+  { length, resourceAt }: Resources,
+  links: Readonly<Record<string, string>>,
+  documentMeta: object | undefined,
+): TextParts {
+  const meta = documentMeta ? `,"meta":${JSON.stringify(documentMeta)}` : ''
   return {
-    length: events.length + 2,
+    length: length + 2,
     at(index) {
       if (index === 0) return `{"jsonapi":${JSONAPI},"data":[`
-      if (index > events.length) return `],"links":${JSON.stringify(links)}${meta}}`
-      const resource = resourceText(events[index - 1]!, start, view)
-      return index === 1 ? resource : `,${resource}`
+      if (index > length) return `],"links":${JSON.stringify(links)}${meta}}`
+      return index === 1 ? resourceAt(0) : `,${resourceAt(index - 1)}`
     },
   }
 }

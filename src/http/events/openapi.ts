@@ -4,7 +4,7 @@ import { responses } from '../openapi/responses.js'
 import { componentSchemas } from '../openapi/schemas.js'
 import { ref } from '../openapi/shapes.js'
 import { JSON_API } from '../problem.js'
-import type { EventsHandler, HandlerOptions } from './handler.js'
+import type { EndpointAudit, EventsHandler, HandlerOptions } from './handler.js'
 import { parameters } from './route-parameters.js'
 import { type EventsRoute, EVENTS_ACTIONS, eventsRoutes } from './routes.js'
 import { staticDocumentHandler } from '../static-document.js'
@@ -40,14 +40,15 @@ const newEvent = ({ maxBytes, maxDepth }: JsonLimits) => ({
   },
 })
 
+interface DescribedApi extends Pick<HandlerOptions, 'path'> {
+  readonly audit: Pick<EndpointAudit, 'limits' | 'types'>
+}
+
 /**
  * The input of the OpenAPI document of the mounted endpoints. It is made from the table of routes, the registry of
  * event types, the predicates and the link attributes.
  */
-export const describeApi = ({
-  path,
-  audit,
-}: Pick<HandlerOptions, 'path' | 'audit'>): ApiDescription => ({
+export const describeApi = ({ path, audit }: DescribedApi): ApiDescription => ({
   path,
   title: 'Audit events',
   description: 'The audit events of the service',

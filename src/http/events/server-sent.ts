@@ -10,6 +10,13 @@ import type { Fieldset } from './fieldset.js'
 
 export const EVENT_STREAM = 'text/event-stream'
 
+export const STREAM_HEADERS = {
+  'content-type': `${EVENT_STREAM}; charset=utf-8`,
+  'cache-control': 'no-store, no-transform',
+  // Prevents nginx from buffering the stream.
+  'x-accel-buffering': 'no',
+}
+
 /** How soon a client reconnects after its stream has ended. */
 export const RETRY = 'retry: 2000\n\n'
 

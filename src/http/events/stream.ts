@@ -17,16 +17,16 @@ import {
   type Rendering,
 } from './keep-alive.js'
 import { whileAllowed } from './recheck.js'
-import { changeFrame, COMMENT, EVENT_STREAM, eventFrame, RETRY } from './server-sent.js'
+import {
+  changeFrame,
+  COMMENT,
+  EVENT_STREAM,
+  eventFrame,
+  RETRY,
+  STREAM_HEADERS,
+} from './server-sent.js'
 import { readStreamRequest, type StreamRequest } from './stream-request.js'
 import { createStreamView } from './stream-view.js'
-
-const HEADERS = {
-  'content-type': `${EVENT_STREAM}; charset=utf-8`,
-  'cache-control': 'no-store, no-transform',
-  // Prevents nginx from buffering the stream.
-  'x-accel-buffering': 'no',
-}
 
 /** Shorter than the usual idle timeouts of proxies. */
 const KEEP_ALIVE_MS = 15_000
@@ -135,13 +135,14 @@ export function streamHandler(
     checkAccept(request.header('accept'), EVENT_STREAM)
     const requested = readStreamRequest(request)
     const wanted = { ...requested, where: bothOf(visible, requested.where) }
-    if (request.method === 'HEAD') return { status: 200, headers: HEADERS, body: emptyBody() }
+    if (request.method === 'HEAD')
+      return { status: 200, headers: STREAM_HEADERS, body: emptyBody() }
     const { mayContinue } = call
     const { signal } = request
     const openFrames = (signal: AbortSignal): Promise<Frames> => open(wanted, call, signal)
     const body = mayContinue
       ? await whileAllowed(openFrames, { mayContinue, periodMs: recheckMs, signal })
       : await openFrames(signal)
-    return { status: 200, headers: HEADERS, body }
+    return { status: 200, headers: STREAM_HEADERS, body }
   }
 }

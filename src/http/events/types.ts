@@ -4,7 +4,7 @@ import type { EventTypeDefinition } from '../../event/event-types.js'
 import type { HttpResponse } from '../exchange.js'
 import { preferredLanguage } from '../languages.js'
 import { jsonapi, JSON_API } from '../problem.js'
-import type { EventsHandler, HandlerOptions } from './handler.js'
+import type { EndpointAudit, EventsCall, HandlerOptions } from './handler.js'
 import { staticDocumentHandler } from '../static-document.js'
 
 /** A registered type, without the parts that only the service itself can use. */
@@ -41,8 +41,15 @@ function customTypeResource(
   }
 }
 
+interface TypesHandlerOptions extends Pick<HandlerOptions, 'path'> {
+  readonly audit: Pick<EndpointAudit, 'types' | 'customTypes'>
+}
+
 /** `GET <path>/types`: the registered event types, with the sentences of the language that the client prefers. */
-export function typesHandler({ audit, path }: HandlerOptions): EventsHandler {
+export function typesHandler({
+  audit,
+  path,
+}: TypesHandlerOptions): (call: Pick<EventsCall, 'request'>) => Promise<HttpResponse> {
   const documentIn = (language: Language): ReturnType<typeof staticDocumentHandler> =>
     staticDocumentHandler(JSON_API, () => {
       const types = Object.entries(audit.types)

@@ -1,4 +1,5 @@
 import type { AuditLog } from '../../audit-log.js'
+import { AuditLogs } from '../../audit-logs.js'
 import { LANGUAGES, type Language } from '../../describing/language.js'
 import { AuditLogError } from '../../errors.js'
 import { challenge } from '../basic-auth.js'
@@ -6,11 +7,20 @@ import type { Content, HttpRequest, HttpResponse } from '../exchange.js'
 import { DEFAULT_PATH } from '../events/endpoint.js'
 import { type Compress, compressBest, finalizeResponse } from '../finalize-response.js'
 import { preferredLanguage } from '../languages.js'
+import { DEFAULT_LOGS_PATH } from '../logs/endpoint.js'
 import { declareMount, isUnder, type Mount, mountsOf } from '../mounts.js'
 import { errorResponse, HttpProblem } from '../problem.js'
 import { type AppearanceOptions, readAppearance } from './appearance.js'
 import { type PageFiles, pageFolder, readPage } from './files.js'
+import { escapeHtml } from './escape-html.js'
 import { frameAncestors } from './frame-ancestors.js'
+import {
+  apiOfLogs,
+  readShownLogs,
+  redirectToColumns,
+  type ShownLogs,
+  withLogsLink,
+} from './shown-logs.js'
 
 export interface AuditPageOptions extends AppearanceOptions {
   /**
@@ -20,8 +30,8 @@ export interface AuditPageOptions extends AppearanceOptions {
    */
   readonly path?: string
   /**
-   * The path of the event feed of the same log.
-   * @default the path of this log's `auditRoutes`, else '/api/events'
+   * The path of the event feed of the same log; of many logs, that of their endpoints.
+   * @default the path of this log's `auditRoutes`, else '/api/events'; of many logs, that of `logRoutes`, else '/api/logs'
    */
   readonly api?: string
   /** The name of the service, shown at the top and in the title. @default '' */
@@ -41,8 +51,8 @@ export interface AuditPageOptions extends AppearanceOptions {
   readonly frameAncestors?: readonly string[]
 }
 
-/** The part of an audit log that the page uses. */
-export type PageAudit = Pick<AuditLog, 'list'>
+/** A log, or many logs of which the user chooses some. */
+export type PageAudit = Pick<AuditLog, 'list'> | AuditLogs
 
 export const DEFAULT_PAGE_PATH = '/audit'
 
@@ -70,17 +80,8 @@ const securityHeaders = (origins: readonly string[] | undefined) => ({
 const REVALIDATE = 'private, no-cache'
 const IMMUTABLE = 'private, max-age=31536000, immutable'
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-}
-
 /** The link that loads a language's texts in parallel with the script. */
 const LANGUAGE_LINK = /<link rel="modulepreload" hreflang="(\w+)"[^>]*>\s*/g
-
-const escapeHtml = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => ESCAPES[sign]!)
 
 /** Fills the placeholders of the document and makes its asset paths absolute. */
 function fillDocument(
@@ -168,11 +169,17 @@ export function pageEndpoint(
   const mounted = (kind: Mount['kind']): string | undefined =>
     mountsOf(audit).find((other) => other.kind === kind)?.path
 
-  const values = (request: HttpRequest): Readonly<Record<string, string | undefined>> => ({
+  const values = (
+    request: HttpRequest,
+    shown: ShownLogs | undefined,
+  ): Readonly<Record<string, string | undefined>> => ({
     language: language ?? preferredLanguage(request.header('accept-language')),
+    mount,
     title,
     logo,
-    api: options.api ?? mounted('feed') ?? DEFAULT_PATH,
+    ...(audit instanceof AuditLogs
+      ? apiOfLogs(options.api ?? mounted('logs') ?? DEFAULT_LOGS_PATH, shown)
+      : { api: options.api ?? mounted('feed') ?? DEFAULT_PATH }),
     name,
     subscriptions: mounted('subscriptions'),
     channels: mounted('notification_channels'),
@@ -194,9 +201,13 @@ export function pageEndpoint(
   const find = async (request: HttpRequest, under: string): Promise<HttpResponse> => {
     files ??= readPage(folder)
     const { document, assets } = await files
-    if (under === '') {
-      const whole = fillDocument(withSheet(document, sheet?.path), mount, values(request))
-      return ok(whole, documentHeaders)
+    const shown = audit instanceof AuditLogs ? readShownLogs(under) : undefined
+    if (under === '' || shown) {
+      const location = shown && redirectToColumns(request, shown)
+      if (location !== undefined) return { ...ok('', { location }), status: 302 }
+      const filled = values(request, shown)
+      const whole = withLogsLink(withSheet(document, sheet?.path), shown, filled)
+      return ok(fillDocument(whole, mount, filled), documentHeaders)
     }
     const asset = under === sheet?.path ? sheet.asset : assets.get(under)
     if (!asset) throw new HttpProblem('NOT_FOUND', `there is nothing at ${mount}/${under}`)

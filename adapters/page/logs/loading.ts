@@ -1,0 +1,46 @@
+import { signal } from '@preact/signals'
+import { checked, JSON_API } from '../data/api.js'
+import { logsPath } from '../data/config.js'
+
+/** Most logs that one page shows, as the server allows. */
+export const MAX_LOGS = 100
+const PAGE_SIZE = 50
+
+interface LogsDocument {
+  readonly data: readonly { readonly id: string }[]
+  readonly links: { readonly next?: string }
+}
+
+/** The keys that match the search so far; `undefined` while the first ones are loaded. */
+export const keys = signal<readonly string[] | undefined>(undefined)
+/** The path of the next keys; `undefined` if there are none. */
+export const next = signal<string | undefined>(undefined)
+export const hasFailed = signal(false)
+
+let current = new AbortController()
+
+async function load(path: string, known: readonly string[]): Promise<void> {
+  current.abort()
+  current = new AbortController()
+  const { signal } = current
+  hasFailed.value = false
+  try {
+    const response = await checked(await fetch(path, { headers: { accept: JSON_API }, signal }))
+    const { data, links } = (await response.json()) as LogsDocument
+    if (signal.aborted) return
+    keys.value = [...known, ...data.map(({ id }) => id)]
+    next.value = links.next
+  } catch {
+    if (!signal.aborted) hasFailed.value = true
+  }
+}
+
+/** Loads the first keys that contain the text. */
+export function searchLogs(text: string): void {
+  const search = text === '' ? '' : `&search=${encodeURIComponent(text)}`
+  void load(`${logsPath}?limit=${PAGE_SIZE}${search}`, [])
+}
+
+export function loadMore(): void {
+  if (next.value !== undefined) void load(next.value, keys.value ?? [])
+}

@@ -1,0 +1,275 @@
+import { LRUCache } from 'lru-cache'
+import type { AuditLogs } from '../../audit-logs.js'
+import { unknownLog } from '../../logs/named-logs.js'
+import { isKey } from '../../store/log-stores.js'
+import { challenge } from '../basic-auth.js'
+import {
+  type EventsEndpoint,
+  eventsEndpoint,
+  type EventsEndpointOptions,
+} from '../events/endpoint.js'
+import type { EventsRead } from '../events/access.js'
+import { readRecheckMs } from '../events/recheck.js'
+import { typesHandler } from '../events/types.js'
+import type { HttpRequest, HttpResponse } from '../exchange.js'
+import { finalizeResponse } from '../finalize-response.js'
+import { type CallHost, respondToErrors } from '../host-calls.js'
+import { checkHostFunctions } from '../host-functions.js'
+import { isUnder } from '../mounts.js'
+import { openApiDocument } from '../openapi/document.js'
+import { componentSchemas } from '../openapi/schemas.js'
+import { EVENTS_ACTIONS } from '../events/routes.js'
+import { HttpProblem } from '../problem.js'
+import { routeMatcher, routeOf } from '../route-matcher.js'
+import { staticDocumentHandler } from '../static-document.js'
+import { type LogsAccess, requestAccess } from './access.js'
+import { parameters, responses, schemasOf } from './components.js'
+import {
+  countsHandler,
+  listHandler,
+  type LogsCall,
+  type LogsHandler,
+  logsHandler,
+  meHandler,
+  pathOfLog,
+  plainEvents,
+  readHandler,
+  streamHandler,
+} from './handlers.js'
+import { withoutLogs } from './requests.js'
+import { type LogsRoute, severalLogsRoutes } from './routes.js'
+
+export interface LogsEndpointOptions<Context>
+  extends
+    LogsAccess<Context>,
+    Pick<EventsEndpointOptions<Context>, 'realm' | 'redact' | 'service'> {
+  /**
+   * The path of the endpoints: they handle `<path>` and everything under it. It is the full path that clients send, even if
+   * the host mounts the handler under a prefix.
+   * @default '/api/logs'
+   */
+  readonly path?: string
+}
+
+/** The logs that the endpoints serve. */
+export type EndpointLogs = AuditLogs
+
+export const DEFAULT_LOGS_PATH = '/api/logs'
+
+/** The endpoints of single logs that are kept. */
+const MAX_ENDPOINTS = 100
+
+const match = routeMatcher(severalLogsRoutes)
+
+/** The actions that read events, as `onRead` names them. */
+const READS: Readonly<Partial<Record<LogsRoute['action'], EventsRead['action']>>> = {
+  list: 'list',
+  stream: 'stream',
+  count: 'count',
+  read: 'read',
+}
+
+/** The keys of `<path>/<key>/events…`, or `<path>/<key>,<key>/events…`; `undefined` for other paths. */
+function keysOf(path: string, mount: string): readonly string[] | undefined {
+  const [, keys, second] = path.slice(mount.length).split('/')
+  if (keys === undefined || second !== 'events') return undefined
+  try {
+    return keys.split(',').map(decodeURIComponent)
+  } catch {
+    return ['']
+  }
+}
+
+/** The request for several logs that are named in the path, as one that names them in the query. */
+function namedInQuery<Context>(
+  request: HttpRequest<Context>,
+  mount: string,
+  keys: readonly string[],
+): HttpRequest<Context> {
+  const rest = request.path.slice(mount.length).split('/').slice(2).join('/')
+  const logs = keys.map((key) => `logs[]=${encodeURIComponent(key)}`)
+  const query = [...logs, request.query].filter((text) => text !== '').join('&')
+  return { ...request, path: `${mount}/${rest}`, query }
+}
+
+/** The request with the user that was read of it, which can be read only once. */
+const withUser = <Context>(
+  request: HttpRequest<Context>,
+  username: string,
+): HttpRequest<Context> => ({
+  method: request.method,
+  path: request.path,
+  query: request.query,
+  username,
+  context: request.context,
+  signal: request.signal,
+  header: (name) => request.header(name),
+  body: (maxBytes) => request.body(maxBytes),
+})
+
+function createHandlers(
+  logs: EndpointLogs,
+  path: string,
+  recheckMs: number,
+): Readonly<Record<LogsRoute['action'], LogsHandler>> {
+  const options = { logs, path, recheckMs }
+  const types = typesHandler({ audit: logs, path: `${path}/events` })
+  return {
+    logs: logsHandler(options),
+    list: listHandler(options),
+    stream: streamHandler(options),
+    count: countsHandler(options),
+    me: meHandler(options),
+    read: readHandler(options),
+    // All logs have the same types.
+    types: ({ request }) => types({ request: { ...request, query: withoutLogs(request.query) } }),
+    describe: staticDocumentHandler('application/json', () => {
+      return JSON.stringify(
+        openApiDocument({
+          path,
+          title: 'Audit logs',
+          description: 'The audit events of the logs of the service',
+          routes: severalLogsRoutes,
+          parameters,
+          responses,
+          schemas: schemasOf(componentSchemas(logs.types, EVENTS_ACTIONS)),
+        }),
+      )
+    }),
+  }
+}
+
+/** Handles a request of an authenticated user. */
+type Handle<Context> = (
+  request: HttpRequest<Context>,
+  callHost: CallHost,
+  username: string,
+) => Promise<HttpResponse>
+
+/** What serves a request, and for whom. */
+interface Served<Context> {
+  readonly logs: EndpointLogs
+  readonly path: string
+  readonly recheckMs: number
+  readonly options: LogsEndpointOptions<Context>
+}
+
+/** The endpoints of single logs. */
+function createSingle<Context>({
+  logs,
+  path,
+  recheckMs,
+  options,
+}: Served<Context>): (key: string) => EventsEndpoint<Context> {
+  const { realm, redact, service } = options
+  const endpoints = new LRUCache<string, EventsEndpoint<Context>>({ max: MAX_ENDPOINTS })
+  return (key) => {
+    const known = endpoints.get(key)
+    if (known) return known
+    const created = eventsEndpoint<Context>(logs.log(key), {
+      path: pathOfLog(path, key),
+      recheckMs,
+      ...(realm !== undefined && { realm }),
+      ...(redact !== undefined && { redact }),
+      ...(service !== undefined && { service }),
+      ...(options.authorize && {
+        authorize: (context, action) => options.authorize!(context, action, key),
+      }),
+      ...(options.visible && { visible: (context) => options.visible!(context, key) }),
+      ...(options.onRead && { onRead: (context, read) => options.onRead!(context, read, key) }),
+    })
+    endpoints.set(key, created)
+    return created
+  }
+}
+
+/** Passes a request to the endpoints of one log. */
+function toOneLog<Context>(served: Served<Context>): (key: string) => Handle<Context> {
+  const { logs, path, options } = served
+  const endpointOf = createSingle(served)
+  return (key) => async (request, callHost) => {
+    const access = requestAccess(options, request.context, callHost)
+    const isAllowed = isKey(key) && (await access.mayAnything(key))
+    if (!isAllowed || !(await logs.find(key))) throw unknownLog(key)
+    // The client may have written the key in another way.
+    const rest = request.path.slice(path.length).split('/').slice(3)
+    const canonical = [pathOfLog(path, key), ...rest].join('/')
+    // It responds to its own errors; what it throws are errors of the host.
+    return callHost(async () => (await endpointOf(key)({ ...request, path: canonical }))!)
+  }
+}
+
+/** Handles requests for several logs, and those for none. */
+function toSeveralLogs<Context>({
+  logs,
+  path,
+  recheckMs,
+  options,
+}: Served<Context>): Handle<Context> {
+  const handlers = createHandlers(logs, path, recheckMs)
+  return async (request, callHost, username) => {
+    const routes = match(request.path.slice(path.length))
+    const { action, right } = routeOf(request, routes)
+    const access = requestAccess(options, request.context, callHost)
+    const allow: LogsCall['allow'] = async (named) => {
+      for (const key of named) {
+        if (right) await access.require(right, key)
+        else if (!(await access.mayAnything(key))) throw unknownLog(key)
+        if (!(await logs.find(key, { signal: request.signal }))) throw unknownLog(key)
+      }
+      return access.visible(named)
+    }
+    const read = READS[action]
+    const mayContinue: LogsCall['mayContinue'] = async (named, filters) => {
+      for (const key of named) if (right && !(await access.may(right, key))) return false
+      const now = await access.visible(named)
+      return JSON.stringify([...now]) === JSON.stringify([...filters])
+    }
+    const response = await handlers[action]({
+      request,
+      username,
+      id: routes.id,
+      access,
+      allow,
+      reportRead: async (log, events) => {
+        if (!options.onRead || !read) return
+        const report = { action: read, username, query: request.query, events: plainEvents(events) }
+        await callHost(() => options.onRead!(request.context, report, log))
+      },
+      mayContinue: options.authorize || options.visible ? mayContinue : undefined,
+    })
+    return finalizeResponse(request, response)
+  }
+}
+
+/**
+ * The endpoints of many logs: those of each log at `<path>/<key>/events`, as of one log, and those of several logs at
+ * `<path>/events`. Returns `undefined` synchronously for other paths.
+ */
+export function logsEndpoint<Context>(
+  logs: EndpointLogs,
+  options: LogsEndpointOptions<Context> = {},
+): EventsEndpoint<Context> {
+  const { path = DEFAULT_LOGS_PATH, realm = 'Daybook' } = options
+  checkHostFunctions(options, 'authorize', 'visible', 'onRead')
+  const served = { logs, path, recheckMs: readRecheckMs(options.recheckMs), options }
+  const ofOne = toOneLog(served)
+  const ofSeveral = toSeveralLogs(served)
+  const unauthenticated = { headers: challenge(realm) }
+
+  return (request) => {
+    if (!isUnder(request.path, path)) return undefined
+    return respondToErrors(async (callHost) => {
+      const username = await callHost(() => request.username)
+      // Most servers represent a missing header as an empty string, so an empty name means no user.
+      if (!username)
+        throw new HttpProblem('UNAUTHENTICATED', 'send user name and password', unauthenticated)
+      const known = withUser(request, username)
+      const keys = keysOf(request.path, path)
+      if (!keys) return ofSeveral(known, callHost, username)
+      return keys.length === 1
+        ? ofOne(keys[0]!)(known, callHost, username)
+        : ofSeveral(namedInQuery(known, path, keys), callHost, username)
+    })
+  }
+}

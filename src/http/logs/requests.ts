@@ -1,0 +1,56 @@
+import { isKey } from '../../store/log-stores.js'
+import { formatTimestamp, parseTimestamp } from '../../event/timestamp.js'
+import { extractParameters, invalidParameter, readFlag, readSingleValues } from '../parameters.js'
+import { MAX_LOGS } from './routes.js'
+
+const LOGS = /^logs(?:\[\d*\])?$/
+
+/** The keys of `logs[]`, each once, and the rest of the query. Throws `INVALID_VALUE`. */
+export function readLogs(query: string): {
+  readonly logs: readonly string[]
+  readonly rest: string
+} {
+  const { extracted, rest } = extractParameters(query, (name) => LOGS.test(name))
+  const logs = [...new Set(extracted.map(([, key]) => key))]
+  if (logs.length === 0) throw invalidParameter('logs[]', `is missing: name 1 to ${MAX_LOGS} logs`)
+  if (logs.length > MAX_LOGS)
+    throw invalidParameter('logs[]', `names ${logs.length} logs; at most ${MAX_LOGS} are allowed`)
+  const wrong = logs.find((key) => !isKey(key))
+  if (wrong !== undefined)
+    throw invalidParameter('logs[]', `must be keys of logs; ${JSON.stringify(wrong)} is not one`)
+  return { logs, rest }
+}
+
+/** The query without `logs[]`. */
+export const withoutLogs = (query: string): string =>
+  extractParameters(query, (name) => LOGS.test(name)).rest
+
+/** The parameter `cursor`, and the rest of the query. */
+export function readCursor(query: string): {
+  readonly cursor: string | undefined
+  readonly rest: string
+} {
+  const { extracted, rest } = extractParameters(query, (name) => name === 'cursor')
+  return { cursor: readSingleValues(extracted).get('cursor'), rest }
+}
+
+const STREAM_PARAMETERS: ReadonlySet<string> = new Set(['after', 'changes'])
+
+/** The parameters of a stream beside `cursor`, and the rest of the query. */
+export function readAfter(query: string): {
+  readonly after: string | undefined
+  readonly rest: string
+} {
+  const { extracted, rest } = extractParameters(query, (name) => STREAM_PARAMETERS.has(name))
+  const own = readSingleValues(extracted)
+  readFlag(own, 'changes')
+  const text = own.get('after')
+  if (text === undefined) return { after: undefined, rest }
+  const time = parseTimestamp(text)
+  if (time === undefined) throw invalidParameter('after', 'must be an ISO 8601 timestamp')
+  return { after: formatTimestamp(time), rest }
+}
+
+/** The query with another cursor. */
+export const withCursor = (query: string, cursor: string): string =>
+  [readCursor(query).rest, `cursor=${cursor}`].filter((text) => text !== '').join('&')

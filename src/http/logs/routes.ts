@@ -1,0 +1,141 @@
+import type { EventsAction } from '../events/routes.js'
+import type { LogsParameterName, LogsResponseName } from './components.js'
+
+/** Most logs in one request. */
+export const MAX_LOGS = 100
+
+/** An endpoint for several logs. */
+export interface LogsRoute {
+  readonly action: 'logs' | 'list' | 'stream' | 'count' | 'read' | 'me' | 'types' | 'describe'
+  /** The action that the host must allow in each of the logs; `undefined` if every authenticated user may do this. */
+  readonly right: EventsAction | undefined
+  readonly method: 'GET'
+  /** Relative to the mount path. */
+  readonly path: string
+  readonly operationId: string
+  readonly summary: string
+  readonly description: string
+  readonly parameters: readonly LogsParameterName[]
+  readonly responses: Readonly<Record<number, LogsResponseName>>
+  readonly problems: readonly number[]
+}
+
+/** All endpoints for several logs. */
+export const severalLogsRoutes: readonly LogsRoute[] = [
+  {
+    action: 'logs',
+    right: undefined,
+    method: 'GET',
+    path: '',
+    operationId: 'listLogs',
+    summary: 'List logs',
+    description:
+      'The logs in which the user may do something, in the order of their keys. Status 206 means that there are more than ' +
+      'the limit; `links.next` leads to them. The relationship `events` leads to the endpoints of a log.',
+    parameters: ['search', 'afterKey', 'keysLimit', 'If-None-Match'],
+    responses: { 200: 'LogList', 206: 'PartOfLogList', 304: 'NotModified' },
+    problems: [400, 406],
+  },
+  {
+    action: 'list',
+    right: 'list',
+    method: 'GET',
+    path: '/events',
+    operationId: 'listEventsOfLogs',
+    summary: 'List events of several logs',
+    description:
+      'As the list of one log, merged: without sorts by `created_at`, then by the key of the log. `meta.log` of each event is the key ' +
+      'of its log. `links.prev` leads to older events, with the sort `created_at asc` `links.next` to newer ones. `meta.position` is ' +
+      'a cursor for the stream: it sends what has become visible since the list was read.',
+    parameters: ['logs', 'filter', 'q', 'limit', 'fields', 'cursor', 'If-None-Match'],
+    responses: { 200: 'EventList', 206: 'PartOfEventList', 304: 'NotModified' },
+    problems: [400, 404, 406],
+  },
+  {
+    action: 'stream',
+    right: 'stream',
+    method: 'GET',
+    path: '/events/stream',
+    operationId: 'followEventsOfLogs',
+    summary: 'Follow events of several logs',
+    description:
+      'As the stream of one log. The `id` of each message is a cursor, which holds how far each log was read, so a client that reconnects ' +
+      'continues without a gap in any of them.',
+    parameters: [
+      'logs',
+      'filter',
+      'q',
+      'fields',
+      'cursor',
+      'after',
+      'ignoredChanges',
+      'Last-Event-ID',
+    ],
+    responses: { 200: 'EventStream' },
+    problems: [400, 404, 406],
+  },
+  {
+    action: 'count',
+    right: 'count',
+    method: 'GET',
+    path: '/events/counts',
+    operationId: 'countEventsOfLogs',
+    summary: 'Count events of several logs',
+    description: 'The sums of the counts of the logs.',
+    parameters: [
+      ...(['logs', 'filter', 'q', 'buckets', 'zone', 'facets', 'top'] as const),
+      ...(['attributes', 'If-None-Match'] as const),
+    ],
+    responses: { 200: 'Counts', 304: 'NotModified' },
+    problems: [400, 404, 406],
+  },
+  {
+    action: 'me',
+    right: undefined,
+    method: 'GET',
+    path: '/events/me',
+    operationId: 'readUserOfLogs',
+    summary: 'Read the authenticated user',
+    description:
+      'The name of the authenticated user, and what the user may do with several logs at once.',
+    parameters: ['logs', 'If-None-Match'],
+    responses: { 200: 'User', 304: 'NotModified' },
+    problems: [400, 404, 406],
+  },
+  {
+    action: 'types',
+    right: undefined,
+    method: 'GET',
+    path: '/events/types',
+    operationId: 'listEventTypesOfLogs',
+    summary: 'List event types',
+    description: 'The types of system events, which all logs share.',
+    parameters: ['Accept-Language', 'If-None-Match'],
+    responses: { 200: 'EventTypeList', 304: 'NotModified' },
+    problems: [400, 406],
+  },
+  {
+    action: 'read',
+    right: 'read',
+    method: 'GET',
+    path: '/events/{id}',
+    operationId: 'readEventOfLogs',
+    summary: 'Read one event of several logs',
+    description: 'The event with this id in the first of the logs that has one.',
+    parameters: ['id', 'logs', 'fields', 'If-None-Match'],
+    responses: { 200: 'Event', 304: 'NotModified' },
+    problems: [400, 404, 406],
+  },
+  {
+    action: 'describe',
+    right: undefined,
+    method: 'GET',
+    path: '/openapi.json',
+    operationId: 'describeLogs',
+    summary: 'Describe the endpoints',
+    description: 'This document. Each log has a further one under the path of its events.',
+    parameters: ['If-None-Match'],
+    responses: { 200: 'Description', 304: 'NotModified' },
+    problems: [400, 406],
+  },
+]

@@ -1,0 +1,108 @@
+import type { AddressInfo } from 'node:net'
+import axe from 'axe-core'
+import { AuditLogs } from 'daybook'
+import { auditPage, basicAuth, logRoutes } from 'daybook/koa'
+import { memoryLogs } from 'daybook/memory'
+import { workflowEventTypes } from 'daybook/workflow'
+import Koa from 'koa'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openPage } from '../support/browser.js'
+import { send } from '../support/http.js'
+import { rowsOf } from './shown.js'
+
+let logs: AuditLogs<typeof workflowEventTypes>
+let url = ''
+let close: () => Promise<void>
+
+const KEYS = [
+  'acme',
+  'acme/EU',
+  'globex <b>',
+  ...Array.from({ length: 60 }, (_, i) => `tenant-${i}`),
+]
+
+beforeAll(async () => {
+  logs = new AuditLogs({ stores: memoryLogs(), types: workflowEventTypes })
+  for (const key of KEYS)
+    await logs
+      .log(key)
+      .record('api:projects:create', { name: `Project of ${key}` }, { username: 'ann' })
+  const app = new Koa()
+  app.use(basicAuth({ users: { ann: 'ann' } }))
+  app.use(logRoutes(logs))
+  app.use(auditPage(logs))
+  const server = app.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  close = async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+    await logs.close()
+  }
+})
+afterAll(() => close())
+
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+async function violationsOf(page: Page): Promise<unknown> {
+  await page.evaluate(`${axe.source};undefined`)
+  const found = await page.evaluate<{ violations: readonly { id: string }[] }>(
+    `axe.run(document, { runOnly: ${JSON.stringify(RULES)}, resultTypes: ['violations'] })`,
+  )
+  return found.violations.map(({ id }) => id)
+}
+
+it('lets the user search and choose logs, and shows the log of each event', async () => {
+  const page = await openPage(`${url}/audit`, { user: 'ann' })
+  const boxes = page.getByRole('checkbox')
+  await expect.poll(() => boxes.count()).toBe(50)
+  expect(await violationsOf(page)).toEqual([])
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await expect.poll(() => boxes.count()).toBe(KEYS.length)
+  await page.getByLabel('Search by key').fill('ACME')
+  await expect.poll(() => boxes.count()).toBe(2)
+  await page.getByRole('checkbox', { name: 'acme/EU' }).check()
+  await page.getByLabel('Search by key').fill('globex')
+  await page.getByRole('checkbox', { name: 'globex' }).check()
+  expect(new URL(page.url()).searchParams.get('selected')).toBe('acme%2FEU,globex%20%3Cb%3E')
+  await page.reload()
+  await page.getByRole('link', { name: 'Show 2 logs' }).click()
+  await expect.poll(() => rowsOf(page).count()).toBe(2)
+  const shown = (await rowsOf(page).allTextContents()).join('\n')
+  for (const key of ['acme/EU', 'globex <b>']) expect(shown).toContain(key)
+  expect(await page.locator('.logs-nav b').textContent()).toBe('acme/EU, globex <b>')
+  expect(await violationsOf(page)).toEqual([])
+  // Live, in either log.
+  await logs.log('acme/EU').record('api:projects:destroy', { name: 'gone' }, { username: 'ann' })
+  await expect.poll(() => rowsOf(page).count()).toBe(3)
+  await page.getByRole('link', { name: 'Choose logs' }).click()
+  expect(await page.getByRole('checkbox', { name: 'acme/EU' }).isChecked()).toBe(true)
+})
+
+it('shows one log with everything that a log has', async () => {
+  const page = await openPage(`${url}/audit`, { user: 'ann' })
+  await page.getByRole('link', { name: 'Open acme alone' }).click()
+  await rowsOf(page).first().waitFor()
+  expect(new URL(page.url()).pathname).toBe('/audit/logs/acme')
+  expect(await rowsOf(page).count()).toBe(1)
+  await rowsOf(page).first().click()
+  await page.getByRole('complementary', { name: 'Event' }).waitFor()
+  await page.getByRole('button', { name: 'Export' }).first().waitFor()
+})
+
+it('speaks German', async () => {
+  const page = await openPage(`${url}/audit`, { user: 'ann', locale: 'de-DE' })
+  await page.getByRole('heading', { name: 'Protokolle auswählen' }).waitFor()
+})
+
+it('has no page for what cannot be logs', async () => {
+  const many = Array.from({ length: 101 }, (_, i) => i).join()
+  for (const path of ['logs/', 'logs/%00', `logs/${many}`, 'logs/%E0%A4%A'])
+    expect((await send(url, `/audit/${path}`)).status).toBe(404)
+  const { body } = await send(url, '/audit/logs/%22%3E%3Cscript%3E')
+  expect(body).not.toContain('<script>')
+  expect((await send(url, '/audit/logs/a,b')).headers['location']).toBe(
+    '/audit/logs/a,b?columns=log,who,what,type,source',
+  )
+})

@@ -46,6 +46,8 @@ const OPTIONAL_CALLS = [
   'rebuildIndex',
 ] as const satisfies readonly (keyof EventStore)[]
 
+type Hint = Parameters<EventStore['watch']>[0]
+
 type AnyCall = (...values: unknown[]) => Promise<unknown>
 
 /** Handlers that are added to each store when it is opened. */
@@ -114,7 +116,7 @@ export class ReopenedStore {
   /** The stores that were opened before are being closed. */
   #releasing: Promise<void> = Promise.resolve()
   readonly #live = createLiveIds()
-  readonly #hints: Attached<() => void>
+  readonly #hints: Attached<Hint>
   readonly #damages: Attached<(damage: Damage) => void>
   readonly #doubts: Attached<(doubt: ClockDoubt) => void>
 
@@ -199,7 +201,7 @@ export class ReopenedStore {
     }
   }
 
-  #watch(isUse: boolean, hint: () => void): () => void {
+  #watch(isUse: boolean, hint: Hint): () => void {
     try {
       this.#acquire()
     } catch {

@@ -11,7 +11,7 @@ import type { OpenLogsTail } from '../../logs/tail-across.js'
 import { readCountsRequest } from '../events/counts-request.js'
 import { eventDocument, eventResource, listDocument } from '../events/documents.js'
 import { extractFieldset, FIELDS } from '../events/fieldset.js'
-import { createKeepAliveTimer, withKeepAlive } from '../events/keep-alive.js'
+import { createKeepAliveTimer, KeptAlive, type Rendering } from '../events/keep-alive.js'
 import { createOpenEventFinder } from '../events/open-events.js'
 import { parseEventsQuery } from '../events/query.js'
 import { whileAllowed } from '../events/recheck.js'
@@ -140,7 +140,7 @@ function resourcesOf(
   const openOf = async (events: readonly LogEvent[], signal: AbortSignal) => {
     const open = new Set<string>()
     for (const [log, some] of byLog(events))
-      for (const id of await createOpenEventFinder(logs.log(log))(some, signal)) open.add(id)
+      for (const id of await createOpenEventFinder(logs.log(log))(some, { signal })) open.add(id)
     return open
   }
   return { one, openOf }
@@ -297,7 +297,12 @@ function invalidId(error: unknown): unknown {
 /** `GET <path>/events/stream`: events of several logs as they become visible, as server-sent events. */
 export function streamHandler(options: LogsHandlerOptions): LogsHandler {
   const { logs, recheckMs } = options
-  const keepAlive = createKeepAliveTimer(KEEP_ALIVE_MS)
+  const rendering: Rendering<string, string> = {
+    comment: COMMENT,
+    timer: createKeepAliveTimer(KEEP_ALIVE_MS),
+    chunkOf: (frame) => frame,
+    isEnd: () => false,
+  }
   return async (call) => {
     const { request, allow, mayContinue } = call
     checkAccept(request.header('accept'), EVENT_STREAM)
@@ -313,7 +318,7 @@ export function streamHandler(options: LogsHandlerOptions): LogsHandler {
       return { status: 200, headers: STREAM_HEADERS, body: emptyBody() }
     const lastEventId = request.header(LAST_EVENT_ID)
     const resources = resourcesOf(options, fields)
-    const open = async (signal: AbortSignal): Promise<Frames> => {
+    const open = async (signal: AbortSignal): Promise<KeptAlive<string, string>> => {
       const tail = await logs
         .follow(query, {
           logs: named,
@@ -326,7 +331,7 @@ export function streamHandler(options: LogsHandlerOptions): LogsHandler {
           throw lastEventId ? invalidId(error) : error
         })
       const frames = framesOf({ tail, render: (event) => resources.one(event), call })
-      return withKeepAlive(frames, COMMENT, keepAlive)
+      return new KeptAlive(frames, rendering)
     }
     const { signal } = request
     const body = mayContinue

@@ -128,19 +128,23 @@ export function createListening(pool: PostgresPool, timelines: Timelines): Liste
     for (const log of logs) log.onLost()
   }
 
+  const dropIfUnused = (): void => {
+    if (connected && connected.logs.size === 0 && waiting === 0) drop(connected)
+  }
+
   const connectOnce = (): Promise<Connected> =>
     (connecting ??= connect({ pool, pooling }, timelines, drop)
       .then((opened) => (connected = opened))
-      .finally(() => (connecting = undefined)))
+      .finally(() => {
+        connecting = undefined
+        // The calls may have given up meanwhile.
+        dropIfUnused()
+      }))
 
   /** A client runs one statement at a time. */
   const run = (on: Connected, sql: string): Promise<unknown> => {
     on.last = on.last.catch(() => {}).then(() => askAll(on.client, sql))
     return on.last
-  }
-
-  const dropIfUnused = (): void => {
-    if (connected && connected.logs.size === 0 && waiting === 0) drop(connected)
   }
 
   const stop = (on: Connected, log: ListeningLog): void => {

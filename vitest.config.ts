@@ -13,8 +13,13 @@ export default defineConfig({
   resolve: { alias },
   test: {
     include: ['test/**/*.test.ts'],
-    // `npm run test:oldest-postgres` and `npm run test:poolers` run these.
-    exclude: ['test/conformance/oldest-postgres.test.ts', 'test/poolers/**'],
+    // `npm run test:oldest-postgres`, `npm run test:poolers` and `npm run test:citus` run these.
+    exclude: [
+      'test/conformance/oldest-postgres.test.ts',
+      'test/conformance/citus.test.ts',
+      'test/poolers/**',
+      'test/citus/**',
+    ],
     globalSetup: ['./test/support/global.ts'],
     reporters: ['default', './test/support/summary-reporter.ts'],
     typecheck: { enabled: false },

@@ -8,6 +8,7 @@ import { withConnection } from './connection/connection.js'
 import { rejecting } from './log/calls.js'
 import { createListening, type Listening } from './log/listening.js'
 import { type CommonOptions, openServer, type ServerOptions } from './log/options.js'
+import type { Nodes } from './connection/nodes.js'
 import type { FindPrimary } from './connection/server-probe.js'
 import type { Timelines } from './connection/timelines.js'
 import { openPostgresStore } from './postgres-store.js'
@@ -53,6 +54,9 @@ interface Cluster {
   readonly pool: PostgresPool
   readonly timelines: Timelines
   readonly findPrimary: FindPrimary | undefined
+  readonly citus: boolean
+  /** Those of Citus. */
+  readonly nodes?: Nodes
   /** One connection for all logs. */
   readonly listening: Listening
   readonly end: () => Promise<void>
@@ -186,8 +190,8 @@ export function postgresLogs(options: PostgresLogsOptions): LogStores {
 
   return {
     open(key) {
-      const { pool, ...shared } = clusters.of(key)
-      return openPostgresStore({ ...common, pool, schema: prefix + key }, shared)
+      const { pool, citus, ...shared } = clusters.of(key)
+      return openPostgresStore({ ...common, pool, schema: prefix + key, citus }, shared)
     },
     keys,
     async has(key, { signal } = {}) {

@@ -18,11 +18,10 @@ import { DEFAULT_TUNING } from './index/index-state.js'
 import { changeLive, closeLive, touchLive } from './write/live.js'
 import { createListening, type Listening } from './log/listening.js'
 import { createLog } from './log/log.js'
-import type { FindPrimary } from './connection/server-probe.js'
-import type { Timelines } from './connection/timelines.js'
 import { createReading, type ReadingOptions } from './reading.js'
 import { namesIn } from './schema/names.js'
-import { type PostgresStoreOptions, readOptions, type ResolvedOptions } from './log/options.js'
+import { createPlacedListening, openPlacedLog } from './log/placed-log.js'
+import { type PostgresStoreOptions, readOptions, type Server } from './log/options.js'
 import { checkClient, putInOutbox } from './write/outbox.js'
 import type { OwnWrites } from './log/replica.js'
 import { removeBefore, removeIds } from './write/remove.js'
@@ -52,10 +51,25 @@ export function postgresStore(options: PostgresStoreOptions): EventStore {
 }
 
 /** What the stores of several logs on one server share. */
-export interface SharedParts {
-  readonly timelines?: Timelines
-  readonly findPrimary?: FindPrimary | undefined
+export interface SharedParts extends Partial<Pick<Server, 'timelines' | 'findPrimary' | 'nodes'>> {
   readonly listening?: Listening
+}
+
+/** The options, with what is shared in place of the own parts. */
+function readShared(options: PostgresStoreOptions, shared: SharedParts) {
+  const own = readOptions(options)
+  const { timelines = own.timelines, findPrimary = own.findPrimary, listening } = shared
+  const { nodes = own.nodes } = shared
+  const resolved = { ...own, timelines, findPrimary, ...(nodes && { nodes }) }
+  const names = namesIn(options.schema ?? 'daybook')
+  const pool = openPlacedLog(resolved, names, options)
+  const atEntry = listening ?? createListening(own.sessionPool ?? own.pool, timelines)
+  return {
+    ...resolved,
+    names,
+    pool,
+    listening: createPlacedListening(pool, { entry: own.pool, atEntry, timelines }),
+  }
 }
 
 export const openPostgresStore = (
@@ -66,22 +80,11 @@ export const openPostgresStore = (
     ? openReadOnly(options, shared)
     : createPostgresStore(options, {}, {}, shared).store
 
-/** What is not shared is the store's own. */
-function sharedParts(
-  { pool, sessionPool = pool, ...own }: ResolvedOptions,
-  shared: SharedParts,
-): SharedParts & Required<Pick<SharedParts, 'timelines' | 'listening'>> {
-  const { timelines = own.timelines, findPrimary = own.findPrimary } = shared
-  const { listening = createListening(sessionPool, timelines) } = shared
-  return { timelines, findPrimary, listening }
-}
-
 function openReadOnly(options: PostgresStoreOptions, shared: SharedParts): EventStore {
-  const resolved = readOptions(options)
-  const { pool, end, partitions, queryTimeoutMs, replicas, maxLagMs } = resolved
-  const { timelines, findPrimary, listening } = sharedParts(resolved, shared)
+  const opened = readShared(options, shared)
+  const { names, pool, timelines, findPrimary, listening, end, partitions, queryTimeoutMs } = opened
+  const { replicas, maxLagMs } = opened
   const { clock } = options
-  const names = namesIn(options.schema ?? 'daybook')
   const log = createLog({
     names,
     pool,
@@ -138,10 +141,9 @@ export function createPostgresStore(
   shared: SharedParts = {},
 ): { readonly store: EventStore; readonly sealer: PostgresSealer } {
   const { tuning = DEFAULT_TUNING } = sealing
-  const names = namesIn(options.schema ?? 'daybook')
-  const resolved = readOptions(options)
-  const { pool, end, partitions, queryTimeoutMs, replicas, maxLagMs, maxUnindexed: max } = resolved
-  const { timelines, findPrimary, listening } = sharedParts(resolved, shared)
+  const opened = readShared(options, shared)
+  const { names, pool, timelines, findPrimary, listening, end, partitions, queryTimeoutMs } = opened
+  const { replicas, maxLagMs, maxUnindexed: max } = opened
   const { maxUnindexed = max, maxWaitMs = MAX_WAIT_MS } = sealing
   const processTime = options.clock ?? systemClock()
   const guard = createClockGuard(processTime.monotonic)

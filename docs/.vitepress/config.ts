@@ -113,6 +113,7 @@ export default {
           items: [
             page('Outages', '/guide/outages'),
             page('High availability', '/guide/high-availability'),
+            page('Citus', '/guide/citus'),
             page('Damage', '/guide/damage'),
             page('Metrics', '/guide/metrics'),
             page('Health', '/guide/health'),

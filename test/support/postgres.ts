@@ -316,6 +316,12 @@ function startOwn(
   return runServer(place, origin, settings)
 }
 
+/** Starts a separate server from the programs in a folder; the test must stop it. */
+export const startPostgresFrom = (
+  folder: string,
+  settings: readonly string[],
+): Promise<OwnServer> => startOwn(binariesIn(folder), 'system', { settings })
+
 /** True if npm has the oldest server for this platform. */
 export const hasOldestPostgres = (): boolean => embeddedBinaries('oldest') !== undefined
 

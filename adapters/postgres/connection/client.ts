@@ -126,7 +126,9 @@ interface QueryConfig {
 
 /** A pool that this module has opened. */
 export interface OwnPool extends PostgresPool {
-  on(event: 'error', listener: () => void): unknown
+  on(event: 'error' | 'remove', listener: () => void): unknown
+  /** `error` is what `release` got. */
+  on(event: 'release', listener: (error: unknown) => void): unknown
   on(event: 'connect', listener: (client: PostgresPoolClient & { unref(): void }) => void): unknown
   end(): Promise<void>
 }
@@ -182,10 +184,20 @@ export interface EndedPool extends PostgresPool {
   readonly end: () => Promise<void>
 }
 
-export function openPool(connectionString: string, max?: number): EndedPool {
+/** `onLoss` is called whenever a connection has ended. */
+export function openPool(
+  connectionString: string,
+  max?: number,
+  onLoss: () => void = ignore,
+): EndedPool {
   const { Pool } = loadDriver()
   const pool = new Pool({ connectionString, ...CONNECTING, max })
   const end = watchPool(pool)
+  pool.on('remove', onLoss)
+  // `remove` follows only when the connection has been closed.
+  pool.on('release', (error) => {
+    if (error) onLoss()
+  })
   return { connect: (callback) => pool.connect(callback), end }
 }
 

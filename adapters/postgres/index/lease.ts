@@ -14,6 +14,10 @@ const MAX_LEASE_MS = 60_000
 export const IS_LEASED = `holder IS NOT NULL AND held_until > now()
   AND held_until <= now() + interval '${MAX_LEASE_MS} ms'`
 
+/** The opposite of {@link IS_LEASED}, also of its NULL. Citus allows no function such as `now` in `coalesce` here. */
+const IS_FREE = `holder IS NULL OR held_until IS NULL OR held_until <= now()
+  OR held_until > now() + interval '${MAX_LEASE_MS} ms'`
+
 /** Takes or renews the lease; false if another holder has it. */
 async function takeLease(
   client: PostgresPoolClient,
@@ -26,7 +30,7 @@ async function takeLease(
     `WITH taken AS (
        UPDATE ${indexState}
        SET holder = $1, held_until = now() + $2::integer * interval '1 ms'
-       WHERE holder = $1 OR NOT coalesce(${IS_LEASED}, false) RETURNING 1
+       WHERE holder = $1 OR ${IS_FREE} RETURNING 1
      ) SELECT ${ASYNC_COMMIT} FROM taken`,
     holder,
     leaseMs,

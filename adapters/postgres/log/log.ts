@@ -3,17 +3,20 @@ import type { ClockGuard } from '../../../src/store/clock-guard.js'
 import { isOutcomeUnknown } from '../../../src/errors.js'
 import { isUnconfirmed, type PostgresPool, type PostgresPoolClient } from '../connection/client.js'
 import { withConnection } from '../connection/connection.js'
+import type { LogPool } from '../connection/placed-pool.js'
 import { isLostConnection } from '../connection/failures.js'
 import { createPoolingDetector, type PoolingDetector } from '../connection/pooling.js'
 import { type FindPrimary, watchAnswers } from '../connection/server-probe.js'
+import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import { createTimelines, type Timelines } from '../connection/timelines.js'
 import type { Names, Partitions } from '../schema/names.js'
 import { createDoubts, noteBrokenCommit } from './doubts.js'
 import { createRisks, poolingRisk } from './risks.js'
-import { makePartitions, periodsAhead } from '../schema/partitions.js'
+import { makePartitions, missingPeriods, periodsAhead } from '../schema/partitions.js'
 import { raiseHighWater } from '../schema/high-water.js'
 import { readServer } from '../schema/server.js'
 import { prepareSchema, readSchema, type SchemaState } from '../schema/schema.js'
+import { checkPlaceSql } from '../schema/citus.js'
 
 /** One log in one database. */
 export interface PostgresLog {
@@ -40,6 +43,17 @@ export interface PostgresLog {
   cluster(client: PostgresPoolClient): string
   /** How the table of events is partitioned. To be called within `use`. */
   partitions(): Partitions
+  /** Creates the partitions of these times that are missing. To be called within `use`. */
+  makePartitions(client: PostgresPoolClient, times: readonly Microseconds[]): Promise<void>
+  /**
+   * Runs `act` with a connection that may change tables: with the one of `use`, or on Citus with one to the coordinator.
+   */
+  define<Result>(
+    client: PostgresPoolClient,
+    act: (client: PostgresPoolClient) => Promise<Result>,
+  ): Promise<Result>
+  /** A statement to be sent before a snapshot is read; '' if there is none. It fails if the log is elsewhere by now. */
+  placeSql(): string
   /**
    * Like `withConnection`, after the schema has been created or migrated. Resolves once a synchronous
    * standby has confirmed what was committed, or rejects with `OUTCOME_UNKNOWN`.
@@ -78,7 +92,7 @@ export interface Connections {
 
 export interface LogOptions {
   readonly names: Names
-  readonly pool: PostgresPool
+  readonly pool: LogPool
   /** Connections for work that needs a session. @default those of `pool` */
   readonly sessions?: Connections
   /** Shared with the pool, if that has read some. */
@@ -146,6 +160,35 @@ function createUse({
   }
 }
 
+/** Other processes may be changing tables. */
+const DEFINE_MS = 30_000
+
+/** How a log's tables are changed, and what its snapshots begin with. */
+function createDefiner(names: Names, pool: LogPool) {
+  const define: PostgresLog['define'] = async (client, act) => {
+    const definer = pool.definer?.()
+    if (!definer) return act(client)
+    using wait = timeoutSignal(DEFINE_MS)
+    return await withConnection(definer, wait.signal, act)
+  }
+
+  const addPartitions = async (
+    client: PostgresPoolClient,
+    partitions: Partitions,
+    times: readonly Microseconds[],
+  ): Promise<void> => {
+    const missing = await missingPeriods(client, names, partitions, times)
+    if (missing.length > 0)
+      await define(client, (definer) => makePartitions(definer, names, missing))
+  }
+
+  return {
+    define,
+    addPartitions,
+    placeSql: () => (pool.definer?.() ? `${checkPlaceSql(names)};` : ''),
+  }
+}
+
 export function createLog(options: LogOptions): PostgresLog {
   const { names, pool, findPrimary, clock, guard, readOnly, onPrepared } = options
   const { timelines = createTimelines(), acknowledged = () => 0 } = options
@@ -158,13 +201,15 @@ export function createLog(options: LogOptions): PostgresLog {
   const servers = new WeakMap<PostgresPoolClient, string>()
   const doubts = createDoubts()
 
+  const { define, addPartitions, placeSql } = createDefiner(names, pool)
+
   const prepare = async (client: PostgresPoolClient): Promise<SchemaState> => {
     if (readOnly) return (state = await readSchema(client, names))
     // Read first: meanwhile other connections may record on the same server.
     const newestBefore = acknowledged()
     const found = await prepareLog(client, options)
     const newest = Math.max(clock?.() ?? found.serverTime, found.highWater)
-    await makePartitions(client, names, found.partitions, periodsAhead(newest, found.partitions))
+    await addPartitions(client, found.partitions, periodsAhead(newest, found.partitions))
     if (!state) guard?.begin(found.highWater)
     await risks.note(client, found, newestBefore)
     onPrepared(found)
@@ -201,6 +246,9 @@ export function createLog(options: LogOptions): PostgresLog {
     checkTimeline: (client) => timelines.check(client),
     cluster: (client) => timelines.cluster(client),
     partitions: () => state!.partitions,
+    makePartitions: (client, times) => addPartitions(client, state!.partitions, times),
+    define,
+    placeSql,
     use,
     write: (signal, act) =>
       noteBrokenCommit((note) =>

@@ -6,6 +6,7 @@ import { type QueryTimeoutOptions, readQueryTimeout } from '../../../src/store/q
 import { type EndedPool, openPool, type PostgresPool } from '../connection/client.js'
 import { openFailoverPool } from '../connection/failover-pool.js'
 import { type Host, hostsOf } from '../connection/hosts.js'
+import { createNodes, type Nodes } from '../connection/nodes.js'
 import { findByName, findByPool, type FindPrimary, sharedFind } from '../connection/server-probe.js'
 import { createTimelines, type Timelines } from '../connection/timelines.js'
 import type { Partitions } from '../schema/names.js'
@@ -72,8 +73,19 @@ interface SessionOptions {
   readonly listenConnectionString?: string
 }
 
+interface CitusOption {
+  /**
+   * Whether Citus places the log on one of its nodes. `connectionString` then names the coordinator, and the store
+   * connects to the node itself. `{ nodes }` is `true`, and has the addresses of nodes that are others than those which
+   * Citus knows, such as `{ 'worker-1:5432': 'db1.example.org:6001' }`.
+   * @default false
+   */
+  readonly citus?: boolean | { readonly nodes: Readonly<Record<string, string>> }
+}
+
 /** The server, or those of which one accepts writes. */
 export type ServerOptions = SessionOptions &
+  CitusOption &
   (
     | {
         /**
@@ -94,12 +106,21 @@ export type PostgresStoreOptions = CommonOptions & ServerOptions
 
 export type ResolvedOptions = Required<
   Pick<CommonOptions, 'partitions' | 'queryTimeoutMs' | 'maxUnindexed'>
-> & {
+> &
+  Server & {
+    readonly replicas: Replicas
+    readonly maxLagMs: number | undefined
+  }
+
+/** An opened server. */
+export interface Server {
   readonly pool: PostgresPool
-  readonly replicas: Replicas
-  readonly maxLagMs: number | undefined
   /** For work that needs a session; `undefined` if `pool` does it. */
   readonly sessionPool: PostgresPool | undefined
+  /** Whether Citus places the log. */
+  readonly citus: boolean
+  /** The nodes of Citus; `undefined` if the options have only a pool. */
+  readonly nodes?: Nodes
   /** Those that the connections of the pool have led to. */
   readonly timelines: Timelines
   readonly findPrimary: FindPrimary | undefined
@@ -189,6 +210,38 @@ function openSessions(
 /** Two segments: fewer than one are never indexed. */
 const MIN_UNINDEXED = 16_384
 
+interface CitusSettings {
+  readonly citus: boolean
+  /** Addresses in place of those that Citus knows. */
+  readonly addresses: Readonly<Record<string, string>>
+}
+
+function readCitus({ citus }: CitusOption): CitusSettings {
+  if (citus === undefined || typeof citus === 'boolean')
+    return { citus: citus ?? false, addresses: {} }
+  const addresses: unknown = citus?.nodes
+  if (typeof addresses !== 'object' || addresses === null)
+    throw new AuditLogError(
+      'INVALID_OPTION',
+      `citus must be true, false or an object with nodes; it is ${JSON.stringify(citus)}`,
+    )
+  return { citus: true, addresses: addresses as CitusSettings['addresses'] }
+}
+
+function nodesOf(
+  connectionString: string,
+  { addresses }: CitusSettings,
+  max: number | undefined,
+): Nodes {
+  const stringOf = (address: string): string =>
+    hostsOf(connectionString, [address])[0].connectionString
+  // Throws for addresses that are none.
+  for (const address of Object.values(addresses)) stringOf(address)
+  return createNodes((address, onLoss) =>
+    openPool(stringOf(addresses[address] ?? address), max, onLoss),
+  )
+}
+
 /** Throws `MISSING_DEPENDENCY` or `INVALID_OPTION`. */
 export function readOptions(options: PostgresStoreOptions): ResolvedOptions {
   const { partitions = 'month', maxUnindexed = 65_536 } = options
@@ -221,13 +274,11 @@ export function readOptions(options: PostgresStoreOptions): ResolvedOptions {
 }
 
 /** Opens the pools of a server, unless one is given; `max` bounds its connections. Throws as {@link readOptions}. */
-export function openServer(
-  options: ServerOptions,
-  max?: number,
-): Pick<ResolvedOptions, 'pool' | 'sessionPool' | 'timelines' | 'findPrimary' | 'end'> {
+export function openServer(options: ServerOptions, max?: number): Server {
   const timelines = createTimelines()
+  const settings = readCitus(options)
   const sessions = openSessions(options, timelines)
-  const opened = { timelines, sessionPool: sessions?.pool }
+  const opened = { timelines, sessionPool: sessions?.pool, citus: settings.citus }
   if ('pool' in options && isPool(options.pool)) {
     const find = findByPool(options.pool, timelines)
     return {
@@ -247,12 +298,14 @@ export function openServer(
     timelines,
     max,
   )
+  const nodes = nodesOf(options.connectionString, settings, max)
   return {
     ...opened,
+    nodes,
     pool,
     findPrimary: sharedFind(find),
     async end() {
-      await Promise.all([end(), sessions?.end()])
+      await Promise.all([end(), sessions?.end(), nodes.end()])
     },
   }
 }

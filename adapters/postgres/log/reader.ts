@@ -49,7 +49,7 @@ export function createReader(
   log: PostgresLog,
   { replicas, maxLagMs, timeoutMs, own }: ReaderOptions,
 ): Reader {
-  const inSnapshot = createSnapshots(log.names, timeoutMs)
+  const inSnapshot = createSnapshots(log, timeoutMs)
   const primary = maxLagMs === undefined ? undefined : createPrimaryPositions(log, maxLagMs)
   const lag = primary && { maxMs: maxLagMs!, primary }
   const reading = { log, replicas, lag, inSnapshot }

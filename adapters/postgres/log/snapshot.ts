@@ -3,7 +3,7 @@ import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { ask, askAll, type PostgresPoolClient, type TextRow } from '../connection/client.js'
 import { type Ask, createAsk } from '../connection/connection.js'
 import { LIVE_COLUMNS, type LiveRow, readLiveRows } from '../schema/live-rows.js'
-import type { Names } from '../schema/names.js'
+import type { PostgresLog } from './log.js'
 
 /** 0 for the primary; replicas count from 1. */
 export type ServerNumber = number
@@ -44,7 +44,10 @@ export type InSnapshot = <Result>(
 ) => Promise<Result>
 
 /** `timeoutMs` limits each statement; `checkTime` applies it to all statements of a snapshot together. */
-export function createSnapshots({ liveEvents, readable }: Names, timeoutMs: number): InSnapshot {
+export function createSnapshots(
+  { names: { liveEvents, readable }, placeSql }: Pick<PostgresLog, 'names' | 'placeSql'>,
+  timeoutMs: number,
+): InSnapshot {
   // Index scans along the key, unless `list` sets another plan: for a table that has grown since it was
   // analyzed, the planner would read and sort all of it.
   const begin = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
@@ -62,7 +65,7 @@ export function createSnapshots({ liveEvents, readable }: Names, timeoutMs: numb
     const statements = [readLive(bounds), ...Object.values(opening)]
     // A transaction of its own: the snapshot is taken by the first statement after BEGIN.
     const ahead = before === undefined ? '' : `BEGIN; ${before}; COMMIT;`
-    const answers = await askAll(client, ahead + begin + statements.join(';'))
+    const answers = await askAll(client, ahead + begin + placeSql() + statements.join(';'))
     const [live, ...rows] = answers.slice(-statements.length)
     const readableLive = readLiveRows(live!, readable.damages)
     const snapshot = {

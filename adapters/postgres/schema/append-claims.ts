@@ -87,11 +87,10 @@ export const recoverStatements = (names: Names): string => `
 
 /** After a search: claims the events that were stored now, and those found that others claim. */
 export const claimStatement = (names: Names): string => `
+      _claimed := ARRAY(SELECT suffix FROM ${DRAFT_ROWS_SQL} WHERE _found[i] IS NOT NULL);
+      _claimed := ARRAY(SELECT suffix FROM ${names.appendClaims} WHERE suffix = ANY (_claimed));
       INSERT INTO ${names.appendClaims} (suffix, attempt)
       SELECT suffix, _attempt FROM ${DRAFT_ROWS_SQL}
-      WHERE times[i] IS NOT NULL AND (
-        _found[i] IS NULL
-        OR EXISTS (SELECT FROM ${names.appendClaims} AS claim WHERE claim.suffix = draft.suffix)
-      )
+      WHERE times[i] IS NOT NULL AND (_found[i] IS NULL OR suffix = ANY (_claimed))
       ON CONFLICT DO NOTHING;
 `

@@ -77,6 +77,7 @@ export const appendFunction = (names: Names, engine: Engine): string => `
     _present bigint;
     _high bigint;
     _found bigint[];
+    _claimed text[];
     _moving ${names.outbox}[];
     _is_suppressed boolean[];
     _suppressed integer := 0;

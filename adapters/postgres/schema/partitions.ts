@@ -9,7 +9,7 @@ import { ask, runInTransaction, type PostgresPoolClient } from '../connection/cl
 import type { Names, Partitions } from './names.js'
 
 /** The period of a partition; `to` is excluded. */
-interface Period {
+export interface Period {
   readonly name: string
   readonly from: Microseconds
   readonly to: Microseconds
@@ -33,27 +33,43 @@ const PARTITIONS = `
   FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
   WHERE inhparent = $1::regclass AND NOT inhdetachpending`
 
+async function withoutPartitions(
+  client: PostgresPoolClient,
+  { events }: Names,
+  periods: readonly Period[],
+): Promise<readonly Period[]> {
+  const missing = new Map(periods.map((period) => [period.name, period]))
+  for (const [name] of await ask(client, PARTITIONS, events)) missing.delete(name!)
+  return [...missing.values()]
+}
+
+/** The periods of these times that have no partition. */
+export async function missingPeriods(
+  client: PostgresPoolClient,
+  names: Names,
+  partitions: Partitions,
+  times: readonly Microseconds[],
+): Promise<readonly Period[]> {
+  if (partitions === 'none') return []
+  const periods = times.map((time) => periodOf(time, partitions))
+  return withoutPartitions(client, names, periods)
+}
+
 /**
- * Creates the partitions of these times that are missing. `ATTACH PARTITION` blocks neither readers nor
+ * Creates the partitions of these periods that are still missing. `ATTACH PARTITION` blocks neither readers nor
  * writers of other partitions: https://www.postgresql.org/docs/current/ddl-partitioning.html
  */
 export async function makePartitions(
   client: PostgresPoolClient,
-  { schema, events, locks }: Names,
-  partitions: Partitions,
-  times: readonly Microseconds[],
+  names: Names,
+  periods: readonly Period[],
 ): Promise<void> {
-  if (partitions === 'none') return
-  const periods = new Map(times.map((time) => periodOf(time, partitions)).map((p) => [p.name, p]))
-  const found = await ask(client, PARTITIONS, events)
-  for (const [name] of found) periods.delete(name!)
-  if (periods.size === 0) return
+  const { schema, events, locks } = names
   await runInTransaction(client, async () => {
     await ask(client, `SELECT pg_advisory_xact_lock(${locks.schema})`)
     // After this no process is removing a partition; one that died may have left a detached table.
     await ask(client, `SELECT pg_advisory_xact_lock(${locks.removal})`)
-    for (const [name] of await ask(client, PARTITIONS, events)) periods.delete(name!)
-    for (const { name, from, to } of periods.values()) {
+    for (const { name, from, to } of await withoutPartitions(client, names, periods)) {
       const table = `${schema}.${quoteName(name)}`
       await ask(client, `DROP TABLE IF EXISTS ${table}`)
       await ask(client, `CREATE TABLE ${table} (LIKE ${events} INCLUDING ALL)`)
@@ -78,18 +94,20 @@ export function periodsAhead(time: Microseconds, partitions: Partitions): Micros
 /**
  * Drops the partitions that end before `time`, and yields the number of events in each. They are
  * detached concurrently first, so that no query has to wait for others:
- * https://www.postgresql.org/docs/current/sql-altertable.html
+ * https://www.postgresql.org/docs/current/sql-altertable.html. Citus cannot do that.
  */
 export async function* dropPartitions(
   client: PostgresPoolClient,
   { schema, events }: Names,
   time: Microseconds,
+  isConcurrent: boolean,
 ): AsyncGenerator<number> {
+  const mode = isConcurrent ? 'CONCURRENTLY' : ''
   for (const [name, bounds] of await ask(client, PARTITIONS, events)) {
     const to = /TO \('?(-?\d+)'?\)/.exec(bounds!)?.[1]
     if (to === undefined || Number(to) > time) continue
     const table = `${schema}.${quoteName(name!)}`
-    await ask(client, `ALTER TABLE ${events} DETACH PARTITION ${table} CONCURRENTLY`)
+    await ask(client, `ALTER TABLE ${events} DETACH PARTITION ${table} ${mode}`)
     yield await dropDetached(client, table)
   }
 }

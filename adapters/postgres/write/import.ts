@@ -10,7 +10,6 @@ import { isLostConnection } from '../connection/failures.js'
 import { withoutTimeLimit, withRetry } from '../log/calls.js'
 import type { PostgresLog } from '../log/log.js'
 import { LIVE_COLUMNS, readLiveRows, readOpen } from '../schema/live-rows.js'
-import { makePartitions } from '../schema/partitions.js'
 import { EVENT_COLUMNS, rowToEvent } from '../schema/rows.js'
 import { eventChecksum } from '../schema/event-checksum.js'
 import { termsOf } from '../schema/terms.js'
@@ -134,7 +133,7 @@ async function importInto(
   const newest = times.reduce((a, b) => Math.max(a, b), 0)
   // A time later than now is refused below; it needs no partition.
   const past = times.filter((time) => time <= now)
-  await makePartitions(client, names, log.partitions(), past)
+  await log.makePartitions(client, past)
   return runInTransaction(client, async () => {
     await ask(client, `SELECT ${names.lock('imports')}`)
     const readHighWater = async (): Promise<number> =>

@@ -8,7 +8,6 @@ import { createAsk } from '../connection/connection.js'
 import { codeOf, NO_PARTITION } from '../connection/failures.js'
 import type { PostgresLog } from '../log/log.js'
 import { LIVE_COLUMNS, type LiveRow, readLiveRow, readOpen } from '../schema/live-rows.js'
-import { makePartitions } from '../schema/partitions.js'
 import { findEvent } from '../schema/rows.js'
 import { eventChecksum } from '../schema/event-checksum.js'
 import { termsOf } from '../schema/terms.js'
@@ -156,7 +155,7 @@ async function move(
     return await tryMove(client, log, row, event)
   } catch (error) {
     if (codeOf(error) !== NO_PARTITION) throw error
-    await makePartitions(client, log.names, log.partitions(), [row.time])
+    await log.makePartitions(client, [row.time])
     return tryMove(client, log, row, event)
   }
 }

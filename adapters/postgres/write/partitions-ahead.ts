@@ -1,7 +1,7 @@
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import { ask } from '../connection/client.js'
 import type { PostgresLog } from '../log/log.js'
-import { makePartitions, periodsAhead } from '../schema/partitions.js'
+import { periodsAhead } from '../schema/partitions.js'
 
 const INTERVAL_MS = 3_600_000
 const RETRY_MS = 60_000
@@ -25,9 +25,7 @@ export function createPartitionsAhead(log: PostgresLog): PartitionsAhead {
          FROM ${log.names.highWater}`,
         log.now() ?? null,
       )
-      const partitions = log.partitions()
-      const times = periodsAhead(Number(row![0]), partitions)
-      await makePartitions(client, log.names, partitions, times)
+      await log.makePartitions(client, periodsAhead(Number(row![0]), log.partitions()))
       next = performance.now() + INTERVAL_MS
     })
 

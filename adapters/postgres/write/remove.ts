@@ -78,14 +78,18 @@ export function removeBefore(
       onProgress(removed)
     }
     if (log.partitions() !== 'none' && log.hasSessions()) {
-      // DETACH CONCURRENTLY cannot run in a transaction, so the session holds the lock.
-      await ask(client, `SELECT pg_advisory_lock(${names.locks.removal})`)
-      try {
-        await finishDetaching(client, names)
-        for await (const dropped of dropPartitions(client, names, time)) add(dropped)
-      } finally {
-        await ask(client, `SELECT pg_advisory_unlock(${names.locks.removal})`)
-      }
+      const isConcurrent = log.placeSql() === ''
+      await log.define(client, async (definer) => {
+        // DETACH CONCURRENTLY cannot run in a transaction, so the session holds the lock.
+        await ask(definer, `SELECT pg_advisory_lock(${names.locks.removal})`)
+        try {
+          await finishDetaching(definer, names)
+          for await (const dropped of dropPartitions(definer, names, time, isConcurrent))
+            add(dropped)
+        } finally {
+          await ask(definer, `SELECT pg_advisory_unlock(${names.locks.removal})`)
+        }
+      })
     }
     for await (const count of removeRows(client, names.events, time)) {
       add(count)

@@ -23,6 +23,7 @@ const FOLLOWED = 100
 const APPLICATION = 'many_logs'
 const TYPES = { note: {} } as const
 const IDLE_MS = 1000
+const LISTENING_MS = 30_000
 const OBSERVED_IDLE_MS = 5000
 const MEBIBYTE = 1024 * 1024
 
@@ -96,6 +97,14 @@ async function timed<Result>(act: () => Promise<Result>): Promise<readonly [Resu
   return [result, performance.now() - start]
 }
 
+/** The activity once a connection listens, which begins a moment after the start of the tail is known. */
+async function whileListening(place: Place): ReturnType<Place['activity']> {
+  for (const end = performance.now() + LISTENING_MS; ; await delay(100)) {
+    const activity = await place.activity()
+    if (!activity || activity.listening > 0 || performance.now() > end) return activity
+  }
+}
+
 /** Follows some logs while another process records in them. */
 async function follow(
   place: Place,
@@ -108,7 +117,7 @@ async function follow(
   const start = performance.now()
   const first = tail.next()
   while (tail.cursor === undefined) await delay(5)
-  const activity = await place.activity()
+  const activity = await whileListening(place)
   if (activity && activity.connections > 2 * CONNECTIONS + 2)
     run.failed(`${activity.connections} connections`)
   const recorded = new Set<string>()

@@ -123,7 +123,7 @@ const liveTables = (names: Names): string => `
  * The chunks of a segment are numbered from 0: first the blocks of its times, in their order, then
  * the chunks of its lists in the order of `name`, `kind`, `first` and `ordinal`. Keys are bytes that
  * sort as the values do (index/segment-keys.ts); the key of a block is the time of its first event.
- * A chunk is about half a page, too small to be worth compressing.
+ * A chunk is about half a page. Postgres compresses it within its row, and does not move it out of line.
  *
  * Segments and chunks have checksums (index/checksums.ts). `removed` counts the events that were removed by
  * their ids. A segment has the value of that count at the time it was built: if the count is still the same, an
@@ -179,9 +179,9 @@ const indexTables = (names: Names, engine: Engine): string => `
     posts bytea NOT NULL,
     checksum integer NOT NULL,
     PRIMARY KEY (segment, number)
-  ) WITH (toast_tuple_target = 8160);
+  ) WITH (toast_tuple_target = 2032);
   ALTER TABLE ${names.chunks}
-    ALTER vals SET STORAGE EXTERNAL, ALTER posts SET STORAGE EXTERNAL, ALTER first SET STORAGE PLAIN;
+    ALTER vals SET STORAGE MAIN, ALTER posts SET STORAGE MAIN, ALTER first SET STORAGE PLAIN;
   CREATE UNIQUE INDEX segment_chunks_key
     ON ${names.chunks} (segment, name, kind, first, ordinal);
   CREATE TABLE ${names.late} (

@@ -13,7 +13,7 @@ import type { Chunk, Job, Setup } from './log-process.js'
  */
 
 /** Changes when the files change; kept logs of another version are built again. */
-const VERSION = 5
+const VERSION = 6
 const MAX_CHUNK = 100_000
 const SAMPLES = 500
 

@@ -95,6 +95,8 @@ function matchesTag(ifNoneMatch: string, tag: string): boolean {
 const isContent = (body: HttpResponse['body']): body is Content =>
   typeof body === 'string' || body instanceof Uint8Array
 
+const givenTag = ({ headers }: HttpResponse): string | undefined => headers['etag']
+
 const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD'
 
 /**
@@ -110,7 +112,7 @@ export function finalizeResponse(
   const { status, headers, body } = response
   if (!isContent(body) || !isRead(request.method)) return response
   if (status !== 200 && status !== 206) return response
-  const etag = headers['etag'] ?? entityTagInTurns(body)
+  const etag = givenTag(response) ?? entityTagInTurns(body)
   const finish = (tag: string): HttpResponse | Promise<HttpResponse> =>
     finishTagged(request, { status, headers: { ...headers, etag: tag }, body }, compress)
   return typeof etag === 'string' ? finish(etag) : etag.then(finish)

@@ -87,7 +87,7 @@ it('a process that has read before a move finds what is imported afterwards', as
   const writer = openLog(schema)
   const reader = openLog(schema)
   await writer.recordCustom('test:new', { n: 1 })
-  const count = async (): Promise<number> => (await reader.list('filter[name]=old')).events.length
+  const count = async (): Promise<number> => (await reader.list('filter[name_eq]=old')).events.length
   expect(await count()).toBe(0)
   await schemas.move(schema, nodes)
   await writer.importEvents(
@@ -102,7 +102,7 @@ it('a process that has read before a move finds what is imported afterwards', as
       id: '0196b3c2-0000-4000-8000-000000009999',
     })),
   )
-  expect((await reader.list('filter[name]=older')).events).toHaveLength(1)
+  expect((await reader.list('filter[name_eq]=older')).events).toHaveLength(1)
   await reader.close()
   await writer.close()
   await schemas.drop(schema)

@@ -87,7 +87,8 @@ it('a process that has read before a move finds what is imported afterwards', as
   const writer = openLog(schema)
   const reader = openLog(schema)
   await writer.recordCustom('test:new', { n: 1 })
-  const count = async (): Promise<number> => (await reader.list('filter[name_eq]=old')).events.length
+  const count = async (): Promise<number> =>
+    (await reader.list('filter[name_eq]=old')).events.length
   expect(await count()).toBe(0)
   await schemas.move(schema, nodes)
   await writer.importEvents(

@@ -135,6 +135,8 @@ describe('the field', () => {
     await page.keyboard.type('at l')
     await first(page).toMatch(/^attempt is at least/)
     await page.keyboard.press('Enter')
+    // Enter waits for the suggestions of the typed text, and gives up if the text changes meanwhile.
+    await expect.poll(() => field(page).inputValue(), WAIT).not.toBe('attempt at l')
     await page.keyboard.type('3')
     await first(page).toMatch(/^attempt is at least 3/)
     await page.keyboard.press('Enter')

@@ -47,7 +47,7 @@ const CHUNK_GROUPS = [
     minShareCount: 2,
     entriesAware: true,
     /** In bytes. */
-    entriesAwareMergeThreshold: 3000,
+    entriesAwareMergeThreshold: 4000,
   },
 ]
 

@@ -99,7 +99,7 @@ function createLiveIds() {
 /** Among many logs some have had no event for long: that says nothing about the clock when their stores are opened. */
 const isJump = ({ reason }: ClockDoubt): boolean => reason === 'jump'
 
-/** The store of one log, which is closed while nobody uses it and opened again by the next call. */
+/** The store of one log. It is closed while it is not used, and the next call opens it again. */
 export class ReopenedStore {
   /** Its user never needs to open it. */
   readonly store: EventStore

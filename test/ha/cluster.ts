@@ -250,7 +250,7 @@ export async function startCluster(mode: Mode): Promise<Cluster> {
       fs.readFileSync(path.join(memberOf(node).folder, 'data/postmaster.pid'), 'utf8'),
       10,
     )
-  /** The members of the cluster; none if nobody tells. */
+  /** The members of the cluster; empty if no member answers. */
   const seen = async (): Promise<readonly Seen[]> => {
     for (const member of members) {
       try {

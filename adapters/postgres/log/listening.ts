@@ -63,7 +63,7 @@ const stopListening = ({ names }: ListeningLog, isLast: boolean): string => {
   return isLast ? `UNLISTEN ${quoteName(names.channel)}; ${unlock}` : unlock
 }
 
-/** Rejects if the server has been replaced: nobody sends notifications to it any more. */
+/** Rejects if the server has been replaced: writers use the new one, so no notification comes from this one. */
 async function checkPrimary(client: PostgresPoolClient, timelines: Timelines): Promise<void> {
   const [row] = await ask(client, 'SELECT pg_is_in_recovery()')
   if (row![0] === 't') throw new Error('the server is a standby')

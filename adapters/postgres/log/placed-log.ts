@@ -65,7 +65,7 @@ export function createPlacedListening(
       listeningOn.set(node, listening)
       let isMoved = false
       let stop: (() => void) | undefined
-      // Nobody notifies the connection to a node from which the log was moved.
+      // The node from which a log was moved sends no notifications of that log.
       const unwatch = pool.watchMoves(() => {
         isMoved = true
         unwatch()

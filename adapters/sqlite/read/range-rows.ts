@@ -30,7 +30,7 @@ export interface FirstRows {
   readonly end: Microseconds | undefined
 }
 
-// SQL tests attributes that are in no block and up to this length, divided by the number of its parameters, so that a step takes
+// SQL tests attributes that are not compressed and have up to this length, divided by the number of its parameters, so that a step takes
 // some milliseconds of this thread. Longer ones pass, to be tested in steps that can pause.
 const MAX_SQL_BYTES = 1 << 15
 

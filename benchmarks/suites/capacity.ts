@@ -324,7 +324,6 @@ function costTable({ costs, bytesPerEvent, indexedPerSecond }: Measured): string
       ],
       ['processor time of the server', micro(costs.server.perCommit), micro(costs.server.perEvent)],
       ['WAL', bytes(costs.wal.perCommit), bytes(costs.wal.perEvent)],
-      ['flushes', '1', ''],
       ['disk, with the index', '', bytes(bytesPerEvent)],
       ['events per second that the index of a log takes', '', whole(indexedPerSecond)],
     ],

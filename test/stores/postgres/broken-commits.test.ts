@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { EventStore } from 'daybook'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { ImportedEvent } from '../../../src/event/event.js'
-import { formatTimestamp, parseTimestamp } from '../../../src/event/timestamp.js'
 import { draft } from '../../../src/testing/conformance/helpers.js'
+import { oldEvent } from '../../support/imported-event.js'
 import { driveDeadlines } from '../../support/deadlines.js'
 import { type Proxy, startProxy } from '../../support/proxy.js'
 import { useSchemas } from '../../support/schemas.js'
@@ -15,29 +13,13 @@ const { database, schema, openStore } = useSchemas('broken_commits')
 
 let proxy: Proxy
 let store: EventStore
-let imports = 0
-
-function imported(): ImportedEvent {
-  const time = parseTimestamp('2025-05-01T10:00:00.000001Z')! + ++imports
-  const event = {
-    id: randomUUID(),
-    created_at: formatTimestamp(time),
-    username: null,
-    system: true,
-    type: 'old',
-    source: null,
-    attributes: {},
-  }
-  return { event, time, json: '{}' }
-}
-
 beforeEach(async () => {
   const target = new URL(database().url)
   proxy = await startProxy({ host: target.hostname, port: Number(target.port) })
   target.port = String(proxy.port)
   store = openStore({ connectionString: target.href })
   // Makes the partition, so that the next import commits once.
-  await store.importEvents([imported()])
+  await store.importEvents([oldEvent()])
 })
 afterEach(async () => {
   proxy.heal()
@@ -71,7 +53,7 @@ async function withoutRetries(
 it.each(['answer', 'statement'] as const)(
   'an import finds out what has become of its commit if the %s is lost',
   async (lost) => {
-    const events = [imported(), imported()]
+    const events = [oldEvent(), oldEvent()]
     const isBroken = breakCommit(lost)
     const call = store.importEvents(events)
     await isBroken
@@ -86,20 +68,20 @@ it.each(['answer', 'statement'] as const)(
   async (lost) => {
     const passDeadlines = driveDeadlines()
     const isBroken = breakCommit(lost)
-    const call = store.importEvents([imported()])
+    const call = store.importEvents([oldEvent()])
     expect(await withoutRetries(call, isBroken, passDeadlines)).toBe('OUTCOME_UNKNOWN')
   },
 )
 
 it('an import that breaks before its commit is repeated, and then has failed', async () => {
   const isBrokenOnce = proxy.breakAt(`INSERT INTO "${schema()}".events`, 'statement')
-  const first = store.importEvents([imported()])
+  const first = store.importEvents([oldEvent()])
   await isBrokenOnce
   proxy.heal()
   expect(await first).toEqual({ imported: 1, skipped: 0 })
   const passDeadlines = driveDeadlines()
   const isBroken = proxy.breakAt(`INSERT INTO "${schema()}".events`, 'statement')
-  const second = store.importEvents([imported()])
+  const second = store.importEvents([oldEvent()])
   expect(await withoutRetries(second, isBroken, passDeadlines)).toBe('STORE_FAILED')
 })
 

@@ -1,13 +1,11 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog } from 'daybook'
 import { postgresCheckups, postgresStore } from 'daybook/postgres'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { ImportedEvent } from '../../../src/event/event.js'
-import { formatTimestamp, parseTimestamp } from '../../../src/event/timestamp.js'
 import type { EventStore, WaitOptions } from '../../../src/store/store.js'
 import { draft } from '../../../src/testing/conformance/helpers.js'
+import { oldEvent } from '../../support/imported-event.js'
 import { DEADLINE_MS, driveDeadlines } from '../../support/deadlines.js'
 import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
 import { takeWarnings } from '../../support/warnings.js'
@@ -152,28 +150,12 @@ it('says that the outcome of `close` is unknown if the standby has not confirmed
   await untilSynchronous()
 })
 
-let imports = 0
-
-const imported = (): ImportedEvent => {
-  const time = parseTimestamp('2025-05-01T10:00:00.000001Z')! + ++imports
-  const event = {
-    id: randomUUID(),
-    created_at: formatTimestamp(time),
-    username: null,
-    system: true,
-    type: 'old',
-    source: null,
-    attributes: {},
-  }
-  return { event, time, json: '{}' }
-}
-
 /** Each gets the id of an open live event. */
 const WRITES: Record<
   string,
   (store: EventStore, id: string, options: WaitOptions) => Promise<unknown>
 > = {
-  'an import': (store, _, options) => store.importEvents([imported()], options),
+  'an import': (store, _, options) => store.importEvents([oldEvent()], options),
   'a change of a live event': (store, id, options) =>
     store.changeLive(id, { revision: 1, json: '{"n":2}' }, options),
   'the end of a live event': (store, id, options) =>
@@ -200,7 +182,7 @@ describe('a write', () => {
   beforeAll(async () => {
     store = postgresStore({ connectionString: primary.url, schema: 'writes' })
     // Makes the partition, so that an import commits once.
-    await store.importEvents([imported()])
+    await store.importEvents([oldEvent()])
   })
   afterAll(() => store.close())
 

@@ -109,7 +109,8 @@ describe('the logs in Postgres schemas', () => {
     async () => {
       const stores = () =>
         postgresLogs({ connectionString: urlOf('many'), maxConnections: 5, schemaPrefix: 'many_' })
-      const logs = open(stores(), { maxOpen: 100 })
+      // Creating 60 logs on 5 connections takes long on a busy machine.
+      const logs = open(stores(), { maxOpen: 100, waiting: { deadlineMs: 100_000 } })
       const keys = Array.from({ length: 60 }, (_, i) => `t${String(i).padStart(2, '0')}`)
       const recorded = keys.map((key) => logs.log(key).record('note', { n: 0 }))
       await Promise.all(recorded)

@@ -200,7 +200,8 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * Records a system event of a registered type. Resolves to the stored event once it is durable. It
    * resolves to `undefined` if the event is suppressed by a throttle, disabled by the type's `enabled`,
    * journalled or dropped by its failure policy, or part of a `transaction` of the host. If it rejects,
-   * the event is not stored, except that after `OUTCOME_UNKNOWN` it may be: `UNKNOWN_EVENT_TYPE`,
+   * the event is not stored, except that after `OUTCOME_UNKNOWN` it may be; an event whose commit goes on after the deadline is removed
+   * as soon as the store answers, and stays if the log is closed before. Codes: `UNKNOWN_EVENT_TYPE`,
    * `QUEUE_FULL`, `DEADLINE_EXCEEDED`, `ABORTED`, `STORE_FAILED`, `CLOSED`; in strict mode also `INVALID_DATA` and `INVALID_LINK`. The data is
    * copied before the call returns. Concurrent calls share a transaction.
    */

@@ -9,7 +9,8 @@ import type { Campaign } from './run.js'
 /*
  * A synchronous standby stops confirming while calls record, the deadline of some of them passes, the primary is killed, and the
  * standby is promoted. In each round the calls, two followers and the log of the promoted server are compared: no acknowledged event
- * may be lost, doubled or missed by a follower. The promoted server is the primary of the next round.
+ * may be lost, doubled or missed by a follower. An event whose call was rejected, other than with OUTCOME_UNKNOWN, may only be there if
+ * the log was closed before it reached the promoted server, and has warned of it. The promoted server is the primary of the next round.
  */
 
 const LANES = 6
@@ -40,6 +41,7 @@ export interface StandbyFigures {
   /** Of those with an unknown outcome. */
   unknownAndKept: number
   rejected: number
+  /** Of those: the log was closed before it reached the promoted server, and has warned that they may be kept. */
   rejectedAndKept: number
   /** Events without an acknowledgement that a follower got, and that the promoted server lacks. */
   followedAndLost: number
@@ -94,6 +96,22 @@ function follow(audit: AuditLog, query: string) {
       await reading.catch(() => {})
     },
   }
+}
+
+/** Closes the log; resolves to the number of events of rejected calls that it warns of. */
+async function closeWarned(audit: AuditLog): Promise<number> {
+  let warned = 0
+  const onWarning = ({ message }: Error): void => {
+    warned += Number(
+      /may have up to (\d+) events? whose calls were rejected/.exec(message)?.[1] ?? 0,
+    )
+  }
+  process.on('warning', onWarning)
+  await audit.close()
+  // Warnings are emitted after the turn.
+  await delay(0)
+  process.off('warning', onWarning)
+  return warned
 }
 
 /** Stops the confirmations of the standby; returns a function that lets it go on, up to the promotion. */
@@ -159,7 +177,9 @@ export async function runStandbyRound(
   await standby.promote()
   await delay(knowsBoth ? before : 0)
   await calls.end()
-  await writing.close()
+  // Its transaction removes what rejected calls have left.
+  if (knowsBoth) while (!(await writing.recordCustom('end').catch(() => undefined)));
+  const warned = await closeWarned(writing)
 
   const log = await ask(
     standby,
@@ -173,6 +193,7 @@ export async function runStandbyRound(
     while (followers.some((one) => !one.keys.includes(last))) await delay(10)
   for (const follower of followers) await follower.end()
   await following.close()
+  let rejectedAndKept = 0
   for (const [key, outcome] of calls.outcomes) {
     const isKept = there.has(key)
     if (outcome === 'acknowledged') {
@@ -183,9 +204,12 @@ export async function runStandbyRound(
       if (isKept) figures.unknownAndKept += 1
     } else {
       figures.rejected += 1
-      if (isKept) figures.rejectedAndKept += 1
+      if (isKept) rejectedAndKept += 1
     }
   }
+  figures.rejectedAndKept += rejectedAndKept
+  if (rejectedAndKept > warned)
+    throw new Error(`${rejectedAndKept} rejected events are kept, and ${warned} were warned of`)
   for (const follower of followers) {
     // A commit whose wait was cancelled is visible until the primary is lost.
     const extra = follower.keys.filter((key) => !there.has(key))

@@ -38,6 +38,8 @@ export interface Appender {
   readonly prepare: DraftEncoder['prepare']
   /** True if the next attempt has to recover from a lost one. */
   hasLost(): boolean
+  /** How many drafts lost attempts may have stored although their calls were rejected, once all calls are settled. */
+  lostDrafts(): number
   /**
    * Makes one attempt. If its outcome is unknown, the next attempt recovers: a draft of the lost attempt
    * that is passed again is stored only once; any other is removed, unless it is in `retriedLater`.
@@ -157,6 +159,7 @@ export function createAppender(log: PostgresLog): Appender {
     synchronize,
     prepare: encoder.prepare,
     hasLost: () => !lost.isEmpty(),
+    lostDrafts: () => lost.rejected(),
     async attempt(client, request) {
       const { drafts } = request
       const hasLost = !lost.isEmpty()

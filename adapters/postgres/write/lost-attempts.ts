@@ -18,9 +18,28 @@ export interface LostAttempt {
 /** The lost attempts of an appender. The next attempt recovers from all of them. */
 export interface LostAttempts {
   isEmpty(): boolean
+  /** How many drafts they may have stored although their calls were rejected, once all calls are settled. */
+  rejected(): number
   /** Adds an attempt, which counts as lost until it is removed. Returns the earlier ones. */
   add(attempt: LostAttempt): readonly LostAttempt[]
   remove(attempts: readonly LostAttempt[]): void
+}
+
+/**
+ * The suffixes of drafts that the lost attempts may have stored although their calls were rejected, which are
+ * those that are not appended `again`; and those of them that other processes may append too.
+ */
+function rejectedOf(
+  lost: readonly LostAttempt[],
+  again: readonly IdSuffix[],
+): [rejected: IdSuffix[], shared: IdSuffix[]] {
+  const kept = lost.filter(({ isKept }) => isKept).flatMap(({ suffixes }) => suffixes)
+  const wanted = new Set([...again, ...kept])
+  const rejected = lost.flatMap(({ suffixes, retriedLater }) =>
+    suffixes.filter((suffix) => !wanted.has(suffix) && !retriedLater?.has(suffix)),
+  )
+  const unshared = new Set(lost.flatMap(({ suffixes, isShared }) => (isShared ? [] : suffixes)))
+  return [rejected, rejected.filter((suffix) => !unshared.has(suffix))]
 }
 
 export function createLostAttempts(): LostAttempts {
@@ -28,6 +47,7 @@ export function createLostAttempts(): LostAttempts {
 
   return {
     isEmpty: () => lost.length === 0,
+    rejected: () => new Set(rejectedOf(lost, [])[0]).size,
     add(attempt) {
       const earlier = lost
       lost = [...earlier, attempt]
@@ -37,23 +57,6 @@ export function createLostAttempts(): LostAttempts {
       lost = lost.filter((one) => !attempts.includes(one))
     },
   }
-}
-
-/**
- * The suffixes of drafts that lost attempts may have stored although their calls were rejected; and
- * those of them that other processes may append too.
- */
-function rejectedOf(
-  earlier: readonly LostAttempt[],
-  attempt: LostAttempt,
-): [rejected: IdSuffix[], shared: IdSuffix[]] {
-  const kept = earlier.filter(({ isKept }) => isKept)
-  const wanted = new Set([attempt, ...kept].flatMap(({ suffixes }) => suffixes))
-  const rejected = earlier.flatMap(({ suffixes, retriedLater }) =>
-    suffixes.filter((suffix) => !wanted.has(suffix) && !retriedLater?.has(suffix)),
-  )
-  const unshared = new Set(earlier.flatMap(({ suffixes, isShared }) => (isShared ? [] : suffixes)))
-  return [rejected, rejected.filter((suffix) => !unshared.has(suffix))]
 }
 
 /**
@@ -71,6 +74,6 @@ export function recoveryParameters(
     earlier.map(({ id }) => id),
     earlier.length > 0 || since !== Infinity,
     Math.min(floor, since, ...earlier.map((one) => one.since)),
-    ...rejectedOf(earlier, attempt),
+    ...rejectedOf(earlier, attempt.suffixes),
   ]
 }

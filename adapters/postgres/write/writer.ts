@@ -20,6 +20,7 @@ export interface Writer {
   append(drafts: readonly EventDraft[], options: AppendOptions): Promise<Appended>
   /** Moves all drafts of the outbox. */
   move(signal: AbortSignal | undefined): Promise<void>
+  /** Emits a process warning if events of rejected calls may be stored, and the server does not answer. */
   close(): Promise<void>
 }
 
@@ -39,6 +40,14 @@ function startPolling(poll: () => Promise<void>): () => void {
   }, POLL_MS)
   timer.unref()
   return () => clearInterval(timer)
+}
+
+function warnOfKept(count: number): void {
+  if (count === 0) return
+  process.emitWarning(
+    `the log may have up to ${count} event${count === 1 ? '' : 's'} whose calls were rejected: ` +
+      'it was closed before the Postgres server answered whether they are stored',
+  )
 }
 
 /** `onVisible` is called when this process has made events visible. */
@@ -112,6 +121,7 @@ export function createWriter(
       const deadline = performance.now() + POLL_MS
       using wait = timeoutSignal(POLL_MS)
       await attempts.run({ drafts: [], deadline }, wait.signal).catch(() => {})
+      warnOfKept(appender.lostDrafts())
     },
   }
 }

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { EventStore } from 'daybook'
+import { type EventStore, parseQuery } from 'daybook'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { draft } from '../../../src/testing/conformance/helpers.js'
 import { oldEvent } from '../../support/imported-event.js'
 import { driveDeadlines } from '../../support/deadlines.js'
 import { type Proxy, startProxy } from '../../support/proxy.js'
 import { useSchemas } from '../../support/schemas.js'
+import { takeWarnings } from '../../support/warnings.js'
 
 /* Connections that break during a commit, so that it is not known whether the commit has taken effect. */
 
@@ -102,4 +103,25 @@ it('the outcome of the end of a live event is unknown if the server stays away',
   expect(await withoutRetries(call, isBroken, passDeadlines)).toBe('OUTCOME_UNKNOWN')
   proxy.heal()
   expect((await store.get(event!.id))!.attributes).toEqual({ n: 2 })
+})
+
+it.each([
+  ['stays, with a warning, if the server does not answer', false],
+  ['is removed, without a warning, if the server answers', true],
+])('an event of a rejected call %s before the store is closed', async (_, answers) => {
+  const stop = new AbortController()
+  const isBroken = proxy.breakAt(`FROM "${schema()}".append(`, 'answer')
+  const call = settled(store.append([draft({ n: 1 })], { signal: stop.signal }))
+  await isBroken
+  stop.abort()
+  expect(await call).toBe('ABORTED')
+  if (answers) proxy.heal()
+  const warnings = takeWarnings()
+  await store.close()
+  expect(warnings).toEqual(
+    answers ? [] : [expect.stringMatching(/^the log may have up to 1 event whose call/)],
+  )
+  store = openStore()
+  const { events } = await store.list(parseQuery('filter[n_eq]=1'))
+  expect(events).toHaveLength(answers ? 0 : 1)
 })

@@ -22,7 +22,8 @@ function checkPort(host: string, port: string): void {
 }
 
 /** Reads `host` or `host:port`; `place` counts from 1. */
-function readHost(text: string, place: number): string {
+function readHost(text: unknown, place: number): string {
+  if (typeof text !== 'string') throw invalid(`host ${place} of the Postgres store must be a text`)
   if (text === '') throw invalid(`host ${place} of the Postgres store is empty`)
   const [, host, port = ''] = HOST_AND_PORT.exec(text) ?? []
   if (host === undefined)
@@ -78,7 +79,7 @@ export function hostsOf(
   const others = query.split('&').filter((one) => one !== '' && !OWN_PARAMETER.test(one))
   const rest = path + (others.length > 0 ? `?${others.join('&')}` : '')
   const read = hosts.map((text, i) => {
-    const name = readHost(String(text), i + 1)
+    const name = readHost(text, i + 1)
     return { name, connectionString: `${scheme}${user}${name}${rest}` }
   })
   return read as [Host, ...Host[]]

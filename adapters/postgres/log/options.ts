@@ -127,12 +127,13 @@ export interface Server {
   readonly end: () => Promise<void>
 }
 
-function readMaxLag({ maxLag, replicas = [], readPool }: CommonOptions): number | undefined {
+const invalid = (message: string): AuditLogError => new AuditLogError('INVALID_OPTION', message)
+
+function readMaxLag({ maxLag }: CommonOptions, hasReplicas: boolean): number | undefined {
   if (maxLag === undefined) return undefined
   const fault = durationFault(maxLag)
-  if (fault) throw new AuditLogError('INVALID_OPTION', `maxLag ${fault}`)
-  if (replicas.length === 0 && !readPool)
-    throw new AuditLogError('INVALID_OPTION', 'maxLag needs replicas or a readPool')
+  if (fault) throw invalid(`maxLag ${fault}`)
+  if (!hasReplicas) throw invalid('maxLag needs replicas or a readPool')
   return milliseconds(maxLag)
 }
 
@@ -144,23 +145,26 @@ interface OpenedReplicas {
 const isPool = (value: unknown): value is PostgresPool =>
   typeof (value as PostgresPool | undefined)?.connect === 'function'
 
-const invalidReplica = (place: number): AuditLogError =>
-  new AuditLogError(
-    'INVALID_OPTION',
-    `replica ${place} must be a connection string, or a pool of pg`,
-  )
-
-/** Opens no connection yet. */
-function openReplicas({ readPool, replicas = [] }: CommonOptions): OpenedReplicas {
-  if (!Array.isArray(replicas)) throw new AuditLogError('INVALID_OPTION', 'replicas must be a list')
-  if (readPool && replicas.length > 0)
-    throw new AuditLogError('INVALID_OPTION', 'give readPool or replicas, not both')
+/** What reads go to, from `readPool` or `replicas`. */
+function readReplicas({
+  readPool,
+  replicas = [],
+}: CommonOptions): readonly (PostgresPool | Host)[] {
+  if (!Array.isArray(replicas))
+    throw invalid('replicas must be an array of connection strings or pools of pg')
+  if (readPool !== undefined && !isPool(readPool)) throw invalid('readPool must be a pool of pg')
+  if (readPool && replicas.length > 0) throw invalid('give readPool or replicas, not both')
   const given: readonly unknown[] = readPool ? [readPool] : replicas
-  const targets = given.flatMap((one, i): readonly (PostgresPool | Host)[] => {
+  return given.flatMap((one, i): readonly (PostgresPool | Host)[] => {
     if (isPool(one)) return [one]
-    if (typeof one !== 'string') throw invalidReplica(i + 1)
+    if (typeof one !== 'string' || one === '')
+      throw invalid(`replica ${i + 1} must be a connection string, or a pool of pg`)
     return hostsOf(one, undefined)
   })
+}
+
+/** Opens no connection yet. */
+function openReplicas(targets: readonly (PostgresPool | Host)[]): OpenedReplicas {
   const own: EndedPool[] = []
   const opened = targets.map((target, i): Replica => {
     const number = `replica ${i + 1}`
@@ -202,8 +206,8 @@ function openSessions(
   timelines: Timelines,
 ): OpenedPrimary | undefined {
   if (text === undefined) return undefined
-  if (typeof text !== 'string')
-    throw new AuditLogError('INVALID_OPTION', 'listenConnectionString must be a text')
+  if (typeof text !== 'string' || text === '')
+    throw invalid('listenConnectionString must be a connection string')
   return openPrimary(hostsOf(text, undefined), timelines)
 }
 
@@ -221,8 +225,7 @@ function readCitus({ citus }: CitusOption): CitusSettings {
     return { citus: citus ?? false, addresses: {} }
   const addresses: unknown = citus?.nodes
   if (typeof addresses !== 'object' || addresses === null)
-    throw new AuditLogError(
-      'INVALID_OPTION',
+    throw invalid(
       `citus must be true, false or an object with nodes; it is ${JSON.stringify(citus)}`,
     )
   return { citus: true, addresses: addresses as CitusSettings['addresses'] }
@@ -246,20 +249,17 @@ function nodesOf(
 export function readOptions(options: PostgresStoreOptions): ResolvedOptions {
   const { partitions = 'month', maxUnindexed = 65_536 } = options
   if (!['month', 'day', 'none'].includes(partitions))
-    throw new AuditLogError(
-      'INVALID_OPTION',
-      `partitions must be month, day or none; it is ${partitions}`,
-    )
+    throw invalid(`partitions must be month, day or none; it is ${partitions}`)
   const isWhole = Number.isSafeInteger(maxUnindexed) || maxUnindexed === Infinity
   if (!isWhole || maxUnindexed < MIN_UNINDEXED)
-    throw new AuditLogError(
-      'INVALID_OPTION',
+    throw invalid(
       `maxUnindexed must be a whole number of at least ${MIN_UNINDEXED}, or Infinity; it is ${String(maxUnindexed)}`,
     )
   const queryTimeoutMs = readQueryTimeout(options)
-  const maxLagMs = readMaxLag(options)
+  const targets = readReplicas(options)
+  const maxLagMs = readMaxLag(options, targets.length > 0)
   const server = openServer(options)
-  const opened = openReplicas(options)
+  const opened = openReplicas(targets)
   return {
     ...server,
     partitions,
@@ -280,6 +280,8 @@ export function openServer(options: ServerOptions, max?: number): Server {
   const sessions = openSessions(options, timelines)
   const opened = { timelines, sessionPool: sessions?.pool, citus: settings.citus }
   if ('pool' in options && isPool(options.pool)) {
+    if ('hosts' in options && options.hosts !== undefined)
+      throw invalid('hosts needs a connectionString: a pool has hosts of its own')
     const find = findByPool(options.pool, timelines)
     return {
       ...opened,
@@ -289,10 +291,7 @@ export function openServer(options: ServerOptions, max?: number): Server {
     }
   }
   if (!('connectionString' in options) || typeof options.connectionString !== 'string')
-    throw new AuditLogError(
-      'INVALID_OPTION',
-      'the Postgres store needs a connectionString, or a pool of pg',
-    )
+    throw invalid('the Postgres store needs a connectionString, or a pool of pg')
   const { pool, find, end } = openPrimary(
     hostsOf(options.connectionString, options.hosts),
     timelines,

@@ -125,14 +125,22 @@ it('a call fails where the log is no more, and the next one finds it', async () 
   await audit.close()
 })
 
-it('a pool, and a pool for reading, are refused on Citus', async () => {
+it('a pool, replicas and a listenConnectionString are refused on Citus', async () => {
   const pooled = openLog({ connectionString: undefined, pool: database().pool })
   await expect(pooled.list()).rejects.toMatchObject({
     code: 'INVALID_OPTION',
     message: expect.stringMatching(/needs a connectionString instead of a pool/),
   })
-  const replicated = openLog({ readPool: database().pool })
-  await expect(replicated.list()).rejects.toMatchObject({ code: 'INVALID_OPTION' })
   await pooled.close()
-  await replicated.close()
+  const { url } = database()
+  for (const [options, message] of [
+    [{ readPool: database().pool }, /does not read from replicas/],
+    [{ replicas: [url] }, /does not read from replicas/],
+    [{ listenConnectionString: url }, /does not use a listenConnectionString/],
+  ] as const) {
+    const audit = openLog(options)
+    const refused = { code: 'INVALID_OPTION', message: expect.stringMatching(message) }
+    await expect(audit.list()).rejects.toMatchObject(refused)
+    await audit.close()
+  }
 })

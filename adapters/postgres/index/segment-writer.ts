@@ -6,7 +6,7 @@ import type {
 } from '../../../src/store-kit/index-builder/index-driver.js'
 import { keyOf, UNNAMED_LISTS, SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import { ask, ASYNC_COMMIT, type PostgresPoolClient } from '../connection/client.js'
-import type { Names } from '../schema/names.js'
+import { type Names, quoteText } from '../schema/names.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { eventsDigest } from '../../../src/store-kit/index/checksums.js'
 import { TIMES_PER_BLOCK } from '../../../src/store-kit/index/time-blocks.js'
@@ -26,17 +26,29 @@ const startsDigest = (times: ArrayLike<Microseconds>): number =>
     ),
   )
 
+/**
+ * SQL for the id of a new segment. On Citus, the sequences of a node have its number in the bits from 48 on. Ids have it
+ * in those from 32 on, so that JavaScript has exact numbers for them.
+ */
+const newId = ({ segments }: Names): string =>
+  `SELECT (next >> 48 << 32) + (next & ((1::bigint << 48) - 1))
+   FROM nextval(pg_get_serial_sequence(${quoteText(segments)}, 'id')) AS next`
+
 /** Commits durably, so that no id is used again after a crash. */
 export async function beginSegment(
   { names, run }: DriverContext,
   { level, times, removed, isPartial }: NewSegment,
 ): Promise<number> {
-  const [row] = await run((client) =>
-    ask(
+  return run(async (client) => {
+    const [row] = await ask(client, newId(names))
+    const id = Number(row![0])
+    await ask(
       client,
       `INSERT INTO ${names.segments}
-         (state, level, size, first, last, partial, removed, digest, starts)
-       VALUES (${SegmentState.building}, $1, $2, $3, $4, $5, $6, $7, $8) RETURNING id`,
+         (id, state, level, size, first, last, partial, removed, digest, starts)
+       OVERRIDING SYSTEM VALUE
+       VALUES ($1, ${SegmentState.building}, $2, $3, $4, $5, $6, $7, $8, $9)`,
+      id,
       level,
       times.length,
       times[0],
@@ -45,9 +57,9 @@ export async function beginSegment(
       removed,
       eventsDigest(times),
       startsDigest(times),
-    ),
-  )
-  return Number(row![0])
+    )
+    return id
+  })
 }
 
 /**

@@ -56,6 +56,20 @@ describe('the sealer of a log', () => {
     await vi.waitFor(async () => expect((await truth()).segments[0]).toEqual([1, 32]), SOON)
   })
 
+  it('ids of segments are exact numbers though the sequences of a node of Citus begin beyond them', async () => {
+    await record(open({ tuning: NEVER }), 1)
+    const node = 40
+    await query(
+      `SELECT setval(pg_get_serial_sequence('%segments', 'id'), (${node}::bigint << 48) + 1)`,
+    )
+    const log = open()
+    await record(log, 31)
+    await vi.waitFor(async () => expect((await truth()).segments).toEqual([[1, 32]]), SOON)
+    const { rows } = await query('SELECT id FROM %segments')
+    for (const { id } of rows) expect(Math.floor(Number(id) / 2 ** 32)).toBe(node)
+    expect((await log.audit.count()).total).toBe(32)
+  })
+
   it('events that are added during a check are found by another check', async () => {
     // The first answer of this log is held back, so that it is outdated.
     let setAnswered = (): void => {}

@@ -40,6 +40,19 @@ async function readPlace(client: PostgresPoolClient): Promise<Place> {
 /** A standby may be promoted while it is connected. */
 const mayChange = ({ cluster, timeline }: Place): boolean => cluster !== '' && timeline === 0
 
+const endings = new WeakMap<PostgresPoolClient, Set<() => void>>()
+
+/** Calls `act` when the connection has ended. A pool of the host may be shared by many logs, which add one listener. */
+function onEnd(client: PostgresPoolClient, act: () => void): void {
+  const known = endings.get(client)
+  if (known) return void known.add(act)
+  const acts = new Set([act])
+  endings.set(client, acts)
+  client.on('end', () => {
+    for (const one of acts) one()
+  })
+}
+
 export function createTimelines(): Timelines {
   const places = new Map<PostgresPoolClient, Place>()
   /** The highest timeline of each cluster. */
@@ -49,7 +62,7 @@ export function createTimelines(): Timelines {
     0 < timeline && timeline < (newest.get(cluster) ?? 0)
 
   const note = (client: PostgresPoolClient, place: Place): void => {
-    if (!places.has(client)) client.on('end', () => places.delete(client))
+    if (!places.has(client)) onEnd(client, () => places.delete(client))
     places.set(client, place)
     if (place.timeline <= (newest.get(place.cluster) ?? 0)) return
     newest.set(place.cluster, place.timeline)

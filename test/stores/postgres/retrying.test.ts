@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, it, vi } from 'vitest'
+import { openPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import { draft } from '../../../src/testing/conformance/helpers.js'
 import { useSchemas } from '../../support/schemas.js'
@@ -16,6 +17,25 @@ it('a process that was suspended for a minute appends within the deadline', asyn
   vi.spyOn(performance, 'now').mockImplementation(() => now() - 60_000)
   const [event] = await store.append([draft({ n: 1 })], { deadline: performance.now() + 30_000 })
   expect(await store.get(event!.id)).toEqual(event)
+  await store.close()
+})
+
+it('the primary is looked for while a statement is not answered', async () => {
+  let searches = 0
+  const findPrimary = async (): Promise<void> => void searches++
+  const store = openPostgresStore(
+    { connectionString: database().url, schema: schema() },
+    { findPrimary },
+  )
+  await store.append([draft({ n: 0 })])
+  searches = 0
+  const client = await database().pool.connect()
+  await client.query(`SELECT pg_advisory_lock(${namesIn(schema()).locks.order})`)
+  const appending = store.append([draft({ n: 1 })])
+  while (searches === 0) await delay(50)
+  await client.query(`SELECT pg_advisory_unlock(${namesIn(schema()).locks.order})`)
+  client.release()
+  await appending
   await store.close()
 })
 

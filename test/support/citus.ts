@@ -17,6 +17,8 @@ export interface CitusCluster {
   readonly url: string
   /** The addresses of the nodes that take tables. */
   readonly nodes: readonly string[]
+  /** The folder with the programs of its servers; `undefined` for a cluster that was running. */
+  readonly programs?: string
   stop(): Promise<void>
 }
 
@@ -118,14 +120,14 @@ async function nodesOf(url: string): Promise<readonly string[]> {
 
 const addressOf = (url: string): string => new URL(url).host
 
-async function startCluster(programs: string): Promise<CitusCluster> {
+async function startCluster(programs: string, settings: readonly string[]): Promise<CitusCluster> {
   const servers: OwnServer[] = []
   const stop = async (): Promise<void> => {
     for (const server of servers) await server.stop()
   }
   try {
     for (let i = 0; i <= MAX_NODES; i++) {
-      const server = await startPostgresFrom(programs, SETTINGS)
+      const server = await startPostgresFrom(programs, [...SETTINGS, ...settings])
       servers.push(server)
       await askNode(server.url, 'CREATE EXTENSION citus')
     }
@@ -134,16 +136,17 @@ async function startCluster(programs: string): Promise<CitusCluster> {
       askNode(url, `SELECT ${name}($1, $2)`, addressOf(of).split(':'))
     await call('citus_set_coordinator_host', url)
     for (const worker of workers) await call('citus_add_node', worker.url)
-    return { url, nodes: await nodesOf(url), stop }
+    return { url, nodes: await nodesOf(url), programs, stop }
   } catch (error) {
     await stop()
     throw error
   }
 }
 
-export async function startCitus(): Promise<CitusCluster> {
+/** `settings` are additional ones of servers that it starts. */
+export async function startCitus(settings: readonly string[] = []): Promise<CitusCluster> {
   const given = process.env['DAYBOOK_TEST_CITUS']
   if (given?.startsWith('postgres'))
     return { url: given, nodes: await nodesOf(given), stop: () => Promise.resolve() }
-  return startCluster(given ? build(path.resolve(given)) : installed())
+  return startCluster(given ? build(path.resolve(given)) : installed(), settings)
 }

@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process'
-import fs from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import fs from 'node:fs'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { build, type BuildOptions, type Plugin } from 'esbuild'
 import type { TestProject } from 'vitest/node'
 import packageJson from '../../package.json' with { type: 'json' }
 import tsconfig from '../../tsconfig.json' with { type: 'json' }
@@ -17,6 +15,24 @@ declare module 'vitest' {
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const COMPILED = ['src', 'adapters', 'examples', 'test']
+
+/** Files that tests run as processes. What they load is in few files, because loading a module takes a millisecond. */
+const PROCESSES =
+  /^adapters\/cli\/main\.ts$|^examples\/workflow-service\/main\.ts$|^test\/.*-child\.ts$|^test\/campaigns\/(?:archives\/archiving|exports\/child|deliveries\/(?:deliverer|receiver|writers))\.ts$/
+/** Files that run in threads. Each is one file with all that it loads. */
+const THREADS =
+  /^adapters\/sqlite\/(?:checking|index\/sealing|write\/writer)-thread\.ts$|^test\/.*-thread\.ts$/
+
+/** The sources, relative to the root of the project. */
+function sources(): readonly string[] {
+  const isSource = (file: string): boolean =>
+    file.endsWith('.ts') && !/^adapters\/page\/|\.d\.ts$|\.test(?:-d)?\.ts$/.test(file)
+  return COMPILED.flatMap((folder) =>
+    fs
+      .readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+      .map((file) => path.posix.join(folder, file.replaceAll(path.sep, '/'))),
+  ).filter(isSource)
+}
 
 /** Maps the package name to the compiled sources, as `paths` maps it to the sources. */
 function manifest(): string {
@@ -33,36 +49,73 @@ function manifest(): string {
   })
 }
 
+const ADDRESS = 'import.meta.url'
+
+/** Lets code that is moved to another file keep the address of the compiled file it comes from. */
+const keepAddresses = (folder: string, files: readonly string[]): Plugin => ({
+  name: 'keep-addresses',
+  setup({ onLoad }) {
+    const contents = new Map(
+      files
+        .map((file): [string, string] => [file, fs.readFileSync(path.join(root, file), 'utf8')])
+        .filter(([, text]) => text.includes(ADDRESS))
+        .map(([file, text]) => {
+          const compiled = path.join(folder, file.replace(/\.ts$/, '.js'))
+          const address = JSON.stringify(pathToFileURL(compiled).href)
+          return [path.join(root, file), text.replaceAll(ADDRESS, address)]
+        }),
+    )
+    const names = [...contents.keys()].map((file) => path.basename(file, '.ts'))
+    // Each call of the plugin takes time, so it is called for few files.
+    const filter = new RegExp(`[/\\\\](?:${names.join('|')})\\.ts$`)
+    onLoad({ filter }, ({ path: file }) => {
+      const changed = contents.get(file)
+      return changed === undefined ? undefined : { loader: 'ts', contents: changed }
+    })
+  },
+})
+
 /**
  * Compiles the sources once for all processes and threads that tests start: loading JavaScript takes a third of
  * the time of compiling at start. Does not check types.
  */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export default async function setup(
+  project: Pick<TestProject, 'provide'>,
+): Promise<() => Promise<void>> {
   const cache = path.join(root, 'node_modules/.cache/daybook')
-  await fs.mkdir(cache, { recursive: true })
+  fs.mkdirSync(cache, { recursive: true })
   // Inside node_modules, so that dependencies are found; each run has its own folder.
-  const folder = await fs.mkdtemp(path.join(cache, 'compiled-'))
-  const config = path.join(folder, 'tsconfig.json')
-  const compilerOptions = { noEmit: false, noCheck: true, rootDir: root, outDir: folder }
-  await fs.writeFile(
-    config,
-    JSON.stringify({
-      extends: path.join(root, 'tsconfig.json'),
-      compilerOptions,
-      include: COMPILED.map((name) => path.join(root, name)),
-      exclude: [path.join(root, 'adapters/page')],
-    }),
-  )
-  const tsc = path.join(
-    path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')),
-    'bin/tsc',
-  )
-  await promisify(execFile)(process.execPath, [tsc, '-p', config], { cwd: root })
-  await fs.writeFile(path.join(folder, 'package.json'), manifest())
+  const folder = fs.mkdtempSync(path.join(cache, 'compiled-'))
+  const files = sources()
+  const options: BuildOptions = {
+    absWorkingDir: root,
+    outbase: root,
+    outdir: folder,
+    tsconfig: path.join(root, 'tsconfig.json'),
+    platform: 'node',
+    format: 'esm',
+    target: tsconfig.compilerOptions.target,
+    logLevel: 'warning',
+  }
+  const bundles: BuildOptions = {
+    ...options,
+    bundle: true,
+    packages: 'external',
+    plugins: [keepAddresses(folder, files)],
+  }
+  await build({ ...options, entryPoints: [...files] })
+  await build({
+    ...bundles,
+    entryPoints: files.filter((file) => PROCESSES.test(file)),
+    splitting: true,
+    chunkNames: 'chunks/[hash]',
+  })
+  await build({ ...bundles, entryPoints: files.filter((file) => THREADS.test(file)) })
+  fs.writeFileSync(path.join(folder, 'package.json'), manifest())
   // The built page is looked up beside package.json.
-  await fs.symlink(path.join(root, 'dist'), path.join(folder, 'dist'), 'junction')
+  fs.symlinkSync(path.join(root, 'dist'), path.join(folder, 'dist'), 'junction')
   project.provide('compiledFolder', folder)
   // For compiled-threads.js.
   process.env['DAYBOOK_COMPILED_FOLDER'] = folder
-  return () => fs.rm(folder, { recursive: true, force: true, maxRetries: 3 })
+  return () => fs.promises.rm(folder, { recursive: true, force: true, maxRetries: 3 })
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import type { EndpointAudit } from '../../src/http/events/handler.js'
@@ -50,8 +50,8 @@ export interface Answered {
 /** Throws if the endpoints do not declare the response. */
 export type AnswerCheck = (answered: Answered) => void
 
-export function strictAjv(): Ajv2020 {
-  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true })
+export function strictAjv(options: Pick<Options, 'validateSchema'> = {}): Ajv2020 {
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, ...options })
   addFormats.default(ajv)
   const uriReference = fullFormats['uri-reference'] as RegExp
   ajv.addFormat(LINK_FORMAT, (link) =>
@@ -208,7 +208,13 @@ export function* objectsIn(value: unknown): Generator<Readonly<Record<string, un
 export function compileAll(document: OpenApiDocument): number {
   const schemas = [...objectsIn(document)].flatMap(({ schema }) => (schema ? [schema] : []))
   const all = [...schemas, ...Object.values(document.components.schemas)] as object[]
-  for (const schema of all) compileIn(document, schema, strictAjv())
+  // Otherwise all components would be checked again with each schema.
+  const compiler = strictAjv({ validateSchema: false })
+  for (const schema of all) {
+    if (compiler.validateSchema(schema) !== true)
+      throw new Error(`no valid schema: ${compiler.errorsText()}: ${JSON.stringify(schema)}`)
+    compileIn(document, schema, compiler)
+  }
   return all.length
 }
 

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import { freePort, unprivileged } from './postgres.js'
+import { tempFolder } from './temp.js'
 
 /** A PgBouncer in front of a server. */
 export interface PgBouncer {
@@ -33,7 +33,7 @@ export async function startPgBouncer(
   const program = findProgram()
   const server = new URL(serverUrl)
   const port = await freePort()
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'daybook-pgbouncer-'))
+  const folder = fs.mkdtempSync(path.join(tempFolder(), 'daybook-pgbouncer-'))
   const users = path.join(folder, 'users')
   const config = path.join(folder, 'pgbouncer.ini')
   fs.writeFileSync(users, `"${server.username}" ""\n`)

@@ -2,8 +2,8 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_pr
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import net from 'node:net'
-import os from 'node:os'
 import path from 'node:path'
+import { tempFolder } from './temp.js'
 
 /*
  * A Postgres server for the tests: the one that DAYBOOK_TEST_POSTGRES or DATABASE_URL names, otherwise a
@@ -217,7 +217,7 @@ const limited = ({ maxMemory }: Place, command: readonly string[]): readonly str
     : ['/bin/sh', '-c', `ulimit -v ${maxMemory}; exec "$0" "$@"`, ...command]
 
 function makePlace(found: Binaries): Place {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'daybook-postgres-'))
+  const folder = fs.mkdtempSync(path.join(tempFolder(), 'daybook-postgres-'))
   const account = unprivileged()
   if (account) fs.chownSync(folder, account.uid, account.gid)
   return {

@@ -1,9 +1,9 @@
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import Database from 'better-sqlite3'
 import { createSqliteStore } from '../../adapters/sqlite/sqlite-store.js'
 import { FLIP_TUNING, type FlipTarget, offsets, type Page, recordFlipBase } from './flips.js'
+import { tempFolder } from './temp.js'
 
 const PAGE = 4096
 
@@ -19,7 +19,7 @@ const CHECKED: ReadonlySet<string> = new Set([
 
 /** Flips bits of copies of an SQLite file. */
 export async function sqliteFlips(): Promise<FlipTarget> {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'daybook-flips-'))
+  const folder = fs.mkdtempSync(path.join(tempFolder(), 'daybook-flips-'))
   const [base, copy] = [path.join(folder, 'base.db'), path.join(folder, 'copy.db')]
   const { store, sealer } = createSqliteStore({ filename: base }, { tuning: FLIP_TUNING })
   await recordFlipBase(store, sealer)

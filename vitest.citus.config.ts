@@ -8,7 +8,11 @@ export default defineConfig({
     ...full.test,
     include: ['test/conformance/citus.test.ts', 'test/citus/*.test.ts'],
     exclude: [],
-    globalSetup: ['./test/support/global-compiled.ts', './test/support/global-citus.ts'],
+    globalSetup: [
+      './test/support/global-temp.ts',
+      './test/support/global-compiled.ts',
+      './test/support/global-citus.ts',
+    ],
     // Each move, and each schema that is made or dropped, takes locks on all nodes.
     testTimeout: 180_000,
     hookTimeout: 180_000,

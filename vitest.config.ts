@@ -20,7 +20,7 @@ export default defineConfig({
       'test/poolers/**',
       'test/citus/**',
     ],
-    globalSetup: ['./test/support/global.ts'],
+    globalSetup: ['./test/support/global-temp.ts', './test/support/global.ts'],
     reporters: ['default', './test/support/summary-reporter.ts'],
     typecheck: { enabled: false },
     // Threads that the code starts run its compiled sources.

@@ -13,6 +13,6 @@ export default defineConfig({
       'test/conformance/sqlite.test.ts',
       'test/stores/sqlite/{capture,damage,driver,files,journal,migration,outbox,sealer,sqlite-store,watch}.test.ts',
     ],
-    globalSetup: ['./test/support/global-compiled.ts'],
+    globalSetup: ['./test/support/global-temp.ts', './test/support/global-compiled.ts'],
   },
 })

@@ -8,6 +8,6 @@ export default defineConfig({
     ...full.test,
     include: ['test/conformance/oldest-postgres.test.ts'],
     exclude: [],
-    globalSetup: ['./test/support/global-compiled.ts'],
+    globalSetup: ['./test/support/global-temp.ts', './test/support/global-compiled.ts'],
   },
 })

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createSqliteStore } from '../../adapters/sqlite/sqlite-store.js'
 import { timeOf } from '../support/part-truth.js'
+import { randomRuns } from '../support/soak.js'
 import { tempDir } from '../support/temp.js'
 
 /*
@@ -113,5 +114,5 @@ async function check(history: readonly Step[]): Promise<void> {
 }
 
 it('events that were handed over are found after any history', async () => {
-  await fc.assert(fc.asyncProperty(steps, check), { numRuns: 8 })
+  await fc.assert(fc.asyncProperty(steps, check), { numRuns: randomRuns(5, 50) })
 })

@@ -16,6 +16,7 @@ import { INDEX_BOUNDS, type IndexBounds } from '../../src/store-kit/index/index-
 import type { Clock } from '../../src/event/timestamp.js'
 import { countedBytes } from '../support/counted-bytes.js'
 import { postgresDatabase, type TestDatabase } from '../support/database.js'
+import { randomRuns } from '../support/soak.js'
 import { tempDir } from '../support/temp.js'
 import { eventsOf, query, searches } from './arbitraries.js'
 
@@ -56,7 +57,8 @@ const limited = fc
 /** Some queries go side by side, and some find what earlier ones have left in caches. */
 const AT_A_TIME = 8
 
-const queries = fc.array(limited, { minLength: 40, maxLength: 40, size: 'max' })
+const QUERIES = randomRuns(24, 40)
+const queries = fc.array(limited, { minLength: QUERIES, maxLength: QUERIES, size: 'max' })
 
 const TYPES = { 'own:live': {}, 'own:new': {} }
 
@@ -189,7 +191,7 @@ function checkRounds({ rounds, size }: Rounds, open: (clock: Clock) => Subject):
 
 describe('an index finds the same as a check of every event, whatever happens to the log,', () => {
   describe('in memory', () => {
-    checkRounds({ rounds: 4, size: 150 }, (clock) => ({
+    checkRounds({ rounds: randomRuns(2, 10), size: 150 }, (clock) => ({
       store: createMemoryStore({ clock }, { minIndexed: 0, probe: 0 }),
       settle: () => Promise.resolve(),
     }))
@@ -199,7 +201,7 @@ describe('an index finds the same as a check of every event, whatever happens to
     const temp = tempDir()
     afterAll(() => temp.remove())
     let files = 0
-    checkRounds({ rounds: 3, size: 150 }, (clock) => {
+    checkRounds({ rounds: randomRuns(3, 9), size: 150 }, (clock) => {
       const filename = temp.file(`${files++}.db`)
       const tuning = { segmentSize: 16, fanOut: 3, minGramChunks: 1, bounds: boundsOf(files) }
       const { store, sealer } = createSqliteStore(
@@ -232,7 +234,7 @@ describe('an index finds the same as a check of every event, whatever happens to
     afterAll(() => database.remove())
     let schemas = 0
     // About eleven segments, which are merged up to the highest level.
-    checkRounds({ rounds: 2, size: 80 }, (clock) => {
+    checkRounds({ rounds: randomRuns(2, 6), size: 80 }, (clock) => {
       const schema = `log_${schemas++}`
       const tuning = { segmentSize: 12, fanOut: 3, minGramChunks: 1, bounds: boundsOf(schemas) }
       const options = { pool: database.pool, schema, clock }

@@ -4,6 +4,7 @@ import { sqliteLogs } from 'daybook/sqlite'
 import { manualClock } from 'daybook/testing'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
+import { randomRuns } from '../support/soak.js'
 import { tempDir } from '../support/temp.js'
 import { events, query } from './arbitraries.js'
 
@@ -37,6 +38,7 @@ async function withLogs(
   }
 }
 
+const QUERIES = randomRuns(10, 40)
 const keysOfEvents = fc.array(fc.nat({ max: KEYS.length - 1 }), { minLength: 40, maxLength: 40 })
 const idsOf = (found: readonly { readonly event: AuditEvent }[]) =>
   found.map(({ event }) => event.id)
@@ -50,7 +52,7 @@ describe('several logs answer as one log that has all their events', () => {
       fc.asyncProperty(
         events,
         keysOfEvents,
-        fc.array(query, { minLength: 20, maxLength: 20, size: 'max' }),
+        fc.array(query, { minLength: QUERIES, maxLength: QUERIES, size: 'max' }),
         (all, keys, queries) =>
           withLogs(all, keys, async (logs, single) => {
             for (const one of queries) {
@@ -68,7 +70,7 @@ describe('several logs answer as one log that has all their events', () => {
             }
           }),
       ),
-      { numRuns: 2, endOnFailure: true },
+      { numRuns: randomRuns(2, 20), endOnFailure: true },
     )
   })
 

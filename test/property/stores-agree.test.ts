@@ -19,6 +19,7 @@ import { compileFilter } from '../../src/filter/evaluate.js'
 import { pushDownFilter } from '../../src/store-kit/pushdown.js'
 import { postgresDatabase, type TestDatabase } from '../support/database.js'
 import { type LogSchemas, openLogSchemas } from '../support/log-schemas.js'
+import { randomRuns } from '../support/soak.js'
 import { tempDir } from '../support/temp.js'
 import { events, filter, filterOf, PREDICATES, query } from './arbitraries.js'
 
@@ -123,7 +124,7 @@ describe('the stores return the same events in the same order for any query', ()
             }
           }),
       ),
-      { numRuns: 4, endOnFailure: true },
+      { numRuns: randomRuns(3, 16), endOnFailure: true },
     ),
   )
 
@@ -158,9 +159,9 @@ describe('the stores', () => {
               if (page.events.some((event) => event.type !== 'filler')) found++
           }),
       ),
-      { numRuns: 3, endOnFailure: true },
+      { numRuns: randomRuns(2, 12), endOnFailure: true },
     )
-    expect(found).toBeGreaterThan(15)
+    expect(found).toBeGreaterThan(10)
   })
 
   it('return the imported events unchanged', async () => {
@@ -227,7 +228,7 @@ describe('the SQL pushdown of a filter', () => {
             expect(totals.lost).toEqual([])
           }),
       ),
-      { numRuns: 20, endOnFailure: true },
+      { numRuns: randomRuns(10, 80), endOnFailure: true },
     )
     const share = totals.rejected / totals.selected
     expect(
@@ -247,7 +248,7 @@ describe('the SQL pushdown of a filter', () => {
           expect(totals.lost).toEqual([])
         }),
       ),
-      { numRuns: 15, endOnFailure: true },
+      { numRuns: randomRuns(8, 60), endOnFailure: true },
     )
     expect(totals.selected).toBeGreaterThan(0)
   })

@@ -3,13 +3,11 @@ import browser from './global-browser.js'
 import compiled from './global-compiled.js'
 import page from './global-page.js'
 import postgres from './global-postgres.js'
-import { useFastTempFolder } from './temp.js'
 
 type Stop = () => Promise<void>
 
 /** Sets up what all test files share, concurrently. */
 export default async function setup(project: TestProject): Promise<Stop> {
-  useFastTempFolder()
   const started = await Promise.allSettled<Stop | void>([
     browser(project),
     compiled(project),

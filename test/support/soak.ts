@@ -4,6 +4,9 @@
  */
 export const SOAK_SECONDS = Number(process.env['DAYBOOK_SOAK_SECONDS'] ?? 0)
 
+/** How often a test with random values is repeated: `usual` times in the suite, `long` times in a soak. */
+export const randomRuns = (usual: number, long: number): number => (SOAK_SECONDS > 0 ? long : usual)
+
 /** For the option `timeout` of a test that takes at most `ms` in the suite. */
 export const soakTimeout = (ms: number): number => ms + SOAK_SECONDS * 2000
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { AuditLog } from '../../audit-log.js'
 import { AuditLogs } from '../../audit-logs.js'
 import { LANGUAGES, type Language } from '../../describing/language.js'
@@ -95,16 +96,17 @@ function fillDocument(
     .replaceAll(/\{\{(\w+)\}\}/g, (_, key: string) => escapeHtml(values[key] ?? ''))
 }
 
-type Bytes = Promise<Uint8Array>
+/** More than the page has files. Documents differ by mount, language and the chosen logs. */
+const MAX_COMPRESSED = 300
 
-/** Compresses each text once per coding. */
-function compressOnce(): Compress {
-  const done = { br: new Map<Content, Bytes>(), gzip: new Map<Content, Bytes>() }
-  return (coding, text) => {
-    const compressed = done[coding].get(text) ?? compressBest(coding, text)
-    done[coding].set(text, compressed)
-    return compressed
-  }
+const newCache = (): LRUCache<Content, Promise<Uint8Array>> => new LRUCache({ max: MAX_COMPRESSED })
+const cached = { br: newCache(), gzip: newCache() }
+
+/** Compresses each text once per coding: the highest levels take half a second for all files of the page. */
+const compressOnce: Compress = (coding, text) => {
+  const compressed = cached[coding].get(text) ?? compressBest(coding, text)
+  cached[coding].set(text, compressed)
+  return compressed
 }
 
 /** The script of the element that shows the page in a frame. Other sites load it, and it holds no data. */
@@ -161,7 +163,6 @@ export function pageEndpoint(
   const { title, logo, sheet } = readAppearance(options)
   const security = securityHeaders(options.frameAncestors)
   const folder = pageFolder()
-  const compress = compressOnce()
   declareMount(audit, { kind: 'page', path: mount })
   let files: Promise<PageFiles> | undefined
 
@@ -222,7 +223,7 @@ export function pageEndpoint(
     try {
       checkRequest(request, realm)
       const response = await find(request, request.path.slice(mount.length).replace(/^\//, ''))
-      return await finalizeResponse(request, response, compress)
+      return await finalizeResponse(request, response, compressOnce)
     } catch (error) {
       return errorResponse(error)
     }

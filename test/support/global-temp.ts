@@ -1,8 +1,7 @@
 import fs from 'node:fs'
 import os from 'node:os'
-import { TEMP_FOLDER } from './temp.js'
+import { MEMORY_FOLDER, TEMP_FOLDER } from './temp.js'
 
-const MEMORY = '/dev/shm'
 /** Many times of what all tests need at once. */
 const MIN_FREE_BYTES = 4 * 2 ** 30
 
@@ -11,7 +10,8 @@ const MIN_FREE_BYTES = 4 * 2 ** 30
  * seconds. DAYBOOK_TEST_TEMP names another folder.
  */
 export default function setup(): void {
-  if (process.env[TEMP_FOLDER] !== undefined || !fs.existsSync(MEMORY)) return
-  const { bavail, bsize } = fs.statfsSync(MEMORY)
-  if (Math.min(bavail * bsize, os.freemem()) > MIN_FREE_BYTES) process.env[TEMP_FOLDER] = MEMORY
+  if (process.env[TEMP_FOLDER] !== undefined || !fs.existsSync(MEMORY_FOLDER)) return
+  const { bavail, bsize } = fs.statfsSync(MEMORY_FOLDER)
+  if (Math.min(bavail * bsize, os.freemem()) > MIN_FREE_BYTES)
+    process.env[TEMP_FOLDER] = MEMORY_FOLDER
 }

@@ -5,6 +5,9 @@ import path from 'node:path'
 /** The variable of the environment that names the folder of temporary files. */
 export const TEMP_FOLDER = 'DAYBOOK_TEST_TEMP'
 
+/** A folder of Linux whose files are in memory. */
+export const MEMORY_FOLDER = '/dev/shm'
+
 /** The folder of temporary files and servers: by default that of the system. */
 export const tempFolder = (): string => process.env[TEMP_FOLDER] ?? os.tmpdir()
 

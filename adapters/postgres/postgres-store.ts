@@ -24,6 +24,7 @@ import { createPlacedListening, openPlacedLog } from './log/placed-log.js'
 import { type PostgresStoreOptions, readOptions, type Server } from './log/options.js'
 import { checkClient, putInOutbox } from './write/outbox.js'
 import type { OwnWrites } from './log/replica.js'
+import { readRange, removableRanges, removeRange } from './write/event-ranges.js'
 import { removeBefore, removeIds } from './write/remove.js'
 import { FIRST_PROBE_SIZE } from './read/ranges.js'
 import { createLivenessMonitor } from './write/liveness.js'
@@ -282,6 +283,21 @@ export function createPostgresStore(
     async removeBefore(time, { signal, onProgress } = {}) {
       check(signal)
       return withoutTimeLimit(signal, (waiting) => removeBefore(log, time, waiting, onProgress))
+    },
+
+    async removableRanges(time, { signal, snapshot } = {}) {
+      check(signal)
+      return withoutTimeLimit(signal, (waiting) => removableRanges(log, time, snapshot, waiting))
+    },
+
+    async readRange(range, { signal, ...options }) {
+      check(signal)
+      return withoutTimeLimit(signal, (waiting) => readRange(log, range, options, waiting))
+    },
+
+    async removeRange(range, { signal, snapshot }) {
+      check(signal)
+      return withoutTimeLimit(signal, (waiting) => removeRange(log, range, snapshot, waiting))
     },
 
     async remove(ids, { signal } = {}) {

@@ -3,6 +3,7 @@ import type { TimeoutSignal } from '../async/timeout-signal.js'
 import type { AuditEvent } from '../event/event.js'
 import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
 import { openArchive } from './archive.js'
+import { archiveRanges } from './archive-ranges.js'
 import type { ArchiveTarget } from './archive-target.js'
 import { openIds } from './due.js'
 import type { Filter, Holds } from './filters.js'
@@ -38,12 +39,13 @@ export async function* removable(
   }
 }
 
-/** Archives and removes the due events page by page. */
+/** Archives and removes the due events page by page; without a filter and holds, first whole ranges. */
 export async function removeSelected(
   job: Job,
   selection: DueSelection,
   target: ArchiveTarget | undefined,
 ): Promise<void> {
+  const { filter, holds, before } = selection
   if (!target) {
     for await (const events of removable(job, selection))
       await remove(
@@ -61,6 +63,8 @@ export async function removeSelected(
     for (let at = 0; at < ids.length; at += BATCH) await remove(job, ids.slice(at, at + BATCH))
   }
   try {
+    if (filter === undefined && holds.length === 0)
+      await archiveRanges(job, archive, target, before)
     for await (const events of removable(job, selection))
       await removeArchived(await archive.add(events))
     await removeArchived(await archive.finish())

@@ -123,7 +123,7 @@ export interface CleaningOptions {
   /**
    * A function is called at the start of each rule's run; if it fails, nothing is removed. With holds, a
    * rule for all events has to check each event. Without them it is faster: it removes time ranges, on
-   * Postgres whole partitions.
+   * Postgres whole partitions, also with an archive.
    */
   readonly holds?:
     | readonly LegalHold[]

@@ -40,6 +40,9 @@ const CALLS = [
 const OPTIONAL_CALLS = [
   'consistencyToken',
   'enlist',
+  'removableRanges',
+  'readRange',
+  'removeRange',
   'analyze',
   'health',
   'verify',

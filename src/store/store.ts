@@ -151,6 +151,22 @@ export interface RemoveOptions extends WaitOptions {
   readonly onProgress?: ((removed: number) => void) | undefined
 }
 
+/** A period whose events a store can remove at once, such as a partition. */
+export interface EventRange {
+  readonly name: string
+  /** `created_at` of the events: from this time on, and before `to`. */
+  readonly from: Microseconds
+  readonly to: Microseconds
+}
+
+/** The state of a store at one moment, and the ranges that it had then. */
+export interface RemovableRanges {
+  /** Stands for the events that the store had at that moment. */
+  readonly snapshot: string
+  /** Oldest first. */
+  readonly ranges: readonly EventRange[]
+}
+
 /** How many of the newest events to keep. Events beyond any of these bounds are in excess. */
 export interface KeptBounds {
   /** Keep events whose `created_at` is not before this time. */
@@ -261,6 +277,35 @@ export interface EventStore {
    * appends still come after every event that was ever visible.
    */
   removeBefore(time: Microseconds, options?: RemoveOptions): Promise<number>
+  /**
+   * The ranges that end at this time or before. With the `snapshot` of an earlier call, the result has the same one, unless
+   * the store cannot tell any more which events it had then. Stores that do not remove ranges at once
+   * lack this method and the next two.
+   */
+  removableRanges?(
+    time: Microseconds,
+    options?: WaitOptions & { readonly snapshot?: string | undefined },
+  ): Promise<RemovableRanges>
+  /**
+   * The oldest events of the range that are in the snapshot and later than `after`, up to `limit`. `undefined` if
+   * some of them cannot be read.
+   */
+  readRange?(
+    range: EventRange,
+    options: WaitOptions & {
+      readonly snapshot: string
+      readonly after: Microseconds
+      readonly limit: number
+    },
+  ): Promise<readonly AuditEvent[] | undefined>
+  /**
+   * Removes the events of the range that are in the snapshot, and returns their number. Those that were stored later
+   * stay; if the process dies, they may be missing from lists until the next call of `removableRanges`.
+   */
+  removeRange?(
+    range: EventRange,
+    options: WaitOptions & { readonly snapshot: string },
+  ): Promise<number>
   /**
    * Removes the events with these ids and returns how many there were. Like `removeBefore`, for events
    * that a filter selects. Open live events stay.

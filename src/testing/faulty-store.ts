@@ -39,6 +39,23 @@ export interface FaultyStore extends EventStore {
   heal(): void
 }
 
+type Call = ReturnType<typeof createFaults<FaultyMethod>>['call']
+
+function faultyRanges(
+  store: EventStore,
+  call: Call,
+): Pick<EventStore, 'removableRanges' | 'readRange' | 'removeRange'> {
+  if (!store.removableRanges) return {}
+  return {
+    removableRanges: (time, options) =>
+      call('removableRanges', options, () => store.removableRanges!(time, options)),
+    readRange: (range, options) =>
+      call('readRange', options, () => store.readRange!(range, options)),
+    removeRange: (range, options) =>
+      call('removeRange', options, () => store.removeRange!(range, options)),
+  }
+}
+
 /**
  * Wraps a store for tests of how a host handles store failures. The wrapper keeps the contract of
  * `EventStore`, but its calls fail, hang, take longer or lose their acknowledgement on demand.
@@ -78,6 +95,7 @@ export function faultyStore(store: EventStore): FaultyStore {
     count: (query, options) => call('count', options, () => store.count(query, options)),
     removeBefore: (time, options) =>
       call('removeBefore', options, () => store.removeBefore(time, options)),
+    ...faultyRanges(store, call),
     remove: (ids, options) => call('remove', options, () => store.remove(ids, options)),
     excess: (bounds, options) => call('excess', options, () => store.excess(bounds, options)),
     reportSuppressed: (report, options) =>

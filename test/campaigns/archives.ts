@@ -1,13 +1,15 @@
 import { execFile } from 'node:child_process'
 import path from 'node:path'
 import fc from 'fast-check'
+import { startOwnPostgres } from '../support/postgres.js'
 import compile from '../support/global-compiled.js'
+import { type Place, postgresPlace, sqlitePlace } from './archives/archive-place.js'
 import { type Ended, openArchivedLog, type RunArchiving } from './archives/archived-log.js'
 import type { Campaign } from './run.js'
 
 /*
  * A process archives the due events of a log, and is killed with SIGKILL at a step of its work: at each step in turn, as JSON lines and
- * as Parquet. Some logs have a second kill, at a random step of the run that follows. After each kill, log and files together must have every
+ * as Parquet; with `--store postgres`, whole partitions. Some logs have a second kill, at a random step of the run that follows. After each kill, log and files together must have every
  * event, and every file that is complete by its name must be readable. A last run then must leave nothing due, no incomplete
  * file, and a manifest of all files.
  */
@@ -31,9 +33,10 @@ function runner(file: string): RunArchiving {
 async function killAt(
   format: Format,
   run: RunArchiving,
+  place: Place,
   steps: readonly number[],
 ): Promise<number> {
-  const log = await openArchivedLog(format, run)
+  const log = await openArchivedLog(format, run, place)
   try {
     let kills = 0
     for (const step of steps) if ((await log.archive(step)).wasKilled) kills++
@@ -44,8 +47,8 @@ async function killAt(
   }
 }
 
-async function countSteps(format: Format, run: RunArchiving): Promise<number> {
-  const log = await openArchivedLog(format, run)
+async function countSteps(format: Format, run: RunArchiving, place: Place): Promise<number> {
+  const log = await openArchivedLog(format, run, place)
   try {
     return (await log.archive()).steps
   } finally {
@@ -55,7 +58,7 @@ async function countSteps(format: Format, run: RunArchiving): Promise<number> {
 
 export const campaign: Campaign = {
   rounds: 1000,
-  async run({ seed, rounds, from, seconds = Infinity, failed }) {
+  async run({ seed, rounds, from, seconds = Infinity, store, failed }) {
     const end = performance.now() + seconds * 1000
     let file = ''
     const provide = (_: string, folder: string): void => {
@@ -63,8 +66,11 @@ export const campaign: Campaign = {
     }
     const removeCompiled = await compile({ provide } as unknown as Parameters<typeof compile>[0])
     const run = runner(file)
+    const server = store === 'postgres' ? await startOwnPostgres() : undefined
+    const place = (): Place => (server ? postgresPlace(server.url) : sqlitePlace())
     try {
-      const [ndjson, parquet] = [await countSteps('ndjson', run), await countSteps('parquet', run)]
+      const ndjson = await countSteps('ndjson', run, place())
+      const parquet = await countSteps('parquet', run, place())
       const steps = { ndjson, parquet }
       const second = fc.option(fc.integer({ min: 1, max: Math.min(ndjson, parquet) }))
       const plan = fc.sample(second, { seed, numRuns: rounds })
@@ -74,7 +80,7 @@ export const campaign: Campaign = {
         const first = 1 + (Math.floor(round / FORMATS.length) % steps[format])
         const wanted = [first, plan[round] ?? undefined].filter((step) => step !== undefined)
         try {
-          figures.kills += await killAt(format, run, wanted)
+          figures.kills += await killAt(format, run, place(), wanted)
           figures.logs++
         } catch (error) {
           failed(`round ${round}, ${format}, steps ${wanted.join(' and ')}: ${String(error)}`)
@@ -82,6 +88,7 @@ export const campaign: Campaign = {
       }
       return figures
     } finally {
+      await server?.stop()
       await removeCompiled()
     }
   },

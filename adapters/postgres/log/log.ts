@@ -12,7 +12,8 @@ import { createTimelines, type Timelines } from '../connection/timelines.js'
 import type { Names, Partitions } from '../schema/names.js'
 import { createDoubts, noteBrokenCommit } from './doubts.js'
 import { createRisks, poolingRisk } from './risks.js'
-import { makePartitions, missingPeriods, periodsAhead } from '../schema/partitions.js'
+import { makePartitions } from '../schema/partition-changes.js'
+import { missingPeriods, periodsAhead } from '../schema/partitions.js'
 import { raiseHighWater } from '../schema/high-water.js'
 import { readServer } from '../schema/server.js'
 import { prepareSchema, readSchema, type SchemaState } from '../schema/schema.js'
@@ -43,6 +44,8 @@ export interface PostgresLog {
   cluster(client: PostgresPoolClient): string
   /** How the table of events is partitioned. To be called within `use`. */
   partitions(): Partitions
+  /** The number of partitions when they were last counted. */
+  partitionCount(): number
   /** Creates the partitions of these times that are missing. To be called within `use`. */
   makePartitions(client: PostgresPoolClient, times: readonly Microseconds[]): Promise<void>
   /**
@@ -164,7 +167,9 @@ function createUse({
 const DEFINE_MS = 30_000
 
 /** How a log's tables are changed, and what its snapshots begin with. */
-function createDefiner(names: Names, pool: LogPool) {
+function createDefiner(names: Names, pool: LogPool, timelines: Timelines) {
+  let partitionCount = 0
+
   const define: PostgresLog['define'] = async (client, act) => {
     const definer = pool.definer?.()
     if (!definer) return act(client)
@@ -177,14 +182,18 @@ function createDefiner(names: Names, pool: LogPool) {
     partitions: Partitions,
     times: readonly Microseconds[],
   ): Promise<void> => {
-    const missing = await missingPeriods(client, names, partitions, times)
+    const { missing, count } = await missingPeriods(client, names, partitions, times)
+    partitionCount = count + missing.length
     if (missing.length > 0)
-      await define(client, (definer) => makePartitions(definer, names, missing))
+      await define(client, (definer) =>
+        makePartitions(definer, names, missing, timelines.cluster(client)),
+      )
   }
 
   return {
     define,
     addPartitions,
+    partitionCount: () => partitionCount,
     placeSql: () => (pool.definer?.() ? `${checkPlaceSql(names)};` : ''),
   }
 }
@@ -201,10 +210,14 @@ export function createLog(options: LogOptions): PostgresLog {
   const servers = new WeakMap<PostgresPoolClient, string>()
   const doubts = createDoubts()
 
-  const { define, addPartitions, placeSql } = createDefiner(names, pool)
+  const { define, addPartitions, partitionCount, placeSql } = createDefiner(names, pool, timelines)
 
   const prepare = async (client: PostgresPoolClient): Promise<SchemaState> => {
-    if (readOnly) return (state = await readSchema(client, names))
+    if (readOnly) {
+      state = await readSchema(client, names)
+      await addPartitions(client, state.partitions, [])
+      return state
+    }
     // Read first: meanwhile other connections may record on the same server.
     const newestBefore = acknowledged()
     const found = await prepareLog(client, options)
@@ -246,6 +259,7 @@ export function createLog(options: LogOptions): PostgresLog {
     checkTimeline: (client) => timelines.check(client),
     cluster: (client) => timelines.cluster(client),
     partitions: () => state!.partitions,
+    partitionCount,
     makePartitions: (client, times) => addPartitions(client, state!.partitions, times),
     define,
     placeSql,

@@ -5,7 +5,7 @@ import {
   type Microseconds,
   parseTimestamp,
 } from '../../../src/event/timestamp.js'
-import { ask, runInTransaction, type PostgresPoolClient } from '../connection/client.js'
+import { ask, type PostgresPoolClient } from '../connection/client.js'
 import type { Names, Partitions } from './names.js'
 
 /** The period of a partition; `to` is excluded. */
@@ -33,52 +33,71 @@ const PARTITIONS = `
   FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
   WHERE inhparent = $1::regclass AND NOT inhdetachpending`
 
-async function withoutPartitions(
+/** Those of the periods that have no partition, and the number of partitions. */
+export async function withoutPartitions(
   client: PostgresPoolClient,
   { events }: Names,
   periods: readonly Period[],
-): Promise<readonly Period[]> {
+): Promise<{ readonly missing: readonly Period[]; readonly count: number }> {
   const missing = new Map(periods.map((period) => [period.name, period]))
-  for (const [name] of await ask(client, PARTITIONS, events)) missing.delete(name!)
-  return [...missing.values()]
+  const found = await ask(client, PARTITIONS, events)
+  for (const [name] of found) missing.delete(name!)
+  return { missing: [...missing.values()], count: found.length }
 }
 
-/** The periods of these times that have no partition. */
+/** The period of a partition with this name. */
+export function periodNamed(name: string): Period {
+  const digits = name.slice('events_'.length)
+  const date = digits.replace(/^(\d{4})(\d\d)(\d\d)?$/, (_, year, month, day) =>
+    [year, month, day ?? '01'].join('-'),
+  )
+  return periodOf(startOf(date), digits.length > 6 ? 'day' : 'month')
+}
+
+/** The periods of these times that have no partition, and the number of partitions. */
 export async function missingPeriods(
   client: PostgresPoolClient,
   names: Names,
   partitions: Partitions,
   times: readonly Microseconds[],
-): Promise<readonly Period[]> {
-  if (partitions === 'none') return []
+): ReturnType<typeof withoutPartitions> {
+  if (partitions === 'none') return { missing: [], count: 0 }
   const periods = times.map((time) => periodOf(time, partitions))
   return withoutPartitions(client, names, periods)
 }
 
+/** The attached partitions, oldest first. */
+export async function attachedPartitions(
+  client: PostgresPoolClient,
+  { events }: Names,
+): Promise<readonly Period[]> {
+  const periods: Period[] = []
+  for (const [name, bounds] of await ask(client, PARTITIONS, events)) {
+    const [, from, to] = /FROM \('?(-?\d+)'?\) TO \('?(-?\d+)'?\)/.exec(bounds!) ?? []
+    if (to !== undefined) periods.push({ name: name!, from: Number(from), to: Number(to) })
+  }
+  return periods.toSorted((a, b) => a.from - b.from)
+}
+
+/** SQL for the table of a partition. */
+export const tableOf = ({ schema }: Names, name: string): string => `${schema}.${quoteName(name)}`
+
 /**
- * Creates the partitions of these periods that are still missing. `ATTACH PARTITION` blocks neither readers nor
- * writers of other partitions: https://www.postgresql.org/docs/current/ddl-partitioning.html
+ * `ATTACH PARTITION` blocks neither readers nor writers of other partitions:
+ * https://www.postgresql.org/docs/current/ddl-partitioning.html
  */
-export async function makePartitions(
+export async function createPartition(
   client: PostgresPoolClient,
   names: Names,
-  periods: readonly Period[],
+  { name, from, to }: Period,
 ): Promise<void> {
-  const { schema, events, locks } = names
-  await runInTransaction(client, async () => {
-    await ask(client, `SELECT pg_advisory_xact_lock(${locks.schema})`)
-    // After this no process is removing a partition; one that died may have left a detached table.
-    await ask(client, `SELECT pg_advisory_xact_lock(${locks.removal})`)
-    for (const { name, from, to } of await withoutPartitions(client, names, periods)) {
-      const table = `${schema}.${quoteName(name)}`
-      await ask(client, `DROP TABLE IF EXISTS ${table}`)
-      await ask(client, `CREATE TABLE ${table} (LIKE ${events} INCLUDING ALL)`)
-      await ask(
-        client,
-        `ALTER TABLE ${events} ATTACH PARTITION ${table} FOR VALUES FROM (${from}) TO (${to})`,
-      )
-    }
-  })
+  const { events } = names
+  const table = tableOf(names, name)
+  await ask(client, `CREATE TABLE ${table} (LIKE ${events} INCLUDING ALL)`)
+  await ask(
+    client,
+    `ALTER TABLE ${events} ATTACH PARTITION ${table} FOR VALUES FROM (${from}) TO (${to})`,
+  )
 }
 
 // Events of one append are a microsecond apart and end at the current time.
@@ -89,60 +108,4 @@ export function periodsAhead(time: Microseconds, partitions: Partitions): Micros
   if (partitions === 'none') return []
   const next = periodOf(time, partitions).to
   return [time - MAX_APPEND_LENGTH, time, next, periodOf(next, partitions).to]
-}
-
-/**
- * Drops the partitions that end before `time`, and yields the number of events in each. They are
- * detached concurrently first, so that no query has to wait for others:
- * https://www.postgresql.org/docs/current/sql-altertable.html. Citus cannot do that.
- */
-export async function* dropPartitions(
-  client: PostgresPoolClient,
-  { schema, events }: Names,
-  time: Microseconds,
-  isConcurrent: boolean,
-): AsyncGenerator<number> {
-  const mode = isConcurrent ? 'CONCURRENTLY' : ''
-  for (const [name, bounds] of await ask(client, PARTITIONS, events)) {
-    const to = /TO \('?(-?\d+)'?\)/.exec(bounds!)?.[1]
-    if (to === undefined || Number(to) > time) continue
-    const table = `${schema}.${quoteName(name!)}`
-    await ask(client, `ALTER TABLE ${events} DETACH PARTITION ${table} ${mode}`)
-    yield await dropDetached(client, table)
-  }
-}
-
-async function dropDetached(client: PostgresPoolClient, table: string): Promise<number> {
-  const [row] = await ask(client, `SELECT count(*) FROM ${table}`)
-  await ask(client, `DROP TABLE ${table}`)
-  return Number(row![0])
-}
-
-/** Drops the tables that a process which died was detaching or had detached; returns their events. */
-export async function finishDetaching(
-  client: PostgresPoolClient,
-  { schema, events }: Names,
-): Promise<number> {
-  const pending = await ask(
-    client,
-    `SELECT child.relname FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
-     WHERE inhparent = $1::regclass AND inhdetachpending`,
-    events,
-  )
-  for (const [name] of pending)
-    await ask(
-      client,
-      `ALTER TABLE ${events} DETACH PARTITION ${schema}.${quoteName(name!)} FINALIZE`,
-    )
-  const detached = await ask(
-    client,
-    `SELECT child.relname FROM pg_class AS child JOIN pg_class AS parent ON parent.oid = $1::regclass
-     WHERE child.relnamespace = parent.relnamespace AND child.relkind = 'r' AND NOT child.relispartition
-       AND child.relname ~ '^events_[0-9]{6}([0-9]{2})?$'`,
-    events,
-  )
-  let dropped = 0
-  for (const [name] of detached)
-    dropped += await dropDetached(client, `${schema}.${quoteName(name!)}`)
-  return dropped
 }

@@ -7,7 +7,8 @@ import { ask, type PostgresPoolClient } from '../connection/client.js'
 import type { PostgresLog } from '../log/log.js'
 import type { Names } from '../schema/names.js'
 import { countRemovedSql, noteRemovedSql } from '../schema/removed-events.js'
-import { dropPartitions, finishDetaching } from '../schema/partitions.js'
+import { finishDetaching } from '../schema/detached-partitions.js'
+import { dropPartitions } from '../schema/partition-changes.js'
 
 const BATCH = 250
 
@@ -25,32 +26,70 @@ async function paced<Result>(remove: () => Promise<Result>): Promise<Result> {
   return result
 }
 
-/** Removes rows before `time`, oldest first. Yields the number of rows that each transaction removed. */
-async function* removeRows(
+/** Which rows of a table to remove. */
+interface RemovedRows {
+  readonly table: string
+  /** @default 0 */
+  readonly from?: Microseconds
+  /** Rows before this time. */
+  readonly to: Microseconds
+  /** SQL. @default all of them */
+  readonly where?: string
+}
+
+/** Removes rows, oldest first. Yields the number of rows that each transaction removed. */
+export async function* removeRows(
   client: PostgresPoolClient,
-  table: string,
-  time: Microseconds,
+  { table, from = 0, to, where = 'true' }: RemovedRows,
 ): AsyncGenerator<number> {
-  // Index entries of removed rows stay until a vacuum: `from` skips them.
-  let from = 0
-  for (;;) {
+  // Index entries of removed rows stay until a vacuum: `start` skips them.
+  for (let start = from; ;) {
     const [row] = await paced(() =>
       ask(
         client,
         `WITH removed AS (
            DELETE FROM ${table} WHERE created_at IN (
-             SELECT created_at FROM ${table} WHERE created_at >= $1 AND created_at < $2
+             SELECT created_at FROM ${table} AS r WHERE created_at >= $1 AND created_at < $2 AND ${where}
              ORDER BY created_at LIMIT ${BATCH}
            ) RETURNING created_at
          ) SELECT count(*), max(created_at), ${WITHOUT_FLUSH} FROM removed`,
-        from,
-        time,
+        start,
+        to,
       ),
     )
     const [count, last] = row!.map(Number)
     if (count! > 0) yield count!
     if (count! < BATCH) return
-    from = last! + 1
+    start = last! + 1
+  }
+}
+
+/** Notes that events before this time are removed without being counted, as far as it is not in the future. */
+export async function noteRemovedBefore(
+  client: PostgresPoolClient,
+  { indexState, highWater }: Names,
+  time: Microseconds,
+): Promise<void> {
+  await ask(
+    client,
+    `UPDATE ${indexState} SET removed_before =
+       greatest(removed_before, least($1, (SELECT last_value + 1 FROM ${highWater})))`,
+    time,
+  )
+}
+
+/** Runs `act` while no other process removes or makes partitions. */
+export async function withRemovalLock<Result>(
+  client: PostgresPoolClient,
+  { locks }: Names,
+  act: () => Promise<Result>,
+): Promise<Result> {
+  // DETACH CONCURRENTLY cannot run in a transaction, so the session holds the lock.
+  await ask(client, `SELECT pg_advisory_lock(${locks.removal})`)
+  try {
+    return await act()
+  } finally {
+    await ask(client, `SELECT pg_advisory_unlock(${locks.removal})`)
   }
 }
 
@@ -66,37 +105,32 @@ export function removeBefore(
 ): Promise<number> {
   const { names } = log
   return log.useSession(signal, async (client) => {
-    await ask(
-      client,
-      `UPDATE ${names.indexState} SET removed_before =
-         greatest(removed_before, least($1, (SELECT last_value + 1 FROM ${names.highWater})))`,
-      time,
-    )
+    await noteRemovedBefore(client, names, time)
     let removed = 0
     const add = (count: number): void => {
       removed += count
       onProgress(removed)
     }
     if (log.partitions() !== 'none' && log.hasSessions()) {
+      const cluster = log.cluster(client)
       const isConcurrent = log.placeSql() === ''
-      await log.define(client, async (definer) => {
-        // DETACH CONCURRENTLY cannot run in a transaction, so the session holds the lock.
-        await ask(definer, `SELECT pg_advisory_lock(${names.locks.removal})`)
-        try {
-          await finishDetaching(definer, names)
-          for await (const dropped of dropPartitions(definer, names, time, isConcurrent))
+      await log.define(client, (definer) =>
+        withRemovalLock(definer, names, async () => {
+          await finishDetaching(definer, names, cluster)
+          for await (const dropped of dropPartitions(definer, names, time, {
+            cluster,
+            isConcurrent,
+          }))
             add(dropped)
-        } finally {
-          await ask(definer, `SELECT pg_advisory_unlock(${names.locks.removal})`)
-        }
-      })
+        }),
+      )
     }
-    for await (const count of removeRows(client, names.events, time)) {
+    for await (const count of removeRows(client, { table: names.events, to: time })) {
       add(count)
       throwIfAborted(signal)
     }
     for (const table of [names.foreignIds, names.removed]) {
-      const rows = removeRows(client, table, time)
+      const rows = removeRows(client, { table, to: time })
       while (!(await rows.next()).done) throwIfAborted(signal)
     }
     return removed

@@ -1,14 +1,15 @@
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
+import pg from 'pg'
 import { manualClock } from 'daybook/testing'
 import type { ArchiveDirectory } from '../../../src/cleaning/rule.js'
 
 /*
- * A process that archives: `<SQLite file> <directory> <format> <time> <step>`. It counts the steps of its work: before and after each
- * call of the file system, in the middle of each write, and before and after each removal from the store. It kills itself
+ * A process that archives: `<place> <directory> <format> <time> <step>`. It counts the steps of its work: before and after each
+ * call of the file system, in the middle of each write, and before and after each removal from the store and each statement of Postgres. It kills itself
  * at the given step, or prints `done` and the number of steps.
  */
-const [filename = '', directory = '', format = '', time = '', last = ''] = process.argv.slice(2)
+const [place = '', directory = '', format = '', time = '', last = ''] = process.argv.slice(2)
 
 let steps = 0
 
@@ -57,13 +58,15 @@ countSteps(fs, ['open', 'mkdir', 'rename', 'rm', 'stat', 'readdir'])
 syncBuiltinESMExports()
 
 // After the methods have been replaced: these modules import them.
-const { sqliteStore } = await import('daybook/sqlite')
+const { isPostgres, openPlace } = await import('./archive-place.js')
 const { openWorld } = await import('../../stores/shared/cleaning-world.js')
 const { archivingRule } = await import('./archive-rule.js')
 
-const store = sqliteStore({ filename, clock: manualClock(time) })
+if (isPostgres(place)) countSteps(pg.Client.prototype, ['query'])
+const store = openPlace(place, manualClock(time))
 countSteps(store, ['remove'])
-const rule = archivingRule({ directory, format: format as ArchiveDirectory['format'] })
+const archive = { directory, format: format as ArchiveDirectory['format'] }
+const rule = archivingRule(archive, isPostgres(place))
 const world = openWorld(store, { rules: [rule] })
 const [result] = await world.cleaning.run()
 if (result?.error !== undefined) throw new Error(result.error)

@@ -1,0 +1,127 @@
+import { throwIfAborted } from '../../../src/errors.js'
+import type { AuditEvent } from '../../../src/event/event.js'
+import type { Microseconds } from '../../../src/event/timestamp.js'
+import type { EventRange, RemovableRanges } from '../../../src/store/store.js'
+import { ask, runInTransaction, type PostgresPoolClient } from '../connection/client.js'
+import { codeOf, isCorrupt } from '../connection/failures.js'
+import type { PostgresLog } from '../log/log.js'
+import { detachPartition, dropDetached, finishDetaching } from '../schema/detached-partitions.js'
+import { attachedPartitions, tableOf } from '../schema/partitions.js'
+import {
+  formatSnapshot,
+  isInSnapshotSql,
+  parseSnapshot,
+  type RowSnapshot,
+  takeSnapshot,
+} from '../schema/row-snapshot.js'
+import { checkRows, rowToEvent, STORED_COLUMNS } from '../schema/rows.js'
+import { noteRemovedBefore, removeRows, withRemovalLock } from './remove.js'
+
+/*
+ * The ranges of a log are its partitions. While one is read, events can still be imported into it; the snapshot tells them
+ * from those that were read.
+ */
+
+/** Like `EventStore.removableRanges`. There are none on Citus, and without sessions or partitions. */
+export function removableRanges(
+  log: PostgresLog,
+  time: Microseconds,
+  earlier: string | undefined,
+  signal: AbortSignal,
+): Promise<RemovableRanges> {
+  const { names } = log
+  return log.useSession(signal, async (client) => {
+    const cluster = log.cluster(client)
+    const given = earlier === undefined ? undefined : parseSnapshot(earlier)
+    const isKnown = given !== undefined && given.cluster === cluster
+    const snapshot = formatSnapshot(isKnown ? given : await takeSnapshot(client, cluster))
+    const isPossible =
+      log.partitions() !== 'none' && log.hasSessions() && log.placeSql() === '' && cluster !== ''
+    if (!isPossible) return { snapshot, ranges: [] }
+    await withRemovalLock(client, names, () => finishDetaching(client, names, cluster))
+    const partitions = await attachedPartitions(client, names)
+    return { snapshot, ranges: partitions.filter(({ to }) => to <= time) }
+  })
+}
+
+const UNDEFINED_TABLE = '42P01'
+
+/** Like `EventStore.readRange`. */
+export async function readRange(
+  log: PostgresLog,
+  { name, from }: EventRange,
+  options: { readonly snapshot: string; readonly after: Microseconds; readonly limit: number },
+  signal: AbortSignal,
+): Promise<readonly AuditEvent[] | undefined> {
+  const { names } = log
+  const snapshot = parseSnapshot(options.snapshot)!
+  const rows = await log
+    .use(signal, (client) =>
+      ask(
+        client,
+        `SELECT ${STORED_COLUMNS} FROM ${tableOf(names, name)}
+         WHERE created_at > $1 AND ${isInSnapshotSql(snapshot)} ORDER BY created_at LIMIT $2`,
+        Math.max(options.after, from - 1),
+        options.limit,
+      ),
+    )
+    .catch((error: unknown) => {
+      // Another rule has dropped it.
+      if (codeOf(error) === UNDEFINED_TABLE) return []
+      if (isCorrupt(error)) return undefined
+      throw error
+    })
+  const intact = rows && checkRows(names.readable.damages)(rows)
+  return intact && intact.length === rows.length ? intact.map(rowToEvent) : undefined
+}
+
+/** True if the partition has events that are not in the snapshot. Reads all of its rows. */
+async function hasOthers(
+  client: PostgresPoolClient,
+  table: string,
+  snapshot: RowSnapshot,
+): Promise<boolean> {
+  const text = `SELECT FROM ${table} WHERE NOT (${isInSnapshotSql(snapshot)}) LIMIT 1`
+  return (await ask(client, text)).length > 0
+}
+
+/**
+ * Like `EventStore.removeRange`. The partition is dropped, unless it has events that are not in the snapshot: then
+ * the events are removed one by one.
+ */
+export function removeRange(
+  log: PostgresLog,
+  { name, from, to }: EventRange,
+  snapshotText: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const { names } = log
+  const snapshot = parseSnapshot(snapshotText)!
+  const table = tableOf(names, name)
+  return log.useSession(signal, async (client) => {
+    const isAttached = async (): Promise<boolean> =>
+      (await attachedPartitions(client, names)).some((one) => one.name === name)
+    if (!(await isAttached())) return 0
+    await noteRemovedBefore(client, names, to)
+    let removed = 0
+    if (await hasOthers(client, table, snapshot)) {
+      const rows = removeRows(client, { table, from, to, where: isInSnapshotSql(snapshot) })
+      for await (const count of rows) {
+        removed += count
+        throwIfAborted(signal)
+      }
+    } else
+      removed = await withRemovalLock(client, names, async () => {
+        if (!(await isAttached())) return 0
+        await detachPartition(client, names, name, { archived: snapshot })
+        return runInTransaction(client, () => dropDetached(client, names, name, snapshot.cluster))
+      })
+    // Events that were imported meanwhile keep the rows of their ids.
+    const isGone = `NOT EXISTS (SELECT FROM ${names.events} AS e WHERE e.created_at = r.created_at)`
+    for (const other of [names.foreignIds, names.removed]) {
+      const rows = removeRows(client, { table: other, from, to, where: isGone })
+      while (!(await rows.next()).done) throwIfAborted(signal)
+    }
+    return removed
+  })
+}

@@ -41,6 +41,7 @@ import { findEvent } from './schema/rows.js'
 import { readStates } from './schema/state.js'
 import { databaseHealth, type IndexDelay } from './health.js'
 import { verifyLog } from './verify.js'
+import type { PartitionedLog } from './read/near-bounds.js'
 
 /** The WAL position that the answering server has reached, at least $1. */
 const WAL_POSITION = `SELECT greatest($1::pg_lsn,
@@ -96,6 +97,8 @@ interface PageSource {
   readonly firstProbe: number
   readonly damages: DamageReporter
   readonly serverOf: (server: ServerNumber) => Server
+  /** `undefined` before the first connection. */
+  readonly partitioned: PartitionedLog | undefined
 }
 
 /**
@@ -103,12 +106,12 @@ interface PageSource {
  * cannot test a damaged event.
  */
 async function readPage(
-  { reader, serverOf, ...source }: PageSource,
+  { reader, serverOf, partitioned, ...source }: PageSource,
   request: ListRequest,
   checkSignal: () => void,
   options: ReadOptions,
 ): Promise<EventPage> {
-  const planned = planList(request, serverOf(0).names)
+  const planned = planList(request, serverOf(0).names, partitioned)
   const withoutSql: ListPlan = { ...planned, where: undefined }
   let plan = planned
   for (let left = MAX_OUTDATED; ;) {
@@ -239,6 +242,13 @@ export function createReading(
     report: (damage: Damage): void => damages.report(damage),
   }
 
+  const partitionedNow = (): PartitionedLog | undefined =>
+    log.state() && {
+      partitions: log.partitions(),
+      count: log.partitionCount(),
+      now: log.now() ?? Date.now() * 1000,
+    }
+
   const around = (signal: AbortSignal | undefined) =>
     ({ order: 'desc', isDamage: isCorrupt, check: () => check(signal) }) as const
 
@@ -264,7 +274,7 @@ export function createReading(
     async list(query, { signal, trace, lazy, consistencyToken } = {}) {
       const checkSignal = (): void => check(signal)
       checkSignal()
-      const pages = { reader, firstProbe, damages, serverOf }
+      const pages = { reader, firstProbe, damages, serverOf, partitioned: partitionedNow() }
       const page = await readAround(
         {
           ...search,

@@ -15,6 +15,7 @@ import type { Coverage } from '../index/server-index.js'
 import { READ_LIMIT_EXCEEDED } from '../index/chunk-loader.js'
 import { timesInOrder } from '../index/session.js'
 import { firstProbeOf } from './list-plan.js'
+import { inParts } from './near-bounds.js'
 import { probeStatement, readProbe, scanRows } from './list-scan.js'
 
 const NOT_INDEXED = 'the index cannot answer the filter'
@@ -29,34 +30,47 @@ export async function* rowsInTime(list: ListQuery, order: Order, bounds: TimeBou
   const { filter, steps, indexed, query, opened, run } = list
   const { index } = indexed
   const isIndexUnused = !filter || !index
+  const parts = inParts(bounds, list.near, order)
   // Neither the index nor SQL can test the filter: all rows are read.
   if (isIndexUnused && !list.where) {
     await (query.where ? steps.enter('scan', NOT_INDEXED) : steps.enter('probe'))
-    yield* scanRows(list, order, bounds, opened['scan'])
+    yield* scanRows(list, order, parts, opened['scan'])
     return
   }
   await steps.enter('probe')
-  let rest = bounds
+  let [part, ...others] = parts as readonly [TimeBounds, ...TimeBounds[]]
+  let ready = opened['probe']
   let [seen, matched] = [0, 0]
   const least = query.limit + 1
-  for (let size = firstProbeOf(filter, indexed); size > 0; size = nextProbe(seen, matched)) {
-    const probed = seen === 0 ? opened['probe'] : undefined
-    const found =
-      probed ?? (await run(probeStatement(list, { order, bounds: rest, count: size, most: least })))
-    const { rows, last } = readProbe(found)
+  let size = firstProbeOf(filter, indexed)
+  while (size > 0) {
+    const request = { order, bounds: part, count: size, most: least }
+    const { rows, last } = readProbe(ready ?? (await run(probeStatement(list, request))))
+    ready = undefined
     yield rows
-    const isFull = rows.length === least
-    if (last === undefined && !isFull) return
-    seen += isFull ? rows.length : size
     matched += rows.length
+    const isFull = rows.length === least
+    if (last === undefined && !isFull) {
+      // The part has fewer rows.
+      if (others.length === 0) return
+      ;[part, ...others] = others as [TimeBounds]
+      continue
+    }
+    seen += isFull ? rows.length : size
     if (!isFull) steps.add(size)
-    rest = beyond(rest, last ?? timeOf(rows.at(-1)!), order)
-    if (isEmpty(rest)) return
+    part = beyond(part, last ?? timeOf(rows.at(-1)!), order)
+    if (isEmpty(part)) {
+      if (others.length === 0) return
+      ;[part, ...others] = others as [TimeBounds]
+    }
     if (isIndexUnused) break
+    size = nextProbe(seen, matched)
   }
+  const rest =
+    order === 'desc' ? { from: bounds.from, to: part.to } : { from: part.from, to: bounds.to }
   if (isIndexUnused) {
     await steps.enter('scan', NOT_INDEXED)
-    yield* scanRows(list, order, rest)
+    yield* scanRows(list, order, others.length > 0 ? [part, ...others] : [part])
     return
   }
   const end = order === 'asc' ? 'oldest' : 'newest'
@@ -94,7 +108,7 @@ async function* scanUncovered(
 ): Rows {
   if (isEmpty(bounds)) return
   await list.steps.enter('scan', reason)
-  yield* scanRows(list, order, bounds)
+  yield* scanRows(list, order, [bounds])
 }
 
 // Factor by which batches grow while too few of the index's candidates match.

@@ -14,6 +14,7 @@ import type { Indexed } from './list-query.js'
 import { inlined } from './inline.js'
 import { probeStatement, scanStatement } from './list-scan.js'
 import type { Names } from '../schema/names.js'
+import { nearBounds, type PartitionedLog } from './near-bounds.js'
 import { pushDownEvents } from './pushdown-event.js'
 import { MAX_TIME, VALUE_PROBE_SIZE } from './ranges.js'
 import type { Opening } from '../log/snapshot.js'
@@ -33,6 +34,8 @@ export interface ListRequest {
 /** What is known of a list query before there is a snapshot. */
 export interface ListPlan extends ListRequest {
   readonly bounds: TimeBounds
+  /** The part of the bounds that a list by time reads first. */
+  readonly near: TimeBounds
   /** `undefined` if the list is not sorted by time. */
   readonly direction: Order | undefined
   /** The part of the filter that the index can answer; `undefined` if none. */
@@ -41,12 +44,19 @@ export interface ListPlan extends ListRequest {
   readonly where: Sql | undefined
 }
 
-export function planList(request: ListRequest, { foreignIds }: Names): ListPlan {
+export function planList(
+  request: ListRequest,
+  { foreignIds }: Names,
+  log?: PartitionedLog,
+): ListPlan {
   const { where, sorts } = request.query
+  const bounds = listBounds(request.query)
+  const direction = scanDirection(sorts)
   return {
     ...request,
-    bounds: listBounds(request.query),
-    direction: scanDirection(sorts),
+    bounds,
+    near: log && direction ? nearBounds(bounds, direction, log) : bounds,
+    direction,
     filter: indexFilter(where),
     where: pushDownEvents(where, foreignIds),
   }
@@ -74,17 +84,17 @@ export function openList(plan: ListPlan, indexed: Indexed): Opening {
 }
 
 function openRows(plan: ListPlan, indexed: Indexed): Opening {
-  const { direction, bounds, where, filter, query } = plan
+  const { direction, near, where, filter, query } = plan
   const { index } = indexed
   if (!direction) return {}
   const least = query.limit + 1
   if (!where && !(filter && index)) {
-    const scan = inlined(scanStatement({ where, indexed }, direction, bounds, least))
+    const scan = inlined(scanStatement({ where, indexed }, direction, near, least))
     return scan === undefined ? {} : { scan }
   }
   const size = firstProbeOf(filter, indexed)
   if (size === 0) return {}
-  const request = { order: direction, bounds, count: size, most: least }
+  const request = { order: direction, bounds: near, count: size, most: least }
   const probe = inlined(probeStatement({ where, indexed }, request))
   return probe === undefined ? {} : { probe }
 }

@@ -39,6 +39,8 @@ export interface ListQuery {
   readonly opened: Opened
   readonly run: Run
   readonly query: EventQuery
+  /** See `ListPlan`. */
+  readonly near: TimeBounds
   /** The part of the filter that the index can answer; `undefined` if none. */
   readonly filter: IndexFilter | undefined
   /** The part of the filter that SQL can test; `undefined` if none. */

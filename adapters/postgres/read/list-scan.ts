@@ -75,22 +75,23 @@ export function scanStatement(
   )
 }
 
-/** All rows within the bounds that pass the SQL filter, in order, in batches. `first` is the first one. */
+/** All rows within the bounds, one after the other, that pass the SQL filter, in order, in batches. `first` is the first one. */
 export async function* scanRows(
   list: ListQuery,
   order: Order,
-  bounds: TimeBounds,
+  parts: readonly TimeBounds[],
   first?: readonly TextRow[],
 ): AsyncGenerator<readonly TextRow[]> {
-  let [rest, ready] = [bounds, first]
-  const least = list.query.limit + 1
-  for (let size = least; rest.from <= rest.to; size = Math.min(2 * size, BATCH_ROWS)) {
-    const rows = ready ?? (await list.run(scanStatement(list, order, rest, size)))
-    ready = undefined
-    yield rows
-    if (rows.length < size) return
-    rest = beyond(rest, timeOf(rows.at(-1)!), order)
-  }
+  let ready = first
+  let size = list.query.limit + 1
+  for (const part of parts)
+    for (let rest = part; rest.from <= rest.to; size = Math.min(2 * size, BATCH_ROWS)) {
+      const rows = ready ?? (await list.run(scanStatement(list, order, rest, size)))
+      ready = undefined
+      yield rows
+      if (rows.length < size) break
+      rest = beyond(rest, timeOf(rows.at(-1)!), order)
+    }
 }
 
 /** All rows that pass the SQL filter, in any order, by a sequential scan. To be called once in a snapshot. */

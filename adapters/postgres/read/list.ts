@@ -35,7 +35,7 @@ export async function listEvents(
   opened: Opened = {},
 ): Promise<EventPage | 'outdated' | 'damaged'> {
   const { names } = indexed
-  const { query, lazy = false, trace, bounds, direction, filter, where } = plan
+  const { query, lazy = false, trace, bounds, near, direction, filter, where } = plan
   const run: Run = (query) => {
     snapshot.checkTime()
     return snapshot.ask(numbered(query), ...query.params)
@@ -46,6 +46,7 @@ export async function listEvents(
     opened,
     run,
     query,
+    near,
     filter,
     where,
     check: checkRows(indexed.damages),

@@ -1,3 +1,4 @@
+import os from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { loadDriverInThread } from '../connection/thread.js'
 import { pacerInThread } from './pacing.js'
@@ -9,6 +10,20 @@ import { createStoredBatches } from './stored-batches.js'
 
 /** Blocks the thread for longer than the main one may: it has nothing else to do while it waits for a lock. */
 const LOCK_WAIT_MS = 1000
+
+const NICENESS = 5
+
+/** Where threads compete for processors, recording and the host's own work come first. */
+function yieldToOthers(): void {
+  // Elsewhere this would be the priority of the whole process.
+  if (process.platform !== 'linux') return
+  try {
+    os.setPriority(NICENESS)
+  } catch {
+    // A sandbox may forbid it.
+  }
+}
+yieldToOthers()
 
 const port = parentPort!
 const post = (message: FromThread): void => port.postMessage(message)

@@ -280,6 +280,7 @@ export function createSqliteStore(
     name: 'sqlite',
     maxBatch: MAX_BATCH,
     appendsInBackground: writerKind === 'thread',
+    appendsText: true,
     clock,
     ...createReading({ tables, index, firstProbe, queryTimeoutMs }, watcher, clock),
 

@@ -47,48 +47,99 @@ export const budgetFor = (maxBytes: number): Budget => ({
   values: Math.max(maxBytes >> 1, MIN_BUDGET),
 })
 
+const NO_MEMBERS = {}
+
+/** True if code has added members to the prototype of all objects that `for … in` visits too. */
+function isPrototypeExtended(): boolean {
+  for (const _ in NO_MEMBERS) return true
+  return false
+}
+
 /**
  * Copies a value that is JSON already, as most are, without checking its texts; `undefined` for any
- * other value, which needs a {@link Copier}. Clones objects first and checks them afterwards, which
- * takes half the time of copying member by member.
+ * other value, which needs a {@link Copier}.
  */
-export function copyPlain(value: unknown, maxDepth: number, budget: Budget): JsonValue | undefined {
+export const copyPlain = (
+  value: unknown,
+  maxDepth: number,
+  budget: Budget,
+): JsonValue | undefined =>
+  isPrototypeExtended() ? undefined : copyPlainValue(value, maxDepth, budget)
+
+/** Compares types one by one: V8 calls a function for `switch (typeof value)`. */
+function copyPlainValue(value: unknown, maxDepth: number, budget: Budget): JsonValue | undefined {
   if (budget.values-- <= 0) return undefined
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-      return value
-    case 'number':
-      return Number.isFinite(value) && !Object.is(value, -0) ? value : undefined
-    case 'object':
-      if (value === null) return null
-      return maxDepth === 0 ? undefined : copyPlainObject(value, maxDepth - 1, budget)
-    default:
-      return undefined
+  if (typeof value === 'object') {
+    if (value === null) return null
+    return maxDepth === 0 ? undefined : copyPlainObject(value, maxDepth - 1, budget)
   }
+  if (typeof value === 'string' || typeof value === 'boolean') return value
+  if (typeof value === 'number')
+    return Number.isFinite(value) && !Object.is(value, -0) ? value : undefined
+  return undefined
 }
 
 function copyPlainObject(value: object, maxDepth: number, budget: Budget): JsonValue | undefined {
   const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype === Array.prototype) {
-    if ('toJSON' in value || (value as unknown[]).length > budget.values) return undefined
-    // A hole reads as undefined, which is not JSON.
-    const copy = (value as unknown[]).slice()
-    for (let i = 0; i < copy.length; i++) {
-      const member = copyPlain(copy[i], maxDepth, budget)
-      if (member === undefined) return undefined
-      copy[i] = member
-    }
-    return copy as JsonValue[]
-  }
+  if (prototype === Array.prototype)
+    return copyPlainArray(value as readonly unknown[], maxDepth, budget)
   if (prototype !== Object.prototype && prototype !== null) return undefined
-  const copy: Record<string, unknown> = { ...value }
-  for (const key in copy) {
-    const member = copyPlain(copy[key], maxDepth, budget)
+  const copy: JsonObject = {}
+  for (const key in value) {
+    // An assignment would set the prototype.
+    if (key === '__proto__') return undefined
+    const member = copyPlainValue((value as JsonObject)[key], maxDepth, budget)
     if (member === undefined) return undefined
-    if (member !== copy[key]) copy[key] = member
+    copy[key] = member
   }
-  return copy as JsonObject
+  return copy
+}
+
+function copyPlainArray(
+  value: readonly unknown[],
+  maxDepth: number,
+  budget: Budget,
+): JsonValue[] | undefined {
+  if ('toJSON' in value || value.length > budget.values) return undefined
+  // A hole reads as undefined, which is not JSON.
+  const copy = value.slice()
+  for (let i = 0; i < copy.length; i++) {
+    const member = copyPlainValue(copy[i], maxDepth, budget)
+    if (member === undefined) return undefined
+    copy[i] = member
+  }
+  return copy as JsonValue[]
+}
+
+/**
+ * True for a value that `JSON.stringify` writes as {@link copyPlain} copies it. A getter that returns another value each
+ * time may deceive it.
+ */
+export const isPlain = (value: unknown, maxDepth: number, budget: Budget): boolean =>
+  !isPrototypeExtended() && isPlainValue(value, maxDepth, budget)
+
+function isPlainValue(value: unknown, maxDepth: number, budget: Budget): boolean {
+  if (budget.values-- <= 0) return false
+  if (typeof value === 'object')
+    return value === null || (maxDepth > 0 && isPlainObject(value, maxDepth - 1, budget))
+  if (typeof value === 'string' || typeof value === 'boolean') return true
+  return typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0)
+}
+
+function isPlainObject(value: object, maxDepth: number, budget: Budget): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if ('toJSON' in value) return false
+  if (prototype === Array.prototype) {
+    const elements = value as readonly unknown[]
+    if (elements.length > budget.values) return false
+    for (let i = 0; i < elements.length; i++)
+      if (!isPlainValue(elements[i], maxDepth, budget)) return false
+    return true
+  }
+  if (prototype !== Object.prototype && prototype !== null) return false
+  for (const key in value)
+    if (!isPlainValue((value as JsonObject)[key], maxDepth, budget)) return false
+  return true
 }
 
 /** Copies a value of the host as JSON, and notes where the copy differs. */

@@ -1,6 +1,14 @@
 import type { JsonObject, JsonValue } from './event.js'
 import { OWN_FIELDS } from './own-fields.js'
-import { budgetFor, Copier, copyPlain, isStorableText, jsonPointer, setKey } from './json-copy.js'
+import {
+  budgetFor,
+  Copier,
+  copyPlain,
+  isPlain,
+  isStorableText,
+  jsonPointer,
+  setKey,
+} from './json-copy.js'
 import { cutToSize } from './json-cut.js'
 
 /** Limits of the attributes of one event. Larger attributes are cut, and `recording` says so. */
@@ -18,6 +26,9 @@ export interface JsonLimits {
 }
 
 export const defaultJsonLimits: JsonLimits = { maxDepth: 64, maxBytes: 1_048_576 }
+
+/** `copy`: the attributes are a copy of the data. `text`: they may be the data itself, which the host may change. */
+export type Kept = 'copy' | 'text'
 
 export interface JsonText {
   readonly attributes: JsonObject
@@ -57,12 +68,19 @@ function plainText(
   data: object,
   limits: JsonLimits,
   more: JsonObject | undefined,
+  keep: Kept,
 ): JsonText | undefined {
   try {
-    const copy = copyPlain(data, limits.maxDepth, budgetFor(limits.maxBytes))
-    if (!isJsonObject(copy)) return undefined
-    if (OWN_FIELDS.some((name) => Object.hasOwn(copy, name))) return undefined
-    const { attributes, added } = withMore(copy, more)
+    const budget = budgetFor(limits.maxBytes)
+    const plain =
+      keep === 'copy'
+        ? copyPlain(data, limits.maxDepth, budget)
+        : isPlain(data, limits.maxDepth, budget)
+          ? (data as JsonObject)
+          : undefined
+    if (!isJsonObject(plain)) return undefined
+    if (OWN_FIELDS.some((name) => Object.hasOwn(plain, name))) return undefined
+    const { attributes, added } = withMore(plain, more)
     const json = JSON.stringify(attributes)
     // JSON.stringify escapes unstorable characters and other control characters this way.
     const fits = json.length * 3 <= limits.maxBytes && !json.includes('\\u')
@@ -109,8 +127,9 @@ export function toJsonText(
   data: object,
   limits: JsonLimits = defaultJsonLimits,
   more?: JsonObject,
+  keep: Kept = 'copy',
 ): JsonText {
-  return plainText(data, limits, more) ?? changedText(data, limits, more)
+  return plainText(data, limits, more, keep) ?? changedText(data, limits, more)
 }
 
 /** The slow path: notes every change. */

@@ -235,6 +235,7 @@ export class ReopenedStore {
       maxBatch: shape.maxBatch,
       readOnly: shape.readOnly,
       appendsInBackground: shape.appendsInBackground,
+      appendsText: shape.appendsText,
       clock: shape.clock && (() => this.#clock!()),
       ...(shape.prepare && { prepare: (drafts) => this.#current?.prepare?.(drafts) }),
       watch: (hint) => this.#watch(isUse, hint),

@@ -2,8 +2,9 @@ import { AuditLogError } from '../errors.js'
 import type { EventDraft } from '../event/event.js'
 import { type RandomBytes, suffixSource } from '../event/event-id.js'
 import { checkData, type EventTypeDefinition, eventTypeFault } from '../event/event-types.js'
-import { type JsonLimits, type JsonText, toJsonText } from '../event/json.js'
+import { type JsonLimits, type JsonText, type Kept, toJsonText } from '../event/json.js'
 import { storableText } from '../event/json-copy.js'
+import { withLateAttributes } from '../event/late-attributes.js'
 import { type ResolveSource, sourceOf } from '../event/links.js'
 import { readSourcePath, type SourcePath } from '../event/source-path.js'
 import type { CallContext } from './call-context.js'
@@ -15,6 +16,8 @@ export interface DraftOptions {
   readonly limits: JsonLimits
   readonly resolveSource: ResolveSource | undefined
   readonly random: RandomBytes | undefined
+  /** What drafts keep of the data beside the JSON text. */
+  readonly keep: Kept
 }
 
 /** Makes drafts from the arguments of calls. The methods throw if the call must be rejected. */
@@ -42,7 +45,13 @@ function createSourcePaths() {
   }
 }
 
-export function createDrafts({ strict, limits, resolveSource, random }: DraftOptions): Drafts {
+export function createDrafts({
+  strict,
+  limits,
+  resolveSource,
+  random,
+  keep,
+}: DraftOptions): Drafts {
   const nextSuffix = suffixSource(random)
   const hints = createHints()
   const sourcePathOf = createSourcePaths()
@@ -54,16 +63,15 @@ export function createDrafts({ strict, limits, resolveSource, random }: DraftOpt
     const fault = eventTypeFault(type)
     if (fault)
       throw new AuditLogError('INVALID_EVENT', `the event type ${fault}`, { pointer: '/type' })
-    return {
-      suffix: nextSuffix(),
-      username: username === null ? null : storableText(username),
-      system,
-      type,
-      source: source === null ? null : storableText(source),
-      attributes,
-      json,
-      added,
-    }
+    const suffix = nextSuffix()
+    const user = username === null ? null : storableText(username)
+    const path = source === null ? null : storableText(source)
+    if (keep === 'text')
+      return withLateAttributes(
+        { suffix, username: user, system, type, source: path, json, added },
+        json,
+      )
+    return { suffix, username: user, system, type, source: path, attributes, json, added }
   }
 
   return {
@@ -72,14 +80,14 @@ export function createDrafts({ strict, limits, resolveSource, random }: DraftOpt
         checkData(type, definition, data)
         hints.keys(type, definition, data)
       }
-      const text = toJsonText(data, limits, attributes)
+      const text = toJsonText(data, limits, attributes, keep)
       // Unless `strict`, a system event with an invalid link is recorded without a source.
       const linked = sourceOf(text.attributes, true, resolveSource, !strict)
       const source = sourcePathOf(definition)?.(text.attributes) ?? linked
       return draft({ type, system: true, source, username }, text)
     },
     custom(type, data, { username, attributes } = NOBODY) {
-      const text = toJsonText(data, limits, attributes)
+      const text = toJsonText(data, limits, attributes, keep)
       const source = sourceOf(text.attributes, false, resolveSource)
       return draft({ type, system: false, source, username }, text)
     },

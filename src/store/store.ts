@@ -217,6 +217,12 @@ export interface EventStore {
    */
   readonly appendsInBackground?: boolean | undefined
   /**
+   * True if the store reads only the JSON text of drafts. Their attributes are then parsed when they are first read, which
+   * is less work than a copy if nobody reads them.
+   * @default false
+   */
+  readonly appendsText?: boolean | undefined
+  /**
    * Called while `append` works in the background, with drafts that will be passed to it next. The store may do now
    * what it need not do then.
    */

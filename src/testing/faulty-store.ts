@@ -7,6 +7,7 @@ export type FaultyMethod = Exclude<
   | 'name'
   | 'maxBatch'
   | 'appendsInBackground'
+  | 'appendsText'
   | 'prepare'
   | 'clock'
   | 'watch'
@@ -76,6 +77,7 @@ export function faultyStore(store: EventStore): FaultyStore {
     name: store.name,
     maxBatch: store.maxBatch,
     appendsInBackground: store.appendsInBackground,
+    appendsText: store.appendsText,
     ...(store.prepare && { prepare: (drafts) => store.prepare!(drafts) }),
     clock: store.clock,
 

@@ -1,4 +1,5 @@
-import { type AuditEvent, type EventDraft, stampDraft } from '../../../src/event/event.js'
+import type { AuditEvent, EventDraft } from '../../../src/event/event.js'
+import { stampLate } from '../../../src/event/late-attributes.js'
 import type { AppendOptions } from '../../../src/store/store.js'
 import { withSuppressed } from '../../../src/store/throttle-state.js'
 import type { WrittenDraft } from '../schema/draft-memory.js'
@@ -22,15 +23,15 @@ export function appendedEvents(
   onSuppressed: AppendOptions['onSuppressed'],
 ): readonly AuditEvent[] {
   let time = first
-  if (exceptions.length === 0) return drafts.map((draft) => stampDraft(draft, time++))
+  if (exceptions.length === 0) return drafts.map((draft) => stampLate(draft, time++))
   const byIndex = new Map(exceptions.map((exception) => [exception.index, exception]))
   const events: AuditEvent[] = []
   for (const [index, draft] of drafts.entries()) {
     const exception = byIndex.get(index)
-    if (!exception) events.push(stampDraft(draft, time++))
+    if (!exception) events.push(stampLate(draft, time++))
     else if ('found' in exception) events.push(exception.found)
     else if ('opensIn' in exception) onSuppressed?.(draft, exception.opensIn)
-    else events.push(stampDraft(withSuppressed(draft, exception.suppressed), time++))
+    else events.push(stampLate(withSuppressed(draft, exception.suppressed), time++))
   }
   return events
 }

@@ -5,9 +5,10 @@ import type { JsonObject, JsonValue } from 'daybook'
 import { defaultJsonLimits, findUnstorable, toJsonText } from '../../../src/event/json.js'
 import { redact } from '../../../src/event/redact.js'
 
-/** The JSON text of the data; checks that the returned value equals it. */
+/** The JSON text of the data; checks that the returned value equals it, and that the text is the same without a copy. */
 function textOf(data: object, limits = defaultJsonLimits): string {
   const { attributes, json } = toJsonText(data, limits)
+  assert.equal(toJsonText(data, limits, undefined, 'text').json, json)
   assert.deepStrictEqual(attributes, JSON.parse(json))
   assert.equal(JSON.stringify(attributes), json)
   return json

@@ -56,7 +56,8 @@ export function createSettlement({
   }
   const finish = (entry: QueueEntry): void => {
     leaveQueue(entry)
-    appender.retriedLater.delete(entry.draft.suffix)
+    // The others were never added.
+    if (entry.policy === 'queue') appender.retriedLater.delete(entry.draft.suffix)
   }
   const withDoubt = ({ isInDoubt }: QueueEntry, error: AuditLogError): AuditLogError => {
     if (!isInDoubt) return error

@@ -5,6 +5,9 @@ import type { Appended } from './append.js'
  * A way to the writer thread without messages: memory that both threads share. The thread looks into it for a moment
  * after each answer, because a caller that awaits its calls makes the next one soon. That saves the time in which a message
  * wakes the thread. One append at a time takes this way, while no other call is under way, so calls keep their order.
+ *
+ * The caller's thread looks for the answer too, once in each turn of its event loop and only for a moment. An event loop that
+ * sleeps takes as long to wake as the commit.
  */
 
 /** The places of `state`. */
@@ -14,12 +17,19 @@ const LENGTH = 2
 /** Numbers of messages: posted to the thread, and read by it. */
 const POSTED = 3
 const READ = 4
-const STATE_LENGTH = 5
+/** How the call is answered. */
+const REPLY = 5
+const STATE_LENGTH = 6
 
 /** Values of `STATE`. */
 const AWAY = 0
 const LOOKING = 1
 const FULL = 2
+
+/** Values of `REPLY`. */
+const BY_MESSAGE = 0
+const AWAITED = 1
+const ANSWERED = 2
 
 /** The places of `numbers`. */
 const NOW = 0
@@ -31,8 +41,10 @@ const NUMBERS_LENGTH = 3
 const MAX_BYTES = 64 * 1024
 /** The thread looks for at most this long. A caller that does nothing else takes less between two calls. */
 const LOOK_MS = 0.3
-/** After a look in vain the thread does not look after the next answers: 1, 2, 4 and so on, up to this number. */
+/** After a look in vain a thread does not look the next times: 1, 2, 4 and so on, up to this number. */
 const MAX_SKIPPED = 64
+/** The caller's thread looks for at most this long: longer than a fast disk takes for a commit. */
+const AWAIT_MS = 0.5
 /** After this long the thread returns to its event loop, which has other work. */
 const MAX_AWAY_MS = 20
 
@@ -60,30 +72,79 @@ export interface MailboxCall {
   readonly drafts: ArrayBuffer
 }
 
+/** Decides whether to look again after looks in vain. */
+function createSkips() {
+  let skipped = 0
+  let toSkip = 0
+  return {
+    mayLook(): boolean {
+      if (skipped++ < toSkip) return false
+      skipped = 0
+      return true
+    },
+    missed: () => void (toSkip = Math.min(2 * toSkip + 1, MAX_SKIPPED)),
+    found: () => void (toSkip = 0),
+  }
+}
+
 /** The end of the callers. */
 export interface MailboxSender {
-  /** Copies the call into the mailbox; returns false if the thread does not look. Call it while no other call is under way. */
-  put(call: MailboxCall): boolean
+  /**
+   * Copies the call into the mailbox; returns false if the thread does not look. Call it while no other call is under way.
+   * `onAnswer` is called if the answer is in the mailbox; otherwise it comes as a message.
+   */
+  put(call: MailboxCall, onAnswer: () => void): boolean
   /** Call it before a message is posted to the thread. */
   noteMessage(): void
   /** The result of the call that was answered last. */
   result(): Appended
 }
 
-export function mailboxSender({ state, numbers, drafts: place }: MailboxMemory): MailboxSender {
+/** With `canLook` false the caller's thread never looks: it would keep the other one from the only processor. */
+export function mailboxSender(
+  { state, numbers, drafts: place }: MailboxMemory,
+  canLook: boolean,
+): MailboxSender {
+  const skips = createSkips()
+  let puts = 0
   /** False also if the thread looks while a message is on its way, which has to be handled first. */
   const isAwaited = (): boolean =>
     Atomics.load(state, STATE) === LOOKING &&
     Atomics.load(state, READ) === Atomics.load(state, POSTED)
 
+  const lookForAnswer = (onAnswer: () => void): void => {
+    const number = ++puts
+    const end = performance.now() + AWAIT_MS
+    const answered = (): void => {
+      skips.found()
+      onAnswer()
+    }
+    const look = (): void => {
+      // A later call means that this one was answered by a message.
+      if (number !== puts) return
+      const reply = Atomics.load(state, REPLY)
+      if (reply === ANSWERED) return answered()
+      if (reply === BY_MESSAGE) return
+      if (performance.now() < end) return void setImmediate(look)
+      // The answer may have come just now.
+      if (Atomics.compareExchange(state, REPLY, AWAITED, BY_MESSAGE) === ANSWERED) return answered()
+      skips.missed()
+    }
+    setImmediate(look)
+  }
+
   return {
-    put({ call, now, drafts }) {
+    put({ call, now, drafts }, onAnswer) {
       if (drafts.byteLength > MAX_BYTES || !isAwaited()) return false
+      const mayLook = canLook && skips.mayLook()
+      state[REPLY] = mayLook ? AWAITED : BY_MESSAGE
       state[CALL] = call
       state[LENGTH] = drafts.byteLength
       numbers[NOW] = now
       place.set(new Uint8Array(drafts))
-      return Atomics.compareExchange(state, STATE, LOOKING, FULL) === LOOKING
+      if (Atomics.compareExchange(state, STATE, LOOKING, FULL) !== LOOKING) return false
+      if (mayLook) lookForAnswer(onAnswer)
+      return true
     },
     noteMessage() {
       Atomics.add(state, POSTED, 1)
@@ -99,8 +160,11 @@ export interface MailboxReceiver {
   noteMessage(): void
   /** Waits a moment for a call, without the event loop. */
   look(): MailboxCall | undefined
-  /** Stores the result for `MailboxSender.result`. */
-  setResult(result: Pick<Appended, 'first' | 'after'>): void
+  /**
+   * Stores the result of the call for `MailboxSender.result`; `undefined` if it is another one. Returns false if the
+   * answer has to be sent as a message.
+   */
+  answer(result: Pick<Appended, 'first' | 'after'> | undefined): boolean
 }
 
 /** With `canLook` false the thread never looks: it would keep callers from the only processor. */
@@ -108,9 +172,8 @@ export function mailboxReceiver(
   { state, numbers, drafts: place }: MailboxMemory,
   canLook: boolean,
 ): MailboxReceiver {
+  const skips = createSkips()
   let turnAt = -Infinity
-  let skipped = 0
-  let toSkip = 0
 
   const hasMessages = (): boolean => Atomics.load(state, POSTED) !== Atomics.load(state, READ)
 
@@ -120,7 +183,7 @@ export function mailboxReceiver(
     Atomics.store(state, STATE, LOOKING)
     while (Atomics.load(state, STATE) === LOOKING && !hasMessages())
       if (performance.now() >= end) {
-        toSkip = Math.min(2 * toSkip + 1, MAX_SKIPPED)
+        skips.missed()
         break
       }
     return Atomics.exchange(state, STATE, AWAY) === FULL
@@ -133,17 +196,20 @@ export function mailboxReceiver(
     },
     look() {
       if (!canLook || hasMessages() || performance.now() - turnAt > MAX_AWAY_MS) return undefined
-      if (skipped++ < toSkip) return undefined
-      skipped = 0
-      if (!waitForCall()) return undefined
-      toSkip = 0
+      if (!skips.mayLook() || !waitForCall()) return undefined
+      skips.found()
       const drafts = new Uint8Array(state[LENGTH]!)
       drafts.set(place.subarray(0, drafts.length))
       return { call: state[CALL]!, now: numbers[NOW]!, drafts: drafts.buffer }
     },
-    setResult({ first, after }) {
-      numbers[FIRST] = first
-      numbers[AFTER] = after
+    answer(result) {
+      if (!result) {
+        Atomics.store(state, REPLY, BY_MESSAGE)
+        return false
+      }
+      numbers[FIRST] = result.first
+      numbers[AFTER] = result.after
+      return Atomics.compareExchange(state, REPLY, AWAITED, ANSWERED) === AWAITED
     },
   }
 }

@@ -1,3 +1,4 @@
+import os from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Transferable } from 'node:worker_threads'
 import type { Clock } from '../../../src/event/timestamp.js'
@@ -65,17 +66,19 @@ export async function startWriterThread({
   const memory = newMailbox()
   const data: WriterThreadData = { ...options, mailbox: memory }
   const { worker, ended } = await startThread(file, data)
-  const mailbox = mailboxSender(memory)
+  const mailbox = mailboxSender(memory, os.availableParallelism() > 1)
   const post = (message: ToThread, transfer: readonly Transferable[] = []): void => {
     mailbox.noteMessage()
     worker.postMessage(message, transfer)
   }
+  const answered = (call: number): void => calls.settle(call, { result: mailbox.result() })
   const calls = createThreadCalls(
     {
       put({ call, now, method, args }) {
         if (method !== 'append') return false
         const { drafts, recovered, rejected } = args[0] as EncodedRequest
-        return !recovered && !rejected && mailbox.put({ call, now, drafts })
+        if (recovered || rejected) return false
+        return mailbox.put({ call, now, drafts }, () => answered(call))
       },
       post,
       ref: () => worker.ref(),
@@ -84,7 +87,7 @@ export async function startWriterThread({
     clock,
   )
   worker.on('message', (message: Exclude<FromThread, 'ready'>) => {
-    if (typeof message === 'number') calls.settle(message, { result: mailbox.result() })
+    if (typeof message === 'number') answered(message)
     else if ('call' in message) calls.settle(message.call, message)
     else onDamage(message.damage)
   })

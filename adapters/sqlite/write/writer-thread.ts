@@ -77,11 +77,14 @@ async function answer(message: WriterCall, isFromMailbox: boolean): Promise<void
     const result = await run(message, { caller })
     caller.end()
     if (isFromMailbox && isPlain(result)) {
-      mailbox.setResult(result)
-      post(call)
-    } else post({ call, result })
+      if (!mailbox.answer(result)) post(call)
+    } else {
+      if (isFromMailbox) mailbox.answer(undefined)
+      post({ call, result })
+    }
   } catch (error) {
     caller.end()
+    if (isFromMailbox) mailbox.answer(undefined)
     post({ call, failure: cloneError(error) })
   }
   running -= 1

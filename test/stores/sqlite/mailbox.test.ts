@@ -20,9 +20,16 @@ afterEach(async () => {
   for (const worker of workers.splice(0)) await worker.terminate()
 })
 
-async function startThread() {
+const ignore = (): void => {}
+
+interface ThreadAnswer {
+  readonly found: MailboxCall
+  readonly isByMessage: boolean
+}
+
+async function startThread(canLook = false) {
   const memory = newMailbox()
-  const sender = mailboxSender(memory)
+  const sender = mailboxSender(memory, canLook)
   const worker = new Worker(file, { workerData: { mailbox: memory } })
   workers.push(worker)
   await once(worker, 'message')
@@ -30,16 +37,16 @@ async function startThread() {
     sender.noteMessage()
     worker.postMessage('look', [])
   }
-  /** Resolves to what the thread has found. */
-  const handOver = async (call: MailboxCall): Promise<MailboxCall> => {
+  /** Resolves to what the thread has found, and how it has answered. */
+  const handOver = async (call: MailboxCall, onAnswer = ignore): Promise<ThreadAnswer> => {
     const answer = once(worker, 'message')
-    for (let turn = 0; !sender.put(call); turn++) {
+    for (let turn = 0; !sender.put(call, onAnswer); turn++) {
       // It looks for a moment only.
       if (turn % 50 === 0) letLook()
       await nextTurn()
     }
-    const [found] = (await answer) as [MailboxCall]
-    return found
+    const [answered] = (await answer) as [ThreadAnswer]
+    return answered
   }
   return { sender, letLook, handOver }
 }
@@ -49,21 +56,38 @@ describe('a mailbox', () => {
     const { sender, handOver } = await startThread()
     for (let call = 0; call < 20; call++) {
       const given = { call, now: 1000 + call, drafts: bytes(`drafts ${call}`) }
-      expect(await handOver(given)).toEqual(given)
+      expect(await handOver(given)).toEqual({ found: given, isByMessage: true })
       expect(sender.result()).toEqual({ first: 1001 + call, after: 999 + call, exceptions: [] })
+    }
+  })
+
+  it('has each answer once: in the mailbox if the caller still looks, or else in a message', async () => {
+    const { sender, handOver } = await startThread(true)
+    let inMailbox = 0
+    for (let call = 0; inMailbox < 3; call++) {
+      let answers = 0
+      const given = { call, now: 1000 + call, drafts: bytes('') }
+      const { isByMessage } = await handOver(given, () => void answers++)
+      if (!isByMessage) {
+        inMailbox++
+        while (answers === 0) await nextTurn()
+        expect(sender.result()).toEqual({ first: 1001 + call, after: 999 + call, exceptions: [] })
+      }
+      for (let turn = 0; turn < 3; turn++) await nextTurn()
+      expect(answers).toBe(isByMessage ? 0 : 1)
     }
   })
 
   it('takes no call while the thread does not look', () => {
     const memory = newMailbox()
-    const sender = mailboxSender(memory)
-    expect(sender.put({ call: 0, now: 1, drafts: bytes('') })).toBe(false)
+    const sender = mailboxSender(memory, true)
+    expect(sender.put({ call: 0, now: 1, drafts: bytes('') }, ignore)).toBe(false)
     // No call comes within its look.
     const receiver = mailboxReceiver(memory, true)
     receiver.noteMessage()
     sender.noteMessage()
     expect(receiver.look()).toBe(undefined)
-    expect(sender.put({ call: 0, now: 1, drafts: bytes('') })).toBe(false)
+    expect(sender.put({ call: 0, now: 1, drafts: bytes('') }, ignore)).toBe(false)
   })
 
   it('takes no call while a message is on its way', async () => {
@@ -72,7 +96,7 @@ describe('a mailbox', () => {
     letLook()
     sender.noteMessage()
     for (let turn = 0; turn < 100; turn++) {
-      expect(sender.put({ call: 2, now: 1, drafts: bytes('') })).toBe(false)
+      expect(sender.put({ call: 2, now: 1, drafts: bytes('') }, ignore)).toBe(false)
       await nextTurn()
     }
   })
@@ -82,11 +106,11 @@ describe('a mailbox', () => {
     letLook()
     const large = new ArrayBuffer(64 * 1024 + 1)
     for (let turn = 0; turn < 100; turn++) {
-      expect(sender.put({ call: 1, now: 1, drafts: large })).toBe(false)
+      expect(sender.put({ call: 1, now: 1, drafts: large }, ignore)).toBe(false)
       await nextTurn()
     }
-    const { drafts } = await handOver({ call: 1, now: 1, drafts: large.slice(1) })
-    expect(drafts.byteLength).toBe(64 * 1024)
+    const { found } = await handOver({ call: 1, now: 1, drafts: large.slice(1) })
+    expect(found.drafts.byteLength).toBe(64 * 1024)
   })
 })
 

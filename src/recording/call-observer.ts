@@ -72,7 +72,8 @@ export function createCallObserver({
     rejected(draft, error) {
       if (draft.throttle) throttling.lost(draft)
       const isIntended = intendedDrafts.has(draft)
-      if (!ownDrafts.has(draft)) return refused({ ...draft, isIntended }, error)
+      const { type, system } = draft
+      if (!ownDrafts.has(draft)) return refused({ type, system, isIntended }, error)
       // The losses of a gap event are reported again.
       if (draft.type !== GAP && !isIntended) gaps.lost(draft.type, lossReason(true, error)!)
       return undefined

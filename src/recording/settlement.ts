@@ -80,7 +80,7 @@ export function createSettlement({
     entry.stage = 'journalling'
     availability.on('journalWriteStarted')
     // A replayed event is not live: its process may have ended by then.
-    const draft = { ...entry.draft, live: undefined }
+    const draft = entry.draft.live ? { ...entry.draft, live: undefined } : entry.draft
     journaling!.add({ draft, recordedAt: entry.calledAt!, since: entry.since }, (error) => {
       availability.onJournalWriteEnded(error !== undefined)
       if (error) return reject(entry, error)

@@ -101,10 +101,12 @@ function createLimit(store: FailureStore, name: string, points: number, within: 
 const TURN_MS = 1000
 const MAX_DELAY_MS = 10_000
 const MAX_ENTRIES = 10_000
+/** Unlike `max`, takes no memory for entries that do not exist. */
+const LIMITED = { maxSize: MAX_ENTRIES, sizeCalculation: () => 1 }
 
 /** Gives attempts on an account their turns, one after another. Resolves to milliseconds if too many wait. */
 function createTurns(): (account: string) => Promise<number> {
-  const latest = new LRUCache<string, number>({ max: MAX_ENTRIES })
+  const latest = new LRUCache<string, number>(LIMITED)
   return async (account) => {
     const now = performance.now()
     const at = Math.max(now, latest.get(account) ?? 0) + TURN_MS
@@ -133,7 +135,7 @@ export function createLoginRateLimit(limits: FailureLimits): LoginRateLimit {
   const byAccount = createLimit(counters, 'account', perAccount, within)
   const turn = createTurns()
   /** Where users have signed in: others cannot delay them there. */
-  const familiar = new LRUCache<string, true>({ max: MAX_ENTRIES, ttl: DAY_MS })
+  const familiar = new LRUCache<string, true>({ ...LIMITED, ttl: DAY_MS })
 
   return async (address, username, verify) => {
     const network = networkOf(address)

@@ -13,7 +13,10 @@ export type AdmitRefusal = (status: number, address: string) => { count?: number
  * minute per address (/64 of IPv6), with the `count` since the last recorded one.
  */
 export function refusalLimiter(): AdmitRefusal {
-  const seen = new LRUCache<string, { suppressed: number; until: number }>({ max: 10_000 })
+  const seen = new LRUCache<string, { suppressed: number; until: number }>({
+    maxSize: 10_000,
+    sizeCalculation: () => 1,
+  })
   return (status, address) => {
     if (!LIMITED.has(status)) return {}
     const key = `${status} ${networkOf(address)}`

@@ -51,7 +51,9 @@ export interface Answered {
 export type AnswerCheck = (answered: Answered) => void
 
 export function strictAjv(options: Pick<Options, 'validateSchema'> = {}): Ajv2020 {
-  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, ...options })
+  // Optimizing the code of a schema takes longer than its few calls.
+  const code = { optimize: false }
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, code, ...options })
   addFormats.default(ajv)
   const uriReference = fullFormats['uri-reference'] as RegExp
   ajv.addFormat(LINK_FORMAT, (link) =>
@@ -177,25 +179,32 @@ export function checkBy(document: OpenApiDocument, ...mounts: readonly string[])
 export const describeSubscriptions = (path: string): OpenApiDocument =>
   JSON.parse(managementDocument(path)) as OpenApiDocument
 
+const checks = new Map<string, AnswerCheck>()
+
+/** The check with this key, which is created once: compiling its schemas takes long. */
+function sharedCheck(key: string, create: () => AnswerCheck): AnswerCheck {
+  const check = checks.get(key) ?? create()
+  checks.set(key, check)
+  return check
+}
+
 /** The check of responses of these endpoints. */
 export const managementCheck = (path: string): AnswerCheck =>
-  checkBy(describeSubscriptions(path), `${path}/subscriptions`, `${path}/notification_channels`)
+  sharedCheck(`subscriptions ${path}`, () =>
+    checkBy(describeSubscriptions(path), `${path}/subscriptions`, `${path}/notification_channels`),
+  )
 
 /** The OpenAPI document of the endpoints for views at a path. */
 export const describeViews = (path: string): OpenApiDocument =>
   JSON.parse(viewsDocument(path)) as OpenApiDocument
 
 /** The check of responses of these endpoints. */
-export const viewsCheck = (path: string): AnswerCheck => checkBy(describeViews(path), path)
-
-const checks = new Map<string, AnswerCheck>()
+export const viewsCheck = (path: string): AnswerCheck =>
+  sharedCheck(`views ${path}`, () => checkBy(describeViews(path), path))
 
 /** The check of responses for a mount; one for all logs, as event types do not affect responses. */
-export function answerCheck(audit: EndpointAudit, mount: string): AnswerCheck {
-  const check = checks.get(mount) ?? checkBy(describeEndpoints(audit, mount), mount)
-  checks.set(mount, check)
-  return check
-}
+export const answerCheck = (audit: EndpointAudit, mount: string): AnswerCheck =>
+  sharedCheck(`events ${mount}`, () => checkBy(describeEndpoints(audit, mount), mount))
 
 /** All objects of a document, at any depth. */
 export function* objectsIn(value: unknown): Generator<Readonly<Record<string, unknown>>> {

@@ -113,9 +113,9 @@ describe('the logs in Postgres schemas', () => {
       const logs = open(stores(), { maxOpen: 100, waiting: { deadlineMs: 100_000 } })
       const keys = Array.from({ length: 60 }, (_, i) => `t${String(i).padStart(2, '0')}`)
       // Creating more schemas at once may take longer than the deadline of a call.
-      for (let at = 0; at < keys.length; at += 12)
+      for (let at = 0; at < keys.length; at += 4)
         await Promise.all(
-          keys.slice(at, at + 12).map((key) => logs.log(key).record('note', { n: 0 })),
+          keys.slice(at, at + 4).map((key) => logs.log(key).record('note', { n: 0 })),
         )
       expect(await logs.keys()).toEqual(keys)
       expect((await logs.count()).total).toBe(60)

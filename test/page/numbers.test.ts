@@ -12,7 +12,7 @@ import { randomEvents, randomQuery } from './numbers/random-log.js'
 
 const SIZE = 4000
 const SEED = 20_261_124
-const QUERIES = 2
+const QUERIES = 4
 const DESK = { width: 1440, height: 900 }
 
 const temp = tempDir()

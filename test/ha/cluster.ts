@@ -4,6 +4,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
 import { childrenOf, freePort, freeze, systemBinaries, unprivileged } from '../support/postgres.js'
 
 /*
@@ -27,6 +28,8 @@ export interface Cluster {
   readonly hostsUrl: string
   /** The primary, as the members of the cluster see it; `undefined` while there is none. */
   primary(): Promise<Node | undefined>
+  /** False for a server that Patroni has chosen, but not promoted yet. */
+  acceptsWrites(node: Node): Promise<boolean>
   /** Resolves once all servers follow one primary, and a standby is synchronous if the mode is. */
   untilHealthy(): Promise<void>
   /** Kills all processes of the server with SIGKILL; its Patroni goes on. */
@@ -283,6 +286,24 @@ export async function startCluster(mode: Mode): Promise<Cluster> {
         ({ role, state }) => role === 'leader' && state === 'running',
       )
       return leader && members.find(({ name }) => name === leader.name)
+    },
+    async acceptsWrites({ port }) {
+      const client = new pg.Client({
+        host: '127.0.0.1',
+        port,
+        user: 'postgres',
+        connectionTimeoutMillis: 2000,
+      })
+      client.on('error', () => {})
+      try {
+        await client.connect()
+        const { rows } = await client.query('SELECT NOT pg_is_in_recovery() AS accepts')
+        return rows[0].accepts
+      } catch {
+        return false
+      } finally {
+        await client.end().catch(() => {})
+      }
     },
     async untilHealthy() {
       const end = performance.now() + HEALTHY_WITHIN_MS

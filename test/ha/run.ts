@@ -121,6 +121,25 @@ async function inject(cluster: Cluster, fault: Fault, primary: Node): Promise<()
   }
 }
 
+/** A round that has begun. */
+interface Begun {
+  readonly number: number
+  readonly fault: Fault
+  /** By `performance.now()` of this process. */
+  readonly at: number
+}
+
+/** Says in which round each of the first lost events was acknowledged. */
+function describeLost(lost: readonly Acknowledged[], begun: readonly Begun[]): void {
+  for (const { lane, createdAt, at } of lost.slice(0, 20)) {
+    const round = begun.findLast((one) => one.at <= at)
+    const where = round
+      ? `${Math.round(at - round.at)} ms after the begin of round ${round.number}, ${round.fault}`
+      : 'before the first round'
+    console.log(`lost: ${lane} ${createdAt}, acknowledged ${where}`)
+  }
+}
+
 /** Runs one round. Returns the longest time without an acknowledged event, of all lanes together, in milliseconds. */
 async function runRound(cluster: Cluster, { fault, after }: Round, kept: Acknowledged[]) {
   await cluster.untilHealthy()
@@ -138,7 +157,7 @@ async function runRound(cluster: Cluster, { fault, after }: Round, kept: Acknowl
   try {
     await until('another server is the primary', async () => {
       const next = await cluster.primary()
-      return next !== undefined && next.name !== primary.name
+      return next !== undefined && next.name !== primary.name && cluster.acceptsWrites(next)
     })
     const promoted = kept.length
     await until('every lane goes on', () => {
@@ -262,9 +281,11 @@ async function runMode({ mode, plan, first, seconds, child }: Run): Promise<Figu
       () => new Set(heard.kept.map(({ lane }) => lane)).size === 2 * WRITERS,
     )
     const waits: number[] = []
+    const begun: Begun[] = []
     const end = performance.now() + seconds * 1000
     for (const [i, round] of plan.entries()) {
       if (performance.now() > end) break
+      begun.push({ number: first + i, fault: round.fault, at: performance.now() })
       const ms = await runRound(cluster, round, heard.kept)
       waits.push(ms)
       console.log(
@@ -278,6 +299,11 @@ async function runMode({ mode, plan, first, seconds, child }: Run): Promise<Figu
       [...heard.got.values()].every((events) => events.at(-1) === log.at(-1)!.id),
     ).catch(() => {})
     for (const follower of followers) await follower.end()
+    const ids = new Set(log.map(({ id }) => id))
+    describeLost(
+      heard.kept.filter(({ id }) => !ids.has(id)),
+      begun,
+    )
     const warned = new Set(heard.warnings.join('').match(/acknowledged events are lost/g) ?? [])
     if (warned.size > 0) console.log(`${mode}: processes warned that acknowledged events are lost`)
     return {

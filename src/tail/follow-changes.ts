@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AuditEvent } from '../event/event.js'
 import type { ChangeTracker, EventChange, NewRevision } from './changes.js'
 import type { TailFilter } from './poll.js'
-import type { Batch, RingEntry } from './ring.js'
+import { type Batch, type RingEntry, rewound } from './ring.js'
 import type { PolledRevisions } from './session.js'
 import { RETRY_MS, type SharedTail } from './shared-tail.js'
 import { ignoreTransient } from './transient-failures.js'
@@ -51,7 +51,9 @@ export async function* followChanges(shared: SharedTail, options: FollowOptions)
 
   try {
     const ring = await session.ring(signal)
+    let seen = ring.latest
     while (!signal.aborted) {
+      for (; seen.next; seen = seen.next) position = rewound(position, seen.next)
       if (position < ring.floor) {
         const { events, open, position: reached } = await catchUp(position, { signal })
         pollsBefore = session.polls()

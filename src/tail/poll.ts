@@ -39,6 +39,12 @@ export interface PollResult {
   readonly hasMore: boolean
 }
 
+/** As {@link PollResult}. */
+export interface SessionPollResult extends PollResult {
+  /** True if the store has later events, but none at the position. */
+  readonly isPositionGone: boolean
+}
+
 /** Reads the matching events of a range. */
 export type Poll = (
   store: EventLister,
@@ -102,6 +108,28 @@ const poll: Poll = async (store, { where, matches }, { after, upTo }, { limit, .
     events: await filterInTurns(events.filter(carriesItsTime), matches),
     position: events.at(-1)?.created_at ?? after,
     hasMore: truncated,
+  }
+}
+
+/** Reads all events of a range, and finds out whether the store has the event at its beginning. */
+export async function pollSession(
+  store: EventLister,
+  { after, upTo }: PollRange,
+  options: ReadOptions,
+): Promise<SessionPollResult> {
+  if (upTo === undefined || upTo <= after)
+    return { events: [], position: after, hasMore: false, isPositionGone: false }
+  const from = oneCondition('created_at', 'gteq', [after])
+  const where = bothOf(from, oneCondition('created_at', 'lteq', [upTo]))
+  const query = { where, sorts: OLDEST_FIRST, limit: MAX_LIMIT }
+  const { events, truncated } = await store.list(query, options)
+  const isThere = events[0]?.created_at === after
+  const later = isThere ? events.slice(1) : events
+  return {
+    events: later.filter(carriesItsTime),
+    position: later.at(-1)?.created_at ?? after,
+    hasMore: truncated,
+    isPositionGone: !isThere && later.length > 0,
   }
 }
 

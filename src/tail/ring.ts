@@ -36,11 +36,32 @@ const EVENT_BYTES = 200
  */
 export interface Ring {
   readonly floor: string
+  /** The latest rewind, from which readers find the next ones. */
+  readonly latest: RewindNode
+  /** Oldest first. */
+  batches(): readonly Batch[]
   /** The events must be in order, and later than all before them. */
   add(events: readonly Pick<RingEntry, 'event' | 'revision'>[]): void
   /** The first batch with an event after this `created_at`, which must not be before `floor`. */
   after(created_at: string): Batch | undefined
+  /** Removes the events after `to`, which must not be before `floor`. */
+  rewind(rewind: Rewind): void
 }
+
+/** The log has lost the events after `to` up to `from`, both a `created_at`. */
+export interface Rewind {
+  readonly from: string
+  readonly to: string
+}
+
+/** Those that no reader has to find any more are freed. */
+export interface RewindNode extends Rewind {
+  next: RewindNode | undefined
+}
+
+/** The position of a reader after the rewind. */
+export const rewound = (position: string, { from, to }: Rewind): string =>
+  to < position && position <= from ? to : position
 
 /** Freezes a JSON value with all that it contains, and returns about the length of its text. */
 function deepFreeze(value: JsonValue): number {
@@ -69,6 +90,7 @@ export function createRing(
     readonly bytes: number
   }
   const batches: Sized[] = []
+  let latest: RewindNode = { from: start, to: start, next: undefined }
   let floor = start
   let [events, bytes] = [0, 0]
 
@@ -108,6 +130,21 @@ export function createRing(
       }
       if (pending.length > 0) addBatch(pending)
       drop()
+    },
+    get latest() {
+      return latest
+    },
+    batches: () => batches,
+    rewind(rewind) {
+      while (batches.length > 0 && batches.at(-1)!.last > rewind.to) {
+        const removed = batches.pop()!
+        events -= removed.entries.length
+        bytes -= removed.bytes
+        const kept = removed.entries.filter(({ event }) => event.created_at <= rewind.to)
+        if (kept.length > 0) addBatch(kept)
+      }
+      latest.next = { ...rewind, next: undefined }
+      latest = latest.next
     },
     after(created_at) {
       let [low, high] = [0, batches.length]

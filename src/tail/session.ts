@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { untilAborted } from '../errors.js'
 import type { EventStore, ReadOptions } from '../store/store.js'
-import { newestPosition, newestTime, pollAll, type PollResult, type TailFilter } from './poll.js'
-import { createRing, type Ring, type RingBounds } from './ring.js'
+import { forkPosition, isBehind, isNotReached } from './fork.js'
+import { BEGINNING, newestPosition, newestTime, pollSession, type PollResult } from './poll.js'
+import { createRing, type Rewind, type Ring, type RingBounds } from './ring.js'
 import { ignoreTransient } from './transient-failures.js'
 import { createWaitingReaders, type SessionReader, type WaitingReaders } from './waiting-readers.js'
 import { createWaker, type Waker } from './waker.js'
@@ -59,8 +60,6 @@ const MAX_GAP_MS = 250
 
 const LINGER_MS = 5000
 
-const ALL: TailFilter = { where: undefined, matches: () => true }
-
 /** The ring after the newest event. Retries while the store fails. */
 async function startRing(
   store: EventStore,
@@ -75,6 +74,8 @@ async function startRing(
 
 interface Polled extends PollResult {
   readonly revisions: OpenRevisions
+  /** Where the log has lost the event at the position; then there are no events. */
+  readonly rewind?: Rewind
 }
 
 interface PollPosition extends ReadOptions {
@@ -84,18 +85,38 @@ interface PollPosition extends ReadOptions {
 
 async function pollOnce(
   store: EventStore,
+  ring: Ring,
   { after, hasChanges, ...options }: PollPosition,
 ): Promise<Polled> {
-  const range = { after, upTo: await newestTime(store, options) }
+  const upTo = await newestTime(store, options)
   // Read after `upTo`: so every event up to there that is still open is among these.
   const open = hasChanges ? await store.openEvents(options) : []
   const revisions = new Map(open.map(({ id, revision }) => [id, revision]))
-  return { ...(await pollAll(store, ALL, range, options)), revisions }
+  const { isPositionGone, ...polled } = await pollSession(store, { after, upTo }, options)
+  const isOlder = (upTo ?? BEGINNING) < after
+  const isLost = isPositionGone || (isOlder && (await isBehind(store, after, options)))
+  const to = isLost ? await forkPosition(store, ring, options) : after
+  if (to === after) return { ...polled, revisions }
+  return { events: [], position: to, hasMore: true, revisions, rewind: { from: after, to } }
 }
 
-/** The new events; `undefined` if the store failed in a way that may pass. */
-const pollNew = (store: EventStore, position: PollPosition): Promise<Polled | undefined> =>
-  ignoreTransient(pollOnce(store, position), () => {})
+/** The new events; `undefined` if the store failed in a way that may pass, or has lost what the hint stands for. */
+async function pollNew(
+  store: EventStore,
+  ring: Ring,
+  hints: Hints,
+  position: Omit<PollPosition, 'consistencyToken'>,
+): Promise<Polled | undefined> {
+  const consistencyToken = hints.token()
+  try {
+    const polling = pollOnce(store, ring, { ...position, consistencyToken })
+    return await ignoreTransient(polling, () => {})
+  } catch (error) {
+    if (consistencyToken === undefined || !isNotReached(error)) throw error
+    hints.forget()
+    return undefined
+  }
+}
 
 async function untilNextPoll(waker: Waker, readers: number, canWake: boolean): Promise<void> {
   await waker.pause(Math.min(GAP_MS + readers * GAP_PER_READER_MS, MAX_GAP_MS), false)
@@ -106,6 +127,8 @@ async function untilNextPoll(waker: Waker, readers: number, canWake: boolean): P
 interface Hints {
   /** The token of the last hint that had one. */
   token(): string | undefined
+  /** Drops that token. */
+  forget(): void
   /** False if it has started already. */
   start(): boolean
   stop(): void
@@ -116,6 +139,7 @@ function createHints(store: EventStore, waker: Waker): Hints {
   let unwatch: (() => void) | undefined
   return {
     token: () => last,
+    forget: () => void (last = undefined),
     start() {
       if (unwatch) return false
       unwatch = store.watch((token: unknown) => {
@@ -152,7 +176,8 @@ export function openSession(
 
   const opening = startRing(store, { waker, signal, bounds })
 
-  const add = (ring: Ring, { events, revisions }: Polled): void => {
+  const add = (ring: Ring, { events, revisions, rewind }: Polled): void => {
+    if (rewind) return ring.rewind(rewind)
     ring.add(events.map((event) => ({ event, revision: revisions.get(event.id) })))
     if (hasChanges) open = { poll: polls, revisions }
     if (hasChanges || events.length > 0) waiting.wakeAll()
@@ -165,12 +190,7 @@ export function openSession(
       await waiting.untilAny()
       waker.reset()
       polls += 1
-      const polled = await pollNew(store, {
-        after,
-        hasChanges,
-        signal,
-        consistencyToken: hints.token(),
-      })
+      const polled = await pollNew(store, ring, hints, { after, hasChanges, signal })
       if (polled) add(ring, polled)
       after = polled?.position ?? after
       if (polled?.hasMore) await nextTurn()

@@ -8,7 +8,7 @@ import { type CatchUp, createCatchUp } from './catch-up.js'
 import { type LoadLive, sharedLoads } from './changes.js'
 import { newestPosition, type TailFilter } from './poll.js'
 import { Reader } from './reader.js'
-import type { Batch } from './ring.js'
+import { type Batch, rewound } from './ring.js'
 import { openSession, type Session, type SessionOptions } from './session.js'
 import { createTurns } from './turns.js'
 
@@ -99,7 +99,9 @@ async function* run<Item>(
   let position = after
   try {
     const ring = await reader.session.ring(signal)
+    let seen = ring.latest
     while (!signal.aborted) {
+      for (; seen.next; seen = seen.next) position = rewound(position, seen.next)
       if (position < ring.floor) {
         catchUp ??= openCatchUp(view, { hasChanges: false })
         const { events, position: reached } = await catchUp(position, { signal })

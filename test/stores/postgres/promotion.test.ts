@@ -93,6 +93,16 @@ it(
     const { store, sealer } = openProcess('lossy', clock)
     const audit = openLog(store)
     await record(audit, 0, 10)
+    const followed: unknown[] = []
+    const leaving = new AbortController()
+    const following = (async () => {
+      const options = { after: '2000-01-01', signal: leaving.signal }
+      for await (const { attributes } of audit.tail('filter[n_gteq]=0', options))
+        followed.push(attributes['n'])
+    })().catch(() => {})
+    const untilFollowed = async (n: number): Promise<void> => {
+      while (followed.at(-1) !== n) await delay(10)
+    }
     const [{ lsn }] = (await ask(primary, 'SELECT pg_current_wal_lsn()::text AS lsn')) as [
       { lsn: string },
     ]
@@ -102,6 +112,7 @@ it(
     await sealer.settled()
     await record(audit, 21, 24)
     expect(await found(audit, 'filter[n_gteq]=0')).toEqual(range(0, 24))
+    await untilFollowed(23)
     await primary.crash()
     await standby.start()
     await standby.promote()
@@ -130,6 +141,11 @@ it(
       await sealer.settled()
       await agree()
     }
+    // It goes back to the last event that both servers have.
+    await untilFollowed(129)
+    leaving.abort()
+    await following
+    expect(followed).toEqual([...range(0, 24), ...range(100, 130)])
   },
 )
 

@@ -1,6 +1,6 @@
 import type { AuditEvent, JsonObject } from 'daybook'
 import { describe, expect, it } from 'vitest'
-import { createRing, type Ring } from '../../../src/tail/ring.js'
+import { createRing, type Ring, rewound } from '../../../src/tail/ring.js'
 
 /** Events are identified by short times. */
 const at = (time: number, attributes: JsonObject = {}): AuditEvent => ({
@@ -75,6 +75,25 @@ describe('a ring', () => {
     )
     const batches = [10, 12, 13, 15].map((time) => timesOf(ring, time))
     expect(batches).toEqual([[11, 12], [13], [14, 15], [16]])
+  })
+
+  it('removes the events after a rewind, and readers find the rewinds that came later', () => {
+    const ring = createRing('10')
+    add(ring, 11, 12)
+    add(ring, 13, 14, 15)
+    add(ring, 16)
+    const first = ring.latest
+    ring.rewind({ from: '16', to: '13' })
+    expect(timesOf(ring, 12)).toEqual([13])
+    expect(timesOf(ring, 13)).toBeUndefined()
+    expect(ring.batches()).toHaveLength(2)
+    ring.rewind({ from: '13', to: '10' })
+    expect(timesOf(ring, 10)).toBeUndefined()
+    add(ring, 14)
+    expect(timesOf(ring, 10)).toEqual([14])
+    expect(first.next).toEqual({ from: '16', to: '13', next: ring.latest })
+    const positions = ['12', '13', '15', '16', '17'].map((one) => rewound(one, first.next!))
+    expect(positions).toEqual(['12', '13', '13', '13', '17'])
   })
 
   it('freezes events with all their attributes', () => {

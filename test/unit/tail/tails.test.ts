@@ -151,7 +151,7 @@ describe('a tail', () => {
     const { audit } = rig((store) => ({
       list(query, options) {
         const text = JSON.stringify(query.where)
-        if (query.where) bounds.push(/"gt","values":\["([^"]+)/.exec(text)?.[1] ?? 'none')
+        if (query.where) bounds.push(/"gteq","values":\["([^"]+)/.exec(text)?.[1] ?? 'none')
         return store.list(query, options)
       },
     }))

@@ -1,0 +1,59 @@
+import { AuditLogError } from '../errors.js'
+import { MAX_LIMIT, oneCondition } from '../filter/ast.js'
+import type { EventStore, ReadOptions, WaitOptions } from '../store/store.js'
+import type { Ring, RingEntry } from './ring.js'
+
+/*
+ * A follower of a server that goes on after a standby has taken over, such as a primary that nothing fences, reads events
+ * that the log has lost. Its position is then later than events of the new primary that it does not have. It goes back to
+ * the last event that both servers have: the log has lost everything that was read after it, so nothing is read twice.
+ */
+
+/** Whether the log was never as far as the token of a read. */
+export const isNotReached = (error: unknown): boolean =>
+  error instanceof AuditLogError && error.code === 'NOT_REACHED'
+
+/** True if the log has lost the event at the position, and has none that is as new. */
+export async function isBehind(
+  store: EventStore,
+  position: string,
+  { signal }: WaitOptions,
+): Promise<boolean> {
+  try {
+    // A replica that lags does not answer.
+    const query = { where: undefined, sorts: [], limit: 1 }
+    await store.list(query, { signal, consistencyToken: position })
+    return false
+  } catch (error) {
+    if (!isNotReached(error)) throw error
+    return true
+  }
+}
+
+/** The `created_at` of the newest event of the ring that the store has; the floor of the ring if it has none of them. */
+export async function forkPosition(
+  store: EventStore,
+  ring: Ring,
+  { signal }: WaitOptions,
+): Promise<string> {
+  const consistencyToken = await store.consistencyToken?.({ signal })
+  const entries = ring.batches().flatMap((batch) => batch.entries)
+  for (let end = entries.length; end > 0; end -= MAX_LIMIT) {
+    const some = entries.slice(Math.max(end - MAX_LIMIT, 0), end)
+    const common = await newestCommon(store, some, { signal, consistencyToken })
+    if (common) return common.event.created_at
+  }
+  return ring.floor
+}
+
+async function newestCommon(
+  store: EventStore,
+  entries: readonly RingEntry[],
+  options: ReadOptions,
+): Promise<RingEntry | undefined> {
+  const times = entries.map(({ event }) => event.created_at)
+  const where = oneCondition('created_at', 'in', times)
+  const { events } = await store.list({ where, sorts: [], limit: MAX_LIMIT }, options)
+  const ids = new Set(events.map(({ id }) => id))
+  return entries.findLast(({ event }) => ids.has(event.id))
+}

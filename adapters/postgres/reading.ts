@@ -22,6 +22,7 @@ import type { OwnWrites } from './log/replica.js'
 import type { Replicas } from './log/replicas.js'
 import type { ServerNumber } from './log/snapshot.js'
 import { countBounds, countEvents, openCount } from './read/count.js'
+import { createLogEnds } from './read/count-span.js'
 import { findExcess } from './read/excess.js'
 import { listEvents } from './read/list.js'
 import {
@@ -249,6 +250,8 @@ export function createReading(
       now: log.now() ?? Date.now() * 1000,
     }
 
+  const logEnds = createLogEnds(partitionedNow)
+
   const around = (signal: AbortSignal | undefined) =>
     ({ order: 'desc', isDamage: isCorrupt, check: () => check(signal) }) as const
 
@@ -294,7 +297,7 @@ export function createReading(
       check(signal)
       const end = performance.now() + Math.min(query.within, queryTimeoutMs)
       const bounds = countBounds(query)
-      const now = clock?.()
+      const spanned = { clock: clock?.(), ends: logEnds.expected() }
       return readAround(
         { ...search, ...around(signal), bounds, isDamage: isUncountable },
         signal,
@@ -307,9 +310,15 @@ export function createReading(
                 snapshot,
                 opened,
                 { ...query, within: Math.max(0, end - performance.now()) },
-                { ...serverOf(snapshot.server), minIndexed, signal },
+                {
+                  ...serverOf(snapshot.server),
+                  ...spanned,
+                  minIndexed,
+                  signal,
+                  noteSpan: logEnds.note,
+                },
               ),
-            (server) => openCount(serverOf(server).names, query, minIndexed, now),
+            (server) => openCount(serverOf(server).names, query, minIndexed, spanned),
           ),
       )
     },

@@ -17,13 +17,14 @@ import {
 } from '../../../src/store-kit/index/counted-figures.js'
 import { indexFilter, leadsByValues } from '../../../src/store-kit/index/index-filter.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import type { TextRow } from '../connection/client.js'
 import { countCandidates, countFew } from './count-at-once.js'
 import { countByIndex, type IndexCount, type IndexedFigures } from './count-by-index.js'
 import { countInParts } from './count-in-parts.js'
 import { countRest } from './count-rest.js'
 import { type CountRun, type TimedEvent } from './count-run.js'
+import { type ExpectedEnds, readSpan, spanSql } from './count-span.js'
 import { countStatements } from './count-statements.js'
+import { sql } from '../../../src/store-kit/sql.js'
 import type { LogIndex } from '../index/log-index.js'
 import { readSealed, sealedStatements } from '../index/sealed-state.js'
 import { listBounds } from './list-plan.js'
@@ -36,23 +37,6 @@ import { numbered } from './sql.js'
 /** The time range of events that can match. */
 export const countBounds = ({ visible, where }: CountsQuery): TimeBounds =>
   listBounds({ where: bothOf(visible, where) })
-
-/** The oldest and the newest event, and the present by the clock. */
-function spanSql({ readable, liveEvents }: Names, clock: Microseconds | undefined): string {
-  const now =
-    clock === undefined
-      ? '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
-      : `'${clock}'::bigint`
-  return `SELECT
-     least((SELECT min(created_at) FROM ${readable.sql()}), (SELECT min(created_at) FROM ${liveEvents})),
-     greatest((SELECT max(created_at) FROM ${readable.sql()}), (SELECT max(created_at) FROM ${liveEvents})),
-     ${now}`
-}
-
-function readSpan([row]: readonly TextRow[]): Span {
-  const [first, last, now] = row!
-  return { first: first === null ? undefined : Number(first), last: Number(last), now: Number(now) }
-}
 
 /** The open events to count, without their texts if no figure needs them. */
 async function readLive(
@@ -75,6 +59,10 @@ export interface CountContext {
   /** How many events the index must have for a count to use it. */
   readonly minIndexed: number
   readonly signal: AbortSignal | undefined
+  readonly clock: Microseconds | undefined
+  /** Where the ends of the log were expected. */
+  readonly ends: ExpectedEnds
+  readonly noteSpan: (span: Span) => void
 }
 
 /** The statements that are sent with the BEGIN of the snapshot. */
@@ -82,10 +70,13 @@ export function openCount(
   names: Names,
   query: CountsQuery,
   minIndexed: number,
-  clock: Microseconds | undefined,
+  { clock, ends }: Pick<CountContext, 'clock' | 'ends'>,
 ): Opening {
   const mayUseIndex = query.within > 0 && figureQuery(query, filterParts(query)) !== undefined
-  return { span: spanSql(names, clock), ...(mayUseIndex && sealedStatements(names, minIndexed)) }
+  return {
+    span: spanSql(names, clock, ends),
+    ...(mayUseIndex && sealedStatements(names, minIndexed)),
+  }
 }
 
 /** One count in one snapshot. */
@@ -110,11 +101,13 @@ export async function countEvents(
   context: CountContext,
 ): Promise<EventCounts> {
   const start = performance.now()
-  const span = readSpan(opened['span']!)
   const run: Run = (query) => {
     throwIfAborted(context.signal)
     return snapshot.ask(numbered(query), ...query.params)
   }
+  const { names, clock, ends, noteSpan } = context
+  const span = readSpan(opened['span']!, ends) ?? readSpan(await run(sql(spanSql(names, clock))))!
+  noteSpan(span)
   const end = start + query.within
   const counting = { ...context, snapshot, run, query, span, end }
   const tally = createTally(query, span)

@@ -20,14 +20,14 @@ export interface PartitionedLog {
   readonly now: Microseconds
 }
 
+export const isWorthParting = ({ partitions, count }: PartitionedLog): boolean =>
+  partitions !== 'none' && count >= MIN_PARTITIONS
+
 /** The part of the bounds to be read first. It has a few partitions; all of the bounds if that saves nothing. */
-export function nearBounds(
-  bounds: TimeBounds,
-  order: Order,
-  { partitions, count, now }: PartitionedLog,
-): TimeBounds {
+export function nearBounds(bounds: TimeBounds, order: Order, log: PartitionedLog): TimeBounds {
   const { from, to } = bounds
-  if (partitions === 'none' || count < MIN_PARTITIONS || from > now) return bounds
+  const { partitions, now } = log
+  if (partitions === 'none' || !isWorthParting(log) || from > now) return bounds
   if (order === 'desc') {
     const last = periodOf(Math.max(0, Math.min(to, now)), partitions)
     const near = periodOf(Math.max(0, last.from - 1), partitions).from

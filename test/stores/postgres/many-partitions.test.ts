@@ -1,4 +1,5 @@
 import { type AuditEvent, formatTimestamp } from 'daybook'
+import { postgresStore } from 'daybook/postgres'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import { nearBounds } from '../../../adapters/postgres/read/near-bounds.js'
@@ -77,6 +78,37 @@ describe.each(['by the index', 'from memory'])('lists of a log with many partiti
           ).toEqual(order === 'asc' ? expected : expected.toReversed())
     }
   })
+})
+
+it('counts all events after the oldest have changed', async () => {
+  const clock = (): number => START + (DAYS + 4) * DAY
+  const store = postgresStore({
+    connectionString: database().url,
+    schema: schema(),
+    partitions: 'day',
+    clock,
+  })
+  const { audit, close } = openWorld(store)
+  onTestFinished(close)
+  const counts = async () => {
+    const { total, buckets } = await audit.count('', { buckets: { count: 10 } })
+    return { total, first: buckets!.buckets[0]?.from }
+  }
+  const fourth = events.filter(({ created_at }) => created_at >= formatTimestamp(START + 4 * DAY))
+  await audit.importEvents(fourth)
+  const late = await counts()
+  expect(late.total).toBe(fourth.length)
+  expect(await counts()).toEqual(late)
+  await audit.importEvents(events)
+  const all = await counts()
+  expect(all.total).toBe(events.length)
+  expect(all.first! < late.first!).toBe(true)
+  await store.removeBefore(START + 4 * DAY)
+  expect(await counts()).toEqual(late)
+  await store.removeBefore(START + DAYS * DAY)
+  expect(await counts()).toMatchObject({ total: 0 })
+  await audit.recordCustom('new')
+  expect(await counts()).toMatchObject({ total: 1 })
 })
 
 it('reads the partitions at the start of the order first', () => {

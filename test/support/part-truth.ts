@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { AuditEvent, JsonValue } from 'daybook'
 import { expect } from 'vitest'
 import type { Scalar } from '../../src/filter/attributes.js'
@@ -52,6 +53,11 @@ function namesOf(events: readonly AuditEvent[]): Map<string, Name> {
 
 export const timeOf = ({ created_at }: AuditEvent): number => parseTimestamp(created_at)!
 
+/** Like `expect(found, what).toEqual(expected)`, whose calls for many values took a tenth of the time of their tests. */
+function expectEqual(found: unknown, expected: unknown, what?: string): void {
+  if (!isDeepStrictEqual(found, expected)) expect(found, what).toEqual(expected)
+}
+
 /** Reads all of a part and compares it with the events, oldest first. */
 export function expectPart(part: IndexPart, events: readonly AuditEvent[]): void {
   const times = events.map(timeOf)
@@ -61,21 +67,22 @@ export function expectPart(part: IndexPart, events: readonly AuditEvent[]): void
   expect(times.map((time) => part.countBefore(time + 1))).toEqual(times.map((_, i) => i + 1))
   const names = namesOf(events)
   for (const [name, { values, valued, containers }] of names) {
-    expect(ordinalsOf(part.valued(name)), name).toEqual(valued)
-    expect(ordinalsOf(part.containers(name)), name).toEqual(containers)
-    expect(ordinalsOf(part.partial(name)), name).toEqual([])
+    expectEqual(ordinalsOf(part.valued(name)), valued, name)
+    expectEqual(ordinalsOf(part.containers(name)), containers, name)
+    expectEqual(ordinalsOf(part.partial(name)), [], name)
     for (const [value, list] of values) {
       const found = part.find(name, value)
-      expect(found.size).toBeGreaterThanOrEqual(list.length)
-      expect(ordinalsOf(found)).toEqual(list)
-      expect(ordinalsOf(part.find(name, value), -1)).toEqual(list.toReversed())
+      if (found.size < list.length) expect(found.size).toBeGreaterThanOrEqual(list.length)
+      expectEqual(ordinalsOf(found), list)
+      expectEqual(ordinalsOf(part.find(name, value), -1), list.toReversed())
     }
     for (const kind of Object.values(Kind)) expectValues(part, name, kind, values)
   }
   for (const name of ['nothing', ...names.keys()])
     for (const value of ['nobody', '', 12345.5, -1e308]) {
       if (names.get(name)?.values.has(value)) continue
-      expect(part.find(name, value)).toBe(EMPTY)
+      const found = part.find(name, value)
+      if (found !== EMPTY) expect(found).toBe(EMPTY)
     }
   expect([...part.values('nothing', Kind.text, 'asc')]).toEqual([])
 }
@@ -97,10 +104,11 @@ function expectValues(
           from === undefined || compareScalars(value, from) * (order === 'asc' ? 1 : -1) >= 0,
       )
       const met = Array.from(part.values(name, kind, order, from), (entry) => {
-        expect(entry.size).toBeGreaterThanOrEqual(all.get(entry.value)!.length)
+        const { length } = all.get(entry.value)!
+        if (entry.size < length) expect(entry.size).toBeGreaterThanOrEqual(length)
         return [entry.value, ordinalsOf(entry.postings())]
       })
-      expect(met, `${name} from ${String(from)} ${order}`).toEqual(expected)
+      expectEqual(met, expected, `${name} from ${String(from)} ${order}`)
     }
 }
 

@@ -410,6 +410,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     const log = {
       list: (wanted: EventQuery, listOptions: ListOptions) =>
         this.#queries.list('pages', wanted, listOptions),
+      pages: (wanted: EventQuery, listOptions: ListOptions) => this.#pages(wanted, listOptions),
       count: (wanted: CountsQuery, countOptions: ReadOptions) =>
         this.#queries.count(wanted, countOptions),
     }

@@ -9,11 +9,20 @@ import type { CustomTypes } from './event/custom-types.js'
 import type { EventTypes } from './event/event-types.js'
 import type { JsonLimits } from './event/json.js'
 import { type QueryInput, toQuery } from './filter/query-input.js'
-import { countAcross } from './logs/count-across.js'
+import { groupsQuery } from './grouping/group-options.js'
+import type { HistoryResource } from './history/history.js'
+import { countAcross, type CountsContext } from './logs/count-across.js'
+import { groupsAcross } from './logs/groups-across.js'
+import {
+  historyAcross,
+  type LogHistoryEntry,
+  type LogsHistoryOptions,
+} from './logs/history-across.js'
 import { listAcross, type LogsListOptions, type LogsPage } from './logs/list-across.js'
-import type { LogEvent, LogsContext, LogsOptions } from './logs/named-logs.js'
+import type { LogEvent, LogsOptions } from './logs/named-logs.js'
 import { type Closable, OpenLogs } from './logs/open-logs.js'
 import { type LogsPagesOptions, pagesAcross } from './logs/pages-across.js'
+import type { LogsRangeOptions, LogsUntilOptions } from './logs/range.js'
 import { startRounds } from './logs/rounds.js'
 import { readCustomTypes } from './read-custom-types.js'
 import { withOwnTypes } from './recording/own-event-types.js'
@@ -25,6 +34,7 @@ import {
   openTail,
 } from './logs/tail-across.js'
 import type { CountOptions, EventCounts } from './store/counts.js'
+import type { EventGroups, GroupOptions } from './store/groups.js'
 import type { EventJournal } from './store/journal.js'
 import { checkKey, type KeysOptions, type LogStores } from './store/log-stores.js'
 import type { EventStore, WaitOptions } from './store/store.js'
@@ -110,7 +120,7 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
   readonly limits: JsonLimits
   readonly #stores: LogStores
   readonly #open: OpenLogs<AuditLog<Types>>
-  readonly #context: LogsContext & { readonly countOf: (key: string) => EventStore }
+  readonly #context: CountsContext
   readonly #stopRounds: (() => Promise<void>) | undefined
   #closed: Promise<void> | undefined
 
@@ -217,11 +227,36 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
    */
   async count(
     query?: QueryInput,
-    options: Omit<CountOptions, 'visible'> & LogsOptions = {},
+    options: Omit<CountOptions, 'visible' | 'consistencyToken'> & LogsRangeOptions = {},
   ): Promise<EventCounts> {
     const { visible: _visible, ...counting } = options
     this.#check(options.signal)
     return countAcross(this.#context, countsQuery(query, counting), options)
+  }
+
+  /**
+   * Groups all matching events of the logs as `groups` of a log does those of one. Rejects as that does, and with `UNKNOWN_LOG`.
+   */
+  async groups(
+    query: QueryInput | undefined,
+    options: Omit<GroupOptions, 'visible' | 'consistencyToken'> & LogsUntilOptions,
+  ): Promise<EventGroups> {
+    const { visible: _visible, ...grouping } = options
+    this.#check(options.signal)
+    return groupsAcross(this.#context, groupsQuery(query, grouping), options)
+  }
+
+  /**
+   * The changes of a resource whose events are in several logs, in the order of `created_at`, then of the key of their log. Each state
+   * follows from the change before, whatever its log. Otherwise as `history` of a log. Rejects as that does, and with
+   * `UNKNOWN_LOG`.
+   */
+  async *history(
+    resource: HistoryResource,
+    options: LogsHistoryOptions = {},
+  ): AsyncGenerator<LogHistoryEntry, void, void> {
+    this.#check(options.signal)
+    yield* historyAcross(this.#context, resource, options)
   }
 
   /**
@@ -251,8 +286,8 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
   }
 
   /**
-   * A cursor of now: a tail from it returns the events that become visible after the call. Rejects with `UNKNOWN_LOG`, and as
-   * `list` of a log does.
+   * A cursor of now: a tail from it returns the events that become visible after the call. As `until` of a call that reads, it
+   * leaves these events out. Rejects with `UNKNOWN_LOG`, and as `list` of a log does.
    */
   async position(options: LogsOptions = {}): Promise<string> {
     this.#check(options.signal)

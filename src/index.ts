@@ -9,10 +9,12 @@ export type {
   RecordOptions,
 } from './audit-log-options.js'
 export { AuditLogs, type AuditLogsOptions, type LogKeysOptions } from './audit-logs.js'
+export type { LogHistoryEntry, LogsHistoryOptions } from './logs/history-across.js'
 export type { LogsListOptions, LogsPage } from './logs/list-across.js'
 export type { LogsTail } from './logs/logs-tail.js'
 export type { LogEvent, LogsOptions } from './logs/named-logs.js'
 export type { LogsPagesOptions } from './logs/pages-across.js'
+export type { LogsRangeOptions, LogsUntilOptions } from './logs/range.js'
 export type { LogsTailOptions, OpenLogsTail } from './logs/tail-across.js'
 export type { KeysOptions, LogStores } from './store/log-stores.js'
 export type { Cleaning, CleaningPreviewOptions, CleaningRunOptions } from './cleaning/cleaning.js'

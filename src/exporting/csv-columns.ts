@@ -2,6 +2,7 @@ import { describeEvent, type DescribedTypes } from '../describing/describe-event
 import { sentenceText } from '../describing/sentence-text.js'
 import type { AuditEvent } from '../event/event.js'
 import { attributesJson } from '../event/lazy-event.js'
+import { LOG_COLUMN } from '../parquet/columns.js'
 import { attributeText, attributeTextInSteps } from '../filter/attribute-text.js'
 import type { Steps } from '../filter/steps.js'
 
@@ -36,12 +37,22 @@ function attributeColumn(name: string): CsvColumn {
   }
 }
 
-/** One column for each of the attributes; if they are not given, one column with all attributes as JSON. */
-export function csvColumns(
-  described: DescribedTypes,
-  attributes: readonly string[] | undefined,
-): readonly CsvColumn[] {
-  const own = ownColumns(described)
+interface ColumnSettings extends DescribedTypes {
+  readonly columns?: readonly string[] | undefined
+  readonly logOf?: ((event: AuditEvent) => string) | undefined
+}
+
+/**
+ * One column for each of the attributes; if they are not given, one column with all attributes as JSON. The first column is the key of
+ * the log, if the events are of several logs.
+ */
+export function csvColumns({
+  columns: attributes,
+  logOf,
+  ...described
+}: ColumnSettings): readonly CsvColumn[] {
+  const log = logOf ? [{ name: LOG_COLUMN, cell: logOf }] : []
+  const own = [...log, ...ownColumns(described)]
   if (!attributes) return [...own, { name: 'attributes', cell: attributesJson }]
   const ownNames = new Set(own.map(({ name }) => name))
   const others = [...new Set(attributes)].filter((name) => !ownNames.has(name))

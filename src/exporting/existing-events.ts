@@ -10,6 +10,13 @@ export function upTo(where: Grouping | undefined, time: string): Grouping {
   return { ...end, groupings: where ? [where] : [] }
 }
 
+/** The query for all matching events, oldest first. */
+export const oldestFirst = (where: Grouping | undefined): EventQuery => ({
+  where,
+  sorts: [{ attribute: 'created_at', direction: 'asc' }],
+  limit: MAX_LIMIT,
+})
+
 /** All matching events that exist at a time. */
 export interface ExistingEvents {
   /** Oldest first. It does not match events that are recorded later. */
@@ -26,10 +33,5 @@ export async function existingEvents(
 ): Promise<ExistingEvents> {
   const newest = await log.list({ where: visible, sorts: [], limit: 1 }, options)
   const until = newest.events[0]?.created_at ?? BEGINNING
-  const query: EventQuery = {
-    where: bothOf(visible, upTo(requested, until)),
-    sorts: [{ attribute: 'created_at', direction: 'asc' }],
-    limit: MAX_LIMIT,
-  }
-  return { query, until }
+  return { query: oldestFirst(bothOf(visible, upTo(requested, until))), until }
 }

@@ -1,12 +1,15 @@
 import type { DescribedTypes } from '../describing/describe-event.js'
 import { AuditLogError } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
-import type { EventQuery } from '../filter/ast.js'
+import type { EventQuery, Grouping } from '../filter/ast.js'
 import { scanDirection } from '../filter/order.js'
 import { type QueryInput, toQuery } from '../filter/query-input.js'
+import { createEventLogs } from '../logs/event-logs.js'
+import type { LogEvent, LogsOptions } from '../logs/named-logs.js'
+import type { LogsRangeOptions } from '../logs/range.js'
 import type { EventLister } from '../tail/poll.js'
-import { existingEvents } from './existing-events.js'
-import { type ExportFormat, type ExportSettings, openExport } from './formats.js'
+import { existingEvents, oldestFirst } from './existing-events.js'
+import { type ExportChunks, type ExportFormat, type ExportSettings, openExport } from './formats.js'
 
 /** The part of an audit log that an export reads. */
 export interface ExportedLog extends EventLister, DescribedTypes {
@@ -14,6 +17,15 @@ export interface ExportedLog extends EventLister, DescribedTypes {
     query: EventQuery,
     options: { readonly signal?: AbortSignal | undefined; readonly lazy?: boolean | undefined },
   ): AsyncIterable<readonly AuditEvent[]>
+}
+
+/** The part of several audit logs that an export reads. */
+export interface ExportedLogs extends DescribedTypes {
+  position(options: LogsOptions): Promise<string>
+  pages(
+    query: EventQuery,
+    options: LogsRangeOptions & { readonly lazy?: boolean | undefined },
+  ): AsyncIterable<readonly LogEvent[]>
 }
 
 export interface ExportOptions extends Pick<ExportSettings, 'columns' | 'service'> {
@@ -32,13 +44,42 @@ export async function* exportEvents(
   query?: QueryInput,
   { format = 'ndjson', signal, columns, service }: ExportOptions = {},
 ): AsyncGenerator<Uint8Array, void, void> {
-  const { where, sorts } = toQuery(query)
-  if (sorts.length > 0 && scanDirection(sorts) !== 'asc')
-    throw new AuditLogError('INVALID_VALUE', 'sorts of an export must be created_at asc')
+  const where = readWhere(query)
   const { types, customTypes } = log
   const write = await openExport(format, { types, customTypes, columns, service })
   const existing = await existingEvents(log, where, { signal })
+  yield* bytesOf(write(log.pages(existing.query, { signal, lazy: true })))
+}
+
+export interface LogsExportOptions extends ExportOptions, LogsRangeOptions {}
+
+/**
+ * All matching events of several logs that exist now, as the bytes of a file: in the order of `created_at`, then of the key of their
+ * log. Its lines are those of the export over HTTP, and name the log of each event. `cursor` and `until` limit the export. Holds as many
+ * events in memory as `pages` of the logs does. Throws as {@link exportEvents} does, and `UNKNOWN_LOG`.
+ */
+export async function* exportEventsOfLogs(
+  logs: ExportedLogs,
+  query?: QueryInput,
+  { format = 'ndjson', columns, service, ...range }: LogsExportOptions = {},
+): AsyncGenerator<Uint8Array, void, void> {
+  const where = readWhere(query)
+  const { types, customTypes } = logs
+  const { takePages, logOf } = createEventLogs()
+  const write = await openExport(format, { types, customTypes, columns, service, logOf })
+  const until = range.until ?? (await logs.position(range))
+  const pages = logs.pages(oldestFirst(where), { ...range, until, lazy: true })
+  yield* bytesOf(write(takePages(pages)))
+}
+
+function readWhere(query: QueryInput | undefined): Grouping | undefined {
+  const { where, sorts } = toQuery(query)
+  if (sorts.length > 0 && scanDirection(sorts) !== 'asc')
+    throw new AuditLogError('INVALID_VALUE', 'sorts of an export must be created_at asc')
+  return where
+}
+
+async function* bytesOf(chunks: ExportChunks): AsyncGenerator<Uint8Array, void, void> {
   const encoder = new TextEncoder()
-  for await (const chunk of write(log.pages(existing.query, { signal, lazy: true })))
-    yield typeof chunk === 'string' ? encoder.encode(chunk) : chunk
+  for await (const chunk of chunks) yield typeof chunk === 'string' ? encoder.encode(chunk) : chunk
 }

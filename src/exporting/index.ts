@@ -1,3 +1,10 @@
-export { type ExportedLog, exportEvents, type ExportOptions } from './export-events.js'
+export {
+  type ExportedLog,
+  type ExportedLogs,
+  exportEvents,
+  exportEventsOfLogs,
+  type ExportOptions,
+  type LogsExportOptions,
+} from './export-events.js'
 export { EXPORT_FORMATS, type ExportFormat } from './formats.js'
 export { lineTime } from './line-time.js'

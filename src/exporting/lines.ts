@@ -22,14 +22,16 @@ export interface ExportLines {
 
 /** What the lines contain besides the events. */
 export interface LineSettings extends DescribedTypes {
+  /** The key of the log of an event, if the events are of several logs. */
+  readonly logOf?: ((event: AuditEvent) => string) | undefined
   readonly columns?: readonly string[] | undefined
   readonly service: string
 }
 
-/** A whole event, in the format of archives and of `importEvents`. */
-export function jsonLine(event: AuditEvent): string {
+/** A whole event, in the format of archives and of `importEvents`, which ignores the key of the log. */
+export function jsonLine(event: AuditEvent, log?: string): string {
   const { id, created_at, username, system, type, source } = event
-  const own = JSON.stringify({ id, created_at, username, system, type, source })
+  const own = JSON.stringify({ log, id, created_at, username, system, type, source })
   return `${own.slice(0, -1)},"attributes":${attributesJson(event)}}\n`
 }
 
@@ -41,8 +43,8 @@ function* cellsInSteps(columns: readonly CsvColumn[], event: AuditEvent): LinePi
   }
 }
 
-function csvLines({ columns: attributes, ...described }: LineSettings): ExportLines {
-  const columns = csvColumns(described, attributes)
+function csvLines(settings: LineSettings): ExportLines {
+  const columns = csvColumns(settings)
   return {
     head: csvRecord(columns.map(({ name }) => name)),
     line: decideWithin(
@@ -52,21 +54,25 @@ function csvLines({ columns: attributes, ...described }: LineSettings): ExportLi
   }
 }
 
-const objectLines = (toObject: (event: AuditEvent) => object): ExportLines => ({
+const objectLines = (
+  toObject: (event: AuditEvent, log: string | undefined) => object,
+  logOf: LineSettings['logOf'],
+): ExportLines => ({
   head: '',
-  line: (event) => `${JSON.stringify(toObject(plainEvent(event)))}\n`,
+  line: (event) => `${JSON.stringify(toObject(plainEvent(event), logOf?.(event)))}\n`,
 })
 
 /** One event in each line, in the formats of text. */
 export const exportLines = {
-  ndjson: () => ({ head: '', line: jsonLine }),
+  ndjson: ({ logOf }) => ({ head: '', line: (event) => jsonLine(event, logOf?.(event)) }),
   csv: csvLines,
-  cloudevents: ({ service, types }) =>
-    objectLines((event) => toCloudEvent(event, { source: service, types })),
-  ocsf: ({ service, types }) =>
-    objectLines((event) => toOcsf(event, { product: { name: service }, types })),
+  cloudevents: ({ service, types, logOf }) =>
+    objectLines((event, log) => toCloudEvent(event, { source: service, types, log }), logOf),
+  ocsf: ({ service, types, logOf }) =>
+    objectLines((event, log) => toOcsf(event, { product: { name: service }, types, log }), logOf),
   // As files of the OpenTelemetry collector: a whole request in each line.
-  otlp: ({ service, types }) => objectLines((event) => toOtlp([event], { service, types })),
+  otlp: ({ service, types, logOf }) =>
+    objectLines((event, log) => toOtlp([event], { service, types, log }), logOf),
 } as const satisfies Record<string, (settings: LineSettings) => ExportLines>
 
 // About as much as a socket buffers at once, so that each chunk waits until the previous one is sent.

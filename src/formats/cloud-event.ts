@@ -9,6 +9,8 @@ export interface CloudEventOptions {
   readonly source: string
   /** The registry of event types, `audit.types`. */
   readonly types?: EventTypes | undefined
+  /** The key of the log, for events of several logs: the extension `log`. @default none */
+  readonly log?: string | undefined
 }
 
 /**
@@ -33,6 +35,8 @@ export interface CloudEvent {
   readonly authtype: string
   /** The name of the user. */
   readonly authid?: string
+  /** The key of the log that has the event, among several logs. */
+  readonly log?: string
   readonly datacontenttype: 'application/json'
   /** The event as it is in the log, and its sentence. */
   readonly data: AuditEvent & { readonly sentence: string }
@@ -46,7 +50,10 @@ export const isUriReference = (text: unknown): text is string =>
   typeof text === 'string' && URI_REFERENCE.test(text)
 
 /** The event as a CloudEvent. Throws `INVALID_OPTION` if `source` is not a URI reference. */
-export function toCloudEvent(event: AuditEvent, { source, types }: CloudEventOptions): CloudEvent {
+export function toCloudEvent(
+  event: AuditEvent,
+  { source, types, log }: CloudEventOptions,
+): CloudEvent {
   if (!isUriReference(source))
     throw new AuditLogError('INVALID_OPTION', 'source of a CloudEvent must be a URI reference')
   const { createdAt, occurredAt } = timesOf(event)
@@ -63,6 +70,7 @@ export function toCloudEvent(event: AuditEvent, { source, types }: CloudEventOpt
     severitynumber: severity,
     authtype: principalOf(event),
     ...(event.username && { authid: attributeText(event.username) }),
+    ...(log !== undefined && { log: attributeText(log) }),
     datacontenttype: 'application/json',
     data: { ...event, sentence: sentenceOf(event, types) },
   }

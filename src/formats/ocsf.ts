@@ -14,6 +14,8 @@ export interface OcsfOptions {
   readonly types?: EventTypes | undefined
   /** The version of the schema. @default '1.8.0' */
   readonly version?: '1.8.0' | undefined
+  /** The key of the log, for events of several logs: `metadata.log_name`. @default 'audit' */
+  readonly log?: string | undefined
 }
 
 /** An event of the Open Cybersecurity Schema Framework: https://schema.ocsf.io. Further attributes depend on its class. */
@@ -39,7 +41,7 @@ export interface OcsfEvent {
  * type. Throws `INVALID_OPTION` without the name of a product.
  */
 export function toOcsf(event: AuditEvent, options: OcsfOptions): OcsfEvent {
-  const { product, types, version = '1.8.0' } = options
+  const { product, types, version = '1.8.0', log = 'audit' } = options
   if (!product?.name) throw new AuditLogError('INVALID_OPTION', 'product of OCSF needs a name')
   let mapping = mappingOf(event, types)
   let attributes = classAttributes(mapping.class, event, product)
@@ -54,7 +56,7 @@ export function toOcsf(event: AuditEvent, options: OcsfOptions): OcsfEvent {
     ...(Object.hasOwn(attributes, 'trace') ? ['trace'] : []),
     ...(!hasOwnActor && event.username ? ['host'] : []),
   ]
-  const metadata = metadataOf(event, { version, product, profiles })
+  const metadata = metadataOf(event, { version, product, profiles, log })
   // Spreading objects into one with as many members takes twice the time.
   const result = Object.assign(
     classification(event, mapping),
@@ -126,9 +128,13 @@ interface MetadataSource {
   readonly version: string
   readonly product: OcsfProduct
   readonly profiles: string[]
+  readonly log: string
 }
 
-function metadataOf(event: AuditEvent, { version, product, profiles }: MetadataSource): JsonObject {
+function metadataOf(
+  event: AuditEvent,
+  { version, product, profiles, log }: MetadataSource,
+): JsonObject {
   const { id, type, system, created_at, attributes } = event
   const { name, vendor_name, version: productVersion, uid } = product
   const correlation = textAt(attributes, 'request_id')
@@ -142,7 +148,7 @@ function metadataOf(event: AuditEvent, { version, product, profiles }: MetadataS
     },
     uid: id,
     event_code: type,
-    log_name: 'audit',
+    log_name: log,
     original_time: textAt(attributes, 'occurred_at') ?? created_at,
     logged_time: toMilliseconds(timesOf(event).createdAt),
     ...(correlation !== undefined && { correlation_uid: correlation }),

@@ -16,6 +16,8 @@ export interface OtlpOptions {
   readonly service: string
   /** The registry of event types, `audit.types`. */
   readonly types?: EventTypes | undefined
+  /** The key of the log, for events of several logs: the attribute `daybook.log`. @default none */
+  readonly log?: string | undefined
 }
 
 /* The messages of OTLP 1.x in their JSON encoding: https://github.com/open-telemetry/opentelemetry-proto */
@@ -67,16 +69,20 @@ export interface OtlpValue {
 /** The events as log records of OpenTelemetry, in the order given. Attributes that it names have these names too. */
 export function toOtlp(
   events: readonly AuditEvent[],
-  { service, types }: OtlpOptions,
+  { service, types, log }: OtlpOptions,
 ): ExportLogsServiceRequest {
   const resource = { attributes: [keyValue('service.name', service)] }
-  const logRecords = events.map((event) => logRecord(event, types))
+  const logRecords = events.map((event) => logRecord(event, types, log))
   return {
     resourceLogs: [{ resource, scopeLogs: [{ scope: { name: 'daybook' }, logRecords }] }],
   }
 }
 
-function logRecord(event: AuditEvent, types: EventTypes | undefined): OtlpLogRecord {
+function logRecord(
+  event: AuditEvent,
+  types: EventTypes | undefined,
+  log: string | undefined,
+): OtlpLogRecord {
   const { createdAt, occurredAt } = timesOf(event)
   const [timeUnixNano, observedTimeUnixNano] = [nanoseconds(occurredAt), nanoseconds(createdAt)]
   return {
@@ -86,7 +92,10 @@ function logRecord(event: AuditEvent, types: EventTypes | undefined): OtlpLogRec
     severityText: levelOf(event.type).toUpperCase(),
     eventName: event.type,
     body: { stringValue: sentenceOf(event, types) },
-    attributes: attributesOf(event),
+    attributes: [
+      ...attributesOf(event),
+      ...(log === undefined ? [] : [keyValue('daybook.log', log)]),
+    ],
     ...traceOf(event.attributes),
   }
 }

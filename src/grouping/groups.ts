@@ -1,7 +1,7 @@
 import { throwIfAborted } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import { formatTimestamp, type Microseconds, parseTimestamp } from '../event/timestamp.js'
-import { bothOf, type Grouping, MAX_LIMIT } from '../filter/ast.js'
+import { bothOf, type EventQuery, type Grouping, MAX_LIMIT } from '../filter/ast.js'
 import { type TimeBounds, timeBounds } from '../filter/bounds.js'
 import { compareScalars, firstInOrderOf } from '../filter/order.js'
 import type { Steps } from '../filter/steps.js'
@@ -14,15 +14,16 @@ import type {
   GroupValue,
   NumberSummary,
 } from '../store/groups.js'
-import type { ReadOptions } from '../store/store.js'
+import type { EventPage, ListOptions, ReadOptions } from '../store/store.js'
 import { timeBuckets } from '../store/time-buckets.js'
 import { type Estimate, estimateCount, type Sample } from './estimates.js'
 import { createGroupTally, type GroupTally, keyOf, type TalliedGroup } from './group-tally.js'
-import { type ListPage, pagesOf, type Slice, slicesOf, timesBetween } from './read-slices.js'
+import { type Slice, slicesOf, timesBetween } from './read-slices.js'
 
 /** What grouping uses of a log. */
 export interface GroupedLog {
-  readonly list: ListPage
+  list(query: EventQuery, options: ListOptions): Promise<Pick<EventPage, 'events' | 'truncated'>>
+  pages(query: EventQuery, options: ListOptions): AsyncIterable<readonly AuditEvent[]>
   count(query: CountsQuery, options: ReadOptions): Promise<EventCounts>
 }
 
@@ -37,13 +38,14 @@ const MIN_SLICES = 16
 
 /** The times of the oldest and the newest visible event; `undefined` without events. */
 async function visibleSpan(
-  { list }: GroupedLog,
+  log: GroupedLog,
   visible: Grouping | undefined,
   options: ReadOptions,
 ): Promise<TimeRange | undefined> {
   const timeAt = async (direction: 'asc' | 'desc'): Promise<Microseconds | undefined> => {
     const sorts = [{ attribute: 'created_at', direction }]
-    const { events } = await list({ where: visible, sorts, limit: 1 }, { ...options, lazy: true })
+    const query = { where: visible, sorts, limit: 1 }
+    const { events } = await log.list(query, { ...options, lazy: true })
     return events[0] && parseTimestamp(events[0].created_at)
   }
   const from = await timeAt('asc')
@@ -98,7 +100,7 @@ async function countFirst(
 
 /** The matching events if they fit in one page; `undefined` if they do not, or if it takes long to find them. */
 async function allOf(
-  { list }: GroupedLog,
+  log: GroupedLog,
   where: Grouping | undefined,
   within: number,
   options: ReadOptions,
@@ -109,7 +111,7 @@ async function allOf(
   const either = signal ? AbortSignal.any([signal, limit]) : limit
   try {
     const query = { where, sorts: [], limit: MAX_LIMIT }
-    const page = await list(query, { ...options, signal: either, lazy: true })
+    const page = await log.list(query, { ...options, signal: either, lazy: true })
     return page.truncated ? undefined : page.events
   } catch (error) {
     throwIfAborted(signal)
@@ -237,9 +239,10 @@ export async function groupEvents(
   const tally = createGroupTally(query, buckets?.edges ?? [])
   const time = createTimeSlices()
   if (all) await time.finish(addAll(tally, all))
-  for (const slice of slices) {
+  for (const { from, to } of slices) {
     if (tally.slices >= MIN_SLICES && performance.now() - start >= within) break
-    for await (const events of pagesOf(log.list, where, slice, options))
+    const inSlice = { where: bothOf(where, timesBetween(from, to)), sorts: [], limit: MAX_LIMIT }
+    for await (const events of log.pages(inSlice, { ...options, lazy: true }))
       await time.finish(addAll(tally, events))
     tally.endSlice()
   }

@@ -1,24 +1,12 @@
-import type { AuditEvent } from '../event/event.js'
 import { formatTimestamp, type Microseconds, parseTimestamp } from '../event/timestamp.js'
-import {
-  bothOf,
-  type Condition,
-  type EventQuery,
-  type Grouping,
-  MAX_LIMIT,
-  olderThan,
-} from '../filter/ast.js'
+import { type Condition, type Grouping, MAX_LIMIT } from '../filter/ast.js'
 import type { Bucket, TimeRange } from '../store/counts.js'
-import type { EventPage, ListOptions } from '../store/store.js'
 
 /** A part of the time, without its end. */
 export interface Slice {
   readonly from: Microseconds
   readonly to: Microseconds
 }
-
-/** Lists events, as `AuditLog.list` does. */
-export type ListPage = (query: EventQuery, options: ListOptions) => Promise<EventPage>
 
 const GOLDEN_RATIO = (1 + Math.sqrt(5)) / 2
 
@@ -62,22 +50,3 @@ export const timesBetween = (from: Microseconds, to: Microseconds): Grouping => 
   conditions: [bound('gteq', from), bound('lt', to)],
   groupings: [],
 })
-
-/** The matching events of a slice, in pages. */
-export async function* pagesOf(
-  list: ListPage,
-  where: Grouping | undefined,
-  { from, to }: Slice,
-  options: ListOptions,
-): AsyncGenerator<readonly AuditEvent[], void, void> {
-  let before = timesBetween(from, to)
-  for (;;) {
-    const page = await list(
-      { where: bothOf(where, before), sorts: [], limit: MAX_LIMIT },
-      { ...options, lazy: true },
-    )
-    yield page.events
-    if (!page.truncated) return
-    before = olderThan(before, page.events[0]!.created_at)
-  }
-}

@@ -15,7 +15,8 @@ import type {
   ValueCount,
 } from '../store/counts.js'
 import type { EventQuery } from '../filter/ast.js'
-import { forEachLog, groupsOf, type LogsContext, type LogsOptions } from './named-logs.js'
+import { forEachLog, groupsOf, type LogsContext } from './named-logs.js'
+import { type LogsRangeOptions, rangeOf } from './range.js'
 
 const OLDEST: EventQuery['sorts'] = [{ attribute: 'created_at', direction: 'asc' }]
 const MAX_ATTRIBUTES = 1000
@@ -161,7 +162,7 @@ export interface CountLog {
   count(query: CountsQuery, options: { readonly signal: AbortSignal }): Promise<EventCounts>
 }
 
-type CountsContext = LogsContext & { readonly countOf: (key: string) => CountLog }
+export type CountsContext = LogsContext & { readonly countOf: (key: string) => CountLog }
 
 /**
  * Bounds of the time that all logs share, so that they have the same buckets: from the oldest visible event of all to
@@ -170,12 +171,12 @@ type CountsContext = LogsContext & { readonly countOf: (key: string) => CountLog
 async function sharedSpan(
   context: CountsContext,
   { where, buckets }: CountsQuery,
-  options: LogsOptions,
+  options: LogsRangeOptions,
 ): Promise<Grouping | undefined> {
   if (!buckets) return undefined
   let first: string | undefined
   let last: Microseconds = 0
-  for await (const group of groupsOf(context, options))
+  for await (const group of groupsOf(context, options, rangeOf(options)))
     await forEachLog(group, options.signal, async ({ log, visible }, signal) => {
       const reading = { signal, lazy: true }
       const oldest = await log.list({ where: visible, sorts: OLDEST, limit: 1 }, reading)
@@ -202,13 +203,13 @@ async function sharedSpan(
 export async function countAcross(
   context: CountsContext,
   query: CountsQuery,
-  options: LogsOptions,
+  options: LogsRangeOptions,
 ): Promise<EventCounts> {
   const start = performance.now()
   const span = await sharedSpan(context, query, options)
   let sum: EventCounts | undefined
   let logs = 0
-  for await (const group of groupsOf(context, options)) {
+  for await (const group of groupsOf(context, options, rangeOf(options))) {
     const counts = await forEachLog(group, options.signal, ({ key, visible }, signal) => {
       const restricted = bothOf(bothOf(query.visible, visible), span)
       const wanted = { ...query, top: MAX_TOP, visible: restricted }

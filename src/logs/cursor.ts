@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { AuditLogError } from '../errors.js'
 import { formatTimestamp, type Microseconds, parseTimestamp } from '../event/timestamp.js'
+import { compareText } from '../filter/values.js'
 import { BEGINNING } from '../tail/poll.js'
 
 /*
@@ -34,17 +35,17 @@ const hashOf = (log: string): string =>
 /** Makes times before 1970 positive. */
 const BIAS = 2n ** 55n
 
-const invalidCursor = (cursor: unknown): AuditLogError =>
+const invalidCursor = (cursor: unknown, parameter: string): AuditLogError =>
   new AuditLogError(
     'INVALID_VALUE',
-    `cursor: ${JSON.stringify(cursor)} is not a cursor that this query has returned`,
-    { parameter: 'cursor' },
+    `${parameter}: ${JSON.stringify(cursor)} is not a cursor that this query has returned`,
+    { parameter },
   )
 
-function bytesOf(cursor: unknown, kind: number): Buffer {
+/** `undefined` for a text that is not a cursor of this kind. */
+function bytesOf(cursor: unknown, kind: number): Buffer | undefined {
   const bytes = typeof cursor === 'string' ? Buffer.from(cursor, 'base64url') : undefined
-  if (bytes?.[0] !== kind || bytes.toString('base64url') !== cursor) throw invalidCursor(cursor)
-  return bytes
+  return bytes?.[0] === kind && bytes.toString('base64url') === cursor ? bytes : undefined
 }
 
 function readTime(bytes: Buffer, at: number): string | undefined {
@@ -74,14 +75,22 @@ export function formatPlaces(places: ReadonlyMap<string, string>): string {
   return bytes.toString('base64url')
 }
 
-/** Reads what {@link formatPlaces} has written. Throws `INVALID_VALUE`. */
-export function parsePlaces(cursor: string): Places {
+/** The cursor of a reader that has the events of these logs that come before an event of one of them. */
+export function formatPlacesBefore(logs: readonly string[], place: Place): string {
+  const before = formatTimestamp(parseTimestamp(place.created_at)! - 1)
+  return formatPlaces(
+    new Map(logs.map((log) => [log, compareText(log, place.log) < 0 ? place.created_at : before])),
+  )
+}
+
+/** Reads what {@link formatPlaces} has written. Throws `INVALID_VALUE`, which names the parameter. */
+export function parsePlaces(cursor: string, parameter: 'cursor' | 'until' = 'cursor'): Places {
   const bytes = bytesOf(cursor, PLACES)
-  if ((bytes.length - 1) % RECORD_BYTES !== 0) throw invalidCursor(cursor)
+  if (!bytes || (bytes.length - 1) % RECORD_BYTES !== 0) throw invalidCursor(cursor, parameter)
   const times = new Map<string, string>()
   for (let at = 1; at < bytes.length; at += RECORD_BYTES) {
     const time = readTime(bytes, at + HASH_BYTES)
-    if (time === undefined) throw invalidCursor(cursor)
+    if (time === undefined) throw invalidCursor(cursor, parameter)
     times.set(bytes.toString('hex', at, at + HASH_BYTES), time)
   }
   return { after: (log) => times.get(hashOf(log)) ?? BEGINNING }
@@ -100,7 +109,7 @@ export function formatBefore({ log, created_at }: Place): string {
 /** Reads what {@link formatBefore} has written. Throws `INVALID_VALUE`. */
 export function parseBefore(cursor: string): Place {
   const bytes = bytesOf(cursor, BEFORE)
-  const created_at = bytes.length > 1 + TIME_BYTES ? readTime(bytes, 1) : undefined
-  if (created_at === undefined) throw invalidCursor(cursor)
+  const created_at = bytes && bytes.length > 1 + TIME_BYTES ? readTime(bytes, 1) : undefined
+  if (!bytes || created_at === undefined) throw invalidCursor(cursor, 'cursor')
   return { log: bytes.toString('utf8', 1 + TIME_BYTES), created_at }
 }

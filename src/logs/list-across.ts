@@ -18,11 +18,11 @@ import {
   groupsOf,
   type LogEvent,
   type LogsContext,
-  type LogsOptions,
   type NamedLog,
 } from './named-logs.js'
+import { type LogsUntilOptions, rangeOf } from './range.js'
 
-export interface LogsListOptions extends LogsOptions {
+export interface LogsListOptions extends LogsUntilOptions {
   /** Continues after the page that has returned this cursor; the query must be the same. */
   readonly cursor?: string | undefined
   /** As in the options of `list` of a log. @default false */
@@ -146,13 +146,13 @@ export async function listAcross(
   query: EventQuery,
   options: LogsListOptions,
 ): Promise<LogsPage> {
-  const { signal, lazy, cursor } = options
+  const { signal, lazy, cursor, until } = options
   const { places, bound } = readCursor(query, cursor)
   const collected = query.sorts.length === 0 ? collectNewest(query.limit) : collectSorted(query)
   const read: string[] = []
   let isTruncated = false
 
-  for await (const group of groupsOf(context, options)) {
+  for await (const group of groupsOf(context, options, rangeOf({ until }))) {
     const floor = isTruncated ? collected.floor() : undefined
     const rest = floor && oneCondition('created_at', 'gteq', [floor.created_at])
     const list = ({ key, log, visible }: NamedLog, waiting: AbortSignal) => {

@@ -1,12 +1,11 @@
 import { setMaxListeners } from 'node:events'
 import { AuditLogError, throwIfAborted } from '../errors.js'
-import type { Grouping } from '../filter/ast.js'
+import { bothOf, type EventQuery, type Grouping } from '../filter/ast.js'
 import { compareText } from '../filter/values.js'
 import { parseVisible, type Visible } from '../filter/visible-filter.js'
 import { checkKey, type LogStores } from '../store/log-stores.js'
 import type { EventPage, EventStore, ListOptions, WaitOptions } from '../store/store.js'
 import type { AuditEvent } from '../event/event.js'
-import type { EventQuery } from '../filter/ast.js'
 
 /** An event, and the key of the log that it is from. */
 export interface LogEvent {
@@ -21,6 +20,9 @@ export interface LogsOptions extends WaitOptions {
   /** What the reader may see of a log, as the option `visible` of the HTTP endpoints. @default everything */
   readonly visible?: ((log: string) => Visible) | undefined
 }
+
+/** A further filter for the events of each log. */
+export type BoundOf = (log: string) => Grouping | undefined
 
 /** What reading across logs needs of a log. */
 export interface ReadLog {
@@ -38,6 +40,7 @@ export interface LogsContext {
 export interface NamedLog {
   readonly key: string
   readonly log: ReadLog
+  /** What the call may read of it. */
   readonly visible: Grouping | undefined
 }
 
@@ -90,12 +93,14 @@ async function* givenKeys(
 export async function* groupsOf(
   context: LogsContext,
   { logs, visible, signal }: LogsOptions,
+  boundOf?: BoundOf,
 ): AsyncGenerator<readonly NamedLog[], void, void> {
   throwIfAborted(signal)
   const keys = logs === undefined ? allKeys(context, signal) : givenKeys(context, logs, signal)
   let group: NamedLog[] = []
   for await (const key of keys) {
-    group.push({ key, log: context.get(key), visible: visible && parseVisible(visible(key)) })
+    const restricted = bothOf(visible && parseVisible(visible(key)), boundOf?.(key))
+    group.push({ key, log: context.get(key), visible: restricted })
     if (group.length < GROUP_SIZE) continue
     yield group
     group = []
@@ -107,17 +112,18 @@ export async function* groupsOf(
 export async function namedLogs(
   context: LogsContext,
   options: LogsOptions,
+  boundOf?: BoundOf,
 ): Promise<readonly NamedLog[]> {
   const all: NamedLog[] = []
-  for await (const group of groupsOf(context, options)) all.push(...group)
+  for await (const group of groupsOf(context, options, boundOf)) all.push(...group)
   return all
 }
 
 /** The results for each log of a group, in order. If one fails, so does the whole, with the name of the log; the others are aborted. */
-export async function forEachLog<Result>(
-  group: readonly NamedLog[],
+export async function forEachLog<Log extends NamedLog, Result>(
+  group: readonly Log[],
   signal: AbortSignal | undefined,
-  act: (log: NamedLog, signal: AbortSignal) => Promise<Result>,
+  act: (log: Log, signal: AbortSignal) => Promise<Result>,
 ): Promise<Result[]> {
   const stop = new AbortController()
   // Each log listens to it.
@@ -139,4 +145,16 @@ export async function forEachLog<Result>(
   } finally {
     signal?.removeEventListener('abort', onAbort)
   }
+}
+
+/** The results for each of the logs, in order; reads one group after the other. Rejects as {@link forEachLog} does. */
+export async function inGroups<Log extends NamedLog, Result>(
+  named: readonly Log[],
+  signal: AbortSignal | undefined,
+  act: (log: Log, signal: AbortSignal) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  for (let at = 0; at < named.length; at += GROUP_SIZE)
+    results.push(...(await forEachLog(named.slice(at, at + GROUP_SIZE), signal, act)))
+  return results
 }

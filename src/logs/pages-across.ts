@@ -1,24 +1,21 @@
 import { AuditLogError } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
-import { bothOf, type EventQuery, type Grouping, MAX_LIMIT, oneCondition } from '../filter/ast.js'
+import { bothOf, type EventQuery, MAX_LIMIT, oneCondition } from '../filter/ast.js'
 import { scanDirection } from '../filter/order.js'
 import { compareText } from '../filter/values.js'
 import type { ListOptions } from '../store/store.js'
 import {
-  forEachLog,
-  GROUP_SIZE,
+  type BoundOf,
+  inGroups,
   inLog,
   type LogEvent,
   type LogsContext,
-  type LogsOptions,
   type NamedLog,
   namedLogs,
 } from './named-logs.js'
+import { type LogsRangeOptions, rangeOf } from './range.js'
 
-export type LogsPagesOptions = LogsOptions & Pick<ListOptions, 'lazy'>
-
-/** Which events to read of a log, in addition to the query. */
-export type BoundOf = (log: string) => Grouping | undefined
+export type LogsPagesOptions = LogsRangeOptions & Pick<ListOptions, 'lazy'>
 
 /** Bounds the events that are read ahead of all logs together, and the number read of a log at once. */
 const MAX_BUFFERED = 20_000
@@ -115,17 +112,12 @@ async function openSources(
 ): Promise<readonly Source[]> {
   const share = Math.floor(MAX_BUFFERED / Math.max(1, named.length))
   const limit = Math.max(MIN_READ, Math.min(MAX_LIMIT, share))
-  const sources: Source[] = []
-  for (let at = 0; at < named.length; at += GROUP_SIZE) {
-    const group = named.slice(at, at + GROUP_SIZE)
-    const opened = await forEachLog(group, signal, async (one, waiting) => {
-      const source = createSource(one, query, { limit, isDescending, boundOf })
-      await source.read({ signal: waiting, lazy })
-      return source
-    })
-    sources.push(...opened.filter((source) => !source.isOver()))
-  }
-  return sources
+  const sources = await inGroups(named, signal, async (one, waiting) => {
+    const source = createSource(one, query, { limit, isDescending, boundOf })
+    await source.read({ signal: waiting, lazy })
+    return source
+  })
+  return sources.filter((source) => !source.isOver())
 }
 
 interface MergeOptions extends Pick<LogsPagesOptions, 'signal' | 'lazy'> {
@@ -188,5 +180,6 @@ export async function* pagesAcross(
     const message = 'filter[sorts]: pages run along created_at; use list for another order'
     throw new AuditLogError('INVALID_VALUE', message, { parameter: 'filter[sorts]' })
   }
-  yield* mergePages(await namedLogs(context, options), query, options)
+  const named = await namedLogs(context, options, rangeOf(options))
+  yield* mergePages(named, query, options)
 }

@@ -19,6 +19,7 @@ import { comparePlaces } from './list-across.js'
 import {
   forEachLog,
   GROUP_SIZE,
+  inGroups,
   inLog,
   type LogEvent,
   type LogsContext,
@@ -223,7 +224,7 @@ async function* followInTurns(
     for (let at = 0; at < followed.length; at += GROUP_SIZE) {
       const group = followed.slice(at, at + GROUP_SIZE)
       const turns = await forEachLog(group, signal, (one, waiting) =>
-        readTurn(one as Followed, reached, waiting),
+        readTurn(one, reached, waiting),
       )
       isBehind ||= turns.some(({ hasMore }) => hasMore)
       const events = turns.flatMap((turn) => turn.events)
@@ -292,7 +293,7 @@ export async function openTail(
       if (!signal.aborted) throw error
     }
   }
-  const received = new Map(reached)
+  const received = places ? new Map(reached) : await visiblePlaces(followed, reached, signal)
   return {
     received: ({ log, event }) => void received.set(log, event.created_at),
     cursor: () => formatPlaces(received),
@@ -305,22 +306,33 @@ const earlier = (start: string, after: string | undefined): string =>
 
 /** The cursor of a reader that has all events of the logs that are visible at the time of the call. */
 export async function currentCursor(context: LogsContext, options: LogsOptions): Promise<string> {
-  const followed = await namedLogs(context, options)
-  return formatPlaces(await readStarts(followed, options.signal))
+  const named = await namedLogs(context, options)
+  const starts = await readStarts(named, options.signal)
+  return formatPlaces(await visiblePlaces(named, starts, options.signal))
 }
 
 /** The newest event of each log at the time of the call. */
 async function readStarts(
-  followed: readonly NamedLog[],
+  named: readonly NamedLog[],
   signal: AbortSignal | undefined,
 ): Promise<Reached> {
-  const starts: Reached = new Map()
-  for (let at = 0; at < followed.length; at += GROUP_SIZE) {
-    const group = followed.slice(at, at + GROUP_SIZE)
-    const positions = await forEachLog(group, signal, ({ log }, waiting) =>
-      sharedTail(log.store).currentPosition({ signal: waiting }),
-    )
-    for (const [i, position] of positions.entries()) starts.set(group[i]!.key, position)
-  }
-  return starts
+  const positions = await inGroups(named, signal, ({ log }, waiting) =>
+    sharedTail(log.store).currentPosition({ signal: waiting }),
+  )
+  return new Map(positions.map((position, i) => [named[i]!.key, position]))
+}
+
+/** The newest event of each log that the reader may see: cursors reveal no other times. */
+async function visiblePlaces(
+  named: readonly NamedLog[],
+  starts: Reached,
+  signal: AbortSignal | undefined,
+): Promise<Reached> {
+  const restricted = named.filter(({ visible }) => visible !== undefined)
+  const times = await inGroups(restricted, signal, async ({ key, log, visible }, waiting) => {
+    const where = bothOf(visible, oneCondition('created_at', 'lteq', [starts.get(key)!]))
+    const { events } = await log.list({ where, sorts: [], limit: 1 }, { signal: waiting })
+    return [key, events[0]?.created_at ?? BEGINNING] as const
+  })
+  return new Map([...starts, ...times])
 }

@@ -87,14 +87,27 @@ function attributeColumn(name: string): Column {
   }
 }
 
-/** The columns of a file: the same for every event, and one for each of these attributes. Throws `INVALID_OPTION`. */
-export function parquetColumns(
-  described: DescribedTypes,
-  attributes: readonly string[] = [],
-): readonly Column[] {
+/** The column with the key of the log. Attributes named `log` are frequent. */
+export const LOG_COLUMN = 'log_key'
+
+interface ColumnSettings extends DescribedTypes {
+  readonly columns?: readonly string[] | undefined
+  readonly logOf?: ((event: AuditEvent) => string) | undefined
+}
+
+/**
+ * The columns of a file: the same for every event, and one for each of the attributes. The first one is the key of the log, if the
+ * events are of several logs. Throws `INVALID_OPTION`.
+ */
+export function parquetColumns({
+  columns: attributes = [],
+  logOf,
+  ...described
+}: ColumnSettings): readonly Column[] {
   if (!Array.isArray(attributes) || attributes.some((name) => typeof name !== 'string' || !name))
     throw new AuditLogError('INVALID_OPTION', 'columns must be a list of names of attributes')
-  const own = ownColumns(described)
+  const log = logOf ? [{ element: required(LOG_COLUMN, TEXT), cell: logOf }] : []
+  const own: readonly Column[] = [...log, ...ownColumns(described)]
   const taken = new Set(own.map(({ element }) => element.name))
   const others = [...new Set(attributes)].filter((name) => !taken.has(name))
   return [...own, ...others.map(attributeColumn)]

@@ -18,6 +18,8 @@ export interface RowGroupLimits {
 export interface ParquetOptions extends DescribedTypes {
   /** Attributes by their names in queries, such as `url_params_project_code`: a column of text for each. */
   readonly columns?: readonly string[] | undefined
+  /** The key of the log of an event, for events of several logs: the column `log_key`. @default no such column */
+  readonly logOf?: ((event: AuditEvent) => string) | undefined
   readonly rowGroup?: RowGroupLimits | undefined
 }
 
@@ -43,7 +45,7 @@ const isWork = (value: CellValue | Steps<CellValue>): value is Steps<CellValue> 
 
 /** Throws `MISSING_DEPENDENCY` without the package hyparquet-writer, and `INVALID_OPTION`. */
 export function parquetWriter(options: ParquetOptions = {}): ParquetWriter {
-  const columns = parquetColumns(options, options.columns)
+  const columns = parquetColumns(options)
   const maxRows = readLimit(options.rowGroup?.rows, 'rows', DEFAULT_ROWS)
   const maxBytes = readLimit(options.rowGroup?.bytes, 'bytes', DEFAULT_BYTES)
   const file = createFile(columns)

@@ -1,5 +1,3 @@
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { AuditLogs, type AuditLog } from 'daybook'
 import * as express from 'daybook/express'
 import * as fastify from 'daybook/fastify'
@@ -8,63 +6,11 @@ import * as hono from 'daybook/hono'
 import * as koa from 'daybook/koa'
 import { memoryLogs } from 'daybook/memory'
 import * as node from 'daybook/node'
-import { afterEach, describe, expect, it, vi } from 'vitest'
-import {
-  checkAnswersBy,
-  errorOf,
-  listOf,
-  newEvent,
-  type RawRequest,
-  send,
-} from '../support/http.js'
-import { type AnswerCheck, checkBy, compileAll, type OpenApiDocument } from '../support/openapi.js'
+import { describe, expect, it, vi } from 'vitest'
+import { errorOf, listOf, newEvent, send } from '../support/http.js'
 import { openStream } from '../support/server-sent.js'
 import { hostsOf, type Mounted } from './management-hosts.js'
-
-const TYPES = { note: {} } as const
-const PATH = '/api/logs'
-
-const closing: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close()
-})
-
-async function listen(listener: http.RequestListener): Promise<string> {
-  const server = http.createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  closing.push(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
-
-async function serve(options: node.LogRoutesOptions = {}) {
-  const logs: AuditLogs = new AuditLogs({ stores: memoryLogs(), types: TYPES })
-  closing.push(() => logs.close())
-  const authenticate = node.basicAuth({ users: { ann: 'ann', bob: 'bob' } })
-  const routes = node.logRoutes(logs, options)
-  const url = await listen((request, response) =>
-    authenticate(request, response, () => routes(request, response)),
-  )
-  const get = (path: string, request?: RawRequest) => send(url, PATH + path, request)
-  return { logs, url, get }
-}
-
-let check: AnswerCheck | undefined
-
-/** Every answer for several logs has to be one that the OpenAPI document declares. */
-async function checkAnswers(url: string): Promise<void> {
-  const { body } = await send(url, `${PATH}/openapi.json`)
-  const document = JSON.parse(body) as OpenApiDocument
-  if (!check) expect(compileAll(document)).toBeGreaterThan(0)
-  check ??= checkBy(document, PATH)
-  const isOfOneLog = /^\/api\/logs\/[^/?]+\/events/
-  const end = checkAnswersBy(url, (answered) => {
-    if (!isOfOneLog.test(answered.target)) check?.(answered)
-  })
-  closing.push(async () => end())
-}
+import { checkAnswers, closing, listen, PATH, serve, TYPES } from './served-logs.js'
 
 interface LogEvents {
   readonly data: readonly {
@@ -151,7 +97,10 @@ describe('the endpoints of many logs', () => {
     expect(textsOf(await get('/odd,even/events?limit=1'))).toEqual(['odd 5'])
     const me = await get('/odd,even/events/me')
     expect(JSON.parse(me.body)).toMatchObject({
-      data: { id: 'ann', attributes: { may: { list: true, create: false }, restricted: false } },
+      data: {
+        id: 'ann',
+        attributes: { may: { list: true, export: true, create: false }, restricted: false },
+      },
     })
     const asc = await get(`/events?${both}&limit=3&filter[s]=created_at+asc`)
     await logs.log('even').record('note', { n: 6 })

@@ -1,4 +1,4 @@
-import { type AuditEvent, AuditLog, AuditLogs, type QueryObject } from 'daybook'
+import { type AuditEvent, AuditLog, AuditLogs, type HistoryEntry, type QueryObject } from 'daybook'
 import { memoryLogs, memoryStore } from 'daybook/memory'
 import { sqliteLogs } from 'daybook/sqlite'
 import { manualClock } from 'daybook/testing'
@@ -12,6 +12,15 @@ const KEYS = ['a', 'b', 'B', '\u{1F600}', '\uFFFD']
 const clock = manualClock('2026-06-01T00:00:00Z')
 const UNLIMITED = 2 ** 31 - 1
 const COUNTED = { facets: ['n', 'type'], buckets: { count: 20 }, top: 1000, within: 60_000 }
+
+const GROUPED = { by: ['type', 'n'], numbers: ['n'], buckets: { count: 20 }, within: 60_000 }
+
+/** The ids and the states of a history. */
+async function entriesOf(history: AsyncIterable<HistoryEntry>): Promise<readonly unknown[]> {
+  const entries: unknown[] = []
+  for await (const { event, state } of history) entries.push([event.id, state])
+  return entries
+}
 
 /** Imports each event into one of the logs, and all of them into one log. */
 async function withLogs(
@@ -67,7 +76,12 @@ describe('several logs answer as one log that has all their events', () => {
               const { took_ms: _took, ...counts } = await logs.count(one, COUNTED)
               const { took_ms: _single, ...expectedCounts } = await single.count(one, COUNTED)
               expect(counts).toEqual(expectedCounts)
+              const { took_ms: _read, ...groups } = await logs.groups(one, GROUPED)
+              const { took_ms: _group, ...expectedGroups } = await single.groups(one, GROUPED)
+              expect(groups).toEqual(expectedGroups)
             }
+            const entries = await entriesOf(logs.history({ system: true }))
+            expect(entries).toEqual(await entriesOf(single.history({ system: true })))
           }),
       ),
       { numRuns: randomRuns(2, 20), endOnFailure: true },

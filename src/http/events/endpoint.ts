@@ -21,6 +21,7 @@ import { type EndpointAudit, type EventsHandler, reportNothing } from './handler
 import { historyHandler } from './history.js'
 import { type HostAccess, hostAccess } from './host-access.js'
 import { listHandler } from './list.js'
+import { logSource } from './log-source.js'
 import { meHandler } from './me.js'
 import { openApiHandler } from './openapi.js'
 import { readHandler } from './read.js'
@@ -111,11 +112,11 @@ function createHandlers(
     read: readHandler(shared),
     create: createHandler({ ...shared, redact }),
     stream: streamHandler({ ...shared, broadcast, recheckMs }),
-    count: countsHandler(shared),
-    groups: groupsHandler(shared),
-    export: exportHandler({ ...shared, service }),
-    report: reportHandler(shared),
-    history: historyHandler(shared),
+    count: countsHandler,
+    groups: groupsHandler,
+    export: exportHandler(service),
+    report: reportHandler,
+    history: historyHandler,
     types: typesHandler(shared),
     me: meHandler(shared),
     describe: openApiHandler(shared),
@@ -158,12 +159,14 @@ export function eventsEndpoint<Context>(
     const read = READS[action]
     const visible = read && options.visible ? await access.visible() : undefined
     const consistencyToken = readConsistencyToken(request.header(CONSISTENCY_TOKEN))
+    const reading = { signal: request.signal, consistencyToken }
     const response = await handlers[action]({
       request,
-      reading: { signal: request.signal, consistencyToken },
+      reading,
       username,
       id: routes.id,
       visible,
+      source: () => logSource({ audit, path }, visible, reading),
       rights: () => rightsOf(access),
       mayContinue:
         options.authorize || options.visible

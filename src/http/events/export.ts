@@ -1,6 +1,5 @@
 import { AuditLogError } from '../../errors.js'
 import type { AuditEvent } from '../../event/event.js'
-import { existingEvents } from '../../exporting/existing-events.js'
 import {
   type ExportChunks,
   type ExportFormat,
@@ -11,7 +10,7 @@ import {
 } from '../../exporting/formats.js'
 import { HttpProblem } from '../problem.js'
 import { readExportRequest } from './export-request.js'
-import type { EventsCall, EventsHandler, HandlerOptions } from './handler.js'
+import type { SourceCall, SourceHandler } from './handler.js'
 
 /** Time limit of counting before the export starts; beyond it the count is a lower bound. */
 const COUNT_WITHIN_MS = 1000
@@ -19,7 +18,7 @@ const COUNT_WITHIN_MS = 1000
 /** The pages, each after the host knows that it is read. */
 async function* reportPages(
   pages: AsyncIterable<readonly AuditEvent[]>,
-  reportRead: EventsCall['reportRead'],
+  reportRead: SourceCall['reportRead'],
 ): AsyncGenerator<readonly AuditEvent[], void, void> {
   for await (const events of pages) {
     await reportRead(events)
@@ -57,26 +56,26 @@ async function openFormat(format: ExportFormat, settings: ExportSettings): Promi
   }
 }
 
-interface ExportHandlerOptions extends HandlerOptions {
-  /** The name of the service in formats that have one. */
-  readonly service: string
-}
-
-/** `GET <path>/export`: all matching events as a file, sent while it is read. */
-export function exportHandler({ audit, service }: ExportHandlerOptions): EventsHandler {
-  return async ({ request, reading, visible, reportRead }) => {
+/**
+ * `GET <path>/export`: all matching events as a file, sent while it is read. `service` is the name of the service in formats that
+ * have one.
+ */
+export const exportHandler =
+  (service: string): SourceHandler =>
+  async ({ request, source, reportRead }) => {
     const { signal, method } = request
-    const { where: requested, format, fields } = readExportRequest(request)
-    const { types, customTypes } = audit
+    const { where, format, fields } = readExportRequest(request)
+    const events = source()
+    const { types, customTypes, logOf } = events
     const columns = fields && [...fields]
-    const write = await openFormat(format, { types, customTypes, columns, service })
+    const write = await openFormat(format, { types, customTypes, columns, service, logOf })
     // A fixed end: otherwise new events could keep a slow client reading forever.
-    const { query, until } = await existingEvents(audit, requested, { ...reading, visible })
-    const { total, exact } = await audit.count(query, { ...reading, within: COUNT_WITHIN_MS })
+    const existing = await events.existing(where)
+    const { total, exact } = await existing.count(COUNT_WITHIN_MS)
     // The count is a read too, and the host can still refuse the export by throwing.
     await reportRead([])
     const { contentType, extension } = exportFormats[format]
-    const pages = audit.pages(query, { ...reading, lazy: true })
+    const pages = reportPages(existing.pages(), reportRead)
     return {
       status: 200,
       headers: {
@@ -84,13 +83,9 @@ export function exportHandler({ audit, service }: ExportHandlerOptions): EventsH
         'content-disposition': `attachment; filename="${fileName(extension)}"`,
         'cache-control': 'no-store',
         vary: 'Accept',
-        'x-export-until': until,
+        'x-export-until': existing.until,
         [exact.total ? 'x-total-count' : 'x-total-count-at-least']: String(total),
       },
-      body:
-        method === 'HEAD'
-          ? emptyBody()
-          : untilDisconnected(write(reportPages(pages, reportRead)), signal),
+      body: method === 'HEAD' ? emptyBody() : untilDisconnected(write(pages), signal),
     }
   }
-}

@@ -5,6 +5,7 @@ import type { Broadcast } from '../stream/broadcast.js'
 import type { ReadOptions } from '../../store/store.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
 import type { UserRights } from './access.js'
+import type { EventsSource } from './source.js'
 
 /** The part of an audit log that the endpoints need. */
 export type EndpointAudit = Pick<
@@ -49,6 +50,8 @@ export interface EventsCall {
   readonly id: string
   /** Filter for the events that the user may see; `undefined` if all are visible. */
   readonly visible: Grouping | undefined
+  /** What the user may see. */
+  readonly source: () => EventsSource
   /** Calls `onRead` of the host. A promise must be awaited before events are sent. */
   readonly reportRead: (events: readonly AuditEvent[]) => Promise<void> | undefined
   /** Calls functions of the host. */
@@ -64,3 +67,8 @@ export interface EventsCall {
 export const reportNothing = (): undefined => undefined
 
 export type EventsHandler = (call: EventsCall) => Promise<HttpResponse>
+
+/** A request for events of one log, or of several as one. */
+export type SourceCall = Pick<EventsCall, 'request' | 'username' | 'source' | 'reportRead'>
+
+export type SourceHandler = (call: SourceCall) => Promise<HttpResponse>

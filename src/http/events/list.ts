@@ -18,7 +18,7 @@ import { createStreamView } from './stream-view.js'
 import { longPoll } from './long-poll.js'
 
 /** RFC 7240, sections 2 and 3: `Vary: Prefer`, and `Preference-Applied` for a wait. */
-const LIST_HEADERS = {
+export const LIST_HEADERS = {
   'content-type': JSON_API,
   ...CACHE_HEADERS,
   vary: `${CACHE_HEADERS.vary}, Prefer`,
@@ -64,13 +64,13 @@ export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions)
     const { signal } = reading
     const { fields, rest } = extractFieldset(queryString)
     const query = parseEventsQuery(rest)
-    const where = bothOf(visible, query.where)
-    const read = (): Promise<EventPage> =>
-      audit.list({ ...query, where }, { ...reading, lazy: true })
+    const listVisible = (wanted: EventQuery): Promise<EventPage> =>
+      audit.list({ ...wanted, where: bothOf(visible, wanted.where) }, { ...reading, lazy: true })
+    const read = (): Promise<EventPage> => listVisible(query)
     const page = seconds
       ? await longPoll({
           broadcast,
-          view: createStreamView(where, path),
+          view: createStreamView(bothOf(visible, query.where), path),
           query,
           seconds,
           list: read,
@@ -83,9 +83,7 @@ export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions)
     const found = findOpen(page.events, reading)
     const open = found instanceof Promise ? await found : found
     const warnings =
-      query.sorts.length > 0
-        ? await sortWarnings(audit, query, page.events, { ...reading, visible })
-        : []
+      query.sorts.length > 0 ? await sortWarnings({ list: listVisible }, query, page.events) : []
     const view = { fields, open, ...(warnings.length > 0 && { meta: { warnings } }) }
     const joined = joinParts(eventsDocument(page.events, path, links, view))
     const body = joined instanceof Promise ? await joined : joined

@@ -1,12 +1,14 @@
 import { AuditLogError } from '../../errors.js'
 import { OWN_FIELDS, SOURCE } from '../../event/own-fields.js'
 import type { AuditEvent } from '../../event/event.js'
-import { bothOf, type EventQuery, type Grouping, oneCondition } from '../../filter/ast.js'
+import { type EventQuery, type Grouping, oneCondition } from '../../filter/ast.js'
 import { compileFilter } from '../../filter/evaluate.js'
 import { createTimeSlices } from '../../filter/time-slices.js'
 import { didYouMean, nearest } from '../../event/nearest.js'
-import type { ReadOptions } from '../../store/store.js'
-import type { EndpointAudit } from './handler.js'
+import type { EventsSource } from './source.js'
+
+/** Lists what the user may see. */
+type Lister = Pick<EventsSource, 'list'>
 
 /** Part of a list's `meta.warnings`. */
 export interface ListWarning {
@@ -43,16 +45,10 @@ async function withoutAny(
  * Those of the names that no visible event has. Each query but the last finds an event that has at least
  * one of them, so there are at most as many queries as names; mostly there is one.
  */
-async function missingOf(
-  audit: EndpointAudit,
-  names: readonly string[],
-  visible: Grouping | undefined,
-  reading: ReadOptions,
-): Promise<readonly string[]> {
+async function missingOf(source: Lister, names: readonly string[]): Promise<readonly string[]> {
   let missing = names
   for (let queries = 0; queries < names.length && missing.length > 0; queries++) {
-    const where = bothOf(visible, hasAny(missing))
-    const { events } = await audit.list({ where, sorts: [], limit: 1 }, { ...reading, lazy: true })
+    const { events } = await source.list({ where: hasAny(missing), sorts: [], limit: 1 })
     if (events.length === 0) return missing
     missing = await withoutAny(missing, events)
   }
@@ -64,10 +60,9 @@ async function missingOf(
  * events. Empty if that cannot be found out within the time limit of a query.
  */
 export async function sortWarnings(
-  audit: EndpointAudit,
+  source: Lister,
   { sorts }: EventQuery,
   listed: readonly AuditEvent[],
-  { visible, ...reading }: ReadOptions & { readonly visible: Grouping | undefined },
 ): Promise<readonly ListWarning[]> {
   const names = [...new Set(sorts.map(({ attribute }) => attribute))]
   const unseen = await withoutAny(
@@ -75,7 +70,7 @@ export async function sortWarnings(
     listed,
   )
   try {
-    const missing = await missingOf(audit, unseen, visible, reading)
+    const missing = await missingOf(source, unseen)
     return missing.map((name) => {
       const suggestion = didYouMean(nearest(name, KNOWN))
       const detail = `no visible event has the attribute ${JSON.stringify(name)}${suggestion}`

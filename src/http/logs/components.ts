@@ -1,5 +1,5 @@
 import { parameters as eventsParameters } from '../events/route-parameters.js'
-import { documentResponse, responses as eventsResponses } from '../openapi/responses.js'
+import { documentResponse, header, responses as eventsResponses } from '../openapi/responses.js'
 import type { componentSchemas } from '../openapi/schemas.js'
 import { closedObject, links, listOf, object, path, ref } from '../openapi/shapes.js'
 
@@ -22,7 +22,14 @@ export const parameters = {
     name: 'cursor',
     in: 'query',
     description:
-      'Continues after what the client has: the text from `links.prev`, `links.next`, `meta.position` or the `id` of a message.',
+      'Continues after what the client has: the text from `links.prev`, `links.next`, `meta.position`, `X-Export-Until` or the `id` of a message.',
+    schema: text,
+  },
+  until: {
+    name: 'until',
+    in: 'query',
+    description:
+      'Only events up to this cursor: the text of `meta.position`, `X-Export-Until` or the `id` of a message.',
     schema: text,
   },
   ignoredChanges: {
@@ -63,6 +70,16 @@ export type LogsParameterName = keyof typeof parameters
 
 export const responses = {
   ...eventsResponses,
+  Export: {
+    ...eventsResponses.Export,
+    headers: {
+      ...eventsResponses.Export.headers,
+      'X-Export-Until': header(
+        'A cursor: how far the export goes in each log. With `until`, a later export ends there too.',
+        'AQ7Zb1LvT2s9gAZWd1hJ6A',
+      ),
+    },
+  },
   LogList: documentResponse('All logs that the user may read.', 'LogList'),
   PartOfLogList: documentResponse('Some of the logs: there are more than the limit.', 'LogList'),
 } as const
@@ -73,7 +90,8 @@ export type LogsResponseName = keyof typeof responses
 export function schemasOf(
   events: ReturnType<typeof componentSchemas>,
 ): Readonly<Record<string, object>> {
-  const { Event } = events
+  const { Event, ExportedEvent, HistoryEvent } = events
+  const log = { ...text, description: 'The key of the log.' }
   const live = {
     const: true,
     description: 'The live event is still open: its attributes may change.',
@@ -84,20 +102,36 @@ export function schemasOf(
       ...Event,
       properties: {
         ...Event.properties,
-        meta: object({ log: { ...text, description: 'The key of the log.' }, live }, ['log']),
+        meta: object({ log, live }, ['log']),
       },
       required: [...Event.required, 'meta'],
+    },
+    ExportedEvent: {
+      ...ExportedEvent,
+      properties: { log, ...ExportedEvent.properties },
+      required: ['log', ...ExportedEvent.required],
+    },
+    HistoryEvent: {
+      ...HistoryEvent,
+      properties: {
+        ...HistoryEvent.properties,
+        meta: closedObject({ log, ...HistoryEvent.properties.meta.properties }),
+      },
     },
     EventList: closedObject({
       jsonapi: ref('JsonApi'),
       data: listOf(ref('Event')),
       links: links('self', 'prev', 'next'),
-      meta: closedObject({
-        position: {
-          ...text,
-          description: 'A cursor for the stream: what becomes visible from now on.',
+      meta: object(
+        {
+          position: {
+            ...text,
+            description: 'A cursor for the stream: what becomes visible from now on.',
+          },
+          ...events.EventList.properties.meta.properties,
         },
-      }),
+        ['position'],
+      ),
     }),
     LogList: closedObject({
       jsonapi: ref('JsonApi'),

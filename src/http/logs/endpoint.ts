@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { AuditLogs } from '../../audit-logs.js'
 import { unknownLog } from '../../logs/named-logs.js'
+import { readService } from '../../exporting/formats.js'
 import { isKey } from '../../store/log-stores.js'
 import { challenge } from '../basic-auth.js'
 import {
@@ -9,13 +10,18 @@ import {
   type EventsEndpointOptions,
 } from '../events/endpoint.js'
 import type { EventsRead } from '../events/access.js'
+import { countsHandler } from '../events/counts.js'
+import { exportHandler } from '../events/export.js'
+import { groupsHandler } from '../events/groups.js'
+import { historyHandler } from '../events/history.js'
+import { reportHandler } from '../events/report.js'
 import { readRecheckMs } from '../events/recheck.js'
 import { typesHandler } from '../events/types.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
 import { finalizeResponse } from '../finalize-response.js'
 import { type CallHost, respondToErrors } from '../host-calls.js'
 import { checkHostFunctions } from '../host-functions.js'
-import { isUnder } from '../mounts.js'
+import { declareMount, isUnder } from '../mounts.js'
 import { openApiDocument } from '../openapi/document.js'
 import { componentSchemas } from '../openapi/schemas.js'
 import { EVENTS_ACTIONS } from '../events/routes.js'
@@ -24,20 +30,12 @@ import { routeMatcher, routeOf } from '../route-matcher.js'
 import { staticDocumentHandler } from '../static-document.js'
 import { type LogsAccess, requestAccess } from './access.js'
 import { parameters, responses, schemasOf } from './components.js'
-import {
-  countsHandler,
-  listHandler,
-  type LogsCall,
-  type LogsHandler,
-  logsHandler,
-  meHandler,
-  pathOfLog,
-  plainEvents,
-  readHandler,
-  streamHandler,
-} from './handlers.js'
-import { withoutLogs } from './requests.js'
+import type { LogsCall, LogsHandler } from './call.js'
+import { logsHandler, meHandler, plainEvents, readHandler, severalLogsHandler } from './handlers.js'
+import { listHandler } from './list.js'
+import { pathOfLog, withoutLogs } from './requests.js'
 import { type LogsRoute, severalLogsRoutes } from './routes.js'
+import { streamHandler } from './stream.js'
 
 export interface LogsEndpointOptions<Context>
   extends
@@ -66,6 +64,10 @@ const READS: Readonly<Partial<Record<LogsRoute['action'], EventsRead['action']>>
   list: 'list',
   stream: 'stream',
   count: 'count',
+  groups: 'count',
+  export: 'export',
+  report: 'export',
+  history: 'list',
   read: 'read',
 }
 
@@ -110,7 +112,7 @@ const withUser = <Context>(
 function createHandlers(
   logs: EndpointLogs,
   path: string,
-  recheckMs: number,
+  { recheckMs, service }: { readonly recheckMs: number; readonly service: string },
 ): Readonly<Record<LogsRoute['action'], LogsHandler>> {
   const options = { logs, path, recheckMs }
   const types = typesHandler({ audit: logs, path: `${path}/events` })
@@ -118,7 +120,11 @@ function createHandlers(
     logs: logsHandler(options),
     list: listHandler(options),
     stream: streamHandler(options),
-    count: countsHandler(options),
+    count: severalLogsHandler(countsHandler, options),
+    groups: severalLogsHandler(groupsHandler, options),
+    export: severalLogsHandler(exportHandler(service), options, ['cursor', 'until']),
+    report: severalLogsHandler(reportHandler, options),
+    history: severalLogsHandler(historyHandler, options, ['until']),
     me: meHandler(options),
     read: readHandler(options),
     // All logs have the same types.
@@ -206,7 +212,8 @@ function toSeveralLogs<Context>({
   recheckMs,
   options,
 }: Served<Context>): Handle<Context> {
-  const handlers = createHandlers(logs, path, recheckMs)
+  const service = readService(options.service)
+  const handlers = createHandlers(logs, path, { recheckMs, service })
   return async (request, callHost, username) => {
     const routes = match(request.path.slice(path.length))
     const { action, right } = routeOf(request, routes)
@@ -256,6 +263,7 @@ export function logsEndpoint<Context>(
   const ofOne = toOneLog(served)
   const ofSeveral = toSeveralLogs(served)
   const unauthenticated = { headers: challenge(realm) }
+  declareMount(logs, { kind: 'logs', path })
 
   return (request) => {
     if (!isUnder(request.path, path)) return undefined

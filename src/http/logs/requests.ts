@@ -5,6 +5,10 @@ import { MAX_LOGS } from './routes.js'
 
 const LOGS = /^logs(?:\[\d*\])?$/
 
+/** The path of the endpoints of one log. */
+export const pathOfLog = (path: string, key: string): string =>
+  `${path}/${encodeURIComponent(key)}/events`
+
 /** The keys of `logs[]`, each once, and the rest of the query. Throws `INVALID_VALUE`. */
 export function readLogs(query: string): {
   readonly logs: readonly string[]
@@ -24,6 +28,31 @@ export function readLogs(query: string): {
 /** The query without `logs[]`. */
 export const withoutLogs = (query: string): string =>
   extractParameters(query, (name) => LOGS.test(name)).rest
+
+/** The part of a query that names the logs. */
+export const logsQuery = (keys: readonly string[]): string =>
+  keys.map((key) => `logs[]=${encodeURIComponent(key)}`).join('&')
+
+/** The parameters of a range of events of several logs. */
+export type RangeParameter = 'cursor' | 'until'
+
+/** A request for several logs. */
+export interface LogsRequest extends Readonly<Partial<Record<RangeParameter, string>>> {
+  readonly logs: readonly string[]
+  /** The query as the client has sent it. */
+  readonly sent: string
+  /** The query without the logs and the range. */
+  readonly rest: string
+}
+
+/** Throws `INVALID_VALUE`. Of a range it reads the parameters that are allowed. */
+export function readLogsRequest(query: string, allowed: readonly RangeParameter[]): LogsRequest {
+  const { logs, rest: others } = readLogs(query)
+  const { extracted, rest } = extractParameters(others, (name) =>
+    allowed.includes(name as RangeParameter),
+  )
+  return { logs, sent: query, rest, ...Object.fromEntries(readSingleValues(extracted)) }
+}
 
 /** The parameter `cursor`, and the rest of the query. */
 export function readCursor(query: string): {

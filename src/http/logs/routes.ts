@@ -1,4 +1,4 @@
-import type { EventsAction } from '../events/routes.js'
+import { type EventsAction, MAX_REPORT_EVENTS, MAX_REPORT_MIB } from '../events/routes.js'
 import type { LogsParameterName, LogsResponseName } from './components.js'
 
 /** Most logs in one request. */
@@ -6,7 +6,19 @@ export const MAX_LOGS = 100
 
 /** An endpoint for several logs. */
 export interface LogsRoute {
-  readonly action: 'logs' | 'list' | 'stream' | 'count' | 'read' | 'me' | 'types' | 'describe'
+  readonly action:
+    | 'logs'
+    | 'list'
+    | 'stream'
+    | 'count'
+    | 'groups'
+    | 'export'
+    | 'report'
+    | 'history'
+    | 'read'
+    | 'me'
+    | 'types'
+    | 'describe'
   /** The action that the host must allow in each of the logs; `undefined` if every authenticated user may do this. */
   readonly right: EventsAction | undefined
   readonly method: 'GET'
@@ -47,7 +59,7 @@ export const severalLogsRoutes: readonly LogsRoute[] = [
       'As the list of one log, merged: without sorts by `created_at`, then by the key of the log. `meta.log` of each event is the key ' +
       'of its log. `links.prev` leads to older events, with the sort `created_at asc` `links.next` to newer ones. `meta.position` is ' +
       'a cursor for the stream: it sends what has become visible since the list was read.',
-    parameters: ['logs', 'filter', 'q', 'limit', 'fields', 'cursor', 'If-None-Match'],
+    parameters: ['logs', 'filter', 'q', 'limit', 'fields', 'cursor', 'Prefer', 'If-None-Match'],
     responses: { 200: 'EventList', 206: 'PartOfEventList', 304: 'NotModified' },
     problems: [400, 404, 406],
   },
@@ -87,6 +99,65 @@ export const severalLogsRoutes: readonly LogsRoute[] = [
       ...(['attributes', 'If-None-Match'] as const),
     ],
     responses: { 200: 'Counts', 304: 'NotModified' },
+    problems: [400, 404, 406],
+  },
+  {
+    action: 'groups',
+    right: 'count',
+    method: 'GET',
+    path: '/events/groups',
+    operationId: 'groupEventsOfLogs',
+    summary: 'Group events of several logs',
+    description: 'As the groups of one log that has all events of the logs.',
+    parameters: [
+      ...(['logs', 'filter', 'q', 'by', 'numbers', 'groupBuckets', 'zone'] as const),
+      ...(['groupTop', 'If-None-Match'] as const),
+    ],
+    responses: { 200: 'Groups', 304: 'NotModified' },
+    problems: [400, 404, 406],
+  },
+  {
+    action: 'export',
+    right: 'export',
+    method: 'GET',
+    path: '/events/export',
+    operationId: 'exportEventsOfLogs',
+    summary: 'Export events of several logs',
+    description:
+      'As the export of one log, by `created_at`, then by the key of the log. Each event names its log: in the member `log` of JSON ' +
+      'lines, the column `log_key` of CSV and Parquet, the extension `log` of CloudEvents, `metadata.log_name` of OCSF and the ' +
+      'attribute `daybook.log` of OTLP. With `X-Export-Until` as `cursor`, a later export continues after this one.',
+    parameters: ['logs', 'filter', 'q', 'format', 'columns', 'cursor', 'until'],
+    responses: { 200: 'Export' },
+    problems: [400, 404, 406, 501],
+  },
+  {
+    action: 'report',
+    right: 'export',
+    method: 'GET',
+    path: '/events/report',
+    operationId: 'reportOnEventsOfLogs',
+    summary: 'Report on events of several logs',
+    description: `As the report on one log: at most ${MAX_REPORT_EVENTS} events with ${MAX_REPORT_MIB} MiB of attributes.`,
+    parameters: ['logs', 'filter', 'q', 'If-None-Match'],
+    responses: { 200: 'Report', 304: 'NotModified' },
+    problems: [400, 404, 406, 422],
+  },
+  {
+    action: 'history',
+    right: 'list',
+    method: 'GET',
+    path: '/events/history',
+    operationId: 'readHistoryOfLogs',
+    summary: 'Read the history of a resource in several logs',
+    description:
+      'As the history of one log, of a resource whose changes are in several logs. Each state follows from the change before, whatever ' +
+      'its log.',
+    parameters: [
+      ...(['logs', 'source', 'resource', 'as_of', 'historyLimit', 'until'] as const),
+      'If-None-Match',
+    ],
+    responses: { 200: 'History', 206: 'PartOfHistory', 304: 'NotModified' },
     problems: [400, 404, 406],
   },
   {

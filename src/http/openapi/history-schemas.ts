@@ -34,7 +34,7 @@ const change = object(
 )
 
 /** The schemas of `GET <path>/history`; `event` has the properties of an event that a history does not replace. */
-export const historySchemas = (event: object) => ({
+export const historySchemas = <Members extends object>(event: Members) => ({
   HistoryEvent: object({ ...event, meta: closedObject({ change }) }, [
     'type',
     'id',

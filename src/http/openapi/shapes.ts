@@ -12,7 +12,10 @@ export const path = {
 } as const
 
 /** An object without additional properties. */
-export const object = (properties: object, required: readonly string[]) => ({
+export const object = <Properties extends object>(
+  properties: Properties,
+  required: readonly string[],
+) => ({
   type: 'object',
   properties,
   required,
@@ -20,7 +23,8 @@ export const object = (properties: object, required: readonly string[]) => ({
 })
 
 /** An object without additional properties, all of whose properties are required. */
-export const closedObject = (properties: object) => object(properties, Object.keys(properties))
+export const closedObject = <Properties extends object>(properties: Properties) =>
+  object(properties, Object.keys(properties))
 
 export const listOf = (items: object) => ({ type: 'array', items }) as const
 

@@ -2,6 +2,7 @@ import { AuditLog, type AuditEvent } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { expect, it } from 'vitest'
 import { exportHandler } from '../../../src/http/events/export.js'
+import { logSource } from '../../../src/http/events/log-source.js'
 import { exportLines } from '../../../src/exporting/lines.js'
 import { turnsDuring } from '../../support/turns.js'
 
@@ -54,24 +55,21 @@ it('a row that takes little work is written at once, like the same row in pieces
 it('the event loop runs while an export writes such a row', async () => {
   const audit = new AuditLog({ store: memoryStore(), types: {} })
   await audit.recordSystem('export:wide', { wide })
-  const { body } = await exportHandler({ audit, path: '/events', service: 'daybook' })({
+  const { signal } = new AbortController()
+  const { body } = await exportHandler('daybook')({
     request: {
       method: 'GET',
       path: '/events/export',
       query: `format=csv&fields[event]=${NAMES.join(',')}`,
       username: 'ann',
       context: undefined,
-      signal: new AbortController().signal,
+      signal,
       header: () => '',
       body: async () => new Uint8Array(),
     },
     username: 'ann',
-    reading: { signal: new AbortController().signal },
-    id: '',
-    visible: undefined,
+    source: () => logSource({ audit, path: '/events' }, undefined, { signal }),
     reportRead: async () => {},
-    rights: async () => ({}) as never,
-    mayContinue: undefined,
   })
   const turns = await turnsDuring(async () => {
     for await (const chunk of body as AsyncIterable<string>) expect(chunk).not.toBe('')

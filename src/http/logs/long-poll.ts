@@ -1,0 +1,45 @@
+import type { OpenLogsTail } from '../../logs/tail-across.js'
+
+export interface LogsLongPollOptions<Page> {
+  readonly seconds: number
+  /** Opens a tail of the events to wait for, which ends with the signal. */
+  readonly follow: (signal: AbortSignal) => Promise<OpenLogsTail>
+  readonly list: () => Promise<Page>
+  readonly isEmpty: (page: Page) => boolean
+  /** Ends the wait. */
+  readonly signal: AbortSignal
+}
+
+/** The current page; if it is empty, that of the time when the first event matches, at the latest after `seconds`. */
+export async function longPollLogs<Page>({
+  seconds,
+  follow,
+  list,
+  isEmpty,
+  signal,
+}: LogsLongPollOptions<Page>): Promise<Page> {
+  const stop = new AbortController()
+  const end = (): void => stop.abort()
+  const deadline = performance.now() + seconds * 1000
+  let timer: NodeJS.Timeout | undefined
+  if (signal.aborted) end()
+  else signal.addEventListener('abort', end)
+  let batches: OpenLogsTail['batches'] | undefined
+  try {
+    // Opened before the query, so that no event is missed between the two.
+    ;({ batches } = await follow(stop.signal))
+    let page = await list()
+    timer = setTimeout(end, deadline - performance.now())
+    while (isEmpty(page) && !stop.signal.aborted) {
+      await batches.next()
+      // At the end too: the tail returns neither changed live events nor imported ones, which may match now.
+      if (!signal.aborted) page = await list()
+    }
+    return page
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', end)
+    end()
+    await batches?.return()
+  }
+}

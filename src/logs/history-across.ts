@@ -1,0 +1,29 @@
+import {
+  type HistoryEntry,
+  historyOf,
+  type HistoryOptions,
+  historyQuery,
+  type HistoryResource,
+} from '../history/history.js'
+import { createEventLogs } from './event-logs.js'
+import type { LogsContext } from './named-logs.js'
+import { pagesAcross } from './pages-across.js'
+import type { LogsUntilOptions } from './range.js'
+
+/** One change of a resource, and the key of the log that has it. */
+export interface LogHistoryEntry extends HistoryEntry {
+  readonly log: string
+}
+
+export type LogsHistoryOptions = LogsUntilOptions & Pick<HistoryOptions, 'asOf'>
+
+/** The history of a resource whose changes are in several logs. */
+export async function* historyAcross(
+  context: LogsContext,
+  resource: HistoryResource,
+  { asOf, ...options }: LogsHistoryOptions,
+): AsyncGenerator<LogHistoryEntry, void, void> {
+  const { takePages, logOf } = createEventLogs()
+  const pages = pagesAcross(context, historyQuery(resource, { asOf }), options)
+  for await (const entry of historyOf(takePages(pages))) yield { ...entry, log: logOf(entry.event) }
+}

@@ -1,0 +1,30 @@
+import { bothOf, oneCondition } from '../filter/ast.js'
+import { parsePlaces } from './cursor.js'
+import type { BoundOf, LogsOptions } from './named-logs.js'
+
+/** Which events of the logs a call reads. */
+export interface LogsUntilOptions extends LogsOptions {
+  /** Only events up to this cursor, such as that of `position`. @default all */
+  readonly until?: string | undefined
+}
+
+/** Which events of the logs a call reads. */
+export interface LogsRangeOptions extends LogsUntilOptions {
+  /** Only events after this cursor. @default all */
+  readonly cursor?: string | undefined
+}
+
+/** The bounds of the range in each log; `undefined` for the whole logs. Throws `INVALID_VALUE`. */
+export function rangeOf({
+  cursor,
+  until,
+}: Pick<LogsRangeOptions, 'cursor' | 'until'>): BoundOf | undefined {
+  if (cursor === undefined && until === undefined) return undefined
+  const from = cursor === undefined ? undefined : parsePlaces(cursor)
+  const to = until === undefined ? undefined : parsePlaces(until, 'until')
+  return (log) =>
+    bothOf(
+      from && oneCondition('created_at', 'gt', [from.after(log)]),
+      to && oneCondition('created_at', 'lteq', [to.after(log)]),
+    )
+}

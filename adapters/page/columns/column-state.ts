@@ -1,8 +1,10 @@
 import { computed, signal } from '@preact/signals'
+import { showsSeveralLogs } from '../data/config.js'
 import { joinNames, members, setMember, splitNames } from '../data/address.js'
 import { columnsChoice } from '../data/preferences.js'
 import { store } from '../data/storage.js'
 import { texts } from '../ui/texts.js'
+import { columnsTexts } from './columns-texts.js'
 
 /*
  * The chosen columns, as the member `columns` of the address and as a preference: names separated by commas, each with its
@@ -11,7 +13,13 @@ import { texts } from '../ui/texts.js'
 
 export const OWN = ['who', 'what', 'type', 'source'] as const
 
-export type OwnName = (typeof OWN)[number]
+/** The column with the key of the log, as in exports. Only pages of several logs have it. */
+export const LOG = 'log_key'
+
+export type OwnName = (typeof OWN)[number] | typeof LOG
+
+/** The own columns of this page. */
+export const ownNames: readonly OwnName[] = showsSeveralLogs ? [LOG, ...OWN] : OWN
 
 /** A column: one of the list's own, or an attribute. */
 export interface ChosenColumn {
@@ -32,7 +40,8 @@ export const MAX_COLUMNS = 12
 export const MIN_WIDTH = 48
 export const MAX_WIDTH = 800
 
-const ownNamed = (name: string): OwnName | undefined => OWN.find((own) => own === name)
+const ownNamed = (name: string): OwnName | undefined =>
+  [LOG, ...OWN].find((own): own is OwnName => own === name)
 
 export const columnNamed = (text: string): ChosenColumn => ({
   own: ownNamed(text),
@@ -61,8 +70,10 @@ export function readChoice(text: string): Choice {
   const items = splitNames(text)
   const time = items.find((item) => item.startsWith('@'))?.slice(1)
   const columns: ChosenColumn[] = []
-  for (const column of items.filter((item) => !item.startsWith('@')).map(readColumn))
-    if (!columns.some((other) => isSame(other, column))) columns.push(column)
+  for (const column of items.filter((item) => !item.startsWith('@')).map(readColumn)) {
+    const isOfPage = column.own === undefined || ownNames.includes(column.own)
+    if (isOfPage && !columns.some((other) => isSame(other, column))) columns.push(column)
+  }
   if (columns.length === 0) return { ...DEFAULT_CHOICE, time: time || undefined }
   const kept = columns.slice(0, MAX_COLUMNS)
   const sentence = columnNamed('what')
@@ -102,7 +113,13 @@ export const dragged = signal<{ readonly at: number; readonly width: number } | 
   undefined,
 )
 
-const WIDTHS: Readonly<Record<OwnName, number>> = { who: 84, what: 0, type: 220, source: 150 }
+const WIDTHS: Readonly<Record<OwnName, number>> = {
+  [LOG]: 120,
+  who: 84,
+  what: 0,
+  type: 220,
+  source: 150,
+}
 const ATTRIBUTE_WIDTH = 140
 
 export const widthOf = ({ own, width }: ChosenColumn): number =>
@@ -116,8 +133,10 @@ export const withWidth = (before: Choice, at: number, width: number): Choice => 
 })
 
 /** The heading of a column. */
-export const titleOf = ({ own, name }: ChosenColumn): string =>
-  own ? texts.list.columns[own] : name
+export function titleOf({ own, name }: ChosenColumn): string {
+  if (own === LOG) return columnsTexts.log
+  return own ? texts.list.columns[own] : name
+}
 
 /** The attributes that are columns. */
 export const attributeColumns = computed(() =>

@@ -14,7 +14,7 @@ import {
   MAX_COLUMNS,
   MAX_WIDTH,
   MIN_WIDTH,
-  OWN,
+  ownNames,
   resetColumns,
   titleOf,
   widthOf,
@@ -85,7 +85,7 @@ function Item({ column, at, count }: { column: ChosenColumn; at: number; count: 
 
 function add(text: string): void {
   // An own column by the name that the page shows for it, or any attribute.
-  const own = OWN.find((name) => titleOf(columnNamed(name)) === text)
+  const own = ownNames.find((name) => titleOf(columnNamed(name)) === text)
   const column = columnNamed(own ?? `.${text}`)
   const { columns } = choice.value
   if (text === '' || columns.some((other) => isSame(other, column))) return
@@ -95,9 +95,9 @@ function add(text: string): void {
 
 function AddColumn() {
   const field = useRef<HTMLInputElement>(null)
-  const missing = OWN.map(columnNamed).filter(
-    (own) => !choice.value.columns.some((column) => isSame(column, own)),
-  )
+  const missing = ownNames
+    .map(columnNamed)
+    .filter((own) => !choice.value.columns.some((column) => isSame(column, own)))
   return (
     <form
       onSubmit={(event) => {

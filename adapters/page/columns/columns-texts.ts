@@ -4,6 +4,7 @@ import { byLanguage } from '../data/language.js'
 export const columnsTexts = byLanguage({
   en: {
     title: 'Columns',
+    log: 'Log',
     hint: 'The columns are part of the address, and this browser keeps them. On a narrow list they shrink; on phones attributes are lines of the row.',
     earlier: (name: string) => `Move ${name} to the left`,
     later: (name: string) => `Move ${name} to the right`,
@@ -23,6 +24,7 @@ export const columnsTexts = byLanguage({
   },
   de: {
     title: 'Spalten',
+    log: 'Protokoll',
     hint: 'Die Spalten stehen in der Adresse, und dieser Browser behält sie. In einer schmalen Liste werden sie schmaler; auf Telefonen sind Attribute Zeilen des Eintrags.',
     earlier: (name: string) => `${name} nach links verschieben`,
     later: (name: string) => `${name} nach rechts verschieben`,

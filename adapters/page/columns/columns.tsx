@@ -1,19 +1,28 @@
 import { effect, untracked } from '@preact/signals'
-import type { ComponentChild } from 'preact'
+import type { ComponentChild, VNode } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { visibleText } from '../../../src/describing/visible-text.js'
-import type { AuditEvent } from '../../../src/event/event.js'
+import type { AuditEvent, JsonValue } from '../../../src/event/event.js'
+import { logOf } from '../data/api.js'
 import { dayKey, formatClock, formatShort } from '../data/format.js'
 import { valueCondition } from '../data/query.js'
 import type { Column } from '../list/cells.js'
 import { SortHeader } from '../list/column-headers.js'
-import { type CustomColumns, customColumns } from '../list/custom-columns.js'
+import { type CustomColumns, customColumns, type OwnCells } from '../list/custom-columns.js'
 import { forgetHeights } from '../list/layout.js'
 import { Quick } from '../list/row.js'
 import { isPhone } from '../list/viewport.js'
 import { attributeReader, valuesText } from './attribute-text.js'
 import { ColumnHeader } from './column-header.js'
-import { choice, type ChosenColumn, type Choice, dragged, widthOf } from './column-state.js'
+import {
+  choice,
+  type ChosenColumn,
+  type Choice,
+  dragged,
+  LOG,
+  titleOf,
+  widthOf,
+} from './column-state.js'
 import { columnsTexts } from './columns-texts.js'
 
 const idOf = ({ own, name }: ChosenColumn): Column => own ?? `.${name}`
@@ -38,11 +47,31 @@ function timeText(text: string, { created_at }: AuditEvent): ComponentChild {
   )
 }
 
+/** Whether the list has the cell of the column. */
+const hasOwnCell = (
+  column: ChosenColumn,
+): column is ChosenColumn & { readonly own: keyof OwnCells } =>
+  column.own !== undefined && column.own !== LOG
+
+const logCell = (event: AuditEvent): readonly JsonValue[] => {
+  const log = logOf(event)
+  return log === undefined ? [] : [log]
+}
+
+const readerOf = ({ own, name }: ChosenColumn) => (own === LOG ? logCell : attributeReader(name))
+
+function headerOf(column: ChosenColumn, own: OwnCells): VNode {
+  if (hasOwnCell(column)) return own[column.own]
+  // Nothing sorts by log.
+  if (column.own === LOG) return <span role="columnheader">{titleOf(column)}</span>
+  return <SortHeader attribute={column.name} text={visibleText(column.name)} />
+}
+
 /** What the list shows for the chosen columns. */
 function customOf({ time, columns }: Choice): CustomColumns {
   const readers = new Map(
     columns.flatMap((column) =>
-      column.own ? [] : [[idOf(column), attributeReader(column.name)] as const],
+      hasOwnCell(column) ? [] : [[idOf(column), readerOf(column)] as const],
     ),
   )
   const readTime = time === undefined ? undefined : attributeReader(time)
@@ -56,13 +85,13 @@ function customOf({ time, columns }: Choice): CustomColumns {
     if (isPhone.value && text === '') return null
     return (
       <span key={id} class="attribute" role="gridcell" tabIndex={-1}>
-        <span class="phone-only">{visibleText(column.name)}: </span>
+        <span class="phone-only">{visibleText(titleOf(column))}: </span>
         <bdi>{text}</bdi>
         {quickColumn === id && <Quick event={event} column={id} />}
       </span>
     )
   }
-  const attributes = columns.filter(({ own }) => !own)
+  const attributes = columns.filter((column) => !hasOwnCell(column))
   return {
     shown: ['time', 'level', ...columns.map(idOf)],
     tracks: columns.map(trackOf).join(' '),
@@ -80,19 +109,17 @@ function customOf({ time, columns }: Choice): CustomColumns {
             ...attributes.map((column) => attributeCell(event, column, undefined)),
           ]
         : columns.map((column) =>
-            column.own ? own[column.own] : attributeCell(event, column, quickColumn),
+            hasOwnCell(column) ? own[column.own] : attributeCell(event, column, quickColumn),
           ),
     headers: (own) =>
       columns.map((column, at) => (
         <ColumnHeader key={idOf(column)} at={at} column={column}>
-          {column.own ? (
-            own[column.own]
-          ) : (
-            <SortHeader attribute={column.name} text={visibleText(column.name)} />
-          )}
+          {headerOf(column, own)}
         </ColumnHeader>
       )),
     conjunct(event, column, not) {
+      // No filter names a log.
+      if (column === LOG) return undefined
       const [value] = readers.get(column)?.(event) ?? []
       if (value === null || typeof value === 'object') return undefined
       const text = value === undefined ? null : String(value)

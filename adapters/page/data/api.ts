@@ -34,6 +34,11 @@ export class ApiError extends Error {
   }
 }
 
+/** An event, and the key of its log if several logs are shown. */
+export type ShownEvent = AuditEvent & { readonly log?: string }
+
+export const logOf = (event: AuditEvent): string | undefined => (event as ShownEvent).log
+
 export interface EventResource {
   readonly id: string
   readonly attributes: JsonObject
@@ -43,9 +48,9 @@ export interface EventResource {
 
 /**
  * Converts a resource to an event: moves the event's own fields out of its attributes. Also records
- * whether the event is still open. The key of its log, if several are shown, becomes the attribute `log`.
+ * whether the event is still open.
  */
-export function eventOf({ id, attributes: all, relationships, meta }: EventResource): AuditEvent {
+export function eventOf({ id, attributes: all, relationships, meta }: EventResource): ShownEvent {
   const { type, username, system, created_at, ...attributes } = all
   markOpen(id, meta?.live === true)
   return {
@@ -55,7 +60,8 @@ export function eventOf({ id, attributes: all, relationships, meta }: EventResou
     system: system as boolean,
     type: type as string,
     source: relationships?.source.links.source ?? null,
-    attributes: meta?.log ? { ...attributes, log: meta.log } : attributes,
+    attributes,
+    ...(meta?.log !== undefined && { log: meta.log }),
   }
 }
 

@@ -6,6 +6,9 @@ export const apiPath = dataset['api'] ?? '/api/events'
 /** The path of the endpoints of many logs, if the user is to choose some of them. */
 export const logsPath = dataset['logs']
 
+/** Whether the events of several logs are shown. */
+export const showsSeveralLogs = (dataset['keys'] ?? '').includes(',')
+
 /** The name of the host service, shown in the top bar and the title. */
 export const hostName = dataset['name'] ?? ''
 

@@ -14,7 +14,7 @@ import {
 export const COLUMNS = ['time', 'level', 'who', 'what', 'type', 'source'] as const
 
 /** A column of the list's own, or a dot with the name of an attribute. */
-export type Column = (typeof COLUMNS)[number] | `.${string}`
+export type Column = (typeof COLUMNS)[number] | 'log_key' | `.${string}`
 
 /** The condition on the attribute that the event's source was made from. */
 function sourceCondition({ source, attributes }: AuditEvent, not: boolean): Conjunct | undefined {

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { sourceLabelIn } from '../../../src/describing/source-label.js'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent, JsonValue } from '../../../src/event/event.js'
+import { logOf } from '../data/api.js'
 import { changeQuery } from '../data/address.js'
 import { formatAgo, formatFull } from '../data/format.js'
 import { valueCondition } from '../data/query.js'
@@ -74,12 +75,21 @@ const showSince = (from: string): void => changeQuery((query) => ({ ...query, ra
 export function Facts({ event }: { event: AuditEvent }) {
   const { created_at, username, attributes, id } = event
   const actor = actorFacts(event)
+  const log = logOf(event)
   const { onBehalfOf } = actor
   const kind = actor.kind === undefined ? undefined : ownValue(texts.panel.actorKinds, actor.kind)
   const occurred = attributes['occurred_at']
   const isTime = typeof occurred === 'string' && !Number.isNaN(Date.parse(occurred))
   return (
     <dl class="facts">
+      {log !== undefined && (
+        <>
+          <dt>{panelTimeTexts.log}</dt>
+          <dd>
+            <bdi>{visibleText(log)}</bdi>
+          </dd>
+        </>
+      )}
       <dt>{texts.panel.when}</dt>
       <dd>
         {formatFull(created_at)}{' '}

@@ -2,13 +2,17 @@ import { sourceLabelIn } from '../../../src/describing/source-label.js'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { zone } from '../data/address.js'
+import { logOf } from '../data/api.js'
+import { showsSeveralLogs } from '../data/config.js'
 import { toWallClock } from '../data/zoned-time.js'
 import { markOf } from '../ui/icon.js'
 import { sentenceOf, SentenceBody } from '../ui/sentence.js'
 import { sentences, texts } from '../ui/texts.js'
 import { printTexts } from './print-texts.js'
 
-const COLUMNS = ['time', 'level', 'who', 'what', 'type', 'source', 'id'] as const
+const OF_ONE_LOG = ['time', 'level', 'who', 'what', 'type', 'source', 'id'] as const
+
+const COLUMNS = showsSeveralLogs ? (['log', ...OF_ONE_LOG] as const) : OF_ONE_LOG
 
 /** `2026-11-20 14:05:52.418` in the zone of the page. */
 const timeText = (time: string): string =>
@@ -24,6 +28,11 @@ function EventRow({ event }: { event: AuditEvent }) {
   const mark = markOf(event.type)
   return (
     <tr>
+      {showsSeveralLogs && (
+        <td>
+          <bdi>{visibleText(logOf(event) ?? '')}</bdi>
+        </td>
+      )}
       <td class="mono">{timeText(event.created_at)}</td>
       <td>{mark}</td>
       <td>

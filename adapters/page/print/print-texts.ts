@@ -27,6 +27,7 @@ export const printTexts = byLanguage({
     checkHint:
       'This command prints the same digest as long as these events are neither changed nor removed:',
     columns: {
+      log: 'Log',
       time: 'Time',
       level: 'Level',
       who: 'Who',
@@ -69,6 +70,7 @@ export const printTexts = byLanguage({
     checkHint:
       'Dieser Befehl gibt dieselbe Prüfsumme aus, solange die Ereignisse weder geändert noch gelöscht werden:',
     columns: {
+      log: 'Protokoll',
       time: 'Zeit',
       level: 'Stufe',
       who: 'Wer',

@@ -34,8 +34,12 @@ export async function requestReport(query: string, signal: AbortSignal): Promise
 export const readableExport = ({ export: path }: ReportData): string =>
   path.replaceAll(/%(?:3A|2F|2C|40)/g, decodeURIComponent)
 
+/** Parameters of the export that are no filters. The path of the page has the logs. */
+const NO_FILTER = /^(?:format|until|logs(?:\[\d*\])?)=/
+
 /** The query string of the page that shows exactly these events. */
 export function filtersOf(report: ReportData): string {
   const path = readableExport(report)
-  return path.slice(path.indexOf('?') + 1).replace(/&?format=ndjson$/, '')
+  const parameters = path.slice(path.indexOf('?') + 1).split('&')
+  return parameters.filter((text) => !NO_FILTER.test(text)).join('&')
 }

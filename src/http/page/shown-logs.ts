@@ -34,11 +34,13 @@ export function readShownLogs(under: string): ShownLogs | undefined {
 export const apiOfLogs = (
   path: string,
   shown: ShownLogs | undefined,
-): Readonly<Record<'api' | 'logs', string | undefined>> =>
-  shown ? { api: `${path}/${shown.text}/events`, logs: undefined } : { api: path, logs: path }
+): Readonly<Record<'api' | 'logs' | 'keys', string | undefined>> =>
+  shown
+    ? { api: `${path}/${shown.text}/events`, logs: undefined, keys: shown.text }
+    : { api: path, logs: path, keys: undefined }
 
 /** Where the rows of several logs begin with their log. */
-const COLUMNS = 'columns=log,who,what,type,source'
+const COLUMNS = 'columns=log_key,who,what,type,source'
 
 /** The address with columns, if several logs are shown and it has none. */
 export function redirectToColumns(

@@ -5,7 +5,7 @@ import {
   pageEndpoint,
 } from '../../src/http/page/page.js'
 import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
-import { mountEndpoint, toRequest } from './exchange.js'
+import { endpointPlugin } from './exchange.js'
 import type { FastifyPlugin, FastifyRequest } from './fastify.js'
 
 export type AuditPageOptions = PageOptions & UsernameOption<FastifyRequest>
@@ -18,10 +18,5 @@ export type AuditPageOptions = PageOptions & UsernameOption<FastifyRequest>
 export function auditPage(audit: PageAudit, options: AuditPageOptions = {}): FastifyPlugin {
   const endpoint = pageEndpoint(audit, options)
   const path = (options.path ?? DEFAULT_PAGE_PATH).replace(/\/+$/, '')
-  return function auditPage(app, _options, done) {
-    mountEndpoint(app, path, (request, reply) =>
-      endpoint(toRequest(request, reply, () => usernameOf(request, options))),
-    )
-    done()
-  }
+  return endpointPlugin(endpoint, [path], (request) => usernameOf(request, options))
 }

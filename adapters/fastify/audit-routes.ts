@@ -6,7 +6,7 @@ import {
 import type { EndpointAudit } from '../../src/http/events/handler.js'
 import { declareMount } from '../../src/http/mounts.js'
 import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
-import { mountEndpoint, toRequest } from './exchange.js'
+import { endpointPlugin } from './exchange.js'
 import type { FastifyPlugin, FastifyRequest } from './fastify.js'
 
 export type AuditRoutesOptions = EventsEndpointOptions<FastifyRequest> &
@@ -22,10 +22,5 @@ export function auditRoutes(audit: EndpointAudit, options: AuditRoutesOptions = 
   const endpoint = eventsEndpoint(audit, options)
   const path = options.path ?? DEFAULT_PATH
   declareMount(audit, { kind: 'feed', path })
-  return function auditRoutes(app, _options, done) {
-    mountEndpoint(app, path, (request, reply) =>
-      endpoint(toRequest(request, reply, () => usernameOf(request, options))),
-    )
-    done()
-  }
+  return endpointPlugin(endpoint, [path], (request) => usernameOf(request, options))
 }

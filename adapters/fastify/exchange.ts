@@ -1,8 +1,8 @@
-import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js'
+import type { Endpoint, HttpRequest, HttpResponse } from '../../src/http/exchange.js'
 import { sendResponse } from '../../src/http/node/exchange.js'
 import { createRequest, readBody, readTarget } from '../../src/http/node-request.js'
 import { markAsOwn } from '../../src/http/record/own-request.js'
-import type { FastifyApp, FastifyReply, FastifyRequest } from './fastify.js'
+import type { FastifyApp, FastifyPlugin, FastifyReply, FastifyRequest } from './fastify.js'
 
 export function toRequest(
   request: FastifyRequest,
@@ -37,7 +37,7 @@ export async function sendAnswer(
   }
 }
 
-export type Endpoint = (
+type Handle = (
   request: FastifyRequest,
   reply: FastifyReply,
 ) => HttpResponse | undefined | Promise<HttpResponse | undefined>
@@ -48,11 +48,11 @@ const ownHandlers = new WeakSet<object>()
 export const isOwnHandler = (handler: object): boolean => ownHandlers.has(handler)
 
 /** Serves all requests at the path and under it. The endpoint reads and checks the bodies itself. */
-export function mountEndpoint(app: FastifyApp, path: string, endpoint: Endpoint): void {
+export function mountEndpoint(app: FastifyApp, path: string, handle: Handle): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const answer = await endpoint(request, reply)
+    const answer = await handle(request, reply)
     if (!answer) return reply.callNotFound()
     markAsOwn(request)
     await sendAnswer(request, reply, answer)
@@ -63,4 +63,19 @@ export function mountEndpoint(app: FastifyApp, path: string, endpoint: Endpoint)
   const url = prefix !== '' && path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path
   app.all(url, handler)
   app.all(`${url}/*`, handler)
+}
+
+/** A plugin that serves an endpoint at its paths. Requests to it are not recorded. */
+export function endpointPlugin(
+  endpoint: Endpoint<FastifyRequest>,
+  paths: readonly string[],
+  findUsername: (request: FastifyRequest) => string | null,
+): FastifyPlugin {
+  return function mountedEndpoint(app, _options, done) {
+    for (const path of paths)
+      mountEndpoint(app, path, (request, reply) =>
+        endpoint(toRequest(request, reply, () => findUsername(request))),
+      )
+    done()
+  }
 }

@@ -4,9 +4,8 @@ import {
   logsEndpoint,
   type LogsEndpointOptions,
 } from '../../src/http/logs/endpoint.js'
-import { declareMount } from '../../src/http/mounts.js'
 import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
-import { mountEndpoint, toRequest } from './exchange.js'
+import { endpointPlugin } from './exchange.js'
 import type { FastifyPlugin, FastifyRequest } from './fastify.js'
 
 export type LogRoutesOptions = LogsEndpointOptions<FastifyRequest> & UsernameOption<FastifyRequest>
@@ -18,11 +17,5 @@ export type LogRoutesOptions = LogsEndpointOptions<FastifyRequest> & UsernameOpt
 export function logRoutes(logs: EndpointLogs, options: LogRoutesOptions = {}): FastifyPlugin {
   const endpoint = logsEndpoint(logs, options)
   const path = options.path ?? DEFAULT_LOGS_PATH
-  declareMount(logs, { kind: 'logs', path })
-  return function logRoutes(app, _options, done) {
-    mountEndpoint(app, path, (request, reply) =>
-      endpoint(toRequest(request, reply, () => usernameOf(request, options))),
-    )
-    done()
-  }
+  return endpointPlugin(endpoint, [path], (request) => usernameOf(request, options))
 }

@@ -4,7 +4,7 @@ import {
 } from '../../src/http/subscriptions/endpoint.js'
 import type { ManagedAudit } from '../../src/http/subscriptions/managed-audit.js'
 import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
-import { mountEndpoint, toRequest } from './exchange.js'
+import { endpointPlugin } from './exchange.js'
 import type { FastifyPlugin, FastifyRequest } from './fastify.js'
 
 export type SubscriptionRoutesOptions = SubscriptionsEndpointOptions<FastifyRequest> &
@@ -22,11 +22,5 @@ export function subscriptionRoutes(
   options: SubscriptionRoutesOptions = {},
 ): FastifyPlugin {
   const endpoint = subscriptionsEndpoint(audit, options)
-  return function subscriptionRoutes(app, _options, done) {
-    for (const path of endpoint.paths)
-      mountEndpoint(app, path, (request, reply) =>
-        endpoint(toRequest(request, reply, () => usernameOf(request, options))),
-      )
-    done()
-  }
+  return endpointPlugin(endpoint, endpoint.paths, (request) => usernameOf(request, options))
 }

@@ -1,7 +1,7 @@
 import { viewsEndpoint, type ViewsEndpointOptions } from '../../src/http/views/endpoint.js'
 import type { ViewedAudit } from '../../src/http/views/handlers.js'
 import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
-import { mountEndpoint, toRequest } from './exchange.js'
+import { endpointPlugin } from './exchange.js'
 import type { FastifyPlugin, FastifyRequest } from './fastify.js'
 
 export type ViewRoutesOptions = ViewsEndpointOptions<FastifyRequest> &
@@ -16,11 +16,5 @@ export type ViewRoutesOptions = ViewsEndpointOptions<FastifyRequest> &
  */
 export function viewRoutes(audit: ViewedAudit, options: ViewRoutesOptions = {}): FastifyPlugin {
   const endpoint = viewsEndpoint(audit, options)
-  return function viewRoutes(app, _options, done) {
-    for (const path of endpoint.paths)
-      mountEndpoint(app, path, (request, reply) =>
-        endpoint(toRequest(request, reply, () => usernameOf(request, options))),
-      )
-    done()
-  }
+  return endpointPlugin(endpoint, endpoint.paths, (request) => usernameOf(request, options))
 }

@@ -1,11 +1,10 @@
-import { FetchHttpRequest, respond } from '../../src/http/fetch/exchange.js'
 import {
   type HealthAudit,
   healthEndpoint,
   type HealthEndpointOptions,
 } from '../../src/http/health.js'
-import { markAsOwn } from '../../src/http/record/own-request.js'
 import type { FetchMount, FetchRequest } from './fetch.js'
+import { mountEndpoint } from './mount-endpoint.js'
 
 export type AuditHealthOptions = HealthEndpointOptions<FetchRequest>
 
@@ -16,12 +15,5 @@ export type AuditHealthOptions = HealthEndpointOptions<FetchRequest>
  */
 export function auditHealth(audit: HealthAudit, options: AuditHealthOptions = {}): FetchMount {
   const endpoint = healthEndpoint(audit, options)
-  return async function auditHealth(request) {
-    const findUsername = (): null => null
-    const received = new FetchHttpRequest<FetchRequest>({ context: request, request, findUsername })
-    const response = endpoint(received)
-    if (!response) return undefined
-    markAsOwn(request)
-    return respond(received, await response)
-  }
+  return mountEndpoint(endpoint, () => null)
 }

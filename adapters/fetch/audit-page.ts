@@ -1,12 +1,11 @@
-import { FetchHttpRequest, respond } from '../../src/http/fetch/exchange.js'
 import {
   type AuditPageOptions as PageOptions,
   type PageAudit,
   pageEndpoint,
 } from '../../src/http/page/page.js'
-import { markAsOwn } from '../../src/http/record/own-request.js'
 import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
 import type { FetchMount, FetchRequest } from './fetch.js'
+import { mountEndpoint } from './mount-endpoint.js'
 
 export type AuditPageOptions = PageOptions & UsernameOption<FetchRequest>
 
@@ -18,12 +17,5 @@ export type AuditPageOptions = PageOptions & UsernameOption<FetchRequest>
  */
 export function auditPage(audit: PageAudit, options: AuditPageOptions = {}): FetchMount {
   const endpoint = pageEndpoint(audit, options)
-  return async function auditPage(request) {
-    const findUsername = (): string | null => usernameOf(request, options)
-    const received = new FetchHttpRequest({ context: request, request, findUsername })
-    const response = endpoint(received)
-    if (!response) return undefined
-    markAsOwn(request)
-    return respond(received, await response)
-  }
+  return mountEndpoint(endpoint, (request) => usernameOf(request, options))
 }

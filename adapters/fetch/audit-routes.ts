@@ -4,11 +4,10 @@ import {
   type EventsEndpointOptions,
 } from '../../src/http/events/endpoint.js'
 import type { EndpointAudit } from '../../src/http/events/handler.js'
-import { FetchHttpRequest, respond } from '../../src/http/fetch/exchange.js'
 import { declareMount } from '../../src/http/mounts.js'
-import { markAsOwn } from '../../src/http/record/own-request.js'
 import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
 import type { FetchMount, FetchRequest } from './fetch.js'
+import { mountEndpoint } from './mount-endpoint.js'
 
 export type AuditRoutesOptions = EventsEndpointOptions<FetchRequest> & UsernameOption<FetchRequest>
 
@@ -21,12 +20,5 @@ export type AuditRoutesOptions = EventsEndpointOptions<FetchRequest> & UsernameO
 export function auditRoutes(audit: EndpointAudit, options: AuditRoutesOptions = {}): FetchMount {
   const endpoint = eventsEndpoint(audit, options)
   declareMount(audit, { kind: 'feed', path: options.path ?? DEFAULT_PATH })
-  return async function auditRoutes(request) {
-    const findUsername = (): string | null => usernameOf(request, options)
-    const received = new FetchHttpRequest<FetchRequest>({ context: request, request, findUsername })
-    const response = endpoint(received)
-    if (!response) return undefined
-    markAsOwn(request)
-    return respond(received, await response)
-  }
+  return mountEndpoint(endpoint, (request) => usernameOf(request, options))
 }

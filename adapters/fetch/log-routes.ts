@@ -1,14 +1,11 @@
-import { FetchHttpRequest, respond } from '../../src/http/fetch/exchange.js'
 import {
-  DEFAULT_LOGS_PATH,
   type EndpointLogs,
   logsEndpoint,
   type LogsEndpointOptions,
 } from '../../src/http/logs/endpoint.js'
-import { declareMount } from '../../src/http/mounts.js'
-import { markAsOwn } from '../../src/http/record/own-request.js'
 import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
 import type { FetchMount, FetchRequest } from './fetch.js'
+import { mountEndpoint } from './mount-endpoint.js'
 
 export type LogRoutesOptions = LogsEndpointOptions<FetchRequest> & UsernameOption<FetchRequest>
 
@@ -18,13 +15,5 @@ export type LogRoutesOptions = LogsEndpointOptions<FetchRequest> & UsernameOptio
  */
 export function logRoutes(logs: EndpointLogs, options: LogRoutesOptions = {}): FetchMount {
   const endpoint = logsEndpoint(logs, options)
-  declareMount(logs, { kind: 'logs', path: options.path ?? DEFAULT_LOGS_PATH })
-  return async function logRoutes(request) {
-    const findUsername = (): string | null => usernameOf(request, options)
-    const received = new FetchHttpRequest<FetchRequest>({ context: request, request, findUsername })
-    const response = endpoint(received)
-    if (!response) return undefined
-    markAsOwn(request)
-    return respond(received, await response)
-  }
+  return mountEndpoint(endpoint, (request) => usernameOf(request, options))
 }

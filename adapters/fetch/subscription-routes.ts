@@ -1,5 +1,3 @@
-import { FetchHttpRequest, respond } from '../../src/http/fetch/exchange.js'
-import { markAsOwn } from '../../src/http/record/own-request.js'
 import {
   subscriptionsEndpoint,
   type SubscriptionsEndpointOptions,
@@ -7,6 +5,7 @@ import {
 import type { ManagedAudit } from '../../src/http/subscriptions/managed-audit.js'
 import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
 import type { FetchMount, FetchRequest } from './fetch.js'
+import { mountEndpoint } from './mount-endpoint.js'
 
 export type SubscriptionRoutesOptions = SubscriptionsEndpointOptions<FetchRequest> &
   UsernameOption<FetchRequest>
@@ -23,12 +22,5 @@ export function subscriptionRoutes(
   options: SubscriptionRoutesOptions = {},
 ): FetchMount {
   const endpoint = subscriptionsEndpoint(audit, options)
-  return async function subscriptionRoutes(request) {
-    const findUsername = (): string | null => usernameOf(request, options)
-    const received = new FetchHttpRequest<FetchRequest>({ context: request, request, findUsername })
-    const response = endpoint(received)
-    if (!response) return undefined
-    markAsOwn(request)
-    return respond(received, await response)
-  }
+  return mountEndpoint(endpoint, (request) => usernameOf(request, options))
 }

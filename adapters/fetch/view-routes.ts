@@ -1,9 +1,8 @@
-import { FetchHttpRequest, respond } from '../../src/http/fetch/exchange.js'
-import { markAsOwn } from '../../src/http/record/own-request.js'
 import { viewsEndpoint, type ViewsEndpointOptions } from '../../src/http/views/endpoint.js'
 import type { ViewedAudit } from '../../src/http/views/handlers.js'
 import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
 import type { FetchMount, FetchRequest } from './fetch.js'
+import { mountEndpoint } from './mount-endpoint.js'
 
 export type ViewRoutesOptions = ViewsEndpointOptions<FetchRequest> & UsernameOption<FetchRequest>
 
@@ -15,12 +14,5 @@ export type ViewRoutesOptions = ViewsEndpointOptions<FetchRequest> & UsernameOpt
  */
 export function viewRoutes(audit: ViewedAudit, options: ViewRoutesOptions = {}): FetchMount {
   const endpoint = viewsEndpoint(audit, options)
-  return async function viewRoutes(request) {
-    const findUsername = (): string | null => usernameOf(request, options)
-    const received = new FetchHttpRequest<FetchRequest>({ context: request, request, findUsername })
-    const response = endpoint(received)
-    if (!response) return undefined
-    markAsOwn(request)
-    return respond(received, await response)
-  }
+  return mountEndpoint(endpoint, (request) => usernameOf(request, options))
 }

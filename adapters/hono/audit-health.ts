@@ -3,8 +3,7 @@ import {
   healthEndpoint,
   type HealthEndpointOptions,
 } from '../../src/http/health.js'
-import { markAsOwn } from '../../src/http/record/own-request.js'
-import { toRequest, toResponse } from './exchange.js'
+import { mountEndpoint } from './exchange.js'
 import type { HonoContext, HonoMiddleware } from './hono.js'
 
 export type AuditHealthOptions = HealthEndpointOptions<HonoContext>
@@ -16,11 +15,5 @@ export type AuditHealthOptions = HealthEndpointOptions<HonoContext>
  */
 export function auditHealth(audit: HealthAudit, options: AuditHealthOptions = {}): HonoMiddleware {
   const endpoint = healthEndpoint(audit, options)
-  return async function auditHealth(context, next) {
-    const request = toRequest(context, () => null)
-    const response = endpoint(request)
-    if (!response) return next()
-    markAsOwn(context)
-    return toResponse(context, request, await response)
-  }
+  return mountEndpoint(endpoint, () => null)
 }

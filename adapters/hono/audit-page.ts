@@ -3,8 +3,7 @@ import {
   type PageAudit,
   pageEndpoint,
 } from '../../src/http/page/page.js'
-import { markAsOwn } from '../../src/http/record/own-request.js'
-import { toRequest, toResponse } from './exchange.js'
+import { mountEndpoint } from './exchange.js'
 import { type HonoMiddleware, type UsernameOption, usernameOf } from './hono.js'
 
 export type AuditPageOptions = PageOptions & UsernameOption
@@ -17,11 +16,5 @@ export type AuditPageOptions = PageOptions & UsernameOption
  */
 export function auditPage(audit: PageAudit, options: AuditPageOptions = {}): HonoMiddleware {
   const endpoint = pageEndpoint(audit, options)
-  return async function auditPage(context, next) {
-    const request = toRequest(context, () => usernameOf(context, options))
-    const response = endpoint(request)
-    if (!response) return next()
-    markAsOwn(context)
-    return toResponse(context, request, await response)
-  }
+  return mountEndpoint(endpoint, (context) => usernameOf(context, options))
 }

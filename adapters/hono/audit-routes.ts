@@ -5,8 +5,7 @@ import {
 } from '../../src/http/events/endpoint.js'
 import type { EndpointAudit } from '../../src/http/events/handler.js'
 import { declareMount } from '../../src/http/mounts.js'
-import { markAsOwn } from '../../src/http/record/own-request.js'
-import { toRequest, toResponse } from './exchange.js'
+import { mountEndpoint } from './exchange.js'
 import { type HonoContext, type HonoMiddleware, type UsernameOption, usernameOf } from './hono.js'
 
 export type AuditRoutesOptions = EventsEndpointOptions<HonoContext> & UsernameOption
@@ -23,11 +22,5 @@ export function auditRoutes(
 ): HonoMiddleware {
   const endpoint = eventsEndpoint(audit, options)
   declareMount(audit, { kind: 'feed', path: options.path ?? DEFAULT_PATH })
-  return async function auditRoutes(context, next) {
-    const request = toRequest(context, () => usernameOf(context, options))
-    const response = endpoint(request)
-    if (!response) return next()
-    markAsOwn(context)
-    return toResponse(context, request, await response)
-  }
+  return mountEndpoint(endpoint, (context) => usernameOf(context, options))
 }

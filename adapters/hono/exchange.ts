@@ -1,6 +1,7 @@
-import type { HttpResponse } from '../../src/http/exchange.js'
+import type { Endpoint, HttpResponse } from '../../src/http/exchange.js'
 import { FetchHttpRequest, respond } from '../../src/http/fetch/exchange.js'
-import type { HonoContext } from './hono.js'
+import { markAsOwn } from '../../src/http/record/own-request.js'
+import type { HonoContext, HonoMiddleware } from './hono.js'
 
 export const toRequest = (
   context: HonoContext,
@@ -26,4 +27,18 @@ export function toResponse(
   const vary = response.headers.get('vary')
   if (vary !== null && headers.has('vary')) headers.set('vary', vary)
   return response
+}
+
+/** Middleware that serves an endpoint, and passes other requests on. Requests to the endpoint are not recorded. */
+export function mountEndpoint(
+  endpoint: Endpoint<HonoContext>,
+  findUsername: (context: HonoContext) => string | null,
+): HonoMiddleware {
+  return async function mountedEndpoint(context, next) {
+    const request = toRequest(context, () => findUsername(context))
+    const response = endpoint(request)
+    if (!response) return next()
+    markAsOwn(context)
+    return toResponse(context, request, await response)
+  }
 }

@@ -1,12 +1,9 @@
 import {
-  DEFAULT_LOGS_PATH,
   type EndpointLogs,
   logsEndpoint,
   type LogsEndpointOptions,
 } from '../../src/http/logs/endpoint.js'
-import { declareMount } from '../../src/http/mounts.js'
-import { markAsOwn } from '../../src/http/record/own-request.js'
-import { toRequest, toResponse } from './exchange.js'
+import { mountEndpoint } from './exchange.js'
 import { type HonoContext, type HonoMiddleware, type UsernameOption, usernameOf } from './hono.js'
 
 export type LogRoutesOptions = LogsEndpointOptions<HonoContext> & UsernameOption
@@ -17,12 +14,5 @@ export type LogRoutesOptions = LogsEndpointOptions<HonoContext> & UsernameOption
  */
 export function logRoutes(logs: EndpointLogs, options: LogRoutesOptions = {}): HonoMiddleware {
   const endpoint = logsEndpoint(logs, options)
-  declareMount(logs, { kind: 'logs', path: options.path ?? DEFAULT_LOGS_PATH })
-  return async function logRoutes(context, next) {
-    const request = toRequest(context, () => usernameOf(context, options))
-    const response = endpoint(request)
-    if (!response) return next()
-    markAsOwn(context)
-    return toResponse(context, request, await response)
-  }
+  return mountEndpoint(endpoint, (context) => usernameOf(context, options))
 }

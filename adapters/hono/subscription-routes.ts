@@ -1,10 +1,9 @@
-import { markAsOwn } from '../../src/http/record/own-request.js'
 import {
   subscriptionsEndpoint,
   type SubscriptionsEndpointOptions,
 } from '../../src/http/subscriptions/endpoint.js'
 import type { ManagedAudit } from '../../src/http/subscriptions/managed-audit.js'
-import { toRequest, toResponse } from './exchange.js'
+import { mountEndpoint } from './exchange.js'
 import { type HonoContext, type HonoMiddleware, type UsernameOption, usernameOf } from './hono.js'
 
 export type SubscriptionRoutesOptions = SubscriptionsEndpointOptions<HonoContext> & UsernameOption
@@ -21,11 +20,5 @@ export function subscriptionRoutes(
   options: SubscriptionRoutesOptions = {},
 ): HonoMiddleware {
   const endpoint = subscriptionsEndpoint(audit, options)
-  return async function subscriptionRoutes(context, next) {
-    const request = toRequest(context, () => usernameOf(context, options))
-    const response = endpoint(request)
-    if (!response) return next()
-    markAsOwn(context)
-    return toResponse(context, request, await response)
-  }
+  return mountEndpoint(endpoint, (context) => usernameOf(context, options))
 }

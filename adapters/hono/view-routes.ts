@@ -1,7 +1,6 @@
-import { markAsOwn } from '../../src/http/record/own-request.js'
 import { viewsEndpoint, type ViewsEndpointOptions } from '../../src/http/views/endpoint.js'
 import type { ViewedAudit } from '../../src/http/views/handlers.js'
-import { toRequest, toResponse } from './exchange.js'
+import { mountEndpoint } from './exchange.js'
 import { type HonoContext, type HonoMiddleware, type UsernameOption, usernameOf } from './hono.js'
 
 export type ViewRoutesOptions = ViewsEndpointOptions<HonoContext> & UsernameOption
@@ -15,11 +14,5 @@ export type ViewRoutesOptions = ViewsEndpointOptions<HonoContext> & UsernameOpti
  */
 export function viewRoutes(audit: ViewedAudit, options: ViewRoutesOptions = {}): HonoMiddleware {
   const endpoint = viewsEndpoint(audit, options)
-  return async function viewRoutes(context, next) {
-    const request = toRequest(context, () => usernameOf(context, options))
-    const response = endpoint(request)
-    if (!response) return next()
-    markAsOwn(context)
-    return toResponse(context, request, await response)
-  }
+  return mountEndpoint(endpoint, (context) => usernameOf(context, options))
 }

@@ -3,8 +3,7 @@ import {
   healthEndpoint,
   type HealthEndpointOptions,
 } from '../../src/http/health.js'
-import { markAsOwn } from '../../src/http/record/own-request.js'
-import { sendResponse, toRequest } from './exchange.js'
+import { mountEndpoint } from './exchange.js'
 import type { KoaContext, KoaMiddleware } from './koa.js'
 
 export type AuditHealthOptions = HealthEndpointOptions<KoaContext>
@@ -17,11 +16,5 @@ export type AuditHealthOptions = HealthEndpointOptions<KoaContext>
  */
 export function auditHealth(audit: HealthAudit, options: AuditHealthOptions = {}): KoaMiddleware {
   const endpoint = healthEndpoint(audit, options)
-  return async function auditHealth(ctx, next) {
-    const response = endpoint(toRequest(ctx, () => null))
-    if (!response) return next()
-    markAsOwn(ctx.req)
-    sendResponse(ctx, await response)
-    return undefined
-  }
+  return mountEndpoint(endpoint, () => null)
 }

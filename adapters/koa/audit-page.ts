@@ -3,8 +3,7 @@ import {
   type PageAudit,
   pageEndpoint,
 } from '../../src/http/page/page.js'
-import { markAsOwn } from '../../src/http/record/own-request.js'
-import { sendResponse, toRequest, type UsernameOption, usernameOf } from './exchange.js'
+import { mountEndpoint, type UsernameOption, usernameOf } from './exchange.js'
 import type { KoaMiddleware } from './koa.js'
 
 export type AuditPageOptions = PageOptions & UsernameOption
@@ -17,11 +16,5 @@ export type AuditPageOptions = PageOptions & UsernameOption
  */
 export function auditPage(audit: PageAudit, options: AuditPageOptions = {}): KoaMiddleware {
   const endpoint = pageEndpoint(audit, options)
-  return async function auditPage(ctx, next) {
-    const response = endpoint(toRequest(ctx, () => usernameOf(ctx, options)))
-    if (!response) return next()
-    markAsOwn(ctx.req)
-    sendResponse(ctx, await response)
-    return undefined
-  }
+  return mountEndpoint(endpoint, (ctx) => usernameOf(ctx, options))
 }

@@ -5,8 +5,7 @@ import {
 } from '../../src/http/events/endpoint.js'
 import type { EndpointAudit } from '../../src/http/events/handler.js'
 import { declareMount } from '../../src/http/mounts.js'
-import { markAsOwn } from '../../src/http/record/own-request.js'
-import { sendResponse, toRequest, type UsernameOption, usernameOf } from './exchange.js'
+import { mountEndpoint, type UsernameOption, usernameOf } from './exchange.js'
 import type { KoaContext, KoaMiddleware } from './koa.js'
 
 export type AuditRoutesOptions = EventsEndpointOptions<KoaContext> & UsernameOption
@@ -19,11 +18,5 @@ export type AuditRoutesOptions = EventsEndpointOptions<KoaContext> & UsernameOpt
 export function auditRoutes(audit: EndpointAudit, options: AuditRoutesOptions = {}): KoaMiddleware {
   const endpoint = eventsEndpoint(audit, options)
   declareMount(audit, { kind: 'feed', path: options.path ?? DEFAULT_PATH })
-  return async function auditRoutes(ctx, next) {
-    const response = endpoint(toRequest(ctx, () => usernameOf(ctx, options)))
-    if (!response) return next()
-    markAsOwn(ctx.req)
-    sendResponse(ctx, await response)
-    return undefined
-  }
+  return mountEndpoint(endpoint, (ctx) => usernameOf(ctx, options))
 }

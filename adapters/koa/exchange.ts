@@ -1,8 +1,9 @@
-import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js'
+import type { Endpoint, HttpRequest, HttpResponse } from '../../src/http/exchange.js'
 import { createRequest, readBody, readTarget } from '../../src/http/node-request.js'
+import { markAsOwn } from '../../src/http/record/own-request.js'
 import { sendStream } from '../../src/http/send-stream.js'
 import { responseHeaders } from '../../src/http/response-headers.js'
-import type { KoaContext } from './koa.js'
+import type { KoaContext, KoaMiddleware } from './koa.js'
 
 export interface UsernameOption<User = string | null> {
   /**
@@ -57,4 +58,18 @@ export function sendResponse(ctx: KoaContext, response: HttpResponse): void {
     sendStream(ctx.res, body).catch((error: unknown) => ctx.app.emit('error', error, ctx))
   }
   if (body === undefined) ctx.remove('content-type')
+}
+
+/** Middleware that serves an endpoint, and passes other requests on. Requests to the endpoint are not recorded. */
+export function mountEndpoint(
+  endpoint: Endpoint<KoaContext>,
+  findUsername: (ctx: KoaContext) => string | null,
+): KoaMiddleware {
+  return async function mountedEndpoint(ctx, next) {
+    const response = endpoint(toRequest(ctx, () => findUsername(ctx)))
+    if (!response) return next()
+    markAsOwn(ctx.req)
+    sendResponse(ctx, await response)
+    return undefined
+  }
 }

@@ -1,10 +1,9 @@
-import { markAsOwn } from '../../src/http/record/own-request.js'
 import {
   subscriptionsEndpoint,
   type SubscriptionsEndpointOptions,
 } from '../../src/http/subscriptions/endpoint.js'
 import type { ManagedAudit } from '../../src/http/subscriptions/managed-audit.js'
-import { sendResponse, toRequest, type UsernameOption, usernameOf } from './exchange.js'
+import { mountEndpoint, type UsernameOption, usernameOf } from './exchange.js'
 import type { KoaContext, KoaMiddleware } from './koa.js'
 
 export type SubscriptionRoutesOptions = SubscriptionsEndpointOptions<KoaContext> & UsernameOption
@@ -19,11 +18,5 @@ export function subscriptionRoutes(
   options: SubscriptionRoutesOptions = {},
 ): KoaMiddleware {
   const endpoint = subscriptionsEndpoint(audit, options)
-  return async function subscriptionRoutes(ctx, next) {
-    const response = endpoint(toRequest(ctx, () => usernameOf(ctx, options)))
-    if (!response) return next()
-    markAsOwn(ctx.req)
-    sendResponse(ctx, await response)
-    return undefined
-  }
+  return mountEndpoint(endpoint, (ctx) => usernameOf(ctx, options))
 }

@@ -1,7 +1,6 @@
-import { markAsOwn } from '../../src/http/record/own-request.js'
 import { viewsEndpoint, type ViewsEndpointOptions } from '../../src/http/views/endpoint.js'
 import type { ViewedAudit } from '../../src/http/views/handlers.js'
-import { sendResponse, toRequest, type UsernameOption, usernameOf } from './exchange.js'
+import { mountEndpoint, type UsernameOption, usernameOf } from './exchange.js'
 import type { KoaContext, KoaMiddleware } from './koa.js'
 
 export type ViewRoutesOptions = ViewsEndpointOptions<KoaContext> & UsernameOption
@@ -13,11 +12,5 @@ export type ViewRoutesOptions = ViewsEndpointOptions<KoaContext> & UsernameOptio
  */
 export function viewRoutes(audit: ViewedAudit, options: ViewRoutesOptions = {}): KoaMiddleware {
   const endpoint = viewsEndpoint(audit, options)
-  return async function viewRoutes(ctx, next) {
-    const response = endpoint(toRequest(ctx, () => usernameOf(ctx, options)))
-    if (!response) return next()
-    markAsOwn(ctx.req)
-    sendResponse(ctx, await response)
-    return undefined
-  }
+  return mountEndpoint(endpoint, (ctx) => usernameOf(ctx, options))
 }

@@ -28,3 +28,6 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Content | HttpStream | undefined
 }
+
+/** Handles the requests to its paths; returns `undefined` synchronously for others. */
+export type Endpoint<Context> = (request: HttpRequest<Context>) => Promise<HttpResponse> | undefined

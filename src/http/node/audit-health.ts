@@ -1,6 +1,5 @@
 import { type HealthAudit, healthEndpoint, type HealthEndpointOptions } from '../health.js'
-import { markAsOwn } from '../record/own-request.js'
-import { respond, toRequest } from './exchange.js'
+import { mountEndpoint } from './exchange.js'
 import type { NodeListener, NodeRequest } from './node.js'
 
 export type AuditHealthOptions = HealthEndpointOptions<NodeRequest>
@@ -13,12 +12,5 @@ export type AuditHealthOptions = HealthEndpointOptions<NodeRequest>
  */
 export function auditHealth(audit: HealthAudit, options: AuditHealthOptions = {}): NodeListener {
   const endpoint = healthEndpoint(audit, options)
-  return function auditHealth(request, response, next) {
-    const exchange = { request, response, next }
-    respond(exchange, () => {
-      const answer = endpoint(toRequest(exchange, () => null))
-      if (answer) markAsOwn(request)
-      return answer
-    })
-  }
+  return mountEndpoint(endpoint, () => null)
 }

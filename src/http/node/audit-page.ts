@@ -1,7 +1,6 @@
 import { type AuditPageOptions as PageOptions, type PageAudit, pageEndpoint } from '../page/page.js'
-import { markAsOwn } from '../record/own-request.js'
 import { type UsernameOption, usernameOf } from '../username-option.js'
-import { respond, toRequest } from './exchange.js'
+import { mountEndpoint } from './exchange.js'
 import type { NodeListener, NodeRequest } from './node.js'
 
 export type AuditPageOptions = PageOptions & UsernameOption<NodeRequest>
@@ -14,12 +13,5 @@ export type AuditPageOptions = PageOptions & UsernameOption<NodeRequest>
  */
 export function auditPage(audit: PageAudit, options: AuditPageOptions = {}): NodeListener {
   const endpoint = pageEndpoint(audit, options)
-  return function auditPage(request, response, next) {
-    const exchange = { request, response, next }
-    respond(exchange, () => {
-      const answer = endpoint(toRequest(exchange, () => usernameOf(request, options)))
-      if (answer) markAsOwn(request)
-      return answer
-    })
-  }
+  return mountEndpoint(endpoint, (request) => usernameOf(request, options))
 }

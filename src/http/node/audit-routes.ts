@@ -1,9 +1,8 @@
 import { DEFAULT_PATH, eventsEndpoint, type EventsEndpointOptions } from '../events/endpoint.js'
 import type { EndpointAudit } from '../events/handler.js'
 import { declareMount } from '../mounts.js'
-import { markAsOwn } from '../record/own-request.js'
 import { type UsernameOption, usernameOf } from '../username-option.js'
-import { respond, toRequest } from './exchange.js'
+import { mountEndpoint } from './exchange.js'
 import type { NodeListener, NodeRequest } from './node.js'
 
 export type AuditRoutesOptions = EventsEndpointOptions<NodeRequest> & UsernameOption<NodeRequest>
@@ -19,12 +18,5 @@ export type AuditRoutesOptions = EventsEndpointOptions<NodeRequest> & UsernameOp
 export function auditRoutes(audit: EndpointAudit, options: AuditRoutesOptions = {}): NodeListener {
   const endpoint = eventsEndpoint(audit, options)
   declareMount(audit, { kind: 'feed', path: options.path ?? DEFAULT_PATH })
-  return function auditRoutes(request, response, next) {
-    const exchange = { request, response, next }
-    respond(exchange, () => {
-      const answer = endpoint(toRequest(exchange, () => usernameOf(request, options)))
-      if (answer) markAsOwn(request)
-      return answer
-    })
-  }
+  return mountEndpoint(endpoint, (request) => usernameOf(request, options))
 }

@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import { inspect } from 'node:util'
-import type { HttpRequest, HttpResponse } from '../exchange.js'
+import type { Endpoint, HttpRequest, HttpResponse } from '../exchange.js'
 import { createRequest, readBody, readTarget } from '../node-request.js'
 import { HttpProblem, problemResponse } from '../problem.js'
+import { markAsOwn } from '../record/own-request.js'
 import { sendStream } from '../send-stream.js'
 import { responseHeaders } from '../response-headers.js'
-import type { Next, NodeRequest } from './node.js'
+import type { Next, NodeListener, NodeRequest } from './node.js'
 
 /** A request, its response, and the next handler. */
 export interface NodeExchange {
@@ -98,4 +99,19 @@ function callNext(exchange: NodeExchange): void {
   if (next) return next()
   const problem = new HttpProblem('NOT_FOUND', `there is nothing at ${request.url ?? ''}`)
   return void sendResponse(exchange, problemResponse(problem))
+}
+
+/** A listener that serves an endpoint, and passes other requests on. Requests to the endpoint are not recorded. */
+export function mountEndpoint(
+  endpoint: Endpoint<NodeRequest>,
+  findUsername: (request: NodeRequest) => string | null,
+): NodeListener {
+  return function mountedEndpoint(request, response, next) {
+    const exchange = { request, response, next }
+    respond(exchange, () => {
+      const answer = endpoint(toRequest(exchange, () => findUsername(request)))
+      if (answer) markAsOwn(request)
+      return answer
+    })
+  }
 }

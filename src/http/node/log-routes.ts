@@ -1,13 +1,6 @@
-import {
-  DEFAULT_LOGS_PATH,
-  type EndpointLogs,
-  logsEndpoint,
-  type LogsEndpointOptions,
-} from '../logs/endpoint.js'
-import { declareMount } from '../mounts.js'
-import { markAsOwn } from '../record/own-request.js'
+import { type EndpointLogs, logsEndpoint, type LogsEndpointOptions } from '../logs/endpoint.js'
 import { type UsernameOption, usernameOf } from '../username-option.js'
-import { respond, toRequest } from './exchange.js'
+import { mountEndpoint } from './exchange.js'
 import type { NodeListener, NodeRequest } from './node.js'
 
 export type LogRoutesOptions = LogsEndpointOptions<NodeRequest> & UsernameOption<NodeRequest>
@@ -18,13 +11,5 @@ export type LogRoutesOptions = LogsEndpointOptions<NodeRequest> & UsernameOption
  */
 export function logRoutes(logs: EndpointLogs, options: LogRoutesOptions = {}): NodeListener {
   const endpoint = logsEndpoint(logs, options)
-  declareMount(logs, { kind: 'logs', path: options.path ?? DEFAULT_LOGS_PATH })
-  return function logRoutes(request, response, next) {
-    const exchange = { request, response, next }
-    respond(exchange, () => {
-      const answer = endpoint(toRequest(exchange, () => usernameOf(request, options)))
-      if (answer) markAsOwn(request)
-      return answer
-    })
-  }
+  return mountEndpoint(endpoint, (request) => usernameOf(request, options))
 }

@@ -1,11 +1,10 @@
-import { markAsOwn } from '../record/own-request.js'
 import {
   subscriptionsEndpoint,
   type SubscriptionsEndpointOptions,
 } from '../subscriptions/endpoint.js'
 import type { ManagedAudit } from '../subscriptions/managed-audit.js'
 import { type UsernameOption, usernameOf } from '../username-option.js'
-import { respond, toRequest } from './exchange.js'
+import { mountEndpoint } from './exchange.js'
 import type { NodeListener, NodeRequest } from './node.js'
 
 export type SubscriptionRoutesOptions = SubscriptionsEndpointOptions<NodeRequest> &
@@ -25,12 +24,5 @@ export function subscriptionRoutes(
   options: SubscriptionRoutesOptions = {},
 ): NodeListener {
   const endpoint = subscriptionsEndpoint(audit, options)
-  return function subscriptionRoutes(request, response, next) {
-    const exchange = { request, response, next }
-    respond(exchange, () => {
-      const answer = endpoint(toRequest(exchange, () => usernameOf(request, options)))
-      if (answer) markAsOwn(request)
-      return answer
-    })
-  }
+  return mountEndpoint(endpoint, (request) => usernameOf(request, options))
 }

@@ -1,8 +1,7 @@
-import { markAsOwn } from '../record/own-request.js'
 import { viewsEndpoint, type ViewsEndpointOptions } from '../views/endpoint.js'
 import type { ViewedAudit } from '../views/handlers.js'
 import { type UsernameOption, usernameOf } from '../username-option.js'
-import { respond, toRequest } from './exchange.js'
+import { mountEndpoint } from './exchange.js'
 import type { NodeListener, NodeRequest } from './node.js'
 
 export type ViewRoutesOptions = ViewsEndpointOptions<NodeRequest> & UsernameOption<NodeRequest>
@@ -17,12 +16,5 @@ export type ViewRoutesOptions = ViewsEndpointOptions<NodeRequest> & UsernameOpti
  */
 export function viewRoutes(audit: ViewedAudit, options: ViewRoutesOptions = {}): NodeListener {
   const endpoint = viewsEndpoint(audit, options)
-  return function viewRoutes(request, response, next) {
-    const exchange = { request, response, next }
-    respond(exchange, () => {
-      const answer = endpoint(toRequest(exchange, () => usernameOf(request, options)))
-      if (answer) markAsOwn(request)
-      return answer
-    })
-  }
+  return mountEndpoint(endpoint, (request) => usernameOf(request, options))
 }

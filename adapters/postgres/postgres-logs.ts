@@ -7,7 +7,14 @@ import { ask, type PostgresPool } from './connection/client.js'
 import { withConnection } from './connection/connection.js'
 import { rejecting } from './log/calls.js'
 import { createListening, type Listening } from './log/listening.js'
-import { type CommonOptions, openServer, type ServerOptions } from './log/options.js'
+import {
+  type CommonOptions,
+  openReplicas,
+  openServer,
+  readMaxLag,
+  readReplicas,
+  type ServerOptions,
+} from './log/options.js'
 import type { Nodes } from './connection/nodes.js'
 import type { FindPrimary } from './connection/server-probe.js'
 import type { Timelines } from './connection/timelines.js'
@@ -31,18 +38,21 @@ interface CommonLogsOptions extends Omit<StoreOptions, 'partitions'> {
    */
   readonly schemaPrefix?: string
   /**
-   * Most connections to a cluster, at least 3, with that which listens for notifications. Not for pools of your own.
+   * Most connections to a server, at least 3, with that which listens for notifications. Not for pools of your own.
    * @default 10
    */
   readonly maxConnections?: number
 }
 
+/** The server that accepts writes, and those that are read from. All logs of the cluster use them. */
+type ClusterOptions = ServerOptions & Pick<CommonOptions, 'replicas' | 'maxLag'>
+
 export type PostgresLogsOptions = CommonLogsOptions &
   (
-    | ServerOptions
+    | ClusterOptions
     | {
         /** Several clusters, by names of your own. */
-        readonly clusters: Readonly<Record<string, ServerOptions>>
+        readonly clusters: Readonly<Record<string, ClusterOptions>>
         /** The name of the cluster that has the log, always the same for a key. */
         readonly clusterOf: (key: string) => string
       }
@@ -59,6 +69,8 @@ interface Cluster {
   readonly nodes?: Nodes
   /** One connection for all logs. */
   readonly listening: Listening
+  /** Those of `postgresStore` for each log. */
+  readonly reading: Pick<CommonOptions, 'replicas' | 'maxLag'>
   readonly end: () => Promise<void>
 }
 
@@ -91,10 +103,26 @@ interface Clusters {
   readonly of: (key: string) => Cluster
 }
 
-function openCluster(name: string, server: ServerOptions, max: number): Cluster {
-  const opened = openServer(server, max)
+function openCluster(name: string, options: ClusterOptions, max: number): Cluster {
+  const targets = readReplicas(options)
+  readMaxLag(options, targets.length > 0)
+  const opened = openServer(options, max)
   const { pool, sessionPool = pool, timelines } = opened
-  return { name, ...opened, listening: createListening(sessionPool, timelines) }
+  const replicas = openReplicas(targets, max)
+  const { maxLag } = options
+  return {
+    name,
+    ...opened,
+    listening: createListening(sessionPool, timelines),
+    // The logs share the pools, and do not end them.
+    reading: {
+      replicas: replicas.replicas.map(({ pool }) => pool),
+      ...(maxLag !== undefined && { maxLag }),
+    },
+    async end() {
+      await Promise.all([opened.end(), replicas.end()])
+    },
+  }
 }
 
 /** Opens no connection yet. */
@@ -190,8 +218,9 @@ export function postgresLogs(options: PostgresLogsOptions): LogStores {
 
   return {
     open(key) {
-      const { pool, citus, ...shared } = clusters.of(key)
-      return openPostgresStore({ ...common, pool, schema: prefix + key, citus }, shared)
+      const { pool, citus, reading, ...shared } = clusters.of(key)
+      const own = { ...common, ...reading, pool, schema: prefix + key, citus }
+      return openPostgresStore(own, shared)
     },
     keys,
     async has(key, { signal } = {}) {

@@ -129,7 +129,11 @@ export interface Server {
 
 const invalid = (message: string): AuditLogError => new AuditLogError('INVALID_OPTION', message)
 
-function readMaxLag({ maxLag }: CommonOptions, hasReplicas: boolean): number | undefined {
+/** Throws `INVALID_OPTION`. */
+export function readMaxLag(
+  { maxLag }: Pick<CommonOptions, 'maxLag'>,
+  hasReplicas: boolean,
+): number | undefined {
   if (maxLag === undefined) return undefined
   const fault = durationFault(maxLag)
   if (fault) throw invalid(`maxLag ${fault}`)
@@ -145,8 +149,8 @@ interface OpenedReplicas {
 const isPool = (value: unknown): value is PostgresPool =>
   typeof (value as PostgresPool | undefined)?.connect === 'function'
 
-/** What reads go to, from `readPool` or `replicas`. */
-function readReplicas({
+/** What reads go to, from `readPool` or `replicas`. Throws `INVALID_OPTION`. */
+export function readReplicas({
   readPool,
   replicas = [],
 }: CommonOptions): readonly (PostgresPool | Host)[] {
@@ -163,13 +167,16 @@ function readReplicas({
   })
 }
 
-/** Opens no connection yet. */
-function openReplicas(targets: readonly (PostgresPool | Host)[]): OpenedReplicas {
+/** Opens no connection yet; `max` bounds the connections to each replica. */
+export function openReplicas(
+  targets: readonly (PostgresPool | Host)[],
+  max?: number,
+): OpenedReplicas {
   const own: EndedPool[] = []
   const opened = targets.map((target, i): Replica => {
     const number = `replica ${i + 1}`
     if (isPool(target)) return { name: number, pool: target }
-    const pool = openPool(target.connectionString)
+    const pool = openPool(target.connectionString, max)
     own.push(pool)
     return { name: target.name || number, pool }
   })

@@ -1,5 +1,5 @@
-import { AuditLog, type AuditEvent, defineEventTypes } from 'daybook'
-import { postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
+import { AuditLog, type AuditEvent, AuditLogs, defineEventTypes } from 'daybook'
+import { postgresLogs, postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
@@ -168,6 +168,32 @@ it('a tail follows the primary while replicas lag, and begins after its token', 
   await resume()
   const following = await record(other)
   expect((await next).value).toEqual(following)
+})
+
+it('many logs read from the replicas of their cluster', async () => {
+  const { url: connectionString } = primary
+  const replicas = standbys.map(({ url }) => url)
+  const [readers, writers] = [{ connectionString, replicas }, { connectionString }].map(
+    (options): AuditLogs => {
+      const logs = new AuditLogs({ stores: postgresLogs(options), types })
+      closing.push(() => logs.close())
+      return logs
+    },
+  )
+  const typesIn = async (logs: AuditLogs) =>
+    (await logs.list()).events.map(({ log, event }) => `${log} ${event.type}`)
+  await writers!.log('acme').recordCustom('first')
+  for (const standby of standbys)
+    await untilRow(standby, 'SELECT FROM daybook_acme.events WHERE true')
+  await pause()
+  await writers!.log('acme').recordCustom('second')
+  expect(await typesIn(readers!)).toEqual(['acme first'])
+  await readers!.log('acme').recordCustom('own')
+  expect(await typesIn(readers!)).toEqual(['acme first', 'acme second', 'acme own'])
+  await resume()
+  expect(() => postgresLogs({ connectionString, maxLag: { seconds: 1 } })).toThrow(
+    'maxLag needs replicas',
+  )
 })
 
 it('a replica that fails is skipped, and shown', { timeout: 60_000 }, async () => {

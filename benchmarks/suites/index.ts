@@ -147,6 +147,16 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     options: timed(3, 5),
     load: () => import('./capacity.js'),
   }),
+  logs: sections({
+    summary:
+      'many logs on one Postgres server: catalogue, disk, opening, reading some and all of them',
+    options: {
+      logs: wholeNumber(10_000, 'logs'),
+      connections: wholeNumber(10, 'most connections'),
+      sample: wholeNumber(200, 'logs that are opened one by one'),
+    },
+    load: () => import('./logs.js'),
+  }),
   processes: sections({
     summary: 'four processes that record into one SQLite file',
     options: timed(3, 20),

@@ -1,9 +1,11 @@
 import { type AuditEvent, AuditLog, AuditLogs, type HistoryEntry, type QueryObject } from 'daybook'
 import { memoryLogs, memoryStore } from 'daybook/memory'
+import { postgresLogs } from 'daybook/postgres'
 import { sqliteLogs } from 'daybook/sqlite'
 import { manualClock } from 'daybook/testing'
 import fc from 'fast-check'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { postgresDatabase, type TestDatabase } from '../support/database.js'
 import { randomRuns } from '../support/soak.js'
 import { tempDir } from '../support/temp.js'
 import { events, query } from './arbitraries.js'
@@ -22,6 +24,14 @@ async function entriesOf(history: AsyncIterable<HistoryEntry>): Promise<readonly
   return entries
 }
 
+const POSTGRES_EVERY = 2
+let runs = 0
+let database: TestDatabase
+beforeAll(async () => {
+  database = await postgresDatabase()
+})
+afterAll(() => database.remove())
+
 /** Imports each event into one of the logs, and all of them into one log. */
 async function withLogs(
   all: readonly AuditEvent[],
@@ -31,18 +41,20 @@ async function withLogs(
   const temp = tempDir()
   const options = { clock, queryTimeoutMs: UNLIMITED }
   const single: AuditLog = new AuditLog({ store: memoryStore(options), types: {} })
-  const both = [memoryLogs(options), sqliteLogs({ directory: temp.dir, ...options })].map(
-    (stores): AuditLogs => new AuditLogs({ stores, types: {}, maxOpen: 2 }),
-  )
+  const stores = [memoryLogs(options), sqliteLogs({ directory: temp.dir, ...options })]
+  // Each log is a schema, which takes a while to create.
+  if (runs++ % POSTGRES_EVERY === 0)
+    stores.push(postgresLogs({ pool: database.pool, schemaPrefix: `run${runs}_`, ...options }))
+  const each = stores.map((of): AuditLogs => new AuditLogs({ stores: of, types: {}, maxOpen: 2 }))
   try {
     await single.importEvents(all)
-    for (const logs of both) {
+    for (const logs of each) {
       for (const [k, key] of KEYS.entries())
         await logs.log(key).importEvents(all.filter((_, i) => keys[i] === k))
       await use(logs, single)
     }
   } finally {
-    await Promise.all([single.close(), ...both.map((logs) => logs.close())])
+    await Promise.all([single.close(), ...each.map((logs) => logs.close())])
     temp.remove()
   }
 }

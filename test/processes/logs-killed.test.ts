@@ -1,0 +1,78 @@
+import { AuditLogs, type LogEvent, type LogStores } from 'daybook'
+import { postgresLogs } from 'daybook/postgres'
+import { sqliteLogs } from 'daybook/sqlite'
+import { expect, it, onTestFinished } from 'vitest'
+import { runScript } from '../support/child.js'
+import { postgresDatabase } from '../support/database.js'
+import { tempDir } from '../support/temp.js'
+
+const KEYS = ['a', 'b', 'c', 'd']
+const KEPT = 30
+const KILLS = 2
+
+interface Place {
+  readonly name: string
+  open(): LogStores
+}
+
+async function sqlitePlace(): Promise<Place> {
+  const temp = tempDir()
+  onTestFinished(temp.remove)
+  return { name: temp.dir, open: () => sqliteLogs({ directory: temp.dir }) }
+}
+
+async function postgresPlace(): Promise<Place> {
+  const database = await postgresDatabase()
+  onTestFinished(() => database.remove())
+  const { url } = database
+  return { name: url, open: () => postgresLogs({ connectionString: url }) }
+}
+
+const textOf = ({ log, event }: LogEvent): string => `${log} ${String(event.attributes['event'])}`
+
+/** Records until enough is acknowledged and the tail has events, then kills the process. Returns what was acknowledged. */
+async function recordAndKill(place: Place, name: string): Promise<readonly string[]> {
+  const child = runScript('test/processes/logs-child.ts', [place.name, name, KEYS.join()])
+  onTestFinished(() => child.kill())
+  for (const key of KEYS) await child.saw(`kept ${key} `)
+  await child.saw(`/${KEPT}\n`)
+  await child.kill()
+  return Array.from(child.stdout().matchAll(/^kept (.*)\n/gm), ([, kept]) => kept!)
+}
+
+it.each([
+  ['SQLite', sqlitePlace],
+  ['Postgres', postgresPlace],
+])(
+  'a process that records in several logs on %s is killed: nothing acknowledged is lost, and a tail misses nothing',
+  { timeout: 60_000 },
+  async (_name, create) => {
+    const place = await create()
+    const logs: AuditLogs = new AuditLogs({ stores: place.open(), types: {} })
+    onTestFinished(() => logs.close())
+    for (const key of KEYS) await logs.log(key).recordCustom('test:start')
+    const kept: string[] = []
+    const followed: string[] = []
+    const query = 'filter[type_eq]=test:logs'
+    let cursor = await logs.position()
+    for (let kill = 0; kill < KILLS; kill++) {
+      const tail = logs.tail(query, { logs: KEYS, cursor })
+      const killed = recordAndKill(place, String(kill))
+      // The first event arrives while the process records; the tail ends here, and another one continues.
+      const { value: first } = await tail.next()
+      followed.push(textOf(first!))
+      kept.push(...(await killed))
+      cursor = tail.cursor!
+      await tail.return()
+    }
+    const stored: string[] = []
+    for await (const page of logs.pages(`${query}&filter[s]=created_at asc`))
+      stored.push(...page.map(textOf))
+    expect(new Set(stored).size).toBe(stored.length)
+    expect(stored).toEqual(expect.arrayContaining(kept))
+    const tail = logs.tail(query, { logs: KEYS, cursor })
+    while (followed.length < stored.length) followed.push(textOf((await tail.next()).value!))
+    await tail.return()
+    expect(followed.toSorted()).toEqual(stored.toSorted())
+  },
+)

@@ -9,7 +9,6 @@ import {
   type RecordCustomOptions,
   type RecordOptions,
 } from './audit-log-options.js'
-import { runOutside } from './async/outside.js'
 import { type Calls, createCalls, type SystemCall } from './recording/calls.js'
 import { changeData } from './event/changes.js'
 import { type AuditHealth, checkHealth, type HealthOptions } from './health/health.js'
@@ -24,7 +23,7 @@ import { groupsQuery } from './grouping/group-options.js'
 import { groupEvents } from './grouping/groups.js'
 import type { EventGroups, GroupOptions } from './store/groups.js'
 import { fromFirstVisible } from './counting/visible-span.js'
-import { createEmitter, emitSafely, type Handler } from './async/emitter.js'
+import { createListeners, type Handler } from './async/listeners.js'
 import { AuditLogError, untilAborted } from './errors.js'
 import type { AuditEvent } from './event/event.js'
 import type { CustomTypes } from './event/custom-types.js'
@@ -35,10 +34,10 @@ import { createSlowQueries, readSlowQueryMs, type SlowQueries } from './explaini
 import { readCustomTypes } from './read-custom-types.js'
 import { requireNode } from './store/node-version.js'
 import { readOptions, readToken } from './store/consistency-token.js'
+import { pagesOf } from './store/pages.js'
 import { createTrace } from './store/trace.js'
 import { readFailurePolicies } from './recording/failure-policy.js'
-import { bothOf, type EventQuery, MAX_LIMIT, oneCondition } from './filter/ast.js'
-import { scanDirection } from './filter/order.js'
+import type { EventQuery } from './filter/ast.js'
 import { type QueryInput, toQuery } from './filter/query-input.js'
 import { type SharedTail, sharedTail } from './tail/shared-tail.js'
 import { newestPosition } from './tail/poll.js'
@@ -102,7 +101,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   readonly #live: LiveEvents
   readonly #sharedTail: SharedTail
   readonly #tails: Tails
-  readonly #emitter = createEmitter<AuditLogEvents>()
+  readonly #listeners = createListeners<AuditLogEvents>()
   /** Queries of the store, of which slow ones are reported. */
   readonly #queries: SlowQueries
   readonly #journal: EventJournal | undefined
@@ -123,8 +122,8 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     const queries = createSlowQueries(
       store,
       readSlowQueryMs(options.slowQueryMs),
-      () => (this.#emitter.all.get('slow-query')?.length ?? 0) > 0,
-      (slow) => this.#emit('slow-query', slow),
+      () => this.#listeners.has('slow-query'),
+      (slow) => this.#listeners.emit('slow-query', slow),
     )
     this.#queries = publishQueries(this, queries)
     this.#sharedTail = sharedTail(store)
@@ -151,10 +150,10 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
       observer: {
         stored: (events) => this.#onStored(events),
         rejected: (type, error, isLost) => {
-          if (isLost && !this.#emitter.all.get('rejected')?.length) warnOfLoss(type, error)
-          this.#emit('rejected', { type, error })
+          if (isLost && !this.#listeners.has('rejected')) warnOfLoss(type, error)
+          this.#listeners.emit('rejected', { type, error })
         },
-        dropped: (type, error) => this.#emit('dropped', { type, error }),
+        dropped: (type, error) => this.#listeners.emit('dropped', { type, error }),
       },
     })
     this.#calls = calls
@@ -321,28 +320,12 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     yield* this.#pages(toQuery(query), options)
   }
 
-  async *#pages(
-    { where, sorts }: EventQuery,
+  #pages(
+    query: EventQuery,
     options?: ListOptions,
   ): AsyncGenerator<readonly AuditEvent[], void, void> {
     readToken(options?.consistencyToken)
-    const direction = scanDirection(sorts)
-    if (!direction) {
-      const message = 'filter[sorts]: pages run along created_at; use list for another order'
-      throw new AuditLogError('INVALID_VALUE', message, { parameter: 'filter[sorts]' })
-    }
-    let bound: EventQuery['where']
-    for (;;) {
-      const page = await this.#queries.list(
-        'pages',
-        { where: bothOf(where, bound), sorts, limit: MAX_LIMIT },
-        options,
-      )
-      if (page.events.length > 0) yield page.events
-      if (!page.truncated) return
-      const last = sorts.length === 0 ? page.events[0]! : page.events.at(-1)!
-      bound = oneCondition('created_at', direction === 'desc' ? 'lt' : 'gt', [last.created_at])
-    }
+    return pagesOf((wanted) => this.#queries.list('pages', wanted, options), query)
   }
 
   /**
@@ -478,14 +461,14 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   }
 
   on<Name extends keyof AuditLogEvents>(name: Name, handler: Handler<AuditLogEvents[Name]>): void {
-    this.#emitter.on(name, handler)
+    this.#listeners.on(name, handler)
   }
 
   off<Name extends keyof AuditLogEvents>(
     name: Name,
     handler?: Handler<AuditLogEvents[Name]>,
   ): void {
-    this.#emitter.off(name, handler)
+    this.#listeners.off(name, handler)
   }
 
   /** Counts of the calls made so far; exact at every moment. */
@@ -554,21 +537,12 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
 
   #onStored(events: readonly AuditEvent[]): void {
     this.#sharedTail.stored(events)
-    if (this.#emitter.all.has('recorded')) for (const event of events) this.#emit('recorded', event)
+    if (this.#listeners.has('recorded'))
+      for (const event of events) this.#listeners.emit('recorded', event)
   }
 
   #onDamaged(damage: Damage): void {
-    if (this.#emitter.all.get('damaged')?.length) this.#emit('damaged', damage)
+    if (this.#listeners.has('damaged')) this.#listeners.emit('damaged', damage)
     else process.emitWarning(damageText(damage))
-  }
-
-  /** Runs outside of the context of a call: a batch runs in that of the call that happened to start it. */
-  #emit<Name extends keyof AuditLogEvents>(name: Name, event: AuditLogEvents[Name]): void {
-    if (!this.#emitter.all.get(name)?.length) return
-    const onError = (error: unknown): void => {
-      if (name !== 'error' && this.#emitter.all.get('error')?.length) this.#emit('error', error)
-      else process.emitWarning(error instanceof Error ? error : new Error(inspect(error)))
-    }
-    runOutside(() => emitSafely(this.#emitter, name, event, onError))
   }
 }

@@ -1,8 +1,8 @@
-import { AuditLogError } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import { bothOf, type EventQuery, MAX_LIMIT, oneCondition } from '../filter/ast.js'
 import { scanDirection } from '../filter/order.js'
 import { compareText } from '../filter/values.js'
+import { pagesDirection } from '../store/pages.js'
 import type { ListOptions } from '../store/store.js'
 import {
   type BoundOf,
@@ -176,10 +176,7 @@ export async function* pagesAcross(
   query: EventQuery,
   options: LogsPagesOptions,
 ): AsyncGenerator<readonly LogEvent[], void, void> {
-  if (!scanDirection(query.sorts)) {
-    const message = 'filter[sorts]: pages run along created_at; use list for another order'
-    throw new AuditLogError('INVALID_VALUE', message, { parameter: 'filter[sorts]' })
-  }
+  pagesDirection(query.sorts)
   const named = await namedLogs(context, options, rangeOf(options))
   yield* mergePages(named, query, options)
 }

@@ -63,29 +63,38 @@ export function inLog(key: string, error: unknown): unknown {
   })
 }
 
+/** The items in groups, in their order. */
+function* cut<Item>(items: readonly Item[]): Generator<readonly Item[], void, void> {
+  for (let at = 0; at < items.length; at += GROUP_SIZE) yield items.slice(at, at + GROUP_SIZE)
+}
+
+/** The keys of all logs, in groups. */
 async function* allKeys(
   { stores }: LogsContext,
   signal: AbortSignal | undefined,
-): AsyncGenerator<string, void, void> {
+): AsyncGenerator<readonly string[], void, void> {
   let after: string | undefined
   for (;;) {
     const keys = await stores.keys({ after, limit: KEYS_PAGE, signal })
-    yield* keys
+    yield* cut(keys)
     if (keys.length < KEYS_PAGE) return
     after = keys.at(-1)
   }
 }
 
+/** The given keys in groups, of which each is known to have a log. */
 async function* givenKeys(
   { stores }: LogsContext,
   given: Iterable<string>,
   signal: AbortSignal | undefined,
-): AsyncGenerator<string, void, void> {
+): AsyncGenerator<readonly string[], void, void> {
   const keys = new Set(given)
   for (const key of keys) checkKey(key)
-  for (const key of [...keys].toSorted(compareText)) {
-    if (!(await stores.has(key, { signal }))) throw unknownLog(key)
-    yield key
+  for (const group of cut([...keys].toSorted(compareText))) {
+    const exist = await Promise.all(group.map((key) => stores.has(key, { signal })))
+    const missing = group.find((_, i) => !exist[i])
+    if (missing !== undefined) throw unknownLog(missing)
+    yield group
   }
 }
 
@@ -96,16 +105,13 @@ export async function* groupsOf(
   boundOf?: BoundOf,
 ): AsyncGenerator<readonly NamedLog[], void, void> {
   throwIfAborted(signal)
-  const keys = logs === undefined ? allKeys(context, signal) : givenKeys(context, logs, signal)
-  let group: NamedLog[] = []
-  for await (const key of keys) {
-    const restricted = bothOf(visible && parseVisible(visible(key)), boundOf?.(key))
-    group.push({ key, log: context.get(key), visible: restricted })
-    if (group.length < GROUP_SIZE) continue
-    yield group
-    group = []
-  }
-  if (group.length > 0) yield group
+  const groups = logs === undefined ? allKeys(context, signal) : givenKeys(context, logs, signal)
+  for await (const keys of groups)
+    yield keys.map((key) => ({
+      key,
+      log: context.get(key),
+      visible: bothOf(visible && parseVisible(visible(key)), boundOf?.(key)),
+    }))
 }
 
 /** All of the logs. */
@@ -154,7 +160,6 @@ export async function inGroups<Log extends NamedLog, Result>(
   act: (log: Log, signal: AbortSignal) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = []
-  for (let at = 0; at < named.length; at += GROUP_SIZE)
-    results.push(...(await forEachLog(named.slice(at, at + GROUP_SIZE), signal, act)))
+  for (const group of cut(named)) results.push(...(await forEachLog(group, signal, act)))
   return results
 }

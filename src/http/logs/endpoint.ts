@@ -219,11 +219,14 @@ function toSeveralLogs<Context>({
     const { action, right } = routeOf(request, routes)
     const access = requestAccess(options, request.context, callHost)
     const allow: LogsCall['allow'] = async (named) => {
-      for (const key of named) {
+      // The host answers one question after the other, so that the first error is the one that is thrown.
+      for (const key of named)
         if (right) await access.require(right, key)
         else if (!(await access.mayAnything(key))) throw unknownLog(key)
-        if (!(await logs.find(key, { signal: request.signal }))) throw unknownLog(key)
-      }
+      const { signal } = request
+      const found = await Promise.all(named.map((key) => logs.find(key, { signal })))
+      const missing = named.find((_, i) => !found[i])
+      if (missing !== undefined) throw unknownLog(missing)
       return access.visible(named)
     }
     const read = READS[action]

@@ -28,7 +28,7 @@ async function postgresPlace(): Promise<Place> {
   return { name: url, open: () => postgresLogs({ connectionString: url }) }
 }
 
-const textOf = ({ log, event }: LogEvent): string => `${log} ${String(event.attributes['event'])}`
+const textOf = ({ log, event }: LogEvent): string => `${log} ${event.attributes['event'] as string}`
 
 /** Records until enough is acknowledged and the tail has events, then kills the process. Returns what was acknowledged. */
 async function recordAndKill(place: Place, name: string): Promise<readonly string[]> {

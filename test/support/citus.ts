@@ -74,6 +74,9 @@ function build(source: string): string {
   fs.cpSync(source, copy, { recursive: true })
   if (pgConfig.includes('/15/')) renameDuplicate(copy)
   console.log(`building Citus from ${source}, which takes some minutes`)
+  // The copies have times of their own, by which make may take `configure` for outdated, and need autoconf.
+  const now = new Date()
+  fs.utimesSync(path.join(copy, 'configure'), now, now)
   run(copy, './configure', `PG_CONFIG=${pgConfig}`, '--without-libcurl')
   run(copy, 'make', '-s', `-j${os.availableParallelism()}`, 'install-all', `DESTDIR=${root}`)
   for (const folder of [path.dirname(ask(pgConfig, 'bindir')), ask(pgConfig, 'sharedir')])

@@ -43,8 +43,8 @@ const MAX_BYTES = 64 * 1024
 const LOOK_MS = 0.3
 /** After a look in vain a thread does not look the next times: 1, 2, 4 and so on, up to this number. */
 const MAX_SKIPPED = 64
-/** The caller's thread looks for at most this long: longer than a fast disk takes for a commit. */
-const AWAIT_MS = 0.5
+/** The caller's thread looks for at most this many milliseconds: longer than a fast disk takes for a commit. */
+export const ANSWER_MS = 0.5
 /** After this long the thread returns to its event loop, which has other work. */
 const MAX_AWAY_MS = 20
 
@@ -100,10 +100,10 @@ export interface MailboxSender {
   result(): Appended
 }
 
-/** With `canLook` false the caller's thread never looks: it would keep the other one from the only processor. */
+/** With 0 for `answerMs` the caller's thread never looks for answers. */
 export function mailboxSender(
   { state, numbers, drafts: place }: MailboxMemory,
-  canLook: boolean,
+  answerMs: number,
 ): MailboxSender {
   const skips = createSkips()
   let puts = 0
@@ -114,7 +114,7 @@ export function mailboxSender(
 
   const lookForAnswer = (onAnswer: () => void): void => {
     const number = ++puts
-    const end = performance.now() + AWAIT_MS
+    const end = performance.now() + answerMs
     const answered = (): void => {
       skips.found()
       onAnswer()
@@ -136,7 +136,7 @@ export function mailboxSender(
   return {
     put({ call, now, drafts }, onAnswer) {
       if (drafts.byteLength > MAX_BYTES || !isAwaited()) return false
-      const mayLook = canLook && skips.mayLook()
+      const mayLook = answerMs > 0 && skips.mayLook()
       state[REPLY] = mayLook ? AWAITED : BY_MESSAGE
       state[CALL] = call
       state[LENGTH] = drafts.byteLength

@@ -7,7 +7,7 @@ import type { SqliteDriverName } from '../connection/driver.js'
 import { startThread, threadFile } from '../connection/thread.js'
 import type { BatchChannel } from '../index/stored-batches.js'
 import type { ClonedError } from './cloned-errors.js'
-import { type MailboxMemory, mailboxSender, newMailbox } from './mailbox.js'
+import { ANSWER_MS, type MailboxMemory, mailboxSender, newMailbox } from './mailbox.js'
 import type { EncodedRequest } from './request-memory.js'
 import { type CallMessage, createThreadCalls, type ThreadCalls } from './thread-calls.js'
 
@@ -66,7 +66,8 @@ export async function startWriterThread({
   const memory = newMailbox()
   const data: WriterThreadData = { ...options, mailbox: memory }
   const { worker, ended } = await startThread(file, data)
-  const mailbox = mailboxSender(memory, os.availableParallelism() > 1)
+  // On the only processor it would keep the other thread from working.
+  const mailbox = mailboxSender(memory, os.availableParallelism() > 1 ? ANSWER_MS : 0)
   const post = (message: ToThread, transfer: readonly Transferable[] = []): void => {
     mailbox.noteMessage()
     worker.postMessage(message, transfer)

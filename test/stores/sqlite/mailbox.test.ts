@@ -27,9 +27,9 @@ interface ThreadAnswer {
   readonly isByMessage: boolean
 }
 
-async function startThread(canLook = false) {
+async function startThread(answerMs = 0) {
   const memory = newMailbox()
-  const sender = mailboxSender(memory, canLook)
+  const sender = mailboxSender(memory, answerMs)
   const worker = new Worker(file, { workerData: { mailbox: memory } })
   workers.push(worker)
   await once(worker, 'message')
@@ -61,18 +61,30 @@ describe('a mailbox', () => {
     }
   })
 
-  it('has each answer once: in the mailbox if the caller still looks, or else in a message', async () => {
-    const { sender, handOver } = await startThread(true)
-    let inMailbox = 0
-    for (let call = 0; inMailbox < 3; call++) {
+  it.each([
+    ['in the mailbox if the caller looks until then', 60_000, false],
+    ['in a message if the caller never looks', 0, true],
+  ])('has each answer once: %s', async (_, answerMs, byMessage) => {
+    const { sender, handOver } = await startThread(answerMs)
+    for (let call = 0; call < 2; call++) {
       let answers = 0
       const given = { call, now: 1000 + call, drafts: bytes('') }
       const { isByMessage } = await handOver(given, () => void answers++)
-      if (!isByMessage) {
-        inMailbox++
-        while (answers === 0) await nextTurn()
-        expect(sender.result()).toEqual({ first: 1001 + call, after: 999 + call, exceptions: [] })
-      }
+      expect(isByMessage).toBe(byMessage)
+      while (answers === 0 && !isByMessage) await nextTurn()
+      expect(sender.result()).toEqual({ first: 1001 + call, after: 999 + call, exceptions: [] })
+      for (let turn = 0; turn < 3; turn++) await nextTurn()
+      expect(answers).toBe(isByMessage ? 0 : 1)
+    }
+  })
+
+  it('has its answer once, whenever the caller stops looking', async () => {
+    const { handOver } = await startThread(0.01)
+    for (let call = 0; call < 4; call++) {
+      let answers = 0
+      const given = { call, now: 1000 + call, drafts: bytes('') }
+      const { isByMessage } = await handOver(given, () => void answers++)
+      while (answers === 0 && !isByMessage) await nextTurn()
       for (let turn = 0; turn < 3; turn++) await nextTurn()
       expect(answers).toBe(isByMessage ? 0 : 1)
     }
@@ -80,7 +92,7 @@ describe('a mailbox', () => {
 
   it('takes no call while the thread does not look', () => {
     const memory = newMailbox()
-    const sender = mailboxSender(memory, true)
+    const sender = mailboxSender(memory, 0)
     expect(sender.put({ call: 0, now: 1, drafts: bytes('') }, ignore)).toBe(false)
     // No call comes within its look.
     const receiver = mailboxReceiver(memory, true)

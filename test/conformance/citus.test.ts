@@ -4,7 +4,7 @@ import type { StoreUnderTest } from 'daybook/testing'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { citusSchemas } from '../support/citus-schemas.js'
-import { type Proxy, startProxy } from '../support/proxy.js'
+import { APPEND, type Proxy, startProxy } from '../support/proxy.js'
 import { type CaseOptions, describeStore } from './describe-store.js'
 
 const url = inject('citusUrl')
@@ -63,7 +63,7 @@ async function createCitusStore({ clock, needs }: CaseOptions): Promise<StoreUnd
     async loseAcknowledgement(method) {
       proxy!.loseAnswerTo(
         {
-          append: `"${schema}".append(`,
+          append: APPEND,
           reportSuppressed: `"${schema}".reporters`,
           changeLive: `UPDATE "${schema}".live_events`,
           closeLive: `DELETE FROM "${schema}".live_events`,

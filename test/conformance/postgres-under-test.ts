@@ -3,7 +3,7 @@ import { postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
 import type { StoreUnderTest } from 'daybook/testing'
 import pg from 'pg'
 import type { LogSchemas } from '../support/log-schemas.js'
-import { startProxy } from '../support/proxy.js'
+import { APPEND, startProxy } from '../support/proxy.js'
 import type { CaseOptions } from './describe-store.js'
 
 export interface PostgresCaseOptions extends Pick<PostgresStoreOptions, 'partitions'> {
@@ -69,7 +69,7 @@ export async function createPostgresStore(
     async loseAcknowledgement(method) {
       proxy!.loseAnswerTo(
         {
-          append: `"${schema}".append(`,
+          append: APPEND,
           reportSuppressed: `"${schema}".reporters`,
           changeLive: `UPDATE "${schema}".live_events`,
           closeLive: `DELETE FROM "${schema}".live_events`,

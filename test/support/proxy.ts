@@ -1,17 +1,23 @@
 import net from 'node:net'
 
+/** One of these texts is in the statement. */
+type Texts = string | readonly string[]
+
+/** Of statements that append events: their text, or the name of one that the connection has prepared. */
+export const APPEND: Texts = ['".append(', '_append\0']
+
 /** A TCP proxy in front of a server, which can lose the server's responses. */
 export interface Proxy {
   readonly port: number
   /** Loses the next response to a statement that contains the text, and breaks that connection. */
-  loseAnswerTo(text: string): void
+  loseAnswerTo(text: Texts): void
   /**
    * Does the same, or loses the statement itself on its way to the server; from then on nothing gets
    * through, as after `refuse`. Resolves once that connection is broken.
    */
-  breakAt(text: string, lost: 'answer' | 'statement'): Promise<void>
+  breakAt(text: Texts, lost: 'answer' | 'statement'): Promise<void>
   /** The text of `loseAnswerTo` while no statement contained it. */
-  unheard(): string | undefined
+  unheard(): Texts | undefined
   /** Drops responses from now on, and breaks the connections after this many milliseconds. */
   loseAnswers(brokenAfterMs: number): void
   /** Refuses new connections and breaks the existing ones. */
@@ -33,7 +39,7 @@ export async function startProxy(first: ProxyTarget): Promise<Proxy> {
   let target = first
   let mode: 'open' | 'losing' | 'refusing' = 'open'
   let brokenAfter = 0
-  let unanswered: string | undefined
+  let unanswered: Texts | undefined
   let isBreaking = false
   let isStatementLost = false
   let onBroken = (): void => {}
@@ -55,7 +61,7 @@ export async function startProxy(first: ProxyTarget): Promise<Proxy> {
     }
     let isLost = false
     client.on('data', (data) => {
-      if (unanswered !== undefined && data.includes(unanswered)) {
+      if ([unanswered ?? []].flat().some((text) => data.includes(text))) {
         unanswered = undefined
         isLost = true
         if (isBreaking) {

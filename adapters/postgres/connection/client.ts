@@ -1,4 +1,5 @@
-import { isStatementError } from './failures.js'
+import { randomUUID } from 'node:crypto'
+import { isStalePlan, isStatementError } from './failures.js'
 import { brokenPackage, loadPackage } from '../../../src/store/packages.js'
 import { requireNode } from '../../../src/store/node-version.js'
 
@@ -118,6 +119,8 @@ export function giveBack(client: PostgresPoolClient, isSound: boolean): void {
 }
 
 interface QueryConfig {
+  /** The name of a prepared statement, which the connection keeps. */
+  readonly name?: string | undefined
   readonly text: string
   readonly values: unknown[]
   readonly rowMode: 'array'
@@ -213,10 +216,10 @@ const sentAt = new WeakMap<PostgresPoolClient, number>()
 export const unansweredMs = (client: PostgresPoolClient): number =>
   performance.now() - (sentAt.get(client) ?? Infinity)
 
-async function send(client: PostgresPoolClient, text: string, values: unknown[]) {
+async function send(client: PostgresPoolClient, text: string, values: unknown[], name?: string) {
   sentAt.set(client, performance.now())
   try {
-    return await client.query({ text, values, rowMode: 'array', types: AS_TEXT })
+    return await client.query({ name, text, values, rowMode: 'array', types: AS_TEXT })
   } finally {
     sentAt.delete(client)
   }
@@ -228,6 +231,53 @@ export async function ask(
   ...values: unknown[]
 ): Promise<TextRow[]> {
   return (await send(client, text, values)).rows as TextRow[]
+}
+
+/** Each takes memory of the server; a process may have thousands of logs. */
+const MAX_PREPARED = 16
+/** Differs from the names of other copies of this module that use the same connections. */
+const PREPARED_PREFIX = `daybook_${randomUUID().slice(0, 8)}`
+
+/** The names of the prepared statements of each connection, by their text. */
+const preparedNames = new WeakMap<PostgresPoolClient, Map<string, string>>()
+
+/** Connections that have lost prepared statements. */
+const unprepared = new WeakSet<PostgresPoolClient>()
+
+/** The name of the prepared statement, which ends with `use`; `undefined` if the connection cannot keep it. */
+function preparedName(client: PostgresPoolClient, use: string, text: string): string | undefined {
+  if (isPooled(client) || unprepared.has(client)) return undefined
+  let names = preparedNames.get(client)
+  if (!names) {
+    names = new Map()
+    preparedNames.set(client, names)
+  }
+  const known = names.get(text)
+  if (known !== undefined || names.size === MAX_PREPARED) return known
+  const name = `${PREPARED_PREFIX}_${names.size}_${use}`
+  names.set(text, name)
+  return name
+}
+
+/**
+ * Like {@link ask}, but the server parses and plans the statement once for each connection, unless that leads through a
+ * pooler. A statement that `DISCARD` or a new schema has made invalid is sent again unprepared. Its name ends with `use`.
+ */
+export async function askPrepared(
+  client: PostgresPoolClient,
+  use: string,
+  text: string,
+  ...values: unknown[]
+): Promise<TextRow[]> {
+  const name = preparedName(client, use, text)
+  try {
+    return (await send(client, text, values, name)).rows as TextRow[]
+  } catch (error) {
+    if (name === undefined || !isStalePlan(error)) throw error
+    const rows = await ask(client, text, ...values)
+    unprepared.add(client)
+    return rows
+  }
 }
 
 /** Sends several statements without parameters in one message; returns the rows of each. */

@@ -77,6 +77,19 @@ export function isStatementError(error: unknown): boolean {
 export const isLostConnection = (error: unknown): boolean =>
   isTransient(error) && !isStatementError(error)
 
+const STALE_PLAN = new Set([
+  '0A000', // feature_not_supported: the result of the statement has other types
+  '26000', // invalid_sql_statement_name: the session does not have the statement any more
+  '42704', // undefined_object: a type was dropped
+  '42883', // undefined_function: its parameters have other types
+  '42P05', // duplicate_prepared_statement: the session has a statement of another connection
+  'XX000', // internal_error: a type was dropped
+])
+
+/** True if a statement may have failed only because it was prepared. It had no effect. */
+export const isStalePlan = (error: unknown): boolean =>
+  isFromServer(error) && STALE_PLAN.has(codeOf(error))
+
 /** `QUERY_TIMEOUT` for a statement that was cancelled after `queryTimeoutMs`, else `STORE_FAILED`. */
 export function asAuditLogError(error: unknown, queryTimeoutMs?: number): AuditLogError {
   if (error instanceof AuditLogError) return error

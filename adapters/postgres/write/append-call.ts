@@ -1,6 +1,6 @@
 import type { EventDraft } from '../../../src/event/event.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { ask, type PostgresPoolClient } from '../connection/client.js'
+import { ask, askPrepared, type PostgresPoolClient } from '../connection/client.js'
 import { type Names, quoteText } from '../schema/names.js'
 import { type StoredEvent, storedEvent } from './recover.js'
 
@@ -60,8 +60,9 @@ export async function callFunction(
   drafts: readonly EventDraft[],
   parameters: readonly unknown[],
 ): Promise<Appended & { readonly serverTime: Microseconds }> {
-  const [row] = await ask(
+  const [row] = await askPrepared(
     client,
+    'append',
     `SELECT first_time, to_json(times), to_json(opens_in), to_json(stored), server_time, moved,
        has_listeners
      FROM ${names.append}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,

@@ -8,7 +8,7 @@ import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import type { EventDraft } from '../../../src/event/event.js'
 import { draft, throttled } from '../../../src/testing/conformance/helpers.js'
 import { useLeapingTime } from '../../support/leaping-time.js'
-import { type Proxy, startProxy } from '../../support/proxy.js'
+import { APPEND, type Proxy, startProxy } from '../../support/proxy.js'
 import { useSchemas } from '../../support/schemas.js'
 import { tempDir } from '../../support/temp.js'
 
@@ -68,14 +68,12 @@ async function startRecording(
 const record = ({ audit }: Recording): Promise<AuditEvent | undefined> =>
   audit.recordCustom('test:keyed', { n: 1 }, { idempotencyKey: 'once' })
 
-const appendIn = (): string => `"${schema()}".append(`
-
 const LOST = ['answer', 'statement'] as const
 type Lost = (typeof LOST)[number]
 
 /** Breaks the connection at the next append, and lets the deadline pass. */
 async function cutOff({ proxy }: Recording, lost: Lost): Promise<void> {
-  await proxy.breakAt(appendIn(), lost)
+  await proxy.breakAt(APPEND, lost)
   time.leap(DEADLINE_MS)
 }
 
@@ -221,7 +219,7 @@ describe('an event whose draft two calls append', () => {
     lost: Lost = 'answer',
   ): Promise<void> {
     const giveUp = new AbortController()
-    const isCutOff = proxy.breakAt(appendIn(), lost).then(() => giveUp.abort())
+    const isCutOff = proxy.breakAt(APPEND, lost).then(() => giveUp.abort())
     await Promise.all([
       isCutOff,
       expect(store.append([one], { since, signal: giveUp.signal })).rejects.toMatchObject({

@@ -10,7 +10,7 @@ import { draft, numbersOf, range } from '../../../src/testing/conformance/helper
 import { manualClock } from '../../../src/testing/conformance/manual-clock.js'
 import { useSchemas } from '../../support/schemas.js'
 import { startOwnPostgres } from '../../support/postgres.js'
-import { startProxy } from '../../support/proxy.js'
+import { APPEND, startProxy } from '../../support/proxy.js'
 
 const { database, schema, openStore } = useSchemas('live')
 
@@ -98,7 +98,7 @@ it('applies each change once if results are lost', async () => {
   const closed = await store.closeLive(event.id, grown(4, '4'))
   expect(closed!.attributes).toEqual({ n: 1, log: '1234' })
   expect((await store.list(ALL)).events).toEqual([closed])
-  proxy.loseAnswerTo(`"${schema()}".append(`)
+  proxy.loseAnswerTo(APPEND)
   const second = await begin(store, { n: 2, log: '' })
   expect((await store.list(ALL)).events).toEqual([closed, second])
   expect(await store.openEvents()).toEqual([{ id: second.id, revision: 0 }])

@@ -7,7 +7,7 @@ import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import { draft } from '../../../src/testing/conformance/helpers.js'
 import { untilTried } from '../../support/deadlines.js'
 import { useLeapingTime } from '../../support/leaping-time.js'
-import { startProxy, type Proxy } from '../../support/proxy.js'
+import { APPEND, type Proxy, startProxy } from '../../support/proxy.js'
 import { useSchemas } from '../../support/schemas.js'
 import { memoryJournal } from '../../unit/memory-journal.js'
 
@@ -110,7 +110,7 @@ describe('an event whose acknowledgement is lost', () => {
   })
 
   /** The next append is stored, its result lost, and the server away until the proxy is healed. */
-  const breakNextAppend = (): Promise<void> => proxy.breakAt('append(', 'answer')
+  const breakNextAppend = (): Promise<void> => proxy.breakAt(APPEND, 'answer')
 
   /** The stored events, once there are two. */
   const storedBoth = async (): Promise<[number, string][]> => {

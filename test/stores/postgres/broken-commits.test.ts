@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { draft } from '../../../src/testing/conformance/helpers.js'
 import { oldEvent } from '../../support/imported-event.js'
 import { driveDeadlines } from '../../support/deadlines.js'
-import { type Proxy, startProxy } from '../../support/proxy.js'
+import { APPEND, type Proxy, startProxy } from '../../support/proxy.js'
 import { useSchemas } from '../../support/schemas.js'
 import { takeWarnings } from '../../support/warnings.js'
 
@@ -110,7 +110,7 @@ it.each([
   ['is removed, without a warning, if the server answers', true],
 ])('an event of a rejected call %s before the store is closed', async (_, answers) => {
   const stop = new AbortController()
-  const isBroken = proxy.breakAt(`FROM "${schema()}".append(`, 'answer')
+  const isBroken = proxy.breakAt(APPEND, 'answer')
   const call = settled(store.append([draft({ n: 1 })], { signal: stop.signal }))
   await isBroken
   stop.abort()

@@ -6,7 +6,7 @@ import { MINUTE } from '../../../src/event/timestamp.js'
 import { draft, numbersOf, throttled, range } from '../../../src/testing/conformance/helpers.js'
 import { manualClock } from '../../../src/testing/conformance/manual-clock.js'
 import { useSchemas } from '../../support/schemas.js'
-import { type Proxy, startProxy } from '../../support/proxy.js'
+import { APPEND, type Proxy, startProxy } from '../../support/proxy.js'
 
 const { database, schema, openStore } = useSchemas('throttles')
 
@@ -166,7 +166,7 @@ it('a lost attempt closes no throttle to its own event', async () => {
   const store = openStore({ connectionString: url })
   await store.append([draft({ n: 0 })])
   await store.reportSuppressed(suppressed(7))
-  proxy.loseAnswerTo(`"${schema()}".append(`)
+  proxy.loseAnswerTo(APPEND)
   const [event] = await store.append([throttled({ n: 1 })])
   expect(event!.attributes).toEqual({
     n: 1,

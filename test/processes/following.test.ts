@@ -11,7 +11,7 @@ import { tempDir } from '../support/temp.js'
 /*
  * Several processes write, are killed and roll back, while readers follow by the interface's recipe.
  */
-const SECONDS = Math.max(3, SOAK_SECONDS)
+const SECONDS = Math.max(2, SOAK_SECONDS)
 const READERS = 3
 
 const nameOf = (event: AuditEvent): string => JSON.stringify(event.attributes['event'])

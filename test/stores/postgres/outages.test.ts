@@ -137,7 +137,7 @@ describe('under load', { timeout: soakTimeout(120_000) }, () => {
   it('the server crashes and restarts again and again', async () => {
     const audit = openLog()
     const first = load(audit, 30)
-    for (const _ of soakRounds(6)) {
+    for (const _ of soakRounds(4)) {
       await delay(50 + Math.random() * 100)
       const before = first.acknowledged.length
       await server.restart()
@@ -152,7 +152,7 @@ describe('under load', { timeout: soakTimeout(120_000) }, () => {
   it('connections are terminated', async () => {
     const audit = openLog()
     const first = load(audit, 30)
-    for (let i = 0; i < 40; i++) {
+    for (const _ of soakRounds(20)) {
       await delay(Math.random() * 30)
       const before = first.acknowledged.length
       await administer(

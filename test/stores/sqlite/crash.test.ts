@@ -18,7 +18,7 @@ it(
     let started = 0
     let killedMidWay = 0
     try {
-      for (const round of soakRounds(6)) {
+      for (const round of soakRounds(4)) {
         // Two writers, so that a kill also strikes while the other one waits for the lock.
         const children = [1, 100].map((inFlight) =>
           runScript(CHILD, [filename, `${round}/${inFlight}`, String(inFlight)]),

@@ -34,7 +34,7 @@ const ARGS = [
  * the time of a page. Playwright prefers files because memory is often scarce in containers.
  */
 const ignoredArgs = (): string[] =>
-  tempFolder() === MEMORY_FOLDER ? ['--disable-dev-shm-usage'] : []
+  tempFolder().startsWith(MEMORY_FOLDER) ? ['--disable-dev-shm-usage'] : []
 
 /** The browsers in the order in which they are tried. */
 const CANDIDATES: readonly Candidate[] = [

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import axe from 'axe-core'
 import { AuditLogs } from 'daybook'
 import { auditPage, basicAuth, logRoutes } from 'daybook/koa'
@@ -78,6 +79,46 @@ it('lets the user search and choose logs, and shows the log of each event', asyn
   await expect.poll(() => rowsOf(page).count()).toBe(3)
   await page.getByRole('link', { name: 'Choose logs' }).click()
   expect(await page.getByRole('checkbox', { name: 'acme/EU' }).isChecked()).toBe(true)
+})
+
+it('groups, exports, reports and reads histories of several logs', async () => {
+  const data = { project_path: '/projects/both', log: 'the attribute' }
+  const [first, second] = [logs.log('tenant-1'), logs.log('tenant-2')]
+  await first.recordChange('api:projects:create', null, { n: 1 }, { data })
+  await second.recordChange('api:projects:update', { n: 1 }, { n: 2 }, { data })
+  const columns = 'columns=log_key,who,what,.log'
+  const address = `${url}/audit/logs/tenant-1,tenant-2?${columns}`
+  const page = await openPage(address, { user: 'ann' })
+  await expect.poll(() => rowsOf(page).count()).toBe(4)
+  const newest = rowsOf(page).first()
+  const cells = await newest.getByRole('gridcell').allTextContents()
+  expect(cells).toEqual(expect.arrayContaining(['Log: tenant-2', 'log: the attribute']))
+  const headers = await page.getByRole('columnheader').allTextContents()
+  expect(headers).toEqual(expect.arrayContaining(['Log', 'log']))
+  await newest.click()
+  const panel = page.getByRole('complementary', { name: 'Event' })
+  await panel.getByRole('definition').filter({ hasText: 'tenant-2' }).waitFor()
+  await panel.getByRole('definition').getByRole('button', { name: 'History' }).click()
+  const history = page.getByRole('complementary', { name: 'History' })
+  await expect.poll(() => history.locator('.timeline > li').count()).toBe(2)
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('e')
+  const sheet = page.getByRole('dialog', { name: 'Export' })
+  await sheet.getByRole('button', { name: 'NDJSON', exact: true }).click()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    sheet.getByRole('button', { name: 'Export NDJSON' }).click(),
+  ])
+  const stream = await download.createReadStream()
+  const lines = (await text(stream)).trimEnd().split('\n')
+  expect(lines.map((line) => (JSON.parse(line) as { log: string }).log).toSorted()).toEqual([
+    ...['tenant-1', 'tenant-1', 'tenant-2', 'tenant-2'],
+  ])
+  await sheet.getByRole('button', { name: 'Report' }).click()
+  const report = page.getByRole('dialog', { name: 'Report' })
+  await report.getByRole('table').getByText('tenant-1').first().waitFor()
+  await page.goto(`${address}&groups=username`)
+  await page.getByRole('table', { name: 'Groups' }).getByText('ann').waitFor()
 })
 
 it('shows one log with everything that a log has', async () => {

@@ -14,7 +14,12 @@ export type StoreSetup =
       readonly filename: string
       readonly compression?: SqliteStoreOptions['compression']
     }
-  | { readonly store: 'postgres'; readonly url: string }
+  | {
+      readonly store: 'postgres'
+      readonly url: string
+      /** Follows the clock of the server, whatever clock is given. */
+      readonly hasServerTime?: boolean
+    }
 
 export type StoreName = StoreSetup['store']
 export type DurableSetup = Exclude<StoreSetup, { readonly store: 'memory' }>
@@ -37,7 +42,7 @@ export function openStore(setup: StoreSetup, clock?: Clock): EventStore {
         ...time,
       })
     case 'postgres':
-      return postgresStore({ connectionString: setup.url, ...time })
+      return postgresStore({ connectionString: setup.url, ...(setup.hasServerTime ? {} : time) })
   }
 }
 

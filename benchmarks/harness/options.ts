@@ -34,6 +34,25 @@ export function wholeNumber(byDefault: number, description: string): Option<numb
   }
 }
 
+/** Whole numbers, with commas between them. */
+export function wholeNumbers(
+  byDefault: readonly number[],
+  description: string,
+): Option<readonly number[]> {
+  return {
+    hint: '<n,n>',
+    description,
+    default: byDefault,
+    parse(text, name) {
+      const values = text.split(',').map(Number)
+      if (values.every((value) => Number.isInteger(value) && value >= 1)) return values
+      throw new UsageError(
+        `--${name} must be whole numbers of at least 1, with commas between them`,
+      )
+    },
+  }
+}
+
 export function positiveNumber(byDefault: number, description: string): Option<number> {
   return {
     hint: '<n>',
@@ -75,6 +94,16 @@ export function fileName(description: string): Option<string> {
       if (fs.existsSync(text)) return path.resolve(text)
       throw new UsageError(`--${name} must be a file; there is no ${text}`)
     },
+  }
+}
+
+/** The name of a folder, which is created if it does not exist. */
+export function folderName(byDefault: string, description: string): Option<string> {
+  return {
+    hint: '<folder>',
+    description,
+    default: byDefault,
+    parse: (text) => path.resolve(text),
   }
 }
 

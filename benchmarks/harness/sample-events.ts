@@ -180,10 +180,10 @@ function addRare(random: Random, data: Data, at: number): void {
   if (word !== undefined) data['message'] = `${words(random, 4)} ${needleWord(word)}`
 }
 
-/** Returns the next event at each call. */
-export function createSampler(seed = 1): () => SampleEvent {
+/** Returns the next event at each call; the first is at the position `from`. */
+export function createSampler(seed = 1, from = 0): () => SampleEvent {
   const random = createRandom(seed)
-  let at = 0
+  let at = from
   return () => {
     const type = TYPES[rankOf(random.next(), TYPE_RANKS)]!
     const isRequest = type.startsWith('api') || type.startsWith('audit')

@@ -23,7 +23,7 @@ interface CountCase extends Omit<CountJob, 'times'> {
 const BUCKETS = { buckets: { count: 96 } } as const
 const COMMON = `filter[type_eq]=${TYPES[0]!}`
 
-const CASES: readonly CountCase[] = [
+export const COUNT_CASES: readonly CountCase[] = [
   { name: 'total and levels', filter: '', options: {}, limit: 300 },
   { name: '96 buckets', filter: '', options: BUCKETS, limit: 300 },
   { name: '96 buckets, a common type', filter: COMMON, options: BUCKETS, limit: 300 },
@@ -89,7 +89,7 @@ const exactGoal = (sampled: number): Goal => ({
 /** Counts of a log of this many events. */
 export async function countRows(setup: StoreSetup, events: number, rounds: number): Promise<Row[]> {
   const rows: Row[] = []
-  for (const one of CASES) {
+  for (const one of COUNT_CASES) {
     const { first, later, sampled } = await measureCase(setup, one, rounds)
     rows.push(
       rowOf({

@@ -1,11 +1,13 @@
 import {
   fileName,
+  folderName,
   oneOf,
   type Options,
   positiveNumber,
   type Size,
   type Values,
   wholeNumber,
+  wholeNumbers,
 } from '../harness/options.js'
 import type { Row, Section } from '../harness/results.js'
 
@@ -156,6 +158,24 @@ export const SUITES: Readonly<Record<string, Suite>> = {
       sample: wholeNumber(200, 'logs that are opened one by one'),
     },
     load: () => import('./logs.js'),
+  }),
+  large: sections({
+    summary: 'how lists, counts, the index, vacuum and planning grow with a log on Postgres',
+    options: {
+      sizes: wholeNumbers([100_000, 1_000_000], 'events of each log'),
+      folder: folderName('', 'folder for the server, which stays there for the next run'),
+      seconds: positiveNumber(3600, 'seconds after which a log is left to be continued'),
+      part: oneOf(
+        ['fill', 'growth', 'removal', 'all'],
+        'all',
+        'what is measured, once the logs are filled',
+      ),
+      days: wholeNumber(
+        10,
+        'oldest days of the largest log that are archived and dropped, and others that are dropped',
+      ),
+    },
+    load: () => import('./large.js'),
   }),
   processes: sections({
     summary: 'four processes that record into one SQLite file',

@@ -125,6 +125,7 @@ export default {
             page('Slow queries', '/guide/slow-queries'),
             page('Performance', '/guide/performance'),
             page('Capacity', '/guide/capacity'),
+            page('Large logs', '/guide/large-logs'),
             page('Stores of your own', '/guide/own-store'),
           ],
         },

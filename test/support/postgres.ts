@@ -190,14 +190,15 @@ const SETTINGS = [
   'timezone=America/St_Johns',
 ].flatMap((setting) => ['-c', setting])
 
-// Ends the server and removes its folder when this process closes the pipe, also if it is killed. By
-// then the server may have been restarted or suspended.
+// Ends the server when this process closes the pipe, also if it is killed. By then the server may have been
+// restarted or suspended.
 const GUARD = `exec 3<&0; "$@" </dev/null 3<&- & cat <&3 >/dev/null
 p=$(head -n 1 "$0/data/postmaster.pid") && kill -INT $p && {
   kill -CONT $p $(cat /proc/$p/task/$p/children)
   while kill -0 $p; do sleep 0.02; done
 } 2>/dev/null
-rm -rf "$0"`
+`
+const GUARD_THAT_REMOVES = `${GUARD}rm -rf "$0"`
 
 /** A folder that the account of a server may use, and a function that runs programs in it. */
 interface Place {
@@ -208,6 +209,8 @@ interface Place {
   readonly binaries: Binaries
   /** Address space of each process of the server, in KiB. */
   readonly maxMemory?: number | undefined
+  /** Whether the folder stays when the server is stopped. */
+  readonly isKept?: boolean
 }
 
 /** A command that runs another one, and all processes it starts, with the memory that the place allows. */
@@ -216,8 +219,10 @@ const limited = ({ maxMemory }: Place, command: readonly string[]): readonly str
     ? command
     : ['/bin/sh', '-c', `ulimit -v ${maxMemory}; exec "$0" "$@"`, ...command]
 
-function makePlace(found: Binaries): Place {
-  const folder = fs.mkdtempSync(path.join(tempFolder(), 'daybook-postgres-'))
+function makePlace(
+  found: Binaries,
+  folder = fs.mkdtempSync(path.join(tempFolder(), 'daybook-postgres-')),
+): Place {
   const account = unprivileged()
   if (account) fs.chownSync(folder, account.uid, account.gid)
   return {
@@ -235,19 +240,19 @@ function runIn({ folder, account, env }: Place, command: string, args: readonly 
   if (status !== 0) throw new Error(`${command} failed: ${error?.message ?? stderr}`)
 }
 
-/** Runs the server of an initialized place, and removes the place when the server is stopped. */
+/** Runs the server of an initialized place. Stopping the server removes the place, unless it is kept. */
 async function runServer(
   place: Place,
   origin: 'embedded' | 'system',
   settings: readonly string[],
 ): Promise<OwnServer> {
-  const { folder, data, account, env, binaries } = place
+  const { folder, data, account, env, binaries, isKept } = place
   const port = await freePort()
   const flags = ['-p', String(port), ...SETTINGS, ...settings.flatMap((one) => ['-c', one])]
   const command = limited(place, [binaries.postgres, '-D', data, ...flags])
   const isGuarded = process.platform !== 'win32'
   const child = isGuarded
-    ? spawn('/bin/sh', ['-c', GUARD, folder, ...command], {
+    ? spawn('/bin/sh', ['-c', isKept ? GUARD : GUARD_THAT_REMOVES, folder, ...command], {
         ...account,
         cwd: '/',
         env,
@@ -295,7 +300,7 @@ async function runServer(
       if (isGuarded) child.stdin?.end()
       else child.kill()
       await ended
-      fs.rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+      if (!isKept) fs.rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
     },
   }
 }
@@ -342,6 +347,18 @@ export async function startOwnPostgres(
   if (!system)
     throw new Error('no binaries for a separate Postgres: install the optional dependencies')
   return startOwn(system, 'system', options)
+}
+
+/** Starts the server whose files are in the folder, or a new one. They stay there when it is stopped. */
+export function startKeptPostgres(folder: string, settings: readonly string[]): Promise<OwnServer> {
+  const found = embeddedBinaries() ?? systemBinaries()
+  if (!found)
+    throw new Error('no binaries for a separate Postgres: install the optional dependencies')
+  fs.mkdirSync(folder, { recursive: true })
+  const place = { ...makePlace(found, folder), isKept: true }
+  if (!fs.existsSync(path.join(place.data, 'PG_VERSION')))
+    runIn(place, place.binaries.initdb, ['-D', place.data, ...INITDB])
+  return runServer(place, 'embedded', settings)
 }
 
 export async function startPostgres(): Promise<PostgresServer> {

@@ -1,0 +1,127 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import pg from 'pg'
+import { postgresStore } from 'daybook/postgres'
+import { perSecond, whole } from '../harness/format.js'
+import { watchPostgresIndex } from '../harness/index-watch.js'
+import { Worker } from '../harness/workers.js'
+import type { Answer, Job, Setup } from './large-process.js'
+
+/*
+ * Postgres logs of given sizes, each in a database of its own of one server whose files are kept. A log that is not
+ * complete is continued by the next run.
+ */
+
+/** Days of the events of each log, each of which has a partition. */
+export const DAYS = 240
+
+const DAY = 86_400_000_000
+const CHUNK = 100_000
+
+/** What is known of a log; kept in a file beside those of the server. */
+interface Facts {
+  /** `created_at` of the first event, in microseconds. */
+  readonly start: number
+  /** Seconds of each hundred thousand events, while the index was built beside. */
+  readonly chunks: number[]
+  jsonBytes: number
+  /** Whether all events but the last were indexed once the log was complete. */
+  readonly isIndexed?: boolean
+}
+
+export interface LargeLog extends Facts {
+  readonly events: number
+  readonly url: string
+}
+
+/** The URL of a database of the server. */
+export function databaseOf(url: string, name: string): string {
+  const place = new URL(url)
+  place.pathname = `/${name}`
+  return place.href
+}
+
+/** Returns false if the server has the database already. */
+export async function createDatabase(url: string, name: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const found = await client.query('SELECT FROM pg_database WHERE datname = $1', [name])
+  if (found.rowCount === 0) await client.query(`CREATE DATABASE ${name}`)
+  await client.end()
+  return found.rowCount === 0
+}
+
+async function countEvents(url: string): Promise<number> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const {
+      rows: [found],
+    } = await client.query(`SELECT to_regclass('daybook.events') IS NULL AS is_new`)
+    if ((found as { is_new: boolean }).is_new) return 0
+    const { rows } = await client.query('SELECT count(*)::int AS count FROM daybook.events')
+    return (rows[0] as { count: number }).count
+  } finally {
+    await client.end()
+  }
+}
+
+function readFacts(file: string): Facts {
+  if (fs.existsSync(file)) return JSON.parse(fs.readFileSync(file, 'utf8')) as Facts
+  const today = Math.floor((Date.now() * 1000) / DAY) * DAY
+  return { start: today - DAYS * DAY, chunks: [], jsonBytes: 0 }
+}
+
+/** Builds the index in this process while another one imports. */
+async function withIndexBuilder(url: string, act: () => Promise<void>): Promise<void> {
+  const store = postgresStore({ connectionString: url, partitions: 'day' })
+  const list = (): Promise<unknown> => store.list({ where: undefined, sorts: [], limit: 1 })
+  // Opens the store.
+  await list()
+  // After a list, the store checks whether its index is due.
+  const timer = setInterval(() => void list(), 500)
+  try {
+    await act()
+  } finally {
+    clearInterval(timer)
+    await store.close()
+  }
+}
+
+/**
+ * The log with this many events, which is built, or continued, if it is not complete. `undefined` if that takes longer
+ * than `seconds`: then it is to be continued.
+ */
+export async function openLargeLog(
+  server: { readonly url: string; readonly folder: string },
+  events: number,
+  seconds: number,
+): Promise<LargeLog | undefined> {
+  const end = performance.now() + seconds * 1000
+  const file = path.join(server.folder, `log-${events}.json`)
+  const facts = readFacts(file)
+  await createDatabase(server.url, `log_${events}`)
+  const url = databaseOf(server.url, `log_${events}`)
+  let done = await countEvents(url)
+  if (done >= events && facts.isIndexed) return { ...facts, events, url }
+  await withIndexBuilder(url, async () => {
+    const setup: Setup = { url, start: facts.start, step: (DAYS * DAY) / events, from: done }
+    const writer = await Worker.start<Job, Answer>('large-process.ts', setup)
+    while (done < events && performance.now() < end) {
+      const count = Math.min(CHUNK, events - done)
+      const began = performance.now()
+      facts.jsonBytes += await writer.ask(count)
+      const took = (performance.now() - began) / 1000
+      done += count
+      facts.chunks.push(took)
+      fs.writeFileSync(file, JSON.stringify(facts))
+      console.error(`${whole(done)} of ${whole(events)}: ${perSecond(count / took)}`)
+    }
+    await writer.end()
+    const watch = watchPostgresIndex(url)
+    await watch.caughtUp()
+    await watch.close()
+    if (done >= events) fs.writeFileSync(file, JSON.stringify({ ...facts, isIndexed: true }))
+  })
+  return done >= events ? { ...facts, events, url } : undefined
+}

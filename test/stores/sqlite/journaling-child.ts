@@ -7,6 +7,10 @@ import { sqliteJournal } from 'daybook/sqlite'
 const [filename = ''] = process.argv.slice(2)
 const journal = sqliteJournal({ filename })
 
+/** Resolves once the pipe has the line: a full pipe would leave it in the memory of this process. */
+const print = (line: string): Promise<unknown> =>
+  new Promise((resolve) => process.stdout.write(`${line}\n`, resolve))
+
 for (let n = 0; ; n++) {
   const attributes = { n, text: 'x'.repeat(100) }
   const draft = {
@@ -23,10 +27,9 @@ for (let n = 0; ; n++) {
       since: undefined,
     },
   ])
-  // Writing to a pipe is synchronous.
-  process.stdout.write(`${n}\n`)
+  await print(String(n))
   if (n % 10 === 9) {
     journal.remove(5)
-    process.stdout.write('-5\n')
+    await print('-5')
   }
 }

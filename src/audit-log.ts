@@ -16,7 +16,7 @@ import { type Cleaning, createCleaning } from './cleaning/cleaning.js'
 import { createClockGuard, guardedClock } from './store/clock-guard.js'
 import { reportClock } from './recording/clock-reports.js'
 import { damageText, reportDamage } from './recording/damage-reports.js'
-import { createDrafts } from './recording/drafts.js'
+import { createDrafts, type Drafts } from './recording/drafts.js'
 import { countsQuery } from './counting/count-options.js'
 import type { CountOptions, CountsQuery, EventCounts } from './store/counts.js'
 import { groupsQuery } from './grouping/group-options.js'
@@ -80,6 +80,19 @@ const NO_DATA = {}
 const KNOWN: SystemCall = { mustBeKnown: true }
 const LIVE: SystemCall = { mustBeKnown: true, live: true }
 
+/** How the calls of a log make their drafts. */
+const draftsOf = (
+  { store, strict = false, resolveSource, random }: AuditLogOptions<EventTypes>,
+  limits: JsonLimits,
+): Drafts =>
+  createDrafts({
+    strict,
+    limits,
+    resolveSource,
+    random,
+    keep: store.appendsText ? 'text' : 'copy',
+  })
+
 /**
  * An audit log on a store: `record` events, `list` them.
  *
@@ -110,7 +123,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
 
   constructor(options: AuditLogOptions<Types>) {
     requireNode()
-    const { journal, strict = false, resolveSource, random } = options
+    const { journal } = options
     const store = readStore(options)
     this.types = withOwnTypes(options.types)
     this.customTypes = readCustomTypes(options.customTypes)
@@ -134,13 +147,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
       audit: this,
       store,
       types: this.types,
-      drafts: createDrafts({
-        strict,
-        limits: this.limits,
-        resolveSource,
-        random,
-        keep: store.appendsText ? 'text' : 'copy',
-      }),
+      drafts: draftsOf(options, this.limits),
       limits: this.limits,
       periods: (options.throttles ?? {}) as ThrottlePeriods,
       waiting,

@@ -315,7 +315,7 @@ export function createReading(
                   ...spanned,
                   minIndexed,
                   signal,
-                  noteSpan: logEnds.note,
+                  noteSpan: (span) => logEnds.note(span),
                 },
               ),
             (server) => openCount(serverOf(server).names, query, minIndexed, spanned),

@@ -8,39 +8,26 @@ import { formatTimestamp, type Microseconds } from './timestamp.js'
  * by the garbage collector while the draft waits for the disk.
  */
 
-class Given {
-  constructor(object: object) {
-    // oxlint-disable-next-line no-constructor-return
-    return object
-  }
+interface Late {
+  readonly json: string
+  parsed: JsonObject | undefined
 }
 
-/** Adds private fields to an object, which stays of its own class: a plain object. */
-class Late extends Given {
-  readonly #json: string
-  #attributes: JsonObject | undefined
+/** The key of what the getter reads. Its property is not enumerable, so that copies and comparisons leave it out. */
+const LATE = Symbol('late attributes')
 
-  constructor(object: object, json: string) {
-    super(object)
-    this.#json = json
-  }
-
-  static read(late: Late): JsonObject {
-    return (late.#attributes ??= JSON.parse(late.#json) as JsonObject)
-  }
-
-  static replace(late: Late, attributes: JsonObject): void {
-    late.#attributes = attributes
-  }
+interface WithLate {
+  readonly [LATE]: Late
 }
 
 /** The same for all objects, so that V8 gives all of them one hidden class. */
-const ATTRIBUTES: PropertyDescriptor & ThisType<Late> = {
+const ATTRIBUTES: PropertyDescriptor & ThisType<WithLate> = {
   get() {
-    return Late.read(this)
+    const late = this[LATE]
+    return (late.parsed ??= JSON.parse(late.json) as JsonObject)
   },
   set(attributes: JsonObject) {
-    Late.replace(this, attributes)
+    this[LATE].parsed = attributes
   },
   enumerable: true,
   configurable: true,
@@ -60,7 +47,8 @@ export function withLateAttributes<Own extends object>(
   own: Own,
   json: string,
 ): Own & { readonly attributes: JsonObject } {
-  new Late(own, json)
+  const value: Late = { json, parsed: undefined }
+  Object.defineProperty(own, LATE, { value })
   return Object.defineProperty(own, 'attributes', ATTRIBUTES) as Own & {
     readonly attributes: JsonObject
   }

@@ -39,7 +39,7 @@ export async function* rowsInTime(list: ListQuery, order: Order, bounds: TimeBou
   }
   await steps.enter('probe')
   let [part, ...others] = parts as readonly [TimeBounds, ...TimeBounds[]]
-  let ready = opened['probe']
+  let ready: readonly TextRow[] | undefined = opened['probe']
   let [seen, matched] = [0, 0]
   const least = query.limit + 1
   let size = firstProbeOf(filter, indexed)

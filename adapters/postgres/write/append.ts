@@ -94,6 +94,13 @@ const newAttempt = (
   isKept: false,
 })
 
+/** A time before any event that an attempt may store or has found; one that was found may be older than `floor`. */
+const timeBefore = (
+  floor: Microseconds,
+  { foundAt, since = Infinity }: Partial<Recovered>,
+): Microseconds =>
+  Math.min(floor, since, ...Array.from(foundAt?.values() ?? [], (time) => time - 1))
+
 export function createAppender(log: PostgresLog): Appender {
   const { names, now } = log
   const lost = createLostAttempts()
@@ -121,22 +128,20 @@ export function createAppender(log: PostgresLog): Appender {
     client: PostgresPoolClient,
     drafts: readonly EventDraft[],
     request: AppendRequest,
-    { foundAt, since = Infinity }: Partial<Recovered>,
+    found: Partial<Recovered>,
   ): Promise<Appended> => {
     rowType ??= await readRowType(client, names)
-    // An event that was found may be older than `floor`.
-    const beforeFound = [...(foundAt?.values() ?? [])].map((time) => time - 1)
-    const attempt = newAttempt(drafts, request, Math.min(floor, since, ...beforeFound))
+    const attempt = newAttempt(drafts, request, timeBefore(floor, found))
     // The attempt counts as lost until its result is known.
     const earlier = lost.add(attempt)
     try {
       const appended = await callFunction(client, names, drafts, [
-        encoder.rows(drafts, rowType, foundAt),
+        encoder.rows(drafts, rowType, found.foundAt),
         ...columnsOf(drafts),
         now() ?? null,
         attempt.id,
         Math.floor(request.deadline * 1000 + serverAhead),
-        ...recoveryParameters(earlier, attempt, floor, since),
+        ...recoveryParameters(earlier, attempt, floor, found.since),
       ])
       // The next attempt finds what this one has stored, and its commit confirms both.
       if (isUnconfirmed(client)) {

@@ -68,7 +68,7 @@ export function recoveryParameters(
   earlier: readonly LostAttempt[],
   attempt: LostAttempt,
   floor: Microseconds,
-  since: Microseconds,
+  since: Microseconds = Infinity,
 ): unknown[] {
   return [
     earlier.map(({ id }) => id),

@@ -88,7 +88,7 @@ describe('options of the Postgres store', () => {
       'the Postgres store needs a connectionString, or a pool of pg',
     ],
   ])('refuses %s', (_, options, message) => {
-    expect(() => postgresStore({ ...SERVER, ...options } as PostgresStoreOptions)).toThrow(
+    expect(() => postgresStore({ ...SERVER, ...options })).toThrow(
       expect.objectContaining({ code: 'INVALID_OPTION', message }),
     )
   })
@@ -101,6 +101,6 @@ describe('options of the Postgres store', () => {
     ['several hosts to listen on', { listenConnectionString: 'postgres://db1,db2/app' }],
     ['hosts', { hosts: ['db1', 'db2:5433', '[::1]:5432'] }],
   ])('takes %s', async (_, options) => {
-    await postgresStore({ ...SERVER, ...options } as PostgresStoreOptions).close()
+    await postgresStore({ ...SERVER, ...options }).close()
   })
 })

@@ -1,4 +1,5 @@
 import fs from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type AuditEvent, type EventStore, formatTimestamp } from 'daybook'
 import { exportEvents, type ExportFormat } from 'daybook/export'
 import { memoryStore } from 'daybook/memory'
@@ -34,19 +35,26 @@ const start = (page: Page, format: Format) =>
     .getByRole('button', { name: `Export ${format}` })
     .click()
 
+const sizeOf = async (file: string): Promise<number> => (await fs.stat(file)).size
+
+/** Saving takes a second on a busy machine. */
+const SAVE_MS = 20_000
+
 const temp = tempDir()
 afterAll(() => temp.remove())
 
 /**
  * Saves a download, and returns the path. A stream that breaks on its way from the browser server ends like an empty file,
- * without an error, so an empty file is saved again.
+ * without an error, or never ends, so the file is saved again until it has bytes.
  */
 async function save(download: Download): Promise<string> {
   expect(await download.failure()).toBeNull()
   const file = temp.file(download.suggestedFilename())
-  await download.saveAs(file)
-  if ((await fs.stat(file)).size === 0) await download.saveAs(file)
-  return file
+  for (;;) {
+    const saving = download.saveAs(file).then(() => true)
+    const isSaved = await Promise.race([saving, delay(SAVE_MS, false)])
+    if (isSaved && (await sizeOf(file)) > 0) return file
+  }
 }
 
 const read = async (download: Download): Promise<string> =>

@@ -24,6 +24,17 @@ function digitsOf(text: string): { readonly digits: string; readonly power: numb
 }
 
 /**
+ * The digits of a double that is written with `count` digits: one way, or two if it lies in the middle between them.
+ * JavaScript then writes the larger one with `toPrecision`, and the one with an even digit elsewhere.
+ */
+function writtenWith(count: number, number: number): readonly string[] {
+  const rounded = digitsOf(number.toPrecision(count)).digits
+  const { digits } = digitsOf(number.toPrecision(MAX_DIGITS))
+  const isTie = digits.length === count + 1 && digits.endsWith('5')
+  return isTie ? [rounded, digits.slice(0, count)] : [rounded]
+}
+
+/**
  * True if the double that a JSON number becomes is the same number when it is written with as many digits,
  * as in any text that was printed from a double. A negative zero would be stored as 0, so it is not held.
  */
@@ -34,7 +45,7 @@ export function isHeldByDouble(text: string): boolean {
   if (digits.length <= 1 && number === 0) return digits === ''
   if (digits.length > MAX_DIGITS) return false
   const held = digitsOf(number.toPrecision(digits.length))
-  return held.digits === digits && held.power === power
+  return held.power === power && writtenWith(digits.length, number).includes(digits)
 }
 
 /** The first number of a valid JSON text under `path` that a double cannot hold. */

@@ -7,7 +7,7 @@ import { milliseconds, table, whole, withSpread } from '../harness/format.js'
 import { startServer } from '../harness/postgres-server.js'
 import type { Section } from '../harness/results.js'
 
-/* Many logs on one Postgres server: what they cost while nobody uses them, and what it takes to use one, some and all of them. */
+/* Many logs on one Postgres server: the catalogue, disk and connections that they take, and the time of reads of one, some and all. */
 
 interface LogsValues {
   readonly logs: number

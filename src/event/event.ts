@@ -50,18 +50,24 @@ export interface EventDraft {
   readonly live?: true | undefined
 }
 
+/** The event that a draft becomes at its time, without its attributes. */
+export const stampOwnFields = (
+  draft: EventDraft,
+  time: Microseconds,
+): Omit<AuditEvent, 'attributes'> => ({
+  id: eventId(time, draft.suffix),
+  created_at: formatTimestamp(time),
+  username: draft.username,
+  system: draft.system,
+  type: draft.type,
+  source: draft.source,
+})
+
 /** The event that a draft becomes at its time. */
-export function stampDraft(draft: EventDraft, time: Microseconds): AuditEvent {
-  return {
-    id: eventId(time, draft.suffix),
-    created_at: formatTimestamp(time),
-    username: draft.username,
-    system: draft.system,
-    type: draft.type,
-    source: draft.source,
-    attributes: draft.attributes,
-  }
-}
+export const stampDraft = (draft: EventDraft, time: Microseconds): AuditEvent => ({
+  ...stampOwnFields(draft, time),
+  attributes: draft.attributes,
+})
 
 /** An event with an id and time of its own, and its attributes as JSON text. */
 export interface ImportedEvent {

@@ -1,6 +1,5 @@
-import type { AuditEvent, EventDraft, JsonObject } from './event.js'
-import { eventId } from './event-id.js'
-import { formatTimestamp, type Microseconds } from './timestamp.js'
+import { type AuditEvent, type EventDraft, type JsonObject, stampOwnFields } from './event.js'
+import type { Microseconds } from './timestamp.js'
 
 /*
  * Drafts and events of a store that reads only JSON text: their attributes are parsed when they are first read, which
@@ -56,16 +55,6 @@ export function withLateAttributes<Own extends object>(
 
 /** Like `stampDraft`, with late attributes. */
 export function stampLate(draft: EventDraft, time: Microseconds): AuditEvent {
-  const event = withLateAttributes(
-    {
-      id: eventId(time, draft.suffix),
-      created_at: formatTimestamp(time),
-      username: draft.username,
-      system: draft.system,
-      type: draft.type,
-      source: draft.source,
-    },
-    draft.json,
-  )
+  const event = withLateAttributes(stampOwnFields(draft, time), draft.json)
   return Object.defineProperty(event, INSPECT, INSPECTED)
 }

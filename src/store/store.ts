@@ -217,8 +217,8 @@ export interface EventStore {
    */
   readonly appendsInBackground?: boolean | undefined
   /**
-   * True if the store reads only the JSON text of drafts. Their attributes are then parsed when they are first read, which
-   * is less work than a copy if nobody reads them.
+   * True if the store reads only the JSON text of drafts. The log then does not copy their attributes: it parses the text when
+   * the attributes are first read.
    * @default false
    */
   readonly appendsText?: boolean | undefined

@@ -34,9 +34,9 @@ export async function takeSnapshot(
 const EPOCH = 2 ** 32
 
 /**
- * SQL that is true for a row that the table had at that moment. It is false for rows of transactions that had begun
- * by then, even if they had ended: savepoints of a transaction that was open cannot be told from these. Also false for rows from whole
- * numbers of epochs before.
+ * SQL that is true for a row whose transaction is older than `oldest`. The table had each such row at that moment. It had others
+ * too, of transactions that began later and had ended: their ids do not show whether they belong to a savepoint of a transaction
+ * that was still open. The SQL is also false for a row that is older by a multiple of 2^32 transactions.
  */
 export const isInSnapshotSql = ({ oldest }: RowSnapshot): string =>
   `(xmin::text::bigint + ${EPOCH - (oldest % EPOCH)}) % ${EPOCH}

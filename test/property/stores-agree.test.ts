@@ -108,32 +108,16 @@ const ids = ({ events, truncated }: EventPage): unknown => ({
 })
 
 describe('the stores return the same events in the same order for any query', () => {
-  let queried = 0
-  let selective = 0
-
   it.each([1, 2, 3, 4])('(part %i)', () =>
     fc.assert(
       fc.asyncProperty(
         events,
         fc.array(query, { minLength: 60, maxLength: 60, size: 'max' }),
         (events, queries) =>
-          withStores(events, async (world) => {
-            for (const page of await agreedPages(world, queries)) {
-              queried++
-              if (page.events.length > 0 && page.events.length < events.length) selective++
-            }
-          }),
+          withStores(events, async (world) => void (await agreedPages(world, queries))),
       ),
       { numRuns: randomRuns(3, 16), endOnFailure: true },
     ),
-  )
-
-  // Queries that match no events or all events would prove nothing.
-  afterAll(() =>
-    expect(
-      selective / queried,
-      `${selective} of ${queried} pages have some events but not all`,
-    ).toBeGreaterThan(1 / 3),
   )
 })
 

@@ -47,6 +47,8 @@ export interface Cluster {
 
 const SERVERS = 3
 const HEALTHY_WITHIN_MS = 120_000
+/** Last lines of each Patroni that are part of the error if the cluster does not become healthy. */
+const LOGGED_LINES = 40
 
 interface Programs {
   readonly patroni: string
@@ -264,6 +266,13 @@ export async function startCluster(mode: Mode): Promise<Cluster> {
     }
     return []
   }
+  const logsOfPatroni = (): string =>
+    members
+      .map(({ name }) => {
+        const log = fs.readFileSync(path.join(folder, `${name}.log`), 'utf8')
+        return `\n${name}:\n${log.trimEnd().split('\n').slice(-LOGGED_LINES).join('\n')}`
+      })
+      .join('')
   const isHealthy = async (): Promise<boolean> => {
     const all = await seen()
     const leader = all.find(({ role }) => role === 'leader')
@@ -309,7 +318,9 @@ export async function startCluster(mode: Mode): Promise<Cluster> {
       const end = performance.now() + HEALTHY_WITHIN_MS
       while (!(await isHealthy())) {
         if (performance.now() > end)
-          throw new Error(`the cluster does not become healthy: ${JSON.stringify(await seen())}`)
+          throw new Error(
+            `the cluster does not become healthy: ${JSON.stringify(await seen())}${logsOfPatroni()}`,
+          )
         await delay(250)
       }
     },

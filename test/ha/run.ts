@@ -12,11 +12,12 @@ import { TYPE } from './child.js'
 import { type Cluster, findPrograms, type Mode, type Node, startCluster } from './cluster.js'
 
 /*
- * `npm run test:ha -- [--mode synchronous|asynchronous] [--rounds n] [--from n] [--seed n] [--seconds n]`: random failovers of a cluster
- * that Patroni manages, while four processes record eight events at a time, and three processes follow. Half of them reach the
- * primary through HAProxy, the others know all servers. The events of the log, the acknowledged ones and those that the followers got
- * are compared. Needs Debian packages, which it names. `--from` leaves out the first rounds of the seed; no round begins after
- * `--seconds`. Ends with exit code 1 if a synchronous cluster lost an event, or any cluster doubled, or a follower missed one.
+ * `npm run test:ha -- [--mode synchronous|asynchronous] [--fault name] [--rounds n] [--from n] [--seed n] [--seconds n]`:
+ * random failovers of a cluster that Patroni manages, while four processes record eight events at a time, and three processes follow.
+ * Half of them reach the primary through HAProxy, the others know all servers. The events of the log, the acknowledged ones and those
+ * that the followers got are compared. Needs Debian packages, which it names. `--fault` takes the place of the random faults. `--from`
+ * leaves out the first rounds of the seed; no round begins after `--seconds`. Ends with exit code 1 if a synchronous cluster lost an
+ * event, any cluster doubled one, a follower missed one, or a round failed.
  */
 
 const FAULTS = ['kill postgres', 'kill Patroni', 'switchover', 'freeze'] as const
@@ -28,10 +29,8 @@ interface Round {
   readonly after: number
 }
 
-const rounds: fc.Arbitrary<Round> = fc.record({
-  fault: fc.constantFrom(...FAULTS),
-  after: fc.integer({ min: 500, max: 3000 }),
-})
+const roundsOf = (faults: readonly Fault[]): fc.Arbitrary<Round> =>
+  fc.record({ fault: fc.constantFrom(...faults), after: fc.integer({ min: 500, max: 3000 }) })
 
 const WRITERS = 4
 const FOLLOWED: readonly string[] = ['', '', `filter[type_eq]=${TYPE}`]
@@ -176,6 +175,8 @@ interface Figures {
   acknowledged: number
   lost: number
   doubled: number
+  /** Why the run ended early. */
+  failure?: string
   /** Rejected calls by code, and how many of their events are in the log. */
   rejected: Record<string, number>
   keptThoughRejected: number
@@ -283,16 +284,23 @@ async function runMode({ mode, plan, first, seconds, child }: Run): Promise<Figu
     const waits: number[] = []
     const begun: Begun[] = []
     const end = performance.now() + seconds * 1000
-    for (const [i, round] of plan.entries()) {
-      if (performance.now() > end) break
-      begun.push({ number: first + i, fault: round.fault, at: performance.now() })
-      const ms = await runRound(cluster, round, heard.kept)
-      waits.push(ms)
-      console.log(
-        `${mode}, round ${first + i}: ${round.fault}, next record after ${Math.round(ms)} ms`,
-      )
+    const runRounds = async (): Promise<void> => {
+      for (const [i, round] of plan.entries()) {
+        if (performance.now() > end) break
+        begun.push({ number: first + i, fault: round.fault, at: performance.now() })
+        const ms = await runRound(cluster, round, heard.kept)
+        waits.push(ms)
+        console.log(
+          `${mode}, round ${first + i}: ${round.fault}, next record after ${Math.round(ms)} ms`,
+        )
+      }
+      await cluster.untilHealthy()
     }
-    await cluster.untilHealthy()
+    // The events of the rounds before a failed one are compared nevertheless.
+    const failure = await runRounds().then(
+      () => undefined,
+      (error: unknown) => String(error),
+    )
     for (const writer of writers) await writer.end()
     const log = await readLog(audit)
     await until('the followers have all events', () =>
@@ -308,6 +316,7 @@ async function runMode({ mode, plan, first, seconds, child }: Run): Promise<Figu
     if (warned.size > 0) console.log(`${mode}: processes warned that acknowledged events are lost`)
     return {
       rounds: waits.length,
+      ...(failure !== undefined && { failure }),
       ...compare(log, heard),
       nextAcknowledgedMs: { p50: Math.round(median(waits)), max: Math.round(Math.max(...waits)) },
     }
@@ -321,6 +330,7 @@ async function runMode({ mode, plan, first, seconds, child }: Run): Promise<Figu
 const { values } = parseArgs({
   options: {
     mode: { type: 'string' },
+    fault: { type: 'string' },
     rounds: { type: 'string', default: '50' },
     from: { type: 'string', default: '0' },
     seed: { type: 'string' },
@@ -330,10 +340,12 @@ const { values } = parseArgs({
 const MODES: readonly Mode[] = ['synchronous', 'asynchronous']
 const modes = MODES.filter((mode) => !values.mode || mode === values.mode)
 if (modes.length === 0) throw new Error(`--mode must be ${MODES.join(' or ')}`)
+const faults = FAULTS.filter((fault) => !values.fault || fault === values.fault)
+if (faults.length === 0) throw new Error(`--fault must be one of ${FAULTS.join(', ')}`)
 findPrograms()
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
 const first = Number(values.from)
-const plan = fc.sample(rounds, { seed, numRuns: Number(values.rounds) }).slice(first)
+const plan = fc.sample(roundsOf(faults), { seed, numRuns: Number(values.rounds) }).slice(first)
 let child = ''
 const provide = (_: string, folder: string): void => {
   child = path.join(folder, 'test/ha/child.js')
@@ -345,6 +357,7 @@ for (const mode of modes) {
   console.log({ mode, commit, seed, from: first, ...figures })
   const { lost, doubled, missedByFollowers, repeatedToFollowers, outOfOrder: wrong } = figures
   const mistakes = doubled + missedByFollowers + repeatedToFollowers + wrong
-  if (mistakes > 0 || (mode === 'synchronous' && lost > 0)) process.exitCode = 1
+  if (figures.failure !== undefined || mistakes > 0 || (mode === 'synchronous' && lost > 0))
+    process.exitCode = 1
 }
 await removeCompiled()

@@ -236,7 +236,7 @@ export function createPostgresStore(
     minIndexed,
     own,
     check,
-    onListed: () => sealer.checkSoon(),
+    onListed: sealer.checkEventually,
     onDamaged: noteDamaged,
     indexDelay: pressure,
   })

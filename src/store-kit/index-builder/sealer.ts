@@ -4,8 +4,13 @@ import type { SealingTuning } from './segment-levels.js'
 
 /** Keeps the index of a log up to date. */
 export interface Sealer {
-  /** Checks soon whether there is enough to do, and does it. Never throws. */
+  /** Checks soon whether there is enough to do, and does it: for events that this process has written. Never throws. */
   readonly checkSoon: () => void
+  /**
+   * The same for what other processes may have left to do. The more checks in a row find nothing, the longer this waits
+   * for the next one: for 10 seconds at most.
+   */
+  readonly checkEventually: () => void
   /** Resolves once neither this process nor another has anything left to do. For tests. */
   settled(): Promise<void>
   /** Ends the round under way. The next process to check finishes what it began. */
@@ -39,6 +44,7 @@ export interface CommonSealerOptions {
 /** First pause after a round that failed, had nothing to do, or met another process's lease. */
 const MIN_PAUSE_MS = 1000
 const SETTLED_CHECK_MS = 20
+const MAX_IDLE_MS = 10_000
 
 type End = RoundEnd | 'not due' | 'failed'
 
@@ -59,7 +65,11 @@ export function createSealer(
 ): Sealer {
   let round: Promise<End> | undefined
   let timer: NodeJS.Timeout | undefined
+  /** The timer is set to this time. */
+  let timerAt = Infinity
   let checkAt = -Infinity
+  /** Added to `checkAt` unless this process has written. */
+  let idleMs = 0
   /** A check was requested during a round, which may have missed new events. */
   let isCheckRequested = false
   let pauseMs = 0
@@ -87,25 +97,31 @@ export function createSealer(
       round = undefined
       pauseMs = nextPauseMs(end, pauseMs, maxPauseMs)
       checkAt = performance.now() + Math.max(checkMs, pauseMs)
+      idleMs = end === 'not due' ? Math.min(MAX_IDLE_MS, Math.max(checkMs, 2 * idleMs)) : 0
       if (isCheckRequested || end === 'done' || end === 'failed') schedule()
       return end
     })
     return round
   }
 
-  const schedule = (): void => {
-    if (closed || round || timer) return
+  const schedule = (at = checkAt): void => {
+    if (closed || round || timerAt <= at) return
+    clearTimeout(timer)
     const run = (): void => {
-      timer = undefined
+      timerAt = Infinity
       if (!round) void runRound()
     }
-    timer = setTimeout(run, Math.max(0, checkAt - performance.now())).unref()
+    timer = setTimeout(run, Math.max(0, at - performance.now())).unref()
+    timerAt = at
   }
 
   return {
     checkSoon() {
       if (round) isCheckRequested = true
       schedule()
+    },
+    checkEventually() {
+      schedule(checkAt + idleMs)
     },
     async settled() {
       for (;;) {

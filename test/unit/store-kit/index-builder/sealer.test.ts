@@ -57,6 +57,22 @@ describe('the sealer', () => {
     expect(rounds).toEqual([])
   })
 
+  it('checks less and less often for other processes while there is nothing to do, and soon for this one', async () => {
+    due = 'nothing'
+    const eventually = setInterval(sealer.checkEventually, 10)
+    await vi.advanceTimersByTimeAsync(40_000)
+    expect(checks.map((at) => Math.round(at / CHECK_MS))).toEqual([
+      ...[0, 2, 5, 10, 19, 36, 69, 134, 235, 336],
+    ])
+    sealer.checkSoon()
+    await vi.advanceTimersByTimeAsync(1)
+    expect(checks.at(-1)).toBe(40_000)
+    due = 'due'
+    await vi.advanceTimersByTimeAsync(11_000)
+    clearInterval(eventually)
+    expect(rounds).not.toEqual([])
+  })
+
   it('checks again after a round that has done something', async () => {
     sealer.checkSoon()
     await vi.advanceTimersByTimeAsync(1)

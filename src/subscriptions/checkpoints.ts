@@ -18,6 +18,8 @@ export interface MovingCursor {
   /** Of the lease under which the cursor moves. */
   readonly epoch: number
   readonly cursor: CursorState
+  /** The last position that the cursor had before the log lost the event there, and that the store may have. */
+  readonly lost?: string | undefined
   /** Events to park together with the cursor. */
   readonly parked: readonly ParkedState[]
 }
@@ -53,11 +55,12 @@ export async function saveCursors(
     store,
     [...keys],
     (states) => {
-      for (const { id, channel, epoch, cursor, parked } of moving) {
+      for (const { id, channel, epoch, cursor, lost = cursor.position, parked } of moving) {
         const key = keyOf('cursor', id)
         const stored = states.get(key) as CursorState | undefined
         const isMoved =
-          stored?.generation !== cursor.generation || stored.position > cursor.position
+          stored?.generation !== cursor.generation ||
+          (stored.position > cursor.position && stored.position > lost)
         if ((states.get(keyOf('lease', channel)) as LeaseState | undefined)?.epoch !== epoch)
           saved.set(id, 'lost')
         else if (isMoved) saved.set(id, 'moved')

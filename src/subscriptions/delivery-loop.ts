@@ -85,6 +85,8 @@ class Loop implements DeliveryLoop {
   readonly #buffer: EventBuffer
   #cursor: CursorState
   #saved: CursorState
+  /** The last position that the log has lost, until the cursor before it is stored. */
+  #lost: string | undefined
   #parked: readonly ParkedState[] = []
   /** Deliveries since then are not stored. */
   #unsavedSince = Infinity
@@ -110,6 +112,7 @@ class Loop implements DeliveryLoop {
       readFeed: options.readFeed,
       hasEnough: (events) => this.#lengthOf(events) < events.length,
       grown: () => this.#grown(),
+      rewound: () => this.#rewound(),
       signal: this.#stop.signal,
     })
     if (this.#cursor !== this.#saved) options.checkpoints.soon(this)
@@ -142,12 +145,13 @@ class Loop implements DeliveryLoop {
     this.#hasMoved = false
     const { id, channel } = this.subscription
     const { epoch } = this.#options
-    return { id, channel, epoch, cursor: this.#cursor, parked: this.#parked }
+    return { id, channel, epoch, cursor: this.#cursor, lost: this.#lost, parked: this.#parked }
   }
 
-  settled({ cursor, parked }: MovingCursor, saved: Saved): void {
+  settled({ cursor, lost, parked }: MovingCursor, saved: Saved): void {
     if (saved === 'saved') {
       this.#saved = cursor
+      if (lost === this.#lost) this.#lost = undefined
       this.#unsavedSince = this.#hasMoved ? this.#takenAt : Infinity
       this.#wake()
       this.#parked = this.#parked.filter((one) => !parked.includes(one))
@@ -163,6 +167,30 @@ class Loop implements DeliveryLoop {
     this.#passed()
     // Most pages of a selective filter are empty.
     if (this.#buffer.events.length > 0 || this.#cursor.failure) this.#wake()
+  }
+
+  /** The log has lost the events after the position of the buffer. */
+  #rewound(): void {
+    const { position } = this.#buffer
+    const { position: last, failure } = this.#cursor
+    if (failure && failure.boundary > position) this.#move(withoutFailure(this.#cursor))
+    if (this.#failedTo > position) this.#failedTo = position
+    if (last > position) {
+      if (this.#lost === undefined || this.#lost < last) this.#lost = last
+      this.#move({ ...this.#cursor, position })
+    }
+    this.#wake()
+  }
+
+  /** True if the log has lost some of these events, which were the first of the buffer. */
+  #hasLost(events: readonly AuditEvent[]): boolean {
+    return this.#firstOf(events).length < events.length
+  }
+
+  /** Those of these events that are still the first of the buffer. */
+  #firstOf(events: readonly AuditEvent[]): readonly AuditEvent[] {
+    const lost = events.findIndex((event, i) => this.#buffer.events[i]?.event !== event)
+    return lost === -1 ? events : events.slice(0, lost)
   }
 
   /** Number of the events that make the next batch. */
@@ -256,15 +284,16 @@ class Loop implements DeliveryLoop {
     const attempt = (this.#cursor.failure?.attempts ?? 0) + 1
     const { error, reports } = await this.#attempt(events, attempt, signal)
     if (error) {
-      if (signal.aborted) return
+      if (signal.aborted || this.#hasLost(events)) return
       this.#recordFailure(events, error, reports)
       return this.#afterFailure(events, error, signal)
     }
     // Also after an abort: what was accepted need not be repeated.
     this.#options.outcomes.reported(this.subscription, events, reports)
-    const position = events.at(-1)!.created_at
+    const left = this.#firstOf(events)
+    const position = left.at(-1)?.created_at ?? this.#cursor.position
     this.#move(afterDelivery(this.#cursor, position, length))
-    this.#buffer.remove(length)
+    this.#buffer.remove(left.length)
   }
 
   async #attempt(
@@ -328,10 +357,11 @@ class Loop implements DeliveryLoop {
     if (error.status === GONE) return this.#options.gone(error.message)
     const { action, cursor, probed } =
       next.action === 'probe' ? await this.#probe(times, signal) : { ...next, probed: undefined }
-    if (signal.aborted) return
+    const tried = probed ? [...events, probed] : events
+    if (signal.aborted || this.#hasLost(tried)) return
     this.#move(cursor)
     if (action !== 'park') return
-    if ((await this.#options.countParked(signal)) >= MAX_PARKED) return
+    if ((await this.#options.countParked(signal)) >= MAX_PARKED || this.#hasLost(tried)) return
     outcomes.parked(failed)
     await this.#park(events[0]!, error, probed)
   }

@@ -11,6 +11,8 @@ export interface EventBufferOptions {
   readonly hasEnough: (events: readonly SizedEvent[]) => boolean
   /** There may be more events, and the position may be later. */
   readonly grown: () => void
+  /** The log has lost the events after the position, and they were removed. */
+  readonly rewound: () => void
   readonly signal: AbortSignal
 }
 
@@ -50,14 +52,19 @@ export class EventBuffer {
   }
 
   async #read(): Promise<void> {
-    const { isMeasured, readFeed, hasEnough, grown, signal } = this.#options
+    const { isMeasured, readFeed, hasEnough, grown, rewound, signal } = this.#options
     while (!signal.aborted) {
       try {
         const options = { after: this.#position, signal, isMeasured }
-        for await (const { events, position } of readFeed(options)) {
-          this.#events.push(...events)
+        for await (const { events, position, isRewind } of readFeed(options)) {
           this.#position = position
-          grown()
+          if (isRewind) {
+            this.#events = this.#events.filter(({ event }) => event.created_at <= position)
+            rewound()
+          } else {
+            this.#events.push(...events)
+            grown()
+          }
           if (signal.aborted) return
           if (hasEnough(this.#events))
             await new Promise<void>((resolve) => (this.#resume = resolve))

@@ -15,6 +15,8 @@ export interface FeedPage {
   readonly events: readonly SizedEvent[]
   /** Every matching event up to here is in this page or in one before it. */
   readonly position: string
+  /** The log has lost the events after the position. */
+  readonly isRewind?: true
 }
 
 export interface FeedOptions {
@@ -55,6 +57,7 @@ function viewOf(
       const events = matching.flatMap(({ event }) => (isLeftOut(event) ? [] : [sized(event)]))
       return { events, position: batch.last }
     },
+    ofRewind: (position) => ({ events: [], position, isRewind: true }),
     ofEvents(events) {
       if (events.length === 0) return []
       return [{ events: events.map(sized), position: events.at(-1)!.created_at }]

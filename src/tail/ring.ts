@@ -28,6 +28,8 @@ export interface RingBounds {
 
 export const BATCH_BYTES = 65_536
 
+const MAX_REWINDS = 100
+
 /** About the JSON of an event without its attributes. */
 const EVENT_BYTES = 200
 
@@ -38,6 +40,8 @@ export interface Ring {
   readonly floor: string
   /** The latest rewind, from which readers find the next ones. */
   readonly latest: RewindNode
+  /** The last hundred, oldest first. */
+  rewinds(): readonly Rewind[]
   /** Oldest first. */
   batches(): readonly Batch[]
   /** The events must be in order, and later than all before them. */
@@ -90,6 +94,7 @@ export function createRing(
     readonly bytes: number
   }
   const batches: Sized[] = []
+  let rewinds: readonly Rewind[] = []
   let latest: RewindNode = { from: start, to: start, next: undefined }
   let floor = start
   let [events, bytes] = [0, 0]
@@ -134,6 +139,7 @@ export function createRing(
     get latest() {
       return latest
     },
+    rewinds: () => rewinds,
     batches: () => batches,
     rewind(rewind) {
       while (batches.length > 0 && batches.at(-1)!.last > rewind.to) {
@@ -143,6 +149,7 @@ export function createRing(
         const kept = removed.entries.filter(({ event }) => event.created_at <= rewind.to)
         if (kept.length > 0) addBatch(kept)
       }
+      rewinds = [...rewinds, rewind].slice(-MAX_REWINDS)
       latest.next = { ...rewind, next: undefined }
       latest = latest.next
     },

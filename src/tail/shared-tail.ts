@@ -2,13 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { runOutside } from '../async/outside.js'
 import type { AuditEvent } from '../event/event.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
+import { oneCondition } from '../filter/ast.js'
 import { createTimeSlices } from '../filter/time-slices.js'
 import type { EventStore, ReadOptions as StoreReadOptions } from '../store/store.js'
 import { type CatchUp, createCatchUp } from './catch-up.js'
 import { type LoadLive, sharedLoads } from './changes.js'
 import { newestPosition, type TailFilter } from './poll.js'
 import { Reader } from './reader.js'
-import { type Batch, rewound } from './ring.js'
+import { type Batch, type Ring, rewound } from './ring.js'
 import { openSession, type Session, type SessionOptions } from './session.js'
 import { createTurns } from './turns.js'
 
@@ -18,6 +19,8 @@ export interface View<Item> extends TailFilter {
   ofBatch(batch: Batch, position: string): Item | undefined | Promise<Item | undefined>
   /** Made of matching events that were read from the store. */
   ofEvents(events: readonly AuditEvent[]): Iterable<Item>
+  /** Made of a position, if the log has lost the events after it; without it the reader gets only those that follow. */
+  readonly ofRewind?: (position: string) => Item
 }
 
 export interface ReadOptions {
@@ -77,7 +80,22 @@ function createStarts(store: EventStore): Starts {
   }
 }
 
+/** Where a reader begins: the position, or the one before it that the log went back to when it lost the event there. */
+async function startAt(
+  store: EventStore,
+  ring: Ring,
+  position: string,
+  options: StoreReadOptions,
+): Promise<string> {
+  const before = ring.rewinds().reduce(rewound, position)
+  if (before === position) return position
+  const where = oneCondition('created_at', 'eq', [position])
+  const { events } = await store.list({ where, sorts: [], limit: 1 }, options)
+  return events.length > 0 ? position : before
+}
+
 interface RunOptions {
+  readonly store: EventStore
   readonly after: string
   readonly signal: AbortSignal
   readonly openCatchUp: SharedTail['createCatchUp']
@@ -92,7 +110,7 @@ interface RunOptions {
 async function* run<Item>(
   reader: Reader,
   view: View<Item>,
-  { after, signal, openCatchUp }: RunOptions,
+  { store, after, signal, openCatchUp }: RunOptions,
 ): AsyncGenerator<Item, void, void> {
   /** Few readers need it. */
   let catchUp: CatchUp | undefined
@@ -100,8 +118,12 @@ async function* run<Item>(
   try {
     const ring = await reader.session.ring(signal)
     let seen = ring.latest
+    position = await startAt(store, ring, after, { signal })
+    if (position !== after && view.ofRewind) yield view.ofRewind(position)
     while (!signal.aborted) {
+      const last = position
       for (; seen.next; seen = seen.next) position = rewound(position, seen.next)
+      if (position !== last && view.ofRewind) yield view.ofRewind(position)
       if (position < ring.floor) {
         catchUp ??= openCatchUp(view, { hasChanges: false })
         const { events, position: reached } = await catchUp(position, { signal })
@@ -155,7 +177,7 @@ export function createSharedTail(store: EventStore, options: SessionOptions = {}
       const reader = new Reader(plain, signal)
       try {
         const start = after ?? (await currentPosition({ signal }))
-        return run(reader, view, { after: start, signal, openCatchUp })
+        return run(reader, view, { store, after: start, signal, openCatchUp })
       } catch (error) {
         reader.leave()
         throw error

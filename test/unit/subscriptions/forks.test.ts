@@ -1,0 +1,143 @@
+import { type AuditLog, type Clock, DeliveryError, type EventStore } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  advance,
+  closeLogs,
+  fakeTime,
+  numbers,
+  openLog,
+  type RecordingChannel,
+  recordingChannel,
+  recordNumbers,
+  shared,
+  until,
+} from './world.js'
+
+/*
+ * A subscription reads from a server that goes on after another one has taken over, and then from that one. Cursors are stored
+ * on the new server throughout: a checkpoint that the old one did not take is tried again, so it may reach the new one.
+ */
+
+const SUBSCRIPTION = { channel: 'search', filter: 'filter[type_eq]=test:number' }
+const HOUR = 3_600_000_000
+
+const opened: AuditLog[] = []
+beforeEach(fakeTime)
+afterEach(async () => {
+  await closeLogs(opened)
+  vi.useRealTimers()
+})
+
+interface Forked {
+  readonly old: AuditLog
+  readonly next: AuditLog
+  /** Copies the events of the old server to the new one; from now on both have their own. */
+  diverge(): Promise<void>
+  takeOver(): void
+  /** Opens a log that delivers to the channel. */
+  deliverTo(channel: RecordingChannel): AuditLog
+}
+
+/** `ahead`: how far the clock of the new server is ahead from `diverge` on, in microseconds. */
+function fork(ahead: number): Forked {
+  const offsets = { old: 0, next: 0 }
+  const clockOf =
+    (server: keyof typeof offsets): Clock =>
+    () =>
+      Date.now() * 1000 + offsets[server]
+  const stores = [
+    memoryStore({ clock: clockOf('old') }),
+    memoryStore({ clock: clockOf('next') }),
+  ] as const
+  let current: EventStore = stores[0]
+  const reads: EventStore = {
+    ...stores[1],
+    list: (...call) => current.list(...call),
+    get: (...call) => current.get(...call),
+    openEvents: (...call) => current.openEvents(...call),
+    consistencyToken: (options) => current.consistencyToken!(options),
+    watch(hint) {
+      const stops = stores.map((store) => store.watch(hint))
+      return () => stops.forEach((stop) => stop())
+    },
+  }
+  const open = (...args: Parameters<typeof openLog>): AuditLog => {
+    const audit = openLog(...args)
+    opened.push(audit)
+    return audit
+  }
+  const [old, next] = [open(shared(stores[0]), {}), open(shared(stores[1]), {})]
+  return {
+    old,
+    next,
+    async diverge() {
+      const { events } = await old.list('filter[s]=created_at asc')
+      await next.importEvents(events)
+      offsets.old = HOUR
+      offsets.next = HOUR + ahead
+    },
+    takeOver: () => void (current = stores[1]),
+    deliverTo: (search) =>
+      open(shared(reads), { channels: { search }, subscriptions: { numbers: SUBSCRIPTION } }),
+  }
+}
+
+describe.each([
+  ['later', HOUR],
+  ['earlier', -HOUR / 2],
+])('a subscription of a log that has lost events, whose next events are %s', (_, ahead) => {
+  it('delivers the events after the last one that is there', async () => {
+    const { old, next, diverge, takeOver, deliverTo } = fork(ahead)
+    const channel = recordingChannel()
+    deliverTo(channel)
+    await advance(2000)
+    await recordNumbers(old, 1, 2)
+    await until(() => channel.accepted().length === 2)
+    await diverge()
+    await recordNumbers(old, 101, 102)
+    await until(() => channel.accepted().length === 4)
+    await advance(2000)
+    takeOver()
+    await recordNumbers(next, 3, 4)
+    await until(() => channel.accepted().length === 6)
+    await advance(10_000)
+    await recordNumbers(next, 5, 5)
+    await until(() => channel.accepted().length === 7)
+    await advance(10_000)
+    expect(channel.accepted()).toEqual([1, 2, 101, 102, ...numbers(3, 5)])
+  })
+
+  it.each([
+    ['accepted', () => {}],
+    [
+      'refused',
+      () => {
+        throw new DeliveryError('status', 'unavailable', { status: 503 })
+      },
+    ],
+  ])('goes on after a delivery of lost events that is %s later', async (__, end) => {
+    const { old, next, diverge, takeOver, deliverTo } = fork(ahead)
+    let isOver = false
+    const channel = recordingChannel(async ({ numbers: some }) => {
+      if (!some.includes(101)) return
+      await until(() => isOver)
+      end()
+    })
+    deliverTo(channel)
+    await advance(2000)
+    await recordNumbers(old, 1, 2)
+    await until(() => channel.accepted().length === 2)
+    await diverge()
+    await recordNumbers(old, 101, 102)
+    await until(() => channel.deliveries.some((delivery) => delivery.numbers.includes(101)))
+    takeOver()
+    await recordNumbers(next, 3, 4)
+    await advance(5000)
+    isOver = true
+    await until(() => channel.accepted().includes(4))
+    await advance(10_000)
+    const left = channel.accepted().filter((n) => Number(n) < 100)
+    expect(left).toEqual(numbers(1, 4))
+  })
+})

@@ -59,14 +59,33 @@ function warnOfFailure(store: string, error: unknown): void {
   process.emitWarning(`the ${store} store keeps trying to build its index, which fails: ${reason}`)
 }
 
+/** A timer that calls `ring` once, at the earliest of the times for which it was set. It does not keep the process alive. */
+function createAlarm(ring: () => void) {
+  let timer: NodeJS.Timeout | undefined
+  let time = Infinity
+  return {
+    /** By `performance.now()`. */
+    set(at: number) {
+      if (time <= at) return
+      clearTimeout(timer)
+      time = at
+      timer = setTimeout(
+        () => {
+          time = Infinity
+          ring()
+        },
+        Math.max(0, at - performance.now()),
+      ).unref()
+    },
+    clear: () => clearTimeout(timer),
+  }
+}
+
 export function createSealer(
   driver: SealerDriver,
   { checkMs, maxPauseMs }: Pick<CommonSealerOptions, 'checkMs' | 'maxPauseMs'>,
 ): Sealer {
   let round: Promise<End> | undefined
-  let timer: NodeJS.Timeout | undefined
-  /** The timer is set to this time. */
-  let timerAt = Infinity
   let checkAt = -Infinity
   /** Added to `checkAt` unless this process has written. */
   let idleMs = 0
@@ -104,15 +123,11 @@ export function createSealer(
     return round
   }
 
+  const alarm = createAlarm(() => {
+    if (!round) void runRound()
+  })
   const schedule = (at = checkAt): void => {
-    if (closed || round || timerAt <= at) return
-    clearTimeout(timer)
-    const run = (): void => {
-      timerAt = Infinity
-      if (!round) void runRound()
-    }
-    timer = setTimeout(run, Math.max(0, at - performance.now())).unref()
-    timerAt = at
+    if (!closed && !round) alarm.set(at)
   }
 
   return {
@@ -135,7 +150,7 @@ export function createSealer(
       checkAt = performance.now() + checkMs
     },
     close() {
-      clearTimeout(timer)
+      alarm.clear()
       closed ??= driver.close(round ?? Promise.resolve())
       return closed
     },

@@ -58,11 +58,10 @@ async function valueOf(client: pg.Client, sql: string): Promise<number> {
 }
 
 async function countAll(client: pg.Client): Promise<Counted> {
-  const counted = Object.entries(COUNTED).map(async ([name, sql]) => [
-    name,
-    await valueOf(client, sql),
-  ])
-  return Object.fromEntries(await Promise.all(counted)) as Counted
+  const counted: [name: string, value: number][] = []
+  for (const [name, sql] of Object.entries(COUNTED))
+    counted.push([name, await valueOf(client, sql)])
+  return Object.fromEntries(counted) as Counted
 }
 
 /** Creates the logs, each by its first event. Returns the milliseconds of each. */

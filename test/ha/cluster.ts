@@ -41,6 +41,8 @@ export interface Cluster {
   freeze(node: Node): () => void
   /** Asks Patroni to promote a standby, and to make the primary one. */
   switchOver(from: Node): Promise<void>
+  /** Copies the logs of all processes to the folder. */
+  copyLogs(to: string): void
   /** Ends all processes, and removes the folder. */
   stop(): Promise<void>
 }
@@ -340,6 +342,11 @@ export async function startCluster(mode: Mode): Promise<Cluster> {
     },
     async switchOver(from) {
       await ask(memberOf(from), 'switchover', { leader: from.name })
+    },
+    copyLogs(to) {
+      fs.mkdirSync(to, { recursive: true })
+      for (const name of ['etcd', 'haproxy', ...members.map((member) => member.name)])
+        fs.copyFileSync(path.join(folder, `${name}.log`), path.join(to, `${name}.log`))
     },
     async stop() {
       const ended = once(guard, 'close')

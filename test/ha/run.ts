@@ -12,12 +12,12 @@ import { TYPE } from './child.js'
 import { type Cluster, findPrograms, type Mode, type Node, startCluster } from './cluster.js'
 
 /*
- * `npm run test:ha -- [--mode synchronous|asynchronous] [--fault name] [--rounds n] [--from n] [--seed n] [--seconds n]`:
+ * `npm run test:ha -- [--mode synchronous|asynchronous] [--fault name] [--rounds n] [--from n] [--seed n] [--seconds n] [--logs folder]`:
  * random failovers of a cluster that Patroni manages, while four processes record eight events at a time, and three processes follow.
  * Half of them reach the primary through HAProxy, the others know all servers. The events of the log, the acknowledged ones and those
  * that the followers got are compared. Needs Debian packages, which it names. `--fault` takes the place of the random faults. `--from`
- * leaves out the first rounds of the seed; no round begins after `--seconds`. Ends with exit code 1 if a synchronous cluster lost an
- * event, any cluster doubled one, a follower missed one, or a round failed.
+ * leaves out the first rounds of the seed; no round begins after `--seconds`. `--logs` gets the logs of the cluster. Ends with exit
+ * code 1 if a synchronous cluster lost an event, any cluster doubled one, a follower missed one, or a round failed.
  */
 
 const FAULTS = ['kill postgres', 'kill Patroni', 'switchover', 'freeze'] as const
@@ -252,9 +252,10 @@ interface Run {
   readonly first: number
   readonly seconds: number
   readonly child: string
+  readonly logs: string | undefined
 }
 
-async function runMode({ mode, plan, first, seconds, child }: Run): Promise<Figures> {
+async function runMode({ mode, plan, first, seconds, child, logs }: Run): Promise<Figures> {
   const cluster = await startCluster(mode)
   const stop = async (): Promise<never> => {
     await cluster.stop()
@@ -323,6 +324,7 @@ async function runMode({ mode, plan, first, seconds, child }: Run): Promise<Figu
   } finally {
     for (const one of children) one.process.kill('SIGKILL')
     await audit.close()
+    if (logs) cluster.copyLogs(path.join(logs, mode))
     await cluster.stop()
   }
 }
@@ -335,6 +337,7 @@ const { values } = parseArgs({
     from: { type: 'string', default: '0' },
     seed: { type: 'string' },
     seconds: { type: 'string', default: 'Infinity' },
+    logs: { type: 'string' },
   },
 })
 const MODES: readonly Mode[] = ['synchronous', 'asynchronous']
@@ -353,7 +356,8 @@ const provide = (_: string, folder: string): void => {
 const removeCompiled = await compile({ provide } as unknown as Parameters<typeof compile>[0])
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
 for (const mode of modes) {
-  const figures = await runMode({ mode, plan, first, seconds: Number(values.seconds), child })
+  const { seconds, logs } = values
+  const figures = await runMode({ mode, plan, first, seconds: Number(seconds), child, logs })
   console.log({ mode, commit, seed, from: first, ...figures })
   const { lost, doubled, missedByFollowers, repeatedToFollowers, outOfOrder: wrong } = figures
   const mistakes = doubled + missedByFollowers + repeatedToFollowers + wrong

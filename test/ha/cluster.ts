@@ -110,7 +110,9 @@ const patroniConfig = (member: Member, mode: Mode, ports: Ports, programs: Progr
       listen: `127.0.0.1:${member.rest}`,
       connect_address: `127.0.0.1:${member.rest}`,
     },
-    etcd3: { host: `127.0.0.1:${ports.etcd}` },
+    // Not etcd3: there a primary of Patroni 3.0.2, which Debian 12 has, takes the leader key back from the standby that has taken over
+    // (https://github.com/patroni/patroni/pull/2689).
+    etcd: { host: `127.0.0.1:${ports.etcd}` },
     bootstrap: {
       dcs: {
         // As short as Patroni allows: a failover takes this long after the primary has gone silent.
@@ -233,7 +235,7 @@ export async function startCluster(mode: Mode): Promise<Cluster> {
   }
   const [clients, peers] = [ports.etcd, ports.etcdPeers].map((port) => `http://127.0.0.1:${port}`)
   run('etcd', programs.etcd, [
-    ...['--data-dir', path.join(folder, 'etcd'), '--unsafe-no-fsync'],
+    ...['--data-dir', path.join(folder, 'etcd'), '--unsafe-no-fsync', '--enable-v2'],
     ...['--listen-client-urls', clients!, '--advertise-client-urls', clients!],
     ...['--listen-peer-urls', peers!, '--initial-advertise-peer-urls', peers!],
     ...['--initial-cluster', `default=${peers}`],

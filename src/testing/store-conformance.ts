@@ -23,6 +23,7 @@ import { liveReadingCases } from './conformance/live-reading.js'
 import { orderCases } from './conformance/order.js'
 import { outageCases } from './conformance/outage.js'
 import { readCases } from './conformance/read.js'
+import { rangeCases } from './conformance/ranges.js'
 import { removeCases } from './conformance/remove.js'
 import { reopenCases } from './conformance/reopen.js'
 import { stateCases } from './conformance/state.js'
@@ -127,6 +128,7 @@ const allCases: readonly Case[] = [
     orderCases,
     importCases,
     removeCases,
+    rangeCases,
   ],
   [
     throttleCases,

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import type { AuditEvent } from '../../event/event.js'
+import type { EventRange, EventStore } from '../../store/store.js'
+import { type Case, cases } from './context.js'
+import { allEvents, imported, range, recordSome, timeOf } from './helpers.js'
+
+/* For stores that remove ranges at once. Others pass. */
+
+type RangeStore = EventStore &
+  Required<Pick<EventStore, 'removableRanges' | 'readRange' | 'removeRange'>>
+
+const hasRanges = (store: EventStore): store is RangeStore => store.removableRanges !== undefined
+
+const importedAt = (n: number, created_at: string): AuditEvent =>
+  imported({
+    id: `0196b3c2-0000-4000-8000-${String(n).padStart(12, '0')}`,
+    created_at,
+    attributes: { n },
+  })
+
+const HOURS = 5
+const DAYS = ['2024-11-30', '2025-03-01', '2025-03-02', '2025-12-24']
+
+const oldEvents = (): AuditEvent[] =>
+  DAYS.flatMap((day, d) =>
+    range(0, HOURS - 1).map((hour) =>
+      importedAt(d * HOURS + hour, `${day}T0${hour}:00:00.000001Z`),
+    ),
+  )
+
+/** All events of the range that are in the snapshot, two at a time. */
+async function readAll(
+  store: RangeStore,
+  one: EventRange,
+  snapshot: string,
+): Promise<AuditEvent[]> {
+  const events: AuditEvent[] = []
+  for (let after = 0; ;) {
+    const page = await store.readRange(one, { snapshot, after, limit: 2 })
+    assert.ok(page, 'the range cannot be read')
+    assert.ok(page.length <= 2, 'readRange returned more events than the limit')
+    if (page.length === 0) return events
+    events.push(...page)
+    after = timeOf(page.at(-1))
+  }
+}
+
+const isIn =
+  ({ from, to }: EventRange) =>
+  (event: AuditEvent): boolean =>
+    timeOf(event) >= from && timeOf(event) < to
+
+export const rangeCases: readonly Case[] = cases({
+  async 'ranges: have exactly the events of their times, and end before the time'({
+    store,
+    audit,
+    clock,
+  }) {
+    if (!hasRanges(store)) return
+    await audit.importEvents(oldEvents())
+    await recordSome(audit, 3)
+    const events = await allEvents(audit)
+    const { snapshot, ranges } = await store.removableRanges(clock())
+    let last = -Infinity
+    for (const one of ranges) {
+      assert.ok(last <= one.from && one.from < one.to && one.to <= clock(), 'ranges overlap')
+      last = one.to
+      assert.deepEqual(await readAll(store, one, snapshot), events.filter(isIn(one)))
+    }
+    const { ranges: before } = await store.removableRanges(timeOf(events[HOURS]))
+    for (const { to } of before) assert.ok(to <= timeOf(events[HOURS]))
+  },
+
+  async 'ranges: a removed range is gone from every read, and the rest stays'({
+    store,
+    audit,
+    clock,
+  }) {
+    if (!hasRanges(store)) return
+    await audit.importEvents(oldEvents())
+    await recordSome(audit, 3)
+    const events = await allEvents(audit)
+    const { snapshot, ranges } = await store.removableRanges(clock())
+    let left = events
+    for (const one of ranges) {
+      const removed = left.filter(isIn(one))
+      left = left.filter((event) => !removed.includes(event))
+      assert.equal(await store.removeRange(one, { snapshot }), removed.length)
+      assert.deepEqual(await allEvents(audit), left)
+      for (const { id } of removed) assert.equal(await store.get(id), undefined)
+      for (const event of left.slice(0, 1)) assert.deepEqual(await store.get(event.id), event)
+      assert.equal((await audit.count('filter[n_not_null]=1')).total, left.length)
+    }
+    assert.deepEqual((await store.removableRanges(clock())).ranges, [])
+  },
+
+  async 'ranges: an event that is imported after the snapshot is neither read nor removed'({
+    store,
+    audit,
+    clock,
+  }) {
+    if (!hasRanges(store)) return
+    await audit.importEvents(oldEvents())
+    const { snapshot, ranges } = await store.removableRanges(clock())
+    const [first] = ranges
+    if (!first) return
+    const known = (await allEvents(audit)).filter(isIn(first))
+    const late = importedAt(100, known[0]!.created_at.replace('000001Z', '000002Z'))
+    await audit.importEvents([late])
+    assert.deepEqual(await readAll(store, first, snapshot), known)
+    assert.equal((await store.removableRanges(clock(), { snapshot })).snapshot, snapshot)
+    assert.equal(await store.removeRange(first, { snapshot }), known.length)
+    assert.deepEqual(await store.get(late.id), late)
+    assert.deepEqual((await allEvents(audit)).filter(isIn(first)), [late])
+  },
+})

@@ -246,7 +246,7 @@ export function createReading(
   const partitionedNow = (): PartitionedLog | undefined =>
     log.state() && {
       partitions: log.partitions(),
-      count: log.partitionCount(),
+      ...log.knownPartitions(),
       now: log.now() ?? Date.now() * 1000,
     }
 

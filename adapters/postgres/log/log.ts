@@ -44,8 +44,8 @@ export interface PostgresLog {
   cluster(client: PostgresPoolClient): string
   /** How the table of events is partitioned. To be called within `use`. */
   partitions(): Partitions
-  /** The number of partitions when they were last counted. */
-  partitionCount(): number
+  /** The partitions as this process has last read or made them. */
+  knownPartitions(): KnownPartitions
   /** Creates the partitions of these times that are missing. To be called within `use`. */
   makePartitions(client: PostgresPoolClient, times: readonly Microseconds[]): Promise<void>
   /**
@@ -166,9 +166,15 @@ function createUse({
 /** Other processes may be changing tables. */
 const DEFINE_MS = 30_000
 
+export interface KnownPartitions {
+  readonly count: number
+  /** Where the oldest one begins. */
+  readonly oldest: Microseconds | undefined
+}
+
 /** How a log's tables are changed, and what its snapshots begin with. */
 function createDefiner(names: Names, pool: LogPool, timelines: Timelines) {
-  let partitionCount = 0
+  let known: KnownPartitions = { count: 0, oldest: undefined }
 
   const define: PostgresLog['define'] = async (client, act) => {
     const definer = pool.definer?.()
@@ -182,8 +188,10 @@ function createDefiner(names: Names, pool: LogPool, timelines: Timelines) {
     partitions: Partitions,
     times: readonly Microseconds[],
   ): Promise<void> => {
-    const { missing, count } = await missingPeriods(client, names, partitions, times)
-    partitionCount = count + missing.length
+    const { missing, attached } = await missingPeriods(client, names, partitions, times)
+    const all = [...attached, ...missing]
+    const oldest = all.length > 0 ? Math.min(...all.map(({ from }) => from)) : undefined
+    known = { count: all.length, oldest }
     if (missing.length > 0)
       await define(client, (definer) =>
         makePartitions(definer, names, missing, timelines.cluster(client)),
@@ -193,7 +201,7 @@ function createDefiner(names: Names, pool: LogPool, timelines: Timelines) {
   return {
     define,
     addPartitions,
-    partitionCount: () => partitionCount,
+    knownPartitions: () => known,
     placeSql: () => (pool.definer?.() ? `${checkPlaceSql(names)};` : ''),
   }
 }
@@ -210,7 +218,7 @@ export function createLog(options: LogOptions): PostgresLog {
   const servers = new WeakMap<PostgresPoolClient, string>()
   const doubts = createDoubts()
 
-  const { define, addPartitions, partitionCount, placeSql } = createDefiner(names, pool, timelines)
+  const { define, addPartitions, knownPartitions, placeSql } = createDefiner(names, pool, timelines)
 
   const prepare = async (client: PostgresPoolClient): Promise<SchemaState> => {
     if (readOnly) {
@@ -259,7 +267,7 @@ export function createLog(options: LogOptions): PostgresLog {
     checkTimeline: (client) => timelines.check(client),
     cluster: (client) => timelines.cluster(client),
     partitions: () => state!.partitions,
-    partitionCount,
+    knownPartitions,
     makePartitions: (client, times) => addPartitions(client, state!.partitions, times),
     define,
     placeSql,

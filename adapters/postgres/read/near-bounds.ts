@@ -14,8 +14,9 @@ const MIN_PARTITIONS = 16
 
 export interface PartitionedLog {
   readonly partitions: Partitions
-  /** The number of partitions, as far as this process knows. */
+  /** The number of partitions, and where the oldest one begins, as far as this process knows. */
   readonly count: number
+  readonly oldest: Microseconds | undefined
   /** The current time; the newest events are probably not much older. */
   readonly now: Microseconds
 }
@@ -33,9 +34,9 @@ export function nearBounds(bounds: TimeBounds, order: Order, log: PartitionedLog
     const near = periodOf(Math.max(0, last.from - 1), partitions).from
     return near > from ? { from: near, to } : bounds
   }
-  // Where the log begins is not known.
-  if (from === 0) return bounds
-  const near = periodOf(periodOf(from, partitions).to, partitions).to - 1
+  const first = Math.max(from, log.oldest ?? 0)
+  if (first === 0) return bounds
+  const near = periodOf(periodOf(first, partitions).to, partitions).to - 1
   return near < to ? { from, to: near } : bounds
 }
 

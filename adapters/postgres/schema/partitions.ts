@@ -33,16 +33,16 @@ const PARTITIONS = `
   FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
   WHERE inhparent = $1::regclass AND NOT inhdetachpending`
 
-/** Those of the periods that have no partition, and the number of partitions. */
+/** Those of the periods that have no partition, and the attached partitions, oldest first. */
 export async function withoutPartitions(
   client: PostgresPoolClient,
-  { events }: Names,
+  names: Names,
   periods: readonly Period[],
-): Promise<{ readonly missing: readonly Period[]; readonly count: number }> {
+): Promise<{ readonly missing: readonly Period[]; readonly attached: readonly Period[] }> {
+  const attached = await attachedPartitions(client, names)
+  const known = new Set(attached.map(({ name }) => name))
   const missing = new Map(periods.map((period) => [period.name, period]))
-  const found = await ask(client, PARTITIONS, events)
-  for (const [name] of found) missing.delete(name!)
-  return { missing: [...missing.values()], count: found.length }
+  return { missing: [...missing.values()].filter(({ name }) => !known.has(name)), attached }
 }
 
 /** The period of a partition with this name. */
@@ -54,14 +54,14 @@ export function periodNamed(name: string): Period {
   return periodOf(startOf(date), digits.length > 6 ? 'day' : 'month')
 }
 
-/** The periods of these times that have no partition, and the number of partitions. */
+/** The periods of these times that have no partition, and the attached partitions, oldest first. */
 export async function missingPeriods(
   client: PostgresPoolClient,
   names: Names,
   partitions: Partitions,
   times: readonly Microseconds[],
 ): ReturnType<typeof withoutPartitions> {
-  if (partitions === 'none') return { missing: [], count: 0 }
+  if (partitions === 'none') return { missing: [], attached: [] }
   const periods = times.map((time) => periodOf(time, partitions))
   return withoutPartitions(client, names, periods)
 }

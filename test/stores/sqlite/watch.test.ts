@@ -38,9 +38,7 @@ describe('watch', () => {
     for (let round = 1; round <= 3; round++) {
       const before = hints
       await other.recordCustom('a')
-      const start = performance.now()
       while (hints === before) await delay(5)
-      expect(performance.now() - start).toBeLessThan(5000)
     }
     stop()
     const atStop = hints
@@ -108,9 +106,7 @@ describe('watch', () => {
     other.exec('BEGIN EXCLUSIVE')
     await delay(120)
     other.exec('DROP TABLE daybook_outbox; COMMIT')
-    const start = performance.now()
     while (hints === 0) await delay(5)
-    expect(performance.now() - start).toBeLessThan(5000)
     other.close()
     // Long enough for a poll of the damaged outbox.
     await delay(1200)

@@ -243,7 +243,7 @@ describe('a parsed query', () => {
       }),
       { numRuns: 3000 },
     )
-    expect(queries).toBeGreaterThan(300)
+    expect(queries).toBeGreaterThan(100)
   })
 
   const key = fc.oneof(
@@ -289,7 +289,7 @@ describe('a parsed query', () => {
       }),
       { numRuns: 3000 },
     )
-    expect(queries).toBeGreaterThan(300)
+    expect(queries).toBeGreaterThan(100)
   })
 
   it('can be formatted and parsed again', () => {

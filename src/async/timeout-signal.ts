@@ -3,6 +3,8 @@ import { MAX_TIMER_MS } from './timers.js'
 /** A signal that aborts after a time or with another signal. Disposing clears its timer. */
 export interface TimeoutSignal extends Disposable {
   readonly signal: AbortSignal
+  /** Aborts the signal, and clears its timer. */
+  end(): void
 }
 
 /** Aborts after `ms` milliseconds, or when `signal` aborts. */
@@ -12,11 +14,16 @@ export function timeoutSignal(ms: number, signal?: AbortSignal): TimeoutSignal {
   const timer = setTimeout(abort, Math.min(Math.max(0, ms), MAX_TIMER_MS))
   if (signal?.aborted) abort()
   else signal?.addEventListener('abort', abort, { once: true })
+  const dispose = (): void => {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+  }
   return {
     signal: controller.signal,
-    [Symbol.dispose]() {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', abort)
+    end() {
+      dispose()
+      controller.abort()
     },
+    [Symbol.dispose]: dispose,
   }
 }

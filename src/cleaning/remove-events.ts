@@ -1,5 +1,4 @@
 import { throwIfAborted } from '../errors.js'
-import type { TimeoutSignal } from '../async/timeout-signal.js'
 import type { AuditEvent } from '../event/event.js'
 import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
 import { openArchive } from './archive.js'
@@ -125,7 +124,7 @@ export async function previewSelected(job: Job, selection: DueSelection): Promis
 }
 
 /** A signal that aborts `LATE_MS` after the given one, which must not be aborted yet. */
-function delayedAbort(signal: AbortSignal): TimeoutSignal {
+function delayedAbort(signal: AbortSignal): Disposable & { readonly signal: AbortSignal } {
   const late = new AbortController()
   let timer: NodeJS.Timeout | undefined
   const onAbort = (): void => {

@@ -1,3 +1,4 @@
+import { timeoutSignal } from '../../async/timeout-signal.js'
 import type { AuditEvent } from '../../event/event.js'
 import type { EventQuery } from '../../filter/ast.js'
 import { decideInTurns } from '../../filter/time-slices.js'
@@ -31,26 +32,18 @@ async function pageOf(events: readonly AuditEvent[], query: EventQuery): Promise
  */
 export async function longPoll(options: LongPollOptions): Promise<EventPage> {
   const { broadcast, view, query, seconds, list, signal } = options
-  const stop = new AbortController()
-  const end = (): void => stop.abort()
-  const deadline = performance.now() + seconds * 1000
-  let timer: NodeJS.Timeout | undefined
-  if (signal.aborted) end()
-  else signal.addEventListener('abort', end)
+  const wait = timeoutSignal(seconds * 1000, signal)
   try {
     // Subscribe before the query, so that no event is missed between the two.
-    const chunks = await broadcast.read(view, { signal: stop.signal })
+    const chunks = await broadcast.read(view, { signal: wait.signal })
     const page = await list()
     if (page.events.length > 0) return page
-    timer = setTimeout(end, deadline - performance.now())
     const { value: first } = await chunks.next()
     // The page was empty, so these are all matching events.
     if (first) return await pageOf(first.events, query)
     // Changed live events and imported events may match now; the broadcast does not send those.
     return signal.aborted ? page : await list()
   } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', end)
-    end()
+    wait.end()
   }
 }

@@ -1,3 +1,4 @@
+import { timeoutSignal } from '../../async/timeout-signal.js'
 import type { OpenLogsTail } from '../../logs/tail-across.js'
 
 export interface LogsLongPollOptions<Page> {
@@ -18,28 +19,20 @@ export async function longPollLogs<Page>({
   isEmpty,
   signal,
 }: LogsLongPollOptions<Page>): Promise<Page> {
-  const stop = new AbortController()
-  const end = (): void => stop.abort()
-  const deadline = performance.now() + seconds * 1000
-  let timer: NodeJS.Timeout | undefined
-  if (signal.aborted) end()
-  else signal.addEventListener('abort', end)
+  const wait = timeoutSignal(seconds * 1000, signal)
   let batches: OpenLogsTail['batches'] | undefined
   try {
     // Opened before the query, so that no event is missed between the two.
-    ;({ batches } = await follow(stop.signal))
+    ;({ batches } = await follow(wait.signal))
     let page = await list()
-    timer = setTimeout(end, deadline - performance.now())
-    while (isEmpty(page) && !stop.signal.aborted) {
+    while (isEmpty(page) && !wait.signal.aborted) {
       await batches.next()
       // At the end too: the tail returns neither changed live events nor imported ones, which may match now.
       if (!signal.aborted) page = await list()
     }
     return page
   } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', end)
-    end()
+    wait.end()
     await batches?.return()
   }
 }

@@ -31,9 +31,9 @@ export default defineConfig({
     isolate: false,
     sequence: { sequencer: LongestFirst },
     // For what hangs, not for what is slow on a busy machine.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 25_000 } },
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     coverage: {
       provider: 'v8',
       include: ['src/**', 'adapters/**'],

@@ -25,7 +25,7 @@ export function describeStore(
   describe(`${name} store`, () => {
     for (const [i, one] of storeConformance(createForCase).entries()) {
       if (!includes(one.name, i)) continue
-      it(one.name, { timeout: 60_000 }, async ({ skip }) => {
+      it(one.name, async ({ skip }) => {
         needs = one.needs ?? []
         const reason = await one.run()
         if (reason !== undefined) skip(reason)

@@ -65,7 +65,7 @@ async function startChange(
   return change
 }
 
-describe('two demo processes on one Postgres database', { timeout: 90_000 }, () => {
+describe('two demo processes on one Postgres database', () => {
   const children: Child[] = []
   let database: TestDatabase
   let [one, other]: [string, string] = ['', '']
@@ -82,7 +82,7 @@ describe('two demo processes on one Postgres database', { timeout: 90_000 }, () 
     database = await postgresDatabase()
     const started = await Promise.all([start(), start()])
     ;[one, other] = [started[0].url, started[1].url]
-  }, 60_000)
+  })
 
   afterAll(async () => {
     // SIGTERM, so that they remove their directories.

@@ -231,7 +231,7 @@ describe('the demo service', () => {
     await vi.waitFor(async () => {
       const { attributes } = resourceOf(await send(url, `/api/steps/${step}`))
       expect(attributes['status']).toBe('waiting_for_approval')
-    }, 20_000)
+    }, 60_000)
     expect((await post(url, `/api/steps/${step}/approve`, undefined, 'eve')).status).toBe(403)
     expect((await post(url, `/api/steps/${step}/approve`)).status).toBe(200)
     await waitFor(url, `filter[type_eq]=api:changes:success&filter[change_id_eq]=${change.id}`)
@@ -483,7 +483,7 @@ describe('the cleaning rules of the demo', () => {
 })
 
 describe('the demo process', () => {
-  it('keeps all acknowledged events after SIGKILL and a restart', { timeout: 60_000 }, async () => {
+  it('keeps all acknowledged events after SIGKILL and a restart', async () => {
     const temp = tempDir()
     const children: ReturnType<typeof runScript>[] = []
     const start = async () => {
@@ -531,7 +531,7 @@ describe('the demo process', () => {
     }
   })
 
-  it('shows the log of a fetch while it runs', { timeout: 60_000 }, async ({ skip }) => {
+  it('shows the log of a fetch while it runs', async ({ skip }) => {
     const temp = tempDir()
     const children: ReturnType<typeof runScript>[] = []
     // The remote prints a line, then waits until this file is removed.

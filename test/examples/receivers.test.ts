@@ -37,7 +37,7 @@ describe('the receivers of the demo', () => {
       expect(created.status).toBe(201)
       await vi.waitUntil(
         async () => (await received()).includes('Shop &amp; &lt;b&gt;more&lt;/b&gt;'),
-        { timeout: 50_000 },
+        { timeout: 60_000 },
       )
       const refused = await send(service.url, '/api/projects/shop', {
         method: 'PATCH',
@@ -47,7 +47,7 @@ describe('the receivers of the demo', () => {
       })
       expect(refused.status).toBe(403)
       await vi.waitUntil(async () => (await received()).includes('to ops@acme.example'), {
-        timeout: 50_000,
+        timeout: 60_000,
       })
       expect(await received()).toMatch(/mail: Failed: .*eve/)
     } finally {

@@ -43,7 +43,7 @@ async function run(code: string): Promise<string> {
   return child.stdout()
 }
 
-it('prom-client', { timeout: 60_000 }, async () => {
+it('prom-client', async () => {
   const output = await run(
     `import { register } from 'prom-client'\n${before}${recipe('prom-client')}${use}
      console.log(await register.metrics())`,
@@ -59,7 +59,7 @@ it('prom-client', { timeout: 60_000 }, async () => {
   ])
 })
 
-it('OpenTelemetry', { timeout: 60_000 }, async () => {
+it('OpenTelemetry', async () => {
   const output = await run(
     `import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
      const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
@@ -83,7 +83,7 @@ it('OpenTelemetry', { timeout: 60_000 }, async () => {
   ])
 })
 
-it('pino', { timeout: 60_000 }, async () => {
+it('pino', async () => {
   const output = await run(`${before}${recipe('pino')}${use}
     await audit.flush()
     await audit.close()`)

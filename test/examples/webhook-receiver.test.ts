@@ -37,7 +37,7 @@ async function start(): Promise<string> {
 
 it(
   'handles each event of signed webhooks once, and refuses others',
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   async () => {
     const url = await start()
     const [one, two] = [numberedEvent(1, { name: 'shop' }), numberedEvent(2, { name: 'blog' })]

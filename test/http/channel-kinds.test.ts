@@ -18,7 +18,7 @@ afterEach(async () => {
   await closeReceivers()
 })
 
-const WAIT = { timeout: 30_000 }
+const WAIT = { timeout: 60_000 }
 const LOOPBACK = { allow: ['127.0.0.1'], allowHttp: true } as const
 
 const events = [numberedEvent(1)]

@@ -274,7 +274,7 @@ describe('a subscription to an e-mail channel', () => {
     await audit.recordCustom('test:number', { n: 1 }, { username: 'ann' })
     const outcomes = async () => (await audit.list('filter[system_true]=1&limit=100')).events
     const isSent = async () => (await outcomes()).some(({ type }) => type === 'info:email:sent')
-    await vi.waitUntil(isSent, { timeout: 30_000 })
+    await vi.waitUntil(isSent, { timeout: 60_000 })
     const { id } = (await audit.subscriptions.list())[0]!
     const about = {
       subscription_id: id,

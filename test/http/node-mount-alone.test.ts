@@ -135,7 +135,7 @@ describe('auditRoutes with node:http alone', () => {
     const socket = net.connect(Number(port), '127.0.0.1')
     socket.write(`POST ${PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: ${JSON_API}\r\n`)
     socket.write('Content-Length: 100\r\n\r\n{"data"')
-    await vi.waitFor(() => expect(requests).toBe(2), { timeout: 20_000 })
+    await vi.waitFor(() => expect(requests).toBe(2), { timeout: 60_000 })
     socket.destroy()
     await Promise.all(closed)
     expect((await send(url, PATH)).status).toBe(200)

@@ -273,7 +273,7 @@ describe.each(Object.entries(recordedHosts))('on %s', (name, host) => {
       expect(users.size).toBe(next)
       if (SOAK_SECONDS > 0) console.log(`${next} requests on ${name}, seed ${SEED}`)
     },
-    soakTimeout(60_000),
+    soakTimeout(180_000),
   )
 
   it('an event in a transaction of a handler has its user, and is rolled back with it', async () => {

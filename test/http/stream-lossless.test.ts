@@ -153,8 +153,6 @@ describe('a stream', () => {
     // They share the session of changes.
     expect(watching).toBe(1)
     for (const stream of streams) stream.leave()
-    const end = performance.now() + 5000
-    while (watching > 0 && performance.now() < end) await delay(5)
-    expect(watching).toBe(0)
+    await expect.poll(() => watching).toBe(0)
   })
 })

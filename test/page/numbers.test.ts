@@ -37,7 +37,7 @@ async function compared(within: number, queries: number): Promise<NumberFigures>
   return all.figures
 }
 
-describe('the numbers of the page, for random queries', { timeout: 120_000 }, () => {
+describe('the numbers of the page, for random queries', () => {
   it('are the truth if all events are counted', async () => {
     const { false: wrong, numbers, ...figures } = await compared(60_000, QUERIES)
     expect(wrong).toEqual([])

@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 /* Helpers that compare the page with the server's data. */
 
 /** Long enough for a busy machine; only a state that never comes exceeds it. */
-export const WAIT = { timeout: 25_000 } as const
+export const WAIT = { timeout: 60_000 } as const
 
 /** The number of rows to compare; a small page shows only a few more. */
 const COMPARED = 8

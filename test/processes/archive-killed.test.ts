@@ -15,7 +15,7 @@ const run: RunArchiving = async (args) => {
 
 it.each(['ndjson', 'parquet'] as const)(
   'a process that is killed while it archives as %s loses no event',
-  { timeout: 120_000 },
+  { timeout: 180_000 },
   async (format) => {
     const log = await openArchivedLog(format, run)
     try {

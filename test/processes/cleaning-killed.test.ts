@@ -26,7 +26,7 @@ function readArchives(directory: string): AuditEvent[] {
 
 it(
   `loses no event where the process is killed ${KILLS} times while it archives and removes`,
-  { timeout: 120_000 },
+  { timeout: 180_000 },
   async () => {
     const temp = tempDir()
     const filename = temp.file('audit.db')

@@ -101,7 +101,7 @@ async function expectRounds(count: number, placeOf: (round: number) => Place): P
   }
 }
 
-describe('a store fails, hangs and recovers', { timeout: soakTimeout(120_000) }, () => {
+describe('a store fails, hangs and recovers', { timeout: soakTimeout(180_000) }, () => {
   it('in memory', () =>
     expectRounds(24, () => {
       const store = memoryStore()

@@ -156,7 +156,7 @@ async function follow(location: string, open: () => EventStore, writers: number)
 
 describe(
   'every acknowledged event is seen once by every reader',
-  { timeout: soakTimeout(60_000) },
+  { timeout: soakTimeout(180_000) },
   () => {
     it('with 6 writers on Postgres', async () => {
       const { url, remove } = await postgresDatabase()

@@ -97,7 +97,7 @@ async function killAgainAndAgain(place: Place): Promise<void> {
     )
 }
 
-const timeout = soakTimeout(90_000)
+const timeout = soakTimeout(180_000)
 
 it('no acknowledged event is lost or stored twice on SQLite', { timeout }, async () => {
   const temp = tempDir()

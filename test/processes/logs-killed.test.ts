@@ -45,7 +45,7 @@ it.each([
   ['Postgres', postgresPlace],
 ])(
   'a process that records in several logs on %s is killed: nothing acknowledged is lost, and a tail misses nothing',
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   async (_name, create) => {
     const place = await create()
     const logs: AuditLogs = new AuditLogs({ stores: place.open(), types: {} })

@@ -28,7 +28,7 @@ async function killDuringRequests(child: Child): Promise<readonly string[]> {
 
 it.each(eachStore.filter(([name]) => name !== 'memory'))(
   'every request leaves one event when its process is killed: %s',
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   async (_name, createPlace) => {
     const place = await createPlace()
     const { demo } = place

@@ -148,7 +148,7 @@ async function raiseAndKill(place: Place): Promise<void> {
 describe.each([
   [`${PROCESSES} processes raise a condition ${CALLS} times`, raiseTogether],
   ['some of the processes are killed', raiseAndKill],
-])('%s', { timeout: soakTimeout(90_000) }, (_, raise) => {
+])('%s', { timeout: soakTimeout(180_000) }, (_, raise) => {
   it('on Postgres', async () => {
     const { url, remove } = await postgresDatabase()
     try {

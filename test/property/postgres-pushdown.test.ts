@@ -164,7 +164,7 @@ describe('the Postgres pushdown of a filter', () => {
       { numRuns: 15, endOnFailure: true },
     )
     expect(totals.selected).toBeGreaterThan(0)
-  }, 60_000)
+  })
 
   const event = (i: number, attributes: JsonObject): AuditEvent => {
     const time = 1_767_225_600_000_000 + i
@@ -217,7 +217,7 @@ describe('the Postgres pushdown of a filter', () => {
     })
     expect(totals.lost).toEqual([])
     expect(totals.selected).toBeGreaterThan(0)
-  }, 60_000)
+  })
 
   it('finds deeply nested values, values in nested arrays, and events with too many terms', async () => {
     const nest = (value: JsonValue, times: number, wrap: (value: JsonValue) => JsonValue) =>
@@ -242,7 +242,7 @@ describe('the Postgres pushdown of a filter', () => {
     })
     expect(totals.lost).toEqual([])
     expect(totals.selected).toBeGreaterThan(0)
-  }, 60_000)
+  })
 
   it('finds attributes that the server fills in', async () => {
     const since = '2026-01-01T00:00:00.000001Z'

@@ -136,13 +136,13 @@ describe('a browser', () => {
     `)
     await isOpen
     await server.audit.recordCustom('streamed', { text: 'one' })
-    await expect.poll(() => received, { timeout: 20_000 }).toEqual(['one'])
+    await expect.poll(() => received).toEqual(['one'])
     const comesBack = requests.next('/api/events/stream')
     requests.cut()
     for (const text of ['two', 'three']) await server.audit.recordCustom('streamed', { text })
     await comesBack
     await server.audit.recordCustom('streamed', { text: 'four' })
-    await expect.poll(() => received, { timeout: 20_000 }).toEqual(['one', 'two', 'three', 'four'])
+    await expect.poll(() => received).toEqual(['one', 'two', 'three', 'four'])
     await page.evaluate('source.close()')
   })
 })

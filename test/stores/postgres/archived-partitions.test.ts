@@ -62,7 +62,7 @@ const untilSettled = (): Promise<void> =>
       )
       expect(rows).toEqual([])
     },
-    { timeout: 30_000, interval: 20 },
+    { timeout: 60_000, interval: 20 },
   )
 
 let imports = 0
@@ -138,7 +138,7 @@ const untilWaiting = (text: string): Promise<void> =>
       )
       expect(rows).toHaveLength(1)
     },
-    { timeout: 30_000, interval: 10 },
+    { timeout: 60_000, interval: 10 },
   )
 
 it('archives whole partitions, then drops them', async () => {
@@ -244,7 +244,7 @@ it('keeps an event whose import ends while its partition is detached', async () 
 
 it.each(['detached', 'being detached'])(
   'goes on after a process was killed while a partition was %s',
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   async (state) => {
     const log = await fillLog()
     const { world, directory, clock } = log
@@ -271,7 +271,7 @@ it.each(['detached', 'being detached'])(
         )
         expect(rows).toEqual([])
       },
-      { timeout: 30_000, interval: 20 },
+      { timeout: 60_000, interval: 20 },
     )
     // Longer than the lease of the process.
     clock.advance(60_000_000)

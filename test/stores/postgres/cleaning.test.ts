@@ -80,7 +80,7 @@ describe('analyze', () => {
     const untilReported = (rows: number): Promise<unknown> =>
       vi.waitFor(
         async () => expect((await database().pool.query(changed)).rows).toEqual([{ rows }]),
-        { timeout: 20_000 },
+        { timeout: 60_000 },
       )
     await untilReported(100)
     const store = openStore({ partitions: 'none' })

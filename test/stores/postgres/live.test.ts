@@ -174,7 +174,7 @@ it('is closed as unfinished without heartbeats, and no other event is', async ()
 
 it(
   'is never read from a replica that lacks a change of this process',
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   async () => {
     const primary = await startOwnPostgres()
     const replica = await primary.replicate()

@@ -502,7 +502,7 @@ describe('hints', () => {
 
 it(
   'a replica answers, but never behind what this process has recorded',
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   async () => {
     const primary = await startOwnPostgres()
     const replica = await primary.replicate()

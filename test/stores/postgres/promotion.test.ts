@@ -29,7 +29,7 @@ const targetOf = (server: OwnServer) => ({ host: '127.0.0.1', port: portOf(serve
 beforeAll(async () => {
   servers.push(await startOwnPostgres())
   proxy = await startProxy(targetOf(servers[0]!))
-}, 60_000)
+})
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close()
 })

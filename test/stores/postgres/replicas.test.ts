@@ -70,7 +70,7 @@ beforeAll(async () => {
   await record(other)
   for (const standby of standbys)
     await untilRow(standby, `SELECT WHERE to_regclass('daybook.events') IS NOT NULL`)
-}, 60_000)
+})
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close()
 })
@@ -196,7 +196,7 @@ it('many logs read from the replicas of their cluster', async () => {
   )
 })
 
-it('a replica that fails is skipped, and shown', { timeout: 60_000 }, async () => {
+it('a replica that fails is skipped, and shown', async () => {
   const audit = openReader()
   const [first, second] = standbys as [OwnServer, OwnServer]
   const event = await pauseAfterEvent()
@@ -229,7 +229,7 @@ it('a replica that fails is skipped, and shown', { timeout: 60_000 }, async () =
   ])
 })
 
-it('tokens stay right after a failover', { timeout: 60_000 }, async () => {
+it('tokens stay right after a failover', async () => {
   const [promoted, replica] = standbys as [OwnServer, OwnServer]
   const hosts = [primary, promoted].map(({ url }) => new URL(url).host)
   const audit = openLog({ hosts, replicas: [replica.url] })

@@ -29,7 +29,7 @@ beforeAll(async () => {
   await admin.query(`ALTER SYSTEM SET synchronous_standby_names = '*'`)
   await admin.query('SELECT pg_reload_conf()')
   await untilSynchronous()
-}, 60_000)
+})
 /** Resumes the standby if a test has suspended it. */
 let resume = (): void => {}
 const suspend = (): void => {
@@ -261,7 +261,7 @@ describe('synchronous_commit', () => {
   })
 })
 
-it('loses no acknowledged event when the standby takes over', { timeout: 60_000 }, async () => {
+it('loses no acknowledged event when the standby takes over', async () => {
   const passDeadlines = driveDeadlines()
   const audit = openLog()
   const kept = await audit.recordCustom('kept')

@@ -71,9 +71,9 @@ it('other processes are notified only while one of them listens', async () => {
   let hints = 0
   const unwatch = other.watch(() => hints++)
   // The first hint comes when it listens.
-  await vi.waitFor(() => expect(hints).toBe(1), { timeout: 20_000 })
+  await vi.waitFor(() => expect(hints).toBe(1), { timeout: 60_000 })
   await append()
-  await vi.waitFor(() => expect(hints).toBe(2), { timeout: 20_000 })
+  await vi.waitFor(() => expect(hints).toBe(2), { timeout: 60_000 })
   expect(notified).toBe(1)
   unwatch()
   await other.close()
@@ -84,7 +84,7 @@ it('other processes are notified only while one of them listens', async () => {
       await append()
       expect(notified).toBe(before)
     },
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   )
   await store.close()
   await pool.end()

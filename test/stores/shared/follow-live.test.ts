@@ -116,7 +116,7 @@ async function follow(writing: EventStore, reading: EventStore): Promise<void> {
   }
 }
 
-describe('live events are followed until they are closed', { timeout: 60_000 }, () => {
+describe('live events are followed until they are closed', () => {
   it('in memory', async () => {
     const store = memoryStore()
     await follow(store, store)

@@ -7,7 +7,7 @@ import { fileNameOf, keyOfFile } from '../../../adapters/sqlite/sqlite-logs.js'
 import { postgresDatabase, type TestDatabase } from '../../support/database.js'
 import { tempDir } from '../../support/temp.js'
 
-const eventually = <Result>(check: () => Result) => vi.waitFor(check, { timeout: 20_000 })
+const eventually = <Result>(check: () => Result) => vi.waitFor(check, { timeout: 60_000 })
 
 const TYPES = { note: {} } as const
 
@@ -105,7 +105,7 @@ describe('the logs in Postgres schemas', () => {
 
   it(
     'share a bounded number of connections, of which one listens',
-    { timeout: 120_000 },
+    { timeout: 180_000 },
     async () => {
       const stores = () =>
         postgresLogs({ connectionString: urlOf('many'), maxConnections: 5, schemaPrefix: 'many_' })
@@ -146,7 +146,7 @@ describe('the logs in Postgres schemas', () => {
     },
   )
 
-  it('listen again after the connection was lost', { timeout: 60_000 }, async () => {
+  it('listen again after the connection was lost', async () => {
     const logs = open(
       postgresLogs({ connectionString: urlOf('lost'), maxConnections: 4, schemaPrefix: 'lost_' }),
     )
@@ -193,7 +193,7 @@ describe('the logs in Postgres schemas', () => {
     await second.remove()
   })
 
-  it('have no statements while they are idle', { timeout: 60_000 }, async () => {
+  it('have no statements while they are idle', async () => {
     const logs = open(postgresLogs({ connectionString: urlOf('idle'), schemaPrefix: 'idle_' }), {
       idleMs: 100,
     })

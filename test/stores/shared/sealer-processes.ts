@@ -5,7 +5,7 @@ import { soakRounds, soakTimeout } from '../../support/soak.js'
 import { eventCount, type IndexTruth } from '../../support/index-truth.js'
 import type { ChildOptions, Place } from './sealing-child.js'
 
-const SOON = { timeout: 20_000, interval: 20 }
+const SOON = { timeout: 60_000, interval: 20 }
 
 /** A log that several processes index. */
 export interface ProcessesHarness {
@@ -58,7 +58,7 @@ export function describeSealerProcesses(fixture: ProcessesFixture): void {
 
   it(
     'processes that are killed during sealing and merging, again and again, lose no event',
-    { timeout: soakTimeout(120_000) },
+    { timeout: soakTimeout(180_000) },
     async () => {
       let abandoned = 0
       let found = 0
@@ -83,7 +83,7 @@ export function describeSealerProcesses(fixture: ProcessesFixture): void {
     },
   )
 
-  it('one of several processes that append builds the index', { timeout: 120_000 }, async () => {
+  it('one of several processes that append builds the index', async () => {
     const each = 64
     const children = Array.from({ length: processes }, () => start({ count: each }))
     expect(await Promise.all(children.map((child) => child.ended))).toEqual(children.map(() => 0))
@@ -97,7 +97,7 @@ export function describeSealerProcesses(fixture: ProcessesFixture): void {
     expect(await segmentsBegun()).toBeLessThanOrEqual(needed + 2 * processes)
   })
 
-  it('the lease of a process that died expires', { timeout: 60_000 }, async () => {
+  it('the lease of a process that died expires', async () => {
     do {
       const child = start({ leaseMs: 2000 })
       await child.saw('recording\n')
@@ -113,7 +113,7 @@ export function describeSealerProcesses(fixture: ProcessesFixture): void {
 
   it(
     'a process that was suspended while it built the index may go on',
-    { timeout: 120_000 },
+    { timeout: 180_000 },
     async () => {
       const count = 400
       let recorded = 0

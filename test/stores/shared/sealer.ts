@@ -5,7 +5,7 @@ import type { CommonSealerOptions, Sealer } from '../../../src/store-kit/index-b
 import { eventCount, type IndexTruth } from '../../support/index-truth.js'
 
 /** Time for the sealer to notice new events and to index them. */
-export const SOON = { timeout: 20_000, interval: 50 }
+export const SOON = { timeout: 60_000, interval: 50 }
 
 export const TUNING = { segmentSize: 8, fanOut: 4 }
 

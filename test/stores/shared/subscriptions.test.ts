@@ -88,13 +88,13 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
           })
         const first = openLog()
         for (let n = 0; n < 100; n++) await first.recordCustom('test:number', { n })
-        await vi.waitUntil(() => delivered.includes(99), { timeout: 30_000 })
+        await vi.waitUntil(() => delivered.includes(99), { timeout: 60_000 })
         const { id } = (await first.subscriptions.list())[0]!
         expect(await first.subscriptions.parked(id)).toMatchObject([{ attempts: 3 }])
         const second = openLog()
         await first.close()
         for (let n = 100; n < 200; n++) await second.recordCustom('test:number', { n })
-        await vi.waitUntil(() => delivered.includes(199), { timeout: 30_000 })
+        await vi.waitUntil(() => delivered.includes(199), { timeout: 60_000 })
         expect(await second.subscriptions.status()).toMatchObject([
           { name: 'numbers', parked: 1, delivered: 199, state: 'live' },
         ])
@@ -104,7 +104,7 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
         await second.close()
         expect(delivered).toEqual(Array.from({ length: 200 }, (_, n) => n).filter((n) => n !== 42))
       }),
-    90_000,
+    180_000,
   )
 
   it(
@@ -134,7 +134,7 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
         await audit.subscriptions.create({ ...definition, name: 'paused' })
         await audit.subscriptions.create({ ...definition, name: 'unprotected', retain: null })
         for (let n = 0; n < 10; n++) await audit.recordCustom('test:number', { n })
-        await vi.waitUntil(() => attempts > 0, { timeout: 30_000 })
+        await vi.waitUntil(() => attempts > 0, { timeout: 60_000 })
         const clean = async () => {
           await audit.cleaning.run()
           const { total } = await audit.count(FILTER)
@@ -153,7 +153,7 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
         expect(await clean()).toEqual({ left: 0, gaps })
         await audit.close()
       }),
-    90_000,
+    180_000,
   )
 
   it('stores a cursor only under the lease of its epoch, and where nobody else has put it elsewhere', () =>
@@ -203,23 +203,23 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
         const { id } = await manager.subscriptions.create(made)
         const status = async () => (await manager.subscriptions.status())[0]!
         await manager.recordCustom('test:number', { n: 1 })
-        await vi.waitUntil(() => delivered.length === 1, { timeout: 30_000 })
+        await vi.waitUntil(() => delivered.length === 1, { timeout: 60_000 })
         await channels.update(channel.id, { config: { path: '/b' } })
-        await vi.waitUntil(async () => (await status()).state === 'live', { timeout: 30_000 })
+        await vi.waitUntil(async () => (await status()).state === 'live', { timeout: 60_000 })
         await channels.disable(channel.id, { reason: 'too much' })
-        await vi.waitUntil(async () => (await status()).state === 'disabled', { timeout: 30_000 })
+        await vi.waitUntil(async () => (await status()).state === 'disabled', { timeout: 60_000 })
         // The other process may not have seen it yet.
         await vi.waitUntil(
           async () => {
             await manager.recordCustom('test:number', { n: 2 })
             return (await status()).skipped > 0
           },
-          { timeout: 30_000, interval: 100 },
+          { timeout: 60_000, interval: 100 },
         )
         await channels.enable(channel.id)
         await manager.subscriptions.replay(id, { from: 'beginning' })
         await vi.waitUntil(() => delivered.filter((one) => one === '/b1').length === 1, {
-          timeout: 30_000,
+          timeout: 60_000,
         })
         await expect(channels.remove(channel.id)).rejects.toMatchObject({ code: 'IN_USE' })
         await manager.subscriptions.remove(id)
@@ -227,7 +227,7 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
         expect(await deliverer.subscriptions.channels.list()).toEqual([])
         await Promise.all([deliverer.close(), manager.close()])
       }),
-    90_000,
+    180_000,
   )
 
   it(
@@ -262,7 +262,7 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
         }
         await Promise.all(logs.map((log) => log.close()))
       }),
-    60_000,
+    180_000,
   )
 
   it(
@@ -288,7 +288,7 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
         await audit.recordCustom('test:number', { n: 1 })
         await vi.waitUntil(
           async () => (await audit.subscriptions.status())[0]!.state === 'failing',
-          { timeout: 30_000 },
+          { timeout: 60_000 },
         )
         await channels.test(channel.id)
         await channels.disable(channel.id)
@@ -310,6 +310,6 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
         for (const file of files)
           expect(readFileSync(join(dirname(demo.filename), file)).includes(token)).toBe(false)
       }),
-    60_000,
+    180_000,
   )
 })

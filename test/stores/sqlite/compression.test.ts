@@ -392,7 +392,7 @@ it('an unknown compression is refused', () => {
 
 it(
   'processes that are killed while they compress, again and again, lose no event',
-  { timeout: soakTimeout(60_000) },
+  { timeout: soakTimeout(180_000) },
   async () => {
     const each = 64
     let recorded = 0

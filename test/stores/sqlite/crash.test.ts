@@ -13,7 +13,7 @@ const idsOf = (child: Child): string[] => child.stdout().split('\n').slice(0, -1
 
 it(
   'processes that are killed under load, again and again, lose no acknowledged event',
-  { timeout: soakTimeout(60_000) },
+  { timeout: soakTimeout(180_000) },
   async () => {
     const temp = tempDir()
     const filename = temp.file('audit.db')
@@ -53,7 +53,7 @@ it(
 
 it(
   'while several processes write one file, a poller gets each event once',
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   async () => {
     const temp = tempDir()
     const filename = temp.file('audit.db')

@@ -159,7 +159,7 @@ describe('sqliteJournal', () => {
     expect(openJournal().length).toBeGreaterThan(0)
   })
 
-  it('a kill loses no draft', { timeout: 60_000 }, async () => {
+  it('a kill loses no draft', async () => {
     for (let round = 0; round < 5; round++) {
       const file = temp.file(`${round}.db`)
       const child = runScript('test/stores/sqlite/journaling-child.ts', [file])

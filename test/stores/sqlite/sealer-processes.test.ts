@@ -53,7 +53,7 @@ const fixture = useProcesses({
 describe('several processes with a file', () => {
   describeSealerProcesses(fixture)
 
-  it('the sealing thread keeps no process running', { timeout: 60_000 }, async () => {
+  it('the sealing thread keeps no process running', async () => {
     const child = fixture.start({ count: 40, end: 'exit' })
     expect(await child.ended).toBe(0)
     expect(sqliteTruth(filename)).toMatchObject({ missing: [], damage: [] })

@@ -74,7 +74,7 @@ describe('slow queries', () => {
       while (performance.now() < end);
     })
     await page
-    await vi.waitFor(() => expect(reported).toHaveLength(1))
+    await expect.poll(() => reported).toHaveLength(1)
     const { took_ms, steps } = reported[0]!.explanation!
     expect(steps[0]!.took_ms).toBeGreaterThan(0)
     expect(steps[0]!.took_ms).toBeLessThanOrEqual(took_ms + 0.01)

@@ -11,7 +11,7 @@ import { memoryLogs } from 'daybook/memory'
 import { expect, it, vi } from 'vitest'
 import { manualClock } from 'daybook/testing'
 
-const eventually = <Result>(check: () => Result) => vi.waitFor(check, { timeout: 20_000 })
+const eventually = <Result>(check: () => Result) => vi.waitFor(check, { timeout: 60_000 })
 
 const TYPES = { note: {}, other: {} } as const
 type Options = Partial<AuditLogsOptions<typeof TYPES>>
@@ -320,7 +320,7 @@ it('adds up counts in the same buckets', async () => {
 
 it(
   'follows logs, also those that are made later, and continues by a cursor',
-  { timeout: 20_000 },
+  { timeout: 180_000 },
   async () => {
     const logs = open()
     await logs.log('a').record('note', { n: 1 })
@@ -344,7 +344,7 @@ it(
   },
 )
 
-it('follows more logs than can be open', { timeout: 30_000 }, async () => {
+it('follows more logs than can be open', async () => {
   const logs = open({ maxOpen: 5, idleMs: 100 })
   const keys = Array.from({ length: 120 }, (_, i) => `log ${String(i).padStart(3, '0')}`)
   for (const key of keys) await logs.log(key).record('note', { n: 0 })

@@ -293,7 +293,7 @@ describe('a delivery that fails', () => {
     )
     expect(channel.accepted()).toEqual([1, 2])
     expect(await audit.subscriptions.status()).toMatchObject([{ parked: 0, state: 'failing' }])
-  }, 120_000)
+  })
 
   it('parks an event that makes the receiver fail while it accepts others', async () => {
     const channel = recordingChannel(({ numbers: given }) => {
@@ -310,7 +310,7 @@ describe('a delivery that fails', () => {
     const parked = await audit.subscriptions.parked(id)
     expect(await audit.get(parked[0]!.event_id)).toMatchObject({ attributes: { n: 3 } })
     expect(parked).toHaveLength(1)
-  }, 120_000)
+  })
 
   it('parks nothing in an outage, however long', async () => {
     let isDown = true
@@ -327,7 +327,7 @@ describe('a delivery that fails', () => {
     isDown = false
     await until(() => channel.accepted().length >= 150, 2_000_000)
     expect(channel.accepted()).toEqual(numbers(1, 150))
-  }, 120_000)
+  })
 })
 
 describe('events about failed deliveries', () => {
@@ -357,7 +357,7 @@ describe('events about failed deliveries', () => {
       }),
     )
     expect(own).toEqual([[], []])
-  }, 120_000)
+  })
 
   it('are throttled to one an hour', async () => {
     const fails = recordingChannel(busy, { batch: { maxEvents: 1 } })

@@ -79,4 +79,4 @@ it('two subscriptions to all events, whose e-mails are refused and then accepted
   await advance(HOUR_MS, STEP_MS)
   expect((await outcomes()) - before).toBe(after)
   expect(sent).toHaveLength(mails)
-}, 120_000)
+})

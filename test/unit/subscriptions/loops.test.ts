@@ -81,7 +81,7 @@ describe('two subscriptions to all events, whose deliveries fail', () => {
     expect(await outcomes()).toBe(2)
     for (const [i, { deliveries }] of both.entries())
       expect(deliveries.length).toBeGreaterThan(attempts[i]! + 3)
-  }, 120_000)
+  })
 
   it('record at most one outcome for each event and subscription if the first attempt of each batch fails', async () => {
     const both = await openBoth(
@@ -99,7 +99,7 @@ describe('two subscriptions to all events, whose deliveries fail', () => {
     await advance(HOUR_MS, STEP_MS)
     expect(await outcomes()).toBe(before)
     for (const channel of both) expect(channel.accepted()).toHaveLength(2 * EVENTS)
-  }, 120_000)
+  })
 })
 
 it('the failure of a batch is recorded once, and not again for its parts', async () => {

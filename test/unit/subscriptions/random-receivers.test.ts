@@ -118,7 +118,7 @@ describe.each([1, 2, 3, 4, 5])('with random faults of the receiver (seed %d)', (
     expect(await audit.subscriptions.parked(id)).toEqual([])
     const redriven = firstOf(channel.accepted()).slice(expected.length) as number[]
     expect(redriven.toSorted((a, b) => a - b)).toEqual(refused)
-  }, 120_000)
+  })
 
   it('a subscription that holds stops at the first refused event, and keeps the order of all', async () => {
     const { channel, poison } = await deliver(seed, 'hold')
@@ -130,5 +130,5 @@ describe.each([1, 2, 3, 4, 5])('with random faults of the receiver (seed %d)', (
     poison.clear()
     await until(() => firstOf(channel.accepted()).length === EVENTS, 20_000_000)
     expect(firstOf(channel.accepted())).toEqual(numbers(1, EVENTS))
-  }, 120_000)
+  })
 })

@@ -134,5 +134,5 @@ describe('what a channel reports', () => {
     await until(async () => (await typesOf(audit)).length === 2)
     await advance(600_000)
     expect(await typesOf(audit)).toHaveLength(2)
-  }, 120_000)
+  })
 })

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { compiledSources } from './test/support/compiled-sources.js'
 import LongestFirst from './test/support/longest-first.js'
 import tsconfig from './tsconfig.json' with { type: 'json' }
 
@@ -10,6 +11,7 @@ const alias = Object.entries(tsconfig.compilerOptions.paths).map(([name, [file]]
 }))
 
 export default defineConfig({
+  plugins: [compiledSources()],
   resolve: { alias },
   test: {
     include: ['test/**/*.test.ts'],

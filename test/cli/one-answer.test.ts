@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url'
 import { AuditLog } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
 import { sqliteStore } from 'daybook/sqlite'
@@ -7,13 +6,12 @@ import { postgresDatabase, type TestDatabase } from '../support/database.js'
 import { serve, type TestServer } from '../support/http.js'
 import { tempDir } from '../support/temp.js'
 import { type CliResult, runCli } from './run-cli.js'
-import service from './workflow-config.js'
+import service, { config } from './workflow-config.js'
 
 /* The commands print the same for the same events, wherever the log is. */
 
 const temp = tempDir()
 const file = temp.file('audit.db')
-const config = fileURLToPath(new URL('workflow-config.ts', import.meta.url))
 let server: TestServer
 let database: TestDatabase
 let ids: readonly string[]

@@ -15,6 +15,7 @@ import { tempDir } from '../support/temp.js'
 import { openFileLog } from './logs.js'
 import { runCli } from './run-cli.js'
 import { eventsOf, send, type Serving, signIn, startServing } from './serving.js'
+import { config } from './workflow-config.js'
 
 /** A file with three events that no process has open. */
 async function closedLog(): Promise<{ file: string; temp: ReturnType<typeof tempDir> }> {
@@ -381,7 +382,6 @@ describe('archive files', () => {
   })
 
   it('are described by the types of the configuration', async () => {
-    const config = path.join(import.meta.dirname, 'workflow-config.ts')
     const serving = await startServing([files[0]!, '--config', config])
     const headers = { cookie: await signIn(serving.address) }
     const types = await send(`${serving.origin}/api/events/types`, { headers })

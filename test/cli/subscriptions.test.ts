@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url'
 import { AuditLog } from 'daybook'
 import { auditRoutes, basicAuth, subscriptionRoutes } from 'daybook/koa'
 import Koa from 'koa'
@@ -7,9 +6,7 @@ import { parkEvents } from '../http/managing.js'
 import { eachStore, type EventPlace } from '../support/event-stores.js'
 import { type Listening, listen } from '../support/node-server.js'
 import { type CliResult, runCli } from './run-cli.js'
-import service, { accepted } from './workflow-config.js'
-
-const config = fileURLToPath(new URL('workflow-config.ts', import.meta.url))
+import service, { accepted, config } from './workflow-config.js'
 
 /** A service with two subscriptions, of which one has two parked events. Nothing is delivered on its own. */
 interface Service {

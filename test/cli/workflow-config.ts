@@ -1,7 +1,11 @@
+import { fileURLToPath } from 'node:url'
 import { type AuditEvent, DeliveryError } from 'daybook'
 import { workflowEventTypes } from 'daybook/workflow'
 
 /* What a service gives to the command line with --config. */
+
+/** This file. */
+export const config = fileURLToPath(import.meta.url)
 
 /** The events that the channel has accepted. */
 export const accepted: AuditEvent[] = []

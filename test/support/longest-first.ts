@@ -1,8 +1,12 @@
 import fs from 'node:fs'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that are slow for their size: they start processes or servers, or run the cases of another file. */
-const LONG = /\b(?:runScript|useProcesses|startOwnPostgres|describeStore|describeSealer)\b/
+/**
+ * Files that are slow for their size: they start processes or servers, run the cases of another file or rounds of a
+ * campaign, or compare the numbers of the page.
+ */
+const LONG =
+  /\b(?:runScript|useProcesses|startOwnPostgres|describeStore|describeSealer|compareNumbers)\b|\/campaigns\//
 
 /**
  * Starts the slow files first, so that none runs alone at the end. Vitest sorts by the durations of an

@@ -94,12 +94,31 @@ export function systemBinaries(): Binaries | undefined {
     .find(({ initdb, postgres }) => fs.existsSync(initdb) && fs.existsSync(postgres))
 }
 
+/** The port, or any port for 0, if a server can listen on it. */
+const tryPort = (port: number): Promise<number | undefined> =>
+  new Promise((resolve) => {
+    const server = net.createServer()
+    server.once('error', () => resolve(undefined))
+    server.listen(port, '127.0.0.1', () => {
+      const { port } = server.address() as net.AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+
+const PORTS_PER_PROCESS = 20
+let portsTaken = 0
+
+/**
+ * A free port, from a range that other processes do not use: servers are started on it later, and again after a
+ * crash. Systems give the ports from 32,768 to any program that asks for one.
+ */
 export async function freePort(): Promise<number> {
-  const server = net.createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as net.AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
+  const first = 10_000 + (process.pid % 1100) * PORTS_PER_PROCESS
+  for (let tried = 0; tried < PORTS_PER_PROCESS; tried++) {
+    const port = await tryPort(first + (portsTaken++ % PORTS_PER_PROCESS))
+    if (port !== undefined) return port
+  }
+  return (await tryPort(0))!
 }
 
 interface Account {

@@ -57,6 +57,8 @@ type AnyCall = (...values: unknown[]) => Promise<unknown>
 interface Attached<Handler> {
   add(handler: Handler): () => void
   attach(store: EventStore): void
+  /** The store is closed, and no reference to it may keep its memory. */
+  forget(): void
 }
 
 function createAttached<Handler>(
@@ -77,6 +79,9 @@ function createAttached<Handler>(
     },
     attach(store) {
       for (const added of detach.values()) added.end = attachTo(store, added.handler)
+    },
+    forget() {
+      for (const added of detach.values()) added.end = undefined
     },
   }
 }
@@ -122,6 +127,10 @@ export class ReopenedStore {
   readonly #hints: Attached<Hint>
   readonly #damages: Attached<(damage: Damage) => void>
   readonly #doubts: Attached<(doubt: ClockDoubt) => void>
+
+  get #attached(): readonly Pick<Attached<never>, 'attach' | 'forget'>[] {
+    return [this.#hints, this.#damages, this.#doubts]
+  }
 
   /** Opens the store, to learn which methods it has. Throws what `open` throws. */
   constructor(options: ReopenedStoreOptions) {
@@ -177,6 +186,7 @@ export class ReopenedStore {
   async #end(): Promise<void> {
     const store = this.#current
     this.#current = undefined
+    for (const attached of this.#attached) attached.forget()
     await Promise.allSettled([this.#releasing, store?.close()])
   }
 
@@ -187,7 +197,7 @@ export class ReopenedStore {
     const opened = open()
     this.#current = opened
     this.#clock = opened.clock
-    for (const attached of [this.#hints, this.#damages, this.#doubts]) attached.attach(opened)
+    for (const attached of this.#attached) attached.attach(opened)
     onOpened()
     return opened
   }

@@ -25,8 +25,15 @@ beforeAll(async () => {
 })
 afterAll(() => database.remove())
 
+/** Counts that are complete may take long on a busy machine. */
 const openStore = (schema: string, options: Partial<PostgresStoreOptions> = {}) =>
-  postgresStore({ connectionString: database.url, schema, clock, ...options })
+  postgresStore({
+    connectionString: database.url,
+    schema,
+    clock,
+    queryTimeoutMs: 60_000,
+    ...options,
+  })
 
 const TYPES = [
   'api:things:create',

@@ -27,8 +27,8 @@ export default defineConfig({
     typecheck: { enabled: false },
     // Threads that the code starts run its compiled sources.
     execArgv: ['--import', new URL('./test/support/compiled-threads.js', import.meta.url).href],
-    // Four more than the cores of the smallest machine: many tests wait for processes and servers.
-    maxWorkers: 6,
+    // Two more than the cores of the smallest machine: many tests wait for processes and servers.
+    maxWorkers: 4,
     // A third of the time would be spent on loading the same modules again; tests leave nothing behind.
     isolate: false,
     sequence: { sequencer: LongestFirst },

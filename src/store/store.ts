@@ -161,7 +161,7 @@ export interface EventRange {
 
 /** The state of a store at one moment, and the ranges that it had then. */
 export interface RemovableRanges {
-  /** Stands for the events that the store had at that moment. */
+  /** Stands for the events that the store had at that moment. The latest may be left out: they count as stored later. */
   readonly snapshot: string
   /** Oldest first. */
   readonly ranges: readonly EventRange[]

@@ -1,23 +1,25 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openPage } from '../../support/browser.js'
 import { type PageHost, serveStory } from '../../support/page-host.js'
+import { dayOfEvents } from '../../support/story.js'
 import { auditor } from '../auditor.js'
 import { copied, rowIds, rowsOf, WAIT } from '../shown.js'
 
 /* The task: what happened yesterday between 9 and 18 o'clock, as a colleague in Kathmandu counts the hours? */
 
-let host: PageHost
-beforeAll(async () => {
-  host = await serveStory()
-})
-afterAll(() => host.close())
-
 // Kathmandu is 5 h 45 min ahead of UTC, all year.
 const AHEAD_MS = 345 * 60_000
 const DAY_MS = 86_400_000
+const today = Math.floor((Date.now() + AHEAD_MS) / DAY_MS) * DAY_MS - AHEAD_MS
+
+let host: PageHost
+beforeAll(async () => {
+  // All of yesterday in Kathmandu, at whatever hour this runs.
+  host = await serveStory({ events: dayOfEvents(today * 1000) })
+})
+afterAll(() => host.close())
 
 it('another zone', async () => {
-  const today = Math.floor((Date.now() + AHEAD_MS) / DAY_MS) * DAY_MS - AHEAD_MS
   const at = (hours: number): string => new Date(today + hours * 3_600_000).toISOString()
   const filter = `filter[created_at_gteq]=${at(9 - 24)}&filter[created_at_lt]=${at(18 - 24)}`
   const { events } = await host.audit.list(`${filter}&limit=1000`)

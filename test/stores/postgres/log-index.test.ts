@@ -196,7 +196,8 @@ it('lists side by side give each event once while events are added and sealed', 
   const tuning = { segmentSize: 12, fanOut: 3 }
   const { database, schema } = schemas
   const { store, sealer } = createPostgresStore(
-    { pool: database().pool, schema: schema() },
+    // The hurried time must not end the lists.
+    { pool: database().pool, schema: schema(), queryTimeoutMs: 2 ** 31 - 1 },
     { tuning, leaseMs: 60_000 },
     { firstProbe: 0 },
   )

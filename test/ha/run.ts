@@ -157,8 +157,8 @@ async function runRound(cluster: Cluster, { fault, after }: Round, kept: Acknowl
     await until('another server is the primary', async () => {
       const next = await cluster.primary()
       // Patroni starts a killed server again if no standby is synchronous at that moment.
-      const isNext = next && (next.name !== primary.name || fault === 'kill postgres')
-      return isNext === true && cluster.acceptsWrites(next)
+      if (!next || (next.name === primary.name && fault !== 'kill postgres')) return false
+      return cluster.acceptsWrites(next)
     })
     const promoted = kept.length
     await until('every lane goes on', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { AuditLog } from '../../audit-log.js'
 import type { AuditEvent } from '../../event/event.js'
 import type { EventRange, EventStore, RemovableRanges } from '../../store/store.js'
 import { type Case, cases } from './context.js'
@@ -70,6 +71,18 @@ async function readAll(
   }
 }
 
+/** Old events and some of today, and the ranges of the old ones. */
+async function fillRanges(
+  store: RangeStore,
+  audit: AuditLog,
+  now: number,
+): Promise<RemovableRanges & { readonly events: readonly AuditEvent[] }> {
+  await audit.importEvents(oldEvents())
+  await recordSome(audit, 3)
+  const events = await allEvents(audit)
+  return { events, ...(await openRanges(store, now, events)) }
+}
+
 export const rangeCases: readonly Case[] = cases({
   async 'ranges: have exactly the events of their times, and end before the time'({
     store,
@@ -77,10 +90,7 @@ export const rangeCases: readonly Case[] = cases({
     clock,
   }) {
     if (!hasRanges(store)) return
-    await audit.importEvents(oldEvents())
-    await recordSome(audit, 3)
-    const events = await allEvents(audit)
-    const { snapshot, ranges } = await openRanges(store, clock(), events)
+    const { events, snapshot, ranges } = await fillRanges(store, audit, clock())
     let last = -Infinity
     for (const one of ranges) {
       assert.ok(last <= one.from && one.from < one.to && one.to <= clock(), 'ranges overlap')
@@ -97,10 +107,7 @@ export const rangeCases: readonly Case[] = cases({
     clock,
   }) {
     if (!hasRanges(store)) return
-    await audit.importEvents(oldEvents())
-    await recordSome(audit, 3)
-    const events = await allEvents(audit)
-    const { snapshot, ranges } = await openRanges(store, clock(), events)
+    const { events, snapshot, ranges } = await fillRanges(store, audit, clock())
     let left = events
     for (const one of ranges) {
       const removed = left.filter(isIn(one))

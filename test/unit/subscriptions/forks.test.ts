@@ -83,19 +83,28 @@ function fork(ahead: number): Forked {
   }
 }
 
+/** Delivers the events 1 and 2, which both servers have; then the old one gets 101 and 102, which will be lost. */
+async function deliverUntilFork(
+  { old, diverge, deliverTo }: Forked,
+  channel: RecordingChannel,
+): Promise<void> {
+  deliverTo(channel)
+  await advance(2000)
+  await recordNumbers(old, 1, 2)
+  await until(() => channel.accepted().length === 2)
+  await diverge()
+  await recordNumbers(old, 101, 102)
+}
+
 describe.each([
   ['later', HOUR],
   ['earlier', -HOUR / 2],
 ])('a subscription of a log that has lost events, whose next events are %s', (_, ahead) => {
   it('delivers the events after the last one that is there', async () => {
-    const { old, next, diverge, takeOver, deliverTo } = fork(ahead)
+    const forked = fork(ahead)
+    const { next, takeOver } = forked
     const channel = recordingChannel()
-    deliverTo(channel)
-    await advance(2000)
-    await recordNumbers(old, 1, 2)
-    await until(() => channel.accepted().length === 2)
-    await diverge()
-    await recordNumbers(old, 101, 102)
+    await deliverUntilFork(forked, channel)
     await until(() => channel.accepted().length === 4)
     await advance(2000)
     takeOver()
@@ -117,19 +126,15 @@ describe.each([
       },
     ],
   ])('goes on after a delivery of lost events that is %s later', async (__, end) => {
-    const { old, next, diverge, takeOver, deliverTo } = fork(ahead)
+    const forked = fork(ahead)
+    const { next, takeOver } = forked
     let isOver = false
     const channel = recordingChannel(async ({ numbers: some }) => {
       if (!some.includes(101)) return
       await until(() => isOver)
       end()
     })
-    deliverTo(channel)
-    await advance(2000)
-    await recordNumbers(old, 1, 2)
-    await until(() => channel.accepted().length === 2)
-    await diverge()
-    await recordNumbers(old, 101, 102)
+    await deliverUntilFork(forked, channel)
     await until(() => channel.deliveries.some((delivery) => delivery.numbers.includes(101)))
     takeOver()
     await recordNumbers(next, 3, 4)

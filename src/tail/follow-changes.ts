@@ -52,6 +52,7 @@ export async function* followChanges(shared: SharedTail, options: FollowOptions)
   try {
     const ring = await session.ring(signal)
     let seen = ring.latest
+    position = await shared.startIn(ring, start, { signal })
     while (!signal.aborted) {
       for (; seen.next; seen = seen.next) position = rewound(position, seen.next)
       if (position < ring.floor) {

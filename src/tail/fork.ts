@@ -1,7 +1,7 @@
 import { AuditLogError } from '../errors.js'
 import { MAX_LIMIT, oneCondition } from '../filter/ast.js'
 import type { EventStore, ReadOptions, WaitOptions } from '../store/store.js'
-import type { Ring, RingEntry } from './ring.js'
+import { type Ring, type RingEntry, rewound } from './ring.js'
 
 /*
  * A follower of a server that goes on after a standby has taken over, such as a primary that nothing fences, reads events
@@ -56,4 +56,18 @@ async function newestCommon(
   const { events } = await store.list({ where, sorts: [], limit: MAX_LIMIT }, options)
   const ids = new Set(events.map(({ id }) => id))
   return entries.findLast(({ event }) => ids.has(event.id))
+}
+
+/** The position, or the one before it that the ring went back to when the log lost the event there. */
+export async function startInRing(
+  store: EventStore,
+  ring: Ring,
+  position: string,
+  options: ReadOptions,
+): Promise<string> {
+  const before = ring.rewinds().reduce(rewound, position)
+  if (before === position) return position
+  const where = oneCondition('created_at', 'eq', [position])
+  const { events } = await store.list({ where, sorts: [], limit: 1 }, options)
+  return events.length > 0 ? position : before
 }

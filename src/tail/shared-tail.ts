@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { runOutside } from '../async/outside.js'
 import type { AuditEvent } from '../event/event.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
-import { oneCondition } from '../filter/ast.js'
 import { createTimeSlices } from '../filter/time-slices.js'
 import type { EventStore, ReadOptions as StoreReadOptions } from '../store/store.js'
 import { type CatchUp, createCatchUp } from './catch-up.js'
@@ -10,6 +9,7 @@ import { type LoadLive, sharedLoads } from './changes.js'
 import { newestPosition, type TailFilter } from './poll.js'
 import { Reader } from './reader.js'
 import { type Batch, type Ring, rewound } from './ring.js'
+import { startInRing } from './fork.js'
 import { openSession, type Session, type SessionOptions } from './session.js'
 import { createTurns } from './turns.js'
 
@@ -45,6 +45,8 @@ export interface SharedTail {
   read<Item>(view: View<Item>, options: ReadOptions): Promise<AsyncGenerator<Item, void, void>>
   /** A reader of the session that also reads the open live events. It has to leave. */
   joinChanges(signal: AbortSignal): Reader
+  /** Where a reader begins: at the position, or before it if the log has lost the event there. */
+  startIn(ring: Ring, position: string, options: StoreReadOptions): Promise<string>
   createCatchUp(filter: TailFilter, options: { readonly hasChanges: boolean }): CatchUp
   readonly loadLive: LoadLive
   /** To be called with the events that this process has stored. */
@@ -80,22 +82,8 @@ function createStarts(store: EventStore): Starts {
   }
 }
 
-/** Where a reader begins: the position, or the one before it that the log went back to when it lost the event there. */
-async function startAt(
-  store: EventStore,
-  ring: Ring,
-  position: string,
-  options: StoreReadOptions,
-): Promise<string> {
-  const before = ring.rewinds().reduce(rewound, position)
-  if (before === position) return position
-  const where = oneCondition('created_at', 'eq', [position])
-  const { events } = await store.list({ where, sorts: [], limit: 1 }, options)
-  return events.length > 0 ? position : before
-}
-
 interface RunOptions {
-  readonly store: EventStore
+  readonly startIn: SharedTail['startIn']
   readonly after: string
   readonly signal: AbortSignal
   readonly openCatchUp: SharedTail['createCatchUp']
@@ -110,7 +98,7 @@ interface RunOptions {
 async function* run<Item>(
   reader: Reader,
   view: View<Item>,
-  { store, after, signal, openCatchUp }: RunOptions,
+  { startIn, after, signal, openCatchUp }: RunOptions,
 ): AsyncGenerator<Item, void, void> {
   /** Few readers need it. */
   let catchUp: CatchUp | undefined
@@ -118,7 +106,7 @@ async function* run<Item>(
   try {
     const ring = await reader.session.ring(signal)
     let seen = ring.latest
-    position = await startAt(store, ring, after, { signal })
+    position = await startIn(ring, after, { signal })
     if (position !== after && view.ofRewind) yield view.ofRewind(position)
     while (!signal.aborted) {
       const last = position
@@ -167,9 +155,13 @@ export function createSharedTail(store: EventStore, options: SessionOptions = {}
   const openCatchUp: SharedTail['createCatchUp'] = (filter, { hasChanges }) =>
     createCatchUp(store, filter, { turns, hasChanges })
 
+  const startIn: SharedTail['startIn'] = (ring, position, given) =>
+    startInRing(store, ring, position, given)
+
   return {
     currentPosition,
     stored,
+    startIn,
     createCatchUp: openCatchUp,
     loadLive: sharedLoads(store),
     async read(view, { after, signal }) {
@@ -177,7 +169,7 @@ export function createSharedTail(store: EventStore, options: SessionOptions = {}
       const reader = new Reader(plain, signal)
       try {
         const start = after ?? (await currentPosition({ signal }))
-        return run(reader, view, { store, after: start, signal, openCatchUp })
+        return run(reader, view, { startIn, after: start, signal, openCatchUp })
       } catch (error) {
         reader.leave()
         throw error

@@ -98,19 +98,22 @@ it('a tail that begins on the old server goes on at the new one', async () => {
   await tail.return()
 })
 
-it('a tail that begins at a lost event goes back as another one did', async () => {
-  const { audit, old, next, takeOver } = await fork(-HOUR / 2)
-  const first = audit.tail('', { after: '2000-01-01' })
-  expect(await take(first, 2)).toBe('a b')
-  await record(old, 'lost')
-  const { value: lost } = await first.next()
-  takeOver()
-  await record(next, 'c')
-  expect(await take(first, 1)).toBe('c')
-  const second = audit.tail('', { after: (lost as AuditEvent).created_at })
-  expect(await take(second, 1)).toBe('c')
-  await Promise.all([first.return(), second.return()])
-})
+it.each([false, true])(
+  'a tail that begins at a lost event goes back as another one did, with changes: %s',
+  async (changes) => {
+    const { audit, old, next, takeOver } = await fork(-HOUR / 2)
+    const first = audit.tail('', { after: '2000-01-01', changes })
+    expect(await take(first, 2)).toBe('a b')
+    await record(old, 'lost')
+    const { value: lost } = await first.next()
+    takeOver()
+    await record(next, 'c')
+    expect(await take(first, 1)).toBe('c')
+    const second = audit.tail('', { after: (lost as AuditEvent).created_at, changes })
+    expect(await take(second, 1)).toBe('c')
+    await Promise.all([first.return(), second.return()])
+  },
+)
 
 it('a tail whose last events were removed goes on after them', async () => {
   const { audit, old } = await fork(0)

@@ -162,7 +162,12 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   large: sections({
     summary: 'how lists, counts, the index, vacuum and planning grow with a log on Postgres',
     options: {
-      sizes: wholeNumbers([100_000, 1_000_000], 'events of each log'),
+      sizes: wholeNumbers([100_000, 1_000_000], 'events of the logs'),
+      logs: oneOf(
+        ['separate', 'one'],
+        'separate',
+        'a log for each size, or one that grows by days from the smallest to the largest',
+      ),
       folder: folderName('', 'folder for the server, which stays there for the next run'),
       seconds: positiveNumber(3600, 'seconds after which a log is left to be continued'),
       part: oneOf(

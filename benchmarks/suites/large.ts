@@ -25,6 +25,7 @@ import {
   DAYS,
   databaseOf,
   createDatabase,
+  type Growth,
   type LargeLog,
   openLargeLog,
 } from '../targets/large-log.js'
@@ -33,12 +34,13 @@ import { type Answer, type Cleaned, type Delays, MAX_DELAY_MS } from '../targets
 import { COUNT_CASES } from './counts.js'
 
 /*
- * How a log on Postgres grows with its events: each log has a partition for each of 240 days. The logs are kept, so that a
- * large one can be filled in several runs.
+ * How a log on Postgres grows with its events: logs of several sizes with a partition for each of 240 days, or one log that
+ * grows by days to several sizes. The logs are kept, so that a large one can be filled in several runs.
  */
 
 interface Options {
   readonly sizes: readonly number[]
+  readonly logs: 'separate' | 'one'
   readonly folder: string
   readonly seconds: number
   readonly days: number
@@ -217,7 +219,8 @@ async function planTable(url: string, logs: readonly LargeLog[]): Promise<string
     ['no events, no partitions', await plansOf(url, 'none')],
     [`no events, ${DAYS} partitions`, await plansOf(url, 'day')],
   ]
-  for (const log of logs) columns.push([`${whole(log.events)} events`, await measurePlans(log.url)])
+  for (const log of logs)
+    columns.push([`${whole(log.events)} events, ${log.days} days`, await measurePlans(log.url)])
   const cell = ({ plan, run }: Plans['total']): string =>
     `${milliseconds(plan)} + ${milliseconds(run)}`
   const figures = columns.map(
@@ -262,8 +265,8 @@ async function measureRemoval(
 async function removalTable(log: LargeLog, days: number, folder: string): Promise<string[]> {
   const directory = path.join(folder, 'archive')
   fs.rmSync(directory, { recursive: true, force: true })
-  const archived = await measureRemoval(log, DAYS - days, directory)
-  const dropped = await measureRemoval(log, DAYS - 2 * days, undefined)
+  const archived = await measureRemoval(log, log.days - days, directory)
+  const dropped = await measureRemoval(log, log.days - 2 * days, undefined)
   fs.rmSync(directory, { recursive: true, force: true })
   return tableOf(`${days} partitions of ${whole(log.events)} events`, [
     ['archived, then dropped', archived],
@@ -271,33 +274,54 @@ async function removalTable(log: LargeLog, days: number, folder: string): Promis
   ])
 }
 
-async function growthSection(url: string, logs: readonly LargeLog[]): Promise<Section> {
-  const figures: (readonly [LargeLog, Figures])[] = []
-  for (const log of logs) figures.push([log, await logFigures(log)])
+const SPREAD = {
+  separate: `Each log has a partition for each of ${DAYS} days.`,
+  one: `The log grew from size to size: it has a partition a day, and as many events a day at each size.`,
+} as const
+
+/** `columns` are the logs with their figures; the plans are measured of those that are still as large. */
+async function growthSection(
+  url: string,
+  columns: readonly (readonly [LargeLog, Figures])[],
+  logs: Options['logs'],
+): Promise<Section> {
+  const planned = columns.slice(logs === 'one' ? -1 : 0).map(([log]) => log)
   const text = [
-    `${measuredOn('Postgres')} Sample events of about 640 bytes, spread over days that have a partition each, were imported while another process`,
-    'built the index. Queries and counts are medians of a process that has made such calls before. The last column is an',
+    `${measuredOn('Postgres')} Sample events of about 640 bytes were imported while another process built the index.`,
+    `${SPREAD[logs]} Queries and counts are medians of a process that has made such calls before. The last column is an`,
     'extrapolation: what grows is assumed to go on growing by the same power of the number of events.',
     '',
-    ...growthTable(figures),
+    ...growthTable(columns),
     '',
-    ...(await planTable(url, logs)),
+    ...(await planTable(url, planned)),
   ].join('\n')
-  return { name: 'large', text }
+  return { name: logs === 'one' ? 'large-one' : 'large', text }
 }
 
-async function removalSection(log: LargeLog, days: number, folder: string): Promise<Section> {
+async function removalSection(
+  log: LargeLog,
+  days: number,
+  folder: string,
+  logs: Options['logs'],
+): Promise<Section> {
   const text = [
     `${measuredOn('Postgres')} A process records 200 events/s and makes 50 lists/s of the 10 newest events, while another one removes the`,
     'oldest days. A call is measured from the moment it was due.',
     '',
     ...(await removalTable(log, days, folder)),
   ].join('\n')
-  return { name: 'large-removal', text }
+  return { name: logs === 'one' ? 'large-one-removal' : 'large-removal', text }
+}
+
+/** The sizes of each log. */
+function growthsOf(sizes: readonly number[], logs: Options['logs']): readonly Growth[] {
+  const ascending = sizes.toSorted((a, b) => a - b)
+  return logs === 'one' ? [ascending as unknown as Growth] : ascending.map((size): Growth => [size])
 }
 
 export async function measure({
   sizes,
+  logs,
   folder,
   seconds: limit,
   days,
@@ -306,19 +330,23 @@ export async function measure({
   if (folder === '') throw new UsageError('large needs --folder')
   const server = await startKeptPostgres(folder, [...SETTINGS, ...STATEMENT_SETTINGS])
   const end = performance.now() + limit * 1000
+  const measuresGrowth = part === 'growth' || part === 'all'
   try {
-    const logs: LargeLog[] = []
-    for (const events of sizes) {
-      const left = (end - performance.now()) / 1000
-      const log = await openLargeLog({ url: server.url, folder }, events, left)
-      if (!log)
-        throw new UsageError(`the log of ${whole(events)} events is not complete; run this again`)
-      logs.push(log)
-    }
+    const columns: (readonly [LargeLog, Figures])[] = []
+    for (const growth of growthsOf(sizes, logs))
+      for (const events of growth) {
+        const left = (end - performance.now()) / 1000
+        const log = await openLargeLog({ url: server.url, folder }, growth, events, left)
+        if (!log)
+          throw new UsageError(`the log of ${whole(events)} events is not complete; run this again`)
+        columns.push([log, measuresGrowth ? await logFigures(log) : new Map()])
+        // A log that has grown cannot be measured again.
+        if (measuresGrowth) console.error(growthTable(columns).join('\n'))
+      }
     const sections: Section[] = []
-    if (part === 'growth' || part === 'all') sections.push(await growthSection(server.url, logs))
+    if (measuresGrowth) sections.push(await growthSection(server.url, columns, logs))
     if (part === 'removal' || part === 'all')
-      sections.push(await removalSection(logs.at(-1)!, days, folder))
+      sections.push(await removalSection(columns.at(-1)![0], days, folder, logs))
     return sections
   } finally {
     await server.stop()

@@ -12,7 +12,7 @@ import type { Answer, Job, Setup } from './large-process.js'
  * complete is continued by the next run.
  */
 
-/** Days of the events of each log, each of which has a partition. */
+/** Days of the events of a log that has its first size. Each day has a partition. */
 export const DAYS = 240
 
 const DAY = 86_400_000_000
@@ -25,14 +25,21 @@ interface Facts {
   /** Seconds of each hundred thousand events, while the index was built beside. */
   readonly chunks: number[]
   jsonBytes: number
-  /** Whether all events but the last were indexed once the log was complete. */
-  readonly isIndexed?: boolean
+  /** The number of events that the log had when all but the last were indexed. */
+  readonly indexed?: number
 }
 
 export interface LargeLog extends Facts {
   readonly events: number
+  /** The days of the events. */
+  readonly days: number
   readonly url: string
 }
+
+/** The sizes of a log, ascending: it grows to each of them by days with as many events. */
+export type Growth = readonly [number, ...number[]]
+
+const daysOf = ([first]: Growth, events: number): number => Math.ceil((DAYS * events) / first)
 
 /** The URL of a database of the server. */
 export function databaseOf(url: string, name: string): string {
@@ -66,10 +73,11 @@ async function countEvents(url: string): Promise<number> {
   }
 }
 
-function readFacts(file: string): Facts {
+/** `days` are those of the complete log. */
+function readFacts(file: string, days: number): Facts {
   if (fs.existsSync(file)) return JSON.parse(fs.readFileSync(file, 'utf8')) as Facts
   const today = Math.floor((Date.now() * 1000) / DAY) * DAY
-  return { start: today - DAYS * DAY, chunks: [], jsonBytes: 0 }
+  return { start: today - days * DAY, chunks: [], jsonBytes: 0 }
 }
 
 /** Builds the index in this process while another one imports. */
@@ -89,23 +97,26 @@ async function withIndexBuilder(url: string, act: () => Promise<void>): Promise<
 }
 
 /**
- * The log with this many events, which is built, or continued, if it is not complete. `undefined` if that takes longer
- * than `seconds`: then it is to be continued.
+ * The log once it has grown to `events`, one of its sizes. `undefined` if that takes longer than `seconds`: then it is to be
+ * continued.
  */
 export async function openLargeLog(
   server: { readonly url: string; readonly folder: string },
+  sizes: Growth,
   events: number,
   seconds: number,
 ): Promise<LargeLog | undefined> {
   const end = performance.now() + seconds * 1000
-  const file = path.join(server.folder, `log-${events}.json`)
-  const facts = readFacts(file)
-  await createDatabase(server.url, `log_${events}`)
-  const url = databaseOf(server.url, `log_${events}`)
+  const [first] = sizes
+  const file = path.join(server.folder, `log-${first}.json`)
+  const facts = readFacts(file, daysOf(sizes, sizes.at(-1)!))
+  await createDatabase(server.url, `log_${first}`)
+  const url = databaseOf(server.url, `log_${first}`)
+  const log = { ...facts, events, days: daysOf(sizes, events), url }
   let done = await countEvents(url)
-  if (done >= events && facts.isIndexed) return { ...facts, events, url }
+  if (done >= events && facts.indexed !== undefined && facts.indexed >= events) return log
   await withIndexBuilder(url, async () => {
-    const setup: Setup = { url, start: facts.start, step: (DAYS * DAY) / events, from: done }
+    const setup: Setup = { url, start: facts.start, step: (DAYS * DAY) / first, from: done }
     const writer = await Worker.start<Job, Answer>('large-process.ts', setup)
     while (done < events && performance.now() < end) {
       const count = Math.min(CHUNK, events - done)
@@ -121,7 +132,7 @@ export async function openLargeLog(
     const watch = watchPostgresIndex(url)
     await watch.caughtUp()
     await watch.close()
-    if (done >= events) fs.writeFileSync(file, JSON.stringify({ ...facts, isIndexed: true }))
+    if (done >= events) fs.writeFileSync(file, JSON.stringify({ ...facts, indexed: done }))
   })
-  return done >= events ? { ...facts, events, url } : undefined
+  return done >= events ? { ...log, jsonBytes: facts.jsonBytes } : undefined
 }

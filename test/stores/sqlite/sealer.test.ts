@@ -65,12 +65,12 @@ describe('the sealer of a file', () => {
   })
 
   it('some events are sealed once they have waited', async () => {
-    const early = { minEvents: 3, afterMs: 100 }
+    const early = { minEvents: 5, afterMs: 100 }
     const log = open({ tuning: { ...TUNING, early } })
-    await record(log, 2)
+    await record(log, 4)
     await delay(1500)
-    expect(sqliteTruth(filename)).toMatchObject({ segments: [], unsealed: 2 })
-    await record(log, 3)
+    expect(sqliteTruth(filename)).toMatchObject({ segments: [], unsealed: 4 })
+    await record(log, 1)
     await vi.waitFor(() => expect(sqliteTruth(filename).unsealed).toBe(0), SOON)
     expect(sqliteTruth(filename)).toMatchObject({ segments: [[EARLY_LEVEL, 5]], missing: [] })
   })

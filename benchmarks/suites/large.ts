@@ -22,6 +22,7 @@ import {
   type Vacuumed,
 } from '../targets/large-figures.js'
 import {
+  ageOf,
   DAYS,
   databaseOf,
   createDatabase,
@@ -265,8 +266,8 @@ async function measureRemoval(
 async function removalTable(log: LargeLog, days: number, folder: string): Promise<string[]> {
   const directory = path.join(folder, 'archive')
   fs.rmSync(directory, { recursive: true, force: true })
-  const archived = await measureRemoval(log, log.days - days, directory)
-  const dropped = await measureRemoval(log, log.days - 2 * days, undefined)
+  const archived = await measureRemoval(log, ageOf(log) - days, directory)
+  const dropped = await measureRemoval(log, ageOf(log) - 2 * days, undefined)
   fs.rmSync(directory, { recursive: true, force: true })
   return tableOf(`${days} partitions of ${whole(log.events)} events`, [
     ['archived, then dropped', archived],

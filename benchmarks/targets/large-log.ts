@@ -41,6 +41,9 @@ export type Growth = readonly [number, ...number[]]
 
 const daysOf = ([first]: Growth, events: number): number => Math.ceil((DAYS * events) / first)
 
+/** Days since the first event. */
+export const ageOf = ({ start }: LargeLog): number => Math.ceil((Date.now() * 1000 - start) / DAY)
+
 /** The URL of a database of the server. */
 export function databaseOf(url: string, name: string): string {
   const place = new URL(url)

@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
 import axe from 'axe-core'
 import { AuditLogs } from 'daybook'
 import { auditPage, basicAuth, logRoutes } from 'daybook/koa'
@@ -10,6 +9,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openPage } from '../support/browser.js'
 import { send } from '../support/http.js'
+import { readDownload } from './downloads.js'
 import { rowsOf } from './shown.js'
 
 let logs: AuditLogs<typeof workflowEventTypes>
@@ -109,8 +109,7 @@ it('groups, exports, reports and reads histories of several logs', async () => {
     page.waitForEvent('download'),
     sheet.getByRole('button', { name: 'Export NDJSON' }).click(),
   ])
-  const stream = await download.createReadStream()
-  const lines = (await text(stream)).trimEnd().split('\n')
+  const lines = (await readDownload(download)).trimEnd().split('\n')
   expect(lines.map((line) => (JSON.parse(line) as { log: string }).log).toSorted()).toEqual([
     ...['tenant-1', 'tenant-1', 'tenant-2', 'tenant-2'],
   ])

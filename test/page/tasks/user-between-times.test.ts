@@ -1,22 +1,17 @@
-import fs from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openPage } from '../../support/browser.js'
 import { parseCsv } from '../../support/csv.js'
 import { type PageHost, serveStory } from '../../support/page-host.js'
-import { tempDir } from '../../support/temp.js'
 import { auditor } from '../auditor.js'
+import { readDownload } from '../downloads.js'
 
 /* The task: everything that bob did between two times, as a CSV file. */
 
-const temp = tempDir()
 let host: PageHost
 beforeAll(async () => {
   host = await serveStory()
 })
-afterAll(async () => {
-  await host.close()
-  temp.remove()
-})
+afterAll(() => host.close())
 
 it('all of bob between two times as CSV', async () => {
   const { events: all } = await host.audit.list('filter[username_eq]=bob&limit=1000')
@@ -41,9 +36,7 @@ it('all of bob between two times as CSV', async () => {
     page.waitForEvent('download'),
     click(sheet.getByRole('button', { name: 'Export CSV' })),
   ])
-  const file = temp.file('bob.csv')
-  await download.saveAs(file)
-  const [head, ...rows] = parseCsv(await fs.readFile(file, 'utf8'))
+  const [head, ...rows] = parseCsv(await readDownload(download))
   const id = head!.indexOf('id')
   expect(rows.map((row) => row[id])).toEqual(ids)
 })

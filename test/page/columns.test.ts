@@ -1,11 +1,11 @@
-import fs from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPage } from '../support/browser.js'
 import { parseCsv } from '../support/csv.js'
 import { type PageHost, servePage } from '../support/page-host.js'
-import { tempDir } from '../support/temp.js'
+import { readDownload } from './downloads.js'
 import { requestEvents } from './requests.js'
+import { scrollThrough } from './rows.js'
 import { rowIds, rowsOf, WAIT } from './shown.js'
 
 const events = requestEvents(
@@ -146,6 +146,11 @@ describe('chosen columns', () => {
   it('leave no blank rows while the list scrolls', async () => {
     const page = await open('&columns=who,what,duration_ms,request_path,response_status')
     await page.getByRole('columnheader', { name: 'duration_ms' }).waitFor()
+    // All rows are loaded first, because the next page of them may take longer than the frames below.
+    const { rows } = await scrollThrough(page, events.length)
+    expect(rows).toHaveLength(events.length)
+    await page.evaluate(`{ document.querySelector('.rows').scrollTop = 0 }`)
+    await expect.poll(async () => (await rowIds(page))[0], WAIT).toBe(events.at(-1)!.id)
     const blanks = await page.evaluate<number>(`(async () => {
       const rows = document.querySelector('.rows')
       const frame = () => new Promise(requestAnimationFrame)
@@ -183,11 +188,7 @@ describe('chosen columns', () => {
       page.waitForEvent('download'),
       dialog.getByRole('button', { name: 'Export CSV' }).click(),
     ])
-    const temp = tempDir()
-    const file = temp.file('events.csv')
-    await download.saveAs(file)
-    const [head, first] = parseCsv(await fs.readFile(file, 'utf8'))
-    temp.remove()
+    const [head, first] = parseCsv(await readDownload(download))
     expect(head!.slice(-3)).toEqual(['sentence', 'duration_ms', 'request_path'])
     expect(first!.slice(-2)).toEqual(['0', '/api/r0'])
   })

@@ -53,6 +53,8 @@ it('reads hostile texts as names', async () => {
 
 it('is copied without the events that still wait', async () => {
   const page = await open('range=24h&filter[username_eq]=mira')
+  // An event that is recorded before the list is loaded would not wait.
+  await rowsOf(page).first().waitFor()
   await page.getByRole('button', { name: 'Live', exact: true }).click()
   const [shown] = await rowIds(page)
   await host.audit.record('api:changes:create', { name: 'new' }, { username: 'mira' })

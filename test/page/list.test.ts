@@ -35,15 +35,16 @@ describe('a row', () => {
     const event = await eventOf('filter[type_eq]=audit:steps:approve')
     const page = await open('', { timezoneId: ZONE })
     const cells = cellsOf(page, event)
-    await cells.first().waitFor()
-    expect(await cells.allInnerTexts()).toEqual([
-      clock(event, ZONE),
-      'audit',
-      'ann',
-      'approved step Deploy to production of change nightly-2211',
-      'audit:steps:approve',
-      'step Deploy to production',
-    ])
+    await expect
+      .poll(() => cells.allInnerTexts(), WAIT)
+      .toEqual([
+        clock(event, ZONE),
+        'audit',
+        'ann',
+        'approved step Deploy to production of change nightly-2211',
+        'audit:steps:approve',
+        'step Deploy to production',
+      ])
     const link = cells.getByRole('link')
     expect(await link.getAttribute('href')).toBe(event.source)
     const time = cells.first()
@@ -53,6 +54,8 @@ describe('a row', () => {
     expect(await head.innerText()).toContain('UTC+5:30')
     // Under the pointer, the cell has a button too.
     await page.mouse.move(0, 0)
+    // The button binds the key.
+    await page.getByRole('button', { name: /^Times in Asia/ }).waitFor()
     await page.keyboard.press('u')
     await expect.poll(() => time.innerText(), WAIT).toBe(event.created_at.slice(11, 23))
     expect(await head.innerText()).not.toContain('+')

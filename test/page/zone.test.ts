@@ -84,6 +84,8 @@ describe('a range of the calendar', () => {
     const inKiritimati = (await expected(14)).slice(0, 5)
     await expect.poll(shown, WAIT).toEqual(inKiritimati)
     expect(inKiritimati).not.toEqual(inUtc)
+    // The button binds the key.
+    await zoneButton(page, 'Times in Pacific/Kiritimati').waitFor()
     await page.keyboard.press('u')
     await expect.poll(shown, WAIT).toEqual(inUtc)
     await page.getByRole('button', { name: 'Fixed range' }).waitFor()

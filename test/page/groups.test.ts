@@ -1,6 +1,7 @@
 import type { EventGroups } from 'daybook'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { watchRequests } from '../http/clients/requests.js'
 import { openPage } from '../support/browser.js'
 import { type PageHost, servePage } from '../support/page-host.js'
 import { requestEvents } from './requests.js'
@@ -134,10 +135,10 @@ describe('the table of groups', () => {
       took_ms: 2000,
     }
     const other = await servePage({ events })
+    onTestFinished(() => other.close())
     other.audit.groups = async () => estimated
     const page = await openPage(`${other.page}?range=all&groups=type&numbers=duration_ms`, {
       user: 'ann',
-      tolerates: /stream/,
     })
     await table(page).waitFor()
     expect(await cellsOf(page)).toEqual([
@@ -147,7 +148,6 @@ describe('the table of groups', () => {
       .getByText(/At least 1 group of 2,400 events\. 300 events were read\. .*estimates/)
       .first()
       .waitFor()
-    await other.close()
   })
 
   it('says what is wrong with the attributes of the address', async () => {
@@ -159,15 +159,16 @@ describe('the table of groups', () => {
   })
 
   it('is loaded again after new events', async () => {
-    const other = await servePage({ events })
-    const page = await openPage(`${other.page}?range=all&groups=type`, {
-      user: 'ann',
-      tolerates: /stream/,
-    })
+    const requests = watchRequests()
+    const other = await servePage({ events, inside: [requests.middleware] })
+    onTestFinished(() => other.close())
+    const follows = requests.next('/stream')
+    const page = await openPage(`${other.page}?range=all&groups=type`, { user: 'ann' })
     await table(page).waitFor()
+    // Once the page follows the log, it counts again after new events.
+    await follows
     await other.audit.recordCustom('new:type', {})
     await table(page).getByText('new:type').waitFor()
-    await other.close()
   })
 })
 

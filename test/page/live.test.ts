@@ -52,6 +52,8 @@ describe('while the user reads', () => {
   it('new events wait above a scrolled list, which does not move', async () => {
     const host = await servePast()
     const page = await openList(host)
+    // The chart has its height once it is drawn.
+    await page.getByRole('heading', { level: 1, name: '300 events' }).waitFor()
     await scrollDown(page)
     await expect.poll(() => liveButton(page).getAttribute('class'), WAIT).toContain('held')
     const inView = `[...document.querySelectorAll('[data-id]')].map((row) => [

@@ -61,6 +61,7 @@ const MAX_STOPS = 36
 describe('the Tab key', () => {
   it('goes from the skip link through bar, query, facets and chart to the list, then to the event', async () => {
     const page = await open()
+    await page.getByRole('group', { name: /^Chart/ }).waitFor()
     const stops: Focus[] = []
     const walk = async (to: string): Promise<void> => {
       for (let n = 0; n < 250 && stops.at(-1)?.landmark !== to; n++) {

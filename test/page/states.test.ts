@@ -296,7 +296,8 @@ describe('while loading', () => {
     hold('limit=100')
     await page.getByRole('group', { name: 'Levels' }).getByRole('button', { name: 'error' }).click()
     await expect.poll(() => page.getByRole('grid').getAttribute('aria-busy'), WAIT).toBe('true')
-    expect(await rowIds(page)).toEqual(before)
+    // More rows may have been rendered below since.
+    expect((await rowIds(page)).slice(0, before.length)).toEqual(before)
     release()
     await expectShown(page, host.audit, 'filter[type_start_any][]=error:')
     expect(await page.getByRole('grid').getAttribute('aria-busy')).not.toBe('true')

@@ -16,6 +16,9 @@ export interface OpenPageOptions extends BrowserContextOptions {
   readonly ownProcess?: boolean
 }
 
+/** Long enough for a busy machine. */
+const HANGS_AFTER_MS = 60_000
+
 let connected: Promise<Browser> | undefined
 
 async function connect(): Promise<Browser> {
@@ -114,6 +117,7 @@ export async function openPage(url: string, options: OpenPageOptions = {}): Prom
     await close()
     expect(errors, 'errors of the page').toEqual([])
   })
+  page.setDefaultTimeout(HANGS_AFTER_MS)
   if (viewport) await page.setViewportSize(viewport)
   if (url !== 'about:blank') await page.goto(url)
   return page

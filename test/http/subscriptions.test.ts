@@ -189,14 +189,14 @@ describe('GET /api/subscriptions', () => {
   })
 
   it('shows what subscriptions are doing', async () => {
-    let isAway = true
     const server = await serveManagement({
       subscriptions: {
         channels: {
           search: {
             deliver() {
-              if (!isAway) return
-              throw new DeliveryError('status', 'status 503', { status: 503 })
+              // So late that there is no second attempt before the state is read.
+              const retryAfterMs = 600_000
+              throw new DeliveryError('status', 'status 503', { status: 503, retryAfterMs })
             },
           },
         },
@@ -215,7 +215,6 @@ describe('GET /api/subscriptions', () => {
       last_error: { kind: 'status', status: 503 },
       next_attempt_at: expect.any(String),
     })
-    isAway = false
   })
 
   it.each([

@@ -186,7 +186,7 @@ describe('a webhook', () => {
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(server.address() as net.AddressInfo).port}/`
-    const fault = await faultOf(send({ url, secret: SECRET, timeoutMs: 1000 }, [event(1)]))
+    const fault = await faultOf(send({ url, secret: SECRET, timeoutMs: 60_000 }, [event(1)]))
     await new Promise((resolve) => server.close(resolve))
     expect(fault).toMatchObject({ kind: 'network' })
   })

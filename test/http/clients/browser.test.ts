@@ -8,7 +8,7 @@ import { watchRequests } from './requests.js'
 const requests = watchRequests()
 let server: TestServer
 
-/** The statuses that the server has sent. */
+/** The statuses that the endpoints have sent; a browser asks for an icon too. */
 const statuses: number[] = []
 
 /** The part of a response that a function in the page returns. */
@@ -42,7 +42,7 @@ beforeAll(async () => {
       requests.middleware,
       async (ctx, next) => {
         await next()
-        statuses.push(ctx.status)
+        if (ctx.path.startsWith('/api/')) statuses.push(ctx.status)
       },
     ],
     inside: [

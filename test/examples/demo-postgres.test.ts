@@ -34,7 +34,7 @@ const stepsOf = (change: Resource): string[] => change.attributes['step_ids'] as
 
 /** Polls until `poll` returns something. */
 async function waitFor<T>(poll: () => Promise<T | undefined>): Promise<T> {
-  for (let polls = 0; polls < 600; polls++) {
+  for (let polls = 0; polls < 1200; polls++) {
     const found = await poll()
     if (found !== undefined) return found
     await delay(50)

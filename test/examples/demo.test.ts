@@ -48,7 +48,7 @@ const resourceOf = (response: RawResponse): Resource => {
 
 /** Polls until the query finds events. */
 async function waitFor(url: string, query: string): Promise<readonly Resource[]> {
-  for (let polls = 0; polls < 200; polls++) {
+  for (let polls = 0; polls < 1200; polls++) {
     const { data } = listOf(await send(url, `/api/events?${query}`))
     if (data.length > 0) return data
     await delay(50)

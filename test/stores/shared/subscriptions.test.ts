@@ -90,14 +90,15 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
         for (let n = 0; n < 100; n++) await first.recordCustom('test:number', { n })
         await vi.waitUntil(() => delivered.includes(99), { timeout: 60_000 })
         const { id } = (await first.subscriptions.list())[0]!
-        expect(await first.subscriptions.parked(id)).toMatchObject([{ attempts: 3 }])
+        await expect.poll(() => first.subscriptions.parked(id)).toMatchObject([{ attempts: 3 }])
         const second = openLog()
         await first.close()
         for (let n = 100; n < 200; n++) await second.recordCustom('test:number', { n })
         await vi.waitUntil(() => delivered.includes(199), { timeout: 60_000 })
-        expect(await second.subscriptions.status()).toMatchObject([
-          { name: 'numbers', parked: 1, delivered: 199, state: 'live' },
-        ])
+        // The count is stored after the delivery.
+        await expect
+          .poll(() => second.subscriptions.status())
+          .toMatchObject([{ name: 'numbers', parked: 1, delivered: 199, state: 'live' }])
         expect(await second.subscriptions.redrive(id, 'all')).toMatchObject({ failed: 1 })
         expect(await second.subscriptions.discard(id, 'all')).toBe(1)
         expect(await second.subscriptions.status()).toMatchObject([{ parked: 0 }])

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog } from 'daybook'
 import { postgresCheckups, postgresStore } from 'daybook/postgres'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { EventStore, WaitOptions } from '../../../src/store/store.js'
 import { draft } from '../../../src/testing/conformance/helpers.js'
 import { oldEvent } from '../../support/imported-event.js'
@@ -177,7 +177,13 @@ describe('a write', () => {
   let store: EventStore
   const begin = async (): Promise<string> => {
     const [event] = await store.append([draft({ n: 1 }, { live: true })])
-    return event!.id
+    const { id } = event!
+    // Left open, it would be closed as unfinished within a later test, whose write would not be the only commit that waits.
+    onTestFinished(async () => {
+      const open = (await store.openEvents()).find((one) => one.id === id)
+      if (open) await store.closeLive(id, { revision: open.revision + 1 })
+    })
+    return id
   }
   beforeAll(async () => {
     store = postgresStore({ connectionString: primary.url, schema: 'writes' })

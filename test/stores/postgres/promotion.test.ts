@@ -79,139 +79,126 @@ const found = async (audit: AuditLog, query: string): Promise<unknown[]> =>
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from }, (_, i) => from + i)
 
-it(
-  'finds the events of the server that took over, although others were lost',
-  {
-    timeout: 60_000,
-  },
-  async () => {
-    const [primary, standby] = await addStandby()
-    const warnings = takeWarnings()
-    // The clock of the new server is behind.
-    let behind = 0
-    const clock = () => (Date.now() - behind) * 1000
-    const { store, sealer } = openProcess('lossy', clock)
-    const audit = openLog(store)
-    await record(audit, 0, 10)
-    const followed: unknown[] = []
-    const leaving = new AbortController()
-    const following = (async () => {
-      const options = { after: '2000-01-01', signal: leaving.signal }
-      for await (const { attributes } of audit.tail('filter[n_gteq]=0', options))
-        followed.push(attributes['n'])
-    })().catch(() => {})
-    const untilFollowed = async (n: number): Promise<void> => {
-      while (followed.at(-1) !== n) await delay(10)
-    }
-    const [{ lsn }] = (await ask(primary, 'SELECT pg_current_wal_lsn()::text AS lsn')) as [
-      { lsn: string },
-    ]
-    await untilRow(standby, `SELECT WHERE pg_last_wal_replay_lsn() >= '${lsn}'`)
-    await standby.crash()
-    await record(audit, 10, 21)
-    await sealer.settled()
-    await record(audit, 21, 24)
-    expect(await found(audit, 'filter[n_gteq]=0')).toEqual(range(0, 24))
-    await untilFollowed(23)
-    await primary.crash()
-    await standby.start()
-    await standby.promote()
-    proxy.moveTo(targetOf(standby))
+it('finds the events of the server that took over, although others were lost', async () => {
+  const [primary, standby] = await addStandby()
+  const warnings = takeWarnings()
+  // The clock of the new server is behind.
+  let behind = 0
+  const clock = () => (Date.now() - behind) * 1000
+  const { store, sealer } = openProcess('lossy', clock)
+  const audit = openLog(store)
+  await record(audit, 0, 10)
+  const followed: unknown[] = []
+  const leaving = new AbortController()
+  const following = (async () => {
+    const options = { after: '2000-01-01', signal: leaving.signal }
+    for await (const { attributes } of audit.tail('filter[n_gteq]=0', options))
+      followed.push(attributes['n'])
+  })().catch(() => {})
+  const untilFollowed = async (n: number): Promise<void> => {
+    while (followed.at(-1) !== n) await delay(10)
+  }
+  const [{ lsn }] = (await ask(primary, 'SELECT pg_current_wal_lsn()::text AS lsn')) as [
+    { lsn: string },
+  ]
+  await untilRow(standby, `SELECT WHERE pg_last_wal_replay_lsn() >= '${lsn}'`)
+  await standby.crash()
+  await record(audit, 10, 21)
+  await sealer.settled()
+  await record(audit, 21, 24)
+  expect(await found(audit, 'filter[n_gteq]=0')).toEqual(range(0, 24))
+  await untilFollowed(23)
+  await primary.crash()
+  await standby.start()
+  await standby.promote()
+  proxy.moveTo(targetOf(standby))
 
-    behind = 3_600_000
-    const kept = await ask(standby, 'SELECT FROM lossy.events')
-    expect(kept).toHaveLength(10)
-    const expected = range(0, 10)
-    const agree = async (): Promise<void> => {
-      expect(await found(audit, 'filter[n_gteq]=0')).toEqual(expected)
-      expect(await found(audit, 'filter[n_gteq]=0&filter[sorts]=n')).toEqual(expected)
-    }
+  behind = 3_600_000
+  const kept = await ask(standby, 'SELECT FROM lossy.events')
+  expect(kept).toHaveLength(10)
+  const expected = range(0, 10)
+  const agree = async (): Promise<void> => {
+    expect(await found(audit, 'filter[n_gteq]=0')).toEqual(expected)
+    expect(await found(audit, 'filter[n_gteq]=0&filter[sorts]=n')).toEqual(expected)
+  }
+  await agree()
+  const lost = expect.stringMatching(/^acknowledged events are lost: one of \S+ was acknowledged/)
+  expect(await audit.health()).toMatchObject({
+    status: 'warn',
+    store: { status: 'warn', warnings: [lost] },
+  })
+  expect(warnings).toEqual([lost])
+  // Segments and versions get the numbers that others had on the old server.
+  for (let n = 100; n < 130; n += 5) {
+    await record(audit, n, n + 5)
+    expected.push(...range(n, n + 5))
     await agree()
-    const lost = expect.stringMatching(/^acknowledged events are lost: one of \S+ was acknowledged/)
-    expect(await audit.health()).toMatchObject({
-      status: 'warn',
-      store: { status: 'warn', warnings: [lost] },
-    })
-    expect(warnings).toEqual([lost])
-    // Segments and versions get the numbers that others had on the old server.
-    for (let n = 100; n < 130; n += 5) {
-      await record(audit, n, n + 5)
-      expected.push(...range(n, n + 5))
-      await agree()
-      await sealer.settled()
-      await agree()
-    }
-    // It goes back to the last event that both servers have.
-    await untilFollowed(129)
-    leaving.abort()
-    await following
-    expect(followed).toEqual([...range(0, 24), ...range(100, 130)])
-  },
-)
+    await sealer.settled()
+    await agree()
+  }
+  // It goes back to the last event that both servers have.
+  await untilFollowed(129)
+  leaving.abort()
+  await following
+  expect(followed).toEqual([...range(0, 24), ...range(100, 130)])
+})
 
-it(
-  'followers get each acknowledged event once, in order, from the server that took over',
-  {
-    timeout: 60_000,
-  },
-  async () => {
-    const [primary, standby] = await addStandby()
-    await ask(primary, `ALTER SYSTEM SET synchronous_standby_names = '*'`)
-    await ask(primary, 'SELECT pg_reload_conf()')
-    await untilRow(primary, `SELECT FROM pg_stat_replication WHERE sync_state = 'sync'`)
-    const recorder = openLog(openProcess('followed').store)
-    await record(recorder, 0, 10)
+it('followers get each acknowledged event once, in order, from the server that took over', async () => {
+  const [primary, standby] = await addStandby()
+  await ask(primary, `ALTER SYSTEM SET synchronous_standby_names = '*'`)
+  await ask(primary, 'SELECT pg_reload_conf()')
+  await untilRow(primary, `SELECT FROM pg_stat_replication WHERE sync_state = 'sync'`)
+  const recorder = openLog(openProcess('followed').store)
+  await record(recorder, 0, 10)
 
-    const process = openProcess('followed')
-    const server = await serve({ store: process.store })
-    closing.push(() => server.close())
-    const after = '2000-01-01'
-    const isDone = ({ attributes }: AuditEvent): boolean => attributes['n'] === -1
-    const follow = async (query: string): Promise<AuditEvent[]> => {
-      const events: AuditEvent[] = []
-      for await (const event of server.audit.tail(query, { after })) {
-        events.push(event)
-        if (isDone(event)) break
-      }
-      return events
+  const process = openProcess('followed')
+  const server = await serve({ store: process.store })
+  closing.push(() => server.close())
+  const after = '2000-01-01'
+  const isDone = ({ attributes }: AuditEvent): boolean => attributes['n'] === -1
+  const follow = async (query: string): Promise<AuditEvent[]> => {
+    const events: AuditEvent[] = []
+    for await (const event of server.audit.tail(query, { after })) {
+      events.push(event)
+      if (isDone(event)) break
     }
-    const followers = [follow(''), follow('filter[n_gteq]=-1'), follow('filter[n_present]=true')]
-    const stream = await openStream(`${server.url}/api/events/stream?filter[n_gteq]=-1`, {
-      'last-event-id': after,
-    })
-    closing.push(() => stream.leave())
-    const sent = await stream.take(10)
+    return events
+  }
+  const followers = [follow(''), follow('filter[n_gteq]=-1'), follow('filter[n_present]=true')]
+  const stream = await openStream(`${server.url}/api/events/stream?filter[n_gteq]=-1`, {
+    'last-event-id': after,
+  })
+  closing.push(() => stream.leave())
+  const sent = await stream.take(10)
 
-    const acknowledged: AuditEvent[] = []
-    let isOver = false
-    closing.push(() => (isOver = true))
-    const recording = async (worker: number): Promise<void> => {
-      for (let n = 1; !isOver; n++) {
-        const event = await recorder.recordCustom('own', { n: worker * 1_000_000 + n })
-        acknowledged.push(event!)
-      }
+  const acknowledged: AuditEvent[] = []
+  let isOver = false
+  closing.push(() => (isOver = true))
+  const recording = async (worker: number): Promise<void> => {
+    for (let n = 1; !isOver; n++) {
+      const event = await recorder.recordCustom('own', { n: worker * 1_000_000 + n })
+      acknowledged.push(event!)
     }
-    const workers = [1, 2, 3].map(recording)
-    const untilMore = async (): Promise<void> => {
-      const count = acknowledged.length + 30
-      while (acknowledged.length < count) await delay(5)
-    }
-    await untilMore()
-    await ask(standby, `ALTER SYSTEM SET synchronous_standby_names = ''`)
-    await failOver(primary, standby)
-    await untilMore()
-    isOver = true
-    await Promise.all(workers)
-    await recorder.recordCustom('own', { n: -1 })
+  }
+  const workers = [1, 2, 3].map(recording)
+  const untilMore = async (): Promise<void> => {
+    const count = acknowledged.length + 30
+    while (acknowledged.length < count) await delay(5)
+  }
+  await untilMore()
+  await ask(standby, `ALTER SYSTEM SET synchronous_standby_names = ''`)
+  await failOver(primary, standby)
+  await untilMore()
+  isOver = true
+  await Promise.all(workers)
+  await recorder.recordCustom('own', { n: -1 })
 
-    const stored = (await recorder.list('limit=10000')).events
-    const ids = stored.map(({ id }) => id)
-    expect(ids).toEqual(expect.arrayContaining(acknowledged.map(({ id }) => id)))
-    for (const events of await Promise.all(followers))
-      expect(events.map(({ id }) => id)).toEqual(ids)
-    sent.push(...(await stream.take(stored.length - 10)))
-    expect(sent.map(({ lastEventId }) => lastEventId)).toEqual(
-      stored.map((event) => event.created_at),
-    )
-  },
-)
+  const stored = (await recorder.list('limit=10000')).events
+  const ids = stored.map(({ id }) => id)
+  expect(ids).toEqual(expect.arrayContaining(acknowledged.map(({ id }) => id)))
+  for (const events of await Promise.all(followers)) expect(events.map(({ id }) => id)).toEqual(ids)
+  sent.push(...(await stream.take(stored.length - 10)))
+  expect(sent.map(({ lastEventId }) => lastEventId)).toEqual(
+    stored.map((event) => event.created_at),
+  )
+})

@@ -220,7 +220,7 @@ describe('a file that is not in its place', () => {
     move('moved.db')
     expect(await audit.recordCustom('meanwhile')).toBeUndefined()
     moveBack('moved.db')
-    await vi.waitFor(() => expect(journal.length).toBe(0), 10_000)
+    await vi.waitFor(() => expect(journal.length).toBe(0), 60_000)
     expect(await typesIn(audit)).toEqual(['before', 'meanwhile'])
   })
 

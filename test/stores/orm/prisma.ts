@@ -57,7 +57,9 @@ export const prisma: LibraryUnderTest = {
         ? new PrismaPg({ connectionString: place.url })
         : new PrismaBetterSqlite3({ url: `file:${place.filename}` })
     const PrismaClient = getPrismaClient(configOf('url' in place ? 'postgresql' : 'sqlite'))
-    const client = new PrismaClient({ adapter }) as unknown as Client & {
+    // By default a transaction has to begin within two seconds and to end within five.
+    const transactionOptions = { maxWait: 60_000, timeout: 60_000 }
+    const client = new PrismaClient({ adapter, transactionOptions }) as unknown as Client & {
       $connect(): Promise<void>
       $disconnect(): Promise<void>
     }

@@ -6,7 +6,7 @@ import { countUnindexed, type Unindexed } from './unindexed.js'
 
 /** Makes the writes of this process wait while too many events are not in the index. */
 export interface Backpressure {
-  /** Maximum number of events that are not in the index. Each process may exceed it by an eighth and a batch. */
+  /** Maximum number of events that are not in the index. Each process may exceed it by an eighth, or 32,768, and a batch. */
   readonly maxUnindexed: number
   /** Notes that this process has added events. */
   readonly added: (events: number) => void
@@ -29,12 +29,15 @@ export interface BackpressureOptions {
 
 /** The events are counted this many times while this process adds as many as may be unindexed. */
 const CHECKS = 8
+/** A write waits for at most five seconds, in which about as many events are indexed. */
+const MAX_UNCHECKED = 32_768
 const POLL_MS = 20
 
 export function createBackpressure(
   { names, use }: Pick<PostgresLog, 'names' | 'use'>,
   { maxUnindexed, maxWaitMs, build }: BackpressureOptions,
 ): Backpressure {
+  const maxUnchecked = Math.min(maxUnindexed / CHECKS, MAX_UNCHECKED)
   let unchecked = 0
   let delayedMs = 0
   let waitingSince: number | undefined
@@ -74,7 +77,7 @@ export function createBackpressure(
     maxUnindexed,
     added: (events) => void (unchecked += events),
     async ready(signal, deadline = Infinity) {
-      if (unchecked < maxUnindexed / CHECKS) return
+      if (unchecked < maxUnchecked) return
       unchecked = 0
       using wait = timeoutSignal(Math.min(maxWaitMs, (deadline - performance.now()) / 2), signal)
       // A server that is away makes the write itself fail.

@@ -1,7 +1,9 @@
 import { AuditLog, type AuditLogOptions } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createBackpressure } from '../../../adapters/postgres/index/backpressure.js'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
+import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import { postgresTruth } from '../../support/postgres-index.js'
 import { useSchemas } from '../../support/schemas.js'
 import { SOON, TUNING } from '../shared/sealer.js'
@@ -94,6 +96,22 @@ describe('recording', () => {
     expect(index!.waiting).toBeGreaterThan(MAX_UNINDEXED)
     expect(index).not.toHaveProperty('maxWaiting')
   })
+})
+
+it('the events are counted after 32,768 at most', async () => {
+  let counts = 0
+  const use = async (): Promise<never> => {
+    counts++
+    return { count: 0, version: '1' } as never
+  }
+  const options = { maxUnindexed: 1e6, maxWaitMs: 60_000, build() {} }
+  const pressure = createBackpressure({ names: namesIn('unused'), use }, options)
+  pressure.added(32_767)
+  await pressure.ready(undefined)
+  expect(counts).toBe(0)
+  pressure.added(1)
+  await pressure.ready(undefined)
+  expect(counts).toBe(1)
 })
 
 it('an import waits for the index too', async () => {

@@ -76,6 +76,28 @@ describe('rows', () => {
     await shows(page, filter)
   })
 
+  it('get the attribute that was typed, although more attributes are loaded before Enter', async () => {
+    const page = await openPage(`${host.page}?range=all`, { user: 'ann' })
+    await shows(page, '')
+    let load = (): void => {}
+    const loading = new Promise<void>((resolve) => (load = resolve))
+    await page.route(/\/counts\?.*attributes/, async (route) => {
+      await loading
+      await route.continue()
+    })
+    await openBuilder(page)
+    await page.keyboard.type('name')
+    const marked = builder(page).getByRole('option', { selected: true })
+    await expect.poll(() => marked.textContent(), WAIT).toMatch(/^name/)
+    load()
+    await builder(page)
+      .getByRole('option', { name: /^change_name/ })
+      .waitFor()
+    await page.keyboard.press('Enter')
+    await focusIs(page, 'Predicate')
+    expect(await fields(page, 'Attribute').last().inputValue()).toBe('name')
+  })
+
   it('keep typed text on Tab; Escape closes field, then builder', async () => {
     const page = await open('filter[username_eq]=ann')
     await openBuilder(page)

@@ -12,6 +12,7 @@ import {
   choose,
   closePicker,
   fieldId,
+  markOption,
   openPicker,
   options,
   picking,
@@ -36,7 +37,7 @@ function onKeyDown(event: KeyboardEvent, row: Row, part: Part, isOpen: boolean):
   if (step !== undefined) {
     if (!isOpen) openPicker(row.id, part)
     else if (count > 0)
-      activeIndex.value = (Math.max(activeIndex.value, step === 1 ? -1 : 0) + step + count) % count
+      markOption((Math.max(activeIndex.value, step === 1 ? -1 : 0) + step + count) % count)
   } else if (event.key === 'Enter') {
     if (option) choose(option)
     else addRowAfter(row)

@@ -11,7 +11,7 @@ import {
 } from '../data/filter-options.js'
 import { texts } from '../ui/texts.js'
 import type { Option, Part } from './options.js'
-import { activeIndex, choose, options, pickedRow, picking, typed } from './state.js'
+import { activeIndex, choose, markOption, options, pickedRow, picking, typed } from './state.js'
 
 export const LISTBOX_ID = 'builder-options'
 
@@ -118,7 +118,7 @@ export function Picker() {
                   aria-selected={index === activeIndex.value}
                   // Keeps the focus in the field.
                   onPointerDown={(event) => event.preventDefault()}
-                  onPointerMove={() => part !== 'value' && (activeIndex.value = index)}
+                  onPointerMove={() => part !== 'value' && markOption(index)}
                   onClick={() => choose(option)}
                 >
                   {isOfLevels && <Mark level={option.value as Level} />}

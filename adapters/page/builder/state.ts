@@ -25,9 +25,11 @@ export const editedGroup = signal<Group>(readGroup([]))
 /** The field whose picker is open. */
 export const picking = signal<{ readonly id: number; readonly part: Part } | undefined>(undefined)
 
-/** The text typed into that field, and the index of the marked option; -1 for none. */
+/** The text typed into that field. */
 export const typed = signal('')
-export const activeIndex = signal(-1)
+
+/** The option that the user has marked since. */
+const markedOption = signal<Option | undefined>(undefined)
 
 export const pickedRow = computed(() =>
   rowsOf(editedGroup.value).find(({ id }) => id === picking.value?.id),
@@ -42,6 +44,39 @@ export const options = computed((): readonly Option[] => {
       })
     : []
 })
+
+/**
+ * The index of the marked option, or of the one that fits the text; -1 for none. No value is marked until something is typed, so
+ * that Enter goes to the next row. Options that are loaded meanwhile do not change which option is marked.
+ */
+export const activeIndex = computed((): number => {
+  const marked = markedOption.value
+  const at = marked ? options.value.findIndex((option) => isSame(option, marked)) : -1
+  return at === -1 ? fittingIndex() : at
+})
+
+const isSame = (one: Option, other: Option): boolean =>
+  one.value === other.value && one.isLevel === other.isLevel
+
+function fittingIndex(): number {
+  const part = picking.value?.part
+  const row = pickedRow.value
+  const chosen = part === 'attribute' ? row?.attribute : row?.predicate
+  const text = typed.value.toLowerCase()
+  if (part === 'value' && text === '') return -1
+  const tests: readonly ((option: Option) => boolean)[] =
+    text === ''
+      ? [({ value }) => value === chosen]
+      : [
+          ({ value }) => value.toLowerCase() === text,
+          (option) => option.text.toLowerCase().startsWith(text),
+        ]
+  return tests.map((test) => options.value.findIndex(test)).find((index) => index !== -1) ?? 0
+}
+
+export function markOption(index: number): void {
+  markedOption.value = options.value[index]
+}
 
 export const fieldId = (id: number, part: Part): string => `row-${id}-${part}`
 
@@ -65,37 +100,17 @@ export function start(): void {
   )
 }
 
-export function openPicker(id: number, part: Part): void {
-  picking.value = { id, part }
-  typed.value = ''
-  mark(part)
-}
+export const openPicker = (id: number, part: Part): void => type('', id, part)
 
 export function closePicker(): void {
   picking.value = undefined
   typed.value = ''
 }
 
-/** Marks an option. For values, none is marked until something is typed, so that Enter goes to the next row. */
-function mark(part: Part): void {
-  const row = pickedRow.value
-  const chosen = part === 'attribute' ? row?.attribute : row?.predicate
-  const text = typed.value.toLowerCase()
-  const tests: readonly ((option: Option) => boolean)[] =
-    text === ''
-      ? [({ value }) => value === chosen]
-      : [
-          ({ value }) => value.toLowerCase() === text,
-          (option) => option.text.toLowerCase().startsWith(text),
-        ]
-  const at = tests.map((test) => options.value.findIndex(test)).find((index) => index !== -1)
-  activeIndex.value = part === 'value' && text === '' ? -1 : (at ?? 0)
-}
-
 export function type(text: string, id: number, part: Part): void {
   picking.value = { id, part }
   typed.value = text
-  mark(part)
+  markedOption.value = undefined
 }
 
 const change = (row: Row, part: Partial<Row>): void => {
@@ -118,7 +133,7 @@ const TAKE: Readonly<Record<Part, (row: Row, option: Option) => void>> = {
   value(row, { value }) {
     change(row, { values: [...row.values, value] })
     typed.value = ''
-    activeIndex.value = -1
+    markedOption.value = undefined
   },
 }
 

@@ -84,16 +84,17 @@ export async function deleteChunks(
     // Ids of segments are not used again, so nothing reads what is left.
     return [['0', null]]
   }
-  // Index entries of removed rows stay until a vacuum: `from` skips them.
+  // Index entries of removed rows stay until a vacuum: `from` skips them. The array is made once. If the statistics do not know
+  // the segment yet, `number IN (SELECT …)` reads the next rows again for each row.
   for (let from = MIN_NUMBER, removed = MAX_ROWS; removed === MAX_ROWS;) {
     const [row] = await run((client) =>
       ask(
         client,
         `WITH removed AS (
-           DELETE FROM ${chunks} WHERE segment = $1 AND number IN (
-             SELECT number FROM ${chunks} WHERE segment = $1 AND number >= $2
+           DELETE FROM ${chunks} WHERE ctid = ANY (ARRAY(
+             SELECT ctid FROM ${chunks} WHERE segment = $1 AND number >= $2
              ORDER BY number LIMIT ${MAX_ROWS}
-           ) RETURNING number
+           )) RETURNING number
          ) SELECT count(*), max(number), ${ASYNC_COMMIT} FROM removed`,
         id,
         from,

@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
+import type { DriverContext } from '../../../adapters/postgres/index/driver-context.js'
 import {
   createPostgresSealer,
   type SealerOptions,
 } from '../../../adapters/postgres/index/sealer.js'
+import { deleteChunks } from '../../../adapters/postgres/index/segment-dropping.js'
 import { createLog, type PostgresLog } from '../../../adapters/postgres/log/log.js'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
@@ -68,6 +70,38 @@ describe('the sealer of a log', () => {
     const { rows } = await query('SELECT id FROM %segments')
     for (const { id } of rows) expect(Math.floor(Number(id) / 2 ** 32)).toBe(node)
     expect((await log.audit.count()).total).toBe(32)
+  })
+
+  it('a segment that the statistics do not know is dropped without reading its chunks again and again', async () => {
+    const log = open()
+    await record(log, 32)
+    await log.sealer.settled()
+    await query('ANALYZE %segment_chunks')
+    const [segment, chunks] = [1_000_000, 3000]
+    await query(
+      `INSERT INTO %segment_chunks
+       SELECT ${segment}, n, 0, 0, '', n, '', '', 0 FROM generate_series(1, ${chunks}) AS n`,
+    )
+    const client = await database().pool.connect()
+    const readStatistics = async (): Promise<{ fetched: number; deleted: number }> => {
+      const { rows } = await client.query(
+        `SELECT idx_tup_fetch::int AS fetched, n_tup_del::int AS deleted FROM pg_stat_xact_user_tables
+         WHERE relid = '${schema()}.segment_chunks'::regclass`,
+      )
+      return rows[0]
+    }
+    try {
+      await client.query('BEGIN')
+      const before = await readStatistics()
+      const context = { names: namesIn(schema()), run: (act) => act(client) } as DriverContext
+      await deleteChunks(context, segment)
+      const after = await readStatistics()
+      expect(after.deleted - before.deleted).toBe(chunks)
+      expect(after.fetched - before.fetched).toBeLessThanOrEqual(2 * chunks)
+    } finally {
+      await client.query('ROLLBACK')
+      client.release()
+    }
   })
 
   it('events that are added during a check are found by another check', async () => {

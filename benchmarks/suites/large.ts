@@ -275,6 +275,7 @@ async function removalTable(log: LargeLog, days: number, folder: string): Promis
   ])
 }
 
+const SECTION = { separate: 'large', one: 'large-one' } as const
 const SPREAD = {
   separate: `Each log has a partition for each of ${DAYS} days.`,
   one: `The log grew from size to size: it has a partition a day, and as many events a day at each size.`,
@@ -296,7 +297,7 @@ async function growthSection(
     '',
     ...(await planTable(url, planned)),
   ].join('\n')
-  return { name: logs === 'one' ? 'large-one' : 'large', text }
+  return { name: SECTION[logs], text }
 }
 
 async function removalSection(
@@ -311,7 +312,7 @@ async function removalSection(
     '',
     ...(await removalTable(log, days, folder)),
   ].join('\n')
-  return { name: logs === 'one' ? 'large-one-removal' : 'large-removal', text }
+  return { name: `${SECTION[logs]}-removal`, text }
 }
 
 /** The sizes of each log. */
@@ -338,16 +339,22 @@ export async function measure({
       for (const events of growth) {
         const left = (end - performance.now()) / 1000
         const log = await openLargeLog({ url: server.url, folder }, growth, events, left)
-        if (!log)
+        if (log === 'outgrown') {
+          console.error(`the log has more than ${whole(events)} events: not measured`)
+          continue
+        }
+        if (log === 'incomplete')
           throw new UsageError(`the log of ${whole(events)} events is not complete; run this again`)
         columns.push([log, measuresGrowth ? await logFigures(log) : new Map()])
         // A log that has grown cannot be measured again.
         if (measuresGrowth) console.error(growthTable(columns).join('\n'))
       }
+    const largest = columns.at(-1)
+    if (!largest) throw new UsageError('the log has outgrown all of the sizes')
     const sections: Section[] = []
     if (measuresGrowth) sections.push(await growthSection(server.url, columns, logs))
     if (part === 'removal' || part === 'all')
-      sections.push(await removalSection(columns.at(-1)![0], days, folder, logs))
+      sections.push(await removalSection(largest[0], days, folder, logs))
     return sections
   } finally {
     await server.stop()

@@ -25,6 +25,8 @@ interface Facts {
   /** Seconds of each hundred thousand events, while the index was built beside. */
   readonly chunks: number[]
   jsonBytes: number
+  /** The number of events that were imported. */
+  imported?: number
   /** The number of events that the log had when all but the last were indexed. */
   readonly indexed?: number
 }
@@ -100,15 +102,15 @@ async function withIndexBuilder(url: string, act: () => Promise<void>): Promise<
 }
 
 /**
- * The log once it has grown to `events`, one of its sizes. `undefined` if that takes longer than `seconds`: then it is to be
- * continued.
+ * The log once it has grown to `events`, one of its sizes. `incomplete` if that takes longer than `seconds`: then it is to be
+ * continued. `outgrown` if it has grown further: then it cannot be measured at that size any more.
  */
 export async function openLargeLog(
   server: { readonly url: string; readonly folder: string },
   sizes: Growth,
   events: number,
   seconds: number,
-): Promise<LargeLog | undefined> {
+): Promise<LargeLog | 'incomplete' | 'outgrown'> {
   const end = performance.now() + seconds * 1000
   const [first] = sizes
   const file = path.join(server.folder, `log-${first}.json`)
@@ -116,8 +118,9 @@ export async function openLargeLog(
   await createDatabase(server.url, `log_${first}`)
   const url = databaseOf(server.url, `log_${first}`)
   const log = { ...facts, events, days: daysOf(sizes, events), url }
+  if ((facts.imported ?? 0) > events) return 'outgrown'
   let done = await countEvents(url)
-  if (done >= events && facts.indexed !== undefined && facts.indexed >= events) return log
+  if (done >= events && (facts.indexed ?? 0) >= events) return log
   await withIndexBuilder(url, async () => {
     const setup: Setup = { url, start: facts.start, step: (DAYS * DAY) / first, from: done }
     const writer = await Worker.start<Job, Answer>('large-process.ts', setup)
@@ -127,15 +130,20 @@ export async function openLargeLog(
       facts.jsonBytes += await writer.ask(count)
       const took = (performance.now() - began) / 1000
       done += count
+      facts.imported = done
       facts.chunks.push(took)
       fs.writeFileSync(file, JSON.stringify(facts))
       console.error(`${whole(done)} of ${whole(events)}: ${perSecond(count / took)}`)
     }
     await writer.end()
     const watch = watchPostgresIndex(url)
-    await watch.caughtUp()
-    await watch.close()
+    try {
+      await watch.caughtUp()
+    } finally {
+      // An open connection would hide the error once the server stops.
+      await watch.close()
+    }
     if (done >= events) fs.writeFileSync(file, JSON.stringify({ ...facts, indexed: done }))
   })
-  return done >= events ? { ...log, jsonBytes: facts.jsonBytes } : undefined
+  return done >= events ? { ...log, jsonBytes: facts.jsonBytes } : 'incomplete'
 }

@@ -28,7 +28,7 @@ export const picking = signal<{ readonly id: number; readonly part: Part } | und
 /** The text typed into that field. */
 export const typed = signal('')
 
-/** The option that the user has marked since. */
+/** The option that the user has marked since the text was typed. */
 const markedOption = signal<Option | undefined>(undefined)
 
 export const pickedRow = computed(() =>
@@ -46,16 +46,16 @@ export const options = computed((): readonly Option[] => {
 })
 
 /**
- * The index of the marked option, or of the one that fits the text; -1 for none. No value is marked until something is typed, so
- * that Enter goes to the next row. Options that are loaded meanwhile do not change which option is marked.
+ * The index of the option that the user has marked, which stays marked when more options are loaded, or of the one that fits the
+ * text; -1 for none. No value is marked until something is typed, so that Enter goes to the next row.
  */
 export const activeIndex = computed((): number => {
   const marked = markedOption.value
-  const at = marked ? options.value.findIndex((option) => isSame(option, marked)) : -1
+  const at = marked ? options.value.findIndex((option) => isSameOption(option, marked)) : -1
   return at === -1 ? fittingIndex() : at
 })
 
-const isSame = (one: Option, other: Option): boolean =>
+const isSameOption = (one: Option, other: Option): boolean =>
   one.value === other.value && one.isLevel === other.isLevel
 
 function fittingIndex(): number {

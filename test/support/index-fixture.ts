@@ -34,15 +34,28 @@ export const TUNING: SealingTuning = { segmentSize: 8, fanOut: 3 }
 /** A time long before all events that tests record. */
 export const OLD = 1_600_000_000_000_000
 
-const testSteps = (before: () => Promise<void>): StepRunner => ({
-  async run(transact) {
+/** Steps that run one after another, also those that are only started. */
+function testSteps(before: () => Promise<void>): StepRunner {
+  let started: Promise<unknown> = Promise.resolve()
+  const next = async (): Promise<void> => {
+    await started
     await before()
-    return transact()
-  },
-  isSliceOver: () => false,
-  pause: before,
-  setRestFactor: () => {},
-})
+  }
+  return {
+    async run(transact) {
+      await next()
+      return transact()
+    },
+    start(transact) {
+      const result = next().then(transact)
+      started = result.catch(() => {})
+      return result
+    },
+    isSliceOver: () => false,
+    pause: next,
+    setRestFactor: () => {},
+  }
+}
 
 export type Work = (builder: Builder) => Promise<boolean>
 

@@ -3,6 +3,10 @@ import type { StepRunner } from '../../../src/store-kit/index-builder/steps.js'
 import type { PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
 
+export type RunTransaction = <Result>(
+  act: (client: PostgresPoolClient) => Promise<Result>,
+) => Promise<Result>
+
 /** What building the index of a log uses. */
 export interface DriverContext {
   readonly names: Names
@@ -11,5 +15,7 @@ export interface DriverContext {
   /** If the index is this many segments behind, the builder does not rest while events are written. */
   readonly maxBehind: number
   /** Runs `act`, a short transaction, on a connection of the pool, then rests. */
-  readonly run: <Result>(act: (client: PostgresPoolClient) => Promise<Result>) => Promise<Result>
+  readonly run: RunTransaction
+  /** Starts `act` likewise; see `StepRunner`. */
+  readonly start: RunTransaction
 }

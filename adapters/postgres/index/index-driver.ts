@@ -26,6 +26,7 @@ export function createDriver(
   const around = createReadAround(context)
   return {
     batchLimits: BATCH_LIMITS,
+    isWriteBehind: true,
     // Without grams, a text search would have to fetch every chunk of the name.
     hasGramsWhenSealed: true,
     isSealDue: (size) =>

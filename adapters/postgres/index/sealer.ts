@@ -10,6 +10,7 @@ import type { PostgresPoolClient } from '../connection/client.js'
 import type { PostgresLog } from '../log/log.js'
 import { isCorrupt } from '../connection/failures.js'
 import { byKey } from './by-key.js'
+import type { RunTransaction } from './driver-context.js'
 import { findDue } from './due.js'
 import { createDriver } from './index-driver.js'
 import { DEFAULT_TUNING } from './index-state.js'
@@ -86,6 +87,12 @@ export function createPostgresSealer(
           server ??= log.server(client)
           if (log.server(client) !== server) throw new Error('Postgres has moved to another server')
         }
+        const transact: RunTransaction = (act) =>
+          use(STEP_TIMEOUT_MS, async (client) => {
+            checkServer(client)
+            await pacer.watch(client, names)
+            return act(client)
+          })
         return runRound({
           tuning,
           leaseMs,
@@ -99,14 +106,8 @@ export function createPostgresSealer(
               steps,
               bounds: tuning.bounds ?? INDEX_BOUNDS,
               maxBehind,
-              run: (act) =>
-                steps.run(() =>
-                  use(STEP_TIMEOUT_MS, async (client) => {
-                    checkServer(client)
-                    await pacer.watch(client, names)
-                    return act(client)
-                  }),
-                ),
+              run: (act) => steps.run(() => transact(act)),
+              start: (act) => steps.start(() => transact(act)),
             }),
         })
       },

@@ -67,7 +67,7 @@ export async function beginSegment(
  * transaction that makes the segment visible, or a crash removes them as if they had never been written.
  */
 export async function insertChunks(
-  { names: { segments, chunks }, run }: DriverContext,
+  { names: { segments, chunks }, start }: DriverContext,
   id: number,
   from: number,
   rows: readonly NamedChunk<number>[],
@@ -77,7 +77,7 @@ export async function insertChunks(
     const place = { segment: id, number: from + i, name, kind, ordinal }
     return chunkChecksum({ ...place, first: firsts[i]!.toString('hex'), values, postings })
   })
-  const [row] = await run((client) =>
+  const [row] = await start((client) =>
     ask(
       client,
       `WITH building AS MATERIALIZED (

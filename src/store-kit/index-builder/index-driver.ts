@@ -119,6 +119,8 @@ export interface IndexDriver<
   readonly batchLimits: BatchLimits
   /** Bytes of a chunk of values. @default MAX_CHUNK_BYTES */
   readonly maxChunkBytes?: number | undefined
+  /** Whether chunks are written while the next ones are computed. @default false */
+  readonly isWriteBehind?: boolean | undefined
   /** Whether sealed segments get lists of grams too, not only merged ones. */
   readonly hasGramsWhenSealed: boolean
 

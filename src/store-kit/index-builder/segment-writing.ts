@@ -30,14 +30,20 @@ export async function writeSegment(
   let written = 0
   let batch: NamedChunk<number>[] = []
   let bytes = 0
+  /** The last batch; one is written at a time. False if the segment is lost. */
+  let writing: Promise<boolean> = Promise.resolve(true)
 
-  /** False if the segment is lost. */
-  const writeBatch = (): Promise<boolean> => {
+  /** False if the segment is lost; with write-behind, if it was lost before this batch. */
+  const writeBatch = async (): Promise<boolean> => {
     const [rows, from] = [batch, written]
     batch = []
     bytes = 0
+    if (!(await writing)) return false
     written += rows.length
-    return driver.insertChunks(building, from, rows)
+    writing = driver.insertChunks(building, from, rows)
+    // Awaited later.
+    writing.catch(() => {})
+    return driver.isWriteBehind ? true : writing
   }
   /** False if the segment is lost. */
   const writeAll = async (some: Iterable<NamedChunk<number> | undefined>): Promise<boolean> => {
@@ -53,9 +59,14 @@ export async function writeSegment(
     return true
   }
 
-  const isWhole =
-    (await writeAll(timeChunks(segment.times))) &&
-    (await writeAll(chunks)) &&
-    (batch.length === 0 || (await writeBatch()))
-  return { id, chunks: written, isLost: !isWhole }
+  try {
+    const isWhole =
+      (await writeAll(timeChunks(segment.times))) &&
+      (await writeAll(chunks)) &&
+      (batch.length === 0 || (await writeBatch())) &&
+      (await writing)
+    return { id, chunks: written, isLost: !isWhole }
+  } finally {
+    await writing.catch(() => {})
+  }
 }

@@ -5,6 +5,8 @@ import { throwIfAborted } from '../../errors.js'
 export interface StepRunner {
   /** Runs one short transaction, then rests. */
   run<Result>(transact: () => Promise<Result>): Promise<Result>
+  /** Starts one short transaction, beside which the work goes on. The first rest after its end is for it too. */
+  start<Result>(transact: () => Promise<Result>): Promise<Result>
   /** True once computing since the last rest has taken a time slice. */
   isSliceOver(): boolean
   /** Rests after computing. */
@@ -16,7 +18,7 @@ export interface StepRunner {
 /** What was done since the last rest. */
 export interface StepTimes {
   readonly computeMs: number
-  /** Duration of the transaction, 0 without one. */
+  /** Duration of the transactions that have ended, 0 without any. */
   readonly transactionMs: number
   readonly restFactor: number
 }
@@ -71,6 +73,8 @@ export function createSteps(options: StepOptions): LeasedSteps {
   let restedAt = performance.now()
   let restFactor = 1
   let sliceMs = SLICE_MS
+  /** Duration of the transactions that have ended since the last rest. */
+  let transactionMs = 0
 
   const keepLease = async (): Promise<void> => {
     const now = performance.now()
@@ -79,9 +83,20 @@ export function createSteps(options: StepOptions): LeasedSteps {
     renewAt = now + leaseMs / RENEWALS
   }
 
-  const rest = async (computeMs: number, transactionMs: number): Promise<void> => {
+  const perform = async <Result>(transact: () => Promise<Result>): Promise<Result> => {
+    throwIfAborted(signal)
+    await keepLease()
     const start = performance.now()
-    await pacer.rest({ computeMs, transactionMs, restFactor })
+    const result = await transact()
+    transactionMs += performance.now() - start
+    return result
+  }
+
+  const rest = async (computeMs: number): Promise<void> => {
+    const start = performance.now()
+    const times = { computeMs, transactionMs, restFactor }
+    transactionMs = 0
+    await pacer.rest(times)
     restedAt = performance.now()
     const othersMs = restedAt - start
     sliceMs = restFactor > 0 ? SLICE_MS : Math.min(MAX_SLICE_MS, Math.max(SLICE_MS, othersMs))
@@ -91,20 +106,18 @@ export function createSteps(options: StepOptions): LeasedSteps {
   return {
     keepLease,
     async run(transact) {
-      throwIfAborted(signal)
       const computeMs = performance.now() - restedAt
-      await keepLease()
-      const start = performance.now()
-      const result = await transact()
-      await rest(computeMs, performance.now() - start)
+      const result = await perform(transact)
+      await rest(computeMs)
       return result
     },
+    start: perform,
     isSliceOver: () => performance.now() - restedAt >= sliceMs,
     async pause() {
       throwIfAborted(signal)
       const computeMs = performance.now() - restedAt
       await keepLease()
-      await rest(computeMs, 0)
+      await rest(computeMs)
     },
     setRestFactor: (factor) => void (restFactor = factor),
     async releaseLease() {

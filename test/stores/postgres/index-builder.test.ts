@@ -1,7 +1,10 @@
 import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
-import type { DriverContext } from '../../../adapters/postgres/index/driver-context.js'
+import type {
+  DriverContext,
+  RunTransaction,
+} from '../../../adapters/postgres/index/driver-context.js'
 import { createDriver } from '../../../adapters/postgres/index/index-driver.js'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import type { Partitions } from '../../../adapters/postgres/schema/names.js'
@@ -46,20 +49,22 @@ async function values(sql: string): Promise<unknown[]> {
 const count = async (from: string): Promise<number> =>
   Number((await values(`SELECT count(*) FROM %${from}`))[0])
 
+const onConnection: RunTransaction = async (act) => {
+  const client = await database.pool.connect()
+  try {
+    return await act(client)
+  } finally {
+    client.release()
+  }
+}
+
 const contextOn = (steps: StepRunner, bounds = INDEX_BOUNDS): DriverContext => ({
   bounds,
   maxBehind: 8,
   names: namesIn(schema),
   steps,
-  run: (act) =>
-    steps.run(async () => {
-      const client = await database.pool.connect()
-      try {
-        return await act(client)
-      } finally {
-        client.release()
-      }
-    }),
+  run: (act) => steps.run(() => onConnection(act)),
+  start: (act) => steps.start(() => onConnection(act)),
 })
 
 const harness: IndexHarness = {

@@ -270,6 +270,7 @@ describe('a file', () => {
     await index.record(someAttributes(24))
     const steps: StepRunner = {
       run: (transact) => transact(),
+      start: (transact) => transact(),
       isSliceOver: () => false,
       pause: async () => {},
       setRestFactor: () => {},

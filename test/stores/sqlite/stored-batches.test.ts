@@ -104,8 +104,10 @@ function hand(first: number, count: number, bytes = POSTED_AT_ONCE): void {
 }
 
 const seal = (segmentSize = SIZE): Promise<boolean> => {
+  const run = <Result>(transact: () => Promise<Result>): Promise<Result> => transact()
   const steps = {
-    run: <Result>(transact: () => Promise<Result>): Promise<Result> => transact(),
+    run,
+    start: run,
     isSliceOver: () => false,
     pause: () => Promise.resolve(),
     setRestFactor: () => {},

@@ -61,6 +61,7 @@ describe('steps', () => {
       hasRun = true
     })
     await expect(step).rejects.toBe(LEASE_LOST)
+    await expect(steps.start(async () => void (hasRun = true))).rejects.toBe(LEASE_LOST)
     await expect(steps.pause()).rejects.toBe(LEASE_LOST)
     expect(hasRun).toBe(false)
   })
@@ -74,6 +75,29 @@ describe('steps', () => {
     expect(rests).toEqual([
       { computeMs: 3, transactionMs: 20, restFactor: 1 },
       { computeMs: 5, transactionMs: 0, restFactor: 0.5 },
+    ])
+  })
+
+  it('rest for a transaction that was started once it has ended', async () => {
+    let end = (): void => {}
+    let begin = (): void => {}
+    const begun = new Promise<void>((resolve) => (begin = resolve))
+    const started = steps.start(() => {
+      begin()
+      return new Promise<void>((resolve) => (end = resolve))
+    })
+    await begun
+    vi.advanceTimersByTime(3)
+    await steps.pause()
+    vi.advanceTimersByTime(2)
+    end()
+    await started
+    await steps.pause()
+    await steps.pause()
+    expect(rests.map(({ computeMs, transactionMs }) => [computeMs, transactionMs])).toEqual([
+      [3, 0],
+      [2, 5],
+      [0, 0],
     ])
   })
 

@@ -1,7 +1,7 @@
 import { queryTimedOut } from '../../src/errors.js'
 import { parseEventId } from '../../src/event/event-id.js'
 import { isUuid } from '../../src/event/uuid.js'
-import type { Clock, Microseconds } from '../../src/event/timestamp.js'
+import { type Clock, type Microseconds, parseTimestamp } from '../../src/event/timestamp.js'
 import type { TimeBounds } from '../../src/filter/bounds.js'
 import { scanDirection } from '../../src/filter/order.js'
 import { MIN_INDEXED } from '../../src/store-kit/index/counted-figures.js'
@@ -243,12 +243,21 @@ export function createReading(
     report: (damage: Damage): void => damages.report(damage),
   }
 
-  const partitionedNow = (): PartitionedLog | undefined =>
-    log.state() && {
-      partitions: log.partitions(),
-      ...log.knownPartitions(),
-      now: log.now() ?? Date.now() * 1000,
-    }
+  let newestSeen: Microseconds = 0
+  const partitionedNow = (): PartitionedLog | undefined => {
+    const state = log.state()
+    return (
+      state && {
+        partitions: log.partitions(),
+        ...log.knownPartitions(),
+        newest: Math.max(state.highWater, own.appended, newestSeen),
+        now: log.now() ?? Date.now() * 1000,
+      }
+    )
+  }
+  const noteTime = (time: Microseconds): void => {
+    if (time > newestSeen) newestSeen = time
+  }
 
   const logEnds = createLogEnds(partitionedNow)
 
@@ -289,6 +298,8 @@ export function createReading(
         () => readPage(pages, { query, trace, lazy }, checkSignal, { signal, consistencyToken }),
       )
       onListed()
+      const last = page.events.at(-1)
+      if (last) noteTime(parseTimestamp(last.created_at)!)
       return page
     },
 
@@ -315,7 +326,10 @@ export function createReading(
                   ...spanned,
                   minIndexed,
                   signal,
-                  noteSpan: (span) => logEnds.note(span),
+                  noteSpan(span) {
+                    logEnds.note(span)
+                    noteTime(span.last)
+                  },
                 },
               ),
             (server) => openCount(serverOf(server).names, query, minIndexed, spanned),

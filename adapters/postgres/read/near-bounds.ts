@@ -17,7 +17,8 @@ export interface PartitionedLog {
   /** The number of partitions, and where the oldest one begins, as far as this process knows. */
   readonly count: number
   readonly oldest: Microseconds | undefined
-  /** The current time; the newest events are probably not much older. */
+  /** The time of the newest event that this process knows. */
+  readonly newest: Microseconds
   readonly now: Microseconds
 }
 
@@ -27,10 +28,10 @@ export const isWorthParting = ({ partitions, count }: PartitionedLog): boolean =
 /** The part of the bounds to be read first. It has a few partitions; all of the bounds if that saves nothing. */
 export function nearBounds(bounds: TimeBounds, order: Order, log: PartitionedLog): TimeBounds {
   const { from, to } = bounds
-  const { partitions, now } = log
+  const { partitions, newest, now } = log
   if (partitions === 'none' || !isWorthParting(log) || from > now) return bounds
   if (order === 'desc') {
-    const last = periodOf(Math.max(0, Math.min(to, now)), partitions)
+    const last = periodOf(Math.max(0, Math.min(to, newest, now)), partitions)
     const near = periodOf(Math.max(0, last.from - 1), partitions).from
     return near > from ? { from: near, to } : bounds
   }

@@ -113,9 +113,17 @@ it('counts all events after the oldest have changed', async () => {
 
 it('reads the partitions at the start of the order first', () => {
   const oldest = START - 200 * DAY
-  const log = { partitions: 'day', count: 240, oldest, now: START + 10 * DAY + 5 } as const
+  const now = START + 10 * DAY + 5
+  const log = { partitions: 'day', count: 240, oldest, newest: now - 1, now } as const
   const all = { from: 0, to: Number.MAX_SAFE_INTEGER }
   expect(nearBounds(all, 'desc', log)).toEqual({ from: START + 9 * DAY, to: all.to })
+  const idle = { ...log, newest: now - 100 * DAY }
+  expect(nearBounds(all, 'desc', idle)).toEqual({ from: START - 91 * DAY, to: all.to })
+  // A clock that was set back.
+  expect(nearBounds(all, 'desc', { ...log, newest: now + 100 * DAY })).toEqual({
+    from: START + 9 * DAY,
+    to: all.to,
+  })
   const earlier = { from: 0, to: START + 5 * DAY }
   expect(nearBounds(earlier, 'desc', log)).toEqual({ from: START + 4 * DAY, to: earlier.to })
   expect(nearBounds(all, 'asc', log)).toEqual({ from: 0, to: START - 198 * DAY - 1 })

@@ -132,13 +132,13 @@ function openReadOnly(options: PostgresStoreOptions, shared: SharedParts): Event
   })
 }
 
-type ReadingTuning = Partial<Pick<ReadingOptions, 'firstProbe' | 'minIndexed'>>
+type ReadingTuning = Partial<Pick<ReadingOptions, 'firstProbe' | 'minIndexed' | 'chunkBytes'>>
 
 /** The store and the builder of its index, with settings that tests change. */
 export function createPostgresStore(
   options: PostgresStoreOptions,
   sealing: Partial<SealerOptions & Pick<BackpressureOptions, 'maxWaitMs'>> = {},
-  { firstProbe = FIRST_PROBE_SIZE, minIndexed }: ReadingTuning = {},
+  { firstProbe = FIRST_PROBE_SIZE, ...reads }: ReadingTuning = {},
   shared: SharedParts = {},
 ): { readonly store: EventStore; readonly sealer: PostgresSealer } {
   const { tuning = DEFAULT_TUNING } = sealing
@@ -233,7 +233,7 @@ export function createPostgresStore(
     queryTimeoutMs,
     tuning,
     firstProbe,
-    minIndexed,
+    ...reads,
     own,
     check,
     onListed: sealer.checkEventually,

@@ -69,6 +69,8 @@ export interface ReadingOptions {
   readonly firstProbe: number
   /** How many events the index must have for a count to use it. */
   readonly minIndexed?: number | undefined
+  /** Memory for chunks of the index, of each server. */
+  readonly chunkBytes?: number | undefined
   /** What this process has written. */
   readonly own: OwnWrites
   /** Throws if the store is closed or the signal has aborted. */
@@ -216,7 +218,7 @@ export function createReading(
   | 'watchDamage'
 > & { readonly closeReading: () => void } {
   const { clock, replicas, maxLagMs, queryTimeoutMs, tuning, firstProbe, own, check } = options
-  const { onListed, onDamaged, indexDelay, minIndexed = MIN_INDEXED } = options
+  const { onListed, onDamaged, indexDelay, minIndexed = MIN_INDEXED, chunkBytes } = options
   const { names } = log
   const damages = createDamageReporter()
   const reader = createReader(log, { replicas, maxLagMs, timeoutMs: queryTimeoutMs, own })
@@ -226,7 +228,7 @@ export function createReading(
   }
   const onServer = (on: Names): Server => {
     on.readable.damages.watch((damage) => damages.report(damage))
-    return { names: on, index: createLogIndex(on, tuning, report) }
+    return { names: on, index: createLogIndex(on, { ...tuning, chunkBytes }, report) }
   }
   const primary = onServer(names)
   // A replica may be behind, so its index is cached separately. One server may be able to read what another cannot.

@@ -54,7 +54,10 @@ export interface ServerIndexOptions {
   readonly onUntrusted: (row: PostgresSegmentRow) => void
 }
 
-export type IndexTuning = Pick<SealingTuning, 'segmentSize' | 'bounds'>
+export interface IndexTuning extends Pick<SealingTuning, 'segmentSize' | 'bounds'> {
+  /** Memory for chunks; see `ChunkCache`. */
+  readonly chunkBytes?: number | undefined
+}
 
 /** Maximum number of rows that one statement reads. */
 const MAX_ROWS = 1000
@@ -83,7 +86,7 @@ function createRangeParts(
 
 export function createServerIndex(
   names: Names,
-  { segmentSize, bounds = INDEX_BOUNDS }: IndexTuning,
+  { segmentSize, bounds = INDEX_BOUNDS, chunkBytes }: IndexTuning,
   { nextStage, isAside, onUntrusted }: ServerIndexOptions,
 ): ServerIndex {
   const max = MAX_UNSEALED * segmentSize
@@ -91,7 +94,7 @@ export function createServerIndex(
   const recent = createRecentEvents(bounds, nextStage)
   const fresh = createFreshEvents(names, recent, { slice, max })
   const late = createLateEvents(names, recent, { slice, max })
-  const cache = createChunkCache()
+  const cache = createChunkCache(chunkBytes)
   let version = -1
   let segments: readonly PostgresSegmentRow[] = []
   let sealed: Pick<SealedState, 'version' | 'segments'> = { version, segments }

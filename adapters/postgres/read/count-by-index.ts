@@ -10,6 +10,7 @@ import type { Tally } from '../../../src/store-kit/counting/tally.js'
 import { figureQuery, halfwayTo } from '../../../src/store-kit/index/counted-figures.js'
 import {
   addFigures,
+  type CountedLevel,
   createFigures,
   type FigureCounts,
   type FigureQuery,
@@ -157,55 +158,105 @@ async function countParts(
   const filters = [tally.shared, ...tally.own.values()].flatMap((where) => indexFilter(where) ?? [])
   const joined = createFigures(figures)
   const slices = createTimeSlices()
-  const waiting = [...session.parts]
-  for (let max = FIRST_EVENTS; waiting.length > 0; max = MAX_EVENTS) {
+  const { cache } = coverage
+  const waiting = session.parts.flatMap((part) => coveredPart(part, covered) ?? [])
+  const join = ({ start }: CoveredPart, counts: FigureCounts): Promise<void> =>
+    slices.finish(joinFigures(joined, numberedFrom(start, counts)))
+  for (let max = FIRST_EVENTS; waiting.length > 0;) {
     const facets = figures.facets.filter((facet) => joined.facets.has(facet))
     const query = { ...figures, facets }
+    const known = cache.figures(keyOf(waiting[0]!, query))
+    if (known) {
+      await join(waiting.shift()!, known)
+      continue
+    }
     const parts = takeParts(waiting, max / (1 + facets.length + filters.length))
+    max = MAX_EVENTS
     const found = await session.tasks.all(
-      parts.map((part) => () => {
-        prefetchPart(part, query, covered, filters)
-        return countPart(part, query, covered)
+      parts.map((one) => () => {
+        prefetchPart(one, query, filters)
+        return countPart(one, query, (counts) => cache.keepFigures(keyOf(one, query), counts))
       }),
     )
     session.release()
-    for (const counts of found) {
+    for (const [i, counts] of found.entries()) {
       if (!counts) return undefined
-      await slices.finish(joinFigures(joined, counts))
+      await join(parts[i]!, counts)
     }
   }
   return joined
 }
 
+/** A part, and the ranges to be counted in it. */
+interface CoveredPart {
+  readonly part: IndexPart
+  /** Cut to the times of the part. */
+  readonly ranges: readonly TimeBounds[]
+  /** The number of the first of them among all ranges. */
+  readonly start: number
+}
+
+/** `covered` is in order of time. `undefined` if the part has no event in it. */
+function coveredPart(part: IndexPart, covered: readonly Slice[]): CoveredPart | undefined {
+  const start = covered.findIndex(({ to }) => to >= part.first)
+  if (start < 0) return undefined
+  const ranges = covered
+    .slice(start)
+    .filter(({ from }) => from <= part.last)
+    .map(({ from, to }) => ({ from: Math.max(from, part.first), to: Math.min(to, part.last) }))
+  return ranges.length > 0 ? { part, ranges, start } : undefined
+}
+
+/** Names all that the counts of a part depend on. */
+const keyOf = (
+  { part: { id }, ranges }: CoveredPart,
+  { shared, own, facets }: FigureQuery,
+): string => JSON.stringify([id, ranges, shared, [...own], facets])
+
 /** Removes the next parts, which have up to `max` events, or one that has more. */
-function takeParts(waiting: IndexPart[], max: number): IndexPart[] {
-  const taken: IndexPart[] = []
-  for (let left = max; waiting.length > 0 && (taken.length === 0 || waiting[0]!.size <= left);) {
-    const part = waiting.shift()!
-    left -= part.size
-    taken.push(part)
+function takeParts(waiting: CoveredPart[], max: number): CoveredPart[] {
+  const taken: CoveredPart[] = []
+  for (
+    let left = max;
+    waiting.length > 0 && (taken.length === 0 || waiting[0]!.part.size <= left);
+  ) {
+    const one = waiting.shift()!
+    left -= one.part.size
+    taken.push(one)
   }
   return taken
 }
 
 function prefetchPart(
-  part: IndexPart,
+  { part, ranges }: CoveredPart,
   { facets }: FigureQuery,
-  covered: readonly Slice[],
   filters: readonly IndexFilter[],
 ): void {
-  prefetchCounts(part, ['type', ...facets], covered)
+  prefetchCounts(part, ['type', ...facets], ranges)
   for (const filter of filters) prefetch(part, filter, () => [])
 }
 
 /** Counts the part by itself, as the task may start again. */
 function* countPart(
-  part: IndexPart,
+  { part, ranges }: CoveredPart,
   query: FigureQuery,
-  covered: readonly Slice[],
+  keep: (counts: FigureCounts) => void,
 ): Work<FigureCounts | undefined> {
   const counts = createFigures(query)
-  return (yield* addFigures(counts, part, covered, NONE_REMOVED)) ? counts : undefined
+  if (!(yield* addFigures(counts, part, ranges, NONE_REMOVED))) return undefined
+  keep(counts)
+  return counts
+}
+
+/** The counts, with the ranges numbered from `start` on. */
+function numberedFrom(start: number, { levels, levelsOf, facets }: FigureCounts): FigureCounts {
+  const moved = (some: readonly CountedLevel[]): CountedLevel[] =>
+    some.map((one) => ({ ...one, range: one.range + start }))
+  return {
+    levels: moved(levels),
+    levelsOf: new Map(Array.from(levelsOf, ([facet, some]) => [facet, moved(some)])),
+    facets,
+  }
 }
 
 const NONE_REMOVED = new Uint32Array(0)

@@ -34,23 +34,31 @@ const spread = (index: number): number => (index * GOLDEN_RATIO) % 1
 
 export const durationOf = ({ from, to }: TimeRange): Microseconds => to - from + 1
 
-/** The cells of a range, each within one bucket. */
+/** The cells of a range, each within one bucket. Most of them stay the same while the log grows at its end. */
 export function cellsOf(range: TimeRange, edges: readonly Microseconds[]): Cell[] {
   const inner = edges.slice(1, -1).filter((edge) => edge > range.from && edge <= range.to)
   const starts = [range.from, ...inner]
   const skipped = edges.slice(1, -1).filter((edge) => edge <= range.from).length
   const parts = Math.ceil(MIN_CELLS / starts.length)
   return starts.flatMap((from, i) => {
-    const length = (starts[i + 1] ?? range.to + 1) - from
-    const ends = Array.from(
-      { length: parts + 1 },
-      (_, k) => from + Math.floor((length * k) / parts),
-    )
-    return ends
-      .slice(1)
-      .map((end, k) => ({ bucket: skipped + i, from: ends[k]!, to: end - 1 }))
-      .filter(({ from, to }) => from <= to)
+    const end = starts[i + 1] ?? range.to + 1
+    const cuts = parts > 1 ? cutsBetween(from, end, parts) : []
+    return [from, ...cuts].map((start, k) => ({
+      bucket: skipped + i,
+      from: start,
+      to: (cuts[k] ?? end) - 1,
+    }))
   })
+}
+
+/** The multiples of a power of two that cut the range into at least so many parts, if it is long enough. */
+function cutsBetween(from: Microseconds, end: Microseconds, parts: number): Microseconds[] {
+  const width = 2 ** Math.max(0, Math.floor(Math.log2((end - from) / parts)))
+  const first = (Math.floor(from / width) + 1) * width
+  return Array.from(
+    { length: Math.max(0, Math.ceil((end - first) / width)) },
+    (_, k) => first + k * width,
+  )
 }
 
 /**

@@ -25,12 +25,13 @@ let postgres: AuditLog<{ 'info:a:b': {} }>
 /** The statements of the last count. */
 let statements: string[] = []
 
-const openStore = (minIndexed = 1) =>
+const openStore = (minIndexed = 1, chunkBytes?: number) =>
   createPostgresStore(
     { pool, schema: SCHEMA, clock },
     { tuning: TUNING, checkMs: 600_000 },
-    { minIndexed },
+    { minIndexed, chunkBytes },
   )
+const anyNumber = expect.any(Number) as number
 const seal = (): Promise<void> => sealPostgres(database.url, SCHEMA, TUNING)
 
 beforeAll(async () => {
@@ -99,6 +100,23 @@ describe('counts by the index are those of the memory store', () => {
   it('in few messages, of which the first has all that is new', async () => {
     await count('', { buckets: { count: 40 } })
     expect(statements.length).toBe(2)
+  })
+
+  it('from then on without reading a segment again', async () => {
+    const { store } = openStore(1, 1)
+    const options = { buckets: { count: 40 }, facets: ['type', 'step'] }
+    const filter = 'filter[type_not_eq]=own'
+    const first = await count(filter, options, { store })
+    expect(statements.some(isChunkRead)).toBe(true)
+    expect(await count(filter, options, { store })).toEqual({ ...first, took_ms: anyNumber })
+    expect(statements.some(isChunkRead)).toBe(false)
+    for (const other of [{ ...options, facets: ['step'] }, { buckets: { count: 41 } }]) {
+      await count(filter, other, { store })
+      expect(statements.some(isChunkRead)).toBe(true)
+    }
+    await count('', options, { store })
+    expect(statements.some(isChunkRead)).toBe(true)
+    await store.close()
   })
 
   it('with late events that are in no segment, which one statement counts', async () => {

@@ -27,9 +27,19 @@ describe('cells', () => {
   })
 
   it('are many without buckets and with few buckets', () => {
-    expect(cellsOf({ from: 0, to: 1_000_000 }, [])).toHaveLength(64)
-    expect(cellsOf({ from: 0, to: 1_000_000 }, [0, 600_000, 1_200_000])).toHaveLength(64)
+    for (const edges of [[], [0, 600_000, 1_200_000]]) {
+      const { length } = cellsOf({ from: 0, to: 1_000_000 }, edges)
+      expect(length).toBeGreaterThanOrEqual(64)
+      expect(length).toBeLessThanOrEqual(2 * 64 + 2)
+    }
     expect(cellsOf({ from: 7, to: 7 }, [])).toEqual([{ bucket: 0, from: 7, to: 7 }])
+  })
+
+  it('stay the same but for the ends while the range grows or moves a little', () => {
+    const inner = (from: number, to: number) => cellsOf({ from, to }, []).slice(1, -1)
+    const cells = inner(1_000_003, 2_000_003)
+    expect(inner(1_000_003, 2_000_077)).toEqual(cells)
+    expect(inner(1_000_077, 2_000_077)).toEqual(cells)
   })
 })
 

@@ -6,7 +6,7 @@ import { DEFAULT_CACHE_BYTES } from '../../adapters/sqlite/connection/page-cache
 import { DEFAULT_TUNING as SQLITE_TUNING } from '../../adapters/sqlite/index/index-state.js'
 import { pacerInMain } from '../../adapters/sqlite/index/pacing.js'
 import { createRoundRunner } from '../../adapters/sqlite/index/round-runner.js'
-import type { SealingTuning } from '../../src/store-kit/index-builder/segment-levels.js'
+import { MAX_LEVEL, type SealingTuning } from '../../src/store-kit/index-builder/segment-levels.js'
 
 /* Waits until the attribute index of a log has caught up with its events. */
 
@@ -23,7 +23,7 @@ interface State {
   readonly unsealed: number
   /** Whether sealed events are to be compressed. */
   readonly unpacked?: boolean
-  /** The largest number of segments of one level. */
+  /** The largest number of segments of one level that are merged. */
   readonly fullest: number
 }
 
@@ -54,9 +54,9 @@ export function watchSqliteIndex(filename: string, compression = 'none'): IndexW
       .pluck()
       .get() as number
     const counts = database
-      .prepare('SELECT count(*) FROM daybook_segments WHERE state = 1 GROUP BY level')
+      .prepare('SELECT count(*) FROM daybook_segments WHERE state = 1 AND level < ? GROUP BY level')
       .pluck()
-      .all() as number[]
+      .all(MAX_LEVEL) as number[]
     const unpacked =
       compression !== 'none' &&
       database
@@ -96,7 +96,7 @@ const POSTGRES_STATE = `
       WHERE created_at > (SELECT sealed_to FROM daybook.index_state)
       ORDER BY created_at LIMIT ${POSTGRES_TUNING.segmentSize}) AS unsealed)::int AS unsealed,
     (SELECT coalesce(max(size), 0) FROM (SELECT count(*) AS size FROM daybook.segments
-      WHERE state = 1 GROUP BY level) AS levels)::int AS fullest`
+      WHERE state = 1 AND level < ${MAX_LEVEL} GROUP BY level) AS levels)::int AS fullest`
 
 export function watchPostgresIndex(url: string): IndexWatch {
   const pool = new pg.Pool({ connectionString: url, max: 1 })

@@ -28,8 +28,8 @@ export const EARLY_LEVEL = -1
 /** With so many neighbours that were sealed early, some are merged even if they have too few events for level 0. */
 const MAX_EARLY = 8
 
-/** Higher levels are not merged, as a merge holds the times of all its events in memory. */
-const MAX_LEVEL = 2
+/** Segments of this level are not merged, as a merge holds the times of all its events in memory. */
+export const MAX_LEVEL = 2
 
 type Levelled = Pick<SegmentRow, 'level' | 'size'>
 

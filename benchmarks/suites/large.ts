@@ -82,7 +82,8 @@ function extrapolate(
 
 const QUERIES = 30
 const QUERY_SECONDS = 2
-const COUNTS = 5
+/** A large log is counted exactly once a process has counted all of its segments, some with each call. */
+const COUNTS = 15
 
 async function queryFigures(log: LargeLog): Promise<Figures> {
   const material = { events: log.events, samples: await readSamples(log.url) }
@@ -105,6 +106,12 @@ async function queryFigures(log: LargeLog): Promise<Figures> {
   return figures
 }
 
+function exactnessOf({ exact }: CountAnswer): string {
+  const inexact = exact.lastIndexOf(false) + 1
+  if (inexact === 0) return ''
+  return inexact === exact.length ? ', lower bounds' : `, exact after ${inexact} counts`
+}
+
 async function countFigures(log: LargeLog): Promise<Figures> {
   const figures = new Map<string, Figure>()
   for (const { name, filter, options } of COUNT_CASES) {
@@ -113,7 +120,7 @@ async function countFigures(log: LargeLog): Promise<Figures> {
     const answer = await worker.ask({ filter, options, times: COUNTS })
     await worker.end()
     const [first, ...later] = answer.milliseconds
-    const note = `the first ${milliseconds(first!)}${answer.isExact ? '' : ', an estimate'}`
+    const note = `the first ${milliseconds(first!)}${exactnessOf(answer)}`
     figures.set(name, growing(median(later), milliseconds, note))
     console.error(`${whole(log.events)}, ${name}: ${textOf(figures.get(name)!)}`)
   }

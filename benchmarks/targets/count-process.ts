@@ -15,8 +15,8 @@ export interface CountJob {
 export interface CountAnswer {
   /** Of each count. */
   readonly milliseconds: readonly number[]
-  /** False if a figure was an estimate. */
-  readonly isExact: boolean
+  /** Whether all figures were exact, of each count. */
+  readonly exact: readonly boolean[]
 }
 
 // The clock of the process that filled the log. Any other would be reported as an event of the log.
@@ -25,14 +25,14 @@ const audit = new AuditLog({ store, types: {} })
 
 async function count({ filter, options, times }: CountJob): Promise<CountAnswer> {
   const milliseconds: number[] = []
-  let isExact = true
+  const isExact: boolean[] = []
   for (let i = 0; i < times; i++) {
     const start = performance.now()
     const { exact, facets } = await audit.count(filter, options)
     milliseconds.push(performance.now() - start)
-    isExact &&= exact.total && Object.values(facets).every((facet) => facet.exact)
+    isExact.push(exact.total && Object.values(facets).every((facet) => facet.exact))
   }
-  return { milliseconds, isExact }
+  return { milliseconds, exact: isExact }
 }
 
 serveJobs(count, () => audit.close())

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { createTimeSlices } from '../../../src/filter/time-slices.js'
 import {
@@ -162,20 +163,24 @@ async function countParts(
   const waiting = session.parts.flatMap((part) => coveredPart(part, covered) ?? [])
   const join = ({ start }: CoveredPart, counts: FigureCounts): Promise<void> =>
     slices.finish(joinFigures(joined, numberedFrom(start, counts)))
+  let named = { query: figures, name: nameOf(figures) }
   for (let max = FIRST_EVENTS; waiting.length > 0;) {
-    const facets = figures.facets.filter((facet) => joined.facets.has(facet))
-    const query = { ...figures, facets }
-    const known = cache.figures(keyOf(waiting[0]!, query))
+    if (joined.facets.size < named.query.facets.length) {
+      const left = { ...figures, facets: [...joined.facets.keys()] }
+      named = { query: left, name: nameOf(left) }
+    }
+    const { query, name } = named
+    const known = cache.figures(keyOf(waiting[0]!, name))
     if (known) {
       await join(waiting.shift()!, known)
       continue
     }
-    const parts = takeParts(waiting, max / (1 + facets.length + filters.length))
+    const parts = takeParts(waiting, max / (1 + query.facets.length + filters.length))
     max = MAX_EVENTS
     const found = await session.tasks.all(
       parts.map((one) => () => {
         prefetchPart(one, query, filters)
-        return countPart(one, query, (counts) => cache.keepFigures(keyOf(one, query), counts))
+        return countPart(one, query, (counts) => cache.keepFigures(keyOf(one, name), counts))
       }),
     )
     session.release()
@@ -207,11 +212,15 @@ function coveredPart(part: IndexPart, covered: readonly Slice[]): CoveredPart | 
   return ranges.length > 0 ? { part, ranges, start } : undefined
 }
 
+/** A short name of what is counted; a filter may have very many values. */
+const nameOf = ({ shared, own, facets }: FigureQuery): string =>
+  createHash('sha256')
+    .update(JSON.stringify([shared, [...own], facets]))
+    .digest('base64')
+
 /** Names all that the counts of a part depend on. */
-const keyOf = (
-  { part: { id }, ranges }: CoveredPart,
-  { shared, own, facets }: FigureQuery,
-): string => JSON.stringify([id, ranges, shared, [...own], facets])
+const keyOf = ({ part, ranges }: CoveredPart, query: string): string =>
+  `${part.id} ${query} ${ranges.map(({ from, to }) => `${from}-${to}`).join()}`
 
 /** Removes the next parts, which have up to `max` events, or one that has more. */
 function takeParts(waiting: CoveredPart[], max: number): CoveredPart[] {

@@ -253,8 +253,11 @@ function* countPart(
 ): Work<FigureCounts | undefined> {
   const counts = createFigures(query)
   if (!(yield* addFigures(counts, part, ranges, NONE_REMOVED))) return undefined
-  keep(counts)
-  return counts
+  const { levels, levelsOf, facets } = counts
+  // Without the query, whose filter may be large.
+  const kept = { levels, levelsOf, facets }
+  keep(kept)
+  return kept
 }
 
 /** The counts, with the ranges numbered from `start` on. */

@@ -1,5 +1,6 @@
 import { type AuditEvent, formatTimestamp } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
+import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import { nearBounds } from '../../../adapters/postgres/read/near-bounds.js'
@@ -109,6 +110,32 @@ it('counts all events after the oldest have changed', async () => {
   expect(await counts()).toMatchObject({ total: 0 })
   await audit.recordCustom('new')
   expect(await counts()).toMatchObject({ total: 1 })
+})
+
+it('lists of an idle log read only the partitions around its newest event', async () => {
+  const clock = (): number => START + (DAYS + 4) * DAY
+  const pool = new pg.Pool({ connectionString: database().url, max: 1 })
+  let reads = 0
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...args: unknown[]) => unknown
+    client.query = ((given: string | { text: string }, ...others: unknown[]) => {
+      const text = typeof given === 'string' ? given : given.text
+      if (text.includes('.events') && text.includes('ORDER BY created_at DESC')) reads++
+      return query(given, ...others)
+    }) as typeof client.query
+  })
+  const store = postgresStore({ pool, schema: schema(), partitions: 'day', clock })
+  const { audit, close } = openWorld(store)
+  onTestFinished(async () => {
+    await close()
+    await pool.end()
+  })
+  await audit.importEvents(events)
+  for (let i = 0; i < 2; i++) {
+    reads = 0
+    expect((await audit.list('limit=2')).events).toEqual(events.slice(-2))
+  }
+  expect(reads).toBe(1)
 })
 
 it('reads the partitions at the start of the order first', () => {

@@ -18,7 +18,7 @@ import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import type { Builder } from '../../../src/store-kit/index-builder/builder.js'
 import { mergeNext } from '../../../src/store-kit/index-builder/merging.js'
 import { sealNext } from '../../../src/store-kit/index-builder/sealing.js'
-import type { StepRunner } from '../../../src/store-kit/index-builder/steps.js'
+import { IMMEDIATE_STEPS } from '../../support/immediate-steps.js'
 import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
 import { UNNAMED_LISTS } from '../../../src/store-kit/index/segment-source.js'
 import { kindOf } from '../../../src/store-kit/index/part.js'
@@ -268,13 +268,7 @@ describe('a file', () => {
 
   it('a write may run again after it failed', async () => {
     await index.record(someAttributes(24))
-    const steps: StepRunner = {
-      run: (transact) => transact(),
-      start: (transact) => transact(),
-      isSliceOver: () => false,
-      pause: async () => {},
-      setRestFactor: () => {},
-    }
+    const steps = IMMEDIATE_STEPS
     const write = async <Result>(act: () => Result): Promise<Result> => {
       const failed = (): void => {
         act()

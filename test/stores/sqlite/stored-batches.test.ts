@@ -27,6 +27,7 @@ import { execute } from '../../support/sqlite-file.js'
 import { sqliteTruth } from '../../support/sqlite-index.js'
 import { tempDir } from '../../support/temp.js'
 import { NEVER } from '../shared/sealer.js'
+import { IMMEDIATE_STEPS } from '../../support/immediate-steps.js'
 
 /* Sealing of events that the writer thread has handed over. */
 
@@ -104,14 +105,7 @@ function hand(first: number, count: number, bytes = POSTED_AT_ONCE): void {
 }
 
 const seal = (segmentSize = SIZE): Promise<boolean> => {
-  const run = <Result>(transact: () => Promise<Result>): Promise<Result> => transact()
-  const steps = {
-    run,
-    start: run,
-    isSliceOver: () => false,
-    pause: () => Promise.resolve(),
-    setRestFactor: () => {},
-  }
+  const steps = IMMEDIATE_STEPS
   const write = <Result>(act: () => Result): Promise<Result> => connection.write(act, {})
   const driver = createDriver({ connection, steps, write, bounds: INDEX_BOUNDS, stored })
   return sealNext({ driver, steps, tuning: { segmentSize, fanOut: 4 } })

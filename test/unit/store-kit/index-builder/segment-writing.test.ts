@@ -2,17 +2,9 @@ import { describe, expect, it } from 'vitest'
 import type { NamedChunk } from '../../../../src/store-kit/index-builder/column-chunks.js'
 import type { IndexDriver } from '../../../../src/store-kit/index-builder/index-driver.js'
 import { writeSegment } from '../../../../src/store-kit/index-builder/segment-writing.js'
-import type { StepRunner } from '../../../../src/store-kit/index-builder/steps.js'
+import { IMMEDIATE_STEPS } from '../../../support/immediate-steps.js'
 
 type Driver = Pick<IndexDriver, 'batchLimits' | 'isWriteBehind' | 'beginSegment' | 'insertChunks'>
-
-const steps: StepRunner = {
-  run: (transact) => transact(),
-  start: (transact) => transact(),
-  isSliceOver: () => false,
-  pause: async () => {},
-  setRestFactor: () => {},
-}
 
 const chunk = (name: number): NamedChunk<number> => ({
   name,
@@ -54,7 +46,7 @@ async function write(
   const segment = { level: 0, times: [1], removed: 0, isPartial: false }
   const builder = {
     driver: driver as IndexDriver,
-    steps,
+    steps: IMMEDIATE_STEPS,
     tuning: { segmentSize: 8, fanOut: 3 },
   }
   const written = await writeSegment(builder, segment, chunks()).catch((error: unknown) => error)

@@ -2,6 +2,7 @@ import { timeoutSignal } from '../../src/async/timeout-signal.js'
 import { AuditLogError } from '../../src/errors.js'
 import { compareText } from '../../src/filter/values.js'
 import { isKey, type KeysOptions, type LogStores } from '../../src/store/log-stores.js'
+import type { EventStore } from '../../src/store/store.js'
 import { type QueryTimeoutOptions, readQueryTimeout } from '../../src/store/query-timeout.js'
 import { ask, type PostgresPool } from './connection/client.js'
 import { withConnection } from './connection/connection.js'
@@ -18,6 +19,7 @@ import {
 import type { Nodes } from './connection/nodes.js'
 import type { FindPrimary } from './connection/server-probe.js'
 import type { Timelines } from './connection/timelines.js'
+import { createUsedSchemas, type UsedSchemas } from './connection/used-schemas.js'
 import { openPostgresStore } from './postgres-store.js'
 import type { Partitions } from './schema/names.js'
 
@@ -71,6 +73,9 @@ interface Cluster {
   readonly listening: Listening
   /** Those of `postgresStore` for each log. */
   readonly reading: Pick<CommonOptions, 'replicas' | 'maxLag'>
+  readonly usedSchemas: UsedSchemas
+  /** The stores that are not closed. */
+  readonly open: Set<EventStore>
   readonly end: () => Promise<void>
 }
 
@@ -110,10 +115,13 @@ function openCluster(name: string, options: ClusterOptions, max: number): Cluste
   const { pool, sessionPool = pool, timelines } = opened
   const replicas = openReplicas(targets, max)
   const { maxLag } = options
+  const open = new Set<EventStore>()
   return {
     name,
     ...opened,
     listening: createListening(sessionPool, timelines),
+    usedSchemas: createUsedSchemas(() => open.size),
+    open,
     // The logs share the pools, and do not end them.
     reading: {
       replicas: replicas.replicas.map(({ pool }) => pool),
@@ -218,9 +226,17 @@ export function postgresLogs(options: PostgresLogsOptions): LogStores {
 
   return {
     open(key) {
-      const { pool, citus, reading, ...shared } = clusters.of(key)
+      const { pool, citus, reading, open, ...shared } = clusters.of(key)
       const own = { ...common, ...reading, pool, schema: prefix + key, citus }
-      return openPostgresStore(own, shared)
+      const store = openPostgresStore(own, shared)
+      open.add(store)
+      return {
+        ...store,
+        close() {
+          open.delete(store)
+          return store.close()
+        },
+      }
     },
     keys,
     async has(key, { signal } = {}) {

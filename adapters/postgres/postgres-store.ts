@@ -18,6 +18,7 @@ import { DEFAULT_TUNING } from './index/index-state.js'
 import { changeLive, closeLive, touchLive } from './write/live.js'
 import { createListening, type Listening } from './log/listening.js'
 import { createLog } from './log/log.js'
+import type { UsedSchemas } from './connection/used-schemas.js'
 import { createReading, type ReadingOptions } from './reading.js'
 import { namesIn } from './schema/names.js'
 import { createPlacedListening, openPlacedLog } from './log/placed-log.js'
@@ -54,14 +55,15 @@ export function postgresStore(options: PostgresStoreOptions): EventStore {
 /** What the stores of several logs on one server share. */
 export interface SharedParts extends Partial<Pick<Server, 'timelines' | 'findPrimary' | 'nodes'>> {
   readonly listening?: Listening
+  readonly usedSchemas?: UsedSchemas
 }
 
 /** The options, with what is shared in place of the own parts. */
 function readShared(options: PostgresStoreOptions, shared: SharedParts) {
   const own = readOptions(options)
-  const { timelines = own.timelines, findPrimary = own.findPrimary, listening } = shared
-  const { nodes = own.nodes } = shared
-  const resolved = { ...own, timelines, findPrimary, ...(nodes && { nodes }) }
+  const { timelines = own.timelines, findPrimary = own.findPrimary } = shared
+  const { nodes = own.nodes, listening, usedSchemas } = shared
+  const resolved = { ...own, timelines, findPrimary, usedSchemas, ...(nodes && { nodes }) }
   const names = namesIn(options.schema ?? 'daybook')
   const pool = openPlacedLog(resolved, names, options)
   const atEntry = listening ?? createListening(own.sessionPool ?? own.pool, timelines)
@@ -84,7 +86,7 @@ export const openPostgresStore = (
 function openReadOnly(options: PostgresStoreOptions, shared: SharedParts): EventStore {
   const opened = readShared(options, shared)
   const { names, pool, timelines, findPrimary, listening, end, partitions, queryTimeoutMs } = opened
-  const { replicas, maxLagMs } = opened
+  const { usedSchemas, replicas, maxLagMs } = opened
   const { clock } = options
   const log = createLog({
     names,
@@ -92,6 +94,7 @@ function openReadOnly(options: PostgresStoreOptions, shared: SharedParts): Event
     sessions: listening,
     timelines,
     findPrimary,
+    usedSchemas,
     partitions,
     clock,
     readOnly: true,
@@ -144,7 +147,7 @@ export function createPostgresStore(
   const { tuning = DEFAULT_TUNING } = sealing
   const opened = readShared(options, shared)
   const { names, pool, timelines, findPrimary, listening, end, partitions, queryTimeoutMs } = opened
-  const { replicas, maxLagMs, maxUnindexed: max } = opened
+  const { usedSchemas, replicas, maxLagMs, maxUnindexed: max } = opened
   const { maxUnindexed = max, maxWaitMs = MAX_WAIT_MS } = sealing
   const processTime = options.clock ?? systemClock()
   const guard = createClockGuard(processTime.monotonic)
@@ -157,6 +160,7 @@ export function createPostgresStore(
     sessions: listening,
     timelines,
     findPrimary,
+    usedSchemas,
     partitions,
     clock,
     guard,

@@ -23,7 +23,7 @@ async function captureCalls(url: string, batch: number): Promise<Call[]> {
     const query = client.query.bind(client) as (...args: unknown[]) => unknown
     Object.assign(client, {
       query(...args: [Call, ...unknown[]]) {
-        if (args[0].text?.includes('append(')) calls.push(args[0])
+        if (args[0].text?.includes('.append_')) calls.push(args[0])
         return query(...args)
       },
     })

@@ -4,7 +4,7 @@ import net from 'node:net'
 type Texts = string | readonly string[]
 
 /** Of statements that append events: their text, or the name of one that the connection has prepared. */
-export const APPEND: Texts = ['".append(', '_append\0']
+export const APPEND: Texts = ['".append_', '_append\0']
 
 /** A TCP proxy in front of a server, which can lose the server's responses. */
 export interface Proxy {

@@ -109,12 +109,18 @@ export const checkOut = (pool: PostgresPool): Promise<PostgresPoolClient> =>
 export const disconnect = (client: PostgresPoolClient): void =>
   void client.connection?.stream?.destroy()
 
-/** Returns the connection to the pool; closes it if it is not sound. */
+const closing = new WeakSet<PostgresPoolClient>()
+
+/** `giveBack` will close the connection. */
+export const closeOnReturn = (client: PostgresPoolClient): void => void closing.add(client)
+
+/** Returns the connection to the pool; closes it if it is not sound, or if `closeOnReturn` was called. */
 export function giveBack(client: PostgresPoolClient, isSound: boolean): void {
-  // A broken connection may emit further errors.
-  if (isSound) client.removeListener('error', ignore)
+  const isKept = isSound && !closing.has(client)
+  // A connection that is being closed may emit further errors.
+  if (isKept) client.removeListener('error', ignore)
   client.removeListener('notice', noteWarning)
-  client.release(!isSound)
+  client.release(!isKept)
   if (!isSound) disconnect(client)
 }
 

@@ -7,6 +7,7 @@ import type { LogPool } from '../connection/placed-pool.js'
 import { isLostConnection } from '../connection/failures.js'
 import { createPoolingDetector, type PoolingDetector } from '../connection/pooling.js'
 import { type FindPrimary, watchAnswers } from '../connection/server-probe.js'
+import type { UsedSchemas } from '../connection/used-schemas.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import { createTimelines, type Timelines } from '../connection/timelines.js'
 import type { Names, Partitions } from '../schema/names.js'
@@ -42,6 +43,8 @@ export interface PostgresLog {
   checkTimeline(client: PostgresPoolClient): Promise<unknown>
   /** See {@link Timelines.cluster}. */
   cluster(client: PostgresPoolClient): string
+  /** Notes that a connection of a replica is used for the log; see {@link UsedSchemas}. `use` does so itself. */
+  noteUse(client: PostgresPoolClient): void
   /** How the table of events is partitioned. To be called within `use`. */
   partitions(): Partitions
   /** The partitions as this process has last read or made them. */
@@ -102,6 +105,8 @@ export interface LogOptions {
   readonly timelines?: Timelines
   /** Called while the server does not answer. @default nothing is asked */
   readonly findPrimary?: FindPrimary | undefined
+  /** Shared with the other logs of the pool. @default connections stay open */
+  readonly usedSchemas?: UsedSchemas | undefined
   readonly partitions: Partitions
   readonly clock: Clock | undefined
   /** Judges the server's clock, unless there is a `clock`. */
@@ -207,7 +212,7 @@ function createDefiner(names: Names, pool: LogPool, timelines: Timelines) {
 }
 
 export function createLog(options: LogOptions): PostgresLog {
-  const { names, pool, findPrimary, clock, guard, readOnly, onPrepared } = options
+  const { names, pool, findPrimary, usedSchemas, clock, guard, readOnly, onPrepared } = options
   const { timelines = createTimelines(), acknowledged = () => 0 } = options
   const { sessions = { pool, pooling: createPoolingDetector(pool) } } = options
   const isSame = sessions.pool === pool
@@ -237,12 +242,15 @@ export function createLog(options: LogOptions): PostgresLog {
     return (state = found)
   }
 
+  const noteUse = (client: PostgresPoolClient): void => usedSchemas?.note(client, names.schemaName)
+
   /** Prepares the schema before the first use of it on a server. Rejects if the server has been replaced. */
   const check = async (client: PostgresPoolClient, detector: PoolingDetector): Promise<void> => {
     await timelines.check(client)
     const isMoving = (await detector.detect(client)) === 'transaction'
     const known = state
     if (known && servers.has(client) && !isMoving) return
+    noteUse(client)
     const isKnown = known && (await readServer(client, names)) === known.server
     // Behind a pooler, the same connection may lead to another server than before.
     if (isMoving && !isKnown) await timelines.check(client, true)
@@ -266,6 +274,7 @@ export function createLog(options: LogOptions): PostgresLog {
     risks: async (client) => (readOnly ? [] : risks.read(client)),
     checkTimeline: (client) => timelines.check(client),
     cluster: (client) => timelines.cluster(client),
+    noteUse,
     partitions: () => state!.partitions,
     knownPartitions,
     makePartitions: (client, times) => addPartitions(client, state!.partitions, times),

@@ -132,6 +132,7 @@ async function readFrom<Result>(
     needed.time > 0 ? { [HAS_TIME]: hasTimeSql(log.names, needed.time) } : {}
   return beginningSoon(signal, (limit, begun) =>
     withConnection(replica.pool, limit, async (client) => {
+      log.noteUse(client)
       // Once for a connection: the timeline of a standby would be read each time.
       if (log.cluster(client) === '') await log.checkTimeline(client)
       const server = { cluster: log.cluster(client), lag }

@@ -28,14 +28,12 @@ export const nodeSql = (names: Names): string =>
      AND node.noderole = 'primary'`
 
 const locksTable = ({ schema }: Names): string => `${schema}.locks`
-const checkPlace = ({ schema }: Names): string => `${schema}.check_place`
-const localTransaction = ({ schema }: Names): string => `${schema}.local_transaction`
 
 /** SQL that raises {@link MOVED} unless the connection leads to the node that the schema is on. */
-export const checkPlaceSql = (names: Names): string => `SELECT ${checkPlace(names)}()`
+export const checkPlaceSql = (names: Names): string => `SELECT ${names.checkPlace}()`
 
 const placeFunctions = (names: Names): string => `
-  CREATE FUNCTION ${checkPlace(names)}() RETURNS void LANGUAGE plpgsql VOLATILE AS $daybook$
+  CREATE FUNCTION ${names.checkPlace}() RETURNS void LANGUAGE plpgsql VOLATILE AS $daybook$
   BEGIN
     IF NOT EXISTS (
       ${placementSql(names, '', 'JOIN pg_catalog.pg_dist_local_group AS here USING (groupid)')}
@@ -45,9 +43,9 @@ const placeFunctions = (names: Names): string => `
     END IF;
   END
   $daybook$;
-  CREATE FUNCTION ${localTransaction(names)}() RETURNS xid8 LANGUAGE plpgsql VOLATILE AS $daybook$
+  CREATE FUNCTION ${names.localTransaction}() RETURNS xid8 LANGUAGE plpgsql VOLATILE AS $daybook$
   BEGIN
-    PERFORM ${checkPlace(names)}();
+    PERFORM ${names.checkPlace}();
     RETURN pg_current_xact_id();
   END
   $daybook$;
@@ -84,8 +82,8 @@ export const CITUS: Engine = {
     SELECT concat(${serverPartsSql(names)}, ' ', (${placementSql(names, 'placement.placementid')}))
   $daybook$;
 `,
-  transactionId: (names) => `${localTransaction(names)}()`,
+  transactionId: (names) => `${names.localTransaction}()`,
   lockOrder: (names) => `PERFORM FROM ${locksTable(names)} WHERE name = 'order' FOR UPDATE;`,
   setHighWater: (names, value) => `_high := ${value};
-      PERFORM ${checkPlace(names)}();`,
+      PERFORM ${names.checkPlace}();`,
 }

@@ -51,6 +51,9 @@ export interface Names {
   /** See schema/server.ts. */
   readonly server: string
   readonly append: string
+  /** See schema/citus.ts. */
+  readonly checkPlace: string
+  readonly localTransaction: string
   readonly claimThrottle: string
   readonly capture: Readonly<Record<'state' | 'json' | 'isSecret', string>>
   /** The NOTIFY channel for events that became visible. */
@@ -69,6 +72,10 @@ export function namesIn(schema: string): Names {
     throw new AuditLogError('INVALID_OPTION', `${message}; it is ${JSON.stringify(schema)}`)
   }
   const named = (name: string): string => `${quoteName(schema)}.${name}`
+  const hash = createHash('md5').update(schema).digest('hex')
+  // Postgres reads all functions of a name, whatever their schemas, to find one of them.
+  const called = (name: string): string => named(`${name}_${hash.slice(0, 8)}`)
+  const lockFunction = called('lock')
   const lock = (purpose: string): string =>
     `hashtextextended(${quoteText(`daybook ${purpose} ${schema}`)}, 0)`
   return {
@@ -93,19 +100,21 @@ export function namesIn(schema: string): Names {
     chunks: named('segment_chunks'),
     late: named('late_events'),
     removed: named('removed_events'),
-    lockFunction: named('lock'),
-    lock: (name) => `${named('lock')}('${name}')`,
-    raiseHighWater: named('raise_high_water'),
-    server: named('server'),
-    append: named('append'),
-    claimThrottle: named('claim_throttle'),
+    lockFunction,
+    lock: (name) => `${lockFunction}('${name}')`,
+    raiseHighWater: called('raise_high_water'),
+    server: called('server'),
+    append: called('append'),
+    checkPlace: called('check_place'),
+    localTransaction: called('local_transaction'),
+    claimThrottle: called('claim_throttle'),
     capture: {
-      state: named('capture_state'),
-      json: named('capture_json'),
-      isSecret: named('capture_is_secret'),
+      state: called('capture_state'),
+      json: called('capture_json'),
+      isSecret: called('capture_is_secret'),
     },
     // The name of a channel has the same maximum length as that of a schema.
-    channel: `daybook_${createHash('md5').update(schema).digest('hex')}`,
+    channel: `daybook_${hash}`,
     locks: {
       order: lock('order'),
       imports: lock('imports'),

@@ -24,7 +24,7 @@ it('appends are prepared once for each connection', async () => {
   for (let n = 0; n < 3; n++) await store.append([draft({ n })])
   const statements = await preparedStatements()
   expect(statements).toHaveLength(1)
-  expect(statements[0]).toContain(`"${schema()}".append(`)
+  expect(statements[0]).toContain(`"${schema()}".append_`)
   await store.close()
 })
 

@@ -97,6 +97,14 @@ describe('the logs in Postgres schemas', () => {
     )
     return rows.map(({ query }) => query)
   }
+  /** The server's processes for an application. */
+  const processesOf = async (application: string): Promise<readonly number[]> => {
+    const { rows } = await database.pool.query<{ pid: number }>(
+      'SELECT pid FROM pg_stat_activity WHERE application_name = $1',
+      [application],
+    )
+    return rows.map(({ pid }) => pid)
+  }
   const urlOf = (application: string): string => {
     const url = new URL(database.url)
     url.searchParams.set('application_name', application)
@@ -143,8 +151,32 @@ describe('the logs in Postgres schemas', () => {
       await tail.return()
       await Promise.all([logs.close(), other.close()])
       await eventually(async () => expect(await connections('many')).toEqual([]))
+
+      const one = open(
+        postgresLogs({ connectionString: urlOf('one'), maxConnections: 3, schemaPrefix: 'many_' }),
+        { maxOpen: 1 },
+      )
+      await one.log(keys[0]!).list({ limit: 1 })
+      const [opened] = await processesOf('one')
+      for (const key of keys.slice(1)) await one.log(key).list({ limit: 1 })
+      // It was used for many logs, of which one is open.
+      await eventually(async () => expect(await processesOf('one')).not.toContain(opened))
+      await one.close()
     },
   )
+
+  it('have no functions of the same name, as Postgres reads all of one name to find one', async () => {
+    const logs = open(postgresLogs({ pool: database.pool, schemaPrefix: 'names_' }))
+    for (const key of ['a', 'b']) await logs.log(key).record('note')
+    const { rows } = await database.pool.query<{ name: string; schemas: number }>(
+      `SELECT proname AS name, count(*)::int AS schemas
+       FROM pg_proc JOIN pg_namespace ON pg_namespace.oid = pronamespace
+       WHERE starts_with(nspname::text, 'names_') GROUP BY proname`,
+    )
+    expect(rows).not.toEqual([])
+    for (const { name, schemas } of rows) expect(schemas, name).toBe(1)
+    await logs.close()
+  })
 
   it('listen again after the connection was lost', async () => {
     const logs = open(

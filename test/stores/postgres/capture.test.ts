@@ -9,6 +9,7 @@ import {
 } from 'daybook/postgres'
 import { Kysely, PostgresDialect } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import { isSensitive } from '../../../src/event/secrets.js'
 import { postgresDatabase, type TestDatabase } from '../../support/database.js'
 import { type CaptureRow, expectActors, REFUSED } from '../shared/captured-actors.js'
@@ -352,7 +353,7 @@ describe('captured changes', () => {
       ],
     ]
     const rows = await sql(
-      `SELECT key, "${schema}".capture_is_secret(key) AS hidden FROM unnest($1::text[]) AS key`,
+      `SELECT key, ${namesIn(schema).capture.isSecret}(key) AS hidden FROM unnest($1::text[]) AS key`,
       keys,
     )
     expect(rows).toEqual(keys.map((key) => ({ key, hidden: isSensitive(key) })))

@@ -133,6 +133,18 @@ function openCluster(name: string, options: ClusterOptions, max: number): Cluste
   }
 }
 
+/** The store, which is in `open` until it is closed. */
+function noteOpen(store: EventStore, open: Set<EventStore>): EventStore {
+  open.add(store)
+  return {
+    ...store,
+    close() {
+      open.delete(store)
+      return store.close()
+    },
+  }
+}
+
 /** Opens no connection yet. */
 function openClusters(options: PostgresLogsOptions): Clusters {
   const max = readMaxConnections(options)
@@ -228,15 +240,7 @@ export function postgresLogs(options: PostgresLogsOptions): LogStores {
     open(key) {
       const { pool, citus, reading, open, ...shared } = clusters.of(key)
       const own = { ...common, ...reading, pool, schema: prefix + key, citus }
-      const store = openPostgresStore(own, shared)
-      open.add(store)
-      return {
-        ...store,
-        close() {
-          open.delete(store)
-          return store.close()
-        },
-      }
+      return noteOpen(openPostgresStore(own, shared), open)
     },
     keys,
     async has(key, { signal } = {}) {

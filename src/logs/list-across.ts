@@ -157,7 +157,7 @@ export async function listAcross(
     const rest = floor && oneCondition('created_at', 'gteq', [floor.created_at])
     const list = ({ key, log, visible }: NamedLog, waiting: AbortSignal) => {
       const where = bothOf(bothOf(visible, query.where), bothOf(bound(key), rest))
-      return log.list({ ...query, where }, { signal: waiting, lazy })
+      return log().list({ ...query, where }, { signal: waiting, lazy })
     }
     const pages = await forEachLog(group, signal, list)
     for (const [i, { events, truncated }] of pages.entries()) {

@@ -39,7 +39,8 @@ export interface LogsContext {
 /** One of the logs that a call reads. */
 export interface NamedLog {
   readonly key: string
-  readonly log: ReadLog
+  /** An open log takes some 200 KB, so do not keep the result. */
+  readonly log: () => ReadLog
   /** What the call may read of it. */
   readonly visible: Grouping | undefined
 }
@@ -109,7 +110,7 @@ export async function* groupsOf(
   for await (const keys of groups)
     yield keys.map((key) => ({
       key,
-      log: context.get(key),
+      log: () => context.get(key),
       visible: bothOf(visible && parseVisible(visible(key)), boundOf?.(key)),
     }))
 }

@@ -139,7 +139,8 @@ async function* followLog(
   after: string,
   signal: AbortSignal,
 ): AsyncGenerator<readonly AuditEvent[], void, void> {
-  const shared = selectionsOf(log.store)
+  const { store } = log()
+  const shared = selectionsOf(store)
   const view = {
     ...filter,
     ofBatch: async (batch: Batch, position: string) => {
@@ -148,7 +149,7 @@ async function* followLog(
     },
     ofEvents: (events: readonly AuditEvent[]) => [events],
   }
-  yield* await sharedTail(log.store).read(view, { after, signal })
+  yield* await sharedTail(store).read(view, { after, signal })
 }
 
 /** What a tail follows: the given logs, and those that appear later if all logs are wanted. */
@@ -205,8 +206,9 @@ async function readTurn(
 ): Promise<{ readonly events: readonly LogEvent[]; readonly hasMore: boolean }> {
   const read = async () => {
     const after = reached.get(key)!
-    const upTo = await newestTime(log.store, { signal })
-    return pollMatching(log.store, filter, { after, upTo }, { signal, limit: TURN_SIZE })
+    const { store } = log()
+    const upTo = await newestTime(store, { signal })
+    return pollMatching(store, filter, { after, upTo }, { signal, limit: TURN_SIZE })
   }
   const found = await ignoreTransient(read(), () => {})
   if (!found) return { events: [], hasMore: false }
@@ -317,7 +319,7 @@ async function readStarts(
   signal: AbortSignal | undefined,
 ): Promise<Reached> {
   const positions = await inGroups(named, signal, ({ log }, waiting) =>
-    sharedTail(log.store).currentPosition({ signal: waiting }),
+    sharedTail(log().store).currentPosition({ signal: waiting }),
   )
   return new Map(positions.map((position, i) => [named[i]!.key, position]))
 }
@@ -331,7 +333,7 @@ async function visiblePlaces(
   const restricted = named.filter(({ visible }) => visible !== undefined)
   const times = await inGroups(restricted, signal, async ({ key, log, visible }, waiting) => {
     const where = bothOf(visible, oneCondition('created_at', 'lteq', [starts.get(key)!]))
-    const { events } = await log.list({ where, sorts: [], limit: 1 }, { signal: waiting })
+    const { events } = await log().list({ where, sorts: [], limit: 1 }, { signal: waiting })
     return [key, events[0]?.created_at ?? BEGINNING] as const
   })
   return new Map([...starts, ...times])

@@ -242,15 +242,13 @@ export function createLog(options: LogOptions): PostgresLog {
     return (state = found)
   }
 
-  const noteUse = (client: PostgresPoolClient): void => usedSchemas?.note(client, names.schemaName)
-
   /** Prepares the schema before the first use of it on a server. Rejects if the server has been replaced. */
   const check = async (client: PostgresPoolClient, detector: PoolingDetector): Promise<void> => {
     await timelines.check(client)
     const isMoving = (await detector.detect(client)) === 'transaction'
     const known = state
     if (known && servers.has(client) && !isMoving) return
-    noteUse(client)
+    usedSchemas?.note(client, names.schemaName)
     const isKnown = known && (await readServer(client, names)) === known.server
     // Behind a pooler, the same connection may lead to another server than before.
     if (isMoving && !isKnown) await timelines.check(client, true)
@@ -274,7 +272,7 @@ export function createLog(options: LogOptions): PostgresLog {
     risks: async (client) => (readOnly ? [] : risks.read(client)),
     checkTimeline: (client) => timelines.check(client),
     cluster: (client) => timelines.cluster(client),
-    noteUse,
+    noteUse: (client) => usedSchemas?.note(client, names.schemaName),
     partitions: () => state!.partitions,
     knownPartitions,
     makePartitions: (client, times) => addPartitions(client, state!.partitions, times),

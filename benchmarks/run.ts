@@ -51,7 +51,10 @@ const COMMON = {
 /** Options of the suites in a quick run. */
 const QUICK: Readonly<Record<string, string>> = { size: '100k', rounds: '1', seconds: '1' }
 /** Suites that take minutes at that size. */
-const QUICK_SIZES: Readonly<Record<string, string>> = { memory: '10k', deliveries: '10k' }
+const QUICK_SIZES: Readonly<Record<string, string>> = {
+  'postgres-queries': '10k',
+  deliveries: '10k',
+}
 
 function optionHelp(
   name: string,

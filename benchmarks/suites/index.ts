@@ -18,7 +18,7 @@ interface Described<Of extends Options> {
   readonly options: Of
   /** Needs the packages of `benchmarks/peers`. */
   readonly needsPeers?: boolean
-  /** Takes minutes with any options, so that it is not part of a quick run. */
+  /** Takes minutes with any options, or has goals only for a million events, so that it is not part of a quick run. */
   readonly isLong?: boolean
 }
 
@@ -85,7 +85,8 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     load: () => import('./free-text.js'),
   }),
   memory: goals({
-    summary: 'queries on the memory store, compared with sift and mingo',
+    summary: 'queries on the memory store, compared with sift and mingo. Not part of --quick',
+    isLong: true,
     options: { size: sizeOption('10k', '100k', '1m'), rounds: wholeNumber(3, 'rounds') },
     load: () => import('./memory.js'),
   }),

@@ -138,7 +138,7 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
     this.limits = readLimits(options.limits)
     const optionsOf = sharedOptions(options)
     const open = (key: string, store: EventStore): AuditLog<Types> =>
-      new AuditLog<Types>({ ...withoutBackground(optionsOf(key)), store })
+      new AuditLog<Types>(withoutBackground(optionsOf(key), store))
     this.#open = new OpenLogs<AuditLog<Types>>({
       stores,
       maxOpen: readWhole('maxOpen', maxOpen, 1),
@@ -146,8 +146,8 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
       keepsAll: options.journal !== undefined,
       create(key, store) {
         const journal = options.journal?.(key)
-        const shared = withoutBackground(optionsOf(key))
-        const log = new AuditLog<Types>({ ...shared, store, ...(journal && { journal }) })
+        const shared = withoutBackground(optionsOf(key), store)
+        const log = new AuditLog<Types>({ ...shared, ...(journal && { journal }) })
         onLog?.(log, key)
         return log
       },
@@ -367,9 +367,13 @@ function roundsOf<const Types extends EventTypes>(
 /** The options of a log that starts nothing by itself: no schedule, no deliveries. */
 const withoutBackground = <const Types extends EventTypes>(
   options: LogOptions<Types>,
-): LogOptions<Types> => ({
+  store: EventStore,
+): AuditLogOptions<Types> => ({
   ...options,
-  ...(options.readOnly ? {} : { cleaning: { rules: [], ...options.cleaning, scheduled: false } }),
+  store,
+  ...((options.readOnly ?? store.readOnly)
+    ? {}
+    : { cleaning: { rules: [], ...options.cleaning, scheduled: false } }),
   ...(options.subscriptions && { subscriptions: { ...options.subscriptions, deliver: false } }),
 })
 
@@ -381,9 +385,8 @@ function startDeliveries<const Types extends EventTypes>(
   const { subscriptions } = options
   if (!subscriptions || options.readOnly || subscriptions.deliver === false) return undefined
   return new AuditLog({
-    ...withoutBackground(options),
+    ...withoutBackground(options, store),
     subscriptions: { ...subscriptions, deliver: true },
-    store,
   })
 }
 

@@ -177,14 +177,16 @@ async function sharedSpan(
   let first: string | undefined
   let last: Microseconds = 0
   for await (const group of groupsOf(context, options, rangeOf(options)))
-    await forEachLog(group, options.signal, async ({ log, visible }, signal) => {
+    await forEachLog(group, options.signal, async (one, signal) => {
+      const { visible } = one
+      const log = one.log()
       const reading = { signal, lazy: true }
-      const oldest = await log().list({ where: visible, sorts: OLDEST, limit: 1 }, reading)
-      const newest = await log().list({ where: visible, sorts: [], limit: 1 }, reading)
+      const oldest = await log.list({ where: visible, sorts: OLDEST, limit: 1 }, reading)
+      const newest = await log.list({ where: visible, sorts: [], limit: 1 }, reading)
       const time = oldest.events[0]?.created_at
       if (time !== undefined && (first === undefined || time < first)) first = time
       const end = newest.events[0] ? parseTimestamp(newest.events[0].created_at)! : 0
-      last = Math.max(last, end, log().store.clock?.() ?? Date.now() * 1000)
+      last = Math.max(last, end, log.store.clock?.() ?? Date.now() * 1000)
     })
   const bounds = timeBounds(where)
   const from =

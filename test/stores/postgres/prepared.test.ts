@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { askPrepared, checkOut, giveBack } from '../../../adapters/postgres/connection/client.js'
+import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import { draft } from '../../../src/testing/conformance/helpers.js'
 import { useSchemas } from '../../support/schemas.js'
 
@@ -24,7 +25,7 @@ it('appends are prepared once for each connection', async () => {
   for (let n = 0; n < 3; n++) await store.append([draft({ n })])
   const statements = await preparedStatements()
   expect(statements).toHaveLength(1)
-  expect(statements[0]).toContain(`"${schema()}".append_`)
+  expect(statements[0]).toContain(`${namesIn(schema()).append}($1`)
   await store.close()
 })
 

@@ -42,7 +42,9 @@ it('an append is one message to the server', async () => {
   await store.append([draft({ n: 0 })])
   uses.length = 0
   for (let n = 0; n < 20; n++) await store.append([draft({ n }), draft({ n })])
-  const appends = uses.filter((texts) => texts.some((text) => text.includes('.append_')))
+  const appends = uses.filter((texts) =>
+    texts.some((text) => text.includes(`${namesIn(schema()).append}($1`)),
+  )
   expect(appends.map((texts) => texts.length)).toEqual(Array(20).fill(1))
   await store.close()
   await pool.end()

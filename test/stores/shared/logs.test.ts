@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import { type AuditEvent, AuditLogs, type AuditLogsOptions, type LogStores } from 'daybook'
 import { postgresLogs, postgresStore } from 'daybook/postgres'
 import { sqliteLogs } from 'daybook/sqlite'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { fileNameOf, keyOfFile } from '../../../adapters/sqlite/sqlite-logs.js'
 import { postgresDatabase, type TestDatabase } from '../../support/database.js'
@@ -56,6 +57,19 @@ describe('the logs in SQLite files', () => {
     temp.remove()
   })
 
+  it('only read if their stores do', async () => {
+    const temp = tempDir()
+    const logs = open(sqliteLogs({ directory: temp.dir }))
+    await logs.log('acme').record('note', { n: 1 })
+    await logs.close()
+    const reading = open(sqliteLogs({ directory: temp.dir, readOnly: true }))
+    const log = reading.log('acme')
+    expect((await log.list()).events).toHaveLength(1)
+    await expect(log.record('note')).rejects.toMatchObject({ code: 'READ_ONLY' })
+    await reading.close()
+    temp.remove()
+  })
+
   it('take events in transactions of the host, also after they were closed', async () => {
     const temp = tempDir()
     const { default: Database } = await import('better-sqlite3')
@@ -89,15 +103,7 @@ describe('the logs in Postgres schemas', () => {
   })
   afterAll(() => database.remove())
 
-  /** The connections of an application, and what each did last. */
-  const connections = async (application: string): Promise<readonly string[]> => {
-    const { rows } = await database.pool.query<{ query: string }>(
-      'SELECT query FROM pg_stat_activity WHERE application_name = $1',
-      [application],
-    )
-    return rows.map(({ query }) => query)
-  }
-  /** The server's processes for an application. */
+  /** The processes of the server for the connections of an application. */
   const processesOf = async (application: string): Promise<readonly number[]> => {
     const { rows } = await database.pool.query<{ pid: number }>(
       'SELECT pid FROM pg_stat_activity WHERE application_name = $1',
@@ -140,28 +146,35 @@ describe('the logs in Postgres schemas', () => {
         )
         expect(rows).toEqual([{ sessions: 1, locks: 60 }])
       })
-      expect((await connections('many')).length).toBeLessThanOrEqual(5)
+      expect((await processesOf('many')).length).toBeLessThanOrEqual(5)
       // Another process, with stores of its own.
       const other = open(postgresLogs({ pool: database.pool, schemaPrefix: 'many_' }))
       await Promise.all(keys.map((key) => other.log(key).record('note', { n: 1 })))
       found.push((await first).value!.event)
       while (found.length < 60) found.push((await tail.next()).value!.event)
       expect(found.every(({ attributes }) => attributes['n'] === 1)).toBe(true)
-      expect((await connections('many')).length).toBeLessThanOrEqual(5)
+      expect((await processesOf('many')).length).toBeLessThanOrEqual(5)
       await tail.return()
       await Promise.all([logs.close(), other.close()])
-      await eventually(async () => expect(await connections('many')).toEqual([]))
+      await eventually(async () => expect(await processesOf('many')).toEqual([]))
 
-      const one = open(
-        postgresLogs({ connectionString: urlOf('one'), maxConnections: 3, schemaPrefix: 'many_' }),
-        { maxOpen: 1 },
-      )
-      await one.log(keys[0]!).list({ limit: 1 })
-      const [opened] = await processesOf('one')
-      for (const key of keys.slice(1)) await one.log(key).list({ limit: 1 })
-      // It was used for many logs, of which one is open.
-      await eventually(async () => expect(await processesOf('one')).not.toContain(opened))
+      // Closes no connection by itself.
+      const pool = new pg.Pool({ connectionString: database.url, max: 1, idleTimeoutMillis: 0 })
+      let closed = 0
+      pool.on('remove', () => closed++)
+      const one = open(postgresLogs({ pool, schemaPrefix: 'many_', readOnly: true }), {
+        maxOpen: 1,
+      })
+      const listAll = async (some: readonly string[]): Promise<void> => {
+        for (const key of some) await one.log(key).list({ limit: 1 })
+      }
+      await listAll(keys.slice(0, 40))
+      expect(closed).toBe(0)
+      // Logs that are still being closed count as open.
+      for (let rounds = 0; closed === 0 && rounds < 5; rounds++) await listAll(keys)
+      expect(closed).toBeGreaterThan(0)
       await one.close()
+      await pool.end()
     },
   )
 

@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, fork, type ForkOptions } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 
@@ -20,16 +20,19 @@ export class Worker<Job, Answer> {
     child.once('exit', () => running.delete(child))
   }
 
-  /** Runs a file of `targets/`, which reads `setup` by `readSetup`; resolves when it is ready. */
+  /**
+   * Runs a file of `targets/`, or a bundled one without tsx. It reads `setup` by `readSetup`; resolves when it is
+   * ready.
+   */
   static async start<Job, Answer>(
     script: string,
     setup: unknown,
     flags: readonly string[] = [],
   ): Promise<Worker<Job, Answer>> {
-    const execArgv = [...process.execArgv, ...flags]
+    const file = path.resolve(import.meta.dirname, '../targets', script)
+    const execArgv = file.endsWith('.ts') ? [...process.execArgv, ...flags] : flags
     // JSON, the default serialization, turns NaN into null.
-    const options = { execArgv, serialization: 'advanced' } as const
-    const file = path.join(import.meta.dirname, '../targets', script)
+    const options: ForkOptions = { execArgv: [...execArgv], serialization: 'advanced' }
     const worker = new Worker<Job, Answer>(fork(file, [JSON.stringify(setup)], options))
     await worker.nextMessage()
     return worker

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { withBundledTarget } from '../harness/bundled-target.js'
 import { type Print, whole } from '../harness/format.js'
 import { goalFor, type Row, rowOf } from '../harness/results.js'
 import { withTempFolder } from '../harness/temp.js'
@@ -16,11 +17,13 @@ const IDLE_SECONDS = 20
 
 const mebibytes: Print = (value) => `${whole(value)} MiB`
 
-/** Connects readers, each by a connection of its own, to a service in another process. */
+/** Connects readers, each by a connection of its own, to a service in another process, which Node runs as JavaScript. */
 export const measureIdleReaders = (): Promise<Row> =>
   withTempFolder(async (folder) => {
     const filename = path.join(folder, 'idle.db')
-    const server = await Worker.start<ServerJob, ServerAnswer>('streams-server.ts', filename)
+    const server = await withBundledTarget('streams-server.ts', (file) =>
+      Worker.start<ServerJob, ServerAnswer>(file, filename),
+    )
     const url = (await server.ask('listen')) as string
     const client = await Worker.start<ClientJob, ClientAnswer>('streams-client.ts', null)
     const before = (await server.ask('memory')) as number

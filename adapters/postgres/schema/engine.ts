@@ -1,8 +1,8 @@
 import { LOG_LOCKS, type Names, quoteText } from './names.js'
 
 /**
- * What the SQL of a log's schema has of its own on an engine. All other SQL is the same: it calls the functions `lock`,
- * `raise_high_water` and `server`, and reads `last_value` from `high_water`.
+ * The parts of the SQL of a log's schema that differ between engines. All other SQL is the same: it calls the functions
+ * `lockFunction`, `raiseHighWater` and `server` of {@link Names}, and reads `last_value` from `highWater`.
  */
 export interface Engine {
   readonly name: 'postgres' | 'citus'

@@ -1,11 +1,12 @@
 import { AuditLog, type CountOptions, type EventCounts } from 'daybook'
-import pg from 'pg'
+import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { countsQuery } from '../../../src/counting/count-options.js'
 import { MAX_REMOVED } from '../../../adapters/postgres/index/sealed-state.js'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import { postgresDatabase, type TestDatabase } from '../../support/database.js'
 import { sealPostgres } from '../../support/seal-postgres.js'
+import { watchedPool } from '../../support/watched-pool.js'
 import {
   clock,
   countedLogs,
@@ -36,15 +37,7 @@ const seal = (): Promise<void> => sealPostgres(database.url, SCHEMA, TUNING)
 
 beforeAll(async () => {
   database = await postgresDatabase()
-  pool = new pg.Pool({ connectionString: database.url, max: 1 })
-  pool.on('connect', (client) => {
-    const query = client.query.bind(client) as (...args: unknown[]) => unknown
-    client.query = ((given: unknown, ...others: unknown[]) => {
-      const { text } = (typeof given === 'object' ? given : { text: given }) as { text: string }
-      statements.push(text)
-      return query(given, ...others)
-    }) as typeof client.query
-  })
+  pool = watchedPool({ connectionString: database.url, max: 1 }, (text) => statements.push(text))
   postgres = new AuditLog({ store: openStore().store, types: { 'info:a:b': {} } })
   await importInBoth(eventsAt(0, SIZE))
   await seal()

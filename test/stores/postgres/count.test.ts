@@ -4,7 +4,7 @@ import { memoryStore } from 'daybook/memory'
 import { postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
 import { manualClock } from 'daybook/testing'
 import fc from 'fast-check'
-import pg from 'pg'
+import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { splitFilter } from '../../../adapters/postgres/read/pushdown-exact.js'
 import { numbered } from '../../../adapters/postgres/read/sql.js'
@@ -12,6 +12,7 @@ import type { CountsQuery, EventCounts } from '../../../src/store/counts.js'
 import { eventId } from '../../../src/event/event-id.js'
 import { compileFilter } from '../../../src/filter/evaluate.js'
 import { postgresDatabase, type TestDatabase } from '../../support/database.js'
+import { poolThrough } from '../../support/watched-pool.js'
 import { events as someEvents, filter } from '../../property/arbitraries.js'
 
 const START = 1_767_225_600_000_000
@@ -123,20 +124,8 @@ describe('a log of more events than are counted at once', () => {
 })
 
 /** A pool whose statements `replace` may change. */
-function poolWith(replace: (text: string) => string | undefined, max = 1): pg.Pool {
-  const pool = new pg.Pool({ connectionString: database.url, max })
-  pool.on('connect', (client) => {
-    const query = client.query.bind(client) as (...args: unknown[]) => unknown
-    client.query = ((given: unknown, ...others: unknown[]) => {
-      const text = typeof given === 'object' ? (given as { text: string }).text : undefined
-      const other = text === undefined ? undefined : replace(text)
-      return other === undefined
-        ? query(given, ...others)
-        : query({ ...(given as object), text: other, values: [] }, ...others)
-    }) as typeof client.query
-  })
-  return pool
-}
+const poolWith = (replace: (text: string) => string | undefined, max = 1): pg.Pool =>
+  poolThrough({ connectionString: database.url, max }, (text, send) => send(replace(text)))
 
 const FOREVER = 'SELECT pg_sleep(600)'
 const STOPPED = 'SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(600)'

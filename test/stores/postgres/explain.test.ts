@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AuditLog, type AuditEvent, formatTimestamp, parseTimestamp, type SlowQuery } from 'daybook'
 import { postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
-import pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
 import { useSchemas } from '../../support/schemas.js'
 import { sealPostgres } from '../../support/seal-postgres.js'
+import { watchedPool } from '../../support/watched-pool.js'
 
 const SIZE = 5000
 const schemas = useSchemas('explain')
@@ -93,15 +93,9 @@ describe.each([
  * queries in this order.
  */
 async function plansOf(queries: readonly string[]): Promise<ReadonlyMap<string, unknown>> {
-  const pool = new pg.Pool({ connectionString: schemas.database().url, max: 1 })
   const statements: number[] = []
-  pool.on('connect', (client) => {
-    const query = client.query.bind(client) as (...args: unknown[]) => unknown
-    client.query = ((given: unknown, ...others: unknown[]) => {
-      const { text } = (typeof given === 'object' ? given : { text: given }) as { text: string }
-      if (text.startsWith('BEGIN')) statements.push(text.split(';').length)
-      return query(given, ...others)
-    }) as typeof client.query
+  const pool = watchedPool({ connectionString: schemas.database().url, max: 1 }, (text) => {
+    if (text.startsWith('BEGIN')) statements.push(text.split(';').length)
   })
   const log = new AuditLog({ store: postgresStore({ pool, schema: schemas.schema() }), types: {} })
   const plans = new Map<string, unknown>()

@@ -1,11 +1,11 @@
 import { type AuditEvent, formatTimestamp } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
-import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import { nearBounds } from '../../../adapters/postgres/read/near-bounds.js'
 import { sealPostgres } from '../../support/seal-postgres.js'
 import { useSchemas } from '../../support/schemas.js'
+import { watchedPool } from '../../support/watched-pool.js'
 import { openWorld } from '../shared/cleaning-world.js'
 
 const { database, schema } = useSchemas('many_partitions')
@@ -114,15 +114,9 @@ it('counts all events after the oldest have changed', async () => {
 
 it('lists of an idle log read only the partitions around its newest event', async () => {
   const clock = (): number => START + (DAYS + 4) * DAY
-  const pool = new pg.Pool({ connectionString: database().url, max: 1 })
   let reads = 0
-  pool.on('connect', (client) => {
-    const query = client.query.bind(client) as (...args: unknown[]) => unknown
-    client.query = ((given: string | { text: string }, ...others: unknown[]) => {
-      const text = typeof given === 'string' ? given : given.text
-      if (text.includes('.events') && text.includes('ORDER BY created_at DESC')) reads++
-      return query(given, ...others)
-    }) as typeof client.query
+  const pool = watchedPool({ connectionString: database().url, max: 1 }, (text) => {
+    if (text.includes('.events') && text.includes('ORDER BY created_at DESC')) reads++
   })
   const store = postgresStore({ pool, schema: schema(), partitions: 'day', clock })
   const { audit, close } = openWorld(store)

@@ -8,6 +8,7 @@ import { draft, numbersOf, throttled, range } from '../../../src/testing/conform
 import { manualClock } from '../../../src/testing/conformance/manual-clock.js'
 import { useSchemas } from '../../support/schemas.js'
 import { APPEND, type Proxy, startProxy } from '../../support/proxy.js'
+import { poolThrough, watchedPool } from '../../support/watched-pool.js'
 
 const { database, schema, openStore } = useSchemas('throttles')
 
@@ -86,26 +87,9 @@ it('reports, appends and the outbox use the same throttles without a deadlock', 
   await Promise.all(stores.map((store) => store.close()))
 })
 
-/** A pool that passes each statement to `act`. */
-function poolThrough(
-  act: (text: string, run: () => Promise<unknown>) => Promise<unknown>,
-): pg.Pool {
-  const pool = new pg.Pool({ connectionString: database().url })
-  pool.on('connect', (client) => {
-    const query = client.query.bind(client) as (config: unknown) => Promise<unknown>
-    const through = (config: string | { text: string }) =>
-      act(typeof config === 'string' ? config : config.text, () => query(config))
-    client.query = through as typeof client.query
-  })
-  return pool
-}
-
 it('a suppressed draft is not written and does not take the append lock', async () => {
   const asked: string[] = []
-  const pool = poolThrough((text, run) => {
-    asked.push(text)
-    return run()
-  })
+  const pool = watchedPool({ connectionString: database().url }, (text) => asked.push(text))
   const store = openStore({ pool })
   await store.append([throttled({ n: 0 })])
   const appends = (): number => asked.filter(isAppend).length
@@ -187,8 +171,8 @@ it.each([{}, { live: true as const }])(
   async (overrides) => {
     const controller = new AbortController()
     let isLosing = false
-    const pool = poolThrough(async (text, run) => {
-      const answer = await run()
+    const pool = poolThrough({ connectionString: database().url }, async (text, send) => {
+      const answer = await send()
       if (!isLosing || !isAppend(text)) return answer
       isLosing = false
       controller.abort()

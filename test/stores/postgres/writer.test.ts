@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog, type FailurePolicy } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
-import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import { draft } from '../../../src/testing/conformance/helpers.js'
@@ -9,6 +8,7 @@ import { untilTried } from '../../support/deadlines.js'
 import { useLeapingTime } from '../../support/leaping-time.js'
 import { APPEND, type Proxy, startProxy } from '../../support/proxy.js'
 import { useSchemas } from '../../support/schemas.js'
+import { watchedPool } from '../../support/watched-pool.js'
 import { memoryJournal } from '../../unit/memory-journal.js'
 
 const { database, schema, openStore } = useSchemas('writer')
@@ -24,19 +24,12 @@ const stored = async (): Promise<[number, string][]> =>
 const numbers = async (): Promise<number[]> => (await stored()).map(([n]) => n)
 
 it('an append is one message to the server', async () => {
-  const pool = new pg.Pool({ connectionString: database().url, max: 1 })
   /** The statements between taking the connection from the pool and giving it back. */
   const uses: string[][] = []
+  const pool = watchedPool({ connectionString: database().url, max: 1 }, (text) =>
+    uses.at(-1)!.push(text),
+  )
   pool.on('acquire', () => uses.push([]))
-  pool.on('connect', (client) => {
-    const query = client.query.bind(client) as (...args: unknown[]) => unknown
-    Object.assign(client, {
-      query(...args: [{ readonly text: string }]) {
-        uses.at(-1)!.push(args[0].text)
-        return query(...args)
-      },
-    })
-  })
   const store = postgresStore({ pool, schema: schema() })
   // The first one connects and creates the schema.
   await store.append([draft({ n: 0 })])
@@ -51,19 +44,11 @@ it('an append is one message to the server', async () => {
 })
 
 it('other processes are notified only while one of them listens', async () => {
-  const pool = new pg.Pool({ connectionString: database().url, max: 1 })
-  const store = postgresStore({ pool, schema: schema() })
   let notified = 0
-  pool.on('connect', (client) => {
-    const query = client.query.bind(client) as (...args: unknown[]) => unknown
-    Object.assign(client, {
-      query(...args: [string | { readonly text: string }]) {
-        const [sent] = args
-        if (typeof sent === 'object' && sent.text.includes('pg_notify')) notified++
-        return query(...args)
-      },
-    })
+  const pool = watchedPool({ connectionString: database().url, max: 1 }, (text) => {
+    if (text.includes('pg_notify')) notified++
   })
+  const store = postgresStore({ pool, schema: schema() })
   const append = (): Promise<unknown> => store.append([draft({ n: 0 })])
   for (let n = 0; n < 5; n++) await append()
   // A notification would have been sent at once, before the next append.

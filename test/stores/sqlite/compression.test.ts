@@ -49,13 +49,12 @@ async function record(audit: AuditLog<typeof TYPES>, count: number): Promise<rea
   return events.map((event) => event!.id)
 }
 
-const packed = (): number =>
+const rows = (condition: string): number =>
   file.execute((database) =>
-    database
-      .prepare('SELECT count(*) FROM daybook_events WHERE octet_length(attributes) = 0')
-      .pluck()
-      .get(),
+    database.prepare(`SELECT count(*) FROM daybook_events WHERE ${condition}`).pluck().get(),
   ) as number
+
+const packed = (): number => rows('octet_length(attributes) = 0')
 
 /** The events that `record` has recorded: the log records damage that it finds. */
 const recorded = (events: readonly AuditEvent[]): readonly AuditEvent[] =>
@@ -306,7 +305,9 @@ describe('dictionaries', () => {
     // The next events have a dictionary of their own.
     await record(reader, 13)
     await sealer.settled()
-    expect(packed()).toBe(96)
+    // Whole segments of 8 events. How many events report the damage depends on how long the list took.
+    const all = rows('true')
+    expect(packed()).toBe(all - (all % 8))
     expect(recorded((await reader.list('limit=1000')).events)).toHaveLength(16)
   })
 })

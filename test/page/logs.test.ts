@@ -70,8 +70,8 @@ it('lets the user search and choose logs, and shows the log of each event', asyn
   await page.reload()
   await page.getByRole('link', { name: 'Show 2 logs' }).click()
   await expect.poll(() => rowsOf(page).count()).toBe(2)
-  const shown = (await rowsOf(page).allTextContents()).join('\n')
-  for (const key of ['acme/EU', 'globex <b>']) expect(shown).toContain(key)
+  for (const key of ['acme/EU', 'globex <b>'])
+    await rowsOf(page).filter({ hasText: key }).first().waitFor()
   expect(await page.locator('.logs-nav b').textContent()).toBe('acme/EU, globex <b>')
   expect(await violationsOf(page)).toEqual([])
   // Live, in either log.
@@ -91,8 +91,10 @@ it('groups, exports, reports and reads histories of several logs', async () => {
   const page = await openPage(address, { user: 'ann' })
   await expect.poll(() => rowsOf(page).count()).toBe(4)
   const newest = rowsOf(page).first()
-  const cells = await newest.getByRole('gridcell').allTextContents()
-  expect(cells).toEqual(expect.arrayContaining(['Log: tenant-2', 'log: the attribute']))
+  // The list shows its own columns until the code of the chosen ones is loaded.
+  await expect
+    .poll(() => newest.getByRole('gridcell').allTextContents())
+    .toEqual(expect.arrayContaining(['Log: tenant-2', 'log: the attribute']))
   const headers = await page.getByRole('columnheader').allTextContents()
   expect(headers).toEqual(expect.arrayContaining(['Log', 'log']))
   await newest.click()

@@ -20,9 +20,14 @@ export interface TrialResult {
 }
 
 export interface Meter {
-  isOver(): boolean
-  /** Counts a call that started at `start` and recorded `events` events. */
+  /** As of the last call of another method. */
+  readonly isOver: boolean
+  /** Reads the clock. Call it before the first call, and whenever no other method is called. */
+  check(): void
+  /** Reads the clock, and counts a call that started at `start` and recorded `events` events. */
   finished(start: number, events: number): void
+  /** Counts events of a call that is not timed, which takes no reading of the clock. */
+  counted(events: number): void
   committed(events: number): void
   result(): TrialResult
 }
@@ -48,21 +53,32 @@ export function createMeter(seconds: number): Meter {
   let cpu = { user: 0, system: 0 }
   let callerCpuAtBegin: number | undefined
   let callerCpuAtEnd: number | undefined
-  const isMeasured = (now: number): boolean => now >= begin && now < end
+  let isMeasuring = false
+  let isOver = false
+  const readClock = (): number => {
+    const now = performance.now()
+    isMeasuring = now >= begin && now < end
+    isOver = now >= end
+    if (isOver) callerCpuAtEnd ??= threadCpu()
+    return now
+  }
   return {
-    isOver() {
-      const isOver = performance.now() >= end
-      if (isOver) callerCpuAtEnd ??= threadCpu()
+    get isOver() {
       return isOver
     },
+    check: () => void readClock(),
     finished(start, count) {
-      const now = performance.now()
-      if (!isMeasured(now)) return
+      const now = readClock()
+      if (!isMeasuring) return
       latencies.push(now - start)
       events += count
     },
+    counted(count) {
+      if (isMeasuring) events += count
+    },
     committed(count) {
-      if (!isMeasured(performance.now())) return
+      readClock()
+      if (!isMeasuring) return
       cpu = process.cpuUsage(cpuAtBegin)
       // The first commit may have begun during the warm-up.
       if (!cpuAtBegin) {
@@ -90,16 +106,23 @@ export function createMeter(seconds: number): Meter {
   }
 }
 
+/** From so many callers on, only some calls are timed. */
+const MANY_CALLERS = 64
+/** One of so many calls is timed: reading the clock for each would slow the calls down. */
+export const TIMED_CALLS = 16
+
 /** Calls `call` from `callers` concurrent callers, each in a loop, until the measurement is over. */
 export async function callConcurrently(
   meter: Meter,
   callers: number,
   call: (caller: number) => Promise<number>,
 ): Promise<void> {
+  const untimed = callers < MANY_CALLERS ? 0 : TIMED_CALLS - 1
   const callInLoop = async (_: unknown, caller: number): Promise<void> => {
-    while (!meter.isOver()) {
+    while (!meter.isOver) {
       const start = performance.now()
       meter.finished(start, await call(caller))
+      for (let i = 0; i < untimed && !meter.isOver; i++) meter.counted(await call(caller))
     }
   }
   await Promise.all(Array.from({ length: callers }, callInLoop))

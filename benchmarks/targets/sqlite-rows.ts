@@ -25,7 +25,7 @@ function measureBatches(
   insertBatch: (first: number) => void,
 ): TrialResult {
   const meter = createMeter(seconds)
-  for (let first = 0; !meter.isOver(); first += batch) {
+  for (let first = 0; !meter.isOver; first += batch) {
     const start = performance.now()
     insertBatch(first)
     meter.finished(start, batch)

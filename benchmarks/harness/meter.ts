@@ -20,14 +20,15 @@ export interface TrialResult {
 }
 
 export interface Meter {
-  /** As of the last call of another method. */
+  /** As of the last time that a method read the clock. */
   readonly isOver: boolean
-  /** Reads the clock. Call it before the first call, and whenever no other method is called. */
+  /** Reads the clock, for loops that may call no other method. */
   check(): void
   /** Reads the clock, and counts a call that started at `start` and recorded `events` events. */
   finished(start: number, events: number): void
   /** Counts events of a call that is not timed, which takes no reading of the clock. */
   counted(events: number): void
+  /** Reads the clock. */
   committed(events: number): void
   result(): TrialResult
 }

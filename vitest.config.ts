@@ -34,7 +34,8 @@ export default defineConfig({
     // Threads that the code starts run its compiled sources.
     execArgv: [
       ...v8Flags,
-      ...['--import', new URL('./test/support/compiled-threads.js', import.meta.url).href],
+      '--import',
+      new URL('./test/support/compiled-threads.js', import.meta.url).href,
     ],
     // Two more than the cores of the smallest machine: many tests wait for processes and servers.
     maxWorkers: 4,

@@ -66,15 +66,16 @@ describe.each([
 
   it('a filter that the index cannot answer is scanned', async () => {
     await openLog(options)
-    expect(await explain('filter[id_start]=00000000-0000-4000-8000-00000000000')).toEqual([
-      {
-        method: 'scan',
-        rows: SIZE,
-        checked: SIZE,
-        matched: 10,
-        reason: 'the index cannot answer the filter',
-      },
-    ])
+    const [scan, ...more] = await explain('filter[id_start]=00000000-0000-4000-8000-00000000000')
+    expect(more).toEqual([])
+    expect(scan).toMatchObject({
+      method: 'scan',
+      checked: SIZE,
+      matched: 10,
+      reason: 'the index cannot answer the filter',
+    })
+    // More if the planner has a part of the list read and sort a whole table.
+    expect(scan!.rows).toBeGreaterThanOrEqual(SIZE)
   })
 
   it('a sorted list reads only the first matching events', async () => {

@@ -26,6 +26,12 @@ async function openLog(options: Partial<PostgresStoreOptions> = {}): Promise<voi
   for (let i = 0; i < SIZE; i += 1000) await audit.importEvents(past.slice(i, i + 1000))
 }
 
+/**
+ * The rows that the server reads, and up to 500 more: once autovacuum has analyzed a table, the planner reads the rows at
+ * the ends of its index, and the server counts them too.
+ */
+const about = (rows: number) => expect.closeTo(rows, -3) as number
+
 const explain = async (query: string) => {
   const { steps } = await audit.explain(query)
   return steps.map(({ method, rows, checked, matched, reason }) => {
@@ -48,7 +54,7 @@ describe.each([
     await openLog(options)
     const [probe, index, ...more] = await explain('filter[word_eq]=needle')
     expect(more).toEqual([])
-    expect(probe).toMatchObject({ method: 'probe', rows: 100, checked: 0 })
+    expect(probe).toMatchObject({ method: 'probe', rows: about(100), checked: 0 })
     expect(index).toMatchObject({
       method: 'index',
       checked: 2,
@@ -66,16 +72,15 @@ describe.each([
 
   it('a filter that the index cannot answer is scanned', async () => {
     await openLog(options)
-    const [scan, ...more] = await explain('filter[id_start]=00000000-0000-4000-8000-00000000000')
-    expect(more).toEqual([])
-    expect(scan).toMatchObject({
-      method: 'scan',
-      checked: SIZE,
-      matched: 10,
-      reason: 'the index cannot answer the filter',
-    })
-    // More if the planner has a part of the list read and sort a whole table.
-    expect(scan!.rows).toBeGreaterThanOrEqual(SIZE)
+    expect(await explain('filter[id_start]=00000000-0000-4000-8000-00000000000')).toEqual([
+      {
+        method: 'scan',
+        rows: about(SIZE),
+        checked: SIZE,
+        matched: 10,
+        reason: 'the index cannot answer the filter',
+      },
+    ])
   })
 
   it('a sorted list reads only the first matching events', async () => {

@@ -5,8 +5,8 @@ import { build } from 'esbuild'
 const BENCHMARKS = path.join(import.meta.dirname, '..')
 
 /**
- * Calls `use` with the path of a target as JavaScript in one file. Node runs it without tsx, which takes some 50 MB of
- * each process. The file imports the built package as users do, so it has to be in a folder of the package.
+ * Calls `use` with the path of a target as JavaScript in one file. Node runs it without tsx, which takes some 40 MB of
+ * each process. The file imports the built package by its name, so it has to be in a folder of the package.
  */
 export async function withBundledTarget<Result>(
   script: string,

@@ -22,11 +22,11 @@ export interface TrialResult {
 export interface Meter {
   /** As of the last time that a method read the clock. */
   readonly isOver: boolean
-  /** Reads the clock, for loops that may call no other method. */
+  /** Reads the clock. A loop that may call no other method calls this one. */
   check(): void
   /** Reads the clock, and counts a call that started at `start` and recorded `events` events. */
   finished(start: number, events: number): void
-  /** Counts events of a call that is not timed, which takes no reading of the clock. */
+  /** Counts events of a call that is not timed. Does not read the clock. */
   counted(events: number): void
   /** Reads the clock. */
   committed(events: number): void

@@ -17,7 +17,7 @@ const IDLE_SECONDS = 20
 
 const mebibytes: Print = (value) => `${whole(value)} MiB`
 
-/** Connects readers, each by a connection of its own, to a service in another process, which Node runs as JavaScript. */
+/** Connects readers, each by a connection of its own, to a service in another process, which runs without tsx. */
 export const measureIdleReaders = (): Promise<Row> =>
   withTempFolder(async (folder) => {
     const filename = path.join(folder, 'idle.db')

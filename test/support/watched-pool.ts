@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** Sends the statement, or another text without parameters in its place. */
+/** Sends the statement. If `otherText` is given, sends that text without parameters instead. */
 export type SendStatement = (otherText?: string) => Promise<unknown>
 
 /** A pool that passes each statement of its connections to `act`, whose result is that of the query. */
@@ -22,7 +22,7 @@ export function poolThrough(
   return pool
 }
 
-/** A pool that tells `note` the text of each statement before it is sent. */
+/** A pool that calls `note` with the text of each statement before it sends the statement. */
 export const watchedPool = (options: pg.PoolConfig, note: (text: string) => void): pg.Pool =>
   poolThrough(options, (text, send) => {
     note(text)

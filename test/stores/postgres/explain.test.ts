@@ -26,11 +26,18 @@ async function openLog(options: Partial<PostgresStoreOptions> = {}): Promise<voi
   for (let i = 0; i < SIZE; i += 1000) await audit.importEvents(past.slice(i, i + 1000))
 }
 
+/** Rows that the planner may read in a query. */
+const MAX_PLANNED = 200
+
 /**
- * The rows that the server reads, and up to 500 more: once autovacuum has analyzed a table, the planner reads the rows at
- * the ends of its index, and the server counts them too.
+ * At least this number of rows. Once autovacuum has analyzed a table, the planner reads rows at the ends of its index, and
+ * the server counts them too.
  */
-const about = (rows: number) => expect.closeTo(rows, -3) as number
+const readAtLeast = (rows: number): unknown =>
+  expect.toSatisfy(
+    (read: number) => read >= rows && read <= rows + MAX_PLANNED,
+    `${rows} rows, or up to ${MAX_PLANNED} more`,
+  )
 
 const explain = async (query: string) => {
   const { steps } = await audit.explain(query)
@@ -54,7 +61,7 @@ describe.each([
     await openLog(options)
     const [probe, index, ...more] = await explain('filter[word_eq]=needle')
     expect(more).toEqual([])
-    expect(probe).toMatchObject({ method: 'probe', rows: about(100), checked: 0 })
+    expect(probe).toMatchObject({ method: 'probe', rows: readAtLeast(100), checked: 0 })
     expect(index).toMatchObject({
       method: 'index',
       checked: 2,
@@ -75,7 +82,7 @@ describe.each([
     expect(await explain('filter[id_start]=00000000-0000-4000-8000-00000000000')).toEqual([
       {
         method: 'scan',
-        rows: about(SIZE),
+        rows: readAtLeast(SIZE),
         checked: SIZE,
         matched: 10,
         reason: 'the index cannot answer the filter',

@@ -11,6 +11,7 @@ import type { EventJournal } from './store/journal.js'
 import { defaultJsonLimits, type JsonLimits } from './event/json.js'
 import type { ResolveSource } from './event/links.js'
 import type { RecorderOptions } from './recording/queue-limits.js'
+import type { CallThrottle } from './recording/throttle-rules.js'
 import { readOnlyStore } from './store/read-only.js'
 import type { SubscriptionsOptions } from './subscriptions/subscriptions.js'
 import type { Damage } from './store/damage.js'
@@ -82,6 +83,11 @@ export interface RecordOptions extends WaitOptions {
    * late to roll back.
    */
   readonly transaction?: object | undefined
+}
+
+export interface RecordSystemOptions extends RecordOptions {
+  /** A throttle of the call, unless the type has one. Rejects with `INVALID_OPTION` for an invalid period. */
+  readonly throttle?: CallThrottle | undefined
 }
 
 export interface RecordCustomOptions extends RecordOptions {

@@ -8,6 +8,7 @@ import {
   type RecordChangeOptions,
   type RecordCustomOptions,
   type RecordOptions,
+  type RecordSystemOptions,
 } from './audit-log-options.js'
 import { type Calls, createCalls, type SystemCall } from './recording/calls.js'
 import { changeData } from './event/changes.js'
@@ -233,7 +234,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   recordSystem(
     type: string,
     data: object = {},
-    options?: RecordOptions,
+    options?: RecordSystemOptions,
   ): Promise<AuditEvent | undefined> {
     return this.#calls.system(type, data, options)
   }

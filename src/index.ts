@@ -7,6 +7,7 @@ export type {
   RecordChangeOptions,
   RecordCustomOptions,
   RecordOptions,
+  RecordSystemOptions,
 } from './audit-log-options.js'
 export { AuditLogs, type AuditLogsOptions, type LogKeysOptions } from './audit-logs.js'
 export type { LogHistoryEntry, LogsHistoryOptions } from './logs/history-across.js'
@@ -73,7 +74,8 @@ export type { HistoryEntry, HistoryOptions, HistoryResource } from './history/hi
 export { revertPatch, type RevertOptions } from './history/revert-patch.js'
 export type { AuditHealth, HealthOptions, HealthStatus } from './health/health.js'
 export type { DiskHealth, IndexHealth, StoreHealth } from './store/health.js'
-export type { Intent, IntentOptions, Intents } from './recording/intents.js'
+export type { Intent, IntentOptions, Intents, OutcomeOptions } from './recording/intents.js'
+export type { CallThrottle } from './recording/throttle-rules.js'
 export type { ClockDoubt } from './store/clock-guard.js'
 export type { Damage } from './store/damage.js'
 export type {

@@ -1,4 +1,4 @@
-import { MUTATING_METHODS } from '../../src/http/record/route-type.js'
+import { COMMON_MUTATING_METHODS } from '../../src/http/record/route-type.js'
 import { readTarget } from '../../src/http/node-request.js'
 import type { MatchedRoute } from '../../src/http/record/exchange.js'
 import type {
@@ -138,7 +138,7 @@ export function declaredRoutes({ stack }: ExpressRouter, prefix: string): Declar
     if (route) {
       const { methods: declared = {} } = route
       const methods = declared['_all']
-        ? MUTATING_METHODS
+        ? COMMON_MUTATING_METHODS
         : Object.keys(declared).map((method) => method.toUpperCase())
       const paths = [route.path].flat() as Path[]
       return paths.map((path) => ({ path: join(prefix, path), methods }))

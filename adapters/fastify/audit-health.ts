@@ -4,7 +4,7 @@ import {
   healthEndpoint,
   type HealthEndpointOptions,
 } from '../../src/http/health.js'
-import { markAsOwn } from '../../src/http/record/own-request.js'
+import { answerOwn } from '../../src/http/record/own-request.js'
 import { sendAnswer, toRequest } from './exchange.js'
 import {
   type FastifyPlugin,
@@ -31,12 +31,12 @@ export function auditHealth(audit: HealthAudit, options: AuditHealthOptions = {}
   ): Promise<void> => {
     let response: HttpResponse | undefined
     try {
-      response = await endpoint(toRequest(request, reply, () => null))
+      const answer = endpoint(toRequest(request, reply, () => null))
+      response = answer && (await answerOwn(request, answer))
     } catch (error) {
       return done(error as Error)
     }
     if (!response) return done()
-    markAsOwn(request)
     return sendAnswer(request, reply, response)
   }
 

@@ -1,7 +1,7 @@
 import type { Endpoint, HttpRequest, HttpResponse } from '../../src/http/exchange.js'
 import { sendResponse } from '../../src/http/node/exchange.js'
 import { createRequest, readBody, readTarget } from '../../src/http/node-request.js'
-import { markAsOwn } from '../../src/http/record/own-request.js'
+import { answerOwn } from '../../src/http/record/own-request.js'
 import type { FastifyApp, FastifyPlugin, FastifyReply, FastifyRequest } from './fastify.js'
 
 export function toRequest(
@@ -37,10 +37,7 @@ export async function sendAnswer(
   }
 }
 
-type Handle = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-) => HttpResponse | undefined | Promise<HttpResponse | undefined>
+type Handle = (request: FastifyRequest, reply: FastifyReply) => Promise<HttpResponse> | undefined
 
 const ownHandlers = new WeakSet<object>()
 
@@ -52,10 +49,9 @@ export function mountEndpoint(app: FastifyApp, path: string, handle: Handle): vo
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const answer = await handle(request, reply)
+    const answer = handle(request, reply)
     if (!answer) return reply.callNotFound()
-    markAsOwn(request)
-    await sendAnswer(request, reply, answer)
+    await sendAnswer(request, reply, await answerOwn(request, answer))
     return reply
   }
   ownHandlers.add(handler)

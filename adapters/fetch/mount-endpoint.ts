@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../src/http/exchange.js'
 import { FetchHttpRequest, respond } from '../../src/http/fetch/exchange.js'
-import { markAsOwn } from '../../src/http/record/own-request.js'
+import { answerOwn } from '../../src/http/record/own-request.js'
 import type { FetchMount, FetchRequest } from './fetch.js'
 
 /** A handler that serves an endpoint, and returns undefined for other requests. Requests to the endpoint are not recorded. */
@@ -16,7 +16,6 @@ export function mountEndpoint(
     })
     const response = endpoint(received)
     if (!response) return undefined
-    markAsOwn(request)
-    return respond(received, await response)
+    return respond(received, await answerOwn(request, response))
   }
 }

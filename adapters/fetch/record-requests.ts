@@ -56,7 +56,7 @@ export function recordRequests(
   >(handler: FetchHandler<Passed, Result>, route?: string) {
     return async (request: Request, ...passed: Passed): Promise<Result | Response> => {
       const exchange = new PlainExchange(request, {
-        address: addressOf(options, request, passed),
+        address: () => addressOf(options, request, passed),
         username: () => usernameOf(request, options),
         route: () => options.route?.(request) ?? route,
       })

@@ -27,7 +27,7 @@ function keepBody(request: Request): () => unknown {
 
 /** What the options say about a request. */
 export interface RequestFacts {
-  readonly address: string
+  readonly address: () => unknown
   readonly username: () => RequestUser
   /** The path of the route, with its parameters. */
   readonly route: () => string | undefined
@@ -38,9 +38,13 @@ export class PlainExchange extends RecordedFetchExchange<FetchRequest> {
   readonly #body: (() => unknown) | undefined
 
   constructor(request: FetchRequest, facts: RequestFacts) {
-    super(request, request, facts.address)
+    super(request, request)
     this.#facts = facts
     this.#body = isMutating(request.method) ? keepBody(request) : undefined
+  }
+
+  get address(): unknown {
+    return this.#facts.address()
   }
 
   get username(): RequestUser {

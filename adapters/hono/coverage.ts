@@ -1,6 +1,6 @@
 import type { EventTypes } from '../../src/event/event-types.js'
 import { type AssertCoverageOptions, checkCoverage } from '../../src/http/record/coverage.js'
-import { MUTATING_METHODS } from '../../src/http/record/route-type.js'
+import { COMMON_MUTATING_METHODS } from '../../src/http/record/route-type.js'
 import type { HonoRoute } from './hono.js'
 import { isMiddleware } from './routes.js'
 
@@ -26,7 +26,7 @@ export function assertCoverage(
     .filter((route) => !isMiddleware(route))
     .map(({ method, path }) => ({
       path,
-      methods: method === 'ALL' ? MUTATING_METHODS : [method],
+      methods: method === 'ALL' ? COMMON_MUTATING_METHODS : [method],
     }))
   checkCoverage(declared, types, options)
 }

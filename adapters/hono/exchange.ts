@@ -1,6 +1,6 @@
 import type { Endpoint, HttpResponse } from '../../src/http/exchange.js'
 import { FetchHttpRequest, respond } from '../../src/http/fetch/exchange.js'
-import { markAsOwn } from '../../src/http/record/own-request.js'
+import { answerOwn } from '../../src/http/record/own-request.js'
 import type { HonoContext, HonoMiddleware } from './hono.js'
 
 export const toRequest = (
@@ -38,7 +38,6 @@ export function mountEndpoint(
     const request = toRequest(context, () => findUsername(context))
     const response = endpoint(request)
     if (!response) return next()
-    markAsOwn(context)
-    return toResponse(context, request, await response)
+    return toResponse(context, request, await answerOwn(context, response))
   }
 }

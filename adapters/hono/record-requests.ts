@@ -14,8 +14,12 @@ class HonoExchange extends RecordedFetchExchange<HonoContext> {
   readonly #options: RecordRequestsOptions
 
   constructor(context: HonoContext, options: RecordRequestsOptions) {
-    super(context, context.req.raw, addressOf(options, context))
+    super(context, context.req.raw)
     this.#options = options
+  }
+
+  get address(): unknown {
+    return addressOf(this.#options, this.context)
   }
 
   get username(): RequestUser {

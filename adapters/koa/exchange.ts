@@ -1,6 +1,6 @@
 import type { Endpoint, HttpRequest, HttpResponse } from '../../src/http/exchange.js'
 import { createRequest, readBody, readTarget } from '../../src/http/node-request.js'
-import { markAsOwn } from '../../src/http/record/own-request.js'
+import { answerOwn } from '../../src/http/record/own-request.js'
 import { sendStream } from '../../src/http/send-stream.js'
 import { responseHeaders } from '../../src/http/response-headers.js'
 import type { KoaContext, KoaMiddleware } from './koa.js'
@@ -68,8 +68,7 @@ export function mountEndpoint(
   return async function mountedEndpoint(ctx, next) {
     const response = endpoint(toRequest(ctx, () => findUsername(ctx)))
     if (!response) return next()
-    markAsOwn(ctx.req)
-    sendResponse(ctx, await response)
+    sendResponse(ctx, await answerOwn(ctx.req, response))
     return undefined
   }
 }

@@ -48,8 +48,8 @@ export class KoaExchange implements RecordedExchange<RoutedContext> {
     return handlingRoute(this.context)
   }
 
-  get key(): object {
-    return this.context.req
+  get keys(): readonly object[] {
+    return [this.context.req]
   }
 
   get status(): number {

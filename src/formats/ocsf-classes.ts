@@ -1,4 +1,5 @@
 import { subjectOf } from '../describing/resources.js'
+import { normalAddress } from '../event/address.js'
 import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
 import { isHttpMethod, textAt, wholeNumberAt } from './event-values.js'
 import {
@@ -106,18 +107,9 @@ function requestOf(event: AuditEvent, product: OcsfProduct): JsonObject {
 
 function endpointOf(address: string | undefined, product: OcsfProduct): JsonObject {
   if (address === undefined) return { svc_name: product.name }
-  return isAddress(address) ? { ip: address } : { name: address }
+  const ip = normalAddress(address)
+  return ip === '' ? { name: address } : { ip }
 }
-
-const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/
-/** The longest text that OCSF takes for an address. */
-const MAX_ADDRESS_LENGTH = 40
-
-const IPV6_CHARACTERS = /^[0-9A-Fa-f:.]+$/
-
-const isAddress = (text: string): boolean =>
-  text.length <= MAX_ADDRESS_LENGTH &&
-  (IPV4.test(text) || (IPV6_CHARACTERS.test(text) && URL.canParse(`http://[${text}]`)))
 
 /** What the event is about: its name and its path. */
 function resourceOf(event: AuditEvent): JsonObject {

@@ -9,7 +9,7 @@ import {
   hashingKeys,
   memoryCounters,
 } from './failure-counters.js'
-import { networkOf } from './network-of.js'
+import { networkOf } from '../event/address.js'
 
 /** Failed attempts allowed before further attempts are refused or delayed. */
 export interface FailureLimits {

@@ -1,6 +1,6 @@
 import type { CustomTypeDefinition } from '../event/custom-types.js'
 import type { JsonObject } from '../event/event.js'
-import { objectIn, type Preset, type PresetEvent, textIn, withFacts } from './preset.js'
+import { addressIn, objectIn, type Preset, type PresetEvent, textIn, withFacts } from './preset.js'
 
 /** An action of a service, and the sentences about it without a reason: English, German. */
 type Row = readonly [action: string, en: string, de: string]
@@ -190,7 +190,7 @@ function eventOf(record: JsonObject): PresetEvent | undefined {
       occurred_at: textIn(eventTime) ?? textIn(record['@timestamp']),
       error: textIn(errorMessage) ?? textIn(errorCode),
       request_id: textIn(requestID),
-      remote_address: textIn(sourceIPAddress),
+      remote_address: addressIn(sourceIPAddress),
     }),
     key: textIn(eventID),
   }

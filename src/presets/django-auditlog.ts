@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../event/event.js'
 import {
+  addressIn,
   idIn,
   keyOf,
   objectIn,
@@ -55,7 +56,7 @@ function eventOf(record: JsonObject): PresetEvent | undefined {
     data: withFacts(row, {
       occurred_at: timeIn(row['timestamp']),
       request_id: textIn(row['cid']),
-      remote_address: textIn(row['remote_addr']),
+      remote_address: addressIn(row['remote_addr']),
       model,
       action_name: action,
       changed: changed.length > 0 ? changed : undefined,

@@ -1,6 +1,6 @@
 import type { CustomTypeDefinition } from '../event/custom-types.js'
 import type { JsonObject } from '../event/event.js'
-import { type Preset, type PresetEvent, textIn, timeIn, withFacts } from './preset.js'
+import { addressIn, type Preset, type PresetEvent, textIn, timeIn, withFacts } from './preset.js'
 
 const [ORG, REPO, USER, TEAM] = ['**{org}**', '**{repo}**', '**{user}**', '**{team}**']
 
@@ -90,7 +90,7 @@ function eventOf(record: JsonObject): PresetEvent | undefined {
   return {
     type: `github:${category}:${operation}`,
     username: textIn(actor) ?? null,
-    data: withFacts(record, { occurred_at: time, remote_address: textIn(address) }),
+    data: withFacts(record, { occurred_at: time, remote_address: addressIn(address) }),
     key: textIn(record['_document_id']),
   }
 }

@@ -1,6 +1,7 @@
 import type { CustomTypeDefinition } from '../event/custom-types.js'
 import type { JsonObject } from '../event/event.js'
 import {
+  addressIn,
   keyOf,
   objectIn,
   type Preset,
@@ -105,7 +106,7 @@ function eventOf(record: JsonObject): PresetEvent | undefined {
       occurred_at: timeIn(record['stageTimestamp']) ?? timeIn(record['requestReceivedTimestamp']),
       error: errorOf(objectIn(record['responseStatus'])),
       request_id: textIn(auditID),
-      remote_address: Array.isArray(sourceIPs) ? textIn(sourceIPs[0]) : undefined,
+      remote_address: Array.isArray(sourceIPs) ? addressIn(sourceIPs[0]) : undefined,
       object: objectOf(reference, textIn(record['requestURI'])),
     }),
     key: keyOf(textIn(auditID), textIn(stage)),

@@ -1,3 +1,4 @@
+import { normalAddress } from '../event/address.js'
 import type { CustomTypes } from '../event/custom-types.js'
 import type { JsonObject, JsonValue } from '../event/event.js'
 import { isOwnField } from '../event/own-fields.js'
@@ -36,6 +37,10 @@ export const objectIn = (value: JsonValue | undefined): JsonObject =>
 /** A text that says something: not empty, and not the dash that some logs write instead. */
 export const textIn = (value: JsonValue | undefined): string | undefined =>
   typeof value === 'string' && value !== '' && value !== '-' ? value : undefined
+
+/** The normal form of an address. */
+export const addressIn = (value: JsonValue | undefined): string | undefined =>
+  normalAddress(value) || undefined
 
 /** A text that says something, or a number as text. */
 export const idIn = (value: JsonValue | undefined): string | undefined =>

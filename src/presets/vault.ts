@@ -1,5 +1,6 @@
 import type { JsonObject } from '../event/event.js'
 import {
+  addressIn,
   keyOf,
   objectIn,
   type Preset,
@@ -59,7 +60,7 @@ function eventOf(record: JsonObject): PresetEvent | undefined {
       operation: action,
       error: errorOf(record),
       request_id: textIn(id),
-      remote_address: textIn(address),
+      remote_address: addressIn(address),
     }),
     key: keyOf(textIn(id), type),
   }

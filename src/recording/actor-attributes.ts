@@ -1,10 +1,11 @@
 import { AuditLogError } from '../errors.js'
+import { normalAddress } from '../event/address.js'
 import type { JsonObject } from '../event/event.js'
 import { storableText } from '../event/json-copy.js'
 import { redactText } from '../event/secret-values.js'
 
 const KINDS = ['user', 'service', 'agent'] as const
-const TEXTS = ['on_behalf_of', 'session_id', 'remote_address'] as const
+const TEXTS = ['on_behalf_of', 'session_id'] as const
 const MAX_LENGTH = 255
 
 export type ActorKind = (typeof KINDS)[number]
@@ -19,7 +20,7 @@ export interface Actor {
   readonly on_behalf_of?: string | null | undefined
   /** Identifies the session, and must not be enough to take it over. At most 255 characters. */
   readonly session_id?: string | null | undefined
-  /** The address from which the actor acts. At most 255 characters. */
+  /** The address from which the actor acts; recorded in its normal form. A text that is no address counts as missing. */
   readonly remote_address?: string | null | undefined
 }
 
@@ -45,5 +46,9 @@ export function actorAttributes(actor: Actor): JsonObject | undefined {
     attributes ??= {}
     attributes[name] = redactText(storableText(text))
   }
+  const address: unknown = actor.remote_address ?? ''
+  if (typeof address !== 'string') throw invalid('remote_address', 'a text')
+  const remote_address = normalAddress(address)
+  if (remote_address !== '') attributes = { ...attributes, remote_address }
   return attributes
 }

@@ -12,12 +12,14 @@ import { createPipeline, type Pipeline, type PipelineDependencies } from './pipe
 import { recordChannel } from './record-channel.js'
 import { readOnlyError } from '../store/read-only.js'
 import type { WaitOptions } from '../store/store.js'
+import type { CallThrottle } from './throttle-rules.js'
 import type { Throttling } from './throttling.js'
 
 export interface CallOptions extends WaitOptions {
   readonly username?: string | null | undefined
   readonly transaction?: object | undefined
   readonly idempotencyKey?: string | undefined
+  readonly throttle?: CallThrottle | undefined
 }
 
 export interface CallsDependencies extends PipelineDependencies {
@@ -210,7 +212,7 @@ function createPrepare({ types, drafts }: CallsDependencies, throttling: Throttl
         throw new AuditLogError('UNKNOWN_EVENT_TYPE', message, { suggestion })
       }
       if (definition?.enabled?.() === false) return undefined
-      const throttle = throttling.check(type, data)
+      const throttle = throttling.check(type, data, options?.throttle)
       if (throttle === 'heldBack') return undefined
       const draft = drafts.system(type, definition, data, callContext(options?.username))
       return throttle || kind?.live ? { ...draft, throttle, live: kind?.live } : draft

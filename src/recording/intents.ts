@@ -15,9 +15,15 @@ import {
 import { asStoreFailure } from './store-failure.js'
 import { HEARTBEAT_MS } from '../store/liveness.js'
 import type { EventStore } from '../store/store.js'
+import type { CallThrottle } from './throttle-rules.js'
 
 export interface IntentOptions {
   readonly username?: string | null | undefined
+}
+
+export interface OutcomeOptions extends IntentOptions {
+  /** As that of `recordSystem`. If it holds the event back, the intent is removed. */
+  readonly throttle?: CallThrottle | undefined
 }
 
 /** An action that is about to begin and that the store has recorded. It becomes exactly one event, or none. */
@@ -26,7 +32,7 @@ export interface Intent {
    * Records the outcome in place of the intent, as `recordSystem` does. If that rejects, the log tries
    * again every few seconds.
    */
-  record(type: string, data: object, options?: IntentOptions): Promise<AuditEvent | undefined>
+  record(type: string, data: object, options?: OutcomeOptions): Promise<AuditEvent | undefined>
   /** Records the event of the intent, with this `error`. Later, if the store fails. */
   fail(error: string): void
   /** Removes the intent. Resolves once it is removed; if the store fails, it is removed later. */
@@ -65,7 +71,7 @@ export interface IntentsDependencies {
   readonly record: (
     type: string,
     data: object,
-    options: IntentOptions,
+    options: OutcomeOptions,
     replaced: Replaced,
   ) => Promise<AuditEvent | undefined>
   /** Records a draft that is not a call, unless an earlier attempt has. */

@@ -1,7 +1,7 @@
 import { milliseconds } from 'date-fns/milliseconds'
 import { AuditLogError } from '../errors.js'
 import type { Duration } from '../event/duration.js'
-import type { DraftThrottle } from '../event/event.js'
+import type { DraftThrottle, JsonObject } from '../event/event.js'
 import { type EventTypes, isPeriod } from '../event/event-types.js'
 import { type JsonLimits, toJsonText } from '../event/json.js'
 import { throttleKey } from '../store/throttle-state.js'
@@ -9,6 +9,14 @@ import type { Microseconds } from '../event/timestamp.js'
 
 /** Throttle periods set by the host, by event type. They replace those of the registry; `false` removes a throttle. */
 export type ThrottlePeriods = Readonly<Record<string, Duration | false>>
+
+/** A throttle that a call gives. */
+export interface CallThrottle {
+  /** At most one event of the type and the scope is stored in each period. */
+  readonly period: Duration
+  /** Names and values. Each combination has a period of its own. */
+  readonly scope: JsonObject
+}
 
 /** The throttle of an event type. */
 export interface TypeThrottle {
@@ -20,6 +28,8 @@ export interface TypeThrottle {
 
 const MAX_SCOPE_BYTES = 2048
 
+const toMicroseconds = (period: Duration): Microseconds => Math.round(milliseconds(period) * 1000)
+
 /** The throttles by event type. Throws `INVALID_OPTION` for an unknown type or an invalid period. */
 export function readThrottleRules(
   types: EventTypes,
@@ -27,7 +37,7 @@ export function readThrottleRules(
 ): ReadonlyMap<string, TypeThrottle> {
   const rules = new Map<string, TypeThrottle>()
   const set = (type: string, period: Duration, scope: readonly string[] = []): void =>
-    void rules.set(type, { type, period: Math.round(milliseconds(period) * 1000), scope })
+    void rules.set(type, { type, period: toMicroseconds(period), scope })
   for (const [type, { throttle }] of Object.entries(types))
     if (throttle) set(type, throttle.period, throttle.scope)
   for (const [type, period] of Object.entries(periods)) {
@@ -60,6 +70,25 @@ export function throttleOf(
   // Shown in gap events, so long values are cut.
   const shown = toJsonText(picked, { ...limits, maxBytes: MAX_SCOPE_BYTES }).attributes
   return { key: throttleKey(type, texts), scope: shown, period }
+}
+
+/** The throttle of a draft whose call gives one. Throws `INVALID_OPTION`. */
+export function throttleOfCall(
+  type: string,
+  { period, scope }: CallThrottle,
+  limits: JsonLimits,
+): DraftThrottle {
+  if (!isPeriod(period))
+    throw new AuditLogError(
+      'INVALID_OPTION',
+      'throttle.period must be a date-fns Duration such as { minutes: 1 }',
+    )
+  const { attributes } = toJsonText(scope, { ...limits, maxBytes: MAX_SCOPE_BYTES })
+  return {
+    key: throttleKey(type, [JSON.stringify(attributes)]),
+    scope: attributes,
+    period: toMicroseconds(period),
+  }
 }
 
 /** The values of the scope's data keys; null for a getter that throws. */

@@ -7,8 +7,10 @@ import { createScopeIndex, type ScopeIndex } from './scope-index.js'
 import type { EventStore } from '../store/store.js'
 import { createSuppressedReports, type SuppressedCounter } from './suppressed-reports.js'
 import {
+  type CallThrottle,
   readThrottleRules,
   throttleOf,
+  throttleOfCall,
   type ThrottlePeriods,
   type TypeThrottle,
 } from './throttle-rules.js'
@@ -27,9 +29,10 @@ interface Gate extends SuppressedCounter {
 export interface Throttling {
   /**
    * The throttle for the draft of a call; `undefined` if its type has none. `heldBack` if the throttle
-   * is known to be closed: then the call is counted.
+   * is known to be closed: then the call is counted. The throttle of the type comes before one that the
+   * call gives. Throws `INVALID_OPTION`.
    */
-  check(type: string, data: object): DraftThrottle | 'heldBack' | undefined
+  check(type: string, data: object, given?: CallThrottle): DraftThrottle | 'heldBack' | undefined
   /** A draft goes to the store: further calls are suppressed until its outcome is known. */
   pending(draft: EventDraft): void
   /** The draft is stored, or will be from the journal. */
@@ -86,10 +89,22 @@ export function createThrottling({
     return gate
   }
 
+  const decide = (throttle: DraftThrottle, gate: Gate): DraftThrottle | 'heldBack' => {
+    const time = now()
+    // A time before `closedFrom` means that the clock was set back: the store decides then too.
+    if (time < gate.closedFrom || time >= gate.closedUntil) return throttle
+    reports.count(gate, time)
+    return 'heldBack'
+  }
+
   return {
-    check(type, data) {
+    check(type, data, given) {
       const known = throttled.get(type)
-      if (!known) return undefined
+      if (!known) {
+        const throttle = given && throttleOfCall(type, given, limits)
+        const gate = throttle && gates.get(throttle.key)
+        return gate ? decide(throttle, gate) : throttle
+      }
       const found = known.index.find(data)
       const throttle = found?.throttle ?? throttleOf(known.rule, data, limits)
       if (!found) {
@@ -99,11 +114,7 @@ export function createThrottling({
       const gate = gates.get(throttle.key)
       if (!gate) return throttle
       if (gate !== found) known.index.add(data, gate)
-      const time = now()
-      // A time before `closedFrom` means that the clock was set back: the store decides then too.
-      if (time < gate.closedFrom || time >= gate.closedUntil) return throttle
-      reports.count(gate, time)
-      return 'heldBack'
+      return decide(throttle, gate)
     },
     pending: (draft) => void closeGate(draft, Infinity),
     stored: (draft) => void closeGate(draft, draft.throttle!.period),

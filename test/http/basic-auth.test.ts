@@ -8,7 +8,6 @@ import { RateLimiterSQLite } from 'rate-limiter-flexible'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { basicAuthentication } from '../../src/http/basic-auth.js'
 import type { FailureCounter, FailureCounterOptions } from '../../src/http/failure-counters.js'
-import { networkOf } from '../../src/http/network-of.js'
 import { errorOf, JSON_API, send } from '../support/http.js'
 import { listen, type Listening } from '../support/node-server.js'
 import { tempDir } from '../support/temp.js'
@@ -393,20 +392,6 @@ describe('failed attempts', () => {
     }
     const { attempt } = authentication({ users: KNOWN, failures: { store } })
     await expect(attempt(basic('ann', 'ann'))).rejects.toThrow('the store is away')
-  })
-
-  it.each([
-    ['192.0.2.1', '192.0.2.1'],
-    ['::ffff:192.0.2.1', '::ffff:192.0.2.1'],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
-    ['2001:db8::', '2001:db8:0:0'],
-    ['2001:db8::1', '2001:db8:0:0'],
-    ['1::2:3:4:5:6', '1:0:0:2'],
-    ['::1', '0:0:0:0'],
-    ['fe80::1%eth0', 'fe80:0:0:0'],
-    ['', ''],
-  ])('of %s are those of %s', (address, network) => {
-    expect(networkOf(address)).toBe(network)
   })
 })
 

@@ -17,15 +17,15 @@ export abstract class RecordedFetchExchange<Context extends object>
 {
   readonly context: Context
   readonly request: Request
-  readonly address: string
   #outcome: Outcome | undefined
 
-  constructor(context: Context, request: Request, address: string) {
+  constructor(context: Context, request: Request) {
     super()
     this.context = context
     this.request = request
-    this.address = address
   }
+
+  abstract get address(): unknown
 
   abstract get username(): RequestUser
 
@@ -50,8 +50,8 @@ export abstract class RecordedFetchExchange<Context extends object>
     return this.#outcome?.body
   }
 
-  get key(): object {
-    return this.context
+  get keys(): readonly object[] {
+    return [this.context, this.request]
   }
 
   get status(): number {

@@ -38,7 +38,7 @@ export function fetchRecorder<Context extends object>(
 
   const isRefusal = (exchange: RecordedFetchExchange<Context>, status: number): boolean =>
     (status >= 500 || (status >= 400 && isMutating(exchange.method))) &&
-    !isOwnRequest(audit, exchange)
+    !isOwnRequest(exchange)
 
   const end = async (
     exchange: RecordedFetchExchange<Context>,

@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import type { Endpoint, HttpRequest, HttpResponse } from '../exchange.js'
 import { createRequest, readBody, readTarget } from '../node-request.js'
 import { HttpProblem, problemResponse } from '../problem.js'
-import { markAsOwn } from '../record/own-request.js'
+import { answerOwn } from '../record/own-request.js'
 import { sendStream } from '../send-stream.js'
 import { responseHeaders } from '../response-headers.js'
 import type { Next, NodeListener, NodeRequest } from './node.js'
@@ -110,8 +110,7 @@ export function mountEndpoint(
     const exchange = { request, response, next }
     respond(exchange, () => {
       const answer = endpoint(toRequest(exchange, () => findUsername(request)))
-      if (answer) markAsOwn(request)
-      return answer
+      return answer && answerOwn(request, answer)
     })
   }
 }

@@ -12,12 +12,14 @@ export interface SentRequest {
   readonly originalUrl?: string | undefined
   readonly headers: IncomingHttpHeaders
   readonly body?: unknown
+  /** The request of `node:http`, where a framework has one of its own. Express-like middleware gets it. */
+  readonly raw?: object | undefined
 }
 
 /** What depends on the framework of a service. */
 export interface NodeHost<Request> {
   username(request: Request): RequestUser
-  address(request: Request): string
+  address(request: Request): unknown
   route(request: Request): MatchedRoute | undefined
 }
 
@@ -52,7 +54,7 @@ export class RecordedNodeExchange<Request extends SentRequest>
     return readTarget(this.context.originalUrl ?? this.context.url ?? '').path
   }
 
-  get address(): string {
+  get address(): unknown {
     return this.#host.address(this.context)
   }
 
@@ -64,8 +66,9 @@ export class RecordedNodeExchange<Request extends SentRequest>
     return this.context.body
   }
 
-  get key(): object {
-    return this.context
+  get keys(): readonly object[] {
+    const { raw } = this.context
+    return raw ? [this.context, raw] : [this.context]
   }
 
   get status(): number {

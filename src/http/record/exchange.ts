@@ -29,8 +29,8 @@ export interface RecordedExchange<Context> {
   readonly method: string
   /** The path as the client sent it, without the query. */
   readonly path: string
-  /** The client's address; an empty string if it is unknown. */
-  readonly address: string
+  /** The client's address as the server or the host gives it. Calls a function of the host, and may throw. */
+  readonly address: unknown
   /** The authenticated user, or null. Calls a function of the host, and may throw. */
   readonly username: RequestUser
   /** The body, if a parser of the host has read it. */
@@ -39,8 +39,8 @@ export interface RecordedExchange<Context> {
   readonly params: object
   /** The route that handled the request, or would have if earlier middleware had not refused it. */
   readonly route: RecordedRoute | undefined
-  /** Identifies the request for `markAsOwn`. */
-  readonly key: object
+  /** The objects that stand for the request in its server; one of them is the key of `answerOwn`. */
+  readonly keys: readonly object[]
   /** The status of the response as it is now. */
   readonly status: number
   /** True if the head of the response has been sent. */

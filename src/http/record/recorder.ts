@@ -1,5 +1,6 @@
 import type { AuditLog } from '../../audit-log.js'
 import { AuditLogError } from '../../errors.js'
+import { normalAddress } from '../../event/address.js'
 import { storableText } from '../../event/json-copy.js'
 import { redactText } from '../../event/secret-values.js'
 import { activeSpan } from '../../recording/active-span.js'
@@ -11,14 +12,14 @@ import {
   withRequest,
 } from '../../recording/actor.js'
 import { actorAttributes } from '../../recording/actor-attributes.js'
-import type { Intent } from '../../recording/intents.js'
+import type { Intent, OutcomeOptions } from '../../recording/intents.js'
 import type { RecordedExchange } from './exchange.js'
 import { isOwnRequest } from './own-request.js'
 import { backtraceOf, type Ending, endStatus, reasonOf, sentStatus } from './reason.js'
-import { refusalLimiter } from './refusals.js'
+import { limitRefusal } from './refusals.js'
 import { type Arrival, type Data, requestData, type RequestDataOptions } from './request-data.js'
 import { parseTraceparent } from './trace-context.js'
-import { checkRouteTypes, isMutating, type RouteTypes, routeType } from './route-type.js'
+import { checkRouteTypes, isMutating, routeKey, type RouteTypes, routeType } from './route-type.js'
 
 export interface RequestRecorderOptions<Context> extends RequestDataOptions {
   /**
@@ -86,7 +87,10 @@ function userOf(exchange: RecordedExchange<unknown>): KnownActor {
   return { actor: user, attributes: callHost(exchange, () => actorAttributes(user)) }
 }
 
-type RecordedEvent = [type: string, data: Data, options: { readonly username: string | null }]
+type RecordedEvent = [type: string, data: Data, options: OutcomeOptions]
+
+/** These are limited with a user, too: a wrong password may come with a name, and 429 is the answer to floods. */
+const ALWAYS_LIMITED: ReadonlySet<number> = new Set([401, 429])
 
 /** The events of requests. */
 interface RequestEvents<Context> {
@@ -109,13 +113,12 @@ function requestEvents<Context>(
   const { routes = {} } = options
   checkRouteTypes(routes)
   const request = requestData(options)
-  const admitRefusal = refusalLimiter()
 
   const eventOf = (
     exchange: RecordedExchange<Context>,
     ending: Ending,
   ): [type: string, data: Data] | undefined => {
-    if (isOwnRequest(audit, exchange)) return undefined
+    if (isOwnRequest(exchange)) return undefined
     const status = endStatus(exchange, ending)
     if (status >= 500) {
       const backtrace = backtraceOf(ending)
@@ -127,13 +130,20 @@ function requestEvents<Context>(
     if (!route) return undefined
     const { controller, method } = route
     if (status < 400) return [`api:${controller}:${method}`, {}]
-    const admitted = admitRefusal(status, exchange.address)
-    return (
-      admitted && [
-        `error:${controller}:${method}`,
-        { error: reasonOf(exchange, ending), ...admitted },
-      ]
-    )
+    return [`error:${controller}:${method}`, { error: reasonOf(exchange, ending) }]
+  }
+
+  /** The type of an event, with a throttle if a client without a user can cause any number of them. */
+  const limited = (
+    type: string,
+    exchange: RecordedExchange<Context>,
+    status: number,
+    { arrival, username }: { readonly arrival: Arrival; readonly username: string | null },
+  ): Pick<OutcomeOptions, 'throttle'> & { readonly type: string } => {
+    if (status < 400 || (username !== null && !ALWAYS_LIMITED.has(status))) return { type }
+    const { route } = exchange
+    const failed = status < 500 ? undefined : route ? routeKey(exchange.method, route) : 'unmatched'
+    return limitRefusal(audit, { type, status, route: failed, address: arrival.address })
   }
 
   const requestIdOf = (exchange: RecordedExchange<Context>): string | undefined => {
@@ -162,7 +172,7 @@ function requestEvents<Context>(
     ended(exchange, arrival, ending) {
       const event = eventOf(exchange, ending)
       if (!event) return undefined
-      const [type, data] = event
+      const [named, data] = event
       const described = callHost(exchange, () => options.describe?.(exchange.context))
       const { actor, attributes: ofActor } = userOf(exchange)
       const attributes = {
@@ -172,7 +182,10 @@ function requestEvents<Context>(
         ...request.redacted(described),
         ...data,
       }
-      return [type, attributes, { username: actor.username ?? null }]
+      const username = actor.username || null
+      const status = endStatus(exchange, ending)
+      const { type, throttle } = limited(named, exchange, status, { arrival, username })
+      return [type, attributes, { username, throttle }]
     },
   }
 }
@@ -217,7 +230,7 @@ class IdsOfRequest<Context> implements RequestIds {
 /** What is known of a request when it arrives. The address is unknown after the client has disconnected. */
 export const arrivalOf = (exchange: RecordedExchange<unknown>): Arrival => ({
   time: performance.now(),
-  address: exchange.address,
+  address: normalAddress(callHost(exchange, () => exchange.address)),
   trace: activeSpan() ?? parseTraceparent(exchange.header('traceparent')),
 })
 
@@ -281,8 +294,7 @@ export function requestRecorder<Context>(
   }
 
   return {
-    needsIntent: (exchange) =>
-      intents !== undefined && isMutating(exchange.method) && !isOwnRequest(audit, exchange),
+    needsIntent: (exchange) => intents !== undefined && isMutating(exchange.method),
     open: async (exchange, arrival) =>
       runAlone(() => intents!.open(UNHANDLED, requests.interrupted(exchange, arrival))),
     handle: (exchange, arrival, handler) =>

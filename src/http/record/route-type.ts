@@ -22,22 +22,39 @@ const VERBS: Readonly<Record<string, string>> = {
   DELETE: 'destroy',
 }
 
-export const MUTATING_METHODS = Object.keys(VERBS)
+/** The mutating methods with which a route for all methods is checked. */
+export const COMMON_MUTATING_METHODS = Object.keys(VERBS)
 
-export function isMutating(method: string): boolean {
-  return Object.hasOwn(VERBS, method)
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
+
+/** True for every method but the safe ones (RFC 9110, section 9.2.1). Methods are case-sensitive. */
+export const isMutating = (method: string): boolean => !SAFE_METHODS.has(method)
+
+const MAX_VERB = 40
+
+/** `create` for POST, and so on; for others their name, as far as an event type can have it. Clients can send any method. */
+function verbOf(method: string): string {
+  const name = method.toUpperCase()
+  if (Object.hasOwn(VERBS, name)) return VERBS[name]!
+  return (
+    method
+      .toLowerCase()
+      .slice(0, MAX_VERB)
+      .replaceAll(/[^\w-]/g, '_') || 'unknown'
+  )
 }
 
 const TYPE = /^([\w-]+):([\w-]+)$/
-const KEY = new RegExp(`^(?:${MUTATING_METHODS.join('|')}) [/{]`)
+const KEY = /^([!#$%&'*+.^`|~\w-]+) [/{]/
 
 /** Throws `INVALID_OPTION` for a malformed route or type. */
 export function checkRouteTypes(routes: RouteTypes): void {
   for (const [key, type] of Object.entries<unknown>(routes)) {
-    if (!KEY.test(key))
+    const method = KEY.exec(key)?.[1]
+    if (method === undefined || !isMutating(method) || method !== method.toUpperCase())
       throw new AuditLogError(
         'INVALID_OPTION',
-        `routes: ${JSON.stringify(key)} must be one of ${MUTATING_METHODS.join(', ')}, a space and the path of a route`,
+        `routes: ${JSON.stringify(key)} must be a method in upper case other than ${[...SAFE_METHODS].join(', ')}, a space and the path of a route`,
       )
     if (type !== false && (typeof type !== 'string' || !TYPE.test(type)))
       throw new AuditLogError(
@@ -48,7 +65,7 @@ export function checkRouteTypes(routes: RouteTypes): void {
 }
 
 export const routeKey = (method: string, { path }: RecordedRoute): string =>
-  `${method} ${String(path)}`
+  `${method.toUpperCase()} ${String(path)}`
 
 const isParameter = (segment: string): boolean => /[:*]/.test(segment)
 
@@ -83,7 +100,7 @@ export function routeType(
   types: EventTypes,
   routes: RouteTypes,
 ): RouteType | false {
-  const verb = VERBS[method] ?? method.toLowerCase()
+  const verb = verbOf(method)
   if (!route) return { controller: 'unmatched', method: verb }
   const key = routeKey(method, route)
   const stated = Object.hasOwn(routes, key) ? routes[key]! : (route.name ?? '')

@@ -33,7 +33,17 @@ export abstract class RoutedExchange {
   }
 
   get #matched(): MatchedRoute | undefined {
-    this.#found ??= { route: this.findRoute() }
+    this.#found ??= { route: this.#find() }
     return this.#found.route
+  }
+
+  /** A function of the host that throws must not cost the event. */
+  #find(): MatchedRoute | undefined {
+    try {
+      return this.findRoute()
+    } catch (error) {
+      this.report(error)
+      return undefined
+    }
   }
 }

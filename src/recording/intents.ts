@@ -230,6 +230,8 @@ function savedIntent(
         const replaced = { suffix, earlier, isShared: !state.isOwnFor(deadlineMs) }
         const event = await record(outcome, data, options, replaced)
         book.remove(suffix)
+        // No event has the id of the intent, so another process would record it once more.
+        if (!event) void book.save().catch(() => {})
         return event
       } catch (thrown) {
         try {

@@ -2,6 +2,7 @@ import { AuditLog, currentActor, defineEventTypes } from 'daybook'
 import { auditRoutes, basicAuth, type FetchRequest, listRoute, recordRequests } from 'daybook/fetch'
 import { memoryStore } from 'daybook/memory'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { takeWarnings } from '../support/warnings.js'
 
 const types = defineEventTypes({ 'api:orders:create': {}, 'api:orders:ship': {} })
 
@@ -81,7 +82,7 @@ it('an error of the handler is recorded and thrown again', async () => {
   const failure = Object.assign(new Error('no such order'), { status: 404 })
   const thrown: unknown[] = [failure, 'a text', null]
   for (const value of thrown) {
-    const handle = recordRequests(audit)(() => {
+    const handle = recordRequests(audit, { username: () => 'ann' })(() => {
       throw value
     }, '/orders')
     await expect(handle(post('/orders'))).rejects.toBe(value)
@@ -91,6 +92,54 @@ it('an error of the handler is recorded and thrown again', async () => {
     { type: 'error:api:controller:unhandled', attributes: { error: "'a text'" } },
     { type: 'error:api:controller:unhandled', attributes: { error: 'null', response_status: 500 } },
   ])
+})
+
+it.each([
+  ['patch', 'update'],
+  ['Delete', 'destroy'],
+  ['BREW', 'brew'],
+  ['M-SEARCH', 'm-search'],
+  ["a.b!#$%&'*+^`|~c", 'a_b____________c'],
+  ['X'.repeat(300), 'x'.repeat(40)],
+  ['QUERY', 'query'],
+])('a request of the method %s is recorded, as %s', async (method, verb) => {
+  const audit = create()
+  const record = recordRequests(audit, { required: true })
+  const request = new Request(`${URL_BASE}/orders`, { method })
+  await record(done, '/orders')(request)
+  expect(await recorded(audit)).toMatchObject([
+    { type: `api:orders:${verb}`, attributes: { request_method: request.method } },
+  ])
+})
+
+it('routes may name requests of any method, in upper case', async () => {
+  const audit = create()
+  const routes = {
+    'PATCH /orders': 'orders:amend',
+    'LINK /orders': 'orders:join',
+    'BREW /orders': false,
+  } as const
+  const handle = recordRequests(audit, { routes })(done, '/orders')
+  for (const method of ['patch', 'LINK', 'BREW', 'UNLINK'])
+    await handle(new Request(`${URL_BASE}/orders`, { method }))
+  expect((await recorded(audit)).map(({ type }) => type)).toEqual([
+    'api:orders:amend',
+    'api:orders:join',
+    'api:orders:unlink',
+  ])
+})
+
+it('a function of the host that throws costs its value, not the event', async () => {
+  const audit = create()
+  const warnings = takeWarnings()
+  const fail = (): never => {
+    throw new Error('out of order')
+  }
+  const options = { address: fail, route: fail, username: fail, describe: fail, requestId: fail }
+  const response = await recordRequests(audit, options)(done)(post('/orders'))
+  expect(response.status).toBe(200)
+  expect(await recorded(audit)).toMatchObject([{ type: 'api:unmatched:create', username: null }])
+  expect(warnings).toContainEqual(new Error('out of order'))
 })
 
 const ADDRESSES: readonly [string, unknown, string | undefined][] = [
@@ -128,9 +177,11 @@ it('the option address gets the request and what the server passes', async () =>
     })
     return (await authenticate(request, { header: 'x-client' })).status
   }
-  expect([await statusFor('a'), await statusFor('a'), await statusFor('b')]).toEqual([
-    401, 429, 401,
-  ])
+  expect([
+    await statusFor('192.0.2.1'),
+    await statusFor('192.0.2.1'),
+    await statusFor('192.0.2.2'),
+  ]).toEqual([401, 429, 401])
 })
 
 it('basicAuth sets the user of the request and the actor', async () => {

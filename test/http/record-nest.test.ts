@@ -20,7 +20,7 @@ import * as onExpress from 'daybook/express'
 import * as onFastify from 'daybook/fastify'
 import { memoryStore } from 'daybook/memory'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { send } from '../support/http.js'
+import { newEvent, send } from '../support/http.js'
 
 const types = defineEventTypes({ 'api:orders:ship': {}, 'info:stock:reserved': {} })
 
@@ -85,8 +85,11 @@ const platforms = {
   },
 }
 
-async function start(create: () => Promise<INestApplication>) {
+type MountEndpoints = (app: INestApplication) => unknown
+
+async function start(create: () => Promise<INestApplication>, mount?: MountEndpoints) {
   const app = await create()
+  mount?.(app)
   const audit = app.get<AuditLog<typeof types>>(AuditLog)
   app.useGlobalFilters(new RecordErrors(app.get(HttpAdapterHost).httpAdapter))
   await app.listen(0, '127.0.0.1')
@@ -136,6 +139,18 @@ describe.each(Object.entries(platforms))('NestJS on %s', (_name, create) => {
     ])
   })
 })
+
+it.each(Object.entries(platforms))(
+  'requests to endpoints that are mounted as middleware leave no event on %s',
+  async (_name, create) => {
+    const { audit, url } = await start(create, (app) =>
+      app.use(onExpress.auditRoutes(app.get(AuditLog), { username: () => 'ann' })),
+    )
+    const posted = await send(url, '/api/events', { ...newEvent({ type: 'noted' }), user: null })
+    expect(posted.status).toBe(201)
+    expect((await audit.list()).events.map(({ type }) => type)).toEqual(['noted'])
+  },
+)
 
 it.each([
   ['Express', platforms.Express, onExpress.assertCoverage],

@@ -46,8 +46,13 @@ describe('the table of routes', () => {
   })
 
   it.each([
-    [{ 'post /x': 'a:b' }, 'routes: "post /x" must be one of POST, PUT, PATCH, DELETE'],
+    [
+      { 'post /x': 'a:b' },
+      'routes: "post /x" must be a method in upper case other than GET, HEAD, OPTIONS, TRACE',
+    ],
     [{ 'GET /x': 'a:b' }, 'routes: "GET /x"'],
+    [{ 'TRACE /x': 'a:b' }, 'routes: "TRACE /x"'],
+    [{ 'LI NK /x': 'a:b' }, 'routes: "LI NK /x"'],
     [{ '/x': 'a:b' }, 'routes: "/x"'],
     [{ 'POST x': 'a:b' }, 'routes: "POST x"'],
     [{ 'POST /x': 'a' }, 'routes["POST /x"] must be <controller>:<method> or false; it is "a"'],

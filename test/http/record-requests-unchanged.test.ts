@@ -143,7 +143,7 @@ describe('recordRequests does not change', () => {
   let recorded: RecordedApp
   let plain: RecordedApp
   beforeAll(async () => {
-    recorded = await startRecorded([dispatch])
+    recorded = await startRecorded([dispatch], { record: { username: () => 'ann' } })
     plain = await startRecorded([dispatch], { record: false })
   })
   afterAll(() => Promise.all([recorded.close(), plain.close()]))

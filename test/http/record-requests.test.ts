@@ -214,7 +214,7 @@ describe('recordRequests', () => {
       {
         type: 'error:unmatched:create',
         username: null,
-        attributes: { response_status: 401, count: 1 },
+        attributes: { response_status: 401 },
       },
     ])
   })

@@ -92,6 +92,27 @@ type RecordedEvent = [type: string, data: Data, options: OutcomeOptions]
 /** These are limited with a user, too: a wrong password may come with a name, and 429 is the answer to floods. */
 const ALWAYS_LIMITED: ReadonlySet<number> = new Set([401, 429])
 
+/** The type of an event, with a throttle if a client without a user can cause any number of them. */
+function limitedEvent(
+  audit: object,
+  exchange: RecordedExchange<unknown>,
+  ending: Ending,
+  {
+    type,
+    address,
+    username,
+  }: { readonly type: string; readonly address: string; readonly username: string | null },
+): Pick<OutcomeOptions, 'throttle'> & { readonly type: string } {
+  const status = endStatus(exchange, ending)
+  // Without an answer the status is not known yet, and the handler may have done its work.
+  const isUnanswered = ending.isAnswered === false && !ending.thrown
+  const isKnown = username !== null && !ALWAYS_LIMITED.has(status)
+  if (status < 400 || isUnanswered || isKnown) return { type }
+  const { route, method } = exchange
+  const failed = status < 500 ? undefined : route ? routeKey(method, route) : 'unmatched'
+  return limitRefusal(audit, { type, status, route: failed, address })
+}
+
 /** The events of requests. */
 interface RequestEvents<Context> {
   /** The id of the request in other logs. */
@@ -133,19 +154,6 @@ function requestEvents<Context>(
     return [`error:${controller}:${method}`, { error: reasonOf(exchange, ending) }]
   }
 
-  /** The type of an event, with a throttle if a client without a user can cause any number of them. */
-  const limited = (
-    type: string,
-    exchange: RecordedExchange<Context>,
-    status: number,
-    { arrival, username }: { readonly arrival: Arrival; readonly username: string | null },
-  ): Pick<OutcomeOptions, 'throttle'> & { readonly type: string } => {
-    if (status < 400 || (username !== null && !ALWAYS_LIMITED.has(status))) return { type }
-    const { route } = exchange
-    const failed = status < 500 ? undefined : route ? routeKey(exchange.method, route) : 'unmatched'
-    return limitRefusal(audit, { type, status, route: failed, address: arrival.address })
-  }
-
   const requestIdOf = (exchange: RecordedExchange<Context>): string | undefined => {
     const id: unknown = callHost(exchange, () =>
       options.requestId ? options.requestId(exchange.context) : sentRequestId(exchange),
@@ -172,7 +180,7 @@ function requestEvents<Context>(
     ended(exchange, arrival, ending) {
       const event = eventOf(exchange, ending)
       if (!event) return undefined
-      const [named, data] = event
+      const [type, data] = event
       const described = callHost(exchange, () => options.describe?.(exchange.context))
       const { actor, attributes: ofActor } = userOf(exchange)
       const attributes = {
@@ -183,9 +191,9 @@ function requestEvents<Context>(
         ...data,
       }
       const username = actor.username || null
-      const status = endStatus(exchange, ending)
-      const { type, throttle } = limited(named, exchange, status, { arrival, username })
-      return [type, attributes, { username, throttle }]
+      const { address } = arrival
+      const limited = limitedEvent(audit, exchange, ending, { type, address, username })
+      return [limited.type, attributes, { username, throttle: limited.throttle }]
     },
   }
 }

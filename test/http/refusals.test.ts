@@ -1,0 +1,240 @@
+import { AuditLog, type EventStore } from 'daybook'
+import { recordRequests } from 'daybook/fetch'
+import { memoryStore } from 'daybook/memory'
+import { sqliteStore } from 'daybook/sqlite'
+import { type ManualClock, manualClock } from 'daybook/testing'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { useLeapingTime } from '../support/leaping-time.js'
+import { allEvents, reportedLosses } from '../support/reported-losses.js'
+import { tempDir } from '../support/temp.js'
+
+const MINUTE = 60_000
+const REFUSED = 'error:api:controller:refused'
+const CREATE = 'error:orders:create'
+const UNHANDLED = 'error:api:controller:unhandled'
+
+const time = useLeapingTime()
+
+type Open = (clock: ManualClock) => EventStore
+
+/** Opens a log again and again on one store, as a service that starts again. */
+interface Rig {
+  open(): AuditLog
+  /** Time passes, by all clocks. */
+  wait(minutes: number): void
+}
+
+const stores: Readonly<Record<string, () => Open>> = {
+  memory() {
+    let store: EventStore | undefined
+    return (clock) => {
+      store ??= memoryStore({ clock })
+      return { ...store, close: async () => {} }
+    }
+  },
+  SQLite() {
+    const { file, remove } = tempDir()
+    onTestFinished(remove)
+    return (clock) => sqliteStore({ filename: file('audit.db'), clock })
+  },
+}
+
+function rig(name: string): Rig {
+  const openStore = stores[name]!()
+  const clock = manualClock()
+  return {
+    open: () => new AuditLog({ store: openStore(clock), types: {} }),
+    wait(minutes) {
+      clock.advance(minutes * MINUTE * 1000)
+      time.leap(minutes * MINUTE)
+    },
+  }
+}
+
+interface Sent {
+  readonly address?: string
+  readonly user?: string
+  readonly status?: number
+  readonly path?: string
+  readonly method?: string
+}
+
+/** A service that answers with what the request asks for, and parses JSON bodies. */
+function service(audit: AuditLog, options: { readonly required?: boolean } = {}) {
+  const record = recordRequests(audit, {
+    ...options,
+    address: ({ headers }) => headers.get('x-address') ?? '',
+    username: ({ headers }) => headers.get('x-user'),
+  })
+  const handle = async (request: Request): Promise<Response> => {
+    const status = Number(request.headers.get('x-status') ?? 400)
+    if (status === 0) throw new SyntaxError('Unexpected token in JSON')
+    return new Response('wrong', { status })
+  }
+  return async ({
+    address = '192.0.2.1',
+    user,
+    status = 400,
+    path = '/orders',
+    method,
+  }: Sent = {}) => {
+    const request = new Request(`http://service.test${path}`, {
+      method: method ?? 'POST',
+      headers: {
+        'x-address': address,
+        'x-status': String(status),
+        ...(user !== undefined && { 'x-user': user }),
+      },
+    })
+    await record(handle, path)(request).catch(() => {})
+  }
+}
+
+/** Events and suppressed calls of all types together. */
+async function totalOf(audit: AuditLog): Promise<{ events: number; total: number }> {
+  const all = await allEvents(audit)
+  const { suppressed } = reportedLosses(all)
+  const events = all.filter(({ type }) => type !== 'warn:audit_log:gap').length
+  return { events, total: [...suppressed.values()].reduce((sum, count) => sum + count, events) }
+}
+
+describe.each(Object.keys(stores))('refused requests without a user on %s', (name) => {
+  it.each<[string, number, number, (i: number) => Sent]>([
+    ['2,000 malformed ones', 2000, 1, () => ({})],
+    ['those of one client from many ports', 500, 1, (i) => ({ address: `192.0.2.1:${i}` })],
+    [
+      'those of a client in other spellings',
+      4,
+      1,
+      (i) => ({
+        address: ['192.0.2.1', '::ffff:192.0.2.1', '::FFFF:c000:201', '[::ffff:c000:0201]:9'][i]!,
+      }),
+    ],
+    ['those of one network', 500, 1, (i) => ({ address: `2001:db8::${i.toString(16)}` })],
+    ['those without an address', 500, 1, (i) => ({ address: `unknown${i}` })],
+    ['2,000 addresses', 2000, 101, (i) => ({ address: `192.0.${i >> 8}.${i & 255}` })],
+    ['failures of one route', 500, 1, () => ({ status: 0 })],
+    ['failures of reads', 500, 1, () => ({ status: 503, method: 'GET' })],
+    ['any statuses', 500, 11, (i) => ({ status: 400 + (i % 50) })],
+    ['any methods', 500, 11, (i) => ({ method: `M${i}` })],
+    ['any routes', 500, 11, (i) => ({ path: `/things${i}s` })],
+    ['failures of any routes', 500, 11, (i) => ({ status: 0, path: `/things${i}s` })],
+  ])('%s leave few events and their exact number', async (_case, count, events, sent) => {
+    const { open, wait } = rig(name)
+    const first = open()
+    const send = service(first)
+    for (let i = 0; i < count; i++) await send(sent(i))
+    expect(first.stats()).toMatchObject({ calls: count, stored: events, heldBack: count - events })
+    await first.close()
+    wait(3)
+    const second = open()
+    onTestFinished(() => second.close())
+    await second.cleaning.run()
+    expect(await totalOf(second)).toEqual({ events, total: count })
+  })
+})
+
+it('the next event of a client carries the number of the others', async () => {
+  const { open, wait } = rig('memory')
+  const audit = open()
+  onTestFinished(() => audit.close())
+  const send = service(audit)
+  for (let i = 0; i < 8; i++) await send()
+  wait(1)
+  await send()
+  await send()
+  const { events } = await audit.list()
+  expect(events.map(({ attributes }) => attributes['suppressed_count'])).toEqual([undefined, 7])
+  expect(events[1]!.attributes).toMatchObject({ error: 'wrong', remote_address: '192.0.2.1' })
+})
+
+it('only clients without a user are limited, but for 401 and 429', async () => {
+  const { open } = rig('memory')
+  const audit = open()
+  onTestFinished(() => audit.close())
+  const send = service(audit)
+  for (const status of [400, 401, 404, 429, 500])
+    for (let i = 0; i < 3; i++) await send({ status, user: 'ann' })
+  for (let i = 0; i < 3; i++) await send({ status: 201 })
+  const statuses = (await audit.list('limit=100')).events.map(
+    ({ attributes }) => attributes['response_status'],
+  )
+  expect(statuses).toEqual([400, 400, 400, 401, 404, 404, 404, 429, 500, 500, 500, 201, 201, 201])
+})
+
+it('clients, statuses and failed routes are limited on their own, and all together', async () => {
+  const { open, wait } = rig('memory')
+  const audit = open()
+  onTestFinished(() => audit.close())
+  const send = service(audit)
+  const sent: readonly Sent[] = [
+    {},
+    { address: '192.0.2.2' },
+    { status: 409 },
+    { status: 500 },
+    { status: 500, path: '/lists' },
+    { status: 409, path: '/lists' },
+  ]
+  for (const one of [...sent, ...sent]) await send(one)
+  for (let i = 0; i < 20; i++) await send({ status: 410 + i })
+  for (let i = 0; i < 200; i++) await send({ address: `198.51.100.${i}` })
+  const typesOf = async () => (await audit.list('limit=1000')).events.map(({ type }) => type)
+  const types = await typesOf()
+  expect(types.slice(0, 6)).toEqual([
+    CREATE,
+    CREATE,
+    CREATE,
+    UNHANDLED,
+    UNHANDLED,
+    'error:lists:create',
+  ])
+  // 100 kinds, the rest of the first client, and that of all others.
+  expect(types).toHaveLength(102)
+  expect(types.filter((type) => type === REFUSED)).toHaveLength(2)
+  wait(1)
+  await send({ address: '203.0.113.9' })
+  expect((await typesOf()).at(-1)).toBe(CREATE)
+})
+
+it('recorders of one log share the limits', async () => {
+  const { open } = rig('memory')
+  const audit = open()
+  onTestFinished(() => audit.close())
+  for (let i = 0; i < 200; i++) await service(audit)({ address: `198.51.100.${i}` })
+  expect(audit.stats().stored).toBe(101)
+})
+
+it('a required request that is held back leaves no intent', async () => {
+  const { open } = rig('memory')
+  const audit = open()
+  onTestFinished(() => audit.close())
+  const send = service(audit, { required: true })
+  for (let i = 0; i < 5; i++) await send()
+  expect((await audit.list()).events.map(({ type }) => type)).toEqual([CREATE])
+  expect(audit.stats()).toMatchObject({ stored: 1, heldBack: 4 })
+  const { updateState } = audit.store
+  const read = (key: string) => updateState(key, (value) => value)
+  const intents = async (): Promise<unknown[]> => {
+    const owners = Object.keys((await read('intents')) ?? {})
+    return Promise.all(owners.map((owner) => read(`intents:${owner}`)))
+  }
+  await expect.poll(intents).toEqual([{}])
+})
+
+it('the throttle of a type comes first, and a period is checked', async () => {
+  const audit = new AuditLog({
+    store: memoryStore(),
+    types: { 'error:orders:create': { throttle: { period: { hours: 1 } } } },
+  })
+  onTestFinished(() => audit.close())
+  const send = service(audit as AuditLog)
+  await send()
+  await send({ address: '192.0.2.2', status: 404 })
+  expect(audit.stats()).toMatchObject({ stored: 1, heldBack: 1 })
+  audit.on('rejected', () => {})
+  const throttle = { period: { minutes: 0 }, scope: {} }
+  await expect(audit.recordSystem('a', {}, { throttle })).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+    message: 'throttle.period must be a date-fns Duration such as { minutes: 1 }',
+  })
+})

@@ -1,0 +1,26 @@
+import { AuditLog } from 'daybook'
+import { recordRequests } from 'daybook/fetch'
+import { sqliteStore } from 'daybook/sqlite'
+
+/*
+ * A service on the SQLite file `<name>` that refuses `<count>` requests of one client, and then does nothing. Prints `reported` when
+ * the store has the number of those that were only counted.
+ */
+const [filename = '', count = '0'] = process.argv.slice(2)
+const store = sqliteStore({ filename })
+const audit: AuditLog = new AuditLog({
+  store: {
+    ...store,
+    async reportSuppressed(report, options) {
+      await store.reportSuppressed(report, options)
+      process.stdout.write('reported\n')
+    },
+  },
+  types: {},
+})
+const handle = recordRequests(audit, { address: () => '192.0.2.1' })(
+  () => new Response('wrong', { status: 400 }),
+)
+for (let i = 0; i < Number(count); i++)
+  await handle(new Request('http://service.test/', { method: 'POST' }))
+setInterval(() => {}, 60_000)

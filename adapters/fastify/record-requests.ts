@@ -13,10 +13,12 @@ export interface RecordRequestsOptions
 /**
  * Fastify plugin that records requests. Register it first:
  *
- * - a mutating request (POST, PUT, PATCH, DELETE) that succeeds: `api:<controller>:<method>`;
- * - a mutating request with a 4xx response: `error:<controller>:<method>`, with the reason in `error`
- *   (401 and 429 once a minute per address, with the `count`);
+ * - a mutating request (any method but GET, HEAD, OPTIONS and TRACE) that succeeds: `api:<controller>:<method>`;
+ * - a mutating request with a 4xx response: `error:<controller>:<method>`, with the reason in `error`;
  * - any request with a 5xx response: `error:api:controller:unhandled`.
+ *
+ * Refusals and failures without a user, and any 401 and 429, are recorded once a minute for each address, type and
+ * status; the next of these events has the number of the others in `suppressed_count`.
  *
  * Controller and method come from `routes`, or from the path of the route by the conventions of Rails. Errors
  * are recorded with their message and backtrace. The address is `request.ip`: set `trustProxy` behind a proxy.

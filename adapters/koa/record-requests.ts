@@ -29,10 +29,12 @@ const isUnanswerable = (thrown: unknown): boolean => thrown === null || thrown =
 /**
  * Koa middleware that records requests. Mount it before all middleware whose requests it should record:
  *
- * - a mutating request (POST, PUT, PATCH, DELETE) that succeeds: `api:<controller>:<method>`;
- * - a mutating request with a 4xx response: `error:<controller>:<method>`, with the reason in `error`
- *   (401 and 429 once a minute per address, with the `count`);
+ * - a mutating request (any method but GET, HEAD, OPTIONS and TRACE) that succeeds: `api:<controller>:<method>`;
+ * - a mutating request with a 4xx response: `error:<controller>:<method>`, with the reason in `error`;
  * - any request with a 5xx response or a thrown error: `error:api:controller:unhandled`.
+ *
+ * Refusals and failures without a user, and any 401 and 429, are recorded once a minute for each address, type and
+ * status; the next of these events has the number of the others in `suppressed_count`.
  *
  * Controller and method come from `routes`, or from the route that @koa/router matched: its name, or
  * its path by the conventions of Rails. The event of a success is durable before the response is sent.

@@ -58,6 +58,7 @@ const families: readonly Family[] = [
     '',
     `hit an error[ at ${REQUEST}]${REASON} | [${REQUEST}|a request] failed${REASON}`,
   ],
+  ['error:api:controller:refused', '', `| [${REQUEST}|a request] was refused${REASON}`],
   [
     'warn:audit_log:gap',
     '',

@@ -124,6 +124,7 @@ const families: readonly Family[] = [
     '',
     `hat einen Fehler ausgelöst[ bei ${REQUEST}]${REASON} | [${REQUEST}|Anfrage] fehlgeschlagen${REASON}`,
   ],
+  ['error:api:controller:refused', '', `| [${REQUEST}|Anfrage] abgelehnt${REASON}`],
   [
     'warn:audit_log:gap',
     '',

@@ -144,10 +144,11 @@ function traceOf({ attributes }: AuditEvent): JsonObject {
   return uid === undefined ? {} : { trace: { uid } }
 }
 
-/** One event stands for several refused requests. */
+/** One event stands for itself and for those that its throttle has suppressed. */
 function countOf({ attributes }: AuditEvent): JsonObject {
-  const count = wholeNumberAt(attributes, 'count')
-  return count !== undefined && count > 0 ? { count } : {}
+  const suppressed = wholeNumberAt(attributes, 'suppressed_count') ?? 0
+  const count = wholeNumberAt(attributes, 'count') ?? (suppressed > 0 ? suppressed + 1 : 0)
+  return count > 0 ? { count } : {}
 }
 
 /** The addresses that OCSF accepts, a part of those that RFC 5322 allows. */

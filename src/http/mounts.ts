@@ -1,6 +1,6 @@
-/** A mounted endpoint that serves a log. */
+/** A mounted endpoint that serves a log, to which the page links. */
 export interface Mount {
-  readonly kind: 'feed' | 'page' | 'subscriptions' | 'notification_channels' | 'views' | 'logs'
+  readonly kind: 'feed' | 'subscriptions' | 'notification_channels' | 'views' | 'logs'
   /** The path that clients send. */
   readonly path: string
 }

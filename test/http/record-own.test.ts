@@ -1,4 +1,4 @@
-import http from 'node:http'
+import type http from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import connect from 'connect'
 import { AuditLog } from 'daybook'

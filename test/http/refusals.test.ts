@@ -3,7 +3,7 @@ import { recordRequests } from 'daybook/fetch'
 import { memoryStore } from 'daybook/memory'
 import { sqliteStore } from 'daybook/sqlite'
 import { type ManualClock, manualClock } from 'daybook/testing'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { useLeapingTime } from '../support/leaping-time.js'
 import { allEvents, reportedLosses } from '../support/reported-losses.js'
 import { tempDir } from '../support/temp.js'
@@ -98,40 +98,56 @@ async function totalOf(audit: AuditLog): Promise<{ events: number; total: number
   return { events, total: [...suppressed.values()].reduce((sum, count) => sum + count, events) }
 }
 
-describe.each(Object.keys(stores))('refused requests without a user on %s', (name) => {
-  it.each<[string, number, number, (i: number) => Sent]>([
-    ['2,000 malformed ones', 2000, 1, () => ({})],
-    ['those of one client from many ports', 500, 1, (i) => ({ address: `192.0.2.1:${i}` })],
-    [
-      'those of a client in other spellings',
-      4,
-      1,
-      (i) => ({
-        address: ['192.0.2.1', '::ffff:192.0.2.1', '::FFFF:c000:201', '[::ffff:c000:0201]:9'][i]!,
-      }),
-    ],
-    ['those of one network', 500, 1, (i) => ({ address: `2001:db8::${i.toString(16)}` })],
-    ['those without an address', 500, 1, (i) => ({ address: `unknown${i}` })],
-    ['2,000 addresses', 2000, 101, (i) => ({ address: `192.0.${i >> 8}.${i & 255}` })],
-    ['failures of one route', 500, 1, () => ({ status: 0 })],
-    ['failures of reads', 500, 1, () => ({ status: 503, method: 'GET' })],
-    ['any statuses', 500, 11, (i) => ({ status: 400 + (i % 50) })],
-    ['any methods', 500, 11, (i) => ({ method: `M${i}` })],
-    ['any routes', 500, 11, (i) => ({ path: `/things${i}s` })],
-    ['failures of any routes', 500, 11, (i) => ({ status: 0, path: `/things${i}s` })],
-  ])('%s leave few events and their exact number', async (_case, count, events, sent) => {
-    const { open, wait } = rig(name)
-    const first = open()
-    const send = service(first)
-    for (let i = 0; i < count; i++) await send(sent(i))
-    expect(first.stats()).toMatchObject({ calls: count, stored: events, heldBack: count - events })
-    await first.close()
-    wait(3)
-    const second = open()
-    onTestFinished(() => second.close())
-    await second.cleaning.run()
-    expect(await totalOf(second)).toEqual({ events, total: count })
-  })
+/** Requests, and the number of events that they leave. */
+const CASES: readonly [string, number, number, (i: number) => Sent][] = [
+  ['2,000 malformed ones', 2000, 1, () => ({})],
+  ['those of one client from many ports', 500, 1, (i) => ({ address: `192.0.2.1:${i}` })],
+  [
+    'those of a client in other spellings',
+    4,
+    1,
+    (i) => ({
+      address: ['192.0.2.1', '::ffff:192.0.2.1', '::FFFF:c000:201', '[::ffff:c000:0201]:9'][i]!,
+    }),
+  ],
+  ['those of one network', 500, 1, (i) => ({ address: `2001:db8::${i.toString(16)}` })],
+  ['those without an address', 500, 1, (i) => ({ address: `unknown${i}` })],
+  ['2,000 addresses', 2000, 101, (i) => ({ address: `192.0.${i >> 8}.${i & 255}` })],
+  ['failures of one route', 500, 1, () => ({ status: 0 })],
+  ['failures of reads', 500, 1, () => ({ status: 503, method: 'GET' })],
+  ['any statuses', 500, 11, (i) => ({ status: 400 + (i % 50) })],
+  ['any methods', 500, 11, (i) => ({ method: `M${i}` })],
+  ['any routes', 500, 11, (i) => ({ path: `/things${i}s` })],
+  ['failures of any routes', 500, 11, (i) => ({ status: 0, path: `/things${i}s` })],
+]
+
+/** Sends refused requests to a service, starts it again after a while, and expects their events and their number. */
+async function expectCounted(
+  store: string,
+  count: number,
+  events: number,
+  sent: (i: number) => Sent,
+) {
+  const { open, wait } = rig(store)
+  const first = open()
+  const send = service(first)
+  for (let i = 0; i < count; i++) await send(sent(i))
+  expect(first.stats()).toMatchObject({ calls: count, stored: events, heldBack: count - events })
+  await first.close()
+  wait(3)
+  const second = open()
+  onTestFinished(() => second.close())
+  await second.cleaning.run()
+  expect(await totalOf(second)).toEqual({ events, total: count })
+}
+
+it.each(CASES)(
+  'refused requests without a user leave few events and their exact number: %s',
+  async (_case, count, events, sent) => expectCounted('memory', count, events, sent),
+)
+
+it('refused requests are counted on SQLite as in memory', async () => {
+  await expectCounted('SQLite', 600, 101, (i) => ({ address: `192.0.${i % 200}.1` }))
 })
 
 it('the next event of a client carries the number of the others', async () => {
@@ -227,7 +243,7 @@ it('the throttle of a type comes first, and a period is checked', async () => {
     types: { 'error:orders:create': { throttle: { period: { hours: 1 } } } },
   })
   onTestFinished(() => audit.close())
-  const send = service(audit as AuditLog)
+  const send = service(audit)
   await send()
   await send({ address: '192.0.2.2', status: 404 })
   expect(audit.stats()).toMatchObject({ stored: 1, heldBack: 1 })

@@ -3,17 +3,19 @@ import { recordRequests } from 'daybook/fetch'
 import { sqliteStore } from 'daybook/sqlite'
 
 /*
- * A service on the SQLite file `<name>` that refuses `<count>` requests of one client, and then does nothing. Prints `reported` when
- * the store has the number of those that were only counted.
+ * A service on the SQLite file `<name>` that refuses `<count>` requests of one client, and then does nothing. Prints `reported <sum>` when
+ * the store has this number of those that were only counted.
  */
 const [filename = '', count = '0'] = process.argv.slice(2)
 const store = sqliteStore({ filename })
+let reported = 0
 const audit: AuditLog = new AuditLog({
   store: {
     ...store,
     async reportSuppressed(report, options) {
       await store.reportSuppressed(report, options)
-      process.stdout.write('reported\n')
+      for (const one of report.counts) reported += one.count
+      process.stdout.write(`reported ${reported}\n`)
     },
   },
   types: {},

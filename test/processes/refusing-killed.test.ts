@@ -12,7 +12,7 @@ it('the number of refused requests is in the store within about a second', async
   onTestFinished(remove)
   const filename = file('audit.db')
   const child = runScript('test/processes/refusing-child.ts', [filename, '300'])
-  await child.saw('reported')
+  await child.saw('reported 299')
   await child.kill()
   const clock = (): number => (Date.now() + 10 * 60_000) * 1000
   const audit: AuditLog = new AuditLog({ store: sqliteStore({ filename, clock }), types: {} })

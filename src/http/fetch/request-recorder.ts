@@ -37,8 +37,7 @@ export function fetchRecorder<Context extends object>(
   const recorder = requestRecorder(audit, options)
 
   const isRefusal = (exchange: RecordedFetchExchange<Context>, status: number): boolean =>
-    (status >= 500 || (status >= 400 && isMutating(exchange.method))) &&
-    !isOwnRequest(exchange)
+    (status >= 500 || (status >= 400 && isMutating(exchange.method))) && !isOwnRequest(exchange)
 
   const end = async (
     exchange: RecordedFetchExchange<Context>,

@@ -27,8 +27,8 @@ const paramsOf = (request: NodeRequest): object => {
 }
 
 /**
- * Middleware of Connect that records requests: those that change something (POST, PUT, PATCH, DELETE), and
- * all that fail with 5xx. Mount it before all middleware whose requests it should record. With `node:http`
+ * Middleware of Connect that records requests: those that change something (any method but GET, HEAD, OPTIONS
+ * and TRACE), and all that fail with 5xx. Mount it before all middleware whose requests it should record. With `node:http`
  * alone: `record(request, response, () => …)`, or {@link recordListener}.
  *
  * The event is durable before the response ends, and it has the status of the response. If an event

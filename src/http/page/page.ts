@@ -9,7 +9,7 @@ import { DEFAULT_PATH } from '../events/endpoint.js'
 import { type Compress, compressBest, finalizeResponse } from '../finalize-response.js'
 import { preferredLanguage } from '../languages.js'
 import { DEFAULT_LOGS_PATH } from '../logs/endpoint.js'
-import { declareMount, isUnder, type Mount, mountsOf } from '../mounts.js'
+import { isUnder, type Mount, mountsOf } from '../mounts.js'
 import { errorResponse, HttpProblem } from '../problem.js'
 import { type AppearanceOptions, readAppearance } from './appearance.js'
 import { type PageFiles, pageFolder, readPage } from './files.js'
@@ -163,7 +163,6 @@ export function pageEndpoint(
   const { title, logo, sheet } = readAppearance(options)
   const security = securityHeaders(options.frameAncestors)
   const folder = pageFolder()
-  declareMount(audit, { kind: 'page', path: mount })
   let files: Promise<PageFiles> | undefined
 
   // Looked up per request, as the feed and the subscriptions may be mounted after the page.

@@ -75,7 +75,12 @@ describe('toOcsf', () => {
   })
 
   it('makes an attempt to log on of a request that was refused with 401', () => {
-    const attributes = { ...request, response_status: 401, count: 12, error: 'wrong password' }
+    const attributes = {
+      ...request,
+      response_status: 401,
+      suppressed_count: 11,
+      error: 'wrong password',
+    }
     const refused = eventOf({ type: 'error:projects:create', username: null, attributes })
     expect(ocsf(refused)).toMatchObject({
       class_uid: 3002,

@@ -5,6 +5,7 @@ import {
   type HealthEndpointOptions,
 } from '../../src/http/health.js'
 import { answerOwn } from '../../src/http/record/own-request.js'
+import { thrownError } from '../../src/http/thrown-error.js'
 import { sendAnswer, toRequest } from './exchange.js'
 import {
   type FastifyPlugin,
@@ -34,7 +35,7 @@ export function auditHealth(audit: HealthAudit, options: AuditHealthOptions = {}
       const answer = endpoint(toRequest(request, reply, () => null))
       response = answer && (await answerOwn(request, answer))
     } catch (error) {
-      return done(error as Error)
+      return done(thrownError(error))
     }
     if (!response) return done()
     return sendAnswer(request, reply, response)

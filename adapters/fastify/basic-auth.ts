@@ -1,5 +1,6 @@
 import { basicAuthentication, type BasicAuthOptions } from '../../src/http/basic-auth.js'
 import type { HttpResponse } from '../../src/http/exchange.js'
+import { thrownError } from '../../src/http/thrown-error.js'
 import { withActor } from '../../src/recording/actor.js'
 import { continueAsActor, keepActor } from './actor.js'
 import { sendAnswer } from './exchange.js'
@@ -22,7 +23,7 @@ export function basicAuth(options: BasicAuthOptions): FastifyPlugin {
   /** The refusal, if any. */
   const identify = async (request: FastifyRequest): Promise<HttpResponse | undefined> => {
     const authorization = request.headers.authorization ?? ''
-    const authentication = await authenticate(authorization, request.ip ?? '')
+    const authentication = await authenticate(authorization, () => request.ip ?? '')
     if ('refusal' in authentication) return authentication.refusal
     request.username = authentication.username
     return undefined
@@ -37,7 +38,7 @@ export function basicAuth(options: BasicAuthOptions): FastifyPlugin {
     try {
       refusal = await identify(request)
     } catch (error) {
-      return done(error as Error)
+      return done(thrownError(error))
     }
     if (refusal) return sendAnswer(request, reply, refusal)
     return withActor(request.username ?? null, () => {

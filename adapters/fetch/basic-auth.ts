@@ -22,8 +22,9 @@ export function basicAuth(options: BasicAuthOptions): FetchMiddleware {
   return function basicAuth(handler) {
     return async (request, ...passed) => {
       const authorization = request.headers.get('authorization') ?? ''
-      const address = addressOf(options, request, passed)
-      const authentication = await authenticate(authorization, address)
+      const authentication = await authenticate(authorization, () =>
+        addressOf(options, request, passed),
+      )
       if ('refusal' in authentication) return toResponse(request, authentication.refusal)
       const { username } = authentication
       const authenticated = Object.assign(request, { username })

@@ -5,6 +5,7 @@ import {
 import { toResponse } from '../../src/http/fetch/exchange.js'
 import { withActor } from '../../src/recording/actor.js'
 import { type AddressOption, addressOf } from './address.js'
+import { rethrowInRealm } from './exchange.js'
 import type { HonoMiddleware } from './hono.js'
 
 /** Failures are counted by `address`. Where it is an empty string, all clients count as one. */
@@ -20,7 +21,9 @@ export function basicAuth(options: BasicAuthOptions): HonoMiddleware {
   return async function basicAuth(context, next) {
     const request = context.req.raw
     const authorization = request.headers.get('authorization') ?? ''
-    const authentication = await authenticate(authorization, addressOf(options, context))
+    const authentication = await authenticate(authorization, () =>
+      addressOf(options, context),
+    ).catch(rethrowInRealm)
     if ('refusal' in authentication) return toResponse(request, authentication.refusal)
     const { username } = authentication
     context.set('username', username)

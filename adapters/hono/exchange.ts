@@ -1,6 +1,7 @@
 import type { Endpoint, HttpResponse } from '../../src/http/exchange.js'
 import { FetchHttpRequest, respond } from '../../src/http/fetch/exchange.js'
 import { answerOwn } from '../../src/http/record/own-request.js'
+import { thrownErrorOfRealm } from '../../src/http/thrown-error.js'
 import type { HonoContext, HonoMiddleware } from './hono.js'
 
 export const toRequest = (
@@ -14,6 +15,11 @@ export const toRequest = (
     findUsername,
     readAgain: async () => new Uint8Array(await req.arrayBuffer()),
   })
+}
+
+/** Hono passes only errors of its own realm to `onError`. */
+export const rethrowInRealm = (thrown: unknown): never => {
+  throw thrownErrorOfRealm(thrown)
 }
 
 /** Merges `vary` with what middleware has set; Hono itself merges the other headers. */
@@ -38,6 +44,10 @@ export function mountEndpoint(
     const request = toRequest(context, () => findUsername(context))
     const response = endpoint(request)
     if (!response) return next()
-    return toResponse(context, request, await answerOwn(context, response))
+    return toResponse(
+      context,
+      request,
+      await answerOwn(context, response).catch(rethrowInRealm),
+    )
   }
 }

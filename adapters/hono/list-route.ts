@@ -1,5 +1,5 @@
 import { listEndpoint, type ListEndpointOptions } from '../../src/http/list-endpoint.js'
-import { toRequest, toResponse } from './exchange.js'
+import { rethrowInRealm, toRequest, toResponse } from './exchange.js'
 import type { HonoContext, HonoHandler } from './hono.js'
 
 export type ListRouteOptions<Item extends object> = ListEndpointOptions<Item, HonoContext>
@@ -14,6 +14,6 @@ export function listRoute<Item extends object>(options: ListRouteOptions<Item>):
   const endpoint = listEndpoint(options)
   return async function listRoute(context) {
     const request = toRequest(context, () => null)
-    return toResponse(context, request, await endpoint(request))
+    return toResponse(context, request, await endpoint(request).catch(rethrowInRealm))
   }
 }

@@ -13,7 +13,7 @@ import type { KoaMiddleware } from './koa.js'
 export function basicAuth(options: BasicAuthOptions): KoaMiddleware {
   const authenticate = basicAuthentication(options)
   return async function basicAuth(ctx, next) {
-    const authentication = await authenticate(ctx.get('authorization'), ctx.ip)
+    const authentication = await authenticate(ctx.get('authorization'), () => ctx.ip)
     if ('refusal' in authentication) {
       sendResponse(ctx, authentication.refusal)
       return undefined

@@ -5,6 +5,7 @@ import type {
   RecordedRoute,
   RequestUser,
 } from '../../src/http/record/exchange.js'
+import { thrownError } from '../../src/http/thrown-error.js'
 import { targetOf, type UsernameOption, usernameOf } from './exchange.js'
 import { handlingRoute } from './handling-route.js'
 import type { RoutedContext } from './koa.js'
@@ -80,6 +81,6 @@ export class KoaExchange implements RecordedExchange<RoutedContext> {
   }
 
   report(error: unknown): void {
-    this.context.app.emit('error', error, this.context)
+    this.context.app.emit('error', thrownError(error), this.context)
   }
 }

@@ -1,7 +1,9 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import { AuditLogError } from '../errors.js'
+import { type ChallengeOptions, readChallenge } from './challenge.js'
 import type { HttpResponse } from './exchange.js'
 import { HttpProblem, problemResponse } from './problem.js'
+import { rethrow } from './thrown-error.js'
 import {
   type FailureLimits,
   createLoginRateLimit,
@@ -15,28 +17,15 @@ import {
  */
 export type VerifyUser = (username: string, password: string) => boolean | Promise<boolean>
 
-export interface BasicAuthOptions {
+export interface BasicAuthOptions extends ChallengeOptions {
   /** Passwords by user name, compared in constant time; or a function that checks the password. */
   readonly users: Readonly<Record<string, string>> | VerifyUser
-  /** Shown in the login dialog of browsers; printable ASCII. @default 'Daybook' */
-  readonly realm?: string
   /**
    * Failed attempts allowed before the response is 429 and the password is not checked; `false` for no
    * limit.
    * @default { perUser: 10, perAddress: 100, perAccount: 100, within: { minutes: 1 } }
    */
   readonly failures?: FailureLimits | false
-}
-
-/**
- * The headers of a 401 response (RFC 7617, section 2). Throws `INVALID_OPTION` for a realm that a header
- * cannot contain.
- */
-export function challenge(realm: string): Readonly<Record<string, string>> {
-  if (!/^[ -~]*$/.test(realm))
-    throw new AuditLogError('INVALID_OPTION', 'realm must be printable ASCII')
-  const quoted = realm.replaceAll(/["\\]/g, '\\$&')
-  return { 'www-authenticate': `Basic realm="${quoted}", charset="UTF-8"` }
 }
 
 interface Credentials {
@@ -67,6 +56,12 @@ function readCredentials(header: string): Credentials | undefined {
 const digest = (text: string): Buffer => hash('sha256', text, 'buffer')
 
 function verifyAgainst(users: Readonly<Record<string, string>>): VerifyUser {
+  // The characters of a text, and the items of a list, would be passwords of users named 0, 1 and so on.
+  if (typeof users !== 'object' || users === null || Array.isArray(users))
+    throw new AuditLogError(
+      'INVALID_OPTION',
+      'users must be an object of passwords by user name, or a function',
+    )
   for (const [username, password] of Object.entries(users))
     if (typeof password !== 'string' || password === '')
       throw new AuditLogError('INVALID_OPTION', `users: the password of ${username} is empty`)
@@ -82,41 +77,41 @@ const unlimited: LoginRateLimit = async (_address, _username, decide) => decide(
 /** The authenticated user of a request, or the response that rejects it. */
 type Authentication = { readonly username: string } | { readonly refusal: HttpResponse }
 
-/** Takes the `Authorization` header and the client address. */
-type Authenticate = (authorization: string, address: string) => Promise<Authentication>
+/**
+ * Takes the `Authorization` header, and a function that returns the client address. Rejects with the errors of this function and
+ * of `users`; see `thrownError`.
+ */
+type Authenticate = (authorization: string, address: () => string) => Promise<Authentication>
 
 /**
  * HTTP Basic authentication (RFC 7617). Responds 401 with a challenge to missing or wrong credentials, and
  * 429 with `Retry-After` after too many failures. An empty password is always wrong, because LDAP
  * directories accept a bind without a password as anonymous (RFC 4513, section 5.1.2).
  */
-export function basicAuthentication({
-  users,
-  realm = 'Daybook',
-  failures = {},
-}: BasicAuthOptions): Authenticate {
+export function basicAuthentication(options: BasicAuthOptions): Authenticate {
+  const { users, failures = {} } = options
   const verify = typeof users === 'function' ? users : verifyAgainst(users)
   const attempt = failures === false ? unlimited : createLoginRateLimit(failures)
-  const headers = challenge(realm)
-  const refuse = (detail: string): Authentication => ({
-    refusal: problemResponse(new HttpProblem('UNAUTHENTICATED', detail, { headers })),
-  })
+  const unauthenticated = readChallenge(options)
+  const refuse = (problem: HttpProblem): Authentication => ({ refusal: problemResponse(problem) })
 
-  return async (authorization, address) => {
+  const authenticate: Authenticate = async (authorization, address) => {
     const credentials = readCredentials(authorization)
-    if (!credentials) return refuse('send user name and password')
+    if (!credentials) return refuse(unauthenticated('missing'))
     const { username, password } = credentials
     const isCorrect = async (): Promise<boolean> => {
       const result: unknown = password !== '' && (await verify(username, password))
       return result === true
     }
-    const outcome = await attempt(address, username, isCorrect)
+    const outcome = await attempt(address(), username, isCorrect)
     if (outcome === true) return { username }
-    if (outcome === false) return refuse('user name or password is wrong')
+    if (outcome === false) return refuse(unauthenticated('wrong'))
     const seconds = Math.ceil(outcome.waitMs / 1000)
-    const problem = new HttpProblem('TOO_MANY_TRIES', `try again in ${seconds} seconds`, {
-      headers: { 'retry-after': String(seconds) },
-    })
-    return { refusal: problemResponse(problem) }
+    return refuse(
+      new HttpProblem('TOO_MANY_TRIES', `try again in ${seconds} seconds`, {
+        headers: { 'retry-after': String(seconds) },
+      }),
+    )
   }
+  return (...request) => authenticate(...request).catch(rethrow)
 }

@@ -3,6 +3,7 @@ import { type AuditHealth, type HealthOptions, readHealthOptions } from '../heal
 import type { HttpRequest, HttpResponse } from './exchange.js'
 import { checkHostFunctions } from './host-functions.js'
 import { HttpProblem, problemResponse } from './problem.js'
+import { rethrow } from './thrown-error.js'
 
 /** The part of an audit log that probes need. */
 export interface HealthAudit {
@@ -81,5 +82,5 @@ export function healthEndpoint<Context>(
   }
 
   return (request) =>
-    request.path === live || request.path === ready ? answer(request) : undefined
+    request.path === live || request.path === ready ? answer(request).catch(rethrow) : undefined
 }

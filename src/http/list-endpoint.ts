@@ -20,6 +20,7 @@ import { checkAccept, jsonResponse } from './media.js'
 import { refuseParameters } from './parameters.js'
 import { errorResponse, jsonapi } from './problem.js'
 import { checkHostFunctions } from './host-functions.js'
+import { rethrow } from './thrown-error.js'
 import { parseVisible, type Visible } from '../filter/visible-filter.js'
 
 type PerRequest<Context, Value> = (context: Context) => Value | Promise<Value>
@@ -122,7 +123,7 @@ function resourceOf(type: string, types: AttributeTypes): (item: object) => obje
  * Handles `GET` and `HEAD` of a list as the interface's section "List endpoints (general rules)" requires,
  * independently of the HTTP server. Responds 200, 206 if there are more items than the limit, 400 for
  * an invalid query, or 503 after `queryTimeoutMs`. Ends the list when the client has disconnected. Errors
- * of the source are rethrown. Throws `INVALID_OPTION` for unknown types or an invalid time limit, and if
+ * of the source are rethrown; see `thrownError`. Throws `INVALID_OPTION` for unknown types or an invalid time limit, and if
  * the source is an array with nested data in an attribute that is not declared as `object`.
  */
 export function listEndpoint<Item extends object, Context>(
@@ -144,7 +145,7 @@ export function listEndpoint<Item extends object, Context>(
 
   const toResource = typeof resource === 'function' ? resource : resourceOf(resource, types)
 
-  return async (request) => {
+  const answer = async (request: HttpRequest<Context>): Promise<HttpResponse> => {
     const { context } = request
     // Outside `try`: an error here is the fault of the host, not of the client.
     const all = typeof source === 'function' ? await source(context) : source
@@ -174,4 +175,5 @@ export function listEndpoint<Item extends object, Context>(
       return request.signal.aborted ? UNREAD : errorResponse(error)
     }
   }
+  return (request) => answer(request).catch(rethrow)
 }

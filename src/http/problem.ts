@@ -59,7 +59,7 @@ export function statusOf(code: AuditLogErrorCode): number {
 export const problems = {
   INVALID_HEADER: { status: 400, title: 'a request header is invalid' },
   MALFORMED_DOCUMENT: { status: 400, title: 'the body is not a JSON:API document' },
-  UNAUTHENTICATED: { status: 401, title: 'user name and password are required' },
+  UNAUTHENTICATED: { status: 401, title: 'authentication is required' },
   CLIENT_ID: { status: 403, title: 'the server assigns ids' },
   FORBIDDEN: { status: 403, title: 'the user is not allowed to do this' },
   NOT_FOUND: { status: 404, title: 'the resource does not exist' },

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { HttpStream } from './exchange.js'
+import { thrownError } from './thrown-error.js'
 
 /** Resolves on `drain` or `close`. */
 const whenDrained = (response: ServerResponse): Promise<void> =>
@@ -20,7 +21,7 @@ const isEventStream = (response: ServerResponse): boolean =>
 /**
  * Writes a body as fast as the client reads it, and ends the response. Resolves when everything is written
  * or the client has disconnected. If the body throws, destroys the response, so that the client sees that it
- * is incomplete, and rejects with the error.
+ * is incomplete, and rejects with the error; see `thrownError`.
  *
  * Writes to the response directly: with many clients an intermediate stream would cost more than the writes.
  */
@@ -35,6 +36,6 @@ export async function sendStream(response: ServerResponse, body: HttpStream): Pr
     response.end()
   } catch (error) {
     response.destroy()
-    throw error
+    throw thrownError(error)
   }
 }

@@ -37,7 +37,7 @@ function authentication(options: BasicAuthOptions) {
   }
   const authenticate = basicAuthentication(options)
   const attempt = async (authorization: string, address = HERE): Promise<Attempt> => {
-    const result = await authenticate(authorization, address)
+    const result = await authenticate(authorization, () => address)
     if ('username' in result) return result
     const { status, headers } = result.refusal
     return { status, retryAfter: headers['retry-after'] }

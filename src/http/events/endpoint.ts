@@ -3,7 +3,7 @@ import type { RedactOptions } from '../../event/secrets.js'
 import { plainEvent } from '../../event/lazy-event.js'
 import { readService } from '../../exporting/formats.js'
 import { sharedTail } from '../../tail/shared-tail.js'
-import { challenge } from '../basic-auth.js'
+import { type ChallengeOptions, readChallenge, requireUser } from '../challenge.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
 import { finalizeResponse } from '../finalize-response.js'
 import { type CallHost, respondToErrors } from '../host-calls.js'
@@ -39,15 +39,13 @@ import { eventFrame } from './server-sent.js'
 import { streamHandler } from './stream.js'
 import { typesHandler } from './types.js'
 
-export interface EventsEndpointOptions<Context> extends EventsAccess<Context> {
+export interface EventsEndpointOptions<Context> extends EventsAccess<Context>, ChallengeOptions {
   /**
    * The path of the endpoints: they handle `<path>` and everything under it. It is the full path that
    * clients send, even if the host mounts the handler under a prefix.
    * @default '/api/events'
    */
   readonly path?: string
-  /** Realm of the challenge of a 401 response. @default 'Daybook' */
-  readonly realm?: string
   /**
    * Replaces the secrets in created events by `[redacted]`, as `recordRequests` does: `true` for the
    * default keys and all recognisable values. The attribute `recording` has the list
@@ -130,14 +128,14 @@ export function eventsEndpoint<Context>(
   audit: EndpointAudit,
   options: EventsEndpointOptions<Context> = {},
 ): EventsEndpoint<Context> {
-  const { path = DEFAULT_PATH, realm = 'Daybook' } = options
+  const { path = DEFAULT_PATH } = options
   checkHostFunctions(options, 'authorize', 'visible', 'onRead')
   const handlers = createHandlers(audit, path, {
     recheckMs: readRecheckMs(options.recheckMs),
     redact: redactEvent(options.redact),
     service: readService(options.service),
   })
-  const unauthenticated = { headers: challenge(realm) }
+  const unauthenticated = readChallenge(options)
 
   const handle = async (
     request: HttpRequest<Context>,
@@ -145,10 +143,7 @@ export function eventsEndpoint<Context>(
     callHost: CallHost,
   ): Promise<HttpResponse> => {
     const { context, query } = request
-    const username = await callHost(() => request.username)
-    // Most servers represent a missing header as an empty string, so an empty name means no user.
-    if (!username)
-      throw new HttpProblem('UNAUTHENTICATED', 'send user name and password', unauthenticated)
+    const username = requireUser(await callHost(() => request.username), unauthenticated)
     const route = routeOf(request, routes)
     const { action } = route
     const right = rightOf(route)

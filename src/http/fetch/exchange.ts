@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse, HttpStream } from '../exchange.js'
 import { readTarget } from '../node-request.js'
 import { responseHeaders } from '../response-headers.js'
+import { rethrow } from '../thrown-error.js'
 import { readBody, type ReadAgain } from './read-body.js'
 
 /** What an adapter knows of a request when it arrives. */
@@ -86,7 +87,7 @@ function readable(chunks: HttpStream, onCancel: () => void): ReadableStream<Uint
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { done, value } = await iterator.next()
+        const { done, value } = await iterator.next().catch(rethrow)
         if (done) controller.close()
         else controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value)
       },

@@ -3,7 +3,7 @@ import type { AuditLogs } from '../../audit-logs.js'
 import { unknownLog } from '../../logs/named-logs.js'
 import { readService } from '../../exporting/formats.js'
 import { isKey } from '../../store/log-stores.js'
-import { challenge } from '../basic-auth.js'
+import { type ChallengeOptions, readChallenge, requireUser } from '../challenge.js'
 import {
   type EventsEndpoint,
   eventsEndpoint,
@@ -25,7 +25,6 @@ import { declareMount, isUnder } from '../mounts.js'
 import { openApiDocument } from '../openapi/document.js'
 import { componentSchemas } from '../openapi/schemas.js'
 import { EVENTS_ACTIONS } from '../events/routes.js'
-import { HttpProblem } from '../problem.js'
 import { routeMatcher, routeOf } from '../route-matcher.js'
 import { staticDocumentHandler } from '../static-document.js'
 import { type LogsAccess, requestAccess } from './access.js'
@@ -40,7 +39,8 @@ import { streamHandler } from './stream.js'
 export interface LogsEndpointOptions<Context>
   extends
     LogsAccess<Context>,
-    Pick<EventsEndpointOptions<Context>, 'realm' | 'redact' | 'service'> {
+    ChallengeOptions,
+    Pick<EventsEndpointOptions<Context>, 'redact' | 'service'> {
   /**
    * The path of the endpoints: they handle `<path>` and everything under it. It is the full path that clients send, even if
    * the host mounts the handler under a prefix.
@@ -167,7 +167,7 @@ function createSingle<Context>({
   recheckMs,
   options,
 }: Served<Context>): (key: string) => EventsEndpoint<Context> {
-  const { realm, redact, service } = options
+  const { redact, service } = options
   const endpoints = new LRUCache<string, EventsEndpoint<Context>>({ max: MAX_ENDPOINTS })
   return (key) => {
     const known = endpoints.get(key)
@@ -175,7 +175,6 @@ function createSingle<Context>({
     const created = eventsEndpoint<Context>(logs.log(key), {
       path: pathOfLog(path, key),
       recheckMs,
-      ...(realm !== undefined && { realm }),
       ...(redact !== undefined && { redact }),
       ...(service !== undefined && { service }),
       ...(options.authorize && {
@@ -260,21 +259,18 @@ export function logsEndpoint<Context>(
   logs: EndpointLogs,
   options: LogsEndpointOptions<Context> = {},
 ): EventsEndpoint<Context> {
-  const { path = DEFAULT_LOGS_PATH, realm = 'Daybook' } = options
+  const { path = DEFAULT_LOGS_PATH } = options
   checkHostFunctions(options, 'authorize', 'visible', 'onRead')
   const served = { logs, path, recheckMs: readRecheckMs(options.recheckMs), options }
   const ofOne = toOneLog(served)
   const ofSeveral = toSeveralLogs(served)
-  const unauthenticated = { headers: challenge(realm) }
+  const unauthenticated = readChallenge(options)
   declareMount(logs, { kind: 'logs', path })
 
   return (request) => {
     if (!isUnder(request.path, path)) return undefined
     return respondToErrors(async (callHost) => {
-      const username = await callHost(() => request.username)
-      // Most servers represent a missing header as an empty string, so an empty name means no user.
-      if (!username)
-        throw new HttpProblem('UNAUTHENTICATED', 'send user name and password', unauthenticated)
+      const username = requireUser(await callHost(() => request.username), unauthenticated)
       const known = withUser(request, username)
       const keys = keysOf(request.path, path)
       if (!keys) return ofSeveral(known, callHost, username)

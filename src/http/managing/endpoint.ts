@@ -1,4 +1,4 @@
-import { challenge } from '../basic-auth.js'
+import { requireUser, type Unauthenticated } from '../challenge.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
 import { type CallHost, respondToErrors } from '../host-calls.js'
 import { declareMount, isUnder, type Mount } from '../mounts.js'
@@ -25,8 +25,7 @@ export interface Management<
   readonly routes: readonly ManagementRoute<Handled>[]
   readonly actions: readonly Action[]
   readonly handlers: Readonly<Record<Handled | 'me', ManagementHandler<Action>>>
-  /** Of the challenge of a 401 response. */
-  readonly realm: string
+  readonly unauthenticated: Unauthenticated
 }
 
 /** Handles a request to the endpoints; returns `undefined` synchronously for other paths. */
@@ -41,9 +40,8 @@ export function managementEndpoint<Action extends string, Context, Handled exten
   audit: object,
   management: Management<Action, Context, Handled>,
 ): ManagementEndpoint<Context> {
-  const { path, mounts, routes, actions, handlers, realm } = management
+  const { path, mounts, routes, actions, handlers, unauthenticated } = management
   const match = routeMatcher(routes)
-  const unauthenticated = { headers: challenge(realm) }
   for (const mount of mounts) declareMount(audit, mount)
   const paths = mounts.map((mount) => mount.path)
 
@@ -56,10 +54,7 @@ export function managementEndpoint<Action extends string, Context, Handled exten
     matched: MatchedRoutes<ManagementRoute<Handled>>,
     callHost: CallHost,
   ): Promise<HttpResponse> => {
-    const username = await callHost(() => request.username)
-    // Most servers represent a missing header as an empty string, so an empty name means no user.
-    if (!username)
-      throw new HttpProblem('UNAUTHENTICATED', 'send user name and password', unauthenticated)
+    const username = requireUser(await callHost(() => request.username), unauthenticated)
     const { action } = routeOf(request, matched)
     const scope = (of: Action) => scopeOf(management, of, request.context, callHost)
     const granted = action === 'me' ? 'own' : await scope(action)

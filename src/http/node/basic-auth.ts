@@ -27,8 +27,10 @@ export function basicAuth(options: BasicAuthOptions): NodeMiddleware {
     respond(
       { request, response, next },
       async () => {
-        const address = options.address?.(request) ?? request.socket.remoteAddress ?? ''
-        const authentication = await authenticate(request.headers.authorization ?? '', address)
+        const authentication = await authenticate(
+          request.headers.authorization ?? '',
+          () => options.address?.(request) ?? request.socket.remoteAddress ?? '',
+        )
         if ('refusal' in authentication) return authentication.refusal
         request.username = authentication.username
         return undefined

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
-import { inspect } from 'node:util'
 import type { Endpoint, HttpRequest, HttpResponse } from '../exchange.js'
 import { createRequest, readBody, readTarget } from '../node-request.js'
 import { HttpProblem, problemResponse } from '../problem.js'
 import { answerOwn } from '../record/own-request.js'
 import { sendStream } from '../send-stream.js'
 import { responseHeaders } from '../response-headers.js'
+import { thrownError, thrownErrorOfRealm } from '../thrown-error.js'
 import type { Next, NodeListener, NodeRequest } from './node.js'
 
 /** A request, its response, and the next handler. */
@@ -54,16 +54,16 @@ export async function sendResponse(
 }
 
 /**
- * Passes the error to `next`. A `next` without parameters would ignore it, so then, or without a `next`, the
- * error becomes a process warning and the response is 500.
+ * Passes what was thrown to `next`, as an error: other values make servers run the next handler. A `next` without parameters
+ * would ignore it, so then, or without a `next`, the error becomes a process warning and the response is 500.
  */
-export async function fail(exchange: NodeExchange, error: unknown): Promise<void> {
+export async function fail(exchange: NodeExchange, thrown: unknown): Promise<void> {
   const { response, next } = exchange
   if (next && next.length > 0) {
-    next(error)
+    next(thrownError(thrown))
     return
   }
-  process.emitWarning(error instanceof Error ? error : new Error(inspect(error)))
+  process.emitWarning(thrownErrorOfRealm(thrown))
   if (response.headersSent) response.destroy()
   else await sendResponse(exchange, problemResponse(new HttpProblem('INTERNAL_ERROR', FAILED)))
 }

@@ -52,12 +52,12 @@ function errorSchema(status: number, codes: readonly Code[]) {
   }
 }
 
-const header = (name: string, description: string) => ({
-  [name]: { description, required: true, schema: text },
+const header = (name: string, description: string, required = true) => ({
+  [name]: { description, required, schema: text },
 })
 
 const HEADERS: Readonly<Record<number, object>> = {
-  401: header('WWW-Authenticate', 'The challenge (RFC 7617).'),
+  401: header('WWW-Authenticate', 'The challenge, unless the service sends none.', false),
   405: header('Allow', 'The methods that the path supports.'),
   429: header('Retry-After', 'Seconds to wait before the next attempt.'),
 }

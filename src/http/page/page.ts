@@ -3,18 +3,20 @@ import type { AuditLog } from '../../audit-log.js'
 import { AuditLogs } from '../../audit-logs.js'
 import { LANGUAGES, type Language } from '../../describing/language.js'
 import { AuditLogError } from '../../errors.js'
-import { challenge } from '../basic-auth.js'
+import { type ChallengeOptions, readChallenge, requireUser } from '../challenge.js'
 import type { Content, HttpRequest, HttpResponse } from '../exchange.js'
 import { DEFAULT_PATH } from '../events/endpoint.js'
 import { type Compress, compressBest, finalizeResponse } from '../finalize-response.js'
+import { type CallHost, respondToErrors } from '../host-calls.js'
 import { preferredLanguage } from '../languages.js'
 import { DEFAULT_LOGS_PATH } from '../logs/endpoint.js'
 import { isUnder, type Mount, mountsOf } from '../mounts.js'
-import { errorResponse, HttpProblem } from '../problem.js'
+import { HttpProblem } from '../problem.js'
 import { type AppearanceOptions, readAppearance } from './appearance.js'
 import { type PageFiles, pageFolder, readPage } from './files.js'
 import { escapeHtml } from './escape-html.js'
 import { frameAncestors } from './frame-ancestors.js'
+import { isNavigation, readSignIn } from './sign-in.js'
 import {
   apiOfLogs,
   readShownLogs,
@@ -23,7 +25,7 @@ import {
   withLogsLink,
 } from './shown-logs.js'
 
-export interface AuditPageOptions extends AppearanceOptions {
+export interface AuditPageOptions extends AppearanceOptions, ChallengeOptions {
   /**
    * The path of the page; paths below it belong to the page too. It is the whole path that clients send,
    * even if the host mounts this under another path.
@@ -42,8 +44,13 @@ export interface AuditPageOptions extends AppearanceOptions {
    * @default the one that the browser prefers by `Accept-Language`, else `en`
    */
   readonly language?: Language
-  /** The realm of the challenge in a 401 response. @default 'Daybook' */
-  readonly realm?: string
+  /**
+   * The sign-in page of the service: a path, or an `http` or `https` URL. A browser that opens the page without a user is
+   * redirected there, and other requests without a user are answered with 401, by default without a challenge. The query of the
+   * page is not passed on; `/login?next=/audit` is a path too.
+   * @default browsers are answered with 401 too
+   */
+  readonly signIn?: string
   /**
    * Sites that may show the page in a frame: origins such as `https://admin.example.com`, and `'self'` for the origin of the
    * page. Throws `INVALID_OPTION` for anything else, `*` included.
@@ -109,6 +116,12 @@ const compressOnce: Compress = (coding, text) => {
   return compressed
 }
 
+const documentHeaders = (language: Language | undefined) => ({
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': REVALIDATE,
+  ...(language === undefined && { vary: 'Accept-Encoding, Accept-Language' }),
+})
+
 /** The script of the element that shows the page in a frame. Other sites load it, and it holds no data. */
 const FRAME_ELEMENT = 'daybook-page.js'
 const FOR_OTHER_SITES = { 'cross-origin-resource-policy': 'cross-origin' }
@@ -136,12 +149,13 @@ function checkLanguage(language: Language | undefined): void {
   )
 }
 
-/** Refuses requests without a user, and those that do not read. */
-function checkRequest({ username, method, path }: HttpRequest, realm: string): void {
-  if (!username)
-    throw new HttpProblem('UNAUTHENTICATED', 'send user name and password', {
-      headers: challenge(realm),
-    })
+/** Where browsers are led to a sign-in page, they need no login dialog. */
+const withSignIn = (options: ChallengeOptions, signIn: string | undefined): ChallengeOptions =>
+  signIn === undefined || options.challenge !== undefined
+    ? options
+    : { ...options, challenge: false }
+
+function checkMethod({ method, path }: HttpRequest): void {
   if (method !== 'GET' && method !== 'HEAD')
     throw new HttpProblem('METHOD_NOT_ALLOWED', `${path} takes GET, HEAD`, {
       headers: { allow: 'GET, HEAD' },
@@ -157,8 +171,10 @@ export function pageEndpoint(
   audit: PageAudit,
   options: AuditPageOptions = {},
 ): (request: HttpRequest) => Promise<HttpResponse> | undefined {
-  const { path = DEFAULT_PAGE_PATH, name = '', language, realm = 'Daybook' } = options
+  const { path = DEFAULT_PAGE_PATH, name = '', language } = options
   const mount = readMount(path)
+  const signIn = readSignIn(options.signIn, mount)
+  const unauthenticated = readChallenge(withSignIn(options, signIn))
   checkLanguage(language)
   const { title, logo, sheet } = readAppearance(options)
   const security = securityHeaders(options.frameAncestors)
@@ -186,12 +202,6 @@ export function pageEndpoint(
     views: mounted('views'),
   })
 
-  const documentHeaders = {
-    'content-type': 'text/html; charset=utf-8',
-    'cache-control': REVALIDATE,
-    ...(language === undefined && { vary: 'Accept-Encoding, Accept-Language' }),
-  }
-
   const ok = (text: string, headers: Readonly<Record<string, string>>): HttpResponse => ({
     status: 200,
     headers: { vary: 'Accept-Encoding', ...headers, ...security },
@@ -207,7 +217,7 @@ export function pageEndpoint(
       if (location !== undefined) return { ...ok('', { location }), status: 302 }
       const filled = values(request, shown)
       const whole = withLogsLink(withSheet(document, sheet?.path), shown, filled)
-      return ok(fillDocument(whole, mount, filled), documentHeaders)
+      return ok(fillDocument(whole, mount, filled), documentHeaders(language))
     }
     const asset = under === sheet?.path ? sheet.asset : assets.get(under)
     if (!asset) throw new HttpProblem('NOT_FOUND', `there is nothing at ${mount}/${under}`)
@@ -218,15 +228,18 @@ export function pageEndpoint(
     })
   }
 
-  const answer = async (request: HttpRequest): Promise<HttpResponse> => {
-    try {
-      checkRequest(request, realm)
-      const response = await find(request, request.path.slice(mount.length).replace(/^\//, ''))
-      return await finalizeResponse(request, response, compressOnce)
-    } catch (error) {
-      return errorResponse(error)
-    }
+  const answer = async (request: HttpRequest, callHost: CallHost): Promise<HttpResponse> => {
+    const username = await callHost(() => request.username)
+    if (!username && signIn !== undefined && isNavigation(request))
+      return { ...ok('', { location: signIn, 'cache-control': 'no-store' }), status: 303 }
+    requireUser(username, unauthenticated)
+    checkMethod(request)
+    const response = await find(request, request.path.slice(mount.length).replace(/^\//, ''))
+    return finalizeResponse(request, response, compressOnce)
   }
 
-  return (request) => (isUnder(request.path, mount) ? answer(request) : undefined)
+  return (request) =>
+    isUnder(request.path, mount)
+      ? respondToErrors((callHost) => answer(request, callHost))
+      : undefined
 }

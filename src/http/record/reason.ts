@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http'
-import { inspect, types } from 'node:util'
+import { inspect } from 'node:util'
 import { redact } from '../../event/redact.js'
 import { redactText } from '../../event/secret-values.js'
+import { isError } from '../thrown-error.js'
 import type { RecordedExchange } from './exchange.js'
 
 /** How a request ended: with a response, or with a thrown value. */
@@ -18,9 +19,6 @@ const MAX_REASON = 2000
 const MAX_REASON_READ = 65_536
 /** Maximum size of the redacted copy of a thrown value that is not an error; leaves more text than `MAX_REASON`. */
 const MAX_THROWN_BYTES = 65_536
-
-const isError = (value: unknown): value is Error =>
-  value instanceof Error || types.isNativeError(value)
 
 /** The status with which servers respond to a thrown value. */
 function thrownStatus(value: unknown): number {

@@ -1,3 +1,4 @@
+import { types } from 'node:util'
 import type { AuditLog } from '../../audit-log.js'
 import { AuditLogError } from '../../errors.js'
 import { normalAddress } from '../../event/address.js'
@@ -66,13 +67,19 @@ function sentRequestId(exchange: RecordedExchange<unknown>): string | undefined 
   return REQUEST_ID.test(id) ? id : undefined
 }
 
-/** Calls a function of the host. If it throws, its value is omitted and the request is still recorded. */
+/**
+ * Calls a function of the host. If it throws, or returns a promise, its value is omitted and the request is still recorded.
+ */
 function callHost<Value>(
   exchange: RecordedExchange<unknown>,
   call: () => Value,
 ): Value | undefined {
   try {
-    return call()
+    const value = call()
+    if (!types.isPromise(value)) return value
+    // What it rejects with would end the process.
+    value.catch((error: unknown) => exchange.report(error))
+    throw new TypeError('a function of recordRequests must not return a promise')
   } catch (error) {
     exchange.report(error)
     return undefined
@@ -181,13 +188,15 @@ function requestEvents<Context>(
       const event = eventOf(exchange, ending)
       if (!event) return undefined
       const [type, data] = event
-      const described = callHost(exchange, () => options.describe?.(exchange.context))
+      const described = callHost(exchange, () =>
+        request.redacted(options.describe?.(exchange.context)),
+      )
       const { actor, attributes: ofActor } = userOf(exchange)
       const attributes = {
         ...request.of(exchange, arrival, sentStatus(exchange, ending)),
         ...requestId(exchange),
         ...ofActor,
-        ...request.redacted(described),
+        ...described,
         ...data,
       }
       const username = actor.username || null

@@ -1,5 +1,5 @@
-import { inspect } from 'node:util'
 import type { IsSecret } from '../../event/secrets.js'
+import { thrownErrorOfRealm } from '../thrown-error.js'
 import type { MatchedRoute, Range, RecordedRoute } from './exchange.js'
 import { secretParameterRanges } from './request-path.js'
 
@@ -9,6 +9,7 @@ export abstract class RoutedExchange {
 
   abstract get path(): string
 
+  /** May call a function of the host. */
   protected abstract findRoute(): MatchedRoute | undefined
 
   /** To be called when the handler has ended: the route is known only then. */
@@ -29,7 +30,7 @@ export abstract class RoutedExchange {
   }
 
   report(error: unknown): void {
-    process.emitWarning(error instanceof Error ? error : new Error(inspect(error)))
+    process.emitWarning(thrownErrorOfRealm(error))
   }
 
   get #matched(): MatchedRoute | undefined {

@@ -1,3 +1,4 @@
+import { type ChallengeOptions, readChallenge } from '../challenge.js'
 import { checkHostFunctions } from '../host-functions.js'
 import { finalizeResponse } from '../finalize-response.js'
 import { type ManagementEndpoint, managementEndpoint } from '../managing/endpoint.js'
@@ -13,15 +14,14 @@ import { managementRoutes } from './routes.js'
 import { subscriptionActionHandlers } from './subscription-actions.js'
 import { subscriptionHandlers } from './subscriptions.js'
 
-export interface SubscriptionsEndpointOptions<Context> extends SubscriptionsAccess<Context> {
+export interface SubscriptionsEndpointOptions<Context>
+  extends SubscriptionsAccess<Context>, ChallengeOptions {
   /**
    * The path above the endpoints: they handle `<path>/subscriptions`, `<path>/notification_channels` and everything under these. It is
    * the full path that clients send, even if the host mounts the handler under a prefix.
    * @default '/api'
    */
   readonly path?: string
-  /** Realm of the challenge of a 401 response. @default 'Daybook' */
-  readonly realm?: string
 }
 
 const COLLECTIONS = ['subscriptions', 'notification_channels'] as const
@@ -49,11 +49,11 @@ export function subscriptionsEndpoint<Context>(
   audit: ManagedAudit,
   options: SubscriptionsEndpointOptions<Context> = {},
 ): ManagementEndpoint<Context> {
-  const { path = '/api', realm = 'Daybook' } = options
+  const { path = '/api' } = options
   checkHostFunctions(options, 'authorize')
   return managementEndpoint<SubscriptionsAction, Context>(audit, {
     path,
-    realm,
+    unauthenticated: readChallenge(options),
     mounts: COLLECTIONS.map((kind) => ({ kind, path: `${path}/${kind}` })),
     routes: managementRoutes,
     actions: SUBSCRIPTIONS_ACTIONS,

@@ -1,3 +1,4 @@
+import { type ChallengeOptions, readChallenge } from '../challenge.js'
 import { checkHostFunctions } from '../host-functions.js'
 import { finalizeResponse } from '../finalize-response.js'
 import { type ManagementEndpoint, managementEndpoint } from '../managing/endpoint.js'
@@ -10,15 +11,13 @@ import { type HandledAction, type ViewedAudit, viewHandlers } from './handlers.j
 import { viewsDocument } from './openapi.js'
 import { viewsRoutes } from './routes.js'
 
-export interface ViewsEndpointOptions<Context> {
+export interface ViewsEndpointOptions<Context> extends ChallengeOptions {
   /**
    * The path of the views, with everything under it. It is the full path that clients send, even if the host mounts the handler
    * under a prefix.
    * @default '/api/views'
    */
   readonly path?: string
-  /** Realm of the challenge of a 401 response. @default 'Daybook' */
-  readonly realm?: string
   /**
    * Returns `true` if the user may do this with the views that the user made, or `'all'` if with those of all users. For any other
    * value the response is 403. With `true` the user lists and reads the shared views of others too. It is called before the
@@ -35,12 +34,12 @@ export function viewsEndpoint<Context>(
   audit: ViewedAudit,
   options: ViewsEndpointOptions<Context> = {},
 ): ManagementEndpoint<Context> {
-  const { path = '/api/views', realm = 'Daybook' } = options
+  const { path = '/api/views' } = options
   checkHostFunctions(options, 'authorize')
   const describe = staticDocumentHandler('application/json', () => viewsDocument(path))
   return managementEndpoint<ViewsAction, Context, HandledAction>(audit, {
     path,
-    realm,
+    unauthenticated: readChallenge(options),
     mounts: [{ kind: 'views', path }],
     routes: viewsRoutes,
     actions: VIEWS_ACTIONS,

@@ -1,5 +1,6 @@
 import { fetchRecorder } from '../../src/http/fetch/request-recorder.js'
 import type { RequestUser } from '../../src/http/record/exchange.js'
+import { noPromise } from '../../src/http/record/no-promise.js'
 import type { RecordingAudit, RequestRecorderOptions } from '../../src/http/record/recorder.js'
 import { type AddressOption, addressOf } from './address.js'
 import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
@@ -60,7 +61,7 @@ export function recordRequests(
       const exchange = new PlainExchange(request, {
         address: () => addressOf(options, request, passed),
         username: () => usernameOf(request, options),
-        route: () => options.route?.(request) ?? route,
+        route: () => noPromise(options.route?.(request)) ?? route,
       })
       const response = await record(exchange, async () => ({
         response: await handler(request, ...passed),

@@ -103,7 +103,7 @@ export function basicAuthentication(options: BasicAuthOptions): Authenticate {
       const result: unknown = password !== '' && (await verify(username, password))
       return result === true
     }
-    const outcome = await attempt(address(), username, isCorrect)
+    const outcome = await attempt(await address(), username, isCorrect)
     if (outcome === true) return { username }
     if (outcome === false) return refuse(unauthenticated('wrong'))
     const seconds = Math.ceil(outcome.waitMs / 1000)

@@ -1,5 +1,6 @@
 import { AuditLogError, type AuditLogErrorCode, errorCodes } from '../errors.js'
 import type { HttpResponse } from './exchange.js'
+import { thrownError } from './thrown-error.js'
 
 export const JSON_API = 'application/vnd.api+json'
 
@@ -157,14 +158,15 @@ export function problemResponse(problem: HttpProblem): HttpResponse {
   return respond({ status, code, title, detail }, details, details)
 }
 
-/** The JSON:API response for a thrown `HttpProblem` or `AuditLogError`; anything else is rethrown. */
+/** The JSON:API response for a thrown `HttpProblem` or `AuditLogError`; anything else is rethrown as an error. */
 export function errorResponse(thrown: unknown): HttpResponse {
-  if (thrown instanceof HttpProblem) return problemResponse(thrown)
-  if (!(thrown instanceof AuditLogError)) throw thrown
-  const { code } = thrown
+  const error = thrownError(thrown)
+  if (error instanceof HttpProblem) return problemResponse(error)
+  if (!(error instanceof AuditLogError)) throw error
+  const { code } = error
   const status = statusOf(code)
   const title = errorCodes[code]
   // Clients do not see the details of internal errors.
-  const detail = status >= 500 ? title : thrown.message
-  return respond({ status, code, title, detail }, PLACES[code] ?? thrown)
+  const detail = status >= 500 ? title : error.message
+  return respond({ status, code, title, detail }, PLACES[code] ?? error)
 }

@@ -1,4 +1,5 @@
 import type { RequestUser } from '../record/exchange.js'
+import { noPromise } from '../record/no-promise.js'
 import type { RecordingAudit, RequestRecorderOptions } from '../record/recorder.js'
 import { type UsernameOption, usernameOf } from '../username-option.js'
 import { fail } from './exchange.js'
@@ -46,7 +47,7 @@ export function recordRequests(
     username: (request) => usernameOf(request, options),
     address: (request) => options.address?.(request) ?? request.socket.remoteAddress ?? '',
     route: (request) => {
-      const path = options.route?.(request)
+      const path = noPromise(options.route?.(request))
       return path === undefined ? undefined : { path, params: paramsOf(request) }
     },
   })

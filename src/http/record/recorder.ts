@@ -1,4 +1,3 @@
-import { types } from 'node:util'
 import type { AuditLog } from '../../audit-log.js'
 import { AuditLogError } from '../../errors.js'
 import { normalAddress } from '../../event/address.js'
@@ -15,6 +14,7 @@ import {
 import { actorAttributes } from '../../recording/actor-attributes.js'
 import type { Intent, OutcomeOptions } from '../../recording/intents.js'
 import type { RecordedExchange } from './exchange.js'
+import { noPromise } from './no-promise.js'
 import { isOwnRequest } from './own-request.js'
 import { backtraceOf, type Ending, endStatus, reasonOf, sentStatus } from './reason.js'
 import { limitRefusal } from './refusals.js'
@@ -75,11 +75,7 @@ function callHost<Value>(
   call: () => Value,
 ): Value | undefined {
   try {
-    const value = call()
-    if (!types.isPromise(value)) return value
-    // What it rejects with would end the process.
-    value.catch((error: unknown) => exchange.report(error))
-    throw new TypeError('a function of recordRequests must not return a promise')
+    return noPromise(call())
   } catch (error) {
     exchange.report(error)
     return undefined
@@ -188,15 +184,13 @@ function requestEvents<Context>(
       const event = eventOf(exchange, ending)
       if (!event) return undefined
       const [type, data] = event
-      const described = callHost(exchange, () =>
-        request.redacted(options.describe?.(exchange.context)),
-      )
+      const described = callHost(exchange, () => options.describe?.(exchange.context))
       const { actor, attributes: ofActor } = userOf(exchange)
       const attributes = {
         ...request.of(exchange, arrival, sentStatus(exchange, ending)),
         ...requestId(exchange),
         ...ofActor,
-        ...described,
+        ...request.redacted(described),
         ...data,
       }
       const username = actor.username || null

@@ -7,7 +7,8 @@ import { TopBar } from './bar/top-bar.js'
 import { lazy } from './ui/lazy.js'
 import { EventList } from './list/event-list.js'
 import { deniedStatus } from './list/access-status.js'
-// Not lazy: without a connection its code could not be loaded.
+// Not lazy: without a connection, or after the end of a session, their code could not be loaded.
+import { AccessDenied } from './list/access-denied.js'
 import { Notices } from './list/notices.js'
 import { texts } from './ui/texts.js'
 
@@ -22,7 +23,6 @@ const OverTime = lazy(
 const MobileToolbar = lazy(async () => (await import('./bar/mobile-toolbar.js')).MobileToolbar)
 const RangePicker = lazy(async () => (await import('./bar/range-picker.js')).RangePicker)
 const ZonePicker = lazy(async () => (await import('./bar/zone-picker.js')).ZonePicker)
-const AccessDenied = lazy(async () => (await import('./list/access-denied.js')).AccessDenied)
 const GroupTable = lazy(async () => (await import('./groups/group-table.js')).GroupTable)
 const Columns = lazy(async () => (await import('./columns/columns.js')).Columns)
 const Panel = lazy(async () => (await import('./panel/panel.js')).Panel)

@@ -91,7 +91,7 @@ describe('auditRoutes with node:http alone', () => {
         },
       }),
     )
-    for (const message of ['secret', "'a text'"]) {
+    for (const message of ['secret', "a value that is not an error was thrown: 'a text'"]) {
       const response = await send(PATH)
       expect([response.status, errorOf(response).code]).toEqual([500, 'INTERNAL_ERROR'])
       expect(response.body).not.toContain('secret')

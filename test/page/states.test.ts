@@ -134,6 +134,31 @@ describe('a user', () => {
     await rowsOf(page).first().waitFor()
   })
 
+  it('whose session ends is led to the sign-in page, and back', async () => {
+    let user: string | null = null
+    const username = (): string | null => user
+    const host = await serve({
+      page: { signIn: '/login', username },
+      feed: { challenge: false, username },
+      inside: [
+        async (ctx, next) => {
+          if (ctx.path !== '/login') return next()
+          user = 'ann'
+          return ctx.redirect('/audit')
+        },
+      ],
+    })
+    const page = await open(host, '', { tolerates: /40[14]/ })
+    await rowsOf(page).first().waitFor()
+    user = null
+    // The event is not in the list, so the page asks for it.
+    await page.goto(`${page.url().replace(/#.*/, '')}#event=0196b3c2-0000-7000-8000-000000000000`)
+    await title(page, 'Sign in to read the audit history').waitFor()
+    expect(await page.getByRole('grid').count()).toBe(0)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await rowsOf(page).first().waitFor()
+  })
+
   it('who may read only a part sees a notice, and counts and rows of that part', async () => {
     const host = await serve({ feed: { visible: () => ({ username_eq: 'ann' }) } })
     const page = await open(host, '?range=all')

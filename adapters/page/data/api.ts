@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals'
 import type { EventCounts } from '../../../src/store/counts.js'
 import type { AuditEvent, JsonObject } from '../../../src/event/event.js'
 import type { CustomTypes } from '../../../src/event/custom-types.js'
@@ -89,9 +90,14 @@ export interface Account {
 
 export const JSON_API = 'application/vnd.api+json'
 
+/** True if the latest response of the feed was 401: a session may end while the page is open. */
+export const isSignedOut = signal(false)
+
 async function get(path: string, signal?: AbortSignal): Promise<Response> {
   const headers = { accept: JSON_API, 'accept-language': language }
-  return checked(await fetch(apiPath + path, { headers, ...(signal && { signal }) }))
+  const response = await fetch(apiPath + path, { headers, ...(signal && { signal }) })
+  isSignedOut.value = response.status === 401
+  return checked(response)
 }
 
 /** Throws `ApiError` for an error response. */

@@ -2,7 +2,7 @@ import { computed, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { Brand } from '../ui/brand.js'
 import { chooserTexts as words } from './chooser-texts.js'
-import { hasFailed, keys, loadMore, MAX_LOGS, next, searchLogs } from './loading.js'
+import { keys, loadMore, MAX_LOGS, next, problem, searchLogs } from './loading.js'
 
 /*
  * The page of many logs before any is chosen. The search and the choice are in the address. The page of the chosen logs is at a
@@ -60,15 +60,19 @@ function Log({ log }: { readonly log: string }) {
 }
 
 function Found() {
-  if (hasFailed.value)
+  if (problem.value) {
+    const isSignedOut = problem.value === 'signIn'
+    // The server may lead to a sign-in page when the page is loaded again.
+    const again = (): void => (isSignedOut ? location.reload() : searchLogs(search.value))
     return (
       <p role="alert">
-        {words.failed}{' '}
-        <button type="button" class="link" onClick={() => searchLogs(search.value)}>
+        {words[problem.value]}{' '}
+        <button type="button" class="link" onClick={again}>
           {words.again}
         </button>
       </p>
     )
+  }
   const found = keys.value
   if (!found) return <p>{words.loading}</p>
   return (

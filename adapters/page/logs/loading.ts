@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { checked, JSON_API } from '../data/api.js'
+import { ApiError, checked, JSON_API } from '../data/api.js'
 import { logsPath } from '../data/config.js'
 
 /** Most logs that one page shows, as the server allows. */
@@ -15,7 +15,7 @@ interface LogsDocument {
 export const keys = signal<readonly string[] | undefined>(undefined)
 /** The path of the next keys; `undefined` if there are none. */
 export const next = signal<string | undefined>(undefined)
-export const hasFailed = signal(false)
+export const problem = signal<'failed' | 'signIn' | undefined>(undefined)
 
 let current = new AbortController()
 
@@ -23,15 +23,16 @@ async function load(path: string, known: readonly string[]): Promise<void> {
   current.abort()
   current = new AbortController()
   const { signal } = current
-  hasFailed.value = false
+  problem.value = undefined
   try {
     const response = await checked(await fetch(path, { headers: { accept: JSON_API }, signal }))
     const { data, links } = (await response.json()) as LogsDocument
     if (signal.aborted) return
     keys.value = [...known, ...data.map(({ id }) => id)]
     next.value = links.next
-  } catch {
-    if (!signal.aborted) hasFailed.value = true
+  } catch (error) {
+    if (signal.aborted) return
+    problem.value = error instanceof ApiError && error.status === 401 ? 'signIn' : 'failed'
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ComponentChild, ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { texts } from './texts.js'
+import { readAccount } from '../data/api.js'
 import { showNote } from './notes.js'
 
 /** A component whose code is loaded when it is first rendered; until then the placeholder is shown. */
@@ -19,8 +20,11 @@ export function lazy<Props extends object>(
         loaded = await load()
         show({ it: loaded })
       }
-      // The server has a newer build of the page, or is unreachable.
-      take().catch(() => showNote(texts.common.reload))
+      // The server has a newer build of the page, is unreachable, or takes the user for signed out, which `readAccount` finds.
+      take().catch(() => {
+        showNote(texts.common.reload)
+        readAccount().catch(() => undefined)
+      })
     }, [])
     return Component ? <Component.it {...props} /> : <>{instead}</>
   }

@@ -1,0 +1,206 @@
+import { AuditLog, AuditLogs } from 'daybook'
+import { memoryLogs, memoryStore } from 'daybook/memory'
+import * as node from 'daybook/node'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { basicAuthentication } from '../../src/http/basic-auth.js'
+import type { ChallengeOptions } from '../../src/http/challenge.js'
+import { pageEndpoint } from '../../src/http/page/page.js'
+import { errorOf, send } from '../support/http.js'
+import { listen } from '../support/node-server.js'
+
+const BASIC = 'Basic realm="Daybook", charset="UTF-8"'
+
+function newLog(): AuditLog {
+  const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {} })
+  onTestFinished(() => audit.close())
+  return audit
+}
+
+function newLogs(): AuditLogs {
+  const logs: AuditLogs = new AuditLogs({ stores: memoryLogs(), types: {} })
+  onTestFinished(() => logs.close())
+  return logs
+}
+
+/** What answers 401, by a path of it. */
+const MOUNTS: Readonly<Record<string, (options: ChallengeOptions) => node.NodeListener>> = {
+  '/': (options) => {
+    const authenticate = node.basicAuth({ users: { ann: 'ann' }, ...options })
+    return (request, response) => authenticate(request, response, () => response.end('in'))
+  },
+  '/api/events': (options) => node.auditRoutes(newLog(), options),
+  '/api/subscriptions': (options) => node.subscriptionRoutes(newLog(), options),
+  '/api/views': (options) => node.viewRoutes(newLog(), options),
+  '/api/logs': (options) => node.logRoutes(newLogs(), options),
+  '/api/logs/acme/events': (options) => node.logRoutes(newLogs(), options),
+  '/audit': (options) => node.auditPage(newLog(), options),
+}
+
+/** The header, and the detail for a request without credentials. */
+const CHALLENGES: readonly [ChallengeOptions, header: string | undefined, detail: string][] = [
+  [{}, BASIC, 'send user name and password'],
+  [{ challenge: {} }, BASIC, 'send user name and password'],
+  [{ realm: 'a "b"' }, String.raw`Basic realm="a \"b\"", charset="UTF-8"`, 'send user name'],
+  [{ challenge: { realm: 'api' } }, 'Basic realm="api", charset="UTF-8"', 'send user name'],
+  [{ challenge: { scheme: 'basic' } }, 'basic realm="Daybook", charset="UTF-8"', 'send user name'],
+  [
+    { challenge: { scheme: 'Bearer', realm: 'api' } },
+    'Bearer realm="api"',
+    'send credentials of the scheme Bearer',
+  ],
+  [{ realm: 'api', challenge: { scheme: 'Bearer' } }, 'Bearer realm="api"', 'the scheme Bearer'],
+  // That of `challenge` takes precedence.
+  [{ realm: 'b', challenge: { scheme: 'x', realm: 'a\\' } }, 'x realm="a\\\\"', 'the scheme x'],
+  [{ challenge: false }, undefined, 'the request has no user: sign in'],
+  [{ realm: 'b', challenge: false }, undefined, 'the request has no user: sign in'],
+]
+
+describe.each(Object.entries(MOUNTS))('a request without a user to %s', (path, mount) => {
+  it('is answered with the challenge of the options', async () => {
+    for (const [options, header, detail] of CHALLENGES) {
+      const { url, close } = await listen(mount(options))
+      const response = await send(url, path, { user: null })
+      await close()
+      expect([response.status, response.headers['www-authenticate']]).toEqual([401, header])
+      const error = errorOf(response)
+      expect([error.code, error.title]).toEqual(['UNAUTHENTICATED', 'authentication is required'])
+      expect(error.detail).toContain(detail)
+      if (!header?.toLowerCase().startsWith('basic')) expect(response.body).not.toMatch(/password/i)
+    }
+  })
+
+  it.each([
+    ['realm', { realm: 'Büro' }],
+    ['realm', { realm: 'a\r\nset-cookie: a=b' }],
+    ['realm', { realm: null }],
+    ['realm', { realm: 'Büro', challenge: false }],
+    ['challenge.realm', { challenge: { realm: 'Büro' } }],
+    ['challenge.realm', { challenge: { realm: 5 } }],
+    ['challenge.scheme', { challenge: { scheme: '' } }],
+    ['challenge.scheme', { challenge: { scheme: 'Bearer realm="x"' } }],
+    ['challenge.scheme', { challenge: { scheme: 'Bearer\r\n' } }],
+    ['challenge.scheme', { challenge: { scheme: null } }],
+    ['challenge', { challenge: null }],
+    ['challenge', { challenge: true }],
+    ['challenge', { challenge: 'Bearer' }],
+    ['challenge', { challenge: [] }],
+  ])('cannot have an invalid %s: %o', (name, options) => {
+    expect(() => mount(options as ChallengeOptions)).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_OPTION',
+        message: expect.stringMatching(`^${name} must be `) as string,
+      }),
+    )
+  })
+})
+
+it('wrong credentials are refused with the same challenge', async () => {
+  const wrong = `Basic ${Buffer.from('ann:wrong').toString('base64')}`
+  const details: unknown[] = []
+  for (const challenge of [{}, { scheme: 'Bearer' }, false] as const) {
+    const authenticate = basicAuthentication({ users: { ann: 'ann' }, challenge })
+    const result = await authenticate(wrong, () => '')
+    if (!('refusal' in result)) throw new Error('it was accepted')
+    const { errors } = JSON.parse(result.refusal.body as string) as {
+      errors: { detail: string }[]
+    }
+    details.push(result.refusal.headers['www-authenticate'], errors[0]!.detail)
+  }
+  expect(details).toEqual([
+    BASIC,
+    'user name or password is wrong',
+    'Bearer realm="Daybook"',
+    'the credentials are wrong',
+    undefined,
+    'the credentials are wrong',
+  ])
+})
+
+it('a name that is not a text is an error of the host', async () => {
+  const { url, close } = await listen((request, response) =>
+    node.auditRoutes(newLog(), { username: () => ({}) as string })(request, response, (error) =>
+      response.writeHead(500).end(String(error)),
+    ),
+  )
+  onTestFinished(close)
+  const { status, body } = await send(url, '/api/events')
+  expect([status, body]).toEqual([500, expect.stringContaining('username must return a text')])
+})
+
+describe('signIn of the page', () => {
+  const NAVIGATION = { 'sec-fetch-mode': 'navigate', accept: 'text/html' }
+
+  async function serve(options: node.AuditPageOptions) {
+    const { url, close } = await listen(node.auditPage(newLog(), options))
+    onTestFinished(close)
+    return (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+      send(url, path, { user: null, headers, method })
+  }
+
+  it.each([
+    ['/login', '/login'],
+    ['/login?next=/audit#top', '/login?next=/audit#top'],
+    ['/anmelden/für uns', '/anmelden/f%C3%BCr%20uns'],
+    ['/a/../login', '/login'],
+    ['https://id.example.com/login', 'https://id.example.com/login'],
+    ['HTTP://id.example.com', 'http://id.example.com/'],
+  ])('%s redirects a browser that opens the page to %s', async (signIn, location) => {
+    const get = await serve({ signIn })
+    const opened = await get('/audit?filter[type_eq]=x', NAVIGATION)
+    expect([opened.status, opened.headers.location]).toEqual([303, location])
+    expect([opened.body, opened.headers['www-authenticate']]).toEqual(['', undefined])
+    expect(opened.headers['cache-control']).toBe('no-store')
+    expect(opened.headers['referrer-policy']).toBe('no-referrer')
+  })
+
+  it('redirects only requests that open a page, and of users who are not signed in', async () => {
+    const get = await serve({ signIn: '/login' })
+    // Browsers send no mode to a host without TLS.
+    expect((await get('/audit/', { accept: 'text/html,*/*' })).status).toBe(303)
+    expect((await get('/audit', NAVIGATION, 'HEAD')).status).toBe(303)
+    for (const [path, headers, method] of [
+      ['/audit', {}, 'GET'],
+      ['/audit', { accept: '*/*' }, 'GET'],
+      ['/audit', { 'sec-fetch-mode': 'cors', accept: 'text/html' }, 'GET'],
+      ['/audit/icon.svg', { 'sec-fetch-mode': 'no-cors' }, 'GET'],
+      ['/audit', NAVIGATION, 'POST'],
+    ] as const) {
+      const refused = await get(path, headers, method)
+      expect([refused.status, refused.headers['www-authenticate']]).toEqual([401, undefined])
+    }
+    const signedIn = await serve({ signIn: '/login', username: () => 'ann' })
+    expect((await signedIn('/audit', NAVIGATION)).status).toBe(200)
+  })
+
+  it('leaves a challenge that is given', async () => {
+    const get = await serve({ signIn: '/login', challenge: { scheme: 'Bearer' } })
+    expect((await get('/audit')).headers['www-authenticate']).toBe('Bearer realm="Daybook"')
+  })
+
+  it.each([
+    '',
+    'login',
+    '//other.example',
+    '/\\other.example',
+    '/\t/other.example',
+    '\\\\other.example',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'ftp://other.example',
+    'https:/',
+    'https://',
+    '/audit',
+    '/audit/login',
+    '/login/../audit?x',
+    null,
+    false,
+    5,
+  ])('cannot be %o', (signIn) => {
+    expect(() => pageEndpoint(newLog(), { signIn: signIn as string })).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_OPTION',
+        message: expect.stringMatching(/^signIn must /) as string,
+      }),
+    )
+  })
+})

@@ -44,10 +44,6 @@ export function mountEndpoint(
     const request = toRequest(context, () => findUsername(context))
     const response = endpoint(request)
     if (!response) return next()
-    return toResponse(
-      context,
-      request,
-      await answerOwn(context, response).catch(rethrowInRealm),
-    )
+    return toResponse(context, request, await answerOwn(context, response).catch(rethrowInRealm))
   }
 }

@@ -13,7 +13,7 @@ import {
 /**
  * Returns `true` if the password is correct; any other value means that it is wrong. The function should
  * compare in constant time. An error that it throws goes to the host's error handling and does not count
- * as a failed attempt.
+ * as a failed attempt; any other value that it throws becomes the `cause` of an error.
  */
 export type VerifyUser = (username: string, password: string) => boolean | Promise<boolean>
 

@@ -81,7 +81,10 @@ type Authentication = { readonly username: string } | { readonly refusal: HttpRe
  * Takes the `Authorization` header, and a function that returns the client address. Rejects with the errors of this function and
  * of `users`; see `thrownError`.
  */
-type Authenticate = (authorization: string, address: () => string) => Promise<Authentication>
+type Authenticate = (
+  authorization: string,
+  address: () => string | Promise<string>,
+) => Promise<Authentication>
 
 /**
  * HTTP Basic authentication (RFC 7617). Responds 401 with a challenge to missing or wrong credentials, and

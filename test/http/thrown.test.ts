@@ -731,6 +731,12 @@ describe('thrownError', () => {
   })
 })
 
+it.each([undefined, null, false, 0, ''])('recordErrors passes an error on for %o', (value) => {
+  const passed: unknown[] = []
+  onNode.recordErrors(value, {} as never, {} as never, (error) => void passed.push(error))
+  expect(passed).toEqual([expect.objectContaining({ cause: value })])
+})
+
 describe('a user name that every object has', () => {
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf'])(
     '%s does not sign in',

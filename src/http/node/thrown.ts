@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { thrownError } from '../thrown-error.js'
 import type { Next, NodeRequest } from './node.js'
 
 const thrown = new WeakMap<object, { readonly value: unknown }>()
@@ -35,5 +36,6 @@ export function recordErrors(
   next: Next,
 ): void {
   noteThrown(request, error)
-  next(error)
+  // Without an error `next` would run the next handler.
+  next(error || thrownError(error))
 }

@@ -15,7 +15,8 @@ import type { CallThrottle } from './recording/throttle-rules.js'
 import { readOnlyStore } from './store/read-only.js'
 import type { SubscriptionsOptions } from './subscriptions/subscriptions.js'
 import type { Damage } from './store/damage.js'
-import type { EventStore, WaitOptions } from './store/store.js'
+import { type EventStore, WAIT_OPTIONS, type WaitOptions } from './store/store.js'
+import { checkOptions, type OptionNames, requireOptions } from './options.js'
 
 export interface AuditLogOptions<Types extends EventTypes> {
   /** The store of the events. `close` closes it. */
@@ -68,6 +69,42 @@ export interface AuditLogOptions<Types extends EventTypes> {
   readonly random?: RandomBytes
 }
 
+/** The options that all logs of `AuditLogs` share. */
+export const SHARED_OPTIONS: OptionNames<
+  Omit<AuditLogOptions<EventTypes>, 'store' | 'journal' | 'cleaning' | 'subscriptions'>
+> = {
+  readOnly: true,
+  types: true,
+  customTypes: true,
+  strict: true,
+  resolveSource: true,
+  limits: true,
+  waiting: true,
+  failurePolicy: true,
+  throttles: true,
+  slowQueryMs: true,
+  random: true,
+}
+
+const AUDIT_LOG_OPTIONS: OptionNames<AuditLogOptions<EventTypes>> = {
+  store: true,
+  ...SHARED_OPTIONS,
+  journal: true,
+  cleaning: true,
+  subscriptions: true,
+}
+
+/** Throws `INVALID_OPTION` for an unknown option, and without a store and types. */
+export function checkAuditLogOptions(options: unknown): void {
+  requireOptions(options, AUDIT_LOG_OPTIONS, 'AuditLog')
+  const { store } = options as { readonly store?: Partial<EventStore> | null }
+  if (typeof store?.append !== 'function')
+    throw new AuditLogError(
+      'INVALID_OPTION',
+      'AuditLog: store must be a store, such as sqliteStore of daybook/sqlite',
+    )
+}
+
 export interface RecordOptions extends WaitOptions {
   /** The requesting user; null if there is none. @default the user of the actor: see `withActor` */
   readonly username?: string | null | undefined
@@ -85,9 +122,20 @@ export interface RecordOptions extends WaitOptions {
   readonly transaction?: object | undefined
 }
 
+export const RECORD_OPTIONS: OptionNames<RecordOptions> = {
+  username: true,
+  transaction: true,
+  ...WAIT_OPTIONS,
+}
+
 export interface RecordSystemOptions extends RecordOptions {
   /** A throttle of the call, unless the type has one. Rejects with `INVALID_OPTION` for an invalid period. */
   readonly throttle?: CallThrottle | undefined
+}
+
+export const RECORD_SYSTEM_OPTIONS: OptionNames<RecordSystemOptions> = {
+  ...RECORD_OPTIONS,
+  throttle: true,
 }
 
 export interface RecordCustomOptions extends RecordOptions {
@@ -99,9 +147,24 @@ export interface RecordCustomOptions extends RecordOptions {
   readonly idempotencyKey?: string | undefined
 }
 
+export const RECORD_CUSTOM_OPTIONS: OptionNames<RecordCustomOptions> = {
+  ...RECORD_OPTIONS,
+  idempotencyKey: true,
+}
+
 export interface RecordChangeOptions extends RecordOptions {
   /** Further data of the event, such as links. */
   readonly data?: object | undefined
+}
+
+export const RECORD_CHANGE_OPTIONS: OptionNames<RecordChangeOptions> = {
+  ...RECORD_OPTIONS,
+  data: true,
+}
+
+export const RECORD_LIVE_OPTIONS: OptionNames<Omit<RecordOptions, 'transaction'>> = {
+  username: true,
+  ...WAIT_OPTIONS,
 }
 
 /** Events of `on`. Handlers run synchronously; if one throws, that is reported as `error`. */
@@ -125,15 +188,22 @@ export type AuditLogEvents = {
   error: unknown
 }
 
-/** The given options with defaults. Throws `INVALID_OPTION` unless all are whole numbers of at least 1. */
+/** The given options with defaults. Throws `INVALID_OPTION` unless all are whole numbers of at least 1; `where` names them. */
 export function positive<Options extends object>(
   defaults: Options,
   given: Partial<Options> = {},
+  where: string,
 ): Options {
-  const options = { ...defaults, ...given }
-  for (const [name, value] of Object.entries(options))
+  const names = Object.keys(defaults) as (keyof Options & string)[]
+  checkOptions(given, Object.fromEntries(names.map((name) => [name, true as const])), where)
+  const options = { ...defaults }
+  for (const name of names) {
+    const value: unknown = given[name]
+    if (value === undefined) continue
     if (!Number.isInteger(value) || (value as number) < 1)
       throw new AuditLogError('INVALID_OPTION', `${name} must be a whole number of at least 1`)
+    options[name] = value as Options[typeof name]
+  }
   return options
 }
 
@@ -157,7 +227,7 @@ export function readStore({
 
 /** Throws `INVALID_OPTION` for limits out of range. */
 export function readLimits(given: Partial<JsonLimits> | undefined): JsonLimits {
-  const limits = positive(defaultJsonLimits, given)
+  const limits = positive(defaultJsonLimits, given, 'limits')
   if (limits.maxDepth > 64)
     throw new AuditLogError('INVALID_OPTION', 'maxDepth must be from 1 to 64')
   if (limits.maxBytes < 1024)

@@ -2,13 +2,19 @@ import { inspect } from 'node:util'
 import {
   type AuditLogEvents,
   type AuditLogOptions,
+  checkAuditLogOptions,
   positive,
   readLimits,
   readStore,
+  RECORD_CHANGE_OPTIONS,
+  RECORD_LIVE_OPTIONS,
+  RECORD_OPTIONS,
   type RecordChangeOptions,
   type RecordCustomOptions,
   type RecordOptions,
   type RecordSystemOptions,
+  RECORD_CUSTOM_OPTIONS,
+  RECORD_SYSTEM_OPTIONS,
 } from './audit-log-options.js'
 import { type Calls, createCalls, type SystemCall } from './recording/calls.js'
 import { changeData } from './event/changes.js'
@@ -19,10 +25,15 @@ import { reportClock } from './recording/clock-reports.js'
 import { damageText, reportDamage } from './recording/damage-reports.js'
 import { createDrafts, type Drafts } from './recording/drafts.js'
 import { countsQuery } from './counting/count-options.js'
-import type { CountOptions, CountsQuery, EventCounts } from './store/counts.js'
+import {
+  COUNT_OPTIONS,
+  type CountOptions,
+  type CountsQuery,
+  type EventCounts,
+} from './store/counts.js'
 import { groupsQuery } from './grouping/group-options.js'
 import { groupEvents } from './grouping/groups.js'
-import type { EventGroups, GroupOptions } from './store/groups.js'
+import { type EventGroups, GROUP_OPTIONS, type GroupOptions } from './store/groups.js'
 import { fromFirstVisible } from './counting/visible-span.js'
 import { createListeners, type Handler } from './async/listeners.js'
 import { AuditLogError, untilAborted } from './errors.js'
@@ -42,7 +53,13 @@ import type { EventQuery } from './filter/ast.js'
 import { type QueryInput, toQuery } from './filter/query-input.js'
 import { type SharedTail, sharedTail } from './tail/shared-tail.js'
 import { newestPosition } from './tail/poll.js'
-import { createTails, type EventTail, type Tails, type TailOptions } from './tail/tails.js'
+import {
+  createTails,
+  type EventTail,
+  TAIL_OPTIONS,
+  type Tails,
+  type TailOptions,
+} from './tail/tails.js'
 import type { EventChange } from './tail/changes.js'
 import { gapData, throttledLoss } from './recording/gaps.js'
 import { toImportedEvent } from './event/importing.js'
@@ -51,6 +68,7 @@ import {
   type HistoryEntry,
   historyOf,
   type HistoryOptions,
+  HISTORY_OPTIONS,
   historyQuery,
   type HistoryResource,
 } from './history/history.js'
@@ -62,24 +80,49 @@ import { withOwnTypes } from './recording/own-event-types.js'
 import { defaultRecorderOptions } from './recording/queue-limits.js'
 import type { Damage } from './store/damage.js'
 import type { EventJournal } from './store/journal.js'
-import type { RebuildOptions, Verification, VerifyOptions } from './store/verification.js'
-import type {
-  EventPage,
-  EventStore,
-  ImportResult,
-  ListOptions,
-  ReadOptions,
-  WaitOptions,
+import {
+  REBUILD_OPTIONS,
+  type RebuildOptions,
+  type Verification,
+  VERIFY_OPTIONS,
+  type VerifyOptions,
+} from './store/verification.js'
+import {
+  type EventPage,
+  type EventStore,
+  type ImportResult,
+  LIST_OPTIONS,
+  type ListOptions,
+  READ_OPTIONS,
+  type ReadOptions,
+  WAIT_OPTIONS,
+  type WaitOptions,
 } from './store/store.js'
 import { createUndelivered } from './subscriptions/undelivered.js'
 import type { Subscriptions } from './subscriptions/methods.js'
 import { createSubscriptions } from './subscriptions/subscriptions.js'
 import type { ThrottlePeriods } from './recording/throttle-rules.js'
 import { systemClock } from './event/timestamp.js'
+import { checkOptions, requireOptions } from './options.js'
+import { defineEventTypes } from './define-event-types.js'
 
 const NO_DATA = {}
-const KNOWN: SystemCall = { mustBeKnown: true }
-const LIVE: SystemCall = { mustBeKnown: true, live: true }
+const checkFor =
+  (names: Parameters<typeof checkOptions>[1], method: string) =>
+  (options: unknown): void =>
+    checkOptions(options, names, method)
+const KNOWN: SystemCall = { mustBeKnown: true, check: checkFor(RECORD_OPTIONS, 'record') }
+const ANY_TYPE: SystemCall = { check: checkFor(RECORD_SYSTEM_OPTIONS, 'recordSystem') }
+const CHANGE: SystemCall = {
+  mustBeKnown: true,
+  check: checkFor(RECORD_CHANGE_OPTIONS, 'recordChange'),
+}
+const LIVE: SystemCall = {
+  mustBeKnown: true,
+  live: true,
+  check: checkFor(RECORD_LIVE_OPTIONS, 'recordLive'),
+}
+const checkCustom = checkFor(RECORD_CUSTOM_OPTIONS, 'recordCustom')
 
 /** How the calls of a log make their drafts. */
 const draftsOf = (
@@ -124,13 +167,14 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
 
   constructor(options: AuditLogOptions<Types>) {
     requireNode()
+    checkAuditLogOptions(options)
     const { journal } = options
     const store = readStore(options)
-    this.types = withOwnTypes(options.types)
+    this.types = withOwnTypes(defineEventTypes(options.types))
     this.customTypes = readCustomTypes(options.customTypes)
     this.store = store
     this.limits = readLimits(options.limits)
-    const waiting = positive(defaultRecorderOptions, options.waiting)
+    const waiting = positive(defaultRecorderOptions, options.waiting, 'waiting')
     const ownClock = systemClock()
     const now = store.clock ?? guardedClock(ownClock, createClockGuard(ownClock.monotonic))
     const queries = createSlowQueries(
@@ -150,7 +194,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
       types: this.types,
       drafts: draftsOf(options, this.limits),
       limits: this.limits,
-      periods: (options.throttles ?? {}) as ThrottlePeriods,
+      periods: (options.throttles === undefined ? {} : options.throttles) as ThrottlePeriods,
       waiting,
       policyOf: readFailurePolicies(options.failurePolicy, journal !== undefined),
       journal,
@@ -236,7 +280,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     data: object = {},
     options?: RecordSystemOptions,
   ): Promise<AuditEvent | undefined> {
-    return this.#calls.system(type, data, options)
+    return this.#calls.system(type, data, options, ANY_TYPE)
   }
 
   /**
@@ -255,7 +299,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     data: object = {},
     options?: RecordCustomOptions,
   ): Promise<AuditEvent | undefined> {
-    return this.#calls.custom(type, data, options)
+    return this.#calls.custom(type, data, options, checkCustom)
   }
 
   /**
@@ -269,10 +313,10 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     type: keyof Types & string,
     before: unknown,
     after: unknown,
-    { data = {}, ...options }: RecordChangeOptions = {},
+    options?: RecordChangeOptions,
   ): Promise<AuditEvent | undefined> {
-    const changed = { ...data, ...changeData(before, after, this.limits) }
-    return this.#calls.system(type, changed, options, KNOWN)
+    const changed = { ...options?.data, ...changeData(before, after, this.limits) }
+    return this.#calls.system(type, changed, options, CHANGE)
   }
 
   /**
@@ -283,11 +327,9 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   async recordLive<Type extends keyof Types & string>(
     type: Type,
     data?: EventData<Types[Type]>,
-    options: Omit<RecordOptions, 'transaction'> = {},
+    options?: Omit<RecordOptions, 'transaction'>,
   ): Promise<LiveEvent> {
-    const { username, signal } = options
-    const call = this.#calls.system(type, data ?? NO_DATA, { username, signal }, LIVE)
-    return this.#live.open(await call)
+    return this.#live.open(await this.#calls.system(type, data ?? NO_DATA, options, LIVE))
   }
 
   /**
@@ -296,6 +338,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * `QUERY_TIMEOUT` after the store's `queryTimeoutMs`, `ABORTED`, `STORE_FAILED`, `CLOSED`.
    */
   async list(query?: QueryInput, options?: ListOptions): Promise<EventPage> {
+    checkOptions(options, LIST_OPTIONS, 'list')
     readToken(options?.consistencyToken)
     return this.#queries.list('list', toQuery(query), options)
   }
@@ -305,6 +348,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * query as `list` does, and also asks the store for details. Rejects as `list` does.
    */
   async explain(query?: QueryInput, options: ReadOptions = {}): Promise<QueryExplanation> {
+    checkOptions(options, READ_OPTIONS, 'explain')
     const parsed = toQuery(query)
     const trace = createTrace({ detailed: true })
     const start = performance.now()
@@ -325,6 +369,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     query?: QueryInput,
     options?: ListOptions,
   ): AsyncGenerator<readonly AuditEvent[], void, void> {
+    checkOptions(options, LIST_OPTIONS, 'pages')
     yield* this.#pages(toQuery(query), options)
   }
 
@@ -347,6 +392,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     resource: HistoryResource,
     options: HistoryOptions = {},
   ): AsyncGenerator<HistoryEntry, void, void> {
+    checkOptions(options, HISTORY_OPTIONS, 'history')
     yield* historyOf(this.#pages(historyQuery(resource, options), options))
   }
 
@@ -372,7 +418,11 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    */
   tail(query: QueryInput | undefined, options: TailOptions): EventTail<AuditEvent | EventChange>
   tail(query?: QueryInput, options: TailOptions = {}): EventTail<AuditEvent | EventChange> {
-    return this.#tails.tail(() => toQuery(query), options)
+    const read = (): EventQuery => {
+      checkOptions(options, TAIL_OPTIONS, 'tail')
+      return toQuery(query)
+    }
+    return this.#tails.tail(read, Object(options) as TailOptions)
   }
 
   /**
@@ -383,6 +433,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * `ABORTED`, `STORE_FAILED`, `CLOSED`.
    */
   async count(query?: QueryInput, options: CountOptions = {}): Promise<EventCounts> {
+    checkOptions(options, COUNT_OPTIONS, 'count')
     const read = readOptions(options)
     const wanted = await fromFirstVisible(this.store, countsQuery(query, options), read)
     return this.#queries.count(wanted, read)
@@ -397,6 +448,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * `STORE_FAILED`, `CLOSED`.
    */
   async groups(query: QueryInput | undefined, options: GroupOptions): Promise<EventGroups> {
+    requireOptions(options, GROUP_OPTIONS, 'groups')
     const read = readOptions(options)
     const log = {
       list: (wanted: EventQuery, listOptions: ListOptions) =>
@@ -415,12 +467,14 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * with `ABORTED`, `STORE_FAILED`, `CLOSED`.
    */
   async consistencyToken(options: WaitOptions = {}): Promise<string> {
+    checkOptions(options, WAIT_OPTIONS, 'consistencyToken')
     if (this.store.consistencyToken) return this.store.consistencyToken(options)
     return newestPosition(this.store, options)
   }
 
   /** The event with this id, or `undefined`. Rejects with `INVALID_VALUE` for an id that is not a text. */
   async get(id: string, options?: ReadOptions): Promise<AuditEvent | undefined> {
+    checkOptions(options, READ_OPTIONS, 'get')
     if (typeof id !== 'string')
       throw new AuditLogError('INVALID_VALUE', `id must be a text; it is ${inspect(id)}`)
     readToken(options?.consistencyToken)
@@ -436,6 +490,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * commit and stays broken.
    */
   async importEvents(events: readonly AuditEvent[], options?: WaitOptions): Promise<ImportResult> {
+    checkOptions(options, WAIT_OPTIONS, 'importEvents')
     if (!Array.isArray(events))
       throw new AuditLogError('INVALID_EVENT', `events must be a list; it is ${inspect(events)}`)
     const imported = events.map((event, index) => toImportedEvent(event, index, this.limits))
@@ -449,6 +504,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * `INVALID_OPTION` if the store cannot verify, `ABORTED`, `STORE_FAILED`, `CLOSED`.
    */
   async verify(options: VerifyOptions = {}): Promise<Verification> {
+    checkOptions(options, VERIFY_OPTIONS, 'verify')
     return this.#able('verify')(options)
   }
 
@@ -458,6 +514,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * Rejects with `INVALID_OPTION` if the store cannot do that, `READ_ONLY`, `ABORTED`, `STORE_FAILED`, `CLOSED`.
    */
   async rebuildIndex(options: RebuildOptions = {}): Promise<void> {
+    checkOptions(options, REBUILD_OPTIONS, 'rebuildIndex')
     return this.#able('rebuildIndex')(options)
   }
 
@@ -498,7 +555,8 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * Resolves when all calls made before are settled and, if the store is available, the counts of held
    * back calls are stored. Rejects only with `ABORTED`.
    */
-  flush(options?: WaitOptions): Promise<void> {
+  async flush(options?: WaitOptions): Promise<void> {
+    checkOptions(options, WAIT_OPTIONS, 'flush')
     return untilAborted(this.#calls.flush(), options?.signal)
   }
 
@@ -518,6 +576,11 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * closing.
    */
   close(options?: WaitOptions): Promise<void> {
+    try {
+      checkOptions(options, WAIT_OPTIONS, 'close')
+    } catch (error) {
+      return Promise.reject(error)
+    }
     this.#closed ??= this.#end()
     return untilAborted(this.#closed, options?.signal)
   }

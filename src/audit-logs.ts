@@ -1,8 +1,10 @@
 import { inspect } from 'node:util'
 import { pause } from './async/pause.js'
+import { readCleaning } from './cleaning/cleaning.js'
 import type { CleaningOptions } from './cleaning/rule.js'
 import { AuditLog } from './audit-log.js'
-import { type AuditLogOptions, readLimits } from './audit-log-options.js'
+import { type AuditLogOptions, positive, readLimits, SHARED_OPTIONS } from './audit-log-options.js'
+import { defineEventTypes } from './define-event-types.js'
 import { countsQuery } from './counting/count-options.js'
 import { AuditLogError, throwIfAborted, untilAborted } from './errors.js'
 import type { CustomTypes } from './event/custom-types.js'
@@ -16,19 +18,31 @@ import { groupsAcross } from './logs/groups-across.js'
 import {
   historyAcross,
   type LogHistoryEntry,
+  LOGS_HISTORY_OPTIONS,
   type LogsHistoryOptions,
 } from './logs/history-across.js'
-import { listAcross, type LogsListOptions, type LogsPage } from './logs/list-across.js'
-import type { LogEvent, LogsOptions } from './logs/named-logs.js'
+import {
+  listAcross,
+  LOGS_LIST_OPTIONS,
+  type LogsListOptions,
+  type LogsPage,
+} from './logs/list-across.js'
+import { type LogEvent, LOGS_OPTIONS, type LogsOptions } from './logs/named-logs.js'
 import { type Closable, OpenLogs } from './logs/open-logs.js'
-import { type LogsPagesOptions, pagesAcross } from './logs/pages-across.js'
-import type { LogsRangeOptions, LogsUntilOptions } from './logs/range.js'
+import { LOGS_PAGES_OPTIONS, type LogsPagesOptions, pagesAcross } from './logs/pages-across.js'
+import {
+  LOGS_RANGE_OPTIONS,
+  LOGS_UNTIL_OPTIONS,
+  type LogsRangeOptions,
+  type LogsUntilOptions,
+} from './logs/range.js'
 import { startRounds } from './logs/rounds.js'
 import { readCustomTypes } from './read-custom-types.js'
 import { withOwnTypes } from './recording/own-event-types.js'
 import { createLogsTail, type LogsTail } from './logs/logs-tail.js'
 import {
   currentCursor,
+  LOGS_TAIL_OPTIONS,
   type LogsTailOptions,
   type OpenLogsTail,
   openTail,
@@ -37,8 +51,12 @@ import type { CountOptions, EventCounts } from './store/counts.js'
 import type { EventGroups, GroupOptions } from './store/groups.js'
 import type { EventJournal } from './store/journal.js'
 import { checkKey, type KeysOptions, type LogStores } from './store/log-stores.js'
-import type { EventStore, WaitOptions } from './store/store.js'
-import type { SubscriptionsOptions } from './subscriptions/subscriptions.js'
+import { type EventStore, WAIT_OPTIONS, type WaitOptions } from './store/store.js'
+import { readSubscriptions, type SubscriptionsOptions } from './subscriptions/subscriptions.js'
+import { readFailurePolicies } from './recording/failure-policy.js'
+import { readThrottleRules, type ThrottlePeriods } from './recording/throttle-rules.js'
+import { defaultRecorderOptions } from './recording/queue-limits.js'
+import { checkOptions, type OptionNames, requireOptions } from './options.js'
 
 /** The options that all logs share, as those of an {@link AuditLog}. */
 type SharedOptions<Types extends EventTypes> = Omit<
@@ -76,6 +94,20 @@ export interface AuditLogsOptions<Types extends EventTypes> extends SharedOption
   readonly roundMs?: number | false | undefined
 }
 
+const AUDIT_LOGS_OPTIONS: OptionNames<AuditLogsOptions<EventTypes>> = {
+  stores: true,
+  ...SHARED_OPTIONS,
+  cleaning: true,
+  subscriptions: true,
+  journal: true,
+  onLog: true,
+  maxOpen: true,
+  idleMs: true,
+  roundMs: true,
+}
+
+type Names = Parameters<typeof checkOptions>[1]
+
 const DEFAULT_MAX_OPEN = 100
 const DEFAULT_IDLE_MS = 30_000
 const DEFAULT_ROUND_MS = 600_000
@@ -106,6 +138,30 @@ export interface LogKeysOptions extends WaitOptions {
   readonly limit?: number | undefined
 }
 
+const KEYS_OPTIONS: OptionNames<LogKeysOptions> = { ...WAIT_OPTIONS, after: true, limit: true }
+
+type LogsCountOptions = Omit<CountOptions, 'visible' | 'consistencyToken'> & LogsRangeOptions
+
+const LOGS_COUNT_OPTIONS: OptionNames<LogsCountOptions> = {
+  ...LOGS_RANGE_OPTIONS,
+  buckets: true,
+  facets: true,
+  top: true,
+  attributes: true,
+  within: true,
+}
+
+type LogsGroupOptions = Omit<GroupOptions, 'visible' | 'consistencyToken'> & LogsUntilOptions
+
+const LOGS_GROUP_OPTIONS: OptionNames<LogsGroupOptions> = {
+  ...LOGS_UNTIL_OPTIONS,
+  by: true,
+  numbers: true,
+  buckets: true,
+  top: true,
+  within: true,
+}
+
 /**
  * Audit logs by key, such as a tenant, a project or a region: on one Postgres cluster or several, in a folder of SQLite files,
  * or in memory. A log is opened when it is used and closed when it is not. All logs share the options. It lists, counts,
@@ -126,6 +182,7 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
 
   /** Throws `INVALID_OPTION`. */
   constructor(options: AuditLogsOptions<Types>) {
+    requireOptions(options, AUDIT_LOGS_OPTIONS, 'AuditLogs')
     const { stores, onLog, maxOpen = DEFAULT_MAX_OPEN, idleMs = DEFAULT_IDLE_MS } = options
     if (typeof stores?.open !== 'function' || typeof stores.keys !== 'function')
       throw new AuditLogError(
@@ -133,9 +190,10 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
         'stores must open stores by key: sqliteLogs, postgresLogs or memoryLogs',
       )
     this.#stores = stores
-    this.types = withOwnTypes(options.types)
+    this.types = withOwnTypes(defineEventTypes(options.types))
     this.customTypes = readCustomTypes(options.customTypes)
     this.limits = readLimits(options.limits)
+    checkShared(options, this.types)
     const optionsOf = sharedOptions(options)
     const open = (key: string, store: EventStore): AuditLog<Types> =>
       new AuditLog<Types>(withoutBackground(optionsOf(key), store))
@@ -174,7 +232,7 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
 
   /** The log with this key, or `undefined` if there is none. Rejects with `INVALID_VALUE`, `ABORTED`, `STORE_FAILED`, `CLOSED`. */
   async find(key: string, options: WaitOptions = {}): Promise<AuditLog<Types> | undefined> {
-    this.#check(options.signal)
+    this.#check(options, WAIT_OPTIONS, 'find')
     checkKey(key)
     return (await this.#stores.has(key, options)) ? this.log(key) : undefined
   }
@@ -184,8 +242,8 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
    * `STORE_FAILED`, `CLOSED`.
    */
   async keys(options: LogKeysOptions = {}): Promise<readonly string[]> {
+    this.#check(options, KEYS_OPTIONS, 'keys')
     const { limit = DEFAULT_KEYS, ...given } = options
-    this.#check(given.signal)
     if (!Number.isInteger(limit) || limit < 1 || limit > MAX_KEYS)
       throw new AuditLogError(
         'INVALID_VALUE',
@@ -203,7 +261,7 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
    * Rejects with `UNKNOWN_LOG` for a log that does not exist, and as `list` of a log does.
    */
   async list(query?: QueryInput, options: LogsListOptions = {}): Promise<LogsPage> {
-    this.#check(options.signal)
+    this.#check(options, LOGS_LIST_OPTIONS, 'list')
     return listAcross(this.#context, toQuery(query), options)
   }
 
@@ -216,7 +274,7 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
     query?: QueryInput,
     options: LogsPagesOptions = {},
   ): AsyncGenerator<readonly LogEvent[], void, void> {
-    this.#check(options.signal)
+    this.#check(options, LOGS_PAGES_OPTIONS, 'pages')
     yield* pagesAcross(this.#context, toQuery(query), options)
   }
 
@@ -225,24 +283,19 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
    * also no log has more than 1000 values of it. `within` is the time of each log. Rejects as `count` of a log does, and
    * with `UNKNOWN_LOG`.
    */
-  async count(
-    query?: QueryInput,
-    options: Omit<CountOptions, 'visible' | 'consistencyToken'> & LogsRangeOptions = {},
-  ): Promise<EventCounts> {
+  async count(query?: QueryInput, options: LogsCountOptions = {}): Promise<EventCounts> {
+    this.#check(options, LOGS_COUNT_OPTIONS, 'count')
     const { visible: _visible, ...counting } = options
-    this.#check(options.signal)
     return countAcross(this.#context, countsQuery(query, counting), options)
   }
 
   /**
    * Groups all matching events of the logs as `groups` of a log does those of one. Rejects as that does, and with `UNKNOWN_LOG`.
    */
-  async groups(
-    query: QueryInput | undefined,
-    options: Omit<GroupOptions, 'visible' | 'consistencyToken'> & LogsUntilOptions,
-  ): Promise<EventGroups> {
+  async groups(query: QueryInput | undefined, options: LogsGroupOptions): Promise<EventGroups> {
+    requireOptions(options, LOGS_GROUP_OPTIONS, 'groups')
+    this.#check(options, LOGS_GROUP_OPTIONS, 'groups')
     const { visible: _visible, ...grouping } = options
-    this.#check(options.signal)
     return groupsAcross(this.#context, groupsQuery(query, grouping), options)
   }
 
@@ -255,7 +308,7 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
     resource: HistoryResource,
     options: LogsHistoryOptions = {},
   ): AsyncGenerator<LogHistoryEntry, void, void> {
-    this.#check(options.signal)
+    this.#check(options, LOGS_HISTORY_OPTIONS, 'history')
     yield* historyAcross(this.#context, resource, options)
   }
 
@@ -267,10 +320,13 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
    * `UNKNOWN_LOG`, `INVALID_VALUE`, and as `tail` of a log does.
    */
   tail(query?: QueryInput, options: LogsTailOptions = {}): LogsTail {
-    return createLogsTail(() => {
-      this.#check(options.signal)
-      return { context: this.#context, query: toQuery(query) }
-    }, options)
+    return createLogsTail(
+      () => {
+        this.#check(options, LOGS_TAIL_OPTIONS, 'tail')
+        return { context: this.#context, query: toQuery(query) }
+      },
+      Object(options) as LogsTailOptions,
+    )
   }
 
   /**
@@ -281,7 +337,7 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
     query: QueryInput | undefined,
     options: LogsTailOptions & { readonly signal: AbortSignal },
   ): Promise<OpenLogsTail> {
-    this.#check(options.signal)
+    this.#check(options, LOGS_TAIL_OPTIONS, 'follow')
     return openTail(this.#context, toQuery(query), options)
   }
 
@@ -290,7 +346,7 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
    * leaves these events out. Rejects with `UNKNOWN_LOG`, and as `list` of a log does.
    */
   async position(options: LogsOptions = {}): Promise<string> {
-    this.#check(options.signal)
+    this.#check(options, LOGS_OPTIONS, 'position')
     return currentCursor(this.#context, options)
   }
 
@@ -304,6 +360,11 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
    * An aborted signal ends the wait, not the closing.
    */
   close(options?: WaitOptions): Promise<void> {
+    try {
+      checkOptions(options, WAIT_OPTIONS, 'close')
+    } catch (error) {
+      return Promise.reject(error)
+    }
     this.#closed ??= this.#end()
     return untilAborted(this.#closed, options?.signal)
   }
@@ -312,9 +373,10 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
     return this.close()
   }
 
-  #check(signal: AbortSignal | undefined): void {
+  #check(options: WaitOptions | undefined, names: Names, method: string): void {
+    checkOptions(options, names, method)
     if (this.#closed) throw new AuditLogError('CLOSED', 'the audit logs are closed')
-    throwIfAborted(signal)
+    throwIfAborted(options?.signal)
   }
 
   async #end(): Promise<void> {
@@ -322,6 +384,20 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
     await this.#open.close()
     await this.#stores.close()
   }
+}
+
+/** Checks what each log reads too, so that the service does not start with wrong options. Throws `INVALID_OPTION`. */
+function checkShared(
+  options: Omit<AuditLogsOptions<EventTypes>, 'onLog'>,
+  types: EventTypes,
+): void {
+  const { waiting, failurePolicy, throttles = {}, cleaning, subscriptions, journal } = options
+  positive(defaultRecorderOptions, waiting, 'waiting')
+  readFailurePolicies(failurePolicy, journal !== undefined)
+  readThrottleRules(types, throttles as ThrottlePeriods)
+  if (cleaning !== undefined && typeof cleaning !== 'function') readCleaning(cleaning)
+  if (subscriptions !== undefined && typeof subscriptions !== 'function')
+    readSubscriptions(subscriptions)
 }
 
 /** The options of one log, without its store. */

@@ -3,6 +3,7 @@ import { readTemplate } from './describing/template.js'
 import { AuditLogError } from './errors.js'
 import type { CustomTypeDefinition, CustomTypes } from './event/custom-types.js'
 import { eventTypeFault } from './event/event-types.js'
+import { checkOptions, type OptionNames } from './options.js'
 
 const MAX_LABEL_LENGTH = 40
 
@@ -22,8 +23,14 @@ function templateFault(name: string, template: unknown): string | undefined {
   }
 }
 
+const DEFINITION: OptionNames<CustomTypeDefinition> = {
+  label: true,
+  description: true,
+  sentence: true,
+  sentences: true,
+}
+
 function faultOf(type: string, definition: CustomTypeDefinition): string | undefined {
-  if (definition === null || typeof definition !== 'object') return 'must be an object'
   const { label, sentence, sentences = {} } = definition
   const stray = type.slice(0, -1).includes('*') || (type.endsWith('*') && !type.endsWith(':*'))
   const faults = [
@@ -38,12 +45,13 @@ function faultOf(type: string, definition: CustomTypeDefinition): string | undef
 
 /** The option `customTypes` of an `AuditLog`. Throws `INVALID_OPTION`, which names the wrong entry. */
 export function readCustomTypes(types: CustomTypes = {}): CustomTypes {
-  if (types === null || typeof types !== 'object')
+  if (types === null || typeof types !== 'object' || Array.isArray(types))
     throw new AuditLogError(
       'INVALID_OPTION',
       `customTypes must be an object; it is ${inspect(types)}`,
     )
   for (const [type, definition] of Object.entries(types)) {
+    checkOptions(definition, DEFINITION, `customTypes: ${JSON.stringify(type)}`)
     const fault = faultOf(type, definition)
     if (fault !== undefined)
       throw new AuditLogError('INVALID_OPTION', `customTypes: ${JSON.stringify(type)} ${fault}`)

@@ -3,9 +3,18 @@ import { emailChannel, type EmailOptions, readSubject } from './email.js'
 import { changedConfig, invalidChannel } from './kind-config.js'
 import { readRecipients, readSender } from './mail-addresses.js'
 import { openTransport } from './mail-transport.js'
-import { invalidOption } from './read-options.js'
+import { checkDelivery, invalidOption } from './read-options.js'
+import { type OptionNames, requireOptions } from '../../src/options.js'
 
 export type EmailKindOptions = Omit<EmailOptions, 'to' | 'subject'>
+
+const EMAIL_KIND_OPTIONS: OptionNames<EmailKindOptions> = {
+  transport: true,
+  from: true,
+  batch: true,
+  rate: true,
+  render: true,
+}
 
 const MEMBERS = ['to', 'subject']
 
@@ -14,6 +23,8 @@ const MEMBERS = ['to', 'subject']
  * of `email`. Throws `INVALID_OPTION`, and `MISSING_DEPENDENCY` if nodemailer is needed and is not installed.
  */
 export function emailKind(options: EmailKindOptions): ChannelKind {
+  requireOptions(options, EMAIL_KIND_OPTIONS, 'emailKind')
+  checkDelivery(options, 'emailKind')
   const from = readSender(options.from, invalidOption('emailKind'))
   const transport = openTransport(options.transport)
   const { batch, rate, render } = options

@@ -16,9 +16,10 @@ import {
   openTransport,
   readMailResult,
 } from './mail-transport.js'
-import { type Fail, invalidOption } from './read-options.js'
+import { checkDelivery, type Fail, invalidOption } from './read-options.js'
 import { type Render, type RenderedText, renderText } from './render.js'
 import { sentenceOf } from './sentences.js'
+import { type OptionNames, requireOptions } from '../../src/options.js'
 
 export interface EmailOptions {
   /** A transporter of nodemailer (7 or newer), or what its `createTransport` takes; then the package must be installed. */
@@ -39,6 +40,16 @@ export interface EmailOptions {
   readonly render?: Render | undefined
 }
 
+const EMAIL_OPTIONS: OptionNames<EmailOptions> = {
+  transport: true,
+  from: true,
+  to: true,
+  subject: true,
+  batch: true,
+  rate: true,
+  render: true,
+}
+
 /** The options of an e-mail channel after they have been checked. */
 export interface EmailSettings extends Pick<EmailOptions, 'batch' | 'rate' | 'render'> {
   readonly transport: MailTransport
@@ -57,6 +68,8 @@ const TIMEOUT_MS = 60_000
  * and `MISSING_DEPENDENCY` if nodemailer is needed and is not installed.
  */
 export function email(options: EmailOptions): Channel {
+  requireOptions(options, EMAIL_OPTIONS, 'email')
+  checkDelivery(options, 'email')
   const fail = invalidOption('email')
   const { batch, rate, render } = options
   return emailChannel({

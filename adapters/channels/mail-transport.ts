@@ -1,4 +1,5 @@
 import { loadPackage } from '../../src/store/packages.js'
+import { AuditLogError } from '../../src/errors.js'
 
 /** A message as nodemailer takes it. */
 export interface MailMessage {
@@ -33,6 +34,12 @@ const isTransport = (given: MailTransportOption): given is MailTransport =>
 /** Throws `MISSING_DEPENDENCY` if nodemailer is needed and is not installed. */
 export function openTransport(given: MailTransportOption): MailTransport {
   if (isTransport(given)) return given
+  const isGiven = given !== null && (typeof given === 'object' || typeof given === 'string')
+  if (!isGiven || given === '')
+    throw new AuditLogError(
+      'INVALID_OPTION',
+      'transport must be a transporter of nodemailer, its options, or an smtp: URL',
+    )
   const nodemailer = loadPackage({
     name: 'nodemailer',
     neededBy: 'the options of an e-mail transport',

@@ -2,9 +2,19 @@ import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { milliseconds } from 'date-fns/milliseconds'
 import { AuditLogError } from '../../src/errors.js'
 import { type Duration, durationFault } from '../../src/event/duration.js'
-import type { Channel } from '../../src/subscriptions/channel.js'
+import { BATCH_LIMITS, type Channel, RATE } from '../../src/subscriptions/channel.js'
+import { checkOptions } from '../../src/options.js'
 
 /* Checks of what code or users give. The messages do not repeat URLs and values of headers, which may be secrets. */
+
+/** Throws `INVALID_OPTION` for unknown members of what most channels have. */
+export function checkDelivery(
+  { batch, rate }: Pick<Channel, 'batch' | 'rate'>,
+  channel: string,
+): void {
+  checkOptions(batch, BATCH_LIMITS, `${channel}: batch`)
+  checkOptions(rate, RATE, `${channel}: rate`)
+}
 
 /** Makes the error for a wrong member. */
 export type Fail = (member: string, problem: string) => AuditLogError

@@ -10,9 +10,10 @@ const MIN_BYTES = 24
 const MAX_BYTES = 64
 
 /** Reads secrets such as `whsec_<base64 of 24 to 64 bytes>`. Throws `INVALID_OPTION`, without the secret. */
-export function readSecrets(given: string | readonly string[]): readonly Buffer[] {
-  const secrets = typeof given === 'string' ? [given] : [...given]
-  if (secrets.length === 0) throw new AuditLogError('INVALID_OPTION', 'webhook: secret is missing')
+export function readSecrets(given: unknown): readonly Buffer[] {
+  const secrets: readonly unknown[] = Array.isArray(given) ? given : [given]
+  if (secrets.length === 0 || given === undefined || given === '')
+    throw new AuditLogError('INVALID_OPTION', 'webhook: secret is missing')
   return secrets.map((secret) => {
     const isText = typeof secret === 'string' && secret.startsWith(PREFIX)
     const bytes = Buffer.from(isText ? secret.slice(PREFIX.length) : '', 'base64')

@@ -3,7 +3,8 @@ import type { ChannelKind } from '../../src/subscriptions/channel-kind.js'
 import { changedConfig, changedSecret } from './kind-config.js'
 import { createPost } from './post.js'
 import { slackChannel } from './slack.js'
-import { openUserUrls, readUserUrl, type UserUrlOptions } from './user-urls.js'
+import { openUserUrls, readUserUrl, USER_URL_OPTIONS, type UserUrlOptions } from './user-urls.js'
+import { checkOptions } from '../../src/options.js'
 
 const URL_MEMBER = 'webhook_url'
 
@@ -13,6 +14,7 @@ const URL_MEMBER = 'webhook_url'
  * `MISSING_DEPENDENCY` if request-filtering-agent is not installed.
  */
 export function slackKind(options: UserUrlOptions = {}): ChannelKind {
+  checkOptions(options, USER_URL_OPTIONS, 'slackKind')
   const urls = openUserUrls(options)
   return {
     async read(given, present) {

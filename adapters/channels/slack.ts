@@ -1,9 +1,10 @@
 import type { BatchLimits, Channel } from '../../src/subscriptions/channel.js'
 import { createPost, type Post } from './post.js'
-import { invalidOption, readUrl } from './read-options.js'
+import { checkDelivery, invalidOption, readUrl } from './read-options.js'
 import { type Render, renderText } from './render.js'
 import { escapeMarkup } from './sentences.js'
 import { TIMEOUT_MS } from './webhook.js'
+import { type OptionNames, requireOptions } from '../../src/options.js'
 
 export interface SlackOptions {
   /** The URL of an incoming webhook of Slack, Mattermost or another service that takes `{ "text": … }`. It is not stored. */
@@ -14,6 +15,13 @@ export interface SlackOptions {
   readonly rate?: Channel['rate']
   /** A text of your own, of which `text` is sent as it is. @default a line for each event, its sentence */
   readonly render?: Render | undefined
+}
+
+const SLACK_OPTIONS: OptionNames<SlackOptions> = {
+  url: true,
+  batch: true,
+  rate: true,
+  render: true,
 }
 
 const MAX_EVENTS = 20
@@ -30,6 +38,8 @@ const sentences: Render = (events, { sentence }) => ({
  * as it is part of the code. Throws `INVALID_OPTION`.
  */
 export function slack(options: SlackOptions): Channel {
+  requireOptions(options, SLACK_OPTIONS, 'slack')
+  checkDelivery(options, 'slack')
   const url = readUrl(options.url, 'url', invalidOption('slack'))
   return slackChannel({ ...options, url }, createPost())
 }

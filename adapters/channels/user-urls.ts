@@ -2,6 +2,7 @@ import { invalidChannel } from './kind-config.js'
 import type { Agents } from './post.js'
 import { readUrl } from './read-options.js'
 import { createVettedAgents, loadFilteringAgents, readRanges } from './vetted-agents.js'
+import { type OptionNames } from '../../src/options.js'
 
 export interface UserUrlOptions {
   /**
@@ -12,6 +13,8 @@ export interface UserUrlOptions {
   /** True for `http:` URLs too. @default only `https:` */
   readonly allowHttp?: boolean | undefined
 }
+
+export const USER_URL_OPTIONS: OptionNames<UserUrlOptions> = { allow: true, allowHttp: true }
 
 /** What URLs may be that users give, and how connections to them are made. */
 export interface UserUrls {

@@ -6,13 +6,25 @@ import { changedConfig, changedSecret, invalidChannel } from './kind-config.js'
 import { createPost } from './post.js'
 import { invalidOption, readBatch, readCompress, readHeaders, readRate } from './read-options.js'
 import { readSecrets } from './signature.js'
-import { readUserUrl, type UserUrls, type UserUrlOptions, openUserUrls } from './user-urls.js'
+import {
+  openUserUrls,
+  readUserUrl,
+  USER_URL_OPTIONS,
+  type UserUrlOptions,
+  type UserUrls,
+} from './user-urls.js'
 import { TIMEOUT_MS, webhookChannel } from './webhook.js'
 import { readFormat } from './webhook-body.js'
+import { type OptionNames, checkOptions } from '../../src/options.js'
 
 export interface WebhookKindOptions extends UserUrlOptions {
   /** As that of `webhook`; a URI reference, because users may choose CloudEvents. @default 'daybook' */
   readonly service?: string | undefined
+}
+
+const WEBHOOK_KIND_OPTIONS: OptionNames<WebhookKindOptions> = {
+  ...USER_URL_OPTIONS,
+  service: true,
 }
 
 const MEMBERS = ['url', 'headers', 'format', 'batch', 'rate', 'compress']
@@ -35,6 +47,7 @@ const createSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('
  * and redirects are not followed. Throws `INVALID_OPTION`, and `MISSING_DEPENDENCY` if request-filtering-agent is not installed.
  */
 export function webhookKind(options: WebhookKindOptions = {}): ChannelKind {
+  checkOptions(options, WEBHOOK_KIND_OPTIONS, 'webhookKind')
   const urls = openUserUrls(options)
   const { service } = readFormat(
     { format: 'cloudevents', service: options.service },

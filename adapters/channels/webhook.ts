@@ -2,9 +2,10 @@ import { promisify } from 'node:util'
 import { gzip as gzipWithCallback } from 'node:zlib'
 import type { BatchLimits, Channel } from '../../src/subscriptions/channel.js'
 import { createPost, type Post } from './post.js'
-import { invalidOption, readCompress, readHeaders, readUrl } from './read-options.js'
+import { checkDelivery, invalidOption, readCompress, readHeaders, readUrl } from './read-options.js'
 import { readSecrets, signedHeaders } from './signature.js'
 import { type FormatSettings, readFormat, type WebhookFormat, writeBody } from './webhook-body.js'
+import { type OptionNames, requireOptions } from '../../src/options.js'
 
 export interface WebhookOptions {
   /** An `http:` or `https:` URL. It is not stored, and only its server is named in events. */
@@ -37,6 +38,19 @@ export interface WebhookOptions {
   readonly timeoutMs?: number | undefined
 }
 
+const WEBHOOK_OPTIONS: OptionNames<WebhookOptions> = {
+  url: true,
+  secret: true,
+  headers: true,
+  batch: true,
+  format: true,
+  service: true,
+  compress: true,
+  rate: true,
+  checkpoint: true,
+  timeoutMs: true,
+}
+
 /** The options of a webhook after they have been checked. */
 export interface WebhookSettings extends Pick<Channel, 'batch' | 'rate' | 'checkpoint'> {
   readonly url: URL
@@ -59,6 +73,8 @@ const gzip = promisify(gzipWithCallback)
  * Throws `INVALID_OPTION`.
  */
 export function webhook(options: WebhookOptions): Channel {
+  requireOptions(options, WEBHOOK_OPTIONS, 'webhook')
+  checkDelivery(options, 'webhook')
   const fail = invalidOption('webhook')
   const secrets = readSecrets(options.secret)
   const { batch, rate, checkpoint, timeoutMs = TIMEOUT_MS } = options

@@ -2,13 +2,23 @@ import { type UsernameOption, usernameOf } from '../../src/http/username-option.
 import type { NodeMiddleware } from '../../src/http/node/node.js'
 import { nodeRecorder } from '../../src/http/node/request-recorder.js'
 import type { RequestUser } from '../../src/http/record/exchange.js'
-import type { RecordingAudit, RequestRecorderOptions } from '../../src/http/record/recorder.js'
+import {
+  type RecordingAudit,
+  REQUEST_RECORDER_OPTIONS,
+  type RequestRecorderOptions,
+} from '../../src/http/record/recorder.js'
 import type { ExpressRequest } from './express.js'
 import { followRouterErrors } from './router-errors.js'
 import { handlingRoute } from './routes.js'
+import { checkOptions, type OptionNames } from '../../src/options.js'
 
 export interface RecordRequestsOptions
   extends UsernameOption<ExpressRequest, RequestUser>, RequestRecorderOptions<ExpressRequest> {}
+
+const RECORD_OPTIONS: OptionNames<RecordRequestsOptions> = {
+  ...REQUEST_RECORDER_OPTIONS,
+  username: true,
+}
 
 /**
  * Middleware of Express that records requests. Mount it before all middleware whose requests it should
@@ -35,6 +45,7 @@ export function recordRequests(
   audit: RecordingAudit,
   options: RecordRequestsOptions = {},
 ): NodeMiddleware {
+  checkOptions(options, RECORD_OPTIONS, 'recordRequests')
   followRouterErrors()
   return nodeRecorder<ExpressRequest>(audit, options, {
     username: (request) => usernameOf(request, options),

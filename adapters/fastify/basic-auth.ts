@@ -1,4 +1,8 @@
-import { basicAuthentication, type BasicAuthOptions } from '../../src/http/basic-auth.js'
+import {
+  BASIC_AUTH_OPTIONS,
+  basicAuthentication,
+  type BasicAuthOptions,
+} from '../../src/http/basic-auth.js'
 import type { HttpResponse } from '../../src/http/exchange.js'
 import { thrownError } from '../../src/http/thrown-error.js'
 import { withActor } from '../../src/recording/actor.js'
@@ -10,6 +14,7 @@ import {
   type FastifyRequest,
   sharedPlugin,
 } from './fastify.js'
+import { requireOptions } from '../../src/options.js'
 
 /**
  * Fastify plugin for HTTP Basic authentication, in the hook `onRequest`. It sets `request.username` and
@@ -18,6 +23,7 @@ import {
  * set `trustProxy` behind a proxy. Errors of a `users` function go to the error handler of Fastify.
  */
 export function basicAuth(options: BasicAuthOptions): FastifyPlugin {
+  requireOptions(options, BASIC_AUTH_OPTIONS, 'basicAuth')
   const authenticate = basicAuthentication(options)
 
   /** The refusal, if any. */

@@ -2,7 +2,13 @@ import type { Endpoint, HttpRequest, HttpResponse } from '../../src/http/exchang
 import { sendResponse } from '../../src/http/node/exchange.js'
 import { createRequest, readBody, readTarget } from '../../src/http/node-request.js'
 import { answerOwn } from '../../src/http/record/own-request.js'
-import type { FastifyApp, FastifyPlugin, FastifyReply, FastifyRequest } from './fastify.js'
+import {
+  checkRegistered,
+  type FastifyApp,
+  type FastifyPlugin,
+  type FastifyReply,
+  type FastifyRequest,
+} from './fastify.js'
 
 export function toRequest(
   request: FastifyRequest,
@@ -67,7 +73,8 @@ export function endpointPlugin(
   paths: readonly string[],
   findUsername: (request: FastifyRequest) => string | null,
 ): FastifyPlugin {
-  return function mountedEndpoint(app, _options, done) {
+  return function mountedEndpoint(app, options, done) {
+    checkRegistered(options)
     for (const path of paths)
       mountEndpoint(app, path, (request, reply) =>
         endpoint(toRequest(request, reply, () => findUsername(request))),

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { SentRequest } from '../../src/http/node/recorded-exchange.js'
+import { checkOptions } from '../../src/options.js'
 
 /*
  * The part of Fastify 5 that is used here, as structural types, so that the declarations compile without
@@ -64,12 +65,20 @@ export interface FastifyApp {
 /** A plugin, for `app.register`. */
 export type FastifyPlugin = (app: FastifyApp, options: object, done: Done) => void
 
+/** What Fastify reads itself of the options of `register`. */
+const REGISTER_OPTIONS = { prefix: true, logLevel: true, logSerializers: true } as const
+
+/** Options of ours are given to the function that makes the plugin. Throws `INVALID_OPTION` for those that `register` was given. */
+export const checkRegistered = (options: object): void =>
+  checkOptions(options, REGISTER_OPTIONS, 'register of a plugin of daybook/fastify')
+
 /**
  * A plugin whose hooks apply to the instance that registers it and to all below, as with the package
  * `fastify-plugin`.
  */
 export function sharedPlugin(name: string, install: (app: FastifyApp) => void): FastifyPlugin {
-  const plugin: FastifyPlugin = (app, _options, done) => {
+  const plugin: FastifyPlugin = (app, options, done) => {
+    checkRegistered(options)
     install(app)
     done()
   }

@@ -1,14 +1,24 @@
 import { nodeRecorder } from '../../src/http/node/request-recorder.js'
 import { noteThrown } from '../../src/http/node/thrown.js'
 import type { RequestUser } from '../../src/http/record/exchange.js'
-import type { RecordingAudit, RequestRecorderOptions } from '../../src/http/record/recorder.js'
+import {
+  type RecordingAudit,
+  REQUEST_RECORDER_OPTIONS,
+  type RequestRecorderOptions,
+} from '../../src/http/record/recorder.js'
 import { continueAsActor, keepActor } from './actor.js'
 import { noteRoutes } from './coverage.js'
 import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
 import { type FastifyPlugin, type FastifyRequest, sharedPlugin } from './fastify.js'
+import { checkOptions, type OptionNames } from '../../src/options.js'
 
 export interface RecordRequestsOptions
   extends UsernameOption<FastifyRequest, RequestUser>, RequestRecorderOptions<FastifyRequest> {}
+
+const RECORD_OPTIONS: OptionNames<RecordRequestsOptions> = {
+  ...REQUEST_RECORDER_OPTIONS,
+  username: true,
+}
 
 /**
  * Fastify plugin that records requests. Register it first:
@@ -33,6 +43,7 @@ export function recordRequests(
   audit: RecordingAudit,
   options: RecordRequestsOptions = {},
 ): FastifyPlugin {
+  checkOptions(options, RECORD_OPTIONS, 'recordRequests')
   const record = nodeRecorder<FastifyRequest>(audit, options, {
     username: (request) => usernameOf(request, options),
     address: ({ ip }) => ip ?? '',

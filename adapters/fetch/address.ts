@@ -1,5 +1,6 @@
 import { connectionAddress } from '../../src/http/fetch/address.js'
 import type { FetchRequest } from './fetch.js'
+import type { OptionNames } from '../../src/options.js'
 
 export interface AddressOption {
   /**
@@ -9,6 +10,8 @@ export interface AddressOption {
    */
   address?(request: FetchRequest, passed: unknown): string
 }
+
+export const ADDRESS_OPTION: OptionNames<AddressOption> = { address: true }
 
 export const addressOf = (
   options: AddressOption,

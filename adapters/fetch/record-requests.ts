@@ -1,11 +1,16 @@
 import { fetchRecorder } from '../../src/http/fetch/request-recorder.js'
 import type { RequestUser } from '../../src/http/record/exchange.js'
 import { noPromise } from '../../src/http/record/no-promise.js'
-import type { RecordingAudit, RequestRecorderOptions } from '../../src/http/record/recorder.js'
+import {
+  type RecordingAudit,
+  REQUEST_RECORDER_OPTIONS,
+  type RequestRecorderOptions,
+} from '../../src/http/record/recorder.js'
 import { type AddressOption, addressOf } from './address.js'
 import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
 import type { FetchHandler, FetchRequest } from './fetch.js'
 import { PlainExchange } from './recorded-exchange.js'
+import { checkOptions, type OptionNames } from '../../src/options.js'
 
 export interface RecordRequestsOptions
   extends
@@ -18,6 +23,13 @@ export interface RecordRequestsOptions
    * @default the path that was given with the handler; without one the event is named `unmatched:<verb>`
    */
   route?(request: FetchRequest): string | undefined
+}
+
+const RECORD_OPTIONS: OptionNames<RecordRequestsOptions> = {
+  ...REQUEST_RECORDER_OPTIONS,
+  username: true,
+  address: true,
+  route: true,
 }
 
 /** Returns the handler with its requests recorded. `route` is the path that it handles, such as `/orders/:id`. */
@@ -52,6 +64,7 @@ export function recordRequests(
   audit: RecordingAudit,
   options: RecordRequestsOptions = {},
 ): RecordHandler {
+  checkOptions(options, RECORD_OPTIONS, 'recordRequests')
   const record = fetchRecorder<FetchRequest>(audit, options)
   return function recordRequests<
     Passed extends readonly unknown[],

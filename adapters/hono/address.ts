@@ -1,5 +1,6 @@
 import { connectionAddress } from '../../src/http/fetch/address.js'
 import type { HonoContext } from './hono.js'
+import type { OptionNames } from '../../src/options.js'
 
 export interface AddressOption {
   /**
@@ -8,6 +9,8 @@ export interface AddressOption {
    */
   address?(context: HonoContext): string
 }
+
+export const ADDRESS_OPTION: OptionNames<AddressOption> = { address: true }
 
 export const addressOf = (options: AddressOption, context: HonoContext): string =>
   options.address?.(context) ?? connectionAddress(context.req.raw, context.env)

@@ -1,15 +1,19 @@
 import {
+  BASIC_AUTH_OPTIONS as CORE_OPTIONS,
   basicAuthentication,
   type BasicAuthOptions as CoreOptions,
 } from '../../src/http/basic-auth.js'
 import { toResponse } from '../../src/http/fetch/exchange.js'
 import { withActor } from '../../src/recording/actor.js'
-import { type AddressOption, addressOf } from './address.js'
+import { ADDRESS_OPTION, type AddressOption, addressOf } from './address.js'
 import { rethrowInRealm } from './exchange.js'
 import type { HonoMiddleware } from './hono.js'
+import { type OptionNames, requireOptions } from '../../src/options.js'
 
 /** Failures are counted by `address`. Where it is an empty string, all clients count as one. */
 export type BasicAuthOptions = CoreOptions & AddressOption
+
+const BASIC_AUTH_OPTIONS: OptionNames<BasicAuthOptions> = { ...CORE_OPTIONS, ...ADDRESS_OPTION }
 
 /**
  * Hono middleware for HTTP Basic authentication. It sets the variable `username` and runs the following middleware
@@ -17,6 +21,7 @@ export type BasicAuthOptions = CoreOptions & AddressOption
  * 429 with `Retry-After` after too many failures. Errors of a `users` function go to `onError`.
  */
 export function basicAuth(options: BasicAuthOptions): HonoMiddleware {
+  requireOptions(options, BASIC_AUTH_OPTIONS, 'basicAuth')
   const authenticate = basicAuthentication(options)
   return async function basicAuth(context, next) {
     const request = context.req.raw

@@ -2,13 +2,24 @@ import { RecordedFetchExchange } from '../../src/http/fetch/recorded-exchange.js
 import { fetchRecorder } from '../../src/http/fetch/request-recorder.js'
 import { sentBody } from '../../src/http/fetch/sent-body.js'
 import type { MatchedRoute, RequestUser } from '../../src/http/record/exchange.js'
-import type { RecordingAudit, RequestRecorderOptions } from '../../src/http/record/recorder.js'
+import {
+  type RecordingAudit,
+  REQUEST_RECORDER_OPTIONS,
+  type RequestRecorderOptions,
+} from '../../src/http/record/recorder.js'
 import { type AddressOption, addressOf } from './address.js'
 import { type HonoContext, type HonoMiddleware, type UsernameOption, usernameOf } from './hono.js'
 import { handlingRoute } from './routes.js'
+import { checkOptions, type OptionNames } from '../../src/options.js'
 
 export interface RecordRequestsOptions
   extends UsernameOption<RequestUser>, AddressOption, RequestRecorderOptions<HonoContext> {}
+
+const RECORD_OPTIONS: OptionNames<RecordRequestsOptions> = {
+  ...REQUEST_RECORDER_OPTIONS,
+  username: true,
+  address: true,
+}
 
 class HonoExchange extends RecordedFetchExchange<HonoContext> {
   readonly #options: RecordRequestsOptions
@@ -71,6 +82,7 @@ export function recordRequests(
   audit: RecordingAudit,
   options: RecordRequestsOptions = {},
 ): HonoMiddleware {
+  checkOptions(options, RECORD_OPTIONS, 'recordRequests')
   const record = fetchRecorder<HonoContext>(audit, options)
   return async function recordRequests(context, next) {
     let isHandled = false

@@ -1,7 +1,12 @@
 import { withActor } from '../../src/recording/actor.js'
-import { basicAuthentication, type BasicAuthOptions } from '../../src/http/basic-auth.js'
+import {
+  BASIC_AUTH_OPTIONS,
+  basicAuthentication,
+  type BasicAuthOptions,
+} from '../../src/http/basic-auth.js'
 import { sendResponse } from './exchange.js'
 import type { KoaMiddleware } from './koa.js'
+import { requireOptions } from '../../src/options.js'
 
 /**
  * Koa middleware for HTTP Basic authentication. It sets `ctx.state.username` and runs the following
@@ -11,6 +16,7 @@ import type { KoaMiddleware } from './koa.js'
  * count as one, and without `maxIpsCount` a client that forges `X-Forwarded-For` counts as a new one. Errors of a `users` function are passed to Koa.
  */
 export function basicAuth(options: BasicAuthOptions): KoaMiddleware {
+  requireOptions(options, BASIC_AUTH_OPTIONS, 'basicAuth')
   const authenticate = basicAuthentication(options)
   return async function basicAuth(ctx, next) {
     const authentication = await authenticate(ctx.get('authorization'), () => ctx.ip)

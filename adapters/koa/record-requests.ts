@@ -7,15 +7,22 @@ import {
   arrivalOf,
   type Begun,
   type RecordingAudit,
+  REQUEST_RECORDER_OPTIONS,
   requestRecorder,
   type RequestRecorderOptions,
 } from '../../src/http/record/recorder.js'
 import { sendResponse, type UsernameOption } from './exchange.js'
 import type { KoaMiddleware, RoutedContext } from './koa.js'
 import { KoaExchange } from './recorded-exchange.js'
+import { checkOptions, type OptionNames } from '../../src/options.js'
 
 export interface RecordRequestsOptions
   extends UsernameOption<RequestUser>, RequestRecorderOptions<RoutedContext> {}
+
+const RECORD_OPTIONS: OptionNames<RecordRequestsOptions> = {
+  ...REQUEST_RECORDER_OPTIONS,
+  username: true,
+}
 
 /** The response has not begun, and the client is still there. */
 const isPending = ({ res }: RoutedContext): boolean => !res.headersSent && !res.destroyed
@@ -49,6 +56,7 @@ export function recordRequests(
   audit: RecordingAudit,
   options: RecordRequestsOptions = {},
 ): KoaMiddleware {
+  checkOptions(options, RECORD_OPTIONS, 'recordRequests')
   const recorder = requestRecorder(audit, options)
 
   const recordAtEnd = (exchange: KoaExchange, begun: Begun, ending: Ending): void =>

@@ -1,13 +1,15 @@
 import { compareText } from '../../src/filter/values.js'
 import type { LogStores } from '../../src/store/log-stores.js'
 import type { EventStore } from '../../src/store/store.js'
-import { memoryStore, type MemoryStoreOptions } from './memory-store.js'
+import { MEMORY_STORE_OPTIONS, memoryStore, type MemoryStoreOptions } from './memory-store.js'
+import { checkOptions } from '../../src/options.js'
 
 /**
  * The stores of many logs in the memory of this process, for `AuditLogs` in tests. A log that is closed keeps its events; `close`
  * discards them.
  */
 export function memoryLogs(options: MemoryStoreOptions = {}): LogStores {
+  checkOptions(options, MEMORY_STORE_OPTIONS, 'memoryLogs')
   const stores = new Map<string, EventStore>()
   const open = (key: string): EventStore => {
     const known = stores.get(key)

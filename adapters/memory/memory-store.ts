@@ -1,7 +1,11 @@
 import { AuditLogError } from '../../src/errors.js'
 import { type Clock, systemClock } from '../../src/event/timestamp.js'
 import { createClockGuard, guardedClock } from '../../src/store/clock-guard.js'
-import { type QueryTimeoutOptions, readQueryTimeout } from '../../src/store/query-timeout.js'
+import {
+  QUERY_TIMEOUT_OPTIONS,
+  type QueryTimeoutOptions,
+  readQueryTimeout,
+} from '../../src/store/query-timeout.js'
 import { updateStateBy } from '../../src/store/states.js'
 import type { EventStore } from '../../src/store/store.js'
 import { createAppending } from './appending.js'
@@ -10,6 +14,7 @@ import { createMemoryLog, type MemoryLog } from './memory-log.js'
 import { createReading } from './reading.js'
 import { createRemoving } from './removing.js'
 import { createState } from './state.js'
+import { checkOptions, type OptionNames } from '../../src/options.js'
 
 export interface MemoryStoreOptions extends QueryTimeoutOptions {
   /**
@@ -19,6 +24,12 @@ export interface MemoryStoreOptions extends QueryTimeoutOptions {
   readonly maxEvents?: number
   /** The current time in microseconds. @default the system's clock */
   readonly clock?: Clock
+}
+
+export const MEMORY_STORE_OPTIONS: OptionNames<MemoryStoreOptions> = {
+  ...QUERY_TIMEOUT_OPTIONS,
+  maxEvents: true,
+  clock: true,
 }
 
 // Smaller than for an index on disk, as this index needs no reads.
@@ -33,6 +44,7 @@ export const memoryStore = (options: MemoryStoreOptions = {}): EventStore =>
   createMemoryStore(options, { minIndexed: 10_000, probe: FIRST_PROBE_SIZE })
 
 export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTuning): EventStore {
+  checkOptions(options, MEMORY_STORE_OPTIONS, 'memoryStore')
   const { maxEvents = Infinity, clock: given = systemClock() } = options
   const guard = createClockGuard(given.monotonic)
   const clock = guardedClock(given, guard)

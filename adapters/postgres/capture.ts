@@ -6,6 +6,7 @@ import {
   readCaptureArguments,
 } from '../../src/recording/capture-context.js'
 import {
+  CAPTURE_OPTIONS,
   type CapturedTable,
   type CaptureOptions,
   type CapturePlan,
@@ -30,6 +31,7 @@ import { asAuditLogError } from './connection/failures.js'
 import { captureFunction, type ColumnKind, sharedFunctions } from './schema/capture-functions.js'
 import { type Names, namesIn } from './schema/names.js'
 import { checkClient, literal, REQUIRE_TRANSACTION } from './write/outbox.js'
+import { type OptionNames, requireOptions } from '../../src/options.js'
 
 interface PoolOption {
   /** A `Pool` of pg that is connected to the log's database, as the owner of the tables. */
@@ -41,9 +43,21 @@ interface PoolOption {
 /** The tables are named as `orders`, found by the `search_path`, or as `sales.orders`. */
 export type PostgresCaptureOptions = CaptureOptions & PoolOption
 
+const POSTGRES_CAPTURE_OPTIONS: OptionNames<PostgresCaptureOptions> = {
+  ...CAPTURE_OPTIONS,
+  pool: true,
+  schema: true,
+}
+
 export interface PostgresRemoveCaptureOptions extends PoolOption {
   /** @default all captured tables */
   readonly tables?: readonly string[]
+}
+
+const REMOVE_CAPTURE_OPTIONS: OptionNames<PostgresRemoveCaptureOptions> = {
+  pool: true,
+  schema: true,
+  tables: true,
 }
 
 const invalid = (message: string): AuditLogError => new AuditLogError('INVALID_OPTION', message)
@@ -242,6 +256,7 @@ async function dropUnused(client: PostgresPoolClient, { schema }: Names): Promis
  * database without a log; `STORE_FAILED` with the error of the server.
  */
 export async function captureChanges(options: PostgresCaptureOptions): Promise<CaptureResult> {
+  requireOptions(options, POSTGRES_CAPTURE_OPTIONS, 'captureChanges')
   const tables = readTables(options)
   return change(options, async (client, names) => {
     const outbox = await ask(
@@ -280,6 +295,7 @@ export async function captureChanges(options: PostgresCaptureOptions): Promise<C
 export async function removeCapture(
   options: PostgresRemoveCaptureOptions,
 ): Promise<readonly string[]> {
+  requireOptions(options, REMOVE_CAPTURE_OPTIONS, 'removeCapture')
   const { tables } = options
   const wanted = tables && readTables({ tables }).map(({ name }) => name)
   return change(options, async (client, names) => {

@@ -3,7 +3,7 @@ import type { Checkup } from '../../src/store/checkup.js'
 import { ask, type PostgresPool, type PostgresPoolClient } from './connection/client.js'
 import { withConnection } from './connection/connection.js'
 import { readCommitSetting } from './log/commit-setting.js'
-import { type PostgresStoreOptions, readOptions } from './log/options.js'
+import { checkStoreOptions, type PostgresStoreOptions, readOptions } from './log/options.js'
 import { namesIn } from './schema/names.js'
 
 const LISTEN_MS = 3000
@@ -125,6 +125,7 @@ async function checkServer(client: PostgresPoolClient): Promise<Checkup> {
 
 /** Checks the server, its settings and the role. Rejects with `STORE_FAILED`, and throws what `postgresStore` throws. */
 export async function postgresCheckups(options: PostgresStoreOptions): Promise<readonly Checkup[]> {
+  checkStoreOptions(options)
   const { pool, end } = readOptions(options)
   const { schemaName } = namesIn(options.schema ?? 'daybook')
   const { signal } = new AbortController()

@@ -1,6 +1,6 @@
 import type { PendingMigrations } from '../../src/store/migrations.js'
 import { withConnection } from './connection/connection.js'
-import { type PostgresStoreOptions, readOptions } from './log/options.js'
+import { checkStoreOptions, type PostgresStoreOptions, readOptions } from './log/options.js'
 import { POSTGRES } from './schema/engine.js'
 import { namesIn } from './schema/names.js'
 import { readMigrations } from './schema/schema.js'
@@ -12,6 +12,7 @@ import { readMigrations } from './schema/schema.js'
 export async function postgresMigrations(
   options: PostgresStoreOptions,
 ): Promise<PendingMigrations> {
+  checkStoreOptions(options)
   const { pool, end, partitions } = readOptions(options)
   const names = namesIn(options.schema ?? 'daybook')
   try {

@@ -3,7 +3,11 @@ import { AuditLogError } from '../../src/errors.js'
 import { compareText } from '../../src/filter/values.js'
 import { isKey, type KeysOptions, type LogStores } from '../../src/store/log-stores.js'
 import type { EventStore } from '../../src/store/store.js'
-import { type QueryTimeoutOptions, readQueryTimeout } from '../../src/store/query-timeout.js'
+import {
+  QUERY_TIMEOUT_OPTIONS,
+  type QueryTimeoutOptions,
+  readQueryTimeout,
+} from '../../src/store/query-timeout.js'
 import { ask, type PostgresPool } from './connection/client.js'
 import { withConnection } from './connection/connection.js'
 import { rejecting } from './log/calls.js'
@@ -14,6 +18,7 @@ import {
   openServer,
   readMaxLag,
   readReplicas,
+  SERVER_OPTIONS,
   type ServerOptions,
 } from './log/options.js'
 import type { Nodes } from './connection/nodes.js'
@@ -22,6 +27,7 @@ import type { Timelines } from './connection/timelines.js'
 import { createUsedSchemas, type UsedSchemas } from './connection/used-schemas.js'
 import { openPostgresStore } from './postgres-store.js'
 import type { Partitions } from './schema/names.js'
+import { checkNamed, type OptionNames, requireOptions } from '../../src/options.js'
 
 /** The options of `postgresStore` that all logs share. */
 type StoreOptions = QueryTimeoutOptions &
@@ -59,6 +65,26 @@ export type PostgresLogsOptions = CommonLogsOptions &
         readonly clusterOf: (key: string) => string
       }
   )
+
+const CLUSTER_OPTIONS: OptionNames<ClusterOptions> = {
+  ...SERVER_OPTIONS,
+  replicas: true,
+  maxLag: true,
+}
+
+const LOGS_OPTIONS: OptionNames<PostgresLogsOptions> = {
+  ...CLUSTER_OPTIONS,
+  ...QUERY_TIMEOUT_OPTIONS,
+  partitions: true,
+  maxUnindexed: true,
+  readOnly: true,
+  migrate: true,
+  clock: true,
+  schemaPrefix: true,
+  maxConnections: true,
+  clusters: true,
+  clusterOf: true,
+}
 
 /** The servers of one cluster. */
 interface Cluster {
@@ -153,6 +179,9 @@ function openClusters(options: PostgresLogsOptions): Clusters {
     return { all: [cluster], of: () => cluster }
   }
   const { clusters, clusterOf } = options
+  checkNamed(clusters ?? null, 'clusters')
+  for (const [name, cluster] of Object.entries(clusters))
+    requireOptions(cluster, CLUSTER_OPTIONS, `the cluster ${name}`)
   if (typeof clusterOf !== 'function')
     throw new AuditLogError('INVALID_OPTION', 'clusterOf must be a function of the key of a log')
   const byName = new Map(
@@ -186,6 +215,7 @@ const SCHEMAS = `
  * `INVALID_OPTION`.
  */
 export function postgresLogs(options: PostgresLogsOptions): LogStores {
+  requireOptions(options, LOGS_OPTIONS, 'postgresLogs')
   const prefix = readPrefix(options)
   const queryTimeoutMs = readQueryTimeout(options)
   const { partitions = 'none', maxUnindexed, readOnly, migrate, clock } = options

@@ -22,7 +22,12 @@ import type { UsedSchemas } from './connection/used-schemas.js'
 import { createReading, type ReadingOptions } from './reading.js'
 import { namesIn } from './schema/names.js'
 import { createPlacedListening, openPlacedLog } from './log/placed-log.js'
-import { type PostgresStoreOptions, readOptions, type Server } from './log/options.js'
+import {
+  checkStoreOptions,
+  type PostgresStoreOptions,
+  readOptions,
+  type Server,
+} from './log/options.js'
 import { checkClient, putInOutbox } from './write/outbox.js'
 import type { OwnWrites } from './log/replica.js'
 import { readRange, removableRanges, removeRange } from './write/event-ranges.js'
@@ -49,6 +54,7 @@ const REBUILD_CHECK_MS = 200
  * If `enlist` is the first call, it waits for the schema. Throws `MISSING_DEPENDENCY` or `INVALID_OPTION`.
  */
 export function postgresStore(options: PostgresStoreOptions): EventStore {
+  checkStoreOptions(options)
   return openPostgresStore(options)
 }
 

@@ -5,6 +5,7 @@ import {
   readCaptureArguments,
 } from '../../src/recording/capture-context.js'
 import {
+  CAPTURE_OPTIONS,
   type CaptureOptions,
   type CapturePlan,
   type CaptureResult,
@@ -24,6 +25,7 @@ import {
   FIND_TRIGGERS,
   triggerName,
 } from './schema/capture-triggers.js'
+import { type OptionNames, requireOptions } from '../../src/options.js'
 
 /** A handle that is open on the log's file. */
 interface DatabaseOption {
@@ -33,9 +35,19 @@ interface DatabaseOption {
 
 export type SqliteCaptureOptions = CaptureOptions & DatabaseOption
 
+const SQLITE_CAPTURE_OPTIONS: OptionNames<SqliteCaptureOptions> = {
+  ...CAPTURE_OPTIONS,
+  database: true,
+}
+
 export interface SqliteRemoveCaptureOptions extends DatabaseOption {
   /** @default all captured tables */
   readonly tables?: readonly string[]
+}
+
+const REMOVE_CAPTURE_OPTIONS: OptionNames<SqliteRemoveCaptureOptions> = {
+  database: true,
+  tables: true,
 }
 
 interface Trigger {
@@ -138,6 +150,7 @@ function install(database: SqliteDatabase, plan: CapturePlan): keyof CaptureResu
  * a log; `STORE_FAILED` with the driver's error, such as for a locked file.
  */
 export function captureChanges(options: SqliteCaptureOptions): CaptureResult {
+  requireOptions(options, SQLITE_CAPTURE_OPTIONS, 'captureChanges')
   const tables = readTables(options)
   const database = readDatabase(options)
   return inTransaction(database, () => {
@@ -162,6 +175,7 @@ export function captureChanges(options: SqliteCaptureOptions): CaptureResult {
  * any. Throws as `captureChanges` does.
  */
 export function removeCapture(options: SqliteRemoveCaptureOptions): readonly string[] {
+  requireOptions(options, REMOVE_CAPTURE_OPTIONS, 'removeCapture')
   const { tables } = options
   if (tables !== undefined) readTables({ tables })
   const database = readDatabase(options)

@@ -7,6 +7,7 @@ import { watchFile } from './connection/file.js'
 import type { SqliteDatabase } from './connection/database.js'
 import { loadDriver, type SqliteDriverName } from './connection/driver.js'
 import { commitSurely, journalFailure, openJournal, shrinkFile } from './journal-file.js'
+import { type OptionNames, requireOptions } from '../../src/options.js'
 
 export interface SqliteJournalOptions {
   /** Path of the journal's own file, which is created if missing. One process at a time can use it. */
@@ -20,6 +21,13 @@ export interface SqliteJournalOptions {
   readonly mode?: number
   /** As for `sqliteStore`. */
   readonly driver?: SqliteDriverName
+}
+
+const JOURNAL_OPTIONS: OptionNames<SqliteJournalOptions> = {
+  filename: true,
+  maxBytes: true,
+  mode: true,
+  driver: true,
 }
 
 interface JournalRow {
@@ -62,13 +70,10 @@ const MAX_READ_LENGTH = 8 * 1024 * 1024
  * returns. Opens the file at once. Throws `STORE_FAILED` if that fails or another process or journal
  * uses the file, `INVALID_OPTION`, and `MISSING_DEPENDENCY` if the driver cannot be used.
  */
-export function sqliteJournal({
-  filename,
-  maxBytes = 256 * 1024 * 1024,
-  mode,
-  driver,
-}: SqliteJournalOptions): EventJournal {
-  checkOptions(filename, maxBytes)
+export function sqliteJournal(options: SqliteJournalOptions): EventJournal {
+  requireOptions(options, JOURNAL_OPTIONS, 'sqliteJournal')
+  const { filename, maxBytes = 256 * 1024 * 1024, mode, driver } = options
+  checkValues(filename, maxBytes)
   const database = openJournal(filename, readFileMode(mode), loadDriver(driver))
   const file = watchFile(database.name)
   const insert = database.prepare(INSERT)
@@ -142,9 +147,9 @@ export function sqliteJournal({
   }
 }
 
-function checkOptions(filename: string, maxBytes: number): void {
+function checkValues(filename: string, maxBytes: number): void {
   if (typeof filename !== 'string' || filename === '' || filename === ':memory:')
-    throw new AuditLogError('INVALID_OPTION', 'the journal needs the name of a file')
+    throw new AuditLogError('INVALID_OPTION', 'sqliteJournal: filename must be the path of a file')
   if (!(maxBytes > 0))
     throw new AuditLogError(
       'INVALID_OPTION',

@@ -4,7 +4,8 @@ import path from 'node:path'
 import { AuditLogError, throwIfAborted } from '../../src/errors.js'
 import { compareText } from '../../src/filter/values.js'
 import { isKey, type LogStores } from '../../src/store/log-stores.js'
-import { sqliteStore, type SqliteStoreOptions } from './sqlite-store.js'
+import { COMMON_OPTIONS, sqliteStore, type SqliteStoreOptions } from './sqlite-store.js'
+import { type OptionNames, requireOptions } from '../../src/options.js'
 
 type FileOptions = Extract<SqliteStoreOptions, { readonly filename: string }>
 
@@ -16,6 +17,12 @@ export interface SqliteLogsOptions extends Omit<FileOptions, 'filename' | 'write
    * @default 'inline'
    */
   readonly writer?: SqliteStoreOptions['writer']
+}
+
+const LOGS_OPTIONS: OptionNames<SqliteLogsOptions> = {
+  ...COMMON_OPTIONS,
+  mode: true,
+  directory: true,
 }
 
 const PREFIX = 'log-'
@@ -54,11 +61,9 @@ export function keyOfFile(name: string): string | undefined {
  * The stores of many logs, for `AuditLogs`: an SQLite file for each log in a folder. The files may be copied, moved and removed
  * one by one while their log is not open. Throws `INVALID_OPTION`, and `STORE_FAILED` if the folder cannot be created.
  */
-export function sqliteLogs({
-  directory,
-  writer = 'inline',
-  ...options
-}: SqliteLogsOptions): LogStores {
+export function sqliteLogs(given: SqliteLogsOptions): LogStores {
+  requireOptions(given, LOGS_OPTIONS, 'sqliteLogs')
+  const { directory, writer = 'inline', ...options } = given
   if (typeof directory !== 'string' || directory === '')
     throw new AuditLogError('INVALID_OPTION', 'directory must be the path of a folder')
   // Later changes of the working directory must not lead to another folder.

@@ -2,7 +2,11 @@ import path from 'node:path'
 import { AuditLogError } from '../../src/errors.js'
 import { FIRST_PROBE_SIZE } from '../../src/store-kit/index/probe.js'
 import { changedStates, updateStateBy } from '../../src/store/states.js'
-import { type QueryTimeoutOptions, readQueryTimeout } from '../../src/store/query-timeout.js'
+import {
+  QUERY_TIMEOUT_OPTIONS,
+  type QueryTimeoutOptions,
+  readQueryTimeout,
+} from '../../src/store/query-timeout.js'
 import { createClockGuard, guardedClock } from '../../src/store/clock-guard.js'
 import { readFileMode } from '../../src/store/file-mode.js'
 import { readOnlyStore } from '../../src/store/read-only.js'
@@ -35,6 +39,7 @@ import { createSqliteSealer, type SealerOptions } from './index/sealer.js'
 import { readStateTexts } from './schema/state.js'
 import { createTables } from './schema/tables.js'
 import { createCommitWatcher } from './connection/commit-watcher.js'
+import { type OptionNames, requireOptions } from '../../src/options.js'
 
 interface CommonOptions extends QueryTimeoutOptions {
   /** The current time in microseconds. @default the system's clock */
@@ -102,6 +107,24 @@ export type SqliteStoreOptions = CommonOptions &
         readonly database: HostDatabase
       }
   )
+
+export const COMMON_OPTIONS: OptionNames<CommonOptions> = {
+  ...QUERY_TIMEOUT_OPTIONS,
+  clock: true,
+  readOnly: true,
+  migrate: true,
+  driver: true,
+  compression: true,
+  cacheBytes: true,
+  writer: true,
+}
+
+const STORE_OPTIONS: OptionNames<SqliteStoreOptions> = {
+  ...COMMON_OPTIONS,
+  filename: true,
+  mode: true,
+  database: true,
+}
 
 // A commit of this many rows blocks the event loop for some milliseconds.
 const MAX_BATCH = 500
@@ -187,6 +210,7 @@ function openReadOnly(options: SqliteStoreOptions): EventStore {
  * file at once; throws `MISSING_DEPENDENCY`, `INVALID_OPTION`, `SCHEMA_MISMATCH` or `STORE_FAILED` if that fails.
  */
 export function sqliteStore(options: SqliteStoreOptions): EventStore {
+  requireOptions(options, STORE_OPTIONS, 'sqliteStore')
   return options.readOnly ? openReadOnly(options) : createSqliteStore(options).store
 }
 

@@ -2,15 +2,21 @@ import { inspect } from 'node:util'
 import { AuditLogError, throwIfAborted } from '../errors.js'
 import type { EventDraft } from '../event/event.js'
 import type { DescribedTypes } from '../describing/describe-event.js'
-import type { EventStore, SuppressedCount, WaitOptions } from '../store/store.js'
+import {
+  type EventStore,
+  type SuppressedCount,
+  WAIT_OPTIONS,
+  type WaitOptions,
+} from '../store/store.js'
 import { checkHolds } from './filters.js'
 import { claimLease } from './lease.js'
 import { readRules } from './read-rules.js'
-import type {
-  CleaningOptions,
-  CleaningProgress,
-  CleaningResult,
-  OnCleaningProgress,
+import {
+  CLEANING_OPTIONS,
+  type CleaningOptions,
+  type CleaningProgress,
+  type CleaningResult,
+  type OnCleaningProgress,
 } from './rule.js'
 import { storeTime } from './rule-state.js'
 import { previewRule, runRule, type RunOptions } from './run-rule.js'
@@ -24,6 +30,7 @@ import {
 import { type CleaningStatus, readStatuses } from './status.js'
 import type { RecordEvent, Rule, RunTotals, Undelivered } from './task.js'
 import { recordRun } from './run-events.js'
+import { checkOptions, type OptionNames } from '../options.js'
 
 /** What cleaning needs of its log. */
 export interface CleaningContext {
@@ -44,6 +51,9 @@ export interface CleaningPreviewOptions extends WaitOptions {
 export interface CleaningRunOptions extends CleaningPreviewOptions {
   readonly onProgress?: OnCleaningProgress | undefined
 }
+
+const PREVIEW: OptionNames<CleaningPreviewOptions> = { ...WAIT_OPTIONS, rules: true }
+const RUN: OptionNames<CleaningRunOptions> = { ...PREVIEW, onProgress: true }
 
 /** The cleaning rules of a log. */
 export interface Cleaning {
@@ -70,22 +80,21 @@ export interface Cleaning {
   close(): Promise<void>
 }
 
+/** Checks the options, and returns the rules. Throws `INVALID_OPTION`. */
+export function readCleaning(options: CleaningOptions): readonly Rule[] {
+  checkOptions(options, CLEANING_OPTIONS, 'cleaning')
+  if (typeof options.holds !== 'function') checkHolds(options.holds)
+  return readRules(options.rules)
+}
+
 /** Checks the rules, and runs those with a schedule when they are due. */
 export function createCleaning(
   { store, record, undelivered, described, suppressedDraft }: CleaningContext,
   options: CleaningOptions = { rules: [] },
 ): Cleaning {
-  const rules = readRules(options.rules)
-  if (typeof options.holds !== 'function') checkHolds(options.holds)
+  const rules = readCleaning(options)
   const tasks = createTaskTracker()
   const { closing } = tasks
-
-  const choose = (names: readonly string[] | undefined): readonly Rule[] => {
-    const unknown = names?.find((name) => !rules.some((rule) => rule.name === name))
-    if (unknown !== undefined)
-      throw new AuditLogError('INVALID_OPTION', `there is no cleaning rule ${unknown}`)
-    return names ? rules.filter(({ name }) => names.includes(name)) : rules
-  }
 
   const recordSuppressed = async (given: WaitOptions): Promise<void> => {
     while ((await store.recordSuppressed(suppressedDraft, given)) > 0);
@@ -137,13 +146,34 @@ export function createCleaning(
   const scheduled = isScheduled ? startScheduledRuns(dueOptions()) : undefined
 
   return {
-    run: (given) => tasks.track(() => runNow(choose(given?.rules), runOptions(given)), given),
-    runDue: (given) => tasks.track(() => createDueRuns(dueOptions(given)).run(), given),
+    run: (given) =>
+      tasks.track(() => runNow(choose(rules, given?.rules), runOptions(given)), given, RUN, 'run'),
+    runDue: (given) =>
+      tasks.track(() => createDueRuns(dueOptions(given)).run(), given, WAIT_OPTIONS, 'runDue'),
     preview: (given) =>
-      tasks.track(() => previewNow(choose(given?.rules), runOptions(given)), given),
-    status: (given) => tasks.track(() => readStatuses(store, rules, given), given),
+      tasks.track(
+        () => previewNow(choose(rules, given?.rules), runOptions(given)),
+        given,
+        PREVIEW,
+        'preview',
+      ),
+    status: (given) =>
+      tasks.track(() => readStatuses(store, rules, given), given, WAIT_OPTIONS, 'status'),
     close: () => tasks.close(async () => scheduled?.stop()),
   }
+}
+
+/** The rules with these names, or all. Throws `INVALID_OPTION` for a name that no rule has. */
+function choose(rules: readonly Rule[], names: readonly string[] | undefined): readonly Rule[] {
+  if (names === undefined) return rules
+  if (!Array.isArray(names))
+    throw new AuditLogError('INVALID_OPTION', 'rules must be a list of names of cleaning rules')
+  const unknown = (names as readonly string[]).find(
+    (name) => !rules.some((rule) => rule.name === name),
+  )
+  if (unknown !== undefined)
+    throw new AuditLogError('INVALID_OPTION', `there is no cleaning rule ${unknown}`)
+  return rules.filter(({ name }) => names.includes(name))
 }
 
 /** The result, or why the rule was not run. With a schedule it runs only if it is due. */
@@ -169,8 +199,13 @@ async function skip(rule: Rule, record: RecordEvent): Promise<CleaningResult> {
 interface TaskTracker {
   /** Aborts when `close` is called. */
   readonly closing: AbortSignal
-  /** Rejects with `CLOSED` if `close` has ended the work. */
-  track<Value>(work: () => Promise<Value>, options?: WaitOptions): Promise<Value>
+  /** Rejects with `INVALID_OPTION` for options that the method does not have, and with `CLOSED` if `close` has ended the work. */
+  track<Value>(
+    work: () => Promise<Value>,
+    options: WaitOptions | undefined,
+    names: Readonly<Record<string, true>>,
+    method: string,
+  ): Promise<Value>
   /** Resolves when `stop` and all tracked work have ended. */
   close(stop: () => Promise<void>): Promise<void>
 }
@@ -180,7 +215,9 @@ function createTaskTracker(): TaskTracker {
   const running = new Set<Promise<unknown>>()
   return {
     closing: closing.signal,
-    async track(work, { signal } = {}) {
+    async track(work, options, names, method) {
+      checkOptions(options, names, `cleaning.${method}`)
+      const signal = options?.signal
       if (closing.signal.aborted) throw closedError()
       throwIfAborted(signal)
       const promise = work()

@@ -5,7 +5,8 @@ import { compileFilter } from '../filter/evaluate.js'
 import { formatQuery } from '../filter/format.js'
 import { parseQuery } from '../filter/parse.js'
 import type { QueryInput } from '../filter/query-input.js'
-import type { CleaningOptions, LegalHold } from './rule.js'
+import { checkOptions } from '../options.js'
+import { type CleaningOptions, LEGAL_HOLD, type LegalHold } from './rule.js'
 
 export interface Filter {
   readonly where: Grouping
@@ -38,7 +39,7 @@ function parse(given: QueryInput, at: string): EventQuery {
     given !== null && typeof given === 'object' && 'where' in given && 'sorts' in given
   if (isParsed) return { ...given, limit: Infinity }
   try {
-    return parseQuery(given, { strict: true, maxLimit: Infinity })
+    return parseQuery(given, { maxLimit: Infinity })
   } catch (error) {
     const { message, parameter, suggestion } = error as AuditLogError
     const details = { parameter, suggestion, cause: error }
@@ -54,6 +55,7 @@ export async function readHolds(given: CleaningOptions['holds'] = []): Promise<H
 export function checkHolds(holds: Exclude<CleaningOptions['holds'], () => unknown> = []): Holds {
   if (!Array.isArray(holds)) throw new AuditLogError('INVALID_OPTION', 'holds must be a list')
   return holds.map((hold: unknown, index) => {
+    checkOptions(hold, LEGAL_HOLD, `legal hold ${index}`)
     const { name, filter } = Object(hold) as LegalHold
     return readFilter(filter, `legal hold ${name ?? index}: filter`)
   })

@@ -2,11 +2,10 @@ import type { AuditLogError } from '../errors.js'
 import { DEFAULT_FILE_MODE, fileModeFault } from '../store/file-mode.js'
 import type { ArchiveTarget, Lake } from './archive-target.js'
 import { ARCHIVE_FORMATS, eventsEncoder } from './events-file.js'
-import type { ArchiveDirectory, EventsRule } from './rule.js'
+import { checkOptions } from '../options.js'
+import { ARCHIVE_DIRECTORY, type ArchiveDirectory, type EventsRule } from './rule.js'
 
 export type Fault = (message: string) => AuditLogError
-
-const MEMBERS = ['directory', 'format', 'columns', 'maxRows', 'maxBytes', 'mode']
 
 const DEFAULT_ROWS = 100_000
 /** The ids of a file's events are kept in memory. */
@@ -36,9 +35,7 @@ export function readArchive(
 }
 
 function readLake(given: ArchiveDirectory, fault: Fault): Lake {
-  const unknown = Object.keys(given).find((member) => !MEMBERS.includes(member))
-  if (unknown !== undefined)
-    throw fault(`archive has no ${unknown}; it may have ${MEMBERS.join(', ')}`)
+  checkOptions(given, ARCHIVE_DIRECTORY, 'archive of a cleaning rule')
   const { directory, format, columns, mode = DEFAULT_FILE_MODE } = given
   const { maxRows = DEFAULT_ROWS, maxBytes = DEFAULT_BYTES } = given
   if (typeof directory !== 'string' || directory === '')

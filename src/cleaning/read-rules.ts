@@ -7,13 +7,17 @@ import { readFilter } from './filters.js'
 import { type Fault, readArchive } from './read-archive.js'
 import { hostTask, statisticsTask } from './other-tasks.js'
 import { errorType } from './run-events.js'
-import type { CleaningRule, EventsRule, HostRule } from './rule.js'
+import { checkOptions } from '../options.js'
+import {
+  type CleaningRule,
+  EVENTS_RULE,
+  type EventsRule,
+  HOST_RULE,
+  type HostRule,
+  STATISTICS_RULE,
+} from './rule.js'
 import { parseTimeOfDay, type Schedule } from './schedule.js'
 import type { Rule } from './task.js'
-
-const SHARED_MEMBERS = ['name', 'target', 'every', 'at']
-const EVENTS_MEMBERS = ['filter', 'maxAge', 'maxRows', 'maxBytes', 'archive', 'archiveMode']
-const HOST_MEMBERS = ['filters', 'maxAge', 'run']
 
 const MAX_NAME_LENGTH = 100
 
@@ -43,17 +47,14 @@ function readRule(given: CleaningRule, index: number): Rule {
     throw fault('target must be a text that is valid at the end of an event type')
   if (typeof name !== 'string' || name === '' || name.length > MAX_NAME_LENGTH)
     throw fault(`name must be a text of 1 to ${MAX_NAME_LENGTH} characters`)
-  const known = [...SHARED_MEMBERS, ...membersOf(target)]
-  const unknown = Object.keys(rule).find((member) => !known.includes(member))
-  if (unknown !== undefined)
-    throw fault(`a rule for ${target} has no ${unknown}; it may have ${known.join(', ')}`)
+  checkOptions(rule, namesOf(target), `cleaning rule ${name}`)
   const schedule = readSchedule(rule, fault)
   return { name, target, schedule, ...readTask(rule, fault) }
 }
 
-function membersOf(target: string): readonly string[] {
-  if (target === 'events') return EVENTS_MEMBERS
-  return target === 'statistics' ? [] : HOST_MEMBERS
+function namesOf(target: string): Parameters<typeof checkOptions>[1] {
+  if (target === 'events') return EVENTS_RULE
+  return target === 'statistics' ? STATISTICS_RULE : HOST_RULE
 }
 
 function readSchedule({ every, at }: CleaningRule, fault: Fault): Schedule | undefined {

@@ -2,6 +2,7 @@ import type { Duration } from '../event/duration.js'
 import type { AuditEvent, JsonObject } from '../event/event.js'
 import type { QueryInput } from '../filter/query-input.js'
 import type { ArchiveFormat } from './events-file.js'
+import type { OptionNames } from '../options.js'
 
 /** Without `every` and `at` a rule runs only by `run`. */
 interface CommonRule {
@@ -35,6 +36,15 @@ export interface ArchiveDirectory {
   readonly mode?: number
 }
 
+export const ARCHIVE_DIRECTORY: OptionNames<ArchiveDirectory> = {
+  directory: true,
+  format: true,
+  columns: true,
+  maxRows: true,
+  maxBytes: true,
+  mode: true,
+}
+
 /**
  * Removes the events that match the filter and are due by at least one of the bounds. Open live events
  * stay, and do not count towards the bounds. Events on legal hold stay too, but count towards `maxRows`
@@ -66,9 +76,29 @@ export interface EventsRule extends CommonRule {
   readonly archiveMode?: number
 }
 
+export const EVENTS_RULE: OptionNames<EventsRule> = {
+  name: true,
+  target: true,
+  every: true,
+  at: true,
+  filter: true,
+  maxAge: true,
+  maxRows: true,
+  maxBytes: true,
+  archive: true,
+  archiveMode: true,
+}
+
 /** Refreshes the statistics of the database's query planner. */
 export interface StatisticsRule extends CommonRule {
   readonly target: 'statistics'
+}
+
+export const STATISTICS_RULE: OptionNames<StatisticsRule> = {
+  name: true,
+  target: true,
+  every: true,
+  at: true,
 }
 
 export interface HostRunContext {
@@ -99,6 +129,13 @@ export interface HostRule extends CommonRule {
   readonly run: (context: HostRunContext) => Promise<number | HostRemoved>
 }
 
+export const HOST_RULE: OptionNames<HostRule> = {
+  ...STATISTICS_RULE,
+  filters: true,
+  maxAge: true,
+  run: true,
+}
+
 export type CleaningRule = EventsRule | StatisticsRule | HostRule
 
 /** Matching events are not removed by any rule. */
@@ -107,6 +144,8 @@ export interface LegalHold {
   readonly name?: string
   readonly filter: QueryInput
 }
+
+export const LEGAL_HOLD: OptionNames<LegalHold> = { name: true, filter: true }
 
 export interface CleaningProgress {
   /** The rule's name. */
@@ -131,6 +170,13 @@ export interface CleaningOptions {
   readonly onProgress?: OnCleaningProgress
   /** Whether this process runs rules when they are due. Otherwise they only run by `run` and `runDue`. @default true */
   readonly scheduled?: boolean
+}
+
+export const CLEANING_OPTIONS: OptionNames<CleaningOptions> = {
+  rules: true,
+  holds: true,
+  onProgress: true,
+  scheduled: true,
 }
 
 /** The result of one rule in a run or a preview. */

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
-import type { WaitOptions } from '../store/store.js'
+import { checkOptions } from '../options.js'
+import { WAIT_OPTIONS, type WaitOptions } from '../store/store.js'
 import { filesOf } from './lake-names.js'
 import { hashFile } from './lake-recovery.js'
 import { type ManifestEntry, readManifest } from './manifest.js'
@@ -45,8 +46,10 @@ async function faultOf(
  */
 export async function verifyArchive(
   directory: string,
-  { signal }: WaitOptions = {},
+  options: WaitOptions = {},
 ): Promise<ArchiveReport> {
+  checkOptions(options, WAIT_OPTIONS, 'verifyArchive')
+  const { signal } = options
   await stat(directory)
   const listed = new Map<string, ManifestEntry>()
   for await (const entry of readManifest(directory)) listed.set(entry.file, entry)

@@ -1,6 +1,12 @@
 import { AuditLogError } from '../errors.js'
 import { type QueryInput, toQuery } from '../filter/query-input.js'
-import type { BucketsQuery, CountOptions, CountsQuery } from '../store/counts.js'
+import { checkOptions } from '../options.js'
+import {
+  BUCKETS_OPTIONS,
+  type BucketsQuery,
+  type CountOptions,
+  type CountsQuery,
+} from '../store/counts.js'
 import { timeZone } from '../event/time-zone.js'
 
 export const DEFAULT_BUCKETS = 96
@@ -44,6 +50,7 @@ export function readBuckets(buckets: CountOptions['buckets']): BucketsQuery | un
   if (buckets === undefined) return undefined
   if (buckets === null || typeof buckets !== 'object')
     throw optionFault('buckets', 'must be an object such as { count: 96, zone: "Europe/Berlin" }')
+  checkOptions(buckets, BUCKETS_OPTIONS, 'buckets')
   const { count = DEFAULT_BUCKETS, zone = 'UTC' } = buckets
   return { count: readWhole('buckets', count, 1, MAX_BUCKETS), zone: readZone(zone) }
 }

@@ -6,6 +6,7 @@ import { english } from './english.js'
 import type { SentenceLanguage } from './language.js'
 import type { Sentence } from './sentence.js'
 import { type SourceLabel, sourceLabelIn } from './source-label.js'
+import { checkOptions, type OptionNames } from '../options.js'
 
 export interface DescribeOptions {
   /** The registry of event types, `audit.types`. A type may have a `sentence` of its own. */
@@ -25,6 +26,14 @@ export interface DescribeOptions {
   readonly language?: SentenceLanguage | undefined
 }
 
+export const DESCRIBED_TYPES: OptionNames<DescribedTypes> = { types: true, customTypes: true }
+
+const DESCRIBE_OPTIONS: OptionNames<DescribeOptions> = {
+  ...DESCRIBED_TYPES,
+  isOpen: true,
+  language: true,
+}
+
 /** What the log knows of event types. */
 export type DescribedTypes = Pick<DescribeOptions, 'types' | 'customTypes'>
 
@@ -33,13 +42,15 @@ export type DescribedTypes = Pick<DescribeOptions, 'types' | 'customTypes'>
  * over its type and attributes. Works for every event, whatever its attributes contain.
  */
 export function describeEvent(event: AuditEvent, options: DescribeOptions = {}): Sentence {
+  checkOptions(options, DESCRIBE_OPTIONS, 'describeEvent')
   return describeIn(event, { ...options, language: options.language ?? english })
 }
 
 /** Kind and name of the resource that an event relates to; `undefined` without one. */
 export function sourceLabel(
   event: AuditEvent,
-  { language = english }: Pick<DescribeOptions, 'language'> = {},
+  options: Pick<DescribeOptions, 'language'> = {},
 ): SourceLabel | undefined {
-  return sourceLabelIn(language, event)
+  checkOptions(options, { language: true }, 'sourceLabel')
+  return sourceLabelIn(options.language ?? english, event)
 }

@@ -19,6 +19,13 @@ export interface RedactOptions {
   readonly except?: readonly string[]
 }
 
+/** The names of the options. */
+export const REDACT_OPTIONS = {
+  keys: true,
+  paths: true,
+  except: true,
+} as const satisfies Readonly<Record<keyof RedactOptions, true>>
+
 /**
  * True if the value at this path is secret, by its last key or by the whole path. `holder` is the object
  * that has it.

@@ -15,14 +15,14 @@ export interface CsvColumn {
 }
 
 /** The columns that every file has. */
-const ownColumns = (described: DescribedTypes): readonly CsvColumn[] => [
+const ownColumns = ({ types, customTypes }: DescribedTypes): readonly CsvColumn[] => [
   { name: 'created_at', cell: (event) => event.created_at },
   { name: 'type', cell: (event) => event.type },
   { name: 'username', cell: (event) => event.username ?? '' },
   { name: 'system', cell: (event) => String(event.system) },
   { name: 'source', cell: (event) => event.source ?? '' },
   { name: 'id', cell: (event) => event.id },
-  { name: 'sentence', cell: (event) => sentenceText(describeEvent(event, described)) },
+  { name: 'sentence', cell: (event) => sentenceText(describeEvent(event, { types, customTypes })) },
 ]
 
 /** The values that filters find by this name. */

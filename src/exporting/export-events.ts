@@ -6,10 +6,11 @@ import { scanDirection } from '../filter/order.js'
 import { type QueryInput, toQuery } from '../filter/query-input.js'
 import { createEventLogs } from '../logs/event-logs.js'
 import type { LogEvent, LogsOptions } from '../logs/named-logs.js'
-import type { LogsRangeOptions } from '../logs/range.js'
+import { LOGS_RANGE_OPTIONS, type LogsRangeOptions } from '../logs/range.js'
 import type { EventLister } from '../tail/poll.js'
 import { existingEvents, oldestFirst } from './existing-events.js'
 import { type ExportChunks, type ExportFormat, type ExportSettings, openExport } from './formats.js'
+import { checkOptions, type OptionNames } from '../options.js'
 
 /** The part of an audit log that an export reads. */
 export interface ExportedLog extends EventLister, DescribedTypes {
@@ -34,6 +35,13 @@ export interface ExportOptions extends Pick<ExportSettings, 'columns' | 'service
   readonly signal?: AbortSignal | undefined
 }
 
+const EXPORT_OPTIONS: OptionNames<ExportOptions> = {
+  format: true,
+  signal: true,
+  columns: true,
+  service: true,
+}
+
 /**
  * All matching events that exist now, oldest first, as the bytes of a file. Its lines are those of the export over HTTP. The memory
  * does not grow with the events. Throws `INVALID_VALUE` for an order other than `created_at asc`, `INVALID_OPTION`,
@@ -42,8 +50,10 @@ export interface ExportOptions extends Pick<ExportSettings, 'columns' | 'service
 export async function* exportEvents(
   log: ExportedLog,
   query?: QueryInput,
-  { format = 'ndjson', signal, columns, service }: ExportOptions = {},
+  options: ExportOptions = {},
 ): AsyncGenerator<Uint8Array, void, void> {
+  checkOptions(options, EXPORT_OPTIONS, 'exportEvents')
+  const { format = 'ndjson', signal, columns, service } = options
   const where = readWhere(query)
   const { types, customTypes } = log
   const write = await openExport(format, { types, customTypes, columns, service })
@@ -53,6 +63,11 @@ export async function* exportEvents(
 
 export interface LogsExportOptions extends ExportOptions, LogsRangeOptions {}
 
+const LOGS_EXPORT_OPTIONS: OptionNames<LogsExportOptions> = {
+  ...EXPORT_OPTIONS,
+  ...LOGS_RANGE_OPTIONS,
+}
+
 /**
  * All matching events of several logs that exist now, as the bytes of a file: in the order of `created_at`, then of the key of their
  * log. Its lines are those of the export over HTTP, and name the log of each event. `cursor` and `until` limit the export. Holds as many
@@ -61,13 +76,17 @@ export interface LogsExportOptions extends ExportOptions, LogsRangeOptions {}
 export async function* exportEventsOfLogs(
   logs: ExportedLogs,
   query?: QueryInput,
-  { format = 'ndjson', columns, service, ...range }: LogsExportOptions = {},
+  options: LogsExportOptions = {},
 ): AsyncGenerator<Uint8Array, void, void> {
+  checkOptions(options, LOGS_EXPORT_OPTIONS, 'exportEventsOfLogs')
+  const { format = 'ndjson', columns, service, ...range } = options
   const where = readWhere(query)
   const { types, customTypes } = logs
   const { takePages, logOf } = createEventLogs()
   const write = await openExport(format, { types, customTypes, columns, service, logOf })
-  const until = range.until ?? (await logs.position(range))
+  const until =
+    range.until ??
+    (await logs.position({ logs: range.logs, visible: range.visible, signal: range.signal }))
   const pages = logs.pages(oldestFirst(where), { ...range, until, lazy: true })
   yield* bytesOf(write(takePages(pages)))
 }

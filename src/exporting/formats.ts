@@ -87,7 +87,7 @@ export async function openExport(
   if (format === 'parquet') {
     // Most services never need it.
     const { openParquet } = await import('../parquet/to-parquet.js')
-    return openParquet(named)
+    return openParquet(settings)
   }
   if (!Object.hasOwn(exportLines, format))
     throw new AuditLogError('INVALID_OPTION', `format must be ${EXPORT_FORMATS.join(', ')}`)

@@ -1,4 +1,5 @@
 import { AuditLogError } from '../errors.js'
+import { isPlainObject } from '../options.js'
 
 /**
  * The structure of a query string's brackets, or of an object: texts, lists, and maps that keep the
@@ -168,12 +169,6 @@ export function readQueryString(
   return { params, others }
 }
 
-function isPlainObject(value: unknown): value is object {
-  if (value === null || typeof value !== 'object') return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
-}
-
 const definedEntries = (object: object): [string, unknown][] =>
   Object.entries(object).filter(([, value]) => value !== undefined)
 
@@ -225,9 +220,9 @@ export function readObject(
   const params: ParamMap = new Map()
   const others: string[] = []
   try {
-    for (const [key, value] of definedEntries(object)) {
-      if (isOurs(key)) params.set(key, reader.read(value, key, 1))
-      else others.push(key)
+    for (const [key, value] of Object.entries<unknown>(object as Record<string, unknown>)) {
+      if (!isOurs(key)) others.push(key)
+      else if (value !== undefined) params.set(key, reader.read(value, key, 1))
     }
   } catch (error) {
     if (error instanceof AuditLogError) throw error

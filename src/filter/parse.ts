@@ -29,6 +29,7 @@ import { didYouMean, nearest } from '../event/nearest.js'
 import { ANY_TEXT } from '../event/own-fields.js'
 import { suggestKey } from './suggest.js'
 import { inverts, isBlank, trimAscii } from './values.js'
+import { checkOptions, type OptionNames } from '../options.js'
 
 /*
  * The grammar: Ransack's search parameters under `filter`, `q` (free-text.ts), and `limit`.
@@ -73,11 +74,6 @@ export interface QueryObject {
 
 export interface ParseOptions {
   /**
-   * Refuse parameters other than `filter`, `q` and `limit`, with `UNKNOWN_PARAMETER`.
-   * @default false
-   */
-  readonly strict?: boolean
-  /**
    * The attributes of a list, in addition to `id`. Others are refused with `UNKNOWN_ATTRIBUTE`, and
    * values that cannot be read as the declared type with `INVALID_VALUE`.
    * @default those of events: their own fields, and any name
@@ -89,6 +85,8 @@ export interface ParseOptions {
    */
   readonly maxLimit?: number
 }
+
+const PARSE_OPTIONS: OptionNames<ParseOptions> = { attributes: true, maxLimit: true }
 
 function wordsOf(text: string): string[] {
   // White space other than the ordinary space is rare, and splitting by it is slower.
@@ -369,7 +367,7 @@ export function readLimit(
 
 /**
  * Reads a query string (`filter[type_eq]=x&limit=5`, brackets raw or encoded), a `URLSearchParams`
- * or an object of the same shape. Other parameters are ignored unless `strict`. Throws only
+ * or an object of the same shape. Throws only
  * `AuditLogError`s, which name the wrong parameter:
  * `MALFORMED_PARAMETER`, `UNKNOWN_PREDICATE`, `UNKNOWN_ATTRIBUTE`, `INVALID_VALUE`,
  * `QUERY_TOO_LARGE`, `UNKNOWN_PARAMETER`. See the interface, "List endpoints".
@@ -378,6 +376,7 @@ export function parseQuery(
   query: string | URLSearchParams | QueryObject = '',
   options: ParseOptions = {},
 ): EventQuery {
+  checkOptions(options, PARSE_OPTIONS, 'parseQuery')
   const isText = typeof query === 'string' || query instanceof URLSearchParams
   return isText
     ? parseQueryText(String(query), options)
@@ -399,7 +398,7 @@ function toQuery(
   options: ParseOptions,
 ): EventQuery {
   const [other] = others
-  if (options.strict && other !== undefined) throw unknownParameter(other, rootsOf(options))
+  if (other !== undefined) throw unknownParameter(other, rootsOf(options))
   const filter = params.get('filter') ?? new Map<string, Param>()
   if (!(filter instanceof Map))
     throw wrong(

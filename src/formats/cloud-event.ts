@@ -3,6 +3,7 @@ import type { AuditEvent } from '../event/event.js'
 import type { EventTypes } from '../event/event-types.js'
 import { formatTimestamp } from '../event/timestamp.js'
 import { sentenceOf, severityOf, textAt, timesOf } from './event-values.js'
+import { type OptionNames, requireOptions } from '../options.js'
 
 export interface CloudEventOptions {
   /** Identifies the log: a URI reference, such as `https://orders.example/audit`. Ids are unique within it. */
@@ -12,6 +13,8 @@ export interface CloudEventOptions {
   /** The key of the log, for events of several logs: the extension `log`. @default none */
   readonly log?: string | undefined
 }
+
+const CLOUD_EVENT_OPTIONS: OptionNames<CloudEventOptions> = { source: true, types: true, log: true }
 
 /**
  * An event in the JSON format of CloudEvents 1.0.2, with the documented extensions for severity, recorded time and the
@@ -50,10 +53,9 @@ export const isUriReference = (text: unknown): text is string =>
   typeof text === 'string' && URI_REFERENCE.test(text)
 
 /** The event as a CloudEvent. Throws `INVALID_OPTION` if `source` is not a URI reference. */
-export function toCloudEvent(
-  event: AuditEvent,
-  { source, types, log }: CloudEventOptions,
-): CloudEvent {
+export function toCloudEvent(event: AuditEvent, options: CloudEventOptions): CloudEvent {
+  requireOptions(options, CLOUD_EVENT_OPTIONS, 'toCloudEvent')
+  const { source, types, log } = options
   if (!isUriReference(source))
     throw new AuditLogError('INVALID_OPTION', 'source of a CloudEvent must be a URI reference')
   const { createdAt, occurredAt } = timesOf(event)

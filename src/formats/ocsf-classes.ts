@@ -11,6 +11,7 @@ import {
   ENTITY_MANAGEMENT,
   EVENT_LOG_ACTIVITY,
 } from './ocsf-rules.js'
+import type { OptionNames } from '../options.js'
 
 /** The service that recorded the events, as OCSF names it. */
 export interface OcsfProduct {
@@ -18,6 +19,13 @@ export interface OcsfProduct {
   readonly vendor_name?: string | undefined
   readonly version?: string | undefined
   readonly uid?: string | undefined
+}
+
+export const OCSF_PRODUCT: OptionNames<OcsfProduct> = {
+  name: true,
+  vendor_name: true,
+  version: true,
+  uid: true,
 }
 
 /** The attributes of a class besides those of every event; `undefined` if the event lacks one that the class requires. */

@@ -2,10 +2,11 @@ import { AuditLogError } from '../errors.js'
 import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
 import { type EventTypes, type OcsfMapping, splitEventType } from '../event/event-types.js'
 import { sentenceOf, severityOf, textAt, timesOf, wholeNumberAt } from './event-values.js'
-import { actorOf, classAttributes, type OcsfProduct } from './ocsf-classes.js'
+import { actorOf, classAttributes, OCSF_PRODUCT, type OcsfProduct } from './ocsf-classes.js'
 import { OTHER_ACTIVITY } from './ocsf-mapping.js'
 import { activityOf, BASE, mappingOf, type OcsfStatus, statusOf } from './ocsf-rules.js'
 import { readTextTemplate, setAt, type TextTemplate } from './ocsf-template.js'
+import { checkOptions, type OptionNames, requireOptions } from '../options.js'
 
 export interface OcsfOptions {
   /** The service that recorded the events. */
@@ -16,6 +17,13 @@ export interface OcsfOptions {
   readonly version?: '1.8.0' | undefined
   /** The key of the log, for events of several logs: `metadata.log_name`. @default 'audit' */
   readonly log?: string | undefined
+}
+
+const OCSF_OPTIONS: OptionNames<OcsfOptions> = {
+  product: true,
+  types: true,
+  version: true,
+  log: true,
 }
 
 /** An event of the Open Cybersecurity Schema Framework: https://schema.ocsf.io. Further attributes depend on its class. */
@@ -41,7 +49,9 @@ export interface OcsfEvent {
  * type. Throws `INVALID_OPTION` without the name of a product.
  */
 export function toOcsf(event: AuditEvent, options: OcsfOptions): OcsfEvent {
+  requireOptions(options, OCSF_OPTIONS, 'toOcsf')
   const { product, types, version = '1.8.0', log = 'audit' } = options
+  checkOptions(product, OCSF_PRODUCT, 'product of OCSF')
   if (!product?.name) throw new AuditLogError('INVALID_OPTION', 'product of OCSF needs a name')
   let mapping = mappingOf(event, types)
   let attributes = classAttributes(mapping.class, event, product)

@@ -10,6 +10,8 @@ import {
   timesOf,
   wholeNumberAt,
 } from './event-values.js'
+import { type OptionNames, requireOptions } from '../options.js'
+import { AuditLogError } from '../errors.js'
 
 export interface OtlpOptions {
   /** The name of the service that recorded the events: the resource attribute `service.name`. */
@@ -19,6 +21,8 @@ export interface OtlpOptions {
   /** The key of the log, for events of several logs: the attribute `daybook.log`. @default none */
   readonly log?: string | undefined
 }
+
+const OTLP_OPTIONS: OptionNames<OtlpOptions> = { service: true, types: true, log: true }
 
 /* The messages of OTLP 1.x in their JSON encoding: https://github.com/open-telemetry/opentelemetry-proto */
 
@@ -69,8 +73,12 @@ export interface OtlpValue {
 /** The events as log records of OpenTelemetry, in the order given. Attributes that it names have these names too. */
 export function toOtlp(
   events: readonly AuditEvent[],
-  { service, types, log }: OtlpOptions,
+  options: OtlpOptions,
 ): ExportLogsServiceRequest {
+  requireOptions(options, OTLP_OPTIONS, 'toOtlp')
+  const { service, types, log } = options
+  if (typeof service !== 'string')
+    throw new AuditLogError('INVALID_OPTION', 'service of OTLP must be a text')
   const resource = { attributes: [keyValue('service.name', service)] }
   const logRecords = events.map((event) => logRecord(event, types, log))
   return {

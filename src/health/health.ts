@@ -6,6 +6,7 @@ import { asStoreFailure, innermostCause } from '../recording/store-failure.js'
 import type { DiskHealth, IndexHealth, ReplicasHealth, StoreHealth } from '../store/health.js'
 import type { EventJournal } from '../store/journal.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
+import { checkOptions, type OptionNames } from '../options.js'
 
 /**
  * The terms of the media type `application/health+json`: works; works, but somebody should look; does not work.
@@ -60,6 +61,8 @@ export interface HealthOptions {
   readonly minFreeBytes?: number
 }
 
+export const HEALTH_OPTIONS: OptionNames<HealthOptions> = { timeoutMs: true, minFreeBytes: true }
+
 type PartOf<Name extends keyof AuditHealth> = NonNullable<AuditHealth[Name]>
 
 /** The parts of a log whose condition is checked. */
@@ -98,6 +101,7 @@ export async function checkHealth(
   { store, journal, outage }: HealthSources,
   options: HealthOptions,
 ): Promise<AuditHealth> {
+  checkOptions(options, HEALTH_OPTIONS, 'health')
   const limits = readHealthOptions(options)
   const { health, ...answered } = await askStore(store, limits.timeoutMs)
   const parts = {

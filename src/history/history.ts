@@ -6,6 +6,7 @@ import { splitEventType } from '../event/event-types.js'
 import { parseTimestamp } from '../event/timestamp.js'
 import { bothOf, type Condition, type EventQuery, MAX_LIMIT, oneCondition } from '../filter/ast.js'
 import { CHANGE_NAMES, isRedacted, type StoredChange, storedChangeOf } from './stored-change.js'
+import type { OptionNames } from '../options.js'
 
 /**
  * A source path such as `/api/projects/<id>`, or the attributes that identify the resource, such as
@@ -19,6 +20,12 @@ export interface HistoryOptions {
   readonly signal?: AbortSignal | undefined
   /** See {@link AuditLog.consistencyToken}. */
   readonly consistencyToken?: string | undefined
+}
+
+export const HISTORY_OPTIONS: OptionNames<HistoryOptions> = {
+  asOf: true,
+  signal: true,
+  consistencyToken: true,
 }
 
 /** One change of a resource. */

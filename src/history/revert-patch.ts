@@ -3,6 +3,7 @@ import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
 import type { RecordedChange } from '../event/changes.js'
 import type { Operation } from '../event/json-patch.js'
 import { isRedacted, storedChangeOf } from './stored-change.js'
+import { checkOptions, type OptionNames } from '../options.js'
 
 export interface RevertOptions {
   /**
@@ -13,6 +14,8 @@ export interface RevertOptions {
   readonly test?: boolean
 }
 
+export const REVERT_OPTIONS: OptionNames<RevertOptions> = { test: true }
+
 /**
  * The JSON Patch (RFC 6902) that undoes the change of an event: applied to the state after the change, it gives the
  * state before. For the event of something that was created it removes each member, and leaves `{}`; for that of
@@ -21,8 +24,10 @@ export interface RevertOptions {
  */
 export function revertPatch(
   event: Pick<AuditEvent, 'attributes'>,
-  { test = false }: RevertOptions = {},
+  options: RevertOptions = {},
 ): Operation[] {
+  checkOptions(options, REVERT_OPTIONS, 'revertPatch')
+  const { test = false } = options
   const change = storedChangeOf(event)
   if (!change)
     throw notRevertible('it holds no change: it has no attribute changes, before or after')

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import { AuditLogError } from '../errors.js'
-import { type ChallengeOptions, readChallenge } from './challenge.js'
+import { CHALLENGE_OPTIONS, type ChallengeOptions, readChallenge } from './challenge.js'
 import type { HttpResponse } from './exchange.js'
 import { HttpProblem, problemResponse } from './problem.js'
 import { rethrow } from './thrown-error.js'
@@ -9,6 +9,7 @@ import {
   createLoginRateLimit,
   type LoginRateLimit,
 } from './login-rate-limit.js'
+import { checkNamed, type OptionNames } from '../options.js'
 
 /**
  * Returns `true` if the password is correct; any other value means that it is wrong. The function should
@@ -26,6 +27,12 @@ export interface BasicAuthOptions extends ChallengeOptions {
    * @default { perUser: 10, perAddress: 100, perAccount: 100, within: { minutes: 1 } }
    */
   readonly failures?: FailureLimits | false
+}
+
+export const BASIC_AUTH_OPTIONS: OptionNames<BasicAuthOptions> = {
+  users: true,
+  ...CHALLENGE_OPTIONS,
+  failures: true,
 }
 
 interface Credentials {
@@ -57,11 +64,7 @@ const digest = (text: string): Buffer => hash('sha256', text, 'buffer')
 
 function verifyAgainst(users: Readonly<Record<string, string>>): VerifyUser {
   // The characters of a text, and the items of a list, would be passwords of users named 0, 1 and so on.
-  if (typeof users !== 'object' || users === null || Array.isArray(users))
-    throw new AuditLogError(
-      'INVALID_OPTION',
-      'users must be an object of passwords by user name, or a function',
-    )
+  checkNamed(users ?? null, 'users')
   for (const [username, password] of Object.entries(users))
     if (typeof password !== 'string' || password === '')
       throw new AuditLogError('INVALID_OPTION', `users: the password of ${username} is empty`)

@@ -1,4 +1,5 @@
 import { AuditLogError } from '../errors.js'
+import { checkOptions, type OptionNames } from '../options.js'
 import { HttpProblem } from './problem.js'
 
 /** How clients authenticate (RFC 9110, section 11.6.1). */
@@ -22,6 +23,10 @@ export interface ChallengeOptions {
    */
   readonly challenge?: Challenge | false
 }
+
+export const CHALLENGE_OPTIONS: OptionNames<ChallengeOptions> = { realm: true, challenge: true }
+
+const CHALLENGE: OptionNames<Challenge> = { scheme: true, realm: true }
 
 /** Makes the problem of a request without credentials, or with wrong ones. */
 export type Unauthenticated = (credentials: 'missing' | 'wrong') => HttpProblem
@@ -48,8 +53,7 @@ export function readChallenge({
   checkText('realm', realm, PRINTABLE, 'printable ASCII')
   if (challenge === false)
     return (credentials) => new HttpProblem('UNAUTHENTICATED', OTHER[credentials])
-  if (typeof challenge !== 'object' || challenge === null || Array.isArray(challenge))
-    throw new AuditLogError('INVALID_OPTION', 'challenge must be false or { scheme, realm }')
+  checkOptions(challenge, CHALLENGE, 'challenge')
   const { scheme = 'Basic', realm: own = realm } = challenge
   checkText(
     'challenge.scheme',

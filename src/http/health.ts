@@ -1,9 +1,15 @@
 import { AuditLogError } from '../errors.js'
-import { type AuditHealth, type HealthOptions, readHealthOptions } from '../health/health.js'
+import {
+  type AuditHealth,
+  HEALTH_OPTIONS,
+  type HealthOptions,
+  readHealthOptions,
+} from '../health/health.js'
 import type { HttpRequest, HttpResponse } from './exchange.js'
 import { checkHostFunctions } from './host-functions.js'
 import { HttpProblem, problemResponse } from './problem.js'
 import { rethrow } from './thrown-error.js'
+import { checkOptions, type OptionNames } from '../options.js'
 
 /** The part of an audit log that probes need. */
 export interface HealthAudit {
@@ -23,6 +29,12 @@ export interface HealthEndpointOptions<Context> extends HealthOptions {
    * @default never
    */
   details?(context: Context): boolean | Promise<boolean>
+}
+
+const ENDPOINT_OPTIONS: OptionNames<HealthEndpointOptions<unknown>> = {
+  ...HEALTH_OPTIONS,
+  path: true,
+  details: true,
 }
 
 const DEFAULT_HEALTH_PATH = '/health'
@@ -58,6 +70,7 @@ export function healthEndpoint<Context>(
   audit: HealthAudit,
   options: HealthEndpointOptions<Context> = {},
 ): (request: HttpRequest<Context>) => Promise<HttpResponse> | undefined {
+  checkOptions(options, ENDPOINT_OPTIONS, 'auditHealth')
   const [live, ready] = healthPaths(options)
   const limits = readHealthOptions(options)
   checkHostFunctions(options, 'details')

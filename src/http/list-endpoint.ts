@@ -12,7 +12,7 @@ import {
 } from '../filter/declared.js'
 import { parseQuery } from '../filter/parse.js'
 import { createTimeSlices } from '../filter/time-slices.js'
-import { readQueryTimeout } from '../store/query-timeout.js'
+import { QUERY_TIMEOUT_OPTIONS, readQueryTimeout } from '../store/query-timeout.js'
 import { type ListSource, selectItems } from '../lists/list-source.js'
 import type { HttpRequest, HttpResponse } from './exchange.js'
 import { finalizeResponse } from './finalize-response.js'
@@ -22,6 +22,7 @@ import { errorResponse, jsonapi } from './problem.js'
 import { checkHostFunctions } from './host-functions.js'
 import { rethrow } from './thrown-error.js'
 import { parseVisible, type Visible } from '../filter/visible-filter.js'
+import { type OptionNames, requireOptions } from '../options.js'
 
 type PerRequest<Context, Value> = (context: Context) => Value | Promise<Value>
 
@@ -67,6 +68,16 @@ export interface ListEndpointOptions<Item extends object, Context> {
    * @default 10000
    */
   readonly queryTimeoutMs?: number
+}
+
+const LIST_ROUTE_OPTIONS: OptionNames<ListEndpointOptions<object, unknown>> = {
+  source: true,
+  visible: true,
+  attributes: true,
+  resource: true,
+  filtering: true,
+  maxLimit: true,
+  ...QUERY_TIMEOUT_OPTIONS,
 }
 
 /** The response to a client that has disconnected. An error status would be recorded as a failed request. */
@@ -129,6 +140,7 @@ function resourceOf(type: string, types: AttributeTypes): (item: object) => obje
 export function listEndpoint<Item extends object, Context>(
   options: ListEndpointOptions<Item, Context>,
 ): (request: HttpRequest<Context>) => Promise<HttpResponse> {
+  requireOptions(options, LIST_ROUTE_OPTIONS, 'listRoute')
   const {
     source,
     visible,
@@ -141,7 +153,7 @@ export function listEndpoint<Item extends object, Context>(
   checkHostFunctions(options, 'visible')
   const attributes = declaredAttributes(types)
   if (Array.isArray(source)) checkItems(source as readonly object[], types)
-  const parse = (query: string) => parseQuery(query, { attributes: types, maxLimit, strict: true })
+  const parse = (query: string) => parseQuery(query, { attributes: types, maxLimit })
 
   const toResource = typeof resource === 'function' ? resource : resourceOf(resource, types)
 

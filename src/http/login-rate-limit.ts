@@ -10,6 +10,7 @@ import {
   memoryCounters,
 } from './failure-counters.js'
 import { networkOf } from '../event/address.js'
+import { checkOptions, type OptionNames } from '../options.js'
 
 /** Failed attempts allowed before further attempts are refused or delayed. */
 export interface FailureLimits {
@@ -34,6 +35,14 @@ export interface FailureLimits {
   readonly store?: FailureStore
 }
 
+const FAILURE_LIMITS: OptionNames<FailureLimits> = {
+  perUser: true,
+  perAddress: true,
+  perAccount: true,
+  within: true,
+  store: true,
+}
+
 /** Whether the attempt succeeded, or how long to wait before the next one. */
 type LoginOutcome = boolean | { readonly waitMs: number }
 
@@ -51,13 +60,12 @@ const DAY_MS = 24 * 3600 * 1000
 // https://nodejs.org/api/timers.html#settimeoutcallback-delay-args
 const MAX_WITHIN_MS = 24 * DAY_MS
 
-function checkedLimits({
-  perUser = 10,
-  perAddress = 100,
-  perAccount = 100,
-  within = { minutes: 1 },
-  store,
-}: FailureLimits): Required<Omit<FailureLimits, 'store'>> & Pick<FailureLimits, 'store'> {
+function checkedLimits(
+  limits: FailureLimits,
+): Required<Omit<FailureLimits, 'store'>> & Pick<FailureLimits, 'store'> {
+  checkOptions(limits, FAILURE_LIMITS, 'failures')
+  const { perUser = 10, perAddress = 100, perAccount = 100 } = limits
+  const { within = { minutes: 1 }, store } = limits
   for (const [name, value] of Object.entries({ perUser, perAddress, perAccount }))
     if (!Number.isInteger(value) || value < 1)
       throw new AuditLogError(

@@ -1,3 +1,5 @@
+import type { OptionNames } from '../options.js'
+
 export interface UsernameOption<Request, User = string | null> {
   /**
    * The authenticated user of a request, or null.
@@ -5,6 +7,8 @@ export interface UsernameOption<Request, User = string | null> {
    */
   username?(request: Request): User
 }
+
+export const USERNAME_OPTION: OptionNames<UsernameOption<unknown>> = { username: true }
 
 export function usernameOf<Request extends object, User>(
   request: Request,

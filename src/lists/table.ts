@@ -5,6 +5,7 @@ import { type AttributeType, isInObject } from '../filter/attributes.js'
 import { type AttributeTypes, declare } from '../filter/declared.js'
 import { andSql, quoteName, type Sql, sql } from '../store-kit/sql.js'
 import type { ListTable } from './list-source.js'
+import { checkNamed, type OptionNames } from '../options.js'
 
 /** The table of a list. */
 export interface TableOptions {
@@ -18,6 +19,8 @@ export interface TableOptions {
    */
   readonly columns?: Readonly<Record<string, string>>
 }
+
+export const TABLE_OPTIONS: OptionNames<TableOptions> = { table: true, schema: true, columns: true }
 
 /** A row, by names of attributes. */
 export type TableRow = Readonly<Record<string, unknown>>
@@ -56,6 +59,10 @@ type SelectedRow = Readonly<Record<string, unknown>>
 
 /** A table as the source of a list. Reads rows by id, in slices, that may match the filter. */
 export function databaseTable(options: TableOptions, dialect: TableDialect): ListTable<TableRow> {
+  checkNamed(options.columns, 'columns')
+  for (const name of ['table', 'schema'] as const)
+    if (options[name] === '' || (name === 'table' && typeof options.table !== 'string'))
+      throw new AuditLogError('INVALID_OPTION', `${name} must be the name of a ${name}`)
   return { rows: (query, attributes) => readRows(options, dialect, query, attributes) }
 }
 

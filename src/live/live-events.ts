@@ -5,7 +5,8 @@ import { type AttributesChange, createLiveAttributes } from './attributes.js'
 import { liveClosed } from './closed-error.js'
 import { createLiveWriter } from './writer.js'
 import { HEARTBEAT_MS } from '../store/liveness.js'
-import type { EventStore, WaitOptions } from '../store/store.js'
+import { type EventStore, WAIT_OPTIONS, type WaitOptions } from '../store/store.js'
+import { checkOptions } from '../options.js'
 
 /**
  * An event that can be read from its start and whose attributes change until it is closed. Changes
@@ -127,8 +128,14 @@ function openLive({ store, event, limits, deadlineMs, onEnd }: OpenLiveOptions):
   const writer = createLiveWriter({ store, id: event.id, attributes, deadlineMs, onEnd })
   let closing: Promise<AuditEvent> | undefined
 
-  const change = async (apply: () => void, { signal }: WaitOptions = {}): Promise<void> => {
-    throwIfAborted(signal)
+  const signalOf = (options: WaitOptions | undefined): AbortSignal | undefined => {
+    checkOptions(options, WAIT_OPTIONS, 'a method of a live event')
+    throwIfAborted(options?.signal)
+    return options?.signal
+  }
+
+  const change = async (apply: () => void, options: WaitOptions | undefined): Promise<void> => {
+    const signal = signalOf(options)
     if (writer.error) throw writer.error
     if (closing) throw liveClosed('is closed')
     apply()
@@ -149,13 +156,13 @@ function openLive({ store, event, limits, deadlineMs, onEnd }: OpenLiveOptions):
     event,
     update: (given, options) => change(() => attributes.update(given), options),
     append: (key, text, options) => change(() => attributes.append(key, text), options),
-    async flush({ signal } = {}) {
-      throwIfAborted(signal)
+    async flush(options) {
+      const signal = signalOf(options)
       const flushed: Promise<unknown> = closing ?? writer.flush()
       await untilAborted(flushed, signal)
     },
-    async close({ signal } = {}) {
-      throwIfAborted(signal)
+    async close(options) {
+      const signal = signalOf(options)
       closing ??= finish()
       return untilAborted(closing, signal)
     },

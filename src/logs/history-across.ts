@@ -8,7 +8,8 @@ import {
 import { createEventLogs } from './event-logs.js'
 import type { LogsContext } from './named-logs.js'
 import { pagesAcross } from './pages-across.js'
-import type { LogsUntilOptions } from './range.js'
+import { LOGS_UNTIL_OPTIONS, type LogsUntilOptions } from './range.js'
+import type { OptionNames } from '../options.js'
 
 /** One change of a resource, and the key of the log that has it. */
 export interface LogHistoryEntry extends HistoryEntry {
@@ -16,6 +17,11 @@ export interface LogHistoryEntry extends HistoryEntry {
 }
 
 export type LogsHistoryOptions = LogsUntilOptions & Pick<HistoryOptions, 'asOf'>
+
+export const LOGS_HISTORY_OPTIONS: OptionNames<LogsHistoryOptions> = {
+  ...LOGS_UNTIL_OPTIONS,
+  asOf: true,
+}
 
 /** The history of a resource whose changes are in several logs. */
 export async function* historyAcross(

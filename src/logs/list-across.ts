@@ -20,13 +20,20 @@ import {
   type LogsContext,
   type NamedLog,
 } from './named-logs.js'
-import { type LogsUntilOptions, rangeOf } from './range.js'
+import { LOGS_UNTIL_OPTIONS, type LogsUntilOptions, rangeOf } from './range.js'
+import type { OptionNames } from '../options.js'
 
 export interface LogsListOptions extends LogsUntilOptions {
   /** Continues after the page that has returned this cursor; the query must be the same. */
   readonly cursor?: string | undefined
   /** As in the options of `list` of a log. @default false */
   readonly lazy?: boolean | undefined
+}
+
+export const LOGS_LIST_OPTIONS: OptionNames<LogsListOptions> = {
+  ...LOGS_UNTIL_OPTIONS,
+  cursor: true,
+  lazy: true,
 }
 
 export interface LogsPage {

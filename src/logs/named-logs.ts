@@ -4,8 +4,15 @@ import { bothOf, type EventQuery, type Grouping } from '../filter/ast.js'
 import { compareText } from '../filter/values.js'
 import { parseVisible, type Visible } from '../filter/visible-filter.js'
 import { checkKey, type LogStores } from '../store/log-stores.js'
-import type { EventPage, EventStore, ListOptions, WaitOptions } from '../store/store.js'
+import {
+  type EventPage,
+  type EventStore,
+  type ListOptions,
+  WAIT_OPTIONS,
+  type WaitOptions,
+} from '../store/store.js'
 import type { AuditEvent } from '../event/event.js'
+import type { OptionNames } from '../options.js'
 
 /** An event, and the key of the log that it is from. */
 export interface LogEvent {
@@ -20,6 +27,8 @@ export interface LogsOptions extends WaitOptions {
   /** What the reader may see of a log, as the option `visible` of the HTTP endpoints. @default everything */
   readonly visible?: ((log: string) => Visible) | undefined
 }
+
+export const LOGS_OPTIONS: OptionNames<LogsOptions> = { ...WAIT_OPTIONS, logs: true, visible: true }
 
 /** A further filter for the events of each log. */
 export type BoundOf = (log: string) => Grouping | undefined

@@ -13,9 +13,15 @@ import {
   type NamedLog,
   namedLogs,
 } from './named-logs.js'
-import { type LogsRangeOptions, rangeOf } from './range.js'
+import { LOGS_RANGE_OPTIONS, type LogsRangeOptions, rangeOf } from './range.js'
+import type { OptionNames } from '../options.js'
 
 export type LogsPagesOptions = LogsRangeOptions & Pick<ListOptions, 'lazy'>
+
+export const LOGS_PAGES_OPTIONS: OptionNames<LogsPagesOptions> = {
+  ...LOGS_RANGE_OPTIONS,
+  lazy: true,
+}
 
 /** Bounds the events that are read ahead of all logs together, and the number read of a log at once. */
 const MAX_BUFFERED = 20_000

@@ -1,6 +1,7 @@
 import { bothOf, oneCondition } from '../filter/ast.js'
 import { parsePlaces } from './cursor.js'
-import type { BoundOf, LogsOptions } from './named-logs.js'
+import { type BoundOf, LOGS_OPTIONS, type LogsOptions } from './named-logs.js'
+import type { OptionNames } from '../options.js'
 
 /** Which events of the logs a call reads. */
 export interface LogsUntilOptions extends LogsOptions {
@@ -8,10 +9,17 @@ export interface LogsUntilOptions extends LogsOptions {
   readonly until?: string | undefined
 }
 
+export const LOGS_UNTIL_OPTIONS: OptionNames<LogsUntilOptions> = { ...LOGS_OPTIONS, until: true }
+
 /** Which events of the logs a call reads. */
 export interface LogsRangeOptions extends LogsUntilOptions {
   /** Only events after this cursor. @default all */
   readonly cursor?: string | undefined
+}
+
+export const LOGS_RANGE_OPTIONS: OptionNames<LogsRangeOptions> = {
+  ...LOGS_UNTIL_OPTIONS,
+  cursor: true,
 }
 
 /** The bounds of the range in each log; `undefined` for the whole logs. Throws `INVALID_VALUE`. */

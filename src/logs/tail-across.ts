@@ -22,12 +22,14 @@ import {
   inGroups,
   inLog,
   type LogEvent,
+  LOGS_OPTIONS,
   type LogsContext,
   type LogsOptions,
   type NamedLog,
   namedLogs,
 } from './named-logs.js'
 import { mergePages } from './pages-across.js'
+import type { OptionNames } from '../options.js'
 
 export interface LogsTailOptions extends LogsOptions {
   /** Deliver the events after this cursor, which a tail or a list with the sort `created_at asc` has given. @default the time of the call */
@@ -37,6 +39,12 @@ export interface LogsTailOptions extends LogsOptions {
    * one. @default the time of the call
    */
   readonly after?: string | undefined
+}
+
+export const LOGS_TAIL_OPTIONS: OptionNames<LogsTailOptions> = {
+  ...LOGS_OPTIONS,
+  cursor: true,
+  after: true,
 }
 
 /** Up to this many logs are followed each by itself, and stay open. More are read in turns. */

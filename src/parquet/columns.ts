@@ -51,7 +51,7 @@ const optional = (name: string, type: ElementType): SchemaElement => ({
 const uuidBytes = (id: string): Uint8Array => Buffer.from(id.replaceAll('-', ''), 'hex')
 
 /** The columns that every file has. */
-const ownColumns = (described: DescribedTypes): readonly Column[] => [
+const ownColumns = ({ types, customTypes }: DescribedTypes): readonly Column[] => [
   {
     element: required('created_at', TIME),
     encoding: 'DELTA_BINARY_PACKED',
@@ -73,7 +73,7 @@ const ownColumns = (described: DescribedTypes): readonly Column[] => [
   {
     element: required('sentence', TEXT),
     isLarge: true,
-    cell: (event) => sentenceText(describeEvent(event, described)),
+    cell: (event) => sentenceText(describeEvent(event, { types, customTypes })),
   },
 ]
 

@@ -1,4 +1,4 @@
-import type { DescribedTypes } from '../describing/describe-event.js'
+import { DESCRIBED_TYPES, type DescribedTypes } from '../describing/describe-event.js'
 import { AuditLogError } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import type { Steps } from '../filter/steps.js'
@@ -6,6 +6,7 @@ import { createTimeSlices } from '../filter/time-slices.js'
 import { parquetColumns } from './columns.js'
 import { createFile } from './file.js'
 import type { CellValue } from './library.js'
+import { checkOptions, type OptionNames } from '../options.js'
 
 /** When a row group ends. */
 export interface RowGroupLimits {
@@ -15,12 +16,21 @@ export interface RowGroupLimits {
   readonly bytes?: number | undefined
 }
 
+const ROW_GROUP_LIMITS: OptionNames<RowGroupLimits> = { rows: true, bytes: true }
+
 export interface ParquetOptions extends DescribedTypes {
   /** Attributes by their names in queries, such as `url_params_project_code`: a column of text for each. */
   readonly columns?: readonly string[] | undefined
   /** The key of the log of an event, for events of several logs: the column `log_key`. @default no such column */
   readonly logOf?: ((event: AuditEvent) => string) | undefined
   readonly rowGroup?: RowGroupLimits | undefined
+}
+
+const PARQUET_OPTIONS: OptionNames<ParquetOptions> = {
+  ...DESCRIBED_TYPES,
+  columns: true,
+  logOf: true,
+  rowGroup: true,
 }
 
 /** Writes events as a Parquet file. Calls must not overlap. */
@@ -45,6 +55,8 @@ const isWork = (value: CellValue | Steps<CellValue>): value is Steps<CellValue> 
 
 /** Throws `MISSING_DEPENDENCY` without the package hyparquet-writer, and `INVALID_OPTION`. */
 export function parquetWriter(options: ParquetOptions = {}): ParquetWriter {
+  checkOptions(options, PARQUET_OPTIONS, 'parquetWriter')
+  checkOptions(options.rowGroup, ROW_GROUP_LIMITS, 'rowGroup')
   const columns = parquetColumns(options)
   const maxRows = readLimit(options.rowGroup?.rows, 'rows', DEFAULT_ROWS)
   const maxBytes = readLimit(options.rowGroup?.bytes, 'bytes', DEFAULT_BYTES)

@@ -3,6 +3,7 @@ import { normalAddress } from '../event/address.js'
 import type { JsonObject } from '../event/event.js'
 import { storableText } from '../event/json-copy.js'
 import { redactText } from '../event/secret-values.js'
+import { checkOptions, type OptionNames } from '../options.js'
 
 const KINDS = ['user', 'service', 'agent'] as const
 const TEXTS = ['on_behalf_of', 'session_id'] as const
@@ -24,6 +25,14 @@ export interface Actor {
   readonly remote_address?: string | null | undefined
 }
 
+const ACTOR: OptionNames<Actor> = {
+  username: true,
+  kind: true,
+  on_behalf_of: true,
+  session_id: true,
+  remote_address: true,
+}
+
 const invalid = (field: string, allowed: string): AuditLogError =>
   new AuditLogError('INVALID_OPTION', `${field} of an actor must be ${allowed}`)
 
@@ -32,6 +41,7 @@ const invalid = (field: string, allowed: string): AuditLogError =>
  * none. Empty texts count as missing. Throws `INVALID_OPTION`, without the value, which may be secret.
  */
 export function actorAttributes(actor: Actor): JsonObject | undefined {
+  checkOptions(actor, ACTOR, 'an actor')
   let attributes: JsonObject | undefined
   const kind = actor.kind ?? undefined
   if (kind !== undefined) {

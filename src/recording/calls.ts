@@ -26,11 +26,15 @@ export interface CallsDependencies extends PipelineDependencies {
   readonly policyOf: (type: string) => FailurePolicy
 }
 
+type CheckOptions = (options: unknown) => void
+
 export interface SystemCall {
   /** Reject a type that the registry does not have. */
   readonly mustBeKnown?: boolean
   /** Record a live event. */
   readonly live?: true
+  /** Throws for options that the call does not have. Without it they are the log's own. */
+  readonly check?: CheckOptions
   /** The event replaces an intent. */
   readonly replaced?: Replaced
 }
@@ -44,7 +48,12 @@ export interface Calls extends Pick<Pipeline, 'ownDraft' | 'recordOwn' | 'flush'
     options?: CallOptions,
     kind?: SystemCall,
   ): Promise<AuditEvent | undefined>
-  custom(type: string, data: object, options?: CallOptions): Promise<AuditEvent | undefined>
+  custom(
+    type: string,
+    data: object,
+    options: CallOptions | undefined,
+    check: CheckOptions,
+  ): Promise<AuditEvent | undefined>
   stats(): AuditLogStats
   /** `undefined` unless the store is down. */
   readonly outage: Recorder['outage']
@@ -124,8 +133,11 @@ export function createCalls(dependencies: CallsDependencies): Calls {
   return {
     intents,
     system,
-    custom: (type, data, options) =>
-      call(type, options, CUSTOM, () => prepare.custom(type, data, options)),
+    custom: (type, data, options, check) =>
+      call(type, options, CUSTOM, () => {
+        check(options)
+        return prepare.custom(type, data, options)
+      }),
     ownDraft: (type, data) => pipeline.ownDraft(type, data),
     recordOwn: (type, data) => pipeline.recordOwn(type, data),
     stats: () => ({ ...ledger.counts, waiting: recorder.waiting() }),
@@ -156,7 +168,8 @@ function createAdding(
       const policy = policyOf(draft.type)
       if (idempotencyKey !== undefined)
         return idempotency.record(draft, idempotencyKey, { signal, policy })
-      if (transaction !== undefined) return recorder.enlist(draft, transaction, { signal })
+      if (transaction !== undefined && !draft.live)
+        return recorder.enlist(draft, transaction, { signal })
       if (draft.throttle) throttling.pending(draft)
       return recorder.add(draft, { signal, policy })
     },
@@ -205,6 +218,7 @@ function createPrepare({ types, drafts }: CallsDependencies, throttling: Throttl
   const definitions: ReadonlyMap<string, EventTypeDefinition> = new Map(Object.entries(types))
   return {
     system(type, data, options, kind) {
+      kind?.check?.(options)
       const definition = definitions.get(type)
       if (kind?.mustBeKnown && !definition) {
         const suggestion = nearest(type, definitions.keys())

@@ -1,5 +1,6 @@
 import { AuditLogError, type AuditLogErrorCode } from '../errors.js'
 import { eventTypeFault, splitEventType } from '../event/event-types.js'
+import { checkNamed, checkOptions, type OptionNames } from '../options.js'
 
 /**
  * What happens to a call if the store fails or does not answer within the deadline, or if the queue is
@@ -18,6 +19,8 @@ export interface FailurePolicies {
   /** By type; takes precedence over `levels`. */
   readonly types?: Readonly<Record<string, FailurePolicy>>
 }
+
+const FAILURE_POLICIES: OptionNames<FailurePolicies> = { default: true, levels: true, types: true }
 
 const POLICIES: ReadonlySet<unknown> = new Set<FailurePolicy>(['block', 'queue', 'drop'])
 
@@ -41,11 +44,14 @@ export function readFailurePolicies(
   given: FailurePolicy | FailurePolicies = 'block',
   hasJournal: boolean,
 ): (type: string) => FailurePolicy {
+  if (typeof given !== 'string') checkOptions(given, FAILURE_POLICIES, 'failurePolicy')
   const {
     default: fallback = 'block',
     levels = {},
     types = {},
   }: FailurePolicies = typeof given === 'object' ? given : { default: given }
+  checkNamed(levels, 'failurePolicy.levels')
+  checkNamed(types, 'failurePolicy.types')
   const named: [string, unknown][] = [
     ['default', fallback],
     ...Object.entries(levels).map(([level, policy]): [string, unknown] => [

@@ -16,6 +16,7 @@ import { asStoreFailure } from './store-failure.js'
 import { HEARTBEAT_MS } from '../store/liveness.js'
 import type { EventStore } from '../store/store.js'
 import type { CallThrottle } from './throttle-rules.js'
+import { checkOptions, type OptionNames } from '../options.js'
 
 export interface IntentOptions {
   readonly username?: string | null | undefined
@@ -25,6 +26,9 @@ export interface OutcomeOptions extends IntentOptions {
   /** As that of `recordSystem`. If it holds the event back, the intent is removed. */
   readonly throttle?: CallThrottle | undefined
 }
+
+const INTENT_OPTIONS: OptionNames<IntentOptions> = { username: true }
+const OUTCOME_OPTIONS: OptionNames<OutcomeOptions> = { ...INTENT_OPTIONS, throttle: true }
 
 /** An action that is about to begin and that the store has recorded. It becomes exactly one event, or none. */
 export interface Intent {
@@ -226,6 +230,7 @@ function savedIntent(
     recordLater(makeDraft(type, { ...attributes, error }, { username }))
   return {
     async record(outcome, data, options = {}) {
+      checkOptions(options, OUTCOME_OPTIONS, 'record of an intent')
       try {
         const replaced = { suffix, earlier, isShared: !state.isOwnFor(deadlineMs) }
         const event = await record(outcome, data, options, replaced)
@@ -261,6 +266,7 @@ export function createIntents(dependencies: IntentsDependencies): IntentKeeper {
   let checking: Promise<unknown> = Promise.resolve()
   return {
     async open(type, data, options = {}) {
+      checkOptions(options, INTENT_OPTIONS, 'open of intents')
       if (isClosed) throw new AuditLogError('CLOSED', 'the audit log is closed')
       if (book.open.size >= maxWaiting)
         throw new AuditLogError('QUEUE_FULL', `${book.open.size} intents are already open`)

@@ -6,6 +6,8 @@ import { type EventTypes, isPeriod } from '../event/event-types.js'
 import { type JsonLimits, toJsonText } from '../event/json.js'
 import { throttleKey } from '../store/throttle-state.js'
 import type { Microseconds } from '../event/timestamp.js'
+import { checkNamed, type OptionNames, requireOptions } from '../options.js'
+import { didYouMean, nearest } from '../event/nearest.js'
 
 /** Throttle periods set by the host, by event type. They replace those of the registry; `false` removes a throttle. */
 export type ThrottlePeriods = Readonly<Record<string, Duration | false>>
@@ -17,6 +19,8 @@ export interface CallThrottle {
   /** Names and values. Each combination has a period of its own. */
   readonly scope: JsonObject
 }
+
+const CALL_THROTTLE: OptionNames<CallThrottle> = { period: true, scope: true }
 
 /** The throttle of an event type. */
 export interface TypeThrottle {
@@ -35,6 +39,7 @@ export function readThrottleRules(
   types: EventTypes,
   periods: ThrottlePeriods,
 ): ReadonlyMap<string, TypeThrottle> {
+  checkNamed(periods, 'throttles')
   const rules = new Map<string, TypeThrottle>()
   const set = (type: string, period: Duration, scope: readonly string[] = []): void =>
     void rules.set(type, { type, period: toMicroseconds(period), scope })
@@ -44,7 +49,7 @@ export function readThrottleRules(
     if (!Object.hasOwn(types, type))
       throw new AuditLogError(
         'INVALID_OPTION',
-        `throttles.${type} is not in the registry of event types`,
+        `throttles.${type} is not in the registry of event types${didYouMean(nearest(type, Object.keys(types)))}`,
       )
     if (period === false) rules.delete(type)
     else if (isPeriod(period)) set(type, period, rules.get(type)?.scope)
@@ -75,9 +80,11 @@ export function throttleOf(
 /** The throttle of a draft whose call gives one. Throws `INVALID_OPTION`. */
 export function throttleOfCall(
   type: string,
-  { period, scope }: CallThrottle,
+  throttle: CallThrottle,
   limits: JsonLimits,
 ): DraftThrottle {
+  requireOptions(throttle, CALL_THROTTLE, 'throttle')
+  const { period, scope } = throttle
   if (!isPeriod(period))
     throw new AuditLogError(
       'INVALID_OPTION',

@@ -4,6 +4,7 @@ import { LINK_ATTRIBUTES, sourceOf } from '../event/links.js'
 import { didYouMean, nearest } from '../event/nearest.js'
 import { isSensitive } from '../event/secrets.js'
 import { singular } from '../event/singular.js'
+import { type OptionNames, requireOptions } from '../options.js'
 
 /** A table whose changes are captured, with options of its own. */
 export interface CapturedTable {
@@ -16,12 +17,25 @@ export interface CapturedTable {
   readonly subject?: string
 }
 
+const CAPTURED_TABLE: OptionNames<CapturedTable> = {
+  name: true,
+  primaryKey: true,
+  exclude: true,
+  subject: true,
+}
+
 export interface CaptureOptions {
   readonly tables: readonly (string | CapturedTable)[]
   /** Columns that identify a row of a table without a primary key. */
   readonly primaryKey?: readonly string[]
   /** Columns that no event contains, in all tables that have them. */
   readonly exclude?: readonly string[]
+}
+
+export const CAPTURE_OPTIONS: OptionNames<CaptureOptions> = {
+  tables: true,
+  primaryKey: true,
+  exclude: true,
 }
 
 /** What `captureChanges` has done, by the names of the tables. */
@@ -88,6 +102,7 @@ export function readTables(options: CaptureOptions): readonly CapturedTable[] {
     throw invalid('tables must be a list of at least one table')
   const read = (tables as CaptureOptions['tables']).map((table) => {
     const one = typeof table === 'string' ? { name: table } : table
+    requireOptions(one, CAPTURED_TABLE, 'a table of tables')
     checkNames('tables', [one?.name])
     checkNames(`primaryKey of ${one.name}`, one.primaryKey)
     checkNames(`exclude of ${one.name}`, one.exclude)

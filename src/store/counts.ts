@@ -2,6 +2,7 @@ import type { JsonValue } from '../event/event.js'
 import type { Grouping } from '../filter/ast.js'
 import type { Level } from '../event/level.js'
 import type { Microseconds } from '../event/timestamp.js'
+import type { OptionNames } from '../options.js'
 
 /** The number of events of each level. A level without events has no member. */
 export type LevelCounts = Readonly<Partial<Record<Level, number>>>
@@ -144,6 +145,22 @@ export interface CountOptions {
   readonly signal?: AbortSignal | undefined
   /** See {@link AuditLog.consistencyToken}. */
   readonly consistencyToken?: string | undefined
+}
+
+export const COUNT_OPTIONS: OptionNames<CountOptions> = {
+  buckets: true,
+  facets: true,
+  top: true,
+  attributes: true,
+  within: true,
+  visible: true,
+  signal: true,
+  consistencyToken: true,
+}
+
+export const BUCKETS_OPTIONS: OptionNames<NonNullable<CountOptions['buckets']>> = {
+  count: true,
+  zone: true,
 }
 
 /** A range of time, both ends included. */

@@ -1,5 +1,6 @@
 import type { Grouping } from '../filter/ast.js'
 import type { BucketsQuery } from './counts.js'
+import type { OptionNames } from '../options.js'
 
 /** A value of an attribute; null for events without one. */
 export type GroupValue = string | number | boolean | null
@@ -38,6 +39,17 @@ export interface GroupOptions {
   readonly signal?: AbortSignal | undefined
   /** See {@link AuditLog.consistencyToken}. */
   readonly consistencyToken?: string | undefined
+}
+
+export const GROUP_OPTIONS: OptionNames<GroupOptions> = {
+  by: true,
+  numbers: true,
+  buckets: true,
+  top: true,
+  within: true,
+  visible: true,
+  signal: true,
+  consistencyToken: true,
 }
 
 /** A percentile: the smallest number that at least this share of the numbers does not exceed. */

@@ -1,5 +1,6 @@
 import { MAX_TIMER_MS } from '../async/timers.js'
 import { AuditLogError } from '../errors.js'
+import type { OptionNames } from '../options.js'
 
 /** An option of every store. */
 export interface QueryTimeoutOptions {
@@ -10,6 +11,8 @@ export interface QueryTimeoutOptions {
    */
   readonly queryTimeoutMs?: number
 }
+
+export const QUERY_TIMEOUT_OPTIONS: OptionNames<QueryTimeoutOptions> = { queryTimeoutMs: true }
 
 /** The time limit with its default. Throws `INVALID_OPTION`. */
 export function readQueryTimeout({ queryTimeoutMs = 10_000 }: QueryTimeoutOptions): number {

@@ -14,11 +14,14 @@ import type { RebuildOptions, Verification, VerifyOptions } from './verification
 import type { QueryTrace } from './trace.js'
 import type { EventQuery } from '../filter/ast.js'
 import type { Clock, Microseconds } from '../event/timestamp.js'
+import type { OptionNames } from '../options.js'
 
 /** A call that waits rejects with `ABORTED` when the signal aborts. */
 export interface WaitOptions {
   readonly signal?: AbortSignal | undefined
 }
+
+export const WAIT_OPTIONS: OptionNames<WaitOptions> = { signal: true }
 
 export interface ReadOptions extends WaitOptions {
   /**
@@ -28,6 +31,8 @@ export interface ReadOptions extends WaitOptions {
    */
   readonly consistencyToken?: string | undefined
 }
+
+export const READ_OPTIONS: OptionNames<ReadOptions> = { ...WAIT_OPTIONS, consistencyToken: true }
 
 export interface ListOptions extends ReadOptions {
   /**
@@ -42,6 +47,8 @@ export interface ListOptions extends ReadOptions {
    */
   readonly trace?: QueryTrace | undefined
 }
+
+export const LIST_OPTIONS: OptionNames<ListOptions> = { ...READ_OPTIONS, lazy: true, trace: true }
 
 export interface AppendOptions extends WaitOptions {
   /**

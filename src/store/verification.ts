@@ -1,4 +1,5 @@
 import type { Damage } from './damage.js'
+import type { OptionNames } from '../options.js'
 
 /** How far a verification is. */
 export interface VerifyProgress {
@@ -15,6 +16,8 @@ export interface VerifyOptions {
   readonly onProgress?: ((progress: VerifyProgress) => void) | undefined
 }
 
+export const VERIFY_OPTIONS: OptionNames<VerifyOptions> = { signal: true, onProgress: true }
+
 /** How far the building of an index is. */
 export interface RebuildProgress {
   /** Events that the new index has. */
@@ -27,6 +30,8 @@ export interface RebuildOptions {
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: RebuildProgress) => void) | undefined
 }
+
+export const REBUILD_OPTIONS: OptionNames<RebuildOptions> = { signal: true, onProgress: true }
 
 /** The result of a verification. */
 export interface Verification {

@@ -11,14 +11,18 @@ import {
 } from './find-channels.js'
 import { channelIdOfName, checkChannel } from './in-code.js'
 import { changesBetween, type Management, refresh } from './manage.js'
-import type {
-  ChannelWithSecret,
-  ManageOptions,
-  NotificationChannels,
+import {
+  CHANNEL_CHANGE,
+  CHANNEL_DEFINITION,
+  type ChannelWithSecret,
+  MANAGE_OPTIONS,
+  type ManageOptions,
+  type NotificationChannels,
 } from './notification-channel.js'
 import type { Seals } from './seals.js'
 import type { ChannelState } from './states.js'
 import { isName, NAME_RULE } from './subscription.js'
+import { requireOptions } from '../options.js'
 
 export interface ChannelsOptions {
   readonly kinds: Readonly<Record<string, ChannelKind>>
@@ -103,8 +107,10 @@ export function createChanges(
   const { check, channelRegistry } = management
   const change = createChange(management, options)
   return {
-    async create({ name, kind, config }, given = {}) {
-      check(given.signal)
+    async create(definition, given = {}) {
+      check(given, MANAGE_OPTIONS, 'channels.create')
+      requireOptions(definition, CHANNEL_DEFINITION, 'a channel')
+      const { name, kind, config } = definition
       const channelKind = kindNamed(options, kind)
       await checkName(management, name, given)
       checkConfig(config)
@@ -125,8 +131,10 @@ export function createChanges(
       await managedChannel(management, 'create', channel, { username: given.username, data })
       return { channel, secret: draft.secret ?? null }
     },
-    async update(id, { name, config }, given = {}) {
-      check(given.signal)
+    async update(id, changes, given = {}) {
+      check(given, MANAGE_OPTIONS, 'channels.update')
+      requireOptions(changes, CHANNEL_CHANGE, 'a change of a channel')
+      const { name, config } = changes
       const next = async (before: ChannelState, kind: ChannelKind): Promise<Changes> => {
         if (name !== undefined && name !== before.name) await checkName(management, name, given)
         if (config === undefined) return { name, draft: undefined }
@@ -136,7 +144,7 @@ export function createChanges(
       return change(id, 'update', next, given)
     },
     async rotateSecret(id, given = {}) {
-      check(given.signal)
+      check(given, MANAGE_OPTIONS, 'channels.rotateSecret')
       const next = async (before: ChannelState, kind: ChannelKind): Promise<Changes> => {
         if (!kind.rotate) throw invalidChannel('kind', `${before.kind} generates no secret`)
         return { draft: kind.rotate(setupOf(options.seals, id, before), Date.now()) }
@@ -144,7 +152,7 @@ export function createChanges(
       return change(id, 'rotate_secret', next, given)
     },
     async remove(id, given = {}) {
-      check(given.signal)
+      check(given, MANAGE_OPTIONS, 'channels.remove')
       await findCreated(management, id, given)
       const { name, kind } = await channelRegistry.remove(id, given)
       await refresh(management)

@@ -2,6 +2,7 @@ import type { Duration } from '../event/duration.js'
 import type { AuditEvent, JsonObject } from '../event/event.js'
 import type { EventTypes } from '../event/event-types.js'
 import type { Subscription } from './subscription.js'
+import { checkOptions, type OptionNames } from '../options.js'
 
 /** Where events are delivered: a function of the host, or a webhook. */
 export interface Channel {
@@ -23,6 +24,15 @@ export interface Channel {
   readonly checkpoint?: 'each' | 'soon' | undefined
 }
 
+export const CHANNEL: OptionNames<Channel> = {
+  deliver: true,
+  kind: true,
+  batch: true,
+  rate: true,
+  checkpoint: true,
+}
+export const RATE: OptionNames<NonNullable<Channel['rate']>> = { count: true, per: true }
+
 export interface BatchLimits {
   /** @default 100 */
   readonly maxEvents?: number | undefined
@@ -30,6 +40,12 @@ export interface BatchLimits {
   readonly maxBytes?: number | undefined
   /** How long to wait for further events before a batch that is not full is delivered. @default no time */
   readonly maxWait?: Duration | undefined
+}
+
+export const BATCH_LIMITS: OptionNames<BatchLimits> = {
+  maxEvents: true,
+  maxBytes: true,
+  maxWait: true,
 }
 
 export interface DeliveryContext {
@@ -75,6 +91,13 @@ export interface DeliveryErrorDetails {
   readonly cause?: unknown
 }
 
+const ERROR_DETAILS: OptionNames<DeliveryErrorDetails> = {
+  permanent: true,
+  retryAfterMs: true,
+  status: true,
+  cause: true,
+}
+
 /** Thrown by `deliver` to say what went wrong. The message becomes part of an event, so it must not hold secrets. */
 export class DeliveryError extends Error {
   override readonly name = 'DeliveryError'
@@ -84,6 +107,7 @@ export class DeliveryError extends Error {
   readonly status: number | undefined
 
   constructor(kind: DeliveryFault, message: string, details: DeliveryErrorDetails = {}) {
+    checkOptions(details, ERROR_DETAILS, 'DeliveryError')
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
     this.kind = kind
     this.permanent = details.permanent ?? false

@@ -1,9 +1,15 @@
 import { createHash } from 'node:crypto'
 import { AuditLogError } from '../errors.js'
 import { durationFault } from '../event/duration.js'
-import type { Channel } from './channel.js'
+import { BATCH_LIMITS, type Channel, CHANNEL, RATE } from './channel.js'
 import type { ChannelKind } from './channel-kind.js'
-import { readDefinition, type Subscription, type SubscriptionOptions } from './subscription.js'
+import {
+  readDefinition,
+  type Subscription,
+  SUBSCRIPTION_OPTIONS,
+  type SubscriptionOptions,
+} from './subscription.js'
+import { checkNamed, checkOptions, requireOptions } from '../options.js'
 
 /* What a host passes in its options. */
 
@@ -22,15 +28,18 @@ export function readInCode(
   channels: Readonly<Record<string, Channel>>,
   kinds: Readonly<Record<string, ChannelKind>>,
 ): readonly Subscription[] {
+  for (const [name, map] of Object.entries({ channels, kinds, subscriptions }))
+    checkNamed(map, name)
   for (const [name, channel] of Object.entries(channels)) checkChannel(name, channel)
   for (const [name, kind] of Object.entries(kinds))
     for (const method of ['read', 'open'] as const)
       if (typeof (Object(kind) as ChannelKind)[method] !== 'function')
         throw new AuditLogError('INVALID_OPTION', `the kind ${name}: ${method} must be a function`)
   const names = new Set(Object.keys(channels))
-  return Object.entries(subscriptions).map(([name, given]) =>
-    readDefinition({ ...given, name }, names, idOfName('subscription', name)),
-  )
+  return Object.entries(subscriptions).map(([name, given]) => {
+    requireOptions(given, SUBSCRIPTION_OPTIONS, `the subscription ${name}`)
+    return readDefinition({ ...given, name }, names, idOfName('subscription', name))
+  })
 }
 
 const isCount = (value: number | undefined): boolean =>
@@ -38,10 +47,12 @@ const isCount = (value: number | undefined): boolean =>
 
 /** Throws `INVALID_OPTION`. */
 export function checkChannel(name: string, channel: Channel): void {
-  const given = Object(channel) as Channel
-  const { batch = {}, rate } = given
+  requireOptions(channel, CHANNEL, `the channel ${name}`)
+  const { batch = {}, rate } = channel
+  checkOptions(batch, BATCH_LIMITS, `the channel ${name}: batch`)
+  checkOptions(rate, RATE, `the channel ${name}: rate`)
   const problems = {
-    'deliver must be a function': typeof given.deliver !== 'function',
+    'deliver must be a function': typeof channel.deliver !== 'function',
     'batch.maxEvents must be a whole number of at least 1': !isCount(batch.maxEvents),
     'batch.maxBytes must be a whole number of at least 1': !isCount(batch.maxBytes),
     'batch.maxWait must be a Duration':

@@ -9,11 +9,14 @@ import {
   unavailable,
 } from './find-channels.js'
 import { type Management, openChannel, refresh } from './manage.js'
-import type {
-  ManageOptions,
-  NotificationChannel,
-  NotificationChannels,
+import {
+  DISABLE_OPTIONS,
+  MANAGE_OPTIONS,
+  type ManageOptions,
+  type NotificationChannel,
+  type NotificationChannels,
 } from './notification-channel.js'
+import { WAIT_OPTIONS } from '../store/store.js'
 import type { OpenChannel } from './open-channels.js'
 import type { ChannelState } from './states.js'
 import type { Subscription } from './subscription.js'
@@ -29,7 +32,7 @@ export function createChannels(
     ...createChanges(management, options),
     ...createSwitches(management),
     async test(id, given = {}) {
-      management.check(given.signal)
+      management.check(given, MANAGE_OPTIONS, 'channels.test')
       const { name } = await findChannel(management, id, given)
       const open = await openChannel(management, name, given)
       if (open?.id !== id) throw unavailable(name)
@@ -63,14 +66,14 @@ const testSubscription = ({ id, name }: OpenChannel): Subscription => ({
 function createReads(management: Management): Pick<NotificationChannels, 'list' | 'get'> {
   return {
     async list(given = {}) {
-      management.check(given.signal)
+      management.check(given, WAIT_OPTIONS, 'channels.list')
       const all = await readChannels(management, given)
       return Array.from(all, ([id, state]) => publicChannel(id, state)).toSorted((a, b) =>
         a.name < b.name ? -1 : 1,
       )
     },
     async get(id, given = {}) {
-      management.check(given.signal)
+      management.check(given, WAIT_OPTIONS, 'channels.get')
       const found = (await readChannels(management, given)).get(id)
       return found && publicChannel(id, found)
     },
@@ -80,7 +83,7 @@ function createReads(management: Management): Pick<NotificationChannels, 'list' 
 function createSwitches(management: Management): Pick<NotificationChannels, 'enable' | 'disable'> {
   return {
     async enable(id, given = {}) {
-      management.check(given.signal)
+      management.check(given, MANAGE_OPTIONS, 'channels.enable')
       const found = await findChannel(management, id, given)
       const isChanged = await management.channelRegistry.switch(
         id,
@@ -93,8 +96,9 @@ function createSwitches(management: Management): Pick<NotificationChannels, 'ena
       await managedChannel(management, 'enable', channel, given)
       return channel
     },
-    async disable(id, { reason = null, ...given } = {}) {
-      management.check(given.signal)
+    async disable(id, options = {}) {
+      management.check(options, DISABLE_OPTIONS, 'channels.disable')
+      const { reason = null, ...given } = options
       if (reason !== null && typeof reason !== 'string')
         throw invalidChannel('disabled_reason', 'must be a text or null')
       return disableChannel(management, id, {

@@ -3,18 +3,24 @@ import { AuditLogError } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import type { Grouping } from '../filter/ast.js'
 import { compileFilter } from '../filter/evaluate.js'
-import type { WaitOptions } from '../store/store.js'
+import { WAIT_OPTIONS, type WaitOptions } from '../store/store.js'
 import { type Definitions, readDefinitions } from './definitions.js'
 import { changesBetween, type Management, openChannel, refresh } from './manage.js'
 import { readCodeChannels, unavailable } from './find-channels.js'
-import type { ManageOptions } from './notification-channel.js'
-import { discardParked, readParked, redriveParked } from './parked.js'
+import { MANAGE_OPTIONS, type ManageOptions } from './notification-channel.js'
+import { discardParked, PARKED_OPTIONS, readParked, redriveParked } from './parked.js'
 import { knownSubscription, startPosition } from './registry.js'
 import { readState } from '../store/read-states.js'
 import { type CursorState, keyOf, publicSubscription } from './states.js'
-import { readDefinition, type Subscription } from './subscription.js'
-import type { ReplayOptions, Subscriptions } from './methods.js'
+import {
+  readDefinition,
+  type Subscription,
+  SUBSCRIPTION_CHANGE,
+  SUBSCRIPTION_DEFINITION,
+} from './subscription.js'
+import { REPLAY_OPTIONS, type ReplayOptions, type Subscriptions } from './methods.js'
 import { testDelivery } from './test-delivery.js'
+import { requireOptions } from '../options.js'
 
 /** Records what somebody did with a subscription. */
 const managedSubscription = (
@@ -63,19 +69,20 @@ export function createDefinitions(
   }
   return {
     async list(given = {}) {
-      check(given.signal)
+      check(given, WAIT_OPTIONS, 'list')
       const { subscriptions } = await readDefinitions(management.store, given)
       return Array.from(subscriptions.values(), publicSubscription).toSorted((a, b) =>
         a.name < b.name ? -1 : 1,
       )
     },
     async get(id, given = {}) {
-      check(given.signal)
+      check(given, WAIT_OPTIONS, 'get')
       const found = (await readDefinitions(management.store, given)).subscriptions.get(id)
       return found && publicSubscription(found)
     },
     async create(definition, given = {}) {
-      check(given.signal)
+      check(given, MANAGE_OPTIONS, 'create')
+      requireOptions(definition, SUBSCRIPTION_DEFINITION, 'a subscription')
       const namesIn = await readChannelNames(management, given.signal)
       const id = randomUUID()
       const start = await startPosition(store, definition.from ?? 'now', given)
@@ -89,7 +96,8 @@ export function createDefinitions(
       return subscription
     },
     async update(id, change, given = {}) {
-      check(given.signal)
+      check(given, MANAGE_OPTIONS, 'update')
+      requireOptions(change, SUBSCRIPTION_CHANGE, 'a change of a subscription')
       checkChangeable(id)
       const namesIn = await readChannelNames(management, given.signal)
       const { before, after } = await registry.update(
@@ -109,7 +117,7 @@ export function createDefinitions(
       return after
     },
     async remove(id, given = {}) {
-      check(given.signal)
+      check(given, MANAGE_OPTIONS, 'remove')
       checkChangeable(id)
       const removed = await registry.remove(id, given)
       await refresh(management)
@@ -127,7 +135,7 @@ export function createControls(
     paused: boolean,
     given: ManageOptions,
   ): Promise<Subscription> => {
-    check(given.signal)
+    check(given, MANAGE_OPTIONS, paused ? 'pause' : 'resume')
     const { after } = await registry.update(id, () => ({ paused }), given)
     await refresh(management)
     await managedSubscription(management, paused ? 'pause' : 'resume', after, given)
@@ -137,7 +145,7 @@ export function createControls(
     pause: (id, given = {}) => setPaused(id, true, given),
     resume: (id, given = {}) => setPaused(id, false, given),
     async replay(id, given: ReplayOptions = {}) {
-      check(given.signal)
+      check(given, REPLAY_OPTIONS, 'replay')
       const from = given.from ?? (await skippedSince(management, id, given))
       const position = await startPosition(store, from, given)
       const next = await registry.replay(id, position, given)
@@ -146,7 +154,7 @@ export function createControls(
       return next
     },
     async test(id, given = {}) {
-      check(given.signal)
+      check(given, MANAGE_OPTIONS, 'test')
       const subscription = await find(management, id, given)
       const { name, channel } = subscription
       const open = await openChannel(management, channel, given)
@@ -193,12 +201,12 @@ export function createParked(
   const { store, check, types, outcomes } = management
   return {
     async parked(id, given = {}) {
-      check(given.signal)
+      check(given, PARKED_OPTIONS, 'parked')
       await find(management, id, given)
       return readParked(store, id, given)
     },
     async redrive(id, which, given = {}) {
-      check(given.signal)
+      check(given, MANAGE_OPTIONS, 'redrive')
       const subscription = await find(management, id, given)
       const open = await openChannel(management, subscription.channel, given)
       if (!open) throw unavailable(subscription.channel)
@@ -226,7 +234,7 @@ export function createParked(
       return data
     },
     async discard(id, which, given = {}) {
-      check(given.signal)
+      check(given, MANAGE_OPTIONS, 'discard')
       const subscription = await find(management, id, given)
       const count = await discardParked(store, id, which, given)
       await managedSubscription(management, 'discard', subscription, { ...given, data: { count } })

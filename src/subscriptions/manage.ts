@@ -23,8 +23,12 @@ export interface Management {
   readonly rights: Rights
   /** `undefined` if this process does not deliver. */
   readonly deliverer: Deliverer | undefined
-  /** Throws `CLOSED` or `ABORTED`. */
-  readonly check: (signal: AbortSignal | undefined) => void
+  /** Throws `INVALID_OPTION` for options that the method does not have, `CLOSED` or `ABORTED`. */
+  readonly check: (
+    options: WaitOptions | undefined,
+    names: Readonly<Record<string, true>>,
+    method: string,
+  ) => void
   /** Records that somebody changed something. */
   readonly managed: (type: string, data: object, options: ManageOptions) => Promise<void>
 }

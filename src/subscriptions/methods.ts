@@ -1,8 +1,14 @@
 import type { WaitOptions } from '../store/store.js'
-import type { ManageOptions, NotificationChannels, TestResult } from './notification-channel.js'
+import {
+  MANAGE_OPTIONS,
+  type ManageOptions,
+  type NotificationChannels,
+  type TestResult,
+} from './notification-channel.js'
 import type { Parked, ParkedOptions, Redriven } from './parked.js'
 import type { SubscriptionStatus } from './status.js'
 import type { Subscription, SubscriptionChange, SubscriptionDefinition } from './subscription.js'
+import type { OptionNames } from '../options.js'
 
 export interface ReplayOptions extends ManageOptions {
   /**
@@ -11,6 +17,8 @@ export interface ReplayOptions extends ManageOptions {
    */
   readonly from?: string | undefined
 }
+
+export const REPLAY_OPTIONS: OptionNames<ReplayOptions> = { ...MANAGE_OPTIONS, from: true }
 
 /**
  * Sends matching events to channels. Every event that matches is delivered at least once, in the order of `created_at`, by one

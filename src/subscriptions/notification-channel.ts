@@ -1,6 +1,7 @@
 import type { JsonObject } from '../event/event.js'
-import type { WaitOptions } from '../store/store.js'
+import { WAIT_OPTIONS, type WaitOptions } from '../store/store.js'
 import type { DeliveryFault } from './channel.js'
+import type { OptionNames } from '../options.js'
 
 /** A channel that is in the code of a running process, or that users created. Without its secrets. */
 export interface NotificationChannel {
@@ -29,8 +30,16 @@ export interface ChannelDefinition {
   readonly config: JsonObject
 }
 
+export const CHANNEL_DEFINITION: OptionNames<ChannelDefinition> = {
+  name: true,
+  kind: true,
+  config: true,
+}
+
 /** Members of `config` that are not given keep their value. */
 export type ChannelChange = Partial<Pick<ChannelDefinition, 'name' | 'config'>>
+
+export const CHANNEL_CHANGE: OptionNames<ChannelChange> = { name: true, config: true }
 
 /** A channel, and the secret that the call has generated. */
 export interface ChannelWithSecret {
@@ -44,10 +53,14 @@ export interface ManageOptions extends WaitOptions {
   readonly username?: string | null | undefined
 }
 
+export const MANAGE_OPTIONS: OptionNames<ManageOptions> = { ...WAIT_OPTIONS, username: true }
+
 export interface DisableOptions extends ManageOptions {
   /** Becomes `disabled_reason`. @default null */
   readonly reason?: string | null | undefined
 }
+
+export const DISABLE_OPTIONS: OptionNames<DisableOptions> = { ...MANAGE_OPTIONS, reason: true }
 
 /** The result of a test. */
 export interface TestResult {

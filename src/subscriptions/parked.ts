@@ -1,7 +1,7 @@
 import { AuditLogError } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import type { Microseconds } from '../event/timestamp.js'
-import type { EventStore, WaitOptions } from '../store/store.js'
+import { type EventStore, WAIT_OPTIONS, type WaitOptions } from '../store/store.js'
 import { attemptDelivery, type DeliveryTarget } from './attempt.js'
 import { lastErrorOf } from './cursor.js'
 import type { Outcomes } from './outcomes.js'
@@ -16,6 +16,7 @@ import {
   parkedPrefix,
   type ParkedState,
 } from './states.js'
+import type { OptionNames } from '../options.js'
 
 /** An event that could not be delivered and was set aside. */
 export type Parked = ParkedState
@@ -25,6 +26,12 @@ export interface ParkedOptions extends WaitOptions {
   readonly after?: string | undefined
   /** @default 100 */
   readonly limit?: number | undefined
+}
+
+export const PARKED_OPTIONS: OptionNames<ParkedOptions> = {
+  ...WAIT_OPTIONS,
+  after: true,
+  limit: true,
 }
 
 export interface Redriven {

@@ -6,6 +6,7 @@ import type { Grouping } from '../filter/ast.js'
 import { formatQuery } from '../filter/format.js'
 import { parseQuery } from '../filter/parse.js'
 import type { QueryInput } from '../filter/query-input.js'
+import type { OptionNames } from '../options.js'
 
 /** Sends the matching events of a log to a channel. */
 export interface Subscription {
@@ -43,6 +44,14 @@ export interface SubscriptionOptions {
   readonly retain?: Duration | null | undefined
 }
 
+export const SUBSCRIPTION_OPTIONS: OptionNames<SubscriptionOptions> = {
+  channel: true,
+  filter: true,
+  from: true,
+  whenStuck: true,
+  retain: true,
+}
+
 export interface SubscriptionDefinition extends SubscriptionOptions {
   /** Lower-case letters, digits, `_` and `-`; at most 63. */
   readonly name: string
@@ -52,7 +61,23 @@ export interface SubscriptionDefinition extends SubscriptionOptions {
   readonly owner?: string | null | undefined
 }
 
+export const SUBSCRIPTION_DEFINITION: OptionNames<SubscriptionDefinition> = {
+  ...SUBSCRIPTION_OPTIONS,
+  name: true,
+  paused: true,
+  owner: true,
+}
+
 export type SubscriptionChange = Omit<Partial<SubscriptionDefinition>, 'from' | 'paused'>
+
+export const SUBSCRIPTION_CHANGE: OptionNames<SubscriptionChange> = {
+  name: true,
+  channel: true,
+  filter: true,
+  whenStuck: true,
+  retain: true,
+  owner: true,
+}
 
 /** Of a subscription or a channel. */
 export const isName = (value: unknown): value is string =>
@@ -103,7 +128,7 @@ export function readDefinition(
 
 /** Throws what `parseQuery` throws, if a later version wrote the filter. */
 export const parseFilter = (text: string): Grouping | undefined =>
-  parseQuery(text, { strict: true, maxLimit: Infinity }).where
+  parseQuery(text, { maxLimit: Infinity }).where
 
 function readFilterText(given: QueryInput | undefined): string {
   if (given === undefined) return ''
@@ -111,7 +136,7 @@ function readFilterText(given: QueryInput | undefined): string {
     given !== null && typeof given === 'object' && 'where' in given && 'sorts' in given
   let query
   try {
-    query = isParsed ? given : parseQuery(given, { strict: true, maxLimit: Infinity })
+    query = isParsed ? given : parseQuery(given, { maxLimit: Infinity })
   } catch (error) {
     const { message, parameter, suggestion } = error as AuditLogError
     const details = { pointer: '/filter', parameter, suggestion, cause: error }

@@ -1,7 +1,7 @@
 import { AuditLogError, throwIfAborted } from '../errors.js'
 import type { EventTypes } from '../event/event-types.js'
 import type { Visible } from '../filter/visible-filter.js'
-import type { EventStore } from '../store/store.js'
+import { type EventStore, WAIT_OPTIONS } from '../store/store.js'
 import { newestPosition } from '../tail/poll.js'
 import type { SharedTail } from '../tail/shared-tail.js'
 import type { Channel } from './channel.js'
@@ -27,6 +27,7 @@ import { createSeals } from './seals.js'
 import type { ChannelState } from './states.js'
 import { readStatus } from './status.js'
 import type { Subscription, SubscriptionOptions } from './subscription.js'
+import { checkOptions, type OptionNames } from '../options.js'
 
 export interface SubscriptionsOptions {
   /** By name. They are not stored, so each process that delivers has them in its code. */
@@ -53,6 +54,22 @@ export interface SubscriptionsOptions {
   readonly deliver?: boolean | undefined
 }
 
+const SUBSCRIPTIONS_OPTIONS: OptionNames<SubscriptionsOptions> = {
+  channels: true,
+  subscriptions: true,
+  kinds: true,
+  secretsKey: true,
+  visible: true,
+  deliver: true,
+}
+
+/** The subscriptions in code. Throws `INVALID_OPTION` and `INVALID_SUBSCRIPTION`. */
+export function readSubscriptions(options: SubscriptionsOptions): readonly Subscription[] {
+  checkOptions(options, SUBSCRIPTIONS_OPTIONS, 'subscriptions')
+  const { channels = {}, subscriptions = {}, kinds = {} } = options
+  return readInCode(subscriptions, channels, kinds)
+}
+
 export interface SubscriptionsContext {
   /** The log. */
   readonly audit: object
@@ -67,9 +84,9 @@ export function createSubscriptions(
   context: SubscriptionsContext,
   options: SubscriptionsOptions = {},
 ): Subscriptions {
+  const inCode = readSubscriptions(options)
   const { store, record, types } = context
-  const { channels = {}, subscriptions = {}, kinds = {}, deliver = true } = options
-  const inCode = readInCode(subscriptions, channels, kinds)
+  const { channels = {}, kinds = {}, deliver = true } = options
   const seals = createSeals(options.secretsKey)
   const outcomes = createOutcomes(record)
   const change = createChangeDefinitions(store)
@@ -99,9 +116,10 @@ export function createSubscriptions(
     outcomes,
     rights: createRights(options.visible, () => {}),
     deliverer,
-    check(signal) {
+    check(given, names, method) {
+      checkOptions(given, names, `subscriptions.${method}`)
       if (isClosed) throw new AuditLogError('CLOSED', 'the audit log is closed')
-      throwIfAborted(signal)
+      throwIfAborted(given?.signal)
     },
     async managed(type, data, { username }) {
       await record(type, data, { username })
@@ -111,8 +129,9 @@ export function createSubscriptions(
     ...createDefinitions(management, inCode),
     ...createControls(management),
     ...createParked(management),
-    async status({ signal } = {}) {
-      management.check(signal)
+    async status(given) {
+      management.check(given, WAIT_OPTIONS, 'status')
+      const signal = given?.signal
       return readStatus(store, { signal, cursorOf: (id) => deliverer?.cursorOf(id) })
     },
     channels: createChannels(management, { kinds, seals }),

@@ -9,8 +9,9 @@ import { createFilterSelections, type FilterSelections, type KeyedFilter } from 
 import type { SharedTail } from './shared-tail.js'
 import { readOptions } from '../store/consistency-token.js'
 import { startPosition } from './poll.js'
-import type { ReadOptions } from '../store/store.js'
+import { READ_OPTIONS, type ReadOptions } from '../store/store.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
+import type { OptionNames } from '../options.js'
 
 export interface TailOptions extends ReadOptions {
   /**
@@ -32,6 +33,13 @@ export interface TailOptions extends ReadOptions {
    * @default everything
    */
   readonly visible?: Grouping | undefined
+}
+
+export const TAIL_OPTIONS: OptionNames<TailOptions> = {
+  ...READ_OPTIONS,
+  after: true,
+  changes: true,
+  visible: true,
 }
 
 /** Events as they become visible. Ends when the loop is left, by `return` or by `await using`. */

@@ -1,13 +1,14 @@
 import { AuditLog } from '../audit-log.js'
 import { appendCases } from './conformance/append.js'
 import { closeCases } from './conformance/close.js'
-import type {
-  Abilities,
-  Ability,
-  Case,
-  Context,
-  CreateStore,
-  StoreUnderTest,
+import {
+  type Abilities,
+  type Ability,
+  type Case,
+  type Context,
+  type CreateStore,
+  STORE_UNDER_TEST,
+  type StoreUnderTest,
 } from './conformance/context.js'
 import { consistencyCases } from './conformance/consistency.js'
 import { countCases } from './conformance/count.js'
@@ -35,6 +36,7 @@ import { transactionThrottleCases } from './conformance/transaction-throttle.js'
 import { valueCases } from './conformance/values.js'
 import { watchCases } from './conformance/watch.js'
 import { manualClock } from './conformance/manual-clock.js'
+import { requireOptions } from '../options.js'
 
 export interface ConformanceCase {
   /** `<method>: <rule>` */
@@ -101,6 +103,7 @@ async function runCase(
 ): Promise<string | undefined> {
   const clock = manualClock()
   const given = await createStore({ clock })
+  requireOptions(given, STORE_UNDER_TEST, 'the result of createStore')
   const { store } = given
   const audit: AuditLog = new AuditLog({ store, types: {} })
   const { abilities, undo } = abilitiesOf(given)

@@ -56,7 +56,7 @@ function readQueryText(value: unknown): string {
     throw invalid('query', `must be a query string of at most ${VIEW_LIMITS.query} characters`)
   let query
   try {
-    query = parseQuery(value, { strict: true, maxLimit: Infinity })
+    query = parseQuery(value, { maxLimit: Infinity })
   } catch (error) {
     const { message, parameter, suggestion } = error as AuditLogError
     const details = { pointer: '/query', parameter, suggestion, cause: error }

@@ -82,7 +82,7 @@ function textOf(argument: string): string {
 
 function parse(text: string): EventQuery {
   try {
-    return parseQuery(text, { strict: true })
+    return parseQuery(text)
   } catch (error) {
     if (!(error instanceof AuditLogError)) throw error
     throw usageError(error.message, error.suggestion)

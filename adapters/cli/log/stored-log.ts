@@ -87,7 +87,10 @@ function passive({ readOnly, config: given = {} }: OpenOptions): LogConfig {
   return {
     ...config,
     ...(cleaning && {
-      cleaning: { ...cleaning, rules: cleaning.rules.map(unscheduled) },
+      cleaning: {
+        ...cleaning,
+        ...(Array.isArray(cleaning.rules) && { rules: cleaning.rules.map(unscheduled) }),
+      },
     }),
     ...(subscriptions && { subscriptions: { ...subscriptions, deliver: false } }),
   }

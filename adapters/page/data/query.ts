@@ -90,7 +90,7 @@ export function parsePageQuery(search: string): PageQuery {
   const filter = pairs.filter((pair) => pair !== '' && !isRange(pair) && !pair.startsWith('limit='))
   const last = pairs.findLast(isRange)?.slice('range='.length)
   if (last !== undefined && last !== 'all' && !endsOf(last, new Date())) throw new RangeError(last)
-  const { where, sorts } = parseQueryText(filter.join('&'), { strict: true })
+  const { where, sorts } = parseQueryText(filter.join('&'))
   const all = conjunctsOf(where)
   if (last !== undefined && last !== 'all') return { where: all, sorts, range: { last } }
   const [from, withoutFrom] = takeBound(all, 'gteq')

@@ -2,7 +2,11 @@ import { AuditLogError } from '../../../src/errors.js'
 import { milliseconds } from 'date-fns/milliseconds'
 import { type Duration, durationFault } from '../../../src/event/duration.js'
 import type { Clock } from '../../../src/event/timestamp.js'
-import { type QueryTimeoutOptions, readQueryTimeout } from '../../../src/store/query-timeout.js'
+import {
+  QUERY_TIMEOUT_OPTIONS,
+  type QueryTimeoutOptions,
+  readQueryTimeout,
+} from '../../../src/store/query-timeout.js'
 import { type EndedPool, openPool, type PostgresPool } from '../connection/client.js'
 import { openFailoverPool } from '../connection/failover-pool.js'
 import { type Host, hostsOf } from '../connection/hosts.js'
@@ -11,6 +15,7 @@ import { findByName, findByPool, type FindPrimary, sharedFind } from '../connect
 import { createTimelines, type Timelines } from '../connection/timelines.js'
 import type { Partitions } from '../schema/names.js'
 import { createReplicas, type Replica, type Replicas } from './replicas.js'
+import { checkOptions, type OptionNames, requireOptions } from '../../../src/options.js'
 
 export interface CommonOptions extends QueryTimeoutOptions {
   /**
@@ -104,6 +109,32 @@ export type ServerOptions = SessionOptions &
 
 export type PostgresStoreOptions = CommonOptions & ServerOptions
 
+export const SERVER_OPTIONS: OptionNames<ServerOptions> = {
+  connectionString: true,
+  hosts: true,
+  pool: true,
+  listenConnectionString: true,
+  citus: true,
+}
+
+const STORE_OPTIONS: OptionNames<PostgresStoreOptions> = {
+  ...SERVER_OPTIONS,
+  ...QUERY_TIMEOUT_OPTIONS,
+  schema: true,
+  readPool: true,
+  replicas: true,
+  maxLag: true,
+  partitions: true,
+  maxUnindexed: true,
+  readOnly: true,
+  migrate: true,
+  clock: true,
+}
+
+/** Throws `INVALID_OPTION` for an unknown option. */
+export const checkStoreOptions = (options: PostgresStoreOptions): void =>
+  requireOptions(options, STORE_OPTIONS, 'postgresStore')
+
 export type ResolvedOptions = Required<
   Pick<CommonOptions, 'partitions' | 'queryTimeoutMs' | 'maxUnindexed'>
 > &
@@ -146,6 +177,16 @@ interface OpenedReplicas {
   readonly end: () => Promise<void>
 }
 
+/** A URL, or what pg reads as the path of a socket. */
+const CONNECTION_STRING = /^(?:postgres(?:ql)?:\/\/|socket:|\/)/
+
+/** The messages do not repeat the text, which may hold a password. */
+function readConnectionString(given: unknown, option: string): string {
+  if (typeof given === 'string' && CONNECTION_STRING.test(given)) return given
+  const is = given === '' ? '; it is empty' : ''
+  throw invalid(`${option} must be a text that begins with postgres:// or postgresql://${is}`)
+}
+
 const isPool = (value: unknown): value is PostgresPool =>
   typeof (value as PostgresPool | undefined)?.connect === 'function'
 
@@ -163,7 +204,7 @@ export function readReplicas({
     if (isPool(one)) return [one]
     if (typeof one !== 'string' || one === '')
       throw invalid(`replica ${i + 1} must be a connection string, or a pool of pg`)
-    return hostsOf(one, undefined)
+    return hostsOf(readConnectionString(one, `replica ${i + 1}`), undefined)
   })
 }
 
@@ -213,9 +254,8 @@ function openSessions(
   timelines: Timelines,
 ): OpenedPrimary | undefined {
   if (text === undefined) return undefined
-  if (typeof text !== 'string' || text === '')
-    throw invalid('listenConnectionString must be a connection string')
-  return openPrimary(hostsOf(text, undefined), timelines)
+  const address = readConnectionString(text, 'listenConnectionString')
+  return openPrimary(hostsOf(address, undefined), timelines)
 }
 
 /** Two segments: fewer than one are never indexed. */
@@ -230,6 +270,7 @@ interface CitusSettings {
 function readCitus({ citus }: CitusOption): CitusSettings {
   if (citus === undefined || typeof citus === 'boolean')
     return { citus: citus ?? false, addresses: {} }
+  checkOptions(citus, { nodes: true }, 'citus')
   const addresses: unknown = citus?.nodes
   if (typeof addresses !== 'object' || addresses === null)
     throw invalid(
@@ -299,12 +340,9 @@ export function openServer(options: ServerOptions, max?: number): Server {
   }
   if (!('connectionString' in options) || typeof options.connectionString !== 'string')
     throw invalid('the Postgres store needs a connectionString, or a pool of pg')
-  const { pool, find, end } = openPrimary(
-    hostsOf(options.connectionString, options.hosts),
-    timelines,
-    max,
-  )
-  const nodes = nodesOf(options.connectionString, settings, max)
+  const connectionString = readConnectionString(options.connectionString, 'connectionString')
+  const { pool, find, end } = openPrimary(hostsOf(connectionString, options.hosts), timelines, max)
+  const nodes = nodesOf(connectionString, settings, max)
   return {
     ...opened,
     nodes,

@@ -1,13 +1,21 @@
 import type { ListTable } from '../../../src/lists/list-source.js'
-import { databaseTable, type TableOptions, type TableRow } from '../../../src/lists/table.js'
+import {
+  databaseTable,
+  TABLE_OPTIONS,
+  type TableOptions,
+  type TableRow,
+} from '../../../src/lists/table.js'
 import { asDatabase, type HostDatabase } from '../connection/host-handle.js'
 import { pushDownColumns } from './pushdown-column.js'
 import { pushDownWhere } from './pushdown-where.js'
+import { type OptionNames, requireOptions } from '../../../src/options.js'
 
 export interface SqliteTableOptions extends TableOptions {
   /** An open handle of better-sqlite3 or `node:sqlite`. The table only reads through it and does not change its settings. */
   readonly database: HostDatabase
 }
+
+const SQLITE_TABLE_OPTIONS: OptionNames<SqliteTableOptions> = { ...TABLE_OPTIONS, database: true }
 
 /**
  * Makes a table of an SQLite database the source of a `listRoute`. Columns have text for `string`,
@@ -16,10 +24,9 @@ export interface SqliteTableOptions extends TableOptions {
  * ids, in slices between which the event loop runs. Rejects with `STORE_FAILED`, with the error of the
  * driver in `cause`.
  */
-export function sqliteTable({
-  database: handle,
-  ...options
-}: SqliteTableOptions): ListTable<TableRow> {
+export function sqliteTable(given: SqliteTableOptions): ListTable<TableRow> {
+  requireOptions(given, SQLITE_TABLE_OPTIONS, 'sqliteTable')
+  const { database: handle, ...options } = given
   const database = asDatabase(handle)
   return databaseTable(options, {
     pushDown: (where, columnOf) => pushDownWhere(where, pushDownColumns(columnOf)),

@@ -1,6 +1,7 @@
 import type { AuditEvent } from '../../event/event.js'
 import type { Visible } from '../../filter/visible-filter.js'
 import type { EventsAction } from './routes.js'
+import type { OptionNames } from '../../options.js'
 
 /** A read that is about to be sent to a client. */
 export interface EventsRead {
@@ -51,4 +52,11 @@ export interface EventsAccess<Context> {
    * and the error goes to the host's error handling.
    */
   onRead?(context: Context, read: EventsRead): void | Promise<void>
+}
+
+export const EVENTS_ACCESS: OptionNames<EventsAccess<unknown>> = {
+  authorize: true,
+  visible: true,
+  recheckMs: true,
+  onRead: true,
 }

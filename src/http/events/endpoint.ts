@@ -3,7 +3,12 @@ import type { RedactOptions } from '../../event/secrets.js'
 import { plainEvent } from '../../event/lazy-event.js'
 import { readService } from '../../exporting/formats.js'
 import { sharedTail } from '../../tail/shared-tail.js'
-import { type ChallengeOptions, readChallenge, requireUser } from '../challenge.js'
+import {
+  CHALLENGE_OPTIONS,
+  type ChallengeOptions,
+  readChallenge,
+  requireUser,
+} from '../challenge.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
 import { finalizeResponse } from '../finalize-response.js'
 import { type CallHost, respondToErrors } from '../host-calls.js'
@@ -11,7 +16,7 @@ import { checkHostFunctions } from '../host-functions.js'
 import { isUnder } from '../mounts.js'
 import { HttpProblem } from '../problem.js'
 import { type MatchedRoutes, routeOf } from '../route-matcher.js'
-import type { EventsAccess, EventsRead, UserRights } from './access.js'
+import { EVENTS_ACCESS, type EventsAccess, type EventsRead, type UserRights } from './access.js'
 import { CONSISTENCY_TOKEN, readConsistencyToken } from './consistency-token.js'
 import { countsHandler } from './counts.js'
 import { createHandler } from './create.js'
@@ -38,6 +43,8 @@ import { reportHandler } from './report.js'
 import { eventFrame } from './server-sent.js'
 import { streamHandler } from './stream.js'
 import { typesHandler } from './types.js'
+import { checkOptions, type OptionNames } from '../../options.js'
+import { USERNAME_OPTION, type UsernameOption } from '../username-option.js'
 
 export interface EventsEndpointOptions<Context> extends EventsAccess<Context>, ChallengeOptions {
   /**
@@ -59,6 +66,15 @@ export interface EventsEndpointOptions<Context> extends EventsAccess<Context>, C
    * @default 'daybook'
    */
   readonly service?: string
+}
+
+const ROUTES_OPTIONS: OptionNames<EventsEndpointOptions<unknown> & UsernameOption<unknown>> = {
+  ...EVENTS_ACCESS,
+  path: true,
+  ...CHALLENGE_OPTIONS,
+  redact: true,
+  service: true,
+  ...USERNAME_OPTION,
 }
 
 /** Handles a request to the events endpoints; returns `undefined` synchronously for other paths. */
@@ -128,6 +144,7 @@ export function eventsEndpoint<Context>(
   audit: EndpointAudit,
   options: EventsEndpointOptions<Context> = {},
 ): EventsEndpoint<Context> {
+  checkOptions(options, ROUTES_OPTIONS, 'auditRoutes')
   const { path = DEFAULT_PATH } = options
   checkHostFunctions(options, 'authorize', 'visible', 'onRead')
   const handlers = createHandlers(audit, path, {

@@ -27,7 +27,7 @@ export function parseEventsQuery(
   known = `filter, q, limit and ${FIELDS}`,
 ): EventQuery {
   try {
-    return parseQuery(query, { strict: true })
+    return parseQuery(query)
   } catch (error) {
     throw withHint(error, known)
   }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../event/event.js'
 import { redactWithin } from '../../event/redact.js'
-import { type RedactOptions, secretsOf } from '../../event/secrets.js'
+import { REDACT_OPTIONS, type RedactOptions, secretsOf } from '../../event/secrets.js'
+import { checkOptions } from '../../options.js'
 
 /** Replaces the secrets of an event's attributes. */
 export type RedactEvent = (attributes: JsonObject) => JsonObject
@@ -18,6 +19,7 @@ function freeName(attributes: JsonObject): string {
  */
 export function redactEvent(option: boolean | RedactOptions = false): RedactEvent {
   if (option === false) return (attributes) => attributes
+  if (option !== true) checkOptions(option, REDACT_OPTIONS, 'redact')
   const isSecret = secretsOf(option === true ? {} : option, () => true)
   return (attributes) => {
     const { copy, redacted } = redactWithin(attributes, [], isSecret, Infinity)

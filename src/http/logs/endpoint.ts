@@ -3,7 +3,12 @@ import type { AuditLogs } from '../../audit-logs.js'
 import { unknownLog } from '../../logs/named-logs.js'
 import { readService } from '../../exporting/formats.js'
 import { isKey } from '../../store/log-stores.js'
-import { type ChallengeOptions, readChallenge, requireUser } from '../challenge.js'
+import {
+  CHALLENGE_OPTIONS,
+  type ChallengeOptions,
+  readChallenge,
+  requireUser,
+} from '../challenge.js'
 import {
   type EventsEndpoint,
   eventsEndpoint,
@@ -35,6 +40,8 @@ import { listHandler } from './list.js'
 import { pathOfLog, withoutLogs } from './requests.js'
 import { type LogsRoute, severalLogsRoutes } from './routes.js'
 import { streamHandler } from './stream.js'
+import { checkOptions, type OptionNames } from '../../options.js'
+import { USERNAME_OPTION, type UsernameOption } from '../username-option.js'
 
 export interface LogsEndpointOptions<Context>
   extends
@@ -47,6 +54,18 @@ export interface LogsEndpointOptions<Context>
    * @default '/api/logs'
    */
   readonly path?: string
+}
+
+const ROUTES_OPTIONS: OptionNames<LogsEndpointOptions<unknown> & UsernameOption<unknown>> = {
+  path: true,
+  ...CHALLENGE_OPTIONS,
+  redact: true,
+  service: true,
+  authorize: true,
+  visible: true,
+  recheckMs: true,
+  onRead: true,
+  ...USERNAME_OPTION,
 }
 
 /** The logs that the endpoints serve. */
@@ -259,6 +278,7 @@ export function logsEndpoint<Context>(
   logs: EndpointLogs,
   options: LogsEndpointOptions<Context> = {},
 ): EventsEndpoint<Context> {
+  checkOptions(options, ROUTES_OPTIONS, 'logRoutes')
   const { path = DEFAULT_LOGS_PATH } = options
   checkHostFunctions(options, 'authorize', 'visible', 'onRead')
   const served = { logs, path, recheckMs: readRecheckMs(options.recheckMs), options }

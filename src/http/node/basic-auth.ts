@@ -1,7 +1,12 @@
 import { withActor } from '../../recording/actor.js'
-import { basicAuthentication, type BasicAuthOptions as CoreOptions } from '../basic-auth.js'
+import {
+  BASIC_AUTH_OPTIONS as CORE_OPTIONS,
+  basicAuthentication,
+  type BasicAuthOptions as CoreOptions,
+} from '../basic-auth.js'
 import { respond } from './exchange.js'
 import type { NodeMiddleware, NodeRequest } from './node.js'
+import { type OptionNames, requireOptions } from '../../options.js'
 
 export interface BasicAuthOptions extends CoreOptions {
   /**
@@ -11,6 +16,8 @@ export interface BasicAuthOptions extends CoreOptions {
    */
   address?(request: NodeRequest): string
 }
+
+export const BASIC_AUTH_OPTIONS: OptionNames<BasicAuthOptions> = { ...CORE_OPTIONS, address: true }
 
 /**
  * Middleware of Express and Connect for HTTP Basic authentication. It sets `request.username` and runs the
@@ -22,6 +29,7 @@ export interface BasicAuthOptions extends CoreOptions {
  * becomes a process warning and the response is 500.
  */
 export function basicAuth(options: BasicAuthOptions): NodeMiddleware {
+  requireOptions(options, BASIC_AUTH_OPTIONS, 'basicAuth')
   const authenticate = basicAuthentication(options)
   return function basicAuth(request, response, next) {
     respond(

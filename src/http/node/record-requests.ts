@@ -1,11 +1,16 @@
 import type { RequestUser } from '../record/exchange.js'
 import { noPromise } from '../record/no-promise.js'
-import type { RecordingAudit, RequestRecorderOptions } from '../record/recorder.js'
+import {
+  type RecordingAudit,
+  REQUEST_RECORDER_OPTIONS,
+  type RequestRecorderOptions,
+} from '../record/recorder.js'
 import { type UsernameOption, usernameOf } from '../username-option.js'
 import { fail } from './exchange.js'
 import type { NodeListener, NodeMiddleware, NodeRequest } from './node.js'
 import { nodeRecorder } from './request-recorder.js'
 import { noteThrown } from './thrown.js'
+import { checkOptions, type OptionNames } from '../../options.js'
 
 export interface RecordRequestsOptions
   extends UsernameOption<NodeRequest, RequestUser>, RequestRecorderOptions<NodeRequest> {
@@ -20,6 +25,13 @@ export interface RecordRequestsOptions
    * @default the remote address of the socket
    */
   address?(request: NodeRequest): string
+}
+
+const RECORD_OPTIONS: OptionNames<RecordRequestsOptions> = {
+  ...REQUEST_RECORDER_OPTIONS,
+  username: true,
+  address: true,
+  route: true,
 }
 
 const paramsOf = (request: NodeRequest): object => {
@@ -43,6 +55,7 @@ export function recordRequests(
   audit: RecordingAudit,
   options: RecordRequestsOptions = {},
 ): NodeMiddleware {
+  checkOptions(options, RECORD_OPTIONS, 'recordRequests')
   return nodeRecorder(audit, options, {
     username: (request) => usernameOf(request, options),
     address: (request) => options.address?.(request) ?? request.socket.remoteAddress ?? '',

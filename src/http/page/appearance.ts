@@ -3,6 +3,7 @@ import { inspect } from 'node:util'
 import { AuditLogError } from '../../errors.js'
 import type { PageAsset } from './files.js'
 import { type PageTheme, themeSheet } from './theme.js'
+import type { OptionNames } from '../../options.js'
 
 /** How a host changes what the page looks like. */
 export interface AppearanceOptions {
@@ -15,6 +16,12 @@ export interface AppearanceOptions {
   readonly logo?: string
   /** Colours. @default those of Daybook */
   readonly theme?: PageTheme
+}
+
+export const APPEARANCE_OPTIONS: OptionNames<AppearanceOptions> = {
+  title: true,
+  logo: true,
+  theme: true,
 }
 
 interface Appearance {

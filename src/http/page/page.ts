@@ -3,7 +3,12 @@ import type { AuditLog } from '../../audit-log.js'
 import { AuditLogs } from '../../audit-logs.js'
 import { LANGUAGES, type Language } from '../../describing/language.js'
 import { AuditLogError } from '../../errors.js'
-import { type ChallengeOptions, readChallenge, requireUser } from '../challenge.js'
+import {
+  CHALLENGE_OPTIONS,
+  type ChallengeOptions,
+  readChallenge,
+  requireUser,
+} from '../challenge.js'
 import type { Content, HttpRequest, HttpResponse } from '../exchange.js'
 import { DEFAULT_PATH } from '../events/endpoint.js'
 import { type Compress, compressBest, finalizeResponse } from '../finalize-response.js'
@@ -12,7 +17,7 @@ import { preferredLanguage } from '../languages.js'
 import { DEFAULT_LOGS_PATH } from '../logs/endpoint.js'
 import { isUnder, type Mount, mountsOf } from '../mounts.js'
 import { HttpProblem } from '../problem.js'
-import { type AppearanceOptions, readAppearance } from './appearance.js'
+import { APPEARANCE_OPTIONS, type AppearanceOptions, readAppearance } from './appearance.js'
 import { type PageFiles, pageFolder, readPage } from './files.js'
 import { escapeHtml } from './escape-html.js'
 import { frameAncestors } from './frame-ancestors.js'
@@ -24,6 +29,8 @@ import {
   type ShownLogs,
   withLogsLink,
 } from './shown-logs.js'
+import { checkOptions, type OptionNames } from '../../options.js'
+import { USERNAME_OPTION, type UsernameOption } from '../username-option.js'
 
 export interface AuditPageOptions extends AppearanceOptions, ChallengeOptions {
   /**
@@ -57,6 +64,18 @@ export interface AuditPageOptions extends AppearanceOptions, ChallengeOptions {
    * @default none
    */
   readonly frameAncestors?: readonly string[]
+}
+
+const PAGE_OPTIONS: OptionNames<AuditPageOptions & UsernameOption<unknown>> = {
+  ...APPEARANCE_OPTIONS,
+  path: true,
+  api: true,
+  name: true,
+  language: true,
+  ...CHALLENGE_OPTIONS,
+  signIn: true,
+  frameAncestors: true,
+  ...USERNAME_OPTION,
 }
 
 /** A log, or many logs of which the user chooses some. */
@@ -171,6 +190,7 @@ export function pageEndpoint(
   audit: PageAudit,
   options: AuditPageOptions = {},
 ): (request: HttpRequest) => Promise<HttpResponse> | undefined {
+  checkOptions(options, PAGE_OPTIONS, 'auditPage')
   const { path = DEFAULT_PAGE_PATH, name = '', language } = options
   const mount = readMount(path)
   const signIn = readSignIn(options.signIn, mount)

@@ -1,11 +1,14 @@
 import { inspect } from 'node:util'
 import { AuditLogError } from '../../errors.js'
+import { checkOptions, type OptionNames } from '../../options.js'
 
 /** A colour for each of the two themes: `#rrggbb`. */
 export interface ThemeColor {
   readonly light: string
   readonly dark: string
 }
+
+const THEME_COLOR: OptionNames<ThemeColor> = { light: true, dark: true }
 
 /** Colours of the page. */
 export interface PageTheme {
@@ -15,6 +18,8 @@ export interface PageTheme {
    */
   readonly accent: ThemeColor
 }
+
+const PAGE_THEME: OptionNames<PageTheme> = { accent: true }
 
 type Rgb = readonly [red: number, green: number, blue: number]
 type Scheme = keyof ThemeColor
@@ -89,7 +94,9 @@ function tokensOf(accent: unknown, scheme: Scheme): Readonly<Record<string, stri
 
 /** The style sheet of a theme. Throws `INVALID_OPTION` for a colour that is unreadable. */
 export function themeSheet(theme: PageTheme): string {
+  checkOptions(theme, PAGE_THEME, 'theme')
   const { accent } = Object(theme) as { accent?: unknown }
+  checkOptions(accent, THEME_COLOR, 'theme: accent')
   const { light, dark } = Object(accent) as { light?: unknown; dark?: unknown }
   const inLight = tokensOf(light, 'light')
   const inDark = tokensOf(dark, 'dark')

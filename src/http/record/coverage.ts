@@ -2,6 +2,7 @@ import { AuditLogError } from '../../errors.js'
 import { type EventTypes, splitEventType } from '../../event/event-types.js'
 import type { RecordedRoute } from './exchange.js'
 import { checkRouteTypes, isMutating, routeKey, type RouteTypes, routeType } from './route-type.js'
+import { checkOptions, type OptionNames } from '../../options.js'
 
 /** A route with the methods that it handles. */
 export interface CoveredRoute extends RecordedRoute {
@@ -15,6 +16,8 @@ export interface AssertCoverageOptions {
   readonly except?: readonly string[]
 }
 
+const COVERAGE_OPTIONS: OptionNames<AssertCoverageOptions> = { routes: true, except: true }
+
 /**
  * Throws `NOT_COVERED` if the mutating routes and the registered `api:` types do not match; the message of
  * `cause` has the full list of mismatches, one per line.
@@ -24,6 +27,7 @@ export function checkCoverage(
   types: EventTypes,
   options: AssertCoverageOptions,
 ): void {
+  checkOptions(options, COVERAGE_OPTIONS, 'assertCoverage')
   const { routes = {}, except = [] } = options
   checkRouteTypes(routes)
   const covered = declared.flatMap((layer) =>

@@ -18,9 +18,16 @@ import { noPromise } from './no-promise.js'
 import { isOwnRequest } from './own-request.js'
 import { backtraceOf, type Ending, endStatus, reasonOf, sentStatus } from './reason.js'
 import { limitRefusal } from './refusals.js'
-import { type Arrival, type Data, requestData, type RequestDataOptions } from './request-data.js'
+import {
+  type Arrival,
+  type Data,
+  REQUEST_DATA_OPTIONS,
+  requestData,
+  type RequestDataOptions,
+} from './request-data.js'
 import { parseTraceparent } from './trace-context.js'
 import { checkRouteTypes, isMutating, routeKey, type RouteTypes, routeType } from './route-type.js'
+import type { OptionNames } from '../../options.js'
 
 export interface RequestRecorderOptions<Context> extends RequestDataOptions {
   /**
@@ -42,6 +49,14 @@ export interface RequestRecorderOptions<Context> extends RequestDataOptions {
    * @default false
    */
   readonly required?: boolean
+}
+
+export const REQUEST_RECORDER_OPTIONS: OptionNames<RequestRecorderOptions<unknown>> = {
+  ...REQUEST_DATA_OPTIONS,
+  describe: true,
+  routes: true,
+  requestId: true,
+  required: true,
 }
 
 /** A request whose handler runs. */

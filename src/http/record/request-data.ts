@@ -1,9 +1,15 @@
 import { AuditLogError } from '../../errors.js'
 import { redactWithin } from '../../event/redact.js'
-import { type IsSecret, type RedactOptions, secretsOf } from '../../event/secrets.js'
+import {
+  type IsSecret,
+  REDACT_OPTIONS,
+  type RedactOptions,
+  secretsOf,
+} from '../../event/secrets.js'
 import type { TraceIds } from '../../recording/active-span.js'
 import type { RecordedExchange } from './exchange.js'
 import { requestPath } from './request-path.js'
+import { checkOptions, type OptionNames } from '../../options.js'
 
 export interface RequestDataOptions {
   /** Secrets in addition to the default ones: passwords, tokens, cookies, access keys … */
@@ -14,6 +20,11 @@ export interface RequestDataOptions {
    * @default 65536
    */
   readonly maxBodyBytes?: number
+}
+
+export const REQUEST_DATA_OPTIONS: OptionNames<RequestDataOptions> = {
+  redact: true,
+  maxBodyBytes: true,
 }
 
 export type Data = Readonly<Record<string, unknown>>
@@ -60,6 +71,7 @@ export function requestData(options: RequestDataOptions): RequestDataReader {
   const { maxBodyBytes = MAX_BODY_BYTES } = options
   if (!Number.isSafeInteger(maxBodyBytes) || maxBodyBytes < 0)
     throw new AuditLogError('INVALID_OPTION', 'maxBodyBytes must be a whole number of at least 0')
+  checkOptions(options.redact, REDACT_OPTIONS, 'redact')
   const isSecret: IsSecret = secretsOf(options.redact)
 
   const body = (exchange: RecordedExchange<unknown>): Data => {

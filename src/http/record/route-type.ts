@@ -1,6 +1,7 @@
 import { AuditLogError } from '../../errors.js'
 import type { EventTypes } from '../../event/event-types.js'
 import type { RecordedRoute } from './exchange.js'
+import { checkNamed } from '../../options.js'
 
 /** The `<controller>:<method>` part of the event types of a request. */
 export interface RouteType {
@@ -49,6 +50,7 @@ const KEY = /^([!#$%&'*+.^`|~\w-]+) [/{]/
 
 /** Throws `INVALID_OPTION` for a malformed route or type. */
 export function checkRouteTypes(routes: RouteTypes): void {
+  checkNamed(routes, 'routes')
   for (const [key, type] of Object.entries<unknown>(routes)) {
     const method = KEY.exec(key)?.[1]
     if (method === undefined || !isMutating(method) || method !== method.toUpperCase())

@@ -1,4 +1,4 @@
-import { type ChallengeOptions, readChallenge } from '../challenge.js'
+import { CHALLENGE_OPTIONS, type ChallengeOptions, readChallenge } from '../challenge.js'
 import { checkHostFunctions } from '../host-functions.js'
 import { finalizeResponse } from '../finalize-response.js'
 import { type ManagementEndpoint, managementEndpoint } from '../managing/endpoint.js'
@@ -13,6 +13,8 @@ import { managementDocument } from './openapi.js'
 import { managementRoutes } from './routes.js'
 import { subscriptionActionHandlers } from './subscription-actions.js'
 import { subscriptionHandlers } from './subscriptions.js'
+import { checkOptions, type OptionNames } from '../../options.js'
+import { USERNAME_OPTION, type UsernameOption } from '../username-option.js'
 
 export interface SubscriptionsEndpointOptions<Context>
   extends SubscriptionsAccess<Context>, ChallengeOptions {
@@ -23,6 +25,14 @@ export interface SubscriptionsEndpointOptions<Context>
    */
   readonly path?: string
 }
+
+const ROUTES_OPTIONS: OptionNames<SubscriptionsEndpointOptions<unknown> & UsernameOption<unknown>> =
+  {
+    path: true,
+    ...CHALLENGE_OPTIONS,
+    authorize: true,
+    ...USERNAME_OPTION,
+  }
 
 const COLLECTIONS = ['subscriptions', 'notification_channels'] as const
 
@@ -49,6 +59,7 @@ export function subscriptionsEndpoint<Context>(
   audit: ManagedAudit,
   options: SubscriptionsEndpointOptions<Context> = {},
 ): ManagementEndpoint<Context> {
+  checkOptions(options, ROUTES_OPTIONS, 'subscriptionRoutes')
   const { path = '/api' } = options
   checkHostFunctions(options, 'authorize')
   return managementEndpoint<SubscriptionsAction, Context>(audit, {

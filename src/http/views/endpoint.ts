@@ -1,4 +1,4 @@
-import { type ChallengeOptions, readChallenge } from '../challenge.js'
+import { CHALLENGE_OPTIONS, type ChallengeOptions, readChallenge } from '../challenge.js'
 import { checkHostFunctions } from '../host-functions.js'
 import { finalizeResponse } from '../finalize-response.js'
 import { type ManagementEndpoint, managementEndpoint } from '../managing/endpoint.js'
@@ -10,6 +10,8 @@ import { READING_ACTIONS, type ViewsAction, VIEWS_ACTIONS } from './actions.js'
 import { type HandledAction, type ViewedAudit, viewHandlers } from './handlers.js'
 import { viewsDocument } from './openapi.js'
 import { viewsRoutes } from './routes.js'
+import { checkOptions, type OptionNames } from '../../options.js'
+import { USERNAME_OPTION, type UsernameOption } from '../username-option.js'
 
 export interface ViewsEndpointOptions<Context> extends ChallengeOptions {
   /**
@@ -29,11 +31,19 @@ export interface ViewsEndpointOptions<Context> extends ChallengeOptions {
   authorize?(context: Context, action: ViewsAction): boolean | 'all' | Promise<boolean | 'all'>
 }
 
+const ROUTES_OPTIONS: OptionNames<ViewsEndpointOptions<unknown> & UsernameOption<unknown>> = {
+  path: true,
+  ...CHALLENGE_OPTIONS,
+  authorize: true,
+  ...USERNAME_OPTION,
+}
+
 /** The endpoints of named views, independent of the HTTP server. */
 export function viewsEndpoint<Context>(
   audit: ViewedAudit,
   options: ViewsEndpointOptions<Context> = {},
 ): ManagementEndpoint<Context> {
+  checkOptions(options, ROUTES_OPTIONS, 'viewRoutes')
   const { path = '/api/views' } = options
   checkHostFunctions(options, 'authorize')
   const describe = staticDocumentHandler('application/json', () => viewsDocument(path))

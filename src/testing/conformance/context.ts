@@ -2,6 +2,7 @@ import type { AuditLog } from '../../audit-log.js'
 import type { EventStore } from '../../store/store.js'
 import type { Clock } from '../../event/timestamp.js'
 import type { ManualClock } from './manual-clock.js'
+import type { OptionNames } from '../../options.js'
 
 /** An open transaction of the host on the database that holds the events. */
 export interface HostTransaction {
@@ -39,6 +40,15 @@ export interface StoreUnderTest extends StoreAbilities {
   readonly store: EventStore
   /** Removes the files or tables of the store. Called after the store is closed. */
   readonly dispose?: () => Promise<void>
+}
+
+export const STORE_UNDER_TEST: OptionNames<StoreUnderTest> = {
+  store: true,
+  reopen: true,
+  transaction: true,
+  interrupt: true,
+  loseAcknowledgement: true,
+  dispose: true,
 }
 
 export type CreateStore = (options: { clock: Clock }) => Promise<StoreUnderTest> | StoreUnderTest

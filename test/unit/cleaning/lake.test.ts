@@ -206,7 +206,7 @@ describe('verifyArchive', () => {
 
 describe('the option', () => {
   it.each<[string, unknown]>([
-    ['archive has no folder; it may have directory, format', { folder: 'a' }],
+    ['archive of a cleaning rule has no option folder; it has directory, format', { folder: 'a' }],
     ['archive.format must be ndjson or parquet', { directory: 'a', format: 'csv' }],
     ['archive.directory must be the name of a directory', { directory: '', format: 'ndjson' }],
     ['archive.columns needs the format parquet', { directory: 'a', format: 'ndjson', columns: [] }],

@@ -87,7 +87,7 @@ describe('the option customTypes', () => {
   it.each([
     [{ 'shop:*:pay': {} }, '"shop:*:pay" may have a * only at its end, after a colon'],
     [{ 'shop*': {} }, '"shop*" may have a * only at its end, after a colon'],
-    [{ 'a:b': null }, '"a:b" must be an object'],
+    [{ 'a:b': null }, '"a:b" takes an object with label'],
     [{ 'a:b': { label: '' } }, '"a:b" label must be a text of 1 to 40 characters'],
     [{ 'a:b': { sentence: '{' } }, '"a:b" sentence: '],
     [{ 'a:b': { sentences: { de: '[' } } }, '"a:b" sentences.de: '],

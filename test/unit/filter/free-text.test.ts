@@ -103,7 +103,7 @@ describe('free text', () => {
   })
 
   it('is not a parameter of other lists', () => {
-    const options = { attributes: { name: 'string' }, strict: true } as const
+    const options = { attributes: { name: 'string' } } as const
     expect(() => parseQuery('q=a', options)).toThrow(
       /^q is not a parameter of this list, which has filter, limit$/,
     )

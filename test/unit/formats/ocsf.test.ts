@@ -318,7 +318,7 @@ describe('defineEventTypes', () => {
     [{ ocsf: { class: 6009 } }, 'class 6009 is not a class of OCSF 1.8.0'],
     [{ ocsf: { class: 'toString' } }, 'class toString is not a class of OCSF 1.8.0'],
     [{ ocsf: {} }, 'class undefined is not a class of OCSF 1.8.0'],
-    [{ ocsf: null }, 'must be an object with a class'],
+    [{ ocsf: null }, 'ocsf takes an object with class'],
     [{ ocsf: { class: 3004, activity: 14 } }, 'activity 14 is not an activity of class 3004'],
     [{ ocsf: { class: 3004, activity: 1.5 } }, 'activity 1.5 is not an activity of class 3004'],
     [{ ocsf: { class: 4003, activity: 3 } }, 'activity 3 is not an activity of class 4003'],

@@ -39,7 +39,7 @@ describe('themeSheet', () => {
     [{ accent: { ...ACCENT, light: '#7a1fa2 ' } }],
   ])('refuses %j', (theme) => {
     expect(() => themeSheet(theme as never)).toThrow(
-      /accent\.(light|dark) must be a colour such as/,
+      /accent\.(light|dark) must be a colour such as|takes an object with/,
     )
   })
 

@@ -59,12 +59,12 @@ describe('options of the Postgres store', () => {
     [
       'an empty listenConnectionString',
       { listenConnectionString: '' },
-      'listenConnectionString must be a connection string',
+      'listenConnectionString must be a text that begins with postgres:// or postgresql://; it is empty',
     ],
     [
       'a pool as listenConnectionString',
       { listenConnectionString: pool },
-      'listenConnectionString must be a connection string',
+      'listenConnectionString must be a text that begins with postgres:// or postgresql://',
     ],
     [
       'a host of listenConnectionString',

@@ -59,10 +59,33 @@ export interface Delivery extends DeliveryContext {
   readonly numbers: readonly unknown[]
 }
 
-export interface RecordingChannel extends Channel {
-  readonly deliveries: Delivery[]
+/** A class, because a channel that is a plain object has no further members. */
+export class RecordingChannel implements Channel {
+  readonly kind?: Channel['kind']
+  readonly batch?: Channel['batch']
+  readonly rate?: Channel['rate']
+  readonly checkpoint?: Channel['checkpoint']
+  readonly deliveries: Delivery[] = []
+  readonly #accepted: unknown[] = []
+  readonly #answer: (delivery: Delivery) => unknown
+
+  constructor(answer: (delivery: Delivery) => unknown, options: Omit<Channel, 'deliver'>) {
+    Object.assign(this, options)
+    this.#answer = answer
+  }
+
   /** The numbers of all events that were accepted, in the order of their deliveries. */
-  accepted(): unknown[]
+  accepted(): unknown[] {
+    return this.#accepted
+  }
+
+  async deliver(events: readonly AuditEvent[], context: DeliveryContext): Promise<void> {
+    const numbers = events.map(({ attributes }) => attributes['n'])
+    const delivery = { ...context, events, numbers }
+    this.deliveries.push(delivery)
+    await this.#answer(delivery)
+    this.#accepted.push(...numbers)
+  }
 }
 
 /** A channel that remembers its deliveries. It accepts those for which `answer` does not throw. */
@@ -70,20 +93,7 @@ export function recordingChannel(
   answer: (delivery: Delivery) => unknown = () => {},
   options: Omit<Channel, 'deliver'> = {},
 ): RecordingChannel {
-  const deliveries: Delivery[] = []
-  const accepted: unknown[] = []
-  return {
-    ...options,
-    deliveries,
-    accepted: () => accepted,
-    async deliver(events, context) {
-      const numbers = events.map(({ attributes }) => attributes['n'])
-      const delivery = { ...context, events, numbers }
-      deliveries.push(delivery)
-      await answer(delivery)
-      accepted.push(...numbers)
-    },
-  }
+  return new RecordingChannel(answer, options)
 }
 
 export const openLog = (

@@ -53,6 +53,8 @@ export function readChallenge({
   checkText('realm', realm, PRINTABLE, 'printable ASCII')
   if (challenge === false)
     return (credentials) => new HttpProblem('UNAUTHENTICATED', OTHER[credentials])
+  if (typeof challenge !== 'object' || challenge === null || Array.isArray(challenge))
+    throw new AuditLogError('INVALID_OPTION', 'challenge must be false or { scheme, realm }')
   checkOptions(challenge, CHALLENGE, 'challenge')
   const { scheme = 'Basic', realm: own = realm } = challenge
   checkText(

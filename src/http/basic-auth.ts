@@ -9,7 +9,7 @@ import {
   createLoginRateLimit,
   type LoginRateLimit,
 } from './login-rate-limit.js'
-import { checkNamed, type OptionNames } from '../options.js'
+import type { OptionNames } from '../options.js'
 
 /**
  * Returns `true` if the password is correct; any other value means that it is wrong. The function should
@@ -64,7 +64,11 @@ const digest = (text: string): Buffer => hash('sha256', text, 'buffer')
 
 function verifyAgainst(users: Readonly<Record<string, string>>): VerifyUser {
   // The characters of a text, and the items of a list, would be passwords of users named 0, 1 and so on.
-  checkNamed(users ?? null, 'users')
+  if (typeof users !== 'object' || users === null || Array.isArray(users))
+    throw new AuditLogError(
+      'INVALID_OPTION',
+      'users must be an object of passwords by user name, or a function',
+    )
   for (const [username, password] of Object.entries(users))
     if (typeof password !== 'string' || password === '')
       throw new AuditLogError('INVALID_OPTION', `users: the password of ${username} is empty`)

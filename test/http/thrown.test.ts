@@ -203,9 +203,9 @@ const counter = () => ({
 })
 const auth = {
   users: () => (failing?.name === 'store.penalty' ? false : host('users', true)()),
-  address: host('address', '127.0.0.1'),
   failures: { store: counter },
 }
+const authWithAddress = { ...auth, address: host('address', '127.0.0.1') }
 const reading = (kind: string) => ({
   authorize: host(`${kind} authorize`, true),
   visible: host(`${kind} visible`, ALL),
@@ -235,9 +235,9 @@ const recording = {
   describe: host('record describe', { name: 'x' }),
   requestId: host('record requestId', 'r1'),
   username: host('record username', 'ann'),
-  address: host('record address', '127.0.0.1'),
-  route: host('record route', '/inside'),
 }
+const address = host('record address', '127.0.0.1')
+const route = host('record route', '/inside')
 
 let audit: AuditLog
 let logs: AuditLogs
@@ -269,8 +269,8 @@ interface Running {
 }
 
 function onNodeHttp(): Promise<Running> {
-  const record = onNode.recordRequests(audit, recording)
-  const authenticate = onNode.basicAuth(auth)
+  const record = onNode.recordRequests(audit, { ...recording, address, route })
+  const authenticate = onNode.basicAuth(authWithAddress)
   const mounts = endpoints(onNode)
   const listThings = onNode.listRoute<Item>(things)
   const isHealthy = health(onNode)
@@ -291,8 +291,9 @@ function onNodeHttp(): Promise<Running> {
 
 function onConnectApp(): Promise<Running> {
   const app = connect()
-  app.use(onNode.recordRequests(audit, recording))
-  for (const mount of [health(onNode), onNode.basicAuth(auth), ...endpoints(onNode)]) app.use(mount)
+  app.use(onNode.recordRequests(audit, { ...recording, address, route }))
+  for (const mount of [health(onNode), onNode.basicAuth(authWithAddress), ...endpoints(onNode)])
+    app.use(mount)
   app.use('/things', onNode.listRoute<Item>(things))
   app.use((_request, response) => void response.end(inside()))
   const handle: connect.ErrorHandleFunction = (error, _request, _response, next) => {
@@ -305,7 +306,7 @@ function onConnectApp(): Promise<Running> {
 function onExpressApp(): Promise<Running> {
   const app = express()
   app.use(onExpress.recordRequests(audit, recording))
-  app.use(health(onExpress), onExpress.basicAuth(auth), ...endpoints(onExpress))
+  app.use(health(onExpress), onExpress.basicAuth(authWithAddress), ...endpoints(onExpress))
   app.get('/things', onExpress.listRoute<Item>(things))
   app.use((_request, response) => void response.send(inside()))
   const handle: ErrorRequestHandler = (error, _request, _response, next) => {
@@ -363,7 +364,10 @@ function onFetchHandlers(): Promise<Running> {
   const isHealthy = health(onFetch)
   const mounts = endpoints(onFetch)
   const listThings = onFetch.listRoute<Item>(things)
-  const authenticated = onFetch.basicAuth(auth)(async (request: Request, env: unknown) => {
+  const authenticated = onFetch.basicAuth(authWithAddress)(async (
+    request: Request,
+    env: unknown,
+  ) => {
     for (const mount of mounts) {
       const response = await mount(request, env)
       if (response) return response
@@ -371,10 +375,7 @@ function onFetchHandlers(): Promise<Running> {
     if (request.url.includes('/things')) return (await listThings(request))!
     return new Response(inside())
   })
-  const handler = onFetch.recordRequests(
-    audit,
-    recording,
-  )(
+  const handler = onFetch.recordRequests(audit, { ...recording, address, route })(
     async (request: Request, env: unknown) =>
       (await isHealthy(request, env)) ?? authenticated(request, env),
   )
@@ -389,8 +390,8 @@ function onFetchHandlers(): Promise<Running> {
 
 function onHonoApp(): Promise<Running> {
   const app = new Hono()
-  app.use(onHono.recordRequests(audit, recording))
-  app.use(health(onHono), onHono.basicAuth(auth))
+  app.use(onHono.recordRequests(audit, { ...recording, address }))
+  app.use(health(onHono), onHono.basicAuth(authWithAddress))
   for (const mount of endpoints(onHono)) app.use(mount)
   app.get('/things', onHono.listRoute<Item>(things))
   app.all('/inside', (context) => context.text(inside()))
@@ -432,7 +433,7 @@ async function running(app: INestApplication): Promise<Running> {
 async function onNestWithExpress(): Promise<Running> {
   const app = await NestFactory.create(InsideModule, { logger: false, forceCloseConnections: true })
   app.use(onExpress.recordRequests(audit, recording))
-  app.use(health(onExpress), onExpress.basicAuth(auth), ...endpoints(onExpress))
+  app.use(health(onExpress), onExpress.basicAuth(authWithAddress), ...endpoints(onExpress))
   app.use('/things', onExpress.listRoute<Item>(things))
   app.useGlobalFilters(new Arriving(app.get(HttpAdapterHost).httpAdapter))
   return running(app)

@@ -463,7 +463,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   /**
    * A token for the state of the log at this moment. A read with the option `consistencyToken`, in this process or another,
    * never answers from an older state, also if it is given to a replica that lags, or after a failover. The `created_at` of an event
-   * is a token too: of the state that has this event and all before it. Asks the store, on Postgres its primary. Rejects
+   * is a token too: of the state that has this event and all before it; and `'newest'`, of the newest state when the read begins. Asks the store, on Postgres its primary. Rejects
    * with `ABORTED`, `STORE_FAILED`, `CLOSED`.
    */
   async consistencyToken(options: WaitOptions = {}): Promise<string> {

@@ -11,22 +11,34 @@ export interface ConsistencyToken {
   /** The answer has every event up to this time. */
   readonly time: Microseconds
   readonly wal: { readonly cluster: string; readonly position: string } | undefined
+  /** True for {@link NEWEST}, which any log has reached; no replica is known to have it. */
+  readonly isNewest?: true
 }
 
+/** The token of the state that is the newest when the read begins. */
+export const NEWEST = 'newest'
+
 const TOKEN = /^([^_]{1,40})(?:_(\d{1,20})_([\dA-F]{1,8}\/[\dA-F]{1,8}))?$/
+
+/** Reads the text of a token of a state in the past; `undefined` for any other value. */
+export function parseToken(text: unknown): ConsistencyToken | undefined {
+  const [, timestamp = '', cluster, position] = (typeof text === 'string' && TOKEN.exec(text)) || []
+  const time = parseTimestamp(timestamp)
+  if (time === undefined) return undefined
+  return { time, wal: cluster && position ? { cluster, position } : undefined }
+}
 
 /** Reads the text of a token; `undefined` if there is none. Throws `INVALID_VALUE`. */
 export function readToken(text: unknown): ConsistencyToken | undefined {
   if (text === undefined) return undefined
-  const [, timestamp = '', cluster, position] = (typeof text === 'string' && TOKEN.exec(text)) || []
-  const time = parseTimestamp(timestamp)
-  if (time === undefined)
-    throw new AuditLogError(
-      'INVALID_VALUE',
-      `consistencyToken must be a text that consistencyToken() has returned, or the created_at of an event; it is ${inspect(text)}`,
-      { parameter: 'consistencyToken' },
-    )
-  return { time, wal: cluster && position ? { cluster, position } : undefined }
+  if (text === NEWEST) return { time: -Infinity, wal: undefined, isNewest: true }
+  const token = parseToken(text)
+  if (token) return token
+  throw new AuditLogError(
+    'INVALID_VALUE',
+    `consistencyToken must be a text that consistencyToken() has returned, the created_at of an event, or '${NEWEST}'; it is ${inspect(text)}`,
+    { parameter: 'consistencyToken' },
+  )
 }
 
 /** Those of the options that every read takes. Throws `INVALID_VALUE`. */

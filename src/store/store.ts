@@ -25,9 +25,9 @@ export const WAIT_OPTIONS: OptionNames<WaitOptions> = { signal: true }
 
 export interface ReadOptions extends WaitOptions {
   /**
-   * The answer is not older than the state that the token stands for: one of `consistencyToken`, or the `created_at` of an
-   * event. Rejects with `NOT_REACHED` if the log is not as far, and with `INVALID_VALUE` for anything else. A store that
-   * always answers from its newest state may ignore it.
+   * The answer is not older than the state that the token stands for: one of `consistencyToken`, the `created_at` of an
+   * event, or `'newest'` for the newest state, which a store with replicas reads from its primary. Rejects with
+   * `NOT_REACHED` if the log is not as far, and with `INVALID_VALUE` for anything else.
    */
   readonly consistencyToken?: string | undefined
 }

@@ -72,7 +72,8 @@ export async function startPosition(
   const token = readToken(consistencyToken)
   const position = await newest
   // Another server may be read from now on, which lacks events that are not new.
-  const known = token ? formatTimestamp(token.time) : position
+  if (!token || token.isNewest) return position
+  const known = formatTimestamp(token.time)
   return known > position ? known : position
 }
 

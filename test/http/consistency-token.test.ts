@@ -1,5 +1,17 @@
+import { AuditLogError } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { faultyStore } from 'daybook/testing'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { errorOf, newEvent, type RawResponse, serve, type TestServer } from '../support/http.js'
+import {
+  errorOf,
+  newEvent,
+  type RawResponse,
+  send,
+  serve,
+  type TestServer,
+} from '../support/http.js'
+import { openStream } from '../support/server-sent.js'
+import { serve as serveLogs } from './served-logs.js'
 
 let server: TestServer
 
@@ -56,5 +68,85 @@ it.each(['x', '1', 'yesterday', '2026-11-28T03:31:00Z_1'])('%j is refused', asyn
       detail: expect.stringContaining(JSON.stringify(token)),
       source: { header: 'consistency-token' },
     })
+  }
+})
+
+/** What a client can compare: all but the date and the time that it took. */
+const shown = ({ status, headers, body }: RawResponse): object => {
+  const { date: _, 'content-length': _length, 'content-disposition': _name, ...others } = headers
+  return { status, headers: others, text: body.replace(/"took_ms":[\d.]+/, '') }
+}
+
+/** Tokens before and after the newest event that bob sees, of the newest event, and after that. */
+const probes = (visible: string, hidden: string): readonly string[] => [
+  '1971-01-01T00:00:00.000000Z',
+  visible,
+  hidden.replace(/\d{3}Z$/, '000Z'),
+  hidden,
+  '2999-01-01T00:00:00.000000Z',
+  '2999-01-01T00:00:00.000000Z_7_FFFFFFFF/FFFFFFFF',
+]
+
+it('to a restricted reader every token is answered alike, in one log and in each of many', async () => {
+  const visible = { username_eq: 'bob' }
+  const one = await serve({ feed: { visible: () => visible } })
+  const many = await serveLogs({ visible: () => visible })
+  const logs = [
+    { audit: one.audit, url: one.url, events: '/api/events' },
+    { audit: many.logs.log('acme'), url: many.url, events: '/api/logs/acme/events' },
+  ]
+  try {
+    for (const { audit, url, events } of logs) {
+      const own = (await audit.recordCustom('own', { n: 1 }, { username: 'bob' }))!
+      const hidden = (await audit.recordCustom('hidden', {}, { username: 'eve' }))!
+      for (const path of [...PATHS, `/${own.id}`, `/${hidden.id}`]) {
+        const answers = []
+        for (const token of probes(own.created_at, hidden.created_at)) {
+          const headers = { 'consistency-token': token }
+          answers.push(shown(await send(url, events + path, { user: 'bob', headers })))
+        }
+        expect(answers[0], path).toMatchObject({ status: path.includes(hidden.id) ? 404 : 200 })
+        for (const answer of answers) expect(answer, path).toEqual(answers[0])
+      }
+      const wrong = { user: 'bob', headers: { 'consistency-token': 'newest' } }
+      expect((await send(url, events, wrong)).status).toBe(400)
+    }
+  } finally {
+    await one.close()
+  }
+})
+
+it('a stream of a restricted reader begins now, however late its token is', async () => {
+  const visible = { username_eq: 'ann' }
+  const restricted = await serve({ feed: { visible: () => visible } })
+  const { audit, url } = restricted
+  try {
+    for (const query of ['', '?changes=1']) {
+      const headers = { 'consistency-token': '2999-01-01T00:00:00.000000Z' }
+      const stream = await openStream(`${url}/api/events/stream${query}`, headers)
+      await audit.recordCustom('hidden', {}, { username: 'eve' })
+      const own = await audit.recordCustom('own', {}, { username: 'ann' })
+      const [sent] = await stream.take(1)
+      expect(sent!.lastEventId).toBe(own!.created_at)
+      stream.leave()
+    }
+  } finally {
+    await restricted.close()
+  }
+})
+
+it('a damaged event does not exist for a restricted reader', async () => {
+  const store = faultyStore(memoryStore())
+  const restricted = (visible: 'all' | { username_eq: string }) =>
+    serve({ store, record: false, feed: { visible: () => visible } })
+  const servers = [await restricted({ username_eq: 'ann' }), await restricted('all')]
+  try {
+    store.fail('get', undefined, new AuditLogError('DAMAGED', 'damaged'))
+    const answers = []
+    for (const { url } of servers)
+      answers.push((await send(url, '/api/events/019f0000-0000-7000-8000-000000000000')).status)
+    expect(answers).toEqual([404, 500])
+  } finally {
+    for (const { close } of servers) await close()
   }
 })

@@ -62,7 +62,7 @@ export function createReader(
       isUrgent,
     }: { readonly token: ConsistencyToken | undefined; readonly isUrgent: boolean },
   ): Promise<{ readonly result: Result } | undefined> => {
-    if (replicas.all.length === 0) return undefined
+    if (replicas.all.length === 0 || token?.isNewest) return undefined
     try {
       // Only the primary can create or migrate the schema.
       if (!log.state()) await log.use(signal, () => Promise.resolve())

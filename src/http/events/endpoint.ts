@@ -170,7 +170,8 @@ export function eventsEndpoint<Context>(
       throw new HttpProblem('FORBIDDEN', `${username} is not allowed the action ${right}`)
     const read = READS[action]
     const visible = read && options.visible ? await access.visible() : undefined
-    const consistencyToken = readConsistencyToken(request.header(CONSISTENCY_TOKEN))
+    const sentToken = request.header(CONSISTENCY_TOKEN)
+    const consistencyToken = readConsistencyToken(sentToken, visible !== undefined)
     const reading = { signal: request.signal, consistencyToken }
     const response = await handlers[action]({
       request,

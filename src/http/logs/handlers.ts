@@ -1,12 +1,12 @@
 import type { AuditEvent } from '../../event/event.js'
 import { plainEvent } from '../../event/lazy-event.js'
-import { compileFilter } from '../../filter/evaluate.js'
 import { fold } from '../../filter/values.js'
 import { parseVisible, type Visible } from '../../filter/visible-filter.js'
 import type { LogEvent } from '../../logs/named-logs.js'
 import { eventDocument, eventResource, type ResourceOptions } from '../events/documents.js'
 import { extractFieldset, FIELDS } from '../events/fieldset.js'
 import type { SourceHandler } from '../events/handler.js'
+import { visibleEvent } from '../events/read.js'
 import { EVENTS_ACTIONS, type EventsAction } from '../events/routes.js'
 import { checkAccept, jsonResponse } from '../media.js'
 import {
@@ -150,8 +150,9 @@ export function readHandler(options: LogsHandlerOptions): LogsHandler {
     refuseParameters(others, `logs[] and ${FIELDS}`)
     const filters = await allow(named)
     for (const log of named) {
-      const event = await logs.log(log).get(id)
-      if (!event || !compileFilter(parseVisible(filters.get(log)!))(event)) continue
+      const visible = parseVisible(filters.get(log)!)
+      const event = await visibleEvent(logs.log(log), id, visible)
+      if (!event) continue
       await reportRead(log, [event])
       const open = await openAmong(logs, [{ log, event }], request.signal)
       const view = { fields, open, metaOf: () => ({ log }) }

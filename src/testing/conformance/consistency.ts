@@ -56,6 +56,20 @@ export const consistencyCases: readonly Case[] = cases({
     await rejectsWith(audit.store.openEvents(options), 'NOT_REACHED')
   },
 
+  async "consistencyToken: 'newest' reads what was stored before, and is never refused"({
+    audit,
+    store,
+  }) {
+    const options = { consistencyToken: 'newest' }
+    assert.deepEqual((await audit.list({}, options)).events, [])
+    const events = await recordSome(audit, 2)
+    await openLive(store, { n: 2 })
+    assert.deepEqual(numbersOf((await audit.list({}, options)).events), range(0, 2))
+    assert.equal((await audit.get(events[0]!.id, options))!.id, events[0]!.id)
+    assert.equal((await audit.count({}, options)).total, 3)
+    assert.equal((await audit.store.openEvents(options)).length, 1)
+  },
+
   async 'consistencyToken: a text that is no token is refused'({ audit }) {
     const [event] = await recordSome(audit, 1)
     const wrong: unknown[] = ['', ' ', 'x', '1', event!.id, `${event!.created_at}_`]

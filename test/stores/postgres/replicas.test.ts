@@ -99,6 +99,7 @@ it('a read with a token comes from a server that has what the token stands for',
   const next = await record(other)
   const { events } = await audit.list({ limit: 1 }, { consistencyToken: token })
   expect(events).toEqual([event])
+  expect(await has(audit, next, 'newest')).toBe(true)
   expect(await has(audit, next, next.created_at)).toBe(true)
   await resume()
 })

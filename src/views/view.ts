@@ -27,6 +27,7 @@ export type ViewDefinition = Pick<View, 'name' | 'query' | 'range' | 'display' |
 /** Lengths are in UTF-16 code units. */
 export const VIEW_LIMITS = {
   views: 1000,
+  viewsOfOwner: 100,
   name: 200,
   query: 8000,
   range: 200,

@@ -1,13 +1,15 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { AuditLogError } from '../errors.js'
-import { changeData } from '../event/changes.js'
+import { type ChangeData, changeData } from '../event/changes.js'
 import type { JsonValue } from '../event/event.js'
 import type { JsonLimits } from '../event/json.js'
+import { redact } from '../event/redact.js'
+import { REDACTED } from '../event/secrets.js'
 import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
 import { isUuid } from '../event/uuid.js'
 import { readAll, readState } from '../store/read-states.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
-import { type View, type ViewDefinition, VIEW_LIMITS } from './view.js'
+import { SETTABLE, type View, type ViewDefinition, VIEW_LIMITS } from './view.js'
 
 /** The part of an audit log that views need. */
 export interface ViewsLog {
@@ -27,13 +29,14 @@ export interface ChangeOptions {
 
 /**
  * The views in a store. Each change is one transaction and leaves an event: `api:views:create`, `api:views:update` or
- * `api:views:destroy`. Methods reject with `STORE_FAILED`, `READ_ONLY`, `CLOSED`.
+ * `api:views:destroy`, which has nothing that only the owner of a private view may read. Methods reject with `STORE_FAILED`,
+ * `READ_ONLY`, `CLOSED`.
  */
 export interface Views {
   /** In the order of their names. */
   list(options?: WaitOptions): Promise<readonly View[]>
   get(id: string, options?: WaitOptions): Promise<View | undefined>
-  /** `INVALID_VIEW` if the log has {@link VIEW_LIMITS.views} already. */
+  /** `INVALID_VIEW` if the log or the owner has as many views as {@link VIEW_LIMITS} allows. */
   create(definition: ViewDefinition, owner: string): Promise<View>
   /** Members that are not given keep their value, also if another process changes them at once. `UNKNOWN_VIEW`. */
   update(id: string, change: Partial<ViewDefinition>, options: ChangeOptions): Promise<View>
@@ -44,6 +47,9 @@ export interface Views {
 const PREFIX = 'view:'
 /** Does not begin with the prefix, so it is not read as a view. */
 const COUNT = 'views'
+/** The key of the number of views of a user. A name may be longer than a key. */
+const ownerKey = (owner: string): string =>
+  `views_of:${createHash('sha256').update(owner).digest('base64url')}`
 
 interface CountState {
   readonly count: number
@@ -52,10 +58,12 @@ interface CountState {
 export const unknownView = (id: string): AuditLogError =>
   new AuditLogError('UNKNOWN_VIEW', `there is no view ${JSON.stringify(id)}`)
 
-const countIn = (value: JsonValue | undefined): number =>
-  (value as unknown as CountState | undefined)?.count ?? 0
-
 type States = ReadonlyMap<string, JsonValue | undefined>
+
+const countIn = (states: States, key: string): number =>
+  (states.get(key) as unknown as CountState | undefined)?.count ?? 0
+
+const countState = (count: number): CountState | undefined => (count > 0 ? { count } : undefined)
 
 interface Change<Result> {
   readonly states: ReadonlyMap<string, object | undefined>
@@ -91,13 +99,46 @@ const byName = (one: View, other: View): number => {
 }
 
 /** What users decide, for the events about changes. */
-const definitionOf = ({ name, query, range, display, shared }: View): ViewDefinition => ({
-  name,
-  query,
-  range,
-  display,
-  shared,
-})
+const definitionOf = (view: View): object =>
+  Object.fromEntries(SETTABLE.map((name) => [name, view[name]]))
+
+/** The value for an event, which more users may read than a private view. */
+const shownIn = (view: View, name: keyof ViewDefinition): JsonValue =>
+  view.shared || name === 'shared' ? (redact(view[name]) as JsonValue) : REDACTED
+
+/** What changed. Of a private view only which members did. */
+function changesOf(before: View, after: View, limits: JsonLimits): ChangeData {
+  if (before.shared && after.shared)
+    return changeData(definitionOf(before), definitionOf(after), limits)
+  const changed = SETTABLE.filter(
+    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  )
+  return {
+    changes: changed.map((name) => ({
+      op: 'replace',
+      path: `/${name}`,
+      value: shownIn(after, name),
+      old_value: shownIn(before, name),
+    })),
+  }
+}
+
+/** Throws `INVALID_VIEW` if there is no room for another view. */
+function checkCounts(states: States, owner: string): void {
+  const { views, viewsOfOwner } = VIEW_LIMITS
+  if (countIn(states, COUNT) >= views)
+    throw new AuditLogError('INVALID_VIEW', `a log has at most ${views} views`)
+  if (countIn(states, ownerKey(owner)) >= viewsOfOwner)
+    throw new AuditLogError('INVALID_VIEW', `a user has at most ${viewsOfOwner} views`)
+}
+
+/** The counts after views of the owner were added. */
+const countsAfter = (
+  states: States,
+  owner: string,
+  added: number,
+): [key: string, value: object | undefined][] =>
+  [COUNT, ownerKey(owner)].map((key) => [key, countState(countIn(states, key) + added)])
 
 export function createViews(log: ViewsLog): Views {
   const { store, limits } = log
@@ -107,7 +148,8 @@ export function createViews(log: ViewsLog): Views {
     username: string,
     data: object = {},
   ) => {
-    const about = { view: name, view_id: id, query, shared, ...data }
+    const content = shared ? { view: name, query } : {}
+    const about = { ...content, view_id: id, shared, ...data }
     return log.recordSystem(`api:views:${action}`, about, { username })
   }
   const known = (states: States, id: string): View => {
@@ -124,17 +166,14 @@ export function createViews(log: ViewsLog): Views {
       isUuid(id) ? readState<View>(store, PREFIX + id, options) : undefined,
     async create(definition, owner) {
       const id = randomUUID()
-      const view = await change(store, [COUNT, PREFIX + id], (states, now) => {
-        const count = countIn(states.get(COUNT))
-        if (count >= VIEW_LIMITS.views)
-          throw new AuditLogError('INVALID_VIEW', `a log has at most ${VIEW_LIMITS.views} views`)
+      const view = await change(store, [COUNT, ownerKey(owner), PREFIX + id], (states, now) => {
+        checkCounts(states, owner)
         const time = formatTimestamp(now)
         const made: View = { id, ...definition, owner, created_at: time, updated_at: time }
-        const changed = new Map<string, object>([
-          [COUNT, { count: count + 1 }],
-          [PREFIX + id, made],
-        ])
-        return { states: changed, result: made }
+        return {
+          states: new Map([...countsAfter(states, owner, 1), [PREFIX + id, made]]),
+          result: made,
+        }
       })
       await record('create', view, owner)
       return view
@@ -150,21 +189,21 @@ export function createViews(log: ViewsLog): Views {
           result: { before: present, after: next },
         }
       })
-      const changes = changeData(definitionOf(before), definitionOf(after), limits)
-      await record('update', after, username, changes)
+      await record('update', after, username, changesOf(before, after, limits))
       return after
     },
     async remove(id, { username, allow }) {
-      if (!isUuid(id)) throw unknownView(id)
-      const removed = await change(store, [COUNT, PREFIX + id], (states) => {
+      // Its owner never changes.
+      const found = isUuid(id) ? await readState<View>(store, PREFIX + id) : undefined
+      if (!found) throw unknownView(id)
+      const { owner } = found
+      const removed = await change(store, [COUNT, ownerKey(owner), PREFIX + id], (states) => {
         const present = known(states, id)
         allow(present, undefined)
-        const count = countIn(states.get(COUNT)) - 1
-        const changed = new Map<string, object | undefined>([
-          [COUNT, count > 0 ? { count } : undefined],
-          [PREFIX + id, undefined],
-        ])
-        return { states: changed, result: present }
+        return {
+          states: new Map([...countsAfter(states, owner, -1), [PREFIX + id, undefined]]),
+          result: present,
+        }
       })
       await record('destroy', removed, username)
     },

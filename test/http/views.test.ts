@@ -1,4 +1,4 @@
-import { AuditLog } from 'daybook'
+import { type AuditEvent, AuditLog } from 'daybook'
 import { viewRoutes, type ViewsAction } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import type { Context } from 'koa'
@@ -144,24 +144,65 @@ describe('a view', () => {
     await server.send(path, { ...viewChange({ shared: true, range: '1h' }), user: 'bob' })
     await server.send(path, { ...REMOVAL, user: 'bob' })
     const events = await server.events()
-    const about = { view: DENIED.name, view_id: id }
     expect(events.map(({ type, username, source }) => [type, username, source])).toEqual([
       ['api:views:create', 'bob', path],
       ['api:views:update', 'bob', path],
       ['api:views:destroy', 'bob', path],
     ])
     expect(events.map(({ attributes }) => attributes)).toMatchObject([
-      { ...about, shared: false },
+      { view_id: id, shared: false },
       {
-        ...about,
+        view: DENIED.name,
+        view_id: id,
         shared: true,
         changes: [
+          { op: 'replace', path: '/range', value: '1h', old_value: '[redacted]' },
           { op: 'replace', path: '/shared', value: true, old_value: false },
-          { op: 'replace', path: '/range', value: '1h', old_value: '7d' },
         ],
       },
-      { ...about, shared: true },
+      { view: DENIED.name, view_id: id, query: expect.stringContaining('approve'), shared: true },
     ])
+  })
+
+  it('shows in events what a view has only while it is shared', async () => {
+    const server = await serveViews()
+    const about = (n: number) => ({
+      name: `hidden name ${n}`,
+      query: `filter[username_eq]=hidden${n}`,
+      range: `hidden ${n}`,
+      display: { facets: `hidden${n}` },
+    })
+    const change = async (path: string, attributes: object) =>
+      expect((await server.send(path, { ...viewChange(attributes), user: 'bob' })).status).toBe(200)
+    const path = await server.create(about(1), 'bob')
+    await change(path, about(2))
+    await change(path, { ...about(3), name: 'open', shared: true })
+    await change(path, { name: 'also open' })
+    await change(path, { ...about(4), shared: false })
+    await server.send(path, { ...REMOVAL, user: 'bob' })
+    const events = await server.events()
+    expect(events).toHaveLength(6)
+    const text = (event: AuditEvent): string => JSON.stringify(event)
+    for (const i of [0, 1, 5]) {
+      expect(text(events[i]!)).not.toContain('hidden')
+      expect(Object.keys(events[i]!.attributes)).not.toContain('view')
+    }
+    // What all could read at that time is shown, and nothing else.
+    expect(text(events[2]!)).toContain('hidden3')
+    expect(text(events[2]!)).not.toMatch(/hidden ?[124]|hidden name/)
+    expect(events[3]!.attributes).toMatchObject({
+      view: 'also open',
+      changes: [{ op: 'replace', path: '/name', value: 'also open', old_value: 'open' }],
+    })
+    expect(text(events[4]!)).not.toMatch(/hidden ?4|hidden name/)
+    expect(events[1]!.attributes['changes']).toEqual(
+      ['name', 'query', 'range', 'display'].map((name) => ({
+        op: 'replace',
+        path: `/${name}`,
+        value: '[redacted]',
+        old_value: '[redacted]',
+      })),
+    )
   })
 })
 

@@ -79,6 +79,27 @@ describe.each(eachStore)('on %s', (kind, createPlace) => {
     })
   })
 
+  it('stores no more of one user than the limit, in all processes together', async () => {
+    await withTwo(async (both) => {
+      const { viewsOfOwner: limit } = VIEW_LIMITS
+      for (let i = 0; i < limit - 3; i++) await both[0].create(named(`view ${i}`), 'ann')
+      const results = await Promise.allSettled(
+        Array.from({ length: 6 }, (_, i) => both[i % 2]!.create(named(`at once ${i}`), 'ann')),
+      )
+      expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
+      await expect(both[0].create(named('beyond'), 'ann')).rejects.toMatchObject({
+        code: 'INVALID_VIEW',
+        message: 'a user has at most 100 views',
+      })
+      // Another user has as much room as before, whatever the name.
+      for (const other of ['bob', '__proto__', 'ann '.repeat(1000)])
+        await both[1].create(named('one'), other)
+      const [first] = await both[1].list()
+      await both[1].remove(first!.id, { username: 'eve', allow })
+      await both[0].create(named('again'), 'ann')
+    })
+  })
+
   it('changes nothing, and leaves no event, if the change is refused', async () => {
     await withTwo(async ([one, other], audit) => {
       const made = await one.create(named('a'), 'ann')
@@ -117,7 +138,8 @@ it('lets a log hold a thousand views', async () => {
   const place = await createPlace()
   const audit = new AuditLog({ store: place.open(), types: {} })
   const views = createViews(audit)
-  for (let i = 0; i < VIEW_LIMITS.views; i++) await views.create(named(`view ${i}`), 'ann')
+  for (let i = 0; i < VIEW_LIMITS.views; i++)
+    await views.create(named(`view ${i}`), `user ${i % 10}`)
   await expect(views.create(named('one more'), 'ann')).rejects.toMatchObject({
     code: 'INVALID_VIEW',
   })

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AuditLogError } from '../errors.js'
+import { currentActor } from '../recording/actor.js'
 import type { WaitOptions } from '../store/store.js'
 import type { ChannelDraft, ChannelKind, ChannelSetup } from './channel-kind.js'
 import {
@@ -28,6 +29,9 @@ export interface ChannelsOptions {
   readonly kinds: Readonly<Record<string, ChannelKind>>
   readonly seals: Seals
 }
+
+/** Whom the event about a change names, if the call names no user. */
+const currentUser = (): string | null => currentActor()?.username ?? null
 
 interface Changes {
   readonly name?: string | undefined
@@ -123,6 +127,7 @@ export function createChanges(
         enabled: true,
         disabled_reason: null,
         in_code: false,
+        created_by: given.username === undefined ? currentUser() : given.username,
       }
       await channelRegistry.create(id, state, given)
       await refresh(management)

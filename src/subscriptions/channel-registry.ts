@@ -3,7 +3,9 @@ import type { WaitOptions } from '../store/store.js'
 import type { ChangeDefinitions, Definitions, Write, Writes } from './definitions.js'
 import { type ChannelState, keyOf } from './states.js'
 
+/** Channels that are created at run time. */
 const MAX_CHANNELS = 100
+const MAX_OF_USER = 20
 const NOTHING: Writes = new Map()
 
 /** A change, with what was stored before. */
@@ -51,6 +53,16 @@ function checkUnused({ subscriptions }: Definitions, name: string): void {
       )
 }
 
+function checkNumber({ channels }: Definitions, user: string | null): void {
+  const created = [...channels.values()].filter(({ in_code }) => !in_code)
+  const most = 'channels that were created at run time'
+  if (created.length >= MAX_CHANNELS)
+    throw new AuditLogError('INVALID_CHANNEL', `a log has at most ${MAX_CHANNELS} ${most}`)
+  if (user === null) return
+  if (created.filter(({ created_by }) => created_by === user).length >= MAX_OF_USER)
+    throw new AuditLogError('INVALID_CHANNEL', `a user has at most ${MAX_OF_USER} ${most}`)
+}
+
 const isSame = (left: ChannelState | undefined, right: ChannelState | undefined): boolean =>
   JSON.stringify(left) === JSON.stringify(right)
 
@@ -62,11 +74,7 @@ export function createChannelRegistry(change: ChangeDefinitions): ChannelRegistr
     create: (id, channel, options) =>
       change((present) => {
         checkName(present, id, channel.name)
-        const created = [...present.channels.values()].filter(({ in_code }) => !in_code)
-        if (created.length >= MAX_CHANNELS) {
-          const message = `a log has at most ${MAX_CHANNELS} channels that were created at run time`
-          throw new AuditLogError('INVALID_CHANNEL', message)
-        }
+        checkNumber(present, channel.created_by ?? null)
         return { writes: oneWrite(id, channel), result: undefined }
       }, options),
     replace: (id, { before, after }, options) =>

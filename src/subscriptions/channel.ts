@@ -1,6 +1,7 @@
 import type { Duration } from '../event/duration.js'
 import type { AuditEvent, JsonObject } from '../event/event.js'
 import type { EventTypes } from '../event/event-types.js'
+import { serversOnly } from './servers-only.js'
 import type { Subscription } from './subscription.js'
 import { checkOptions, type OptionNames } from '../options.js'
 
@@ -98,7 +99,10 @@ const ERROR_DETAILS: OptionNames<DeliveryErrorDetails> = {
   cause: true,
 }
 
-/** Thrown by `deliver` to say what went wrong. The message becomes part of an event, so it must not hold secrets. */
+/**
+ * Thrown by `deliver` to say what went wrong. The message becomes part of an event: of each URL in it only the server is kept, and
+ * secrets that are recognisable become `[redacted]`.
+ */
 export class DeliveryError extends Error {
   override readonly name = 'DeliveryError'
   readonly kind: DeliveryFault
@@ -106,9 +110,9 @@ export class DeliveryError extends Error {
   readonly retryAfterMs: number | undefined
   readonly status: number | undefined
 
-  constructor(kind: DeliveryFault, message: string, details: DeliveryErrorDetails = {}) {
+  constructor(kind: DeliveryFault, message = '', details: DeliveryErrorDetails = {}) {
     checkOptions(details, ERROR_DETAILS, 'DeliveryError')
-    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    super(serversOnly(message), details.cause === undefined ? undefined : { cause: details.cause })
     this.kind = kind
     this.permanent = details.permanent ?? false
     this.retryAfterMs = details.retryAfterMs
@@ -121,6 +125,8 @@ const MAX_MESSAGE = 1000
 /** The error of any value that a function of the host has thrown. */
 export function toDeliveryError(thrown: unknown): DeliveryError {
   if (thrown instanceof DeliveryError) return thrown
-  const message = thrown instanceof Error ? thrown.message : String(thrown)
-  return new DeliveryError('thrown', message.slice(0, MAX_MESSAGE), { cause: thrown })
+  const message: unknown = thrown instanceof Error ? thrown.message : thrown
+  // Before the text is cut: half of a secret is not recognisable.
+  const shown = serversOnly(String(message)).slice(0, MAX_MESSAGE)
+  return new DeliveryError('thrown', shown, { cause: thrown })
 }

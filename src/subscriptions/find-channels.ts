@@ -6,6 +6,7 @@ import { channelIdOfName } from './in-code.js'
 import type { Management } from './manage.js'
 import type { ManageOptions, NotificationChannel } from './notification-channel.js'
 import { readPeers } from './peers.js'
+import { withServersOnly } from './servers-only.js'
 import type { ChannelState } from './states.js'
 
 export const invalidChannel = (member: string, problem: string): AuditLogError =>
@@ -88,7 +89,7 @@ export const managedChannel = (
 ): Promise<void> =>
   managed(
     `api:notification_channels:${action}`,
-    { channel: name, channel_id: id, kind, ...data },
+    { channel: name, channel_id: id, kind, ...withServersOnly(data) },
     { username },
   )
 

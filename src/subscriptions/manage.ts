@@ -1,4 +1,3 @@
-import type { JsonValue } from '../event/event.js'
 import { changeData, type ChangeData } from '../event/changes.js'
 import { defaultJsonLimits } from '../event/json.js'
 import type { EventTypes } from '../event/event-types.js'
@@ -11,6 +10,7 @@ import type { OpenChannel, OpenChannels } from './open-channels.js'
 import type { Outcomes } from './outcomes.js'
 import type { Registry } from './registry.js'
 import type { Rights } from './rights.js'
+import { withServersOnly } from './servers-only.js'
 
 /** What the methods that manage subscriptions and channels share. */
 export interface Management {
@@ -47,22 +47,6 @@ export async function openChannel(
   return channels.get(name)
 }
 
-/** What changed, for the event about it. */
+/** What changed, for the event about it. Paths of URLs are left out after the comparison, so that a changed one is a change. */
 export const changesBetween = (before: object, after: object): ChangeData =>
-  changeData(withoutSecrets(before), withoutSecrets(after), defaultJsonLimits)
-
-/** Credentials, queries and fragments of URLs often hold secrets. */
-function withoutSecrets(value: unknown): JsonValue {
-  if (typeof value === 'string') return withoutQuery(value)
-  if (Array.isArray(value)) return value.map(withoutSecrets)
-  if (value === null || typeof value !== 'object') return value as JsonValue
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, withoutSecrets(member)]),
-  )
-}
-
-function withoutQuery(text: string): string {
-  if (!/^https?:/i.test(text) || !URL.canParse(text)) return text
-  const { origin, pathname } = new URL(text)
-  return origin + pathname
-}
+  withServersOnly(changeData(before, after, defaultJsonLimits))

@@ -6,7 +6,7 @@ import {
   type TestResult,
 } from './notification-channel.js'
 import type { Parked, ParkedOptions, Redriven } from './parked.js'
-import type { SubscriptionStatus } from './status.js'
+import type { StatusOptions, SubscriptionStatus } from './status.js'
 import type { Subscription, SubscriptionChange, SubscriptionDefinition } from './subscription.js'
 import type { OptionNames } from '../options.js'
 
@@ -40,8 +40,8 @@ export interface Subscriptions {
   resume(id: string, options?: ManageOptions): Promise<Subscription>
   /** Delivers events again, with the same ids. `INVALID_SUBSCRIPTION` without `from` if no event was skipped. */
   replay(id: string, options?: ReplayOptions): Promise<Subscription>
-  /** Of all subscriptions, in the order of their names. */
-  status(options?: WaitOptions): Promise<readonly SubscriptionStatus[]>
+  /** Of all subscriptions, or those of one owner, in the order of their names. */
+  status(options?: StatusOptions): Promise<readonly SubscriptionStatus[]>
   /** Parked events, oldest first. */
   parked(id: string, options?: ParkedOptions): Promise<readonly Parked[]>
   /**

@@ -3,6 +3,7 @@ import { runOutside } from '../async/outside.js'
 import type { AuditEvent } from '../event/event.js'
 import type { Reported } from './attempt.js'
 import type { Channel, DeliveryError } from './channel.js'
+import { serversOnly, withServersOnly } from './servers-only.js'
 import type { ChannelState } from './states.js'
 import type { Subscription } from './subscription.js'
 
@@ -120,7 +121,7 @@ export function createOutcomes(record: RecordOutcome): Outcomes {
     reported(subscription, events, reports) {
       if (isSilent(events)) return
       for (const { type, data } of reports)
-        report(type, subscription, { ...data, event_id: events[0]!.id })
+        report(type, subscription, { ...withServersOnly(data), event_id: events[0]!.id })
     },
     skipped(subscription, events) {
       if (isSilent(events)) return
@@ -128,10 +129,14 @@ export function createOutcomes(record: RecordOutcome): Outcomes {
       report('warn:notification_channel:disabled', subscription, data)
     },
     broken(subscription, error) {
-      report('api:event_filter:error', subscription, { error: error.message })
+      report('api:event_filter:error', subscription, { error: serversOnly(error.message) })
     },
     channelBroken({ name, kind }, error) {
-      attemptRecord('api:notification:error', { channel: name, kind, error: error.message })
+      attemptRecord('api:notification:error', {
+        channel: name,
+        kind,
+        error: serversOnly(error.message),
+      })
     },
   }
 }

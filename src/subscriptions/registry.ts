@@ -18,6 +18,7 @@ import {
 import { readTime, type Subscription } from './subscription.js'
 
 const MAX_SUBSCRIPTIONS = 1000
+const MAX_OF_OWNER = 100
 const REMOVED_AT_ONCE = 100
 const NOTHING: Writes = new Map()
 
@@ -118,6 +119,15 @@ function checkNumber(count: number): void {
   throw new AuditLogError('INVALID_SUBSCRIPTION', message)
 }
 
+/** Checks that the owner may have the subscription, which is not stored with this owner yet. */
+function checkOwner({ subscriptions }: Definitions, { owner }: Subscription): void {
+  if (owner === null) return
+  const owned = [...subscriptions.values()].filter((one) => one.owner === owner)
+  if (owned.length < MAX_OF_OWNER) return
+  const message = `a user has at most ${MAX_OF_OWNER} subscriptions`
+  throw new AuditLogError('INVALID_SUBSCRIPTION', message)
+}
+
 /** Writes a new subscription and its cursor. */
 function writesOfNew(subscription: Subscription, position: string): Writes {
   const { id } = subscription
@@ -173,6 +183,7 @@ export function createRegistry(store: EventStore, change: ChangeDefinitions): Re
         if (known) return { writes: NOTHING, result: publicSubscription(known) }
         checkName(present, id, name)
         checkNumber(present.subscriptions.size + 1)
+        checkOwner(present, subscription)
         return { writes: writesOfNew(subscription, position), result: subscription }
       }, options),
     storeInCode: (inCode, options) => change((present) => writesInCode(present, inCode), options),
@@ -183,6 +194,7 @@ export function createRegistry(store: EventStore, change: ChangeDefinitions): Re
         const after = { ...before, ...changed(before, present) }
         const result = { before, after }
         checkName(present, id, after.name)
+        if (after.owner !== before.owner) checkOwner(present, after)
         return { writes: writesOfChanged(stored, after), result }
       }, options),
     replay: (id, position, options) =>

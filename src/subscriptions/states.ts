@@ -36,6 +36,8 @@ export interface ChannelState {
   readonly enabled: boolean
   readonly disabled_reason: string | null
   readonly in_code: boolean
+  /** The user who created it, for the limit of each user; null if no user did. */
+  readonly created_by?: string | null | undefined
 }
 
 /** Which process delivers to a channel. */

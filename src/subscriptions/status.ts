@@ -1,9 +1,11 @@
-import { oneCondition } from '../filter/ast.js'
-import { newestTime } from '../tail/poll.js'
+import { bothOf, type Grouping, oneCondition } from '../filter/ast.js'
+import { BEGINNING } from '../tail/poll.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
-import type { EventStore, WaitOptions } from '../store/store.js'
+import { type EventStore, WAIT_OPTIONS, type WaitOptions } from '../store/store.js'
+import type { OptionNames } from '../options.js'
 import { type Definitions, readDefinitions } from './definitions.js'
 import { type Peers, readPeers } from './peers.js'
+import type { Rights } from './rights.js'
 import { readAll } from '../store/read-states.js'
 import {
   type CursorState,
@@ -45,41 +47,88 @@ export interface SubscriptionStatus {
 
 const LIVE_MS = 10_000
 
-/** `created_at` of the oldest event. */
-async function oldestTime(store: EventStore, options: WaitOptions): Promise<string | undefined> {
-  const sorts = [{ attribute: 'created_at', direction: 'asc' }] as const
-  const page = await store.list(
-    { where: oneCondition('created_at', 'not_null', []), sorts, limit: 1 },
-    options,
-  )
-  return page.events[0]?.created_at
+/** Matches no event. */
+const NOTHING = oneCondition('id', 'null', [])
+const ANY_TIME = oneCondition('created_at', 'not_null', [])
+
+/** The `created_at` of the first event of the order, of those that are visible; `undefined` if there is none. */
+async function timeOf(
+  store: EventStore,
+  where: Grouping | undefined,
+  direction: 'asc' | 'desc',
+  options: WaitOptions,
+): Promise<string | undefined> {
+  const sorts = direction === 'asc' ? [{ attribute: 'created_at', direction }] : []
+  const { events } = await store.list({ where, sorts, limit: 1 }, options)
+  return events[0]?.created_at
+}
+
+/** Returns the position, or that of the newest visible event up to there. Reads each one once. */
+function shownPositions(
+  store: EventStore,
+  visible: Grouping | undefined,
+  options: WaitOptions,
+): (position: string) => Promise<string> {
+  const known = new Map<string, string>()
+  return async (position) => {
+    if (!visible) return position
+    const upTo = bothOf(visible, oneCondition('created_at', 'lteq', [position]))
+    const shown = known.get(position) ?? (await timeOf(store, upTo, 'desc', options)) ?? BEGINNING
+    known.set(position, shown)
+    return shown
+  }
 }
 
 export interface StatusOptions extends WaitOptions {
+  /**
+   * Only of the subscriptions of this user. Their `position` and `lag_ms` are then those of events that the user may see by the option
+   * `visible`. @default of all
+   */
+  readonly owner?: string | undefined
+}
+
+export const STATUS_OPTIONS: OptionNames<StatusOptions> = { ...WAIT_OPTIONS, owner: true }
+
+export interface ReadStatusOptions extends StatusOptions {
   /** The cursors that this process moves. */
   readonly cursorOf: (id: string) => CursorState | undefined
+  readonly rights: Pick<Rights, 'ask'>
+}
+
+/** What the user may see; nothing while that cannot be read. */
+async function visibleTo({ owner, rights }: ReadStatusOptions): Promise<Grouping | undefined> {
+  if (owner === undefined) return undefined
+  const owned = await rights.ask(owner)
+  return owned.error ? NOTHING : owned.where
 }
 
 export async function readStatus(
   store: EventStore,
-  { cursorOf, signal }: StatusOptions,
+  options: ReadStatusOptions,
 ): Promise<readonly SubscriptionStatus[]> {
+  const { cursorOf, signal, owner } = options
   const definitions = await readDefinitions(store, { signal })
-  const { subscriptions } = definitions
-  if (subscriptions.size === 0) return []
+  const subscriptions = [...definitions.subscriptions.values()].filter(
+    (one) => owner === undefined || one.owner === owner,
+  )
+  if (subscriptions.length === 0) return []
   const cursors = await readAll<CursorState>(store, PREFIX.cursor, { signal })
   const peers = await readPeers(store, signal)
   const parked = await readAll<ParkedCountState>(store, PREFIX.parkedCount, { signal })
-  const newest = await newestTime(store, { signal })
-  const oldest = await oldestTime(store, { signal })
+  const visible = await visibleTo(options)
+  const newest = await timeOf(store, visible, 'desc', { signal })
+  const oldest = await timeOf(store, visible ?? ANY_TIME, 'asc', { signal })
+  const shown = shownPositions(store, visible, { signal })
   const channelState = readChannelStates(peers, definitions)
-  const statuses = Array.from(subscriptions.values(), (subscription) => {
+  const statuses: SubscriptionStatus[] = []
+  for (const subscription of subscriptions) {
     const { id, name, channel } = subscription
     const cursor = cursorOf(id) ?? cursors.get(id)
-    if (!cursor) return undefined
-    const { position, delivered, failure, lastError, skipped, skippedSince } = cursor
+    if (!cursor) continue
+    const { delivered, failure, lastError, skipped, skippedSince } = cursor
+    const position = await shown(cursor.position)
     const lag_ms = lagOf(position, oldest, newest)
-    const status: SubscriptionStatus = {
+    statuses.push({
       id,
       name,
       channel,
@@ -94,12 +143,9 @@ export async function readStatus(
       parked: parked.get(id)?.count ?? 0,
       skipped: skipped ?? 0,
       skipped_since: skippedSince ?? null,
-    }
-    return status
-  })
-  return statuses
-    .filter((status) => status !== undefined)
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    })
+  }
+  return statuses.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 /** Why nothing is delivered to a channel; `undefined` if a running process can deliver to it. */

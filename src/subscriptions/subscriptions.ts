@@ -1,7 +1,7 @@
 import { AuditLogError, throwIfAborted } from '../errors.js'
 import type { EventTypes } from '../event/event-types.js'
 import type { Visible } from '../filter/visible-filter.js'
-import { type EventStore, WAIT_OPTIONS } from '../store/store.js'
+import type { EventStore } from '../store/store.js'
 import { newestPosition } from '../tail/poll.js'
 import type { SharedTail } from '../tail/shared-tail.js'
 import type { Channel } from './channel.js'
@@ -25,7 +25,7 @@ import { createRegistry, type Registry, startPosition } from './registry.js'
 import { createRights } from './rights.js'
 import { createSeals } from './seals.js'
 import type { ChannelState } from './states.js'
-import { readStatus } from './status.js'
+import { readStatus, STATUS_OPTIONS } from './status.js'
 import type { Subscription, SubscriptionOptions } from './subscription.js'
 import { checkOptions, type OptionNames } from '../options.js'
 
@@ -130,9 +130,11 @@ export function createSubscriptions(
     ...createControls(management),
     ...createParked(management),
     async status(given) {
-      management.check(given, WAIT_OPTIONS, 'status')
-      const signal = given?.signal
-      return readStatus(store, { signal, cursorOf: (id) => deliverer?.cursorOf(id) })
+      management.check(given, STATUS_OPTIONS, 'status')
+      const { signal, owner } = given ?? {}
+      const { rights } = management
+      const cursorOf = (id: string) => deliverer?.cursorOf(id)
+      return readStatus(store, { signal, owner, rights, cursorOf })
     },
     channels: createChannels(management, { kinds, seals }),
     async close() {

@@ -197,3 +197,60 @@ describe('requests to one channel', () => {
     expect([wrong.status, errorOf(wrong).code]).toEqual([409, 'WRONG_RESOURCE_TYPE'])
   })
 })
+
+describe('the URL of a channel', () => {
+  const page = 'https://hooks.example:8443/services/T0/hidden?token=hidden#hidden'
+  const server = () =>
+    serveManagement({
+      routes: {
+        authorize: ({ state }, name) =>
+          state['username'] === 'ann' || name !== 'notification_channels:update',
+      },
+    })
+
+  it('is shown without path and query to those who may not change the channel', async () => {
+    const { send, createChannel } = await server()
+    const path = `${CHANNELS}/${await createChannel('pad', { page })}`
+    await send(path, { ...action({ reason: `not ${page}` }), user: 'ann' })
+    const requests: [path: string, request: object][] = [
+      [path, {}],
+      [CHANNELS, {}],
+      [`${path}/enable`, action()],
+      [`${path}/disable`, action({ reason: `see ${page}` })],
+      [`${path}/rotate_secret`, action()],
+      [CHANNELS, newChannel({ name: 'other', kind: 'notebook', config: { page } })],
+    ]
+    for (const [to, request] of requests) {
+      const response = await send(to, { ...request, user: 'bob' })
+      expect(response.status, to).toBeLessThan(300)
+      expect(response.body, to).toContain('"page":"https://hooks.example:8443"')
+      expect(response.body, to).not.toContain('hidden')
+    }
+    const whole = resourceOf(await send(path)).attributes
+    expect([whole['config'], whole['disabled_reason']]).toEqual([{ page }, `see ${page}`])
+  })
+
+  it('cannot be found out by filters and sorts', async () => {
+    const { send, createChannel } = await server()
+    await createChannel('pad', { page })
+    const query = 'filter[config_page_cont]=hidden'
+    expect(namesOf(await send(`${CHANNELS}?${query}`))).toEqual(['pad'])
+    expect(namesOf(await send(`${CHANNELS}?${query}`, { user: 'bob' }))).toEqual([])
+  })
+
+  it('is in no event', async () => {
+    const { audit, send, createChannel, create } = await server()
+    const id = await createChannel('pad', { page: 'full' })
+    const path = `${CHANNELS}/${id}`
+    await create('mine', { channel: 'pad' })
+    await send(path, channelChange({ config: { page } }))
+    await send(path, channelChange({ config: { page: page.replaceAll('hidden', 'hidden2') } }))
+    const { events } = await audit.list('filter[type_start]=api:notification_channels:update')
+    const shown = 'https://hooks.example:8443'
+    expect(events.map(({ attributes }) => attributes['changes'])).toEqual([
+      [{ op: 'replace', path: '/config/page', value: shown, old_value: 'full' }],
+      [{ op: 'replace', path: '/config/page', value: shown, old_value: shown }],
+    ])
+    expect(JSON.stringify((await audit.list('limit=1000')).events)).not.toContain('hidden')
+  })
+})

@@ -57,9 +57,12 @@ describe('authorize', () => {
       answer.of = 'all'
       const answered = await server.send(path, request)
       expect([answered.status < 300, name, answered.body]).toEqual([true, name, answered.body])
+      // Who may change a channel sees its whole URL.
+      const isShown = /^notification_channels:(?!delete|test)/.test(name)
       expect(calls.splice(0)).toEqual([
         ['bob', name],
         ['ann', name],
+        ...(isShown ? [['ann', 'notification_channels:update']] : []),
       ])
     }
   })

@@ -515,3 +515,28 @@ describe('actions on a subscription', () => {
     expect(resourceOf(await server.send(path)).attributes['paused']).toBe(false)
   })
 })
+
+describe('the position of a subscription', () => {
+  it('is one of an event that its owner may see', async () => {
+    const { audit, send, create } = await serveManagement({
+      routes: { authorize: ({ state }) => (state['username'] === 'eve' ? 'all' : true) },
+      subscriptions: { visible: (owner) => ({ username_eq: owner }) },
+    })
+    const own = (await audit.recordCustom('own', {}, { username: 'bob' }))!.created_at
+    const path = `${SUBSCRIPTIONS}/${await create('mine', {}, 'bob')}`
+    const hidden = (await audit.recordCustom('hidden', {}, { username: 'ann' }))!.created_at
+    const positionOf = async (user: string): Promise<unknown> =>
+      resourceOf(await send(path, { user })).attributes['position']
+    await expect.poll(() => positionOf('eve'), { timeout: 30_000 }).toSatisfy((it) => it >= hidden)
+    // Its creation is the last event of bob.
+    const newest = (await audit.list('filter[username_eq]=bob&limit=1')).events[0]!.created_at
+    expect(newest > own && newest < hidden).toBe(true)
+    const body = JSON.stringify([
+      (await send(path, { user: 'bob' })).body,
+      (await send(SUBSCRIPTIONS, { user: 'bob' })).body,
+      (await send(`${path}/pause`, { ...action(), user: 'bob' })).body,
+    ])
+    expect(body).not.toContain(hidden)
+    expect(await positionOf('bob')).toBe(newest)
+  })
+})

@@ -32,7 +32,7 @@ export function readTarget(text: string, { schema }: { readonly schema?: string 
   if (POSTGRES.test(text)) return { kind: 'postgres', connectionString: text, schema }
   if (schema !== undefined) throw usageError('--schema is only for a log on Postgres')
   if (HTTP.test(text)) {
-    if (!URL.canParse(text)) throw usageError(`${text} is not a valid address`)
+    if (!URL.canParse(text)) throw usageError('the address of the feed is not valid')
     return { kind: 'http', url: new URL(text) }
   }
   const isFile = scheme === undefined || /^(?:sqlite|file)$/i.test(scheme)
@@ -43,9 +43,19 @@ export function readTarget(text: string, { schema }: { readonly schema?: string 
   return { kind: 'sqlite', filename: text.replace(/^sqlite:(?:\/\/)?|^file:\/\//i, '') }
 }
 
+/** An address without user, password, query and fragment. */
+function withoutCredentials(address: string): string {
+  const [, scheme = '', rest = ''] = /^(\w+:\/\/)(.*)$/s.exec(address) ?? []
+  const end = rest.search(/[?#]/)
+  const head = end === -1 ? rest : rest.slice(0, end)
+  // Then the query may be a part of a password.
+  const isUser = !head.includes('@') && rest.includes('@')
+  return scheme + (isUser ? '…' : head.slice(head.lastIndexOf('@') + 1))
+}
+
 /** The target for messages, without a password. */
 export function targetName(target: Target): string {
   if (target.kind === 'sqlite') return target.filename
-  const address = target.kind === 'http' ? target.url.href : target.connectionString
-  return address.replace(/^(\w+:\/\/)(?:[^@/]*@)/, '$1')
+  if (target.kind === 'http') return target.url.origin + target.url.pathname
+  return withoutCredentials(target.connectionString)
 }

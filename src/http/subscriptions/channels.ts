@@ -7,11 +7,13 @@ import type {
   ChannelWithSecret,
   NotificationChannel,
 } from '../../subscriptions/notification-channel.js'
+import { withServersOnly } from '../../subscriptions/servers-only.js'
 import { listEndpoint } from '../list-endpoint.js'
 import type { SubscriptionsAction } from './actions.js'
 import { withPlace } from './errors.js'
 import {
   changing,
+  type ManagementCall,
   type ManagementHandler,
   metaDocument,
   reading,
@@ -41,29 +43,61 @@ const NEW: WritableResource = { ...CHANGE, settable: ['name', 'kind', 'config'] 
 
 const PLACE = '/data/attributes'
 
-type ChannelHandlers = Readonly<
-  Record<Extract<SubscriptionsAction, `notification_channels:${string}`>, ManagementHandler>
->
+/** Who may not change a channel sees of a URL only its server: the path of many is all that one needs to post there. */
+const shown = async (
+  call: ManagementCall,
+  channels: readonly NotificationChannel[],
+): Promise<readonly NotificationChannel[]> =>
+  (await call.may('notification_channels:update')) ? channels : channels.map(withServersOnly)
 
-/** The handlers of `<path>` and the paths under it. */
-export function channelHandlers(
-  { subscriptions: { channels } }: ManagedAudit,
-  path: string,
-): ChannelHandlers {
-  const toResource = ({ id, ...attributes }: NotificationChannel): Resource => ({
+const resourceIn =
+  (path: string) =>
+  ({ id, ...attributes }: NotificationChannel): Resource => ({
     type: 'notification_channel',
     id,
     attributes,
     links: { self: `${path}/${id}` },
   })
 
+type ChannelHandlers = Readonly<
+  Record<Extract<SubscriptionsAction, `notification_channels:${string}`>, ManagementHandler>
+>
+
+type Act<Result> = (call: ManagementCall, document: JsonObject) => Promise<Result>
+
+/** The handlers of `<path>` and the paths under it. */
+export function channelHandlers(
+  { subscriptions: { channels } }: ManagedAudit,
+  path: string,
+): ChannelHandlers {
+  const toResource = resourceIn(path)
+
   /** The document of a channel, with the secret that the call has generated. */
-  const withSecret = ({ channel, secret }: ChannelWithSecret): string =>
-    resourceDocument(toResource(channel), secret === null ? undefined : { secret })
+  const documentOf = async (
+    call: ManagementCall,
+    { channel, secret }: ChannelWithSecret,
+  ): Promise<string> => {
+    const [one] = await shown(call, [channel])
+    return resourceDocument(toResource(one!), secret === null ? undefined : { secret })
+  }
+
+  /** An action after which the response has the channel. */
+  const acting = (act: Act<NotificationChannel>): ManagementHandler =>
+    changing(async (call, document) => ({
+      body: await documentOf(call, { channel: await act(call, document), secret: null }),
+    }))
+
+  /** The same with the secret that it has generated. */
+  const withSecret = (act: Act<ChannelWithSecret>): ManagementHandler =>
+    changing(async (call, document) => ({
+      body: await documentOf(call, await act(call, document)),
+    }))
 
   return {
-    'notification_channels:list': async ({ request }) => {
-      const all = await channels.list({ signal: request.signal })
+    'notification_channels:list': async (call) => {
+      const { request } = call
+      // Before the filters of the request, which would find out what is left out.
+      const all = await shown(call, await channels.list({ signal: request.signal }))
       const list = listEndpoint<NotificationChannel, unknown>({
         source: () => all,
         attributes: ATTRIBUTES,
@@ -71,38 +105,37 @@ export function channelHandlers(
       })
       return list(request)
     },
-    'notification_channels:read': reading(async ({ id }) => {
-      const found = await channels.get(id)
-      if (found) return resourceDocument(toResource(found))
-      throw new AuditLogError('UNKNOWN_CHANNEL', `there is no channel ${JSON.stringify(id)}`)
+    'notification_channels:read': reading(async (call) => {
+      const found = await channels.get(call.id)
+      if (found) return documentOf(call, { channel: found, secret: null })
+      throw new AuditLogError('UNKNOWN_CHANNEL', `there is no channel ${JSON.stringify(call.id)}`)
     }),
-    'notification_channels:create': changing(async ({ username }, document) => {
+    'notification_channels:create': changing(async (call, document) => {
+      const { username } = call
       const given: JsonObject = readNewResource(document, NEW)
       const definition = given as unknown as ChannelDefinition
       const made = await withPlace(PLACE, () => channels.create(definition, { username }))
-      return { status: 201, location: `${path}/${made.channel.id}`, body: withSecret(made) }
+      const location = `${path}/${made.channel.id}`
+      return { status: 201, location, body: await documentOf(call, made) }
     }),
-    'notification_channels:update': changing(async ({ id, username }, document) => {
+    'notification_channels:update': withSecret(async ({ id, username }, document) => {
       const change = readChange(document, id, CHANGE) as ChannelChange
-      return {
-        body: withSecret(await withPlace(PLACE, () => channels.update(id, change, { username }))),
-      }
+      return withPlace(PLACE, () => channels.update(id, change, { username }))
     }),
     'notification_channels:delete': removing(({ id, username }) =>
       channels.remove(id, { username }),
     ),
-    'notification_channels:enable': changing(async ({ id, username }, document) => {
+    'notification_channels:enable': acting(async ({ id, username }, document) => {
       readMeta(document)
-      return { body: resourceDocument(toResource(await channels.enable(id, { username }))) }
+      return channels.enable(id, { username })
     }),
-    'notification_channels:disable': changing(async ({ id, username }, document) => {
+    'notification_channels:disable': acting(async ({ id, username }, document) => {
       const reason = readText(readMeta(document, 'reason'), 'reason')
-      const disabled = await withPlace('/meta', () => channels.disable(id, { username, reason }))
-      return { body: resourceDocument(toResource(disabled)) }
+      return withPlace('/meta', () => channels.disable(id, { username, reason }))
     }),
-    'notification_channels:rotate_secret': changing(async ({ id, username }, document) => {
+    'notification_channels:rotate_secret': withSecret(async ({ id, username }, document) => {
       readMeta(document)
-      return { body: withSecret(await channels.rotateSecret(id, { username })) }
+      return channels.rotateSecret(id, { username })
     }),
     'notification_channels:test': changing(async (call, document) => {
       readMeta(document)

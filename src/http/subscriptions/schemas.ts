@@ -91,7 +91,11 @@ const subscriptionAttributes = closedObject({
 const channelAttributes = closedObject({
   name: { ...name, description: 'Unique in the log. Subscriptions name it.' },
   kind: { ...text, description: 'Such as `webhook`; `function` for a function in code.' },
-  config: { type: 'object', description: 'Without secrets; empty for a channel in code.' },
+  config: {
+    type: 'object',
+    description:
+      'Without secrets; empty for a channel in code. Who may not change the channel sees only the servers of URLs.',
+  },
   enabled: { ...flag, description: 'False if events pass without being delivered.' },
   disabled_reason: textOrNull,
   in_code: { ...flag, description: 'True if a running process has it in its code.' },

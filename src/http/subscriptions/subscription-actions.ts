@@ -52,7 +52,7 @@ export function subscriptionActionHandlers(
     changing(async (call, document) => {
       await view.check(call)
       await act(call, document)
-      return { body: await view.documentOf(call.id) }
+      return { body: await view.documentOf(call, call.id) }
     })
 
   /** An action after which the response has its result. */

@@ -46,7 +46,7 @@ export interface SubscriptionView {
   check(call: ManagementCall): Promise<void>
   readonly toResource: (item: Item) => Resource
   /** The document of one. Throws `UNKNOWN_SUBSCRIPTION`. */
-  documentOf(id: string): Promise<string>
+  documentOf(call: ManagementCall, id: string): Promise<string>
 }
 
 const unknown = (id: string): AuditLogError =>
@@ -60,11 +60,15 @@ export function createSubscriptionView(
   { subscriptions }: ManagedAudit,
   path: string,
 ): SubscriptionView {
-  const read = async (signal: AbortSignal | undefined): Promise<readonly Item[]> => {
+  /** Those that the user may act on. Who may not act on all learns no times of events that are hidden from the user. */
+  const read = async (
+    { username, seesAll }: ManagementCall,
+    signal?: AbortSignal,
+  ): Promise<readonly Item[]> => {
     const all = await subscriptions.list({ signal })
-    const status = await subscriptions.status({ signal })
+    const status = await subscriptions.status({ signal, ...(!seesAll && { owner: username }) })
     const statuses = new Map(status.map((one) => [one.id, one]))
-    // One that was removed between the two reads has no status.
+    // One of another user, or one that was removed between the two reads, has no status.
     return all.flatMap((one) => (statuses.has(one.id) ? [toItem(one, statuses.get(one.id)!)] : []))
   }
   const toResource = ({ id, ...attributes }: Item): Resource => ({
@@ -75,16 +79,13 @@ export function createSubscriptionView(
   })
   return {
     toResource,
-    async list(call) {
-      const all = await read(call.request.signal)
-      return all.filter(({ owner }) => mayAct(call, owner))
-    },
+    list: (call) => read(call, call.request.signal),
     async check(call) {
       const found = await subscriptions.get(call.id)
       if (!found || !mayAct(call, found.owner)) throw unknown(call.id)
     },
-    async documentOf(id) {
-      const found = (await read(undefined)).find((one) => one.id === id)
+    async documentOf(call, id) {
+      const found = (await read(call)).find((one) => one.id === id)
       if (!found) throw unknown(id)
       return resourceDocument(toResource(found))
     },

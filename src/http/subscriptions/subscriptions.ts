@@ -51,20 +51,21 @@ export function subscriptionHandlers(
     },
     'subscriptions:read': reading(async (call) => {
       await view.check(call)
-      return view.documentOf(call.id)
+      return view.documentOf(call, call.id)
     }),
-    'subscriptions:create': changing(async ({ username }, document) => {
+    'subscriptions:create': changing(async (call, document) => {
+      const { username } = call
       const given = definitionOf(readNewResource(document, NEW))
       const definition = { ...given, owner: username } as unknown as SubscriptionDefinition
       const { id } = await withPlace(PLACE, () => subscriptions.create(definition, { username }))
-      return { status: 201, location: `${path}/${id}`, body: await view.documentOf(id) }
+      return { status: 201, location: `${path}/${id}`, body: await view.documentOf(call, id) }
     }),
     'subscriptions:update': changing(async (call, document) => {
       const { id, username } = call
       await view.check(call)
       const change: SubscriptionChange = definitionOf(readChange(document, id, CHANGE))
       await withPlace(PLACE, () => subscriptions.update(id, change, { username }))
-      return { body: await view.documentOf(id) }
+      return { body: await view.documentOf(call, id) }
     }),
     'subscriptions:delete': removing(async (call) => {
       await view.check(call)

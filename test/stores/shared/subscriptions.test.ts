@@ -108,6 +108,44 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
     180_000,
   )
 
+  it('stores no more subscriptions and channels of one user than the limits, in all processes together', () =>
+    withStores(async (open) => {
+      const kinds = { hook: hookKind(() => {}) }
+      const both = [open(), open()].map((store) => openHooks(store, kinds, { deliver: false }))
+      const [{ subscriptions }] = both as [AuditLog, AuditLog]
+      const config = { path: '/', token: 'x' }
+      const by = { username: 'ann' }
+      const create = {
+        channel: (audit: AuditLog, name: string) =>
+          audit.subscriptions.channels.create({ name, kind: 'hook', config }, by),
+        subscription: (audit: AuditLog, name: string) =>
+          audit.subscriptions.create({ name, channel: 'c0', owner: 'ann' }, by),
+      }
+      for (const [what, limit] of [
+        ['channel', 20],
+        ['subscription', 100],
+      ] as const) {
+        for (let i = 0; i < limit - 2; i++) await create[what](both[0]!, `c${i}`)
+        const more = Array.from({ length: 5 }, (_, i) => create[what](both[i % 2]!, `more${i}`))
+        const results = await Promise.allSettled(more)
+        expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
+      }
+      // Other owners, and none, have as much room as before. Another user's subscription cannot become one of ann.
+      const others = []
+      for (const owner of ['bob', null])
+        others.push(
+          await subscriptions.create({ name: `of-${owner ?? 'none'}`, channel: 'c0', owner }),
+        )
+      for (const { id } of others)
+        await expect(subscriptions.update(id, { owner: 'ann' })).rejects.toMatchObject({
+          code: 'INVALID_SUBSCRIPTION',
+          message: 'a user has at most 100 subscriptions',
+        })
+      const own = (await subscriptions.list()).find(({ owner }) => owner === 'ann')!
+      await subscriptions.update(own.id, { filter: FILTER })
+      for (const audit of both) await audit.close()
+    }))
+
   it(
     'cleaning spares what paused and failing subscriptions still have to deliver, and after `retain` records what they miss',
     () =>

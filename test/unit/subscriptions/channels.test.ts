@@ -1,4 +1,10 @@
-import { AuditLog, DeliveryError, type EventStore, type SubscriptionsOptions } from 'daybook'
+import {
+  AuditLog,
+  DeliveryError,
+  type EventStore,
+  type SubscriptionsOptions,
+  withActor,
+} from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
@@ -150,12 +156,27 @@ describe('a channel that is created at run time', () => {
       ).rejects.toMatchObject({ code: 'NAME_TAKEN' })
   })
 
-  it('is one of at most 100', async () => {
+  it('is one of at most 100, and of at most 20 that the same user has created', async () => {
     const audit = openTopics({ deliver: false })
-    const create = (n: number) =>
-      audit.subscriptions.channels.create({ name: `c${n}`, kind: 'topic', config: { topic: 'x' } })
-    for (let n = 0; n < 100; n++) await create(n)
-    await expect(create(100)).rejects.toMatchObject({ code: 'INVALID_CHANNEL' })
+    const { channels } = audit.subscriptions
+    const create = (n: number, username: string | null | undefined) =>
+      channels.create({ name: `c${n}`, kind: 'topic', config: { topic: 'x' } }, { username })
+    const refused = (message: string) => ({ code: 'INVALID_CHANNEL', message })
+    const most = 'channels that were created at run time'
+    for (let n = 0; n < 20; n++) await create(n, 'ann')
+    await expect(create(20, 'ann')).rejects.toMatchObject(refused(`a user has at most 20 ${most}`))
+    // Who acts counts as the user, if the call names none.
+    await expect(withActor('ann', () => create(20, undefined))).rejects.toMatchObject(
+      refused(`a user has at most 20 ${most}`),
+    )
+    const [first] = await channels.list()
+    await channels.update(first!.id, { config: { topic: 'y' } }, { username: 'bob' })
+    await channels.disable(first!.id, { username: 'bob' })
+    await expect(create(20, 'ann')).rejects.toMatchObject({ code: 'INVALID_CHANNEL' })
+    await channels.remove(first!.id, { username: 'bob' })
+    await create(20, 'ann')
+    for (let n = 21; n < 101; n++) await create(n, null)
+    await expect(create(101, 'bob')).rejects.toMatchObject(refused(`a log has at most 100 ${most}`))
   })
 
   it('is changed while it is delivered to: the next event comes over the new setup', async () => {
@@ -508,7 +529,8 @@ describe('what is done with channels', () => {
     const { channel } = await channels.create({ name: 'ops', kind: 'topic', config }, by)
     await channels.update(channel.id, { config: { topic: 'other', token: 'tok_next' } }, by)
     await channels.rotateSecret(channel.id, by)
-    await channels.disable(channel.id, { ...by, reason: 'noise' })
+    const reason = 'noise from https://hooks.example/b/secret'
+    await channels.disable(channel.id, { ...by, reason })
     await channels.enable(channel.id, by)
     await channels.test(channel.id, by)
     await channels.remove(channel.id, by)
@@ -524,10 +546,14 @@ describe('what is done with channels', () => {
         op: 'replace',
         path: '/config/topic',
         value: 'other',
-        old_value: 'https://hooks.example/a',
+        old_value: 'https://hooks.example',
       },
     ])
-    expect(events[3]!.attributes).toMatchObject({ channel: 'ops', kind: 'topic', reason: 'noise' })
+    expect(events[3]!.attributes).toMatchObject({
+      channel: 'ops',
+      kind: 'topic',
+      reason: 'noise from https://hooks.example',
+    })
     expect(JSON.stringify(events)).not.toMatch(/tok_|pass/)
   })
 

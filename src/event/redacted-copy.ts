@@ -2,7 +2,7 @@ import { Blob } from 'node:buffer'
 import type { JsonValue } from './event.js'
 import { jsonPointer, setKey } from './json-copy.js'
 import { redactText } from './secret-values.js'
-import { type IsSecret, REDACTED } from './secrets.js'
+import { type IsSecret, pairRole, PAIRS, REDACTED } from './secrets.js'
 
 /** Deeper than the limit of events, so that the event's own limit applies and is recorded. */
 const MAX_DEPTH = 100
@@ -103,6 +103,62 @@ function copyObject(state: CopyState, value: object, end: number): unknown {
   }
 }
 
+/** Tells which members are the values of secret keys that stand beside them; `undefined` if none are. */
+type IsPaired = ((key: string) => boolean) | undefined
+
+const MAX_NAME = 200
+
+/** Whether a text of the data is the key of a secret. */
+const isSecretText = ({ isSecret, path }: CopyState, text: unknown): boolean =>
+  typeof text === 'string' && text.length <= MAX_NAME && isSecret([...path, text])
+
+/** `undefined` if it cannot be read. */
+function readMember(holder: object, key: string): unknown {
+  try {
+    return (holder as Readonly<Record<string, unknown>>)[key]
+  } catch {
+    return undefined
+  }
+}
+
+/** The members of `{ name: 'password', value: '…' }` and its like. */
+function pairedMember(state: CopyState, keys: readonly string[], holder: object): IsPaired {
+  let all = 0
+  for (const key of keys) all |= pairRole(key)
+  const complete = all & (all >> PAIRS.length)
+  if (complete === 0) return undefined
+  let secret = 0
+  for (const key of keys) {
+    const named = pairRole(key) & complete
+    if (named === 0) continue
+    const text = readMember(holder, key)
+    // Of a path only the last part.
+    if (isSecretText(state, typeof text === 'string' ? text.slice(lastPart(text)) : text))
+      secret |= named
+  }
+  return secret === 0 ? undefined : (key) => ((pairRole(key) >> PAIRS.length) & secret) !== 0
+}
+
+const lastPart = (text: string): number =>
+  Math.max(text.lastIndexOf('/', text.length - 2), text.lastIndexOf('.', text.length - 2)) + 1
+
+const FLAG = /^--?[a-z][\w-]{1,40}$/i
+const RAW_HEADERS = /^raw_?(?:headers|trailers)$/i
+
+/** The elements of `['authorization', '…']` in a list, of raw headers, and of `['--password', '…']`. */
+function pairedElement(state: CopyState, holder: readonly unknown[]): IsPaired {
+  if (holder.length < 2 || typeof holder[0] !== 'string') return undefined
+  const isPair = holder.length === 2 && Array.isArray(state.holders.at(-2))
+  const isRaw = RAW_HEADERS.test(state.path.at(-1) ?? '')
+  return (key) => {
+    const index = Number(key)
+    const [before, value] = [holder[index - 1], holder[index]]
+    if (typeof before !== 'string' || typeof value !== 'string') return false
+    if (isPair || (isRaw && index % 2 === 1)) return isSecretText(state, before)
+    return FLAG.test(before) && !value.startsWith('-') && isSecretText(state, before)
+  }
+}
+
 /** Copies the members that fit. */
 function copyMembers(
   state: CopyState,
@@ -112,13 +168,21 @@ function copyMembers(
 ): object {
   const { path } = state
   const isList = Array.isArray(holder)
+  const isPaired = Array.isArray(holder)
+    ? pairedElement(state, holder)
+    : pairedMember(state, keys as readonly string[], holder)
   const elements: unknown[] = []
   const copy = {}
   for (const key of keys) {
     const before = state.used
     state.used += isList ? 1 : bytesOf(key) + 2
     path.push(key)
-    const member = state.used > end ? LEFT_OUT : copyMember(state, holder, key, end)
+    const member =
+      state.used > end
+        ? LEFT_OUT
+        : isPaired?.(key)
+          ? redactMember(state, end)
+          : copyMember(state, holder, key, end)
     path.pop()
     if (member === LEFT_OUT) {
       state.used = before
@@ -131,12 +195,17 @@ function copyMembers(
   return isList ? elements : copy
 }
 
+const limitOfMember = ({ isFair, used }: CopyState, end: number): number =>
+  isFair ? used + ((end - used) >> 1) : end
+
+function redactMember(state: CopyState, end: number): unknown {
+  noteRedacted(state)
+  return take(state, REDACTED, REDACTED.length + 2, limitOfMember(state, end))
+}
+
 function copyMember(state: CopyState, holder: object, key: string, end: number): unknown {
-  const limit = state.isFair ? state.used + ((end - state.used) >> 1) : end
-  if (state.isSecret(state.path, holder)) {
-    noteRedacted(state)
-    return take(state, REDACTED, REDACTED.length + 2, limit)
-  }
+  if (state.isSecret(state.path, holder)) return redactMember(state, end)
+  const limit = limitOfMember(state, end)
   try {
     return copyValue(state, (holder as Readonly<Record<string, unknown>>)[key], limit)
   } catch {

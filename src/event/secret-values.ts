@@ -1,4 +1,19 @@
-import { isSensitive, REDACTED } from './secrets.js'
+import {
+  mayHaveArguments,
+  mayHavePairs,
+  redactArguments,
+  redactAssigned,
+  redactFlags,
+  redactFrom,
+  redactPairs,
+} from './assigned-secrets.js'
+import { REDACTED } from './secrets.js'
+import {
+  mayHaveStatements,
+  redactParseErrors,
+  redactPhrases,
+  redactStatements,
+} from './spoken-secrets.js'
 
 /** A kind of secret that is recognisable in any text. */
 interface SecretValue {
@@ -16,7 +31,7 @@ interface SecretValue {
 const PREFIXED = [
   'gh[opsur]_[A-Za-z0-9]{30,}|github_pat_\\w{20,}', // GitHub
   'gl[a-z]{2,6}-[\\w-]{20,}|GR1348941[\\w-]{20,}', // GitLab
-  'xox[abeoprs]-[\\w-]{10,}|xapp-[\\w-]{10,}|hooks\\.slack\\.com/[\\w/]{20,}', // Slack
+  'xox[abeoprs]-[\\w-]{10,}|xapp-[\\w-]{10,}', // Slack
   '[rs]k_(?:live|test|prod)_\\w{10,}|whsec_[\\w+/=]{16,}', // Stripe
   '(?:IQoJb3JpZ2lu|FwoGZXIvYXdz|FQoGZXIvYXdz)[\\w+/=-]{20,}', // AWS session tokens
   'AIza[\\w-]{35}|ya29\\.[\\w-]{20,}|GOCSPX-[\\w-]{20,}', // Google
@@ -33,28 +48,6 @@ const found = (
   expression: RegExp,
   show: (match: string, ...groups: string[]) => string,
 ): SecretValue => ({ mayBeIn, redactIn: (text) => text.replaceAll(expression, show) })
-
-/** Replaces the ranges that `rangeOf` finds from matches of the expression. */
-function redactFrom(
-  text: string,
-  expression: RegExp,
-  rangeOf: (
-    match: RegExpExecArray,
-    from: number,
-  ) => readonly [start: number, end: number] | undefined,
-): string {
-  let shown = ''
-  let at = 0
-  expression.lastIndex = 0
-  for (let match = expression.exec(text); match; match = expression.exec(text)) {
-    const range = rangeOf(match, at)
-    if (!range) continue
-    shown += text.slice(at, range[0]) + REDACTED
-    at = range[1]
-    expression.lastIndex = at
-  }
-  return shown + text.slice(at)
-}
 
 const has = (part: string) => (text: string) => text.includes(part)
 
@@ -77,6 +70,29 @@ const urlPassword = found(
   /:\/\/([^\s:@/?#"'<>]*):(?!\d{1,5}(?:[/?#\s"'<>,;)\]]|$))[^\s@"'<>]*@?/g,
   (match, user) => (match.endsWith('@') ? `://${user}:${REDACTED}@` : match),
 )
+
+/** Addresses that anybody may post to who knows the rest of the URL. */
+const WEBHOOK_HOSTS = [
+  'hooks\\.slack(?:-gov)?\\.com/',
+  'discord(?:app)?\\.com/api/(?:v\\d{1,3}/)?webhooks/',
+  'webhook\\.office(?:365)?\\.com/|outlook\\.office(?:365)?\\.com/webhook', // Teams
+  '(?:logic\\.azure\\.com|api\\.powerplatform\\.com)(?::\\d{1,5})?/', // Power Automate
+  'api\\.telegram\\.org/(?:file/)?bot',
+  'hooks\\.zapier\\.com/|hooks?\\.(?:[a-z\\d]{1,9}\\.)?make\\.com/|maker\\.ifttt\\.com/trigger/',
+  'chat\\.googleapis\\.com/v1/spaces/|hooks\\.chime\\.aws/incomingwebhooks/',
+  'open\\.(?:feishu\\.cn|larksuite\\.com)/open-apis/bot/', // Lark
+  'oapi\\.dingtalk\\.com/robot/|qyapi\\.weixin\\.qq\\.com/cgi-bin/webhook/',
+  'events\\.pagerduty\\.com/(?:integration|x-ere)/|webhook\\.site/',
+].join('|')
+
+const webhook = found(
+  (text) => text.includes('/') && /\.(?:com|org|aws|cn|site)[:/]/i.test(text),
+  new RegExp(`(${WEBHOOK_HOSTS})[^\\s"'<>\\\\]{6,}`, 'gi'),
+  (_, host) => host + REDACTED,
+)
+
+/** Tokens of Telegram bots. */
+const botToken = found(has(':AA'), /(?<![A-Za-z0-9])\d{6,12}:AA[\w-]{30,}/g, () => REDACTED)
 
 const isBasic = (value: string): boolean =>
   /^[\x20-\x7e]*:[\x20-\x7e]*$/.test(Buffer.from(value.slice(0, 1000), 'base64').toString('latin1'))
@@ -163,99 +179,24 @@ function redactRuns(text: string): string {
   return shown + text.slice(at)
 }
 
-const SEPARATOR = /(?::=|=>|[:=>](?![:=]|\/\/))\s{0,2}/g
-/** Where a value ends, by how it begins. */
-const ENDS: Readonly<Record<string, RegExp>> = {
-  '"': /(?<!\\)"/g,
-  "'": /(?<!\\)'/g,
-  '\\"': /\\"/g,
-  "\\'": /\\'/g,
-  '': /[\s"'&;<>]|\\["']/g,
-}
-const LINE_END = /[\r\n]/g
-const OPENING = /\\?["']|/y
-const WORD_BEFORE = /[A-Za-z]{2,20} $/
-const KEY_ID = /^A[A-Z]IA[A-Z0-9]{16}$/
-/** Parameters of URLs that are secret only there. */
-const SIGNED = /^(?:code|sig|signature|x-(?:amz|goog)-signature)$/i
-
-const isHeader = (name: string): boolean => /^(?:.{0,20}authorization|.{0,20}cookie)$/i.test(name)
-
-/** Whether the name before a value is the name of a secret, with the word before it if that matters. */
-function isSecretName(text: string, name: string, start: number): boolean {
-  const before = text[start - 1]
-  if ((before === '?' || before === '&') && SIGNED.test(name)) return true
-  if (!isSensitive(name) && !/^keys?$/i.test(name)) return false
-  const word = WORD_BEFORE.exec(text.slice(Math.max(0, start - 21), start))?.[0].trim()
-  return isSensitive(word === undefined ? name : `${word}_${name}`)
-}
-
-const MAX_NAME = 64
-/** 1 for the characters of names, by their code. */
-const NAME_CHARACTERS = Uint8Array.from({ length: 128 }, (_, code) =>
-  Number(/[\w.-]/.test(String.fromCharCode(code))),
-)
-const QUOTES = '"\'\\'
-
-/** Start and end of the name before a separator: in `password=`, `"apiKey": `, `user[token]=`, `<secret>`. */
-function nameBefore(text: string, separator: number): readonly [start: number, end: number] {
-  let end = separator
-  for (const least = end - 2; end > least && text.charCodeAt(end - 1) <= 0x20;) end--
-  for (const least = end - 3; end > least && end > 0 && QUOTES.includes(text[end - 1]!);) end--
-  if (text[end - 1] === ']') end--
-  else if (text.endsWith('%5D', end)) end -= 3
-  let start = end
-  while (end - start <= MAX_NAME && NAME_CHARACTERS[text.charCodeAt(start - 1)] === 1) start--
-  return [start, end]
-}
-
-/** Start and end of the value at this place without its quotes; `undefined` if it is not secret. */
-function secretRange(
-  text: string,
-  at: number,
-  name: string,
-  separator: string,
-): readonly [start: number, end: number] | undefined {
-  OPENING.lastIndex = at
-  const opening = OPENING.exec(text)![0]
-  const start = at + opening.length
-  const expression = opening === '' && isHeader(name) ? LINE_END : ENDS[opening]!
-  expression.lastIndex = start
-  const end = expression.exec(text)?.index ?? text.length
-  const value = text.slice(start, end)
-  if (value === '' || KEY_ID.test(value)) return undefined
-  if (opening !== '') return [start, end]
-  // Prose: "password: must be longer".
-  if (/^[:>]\s/.test(separator) && /^[A-Za-z]+[,.]?$/.test(value)) return undefined
-  // An object is not secret as a whole: the names of its members decide.
-  return separator.startsWith(':') && /^[[{]/.test(value) ? undefined : [start, end]
-}
-
-/** Values after the name of a secret. */
-function redactAssigned(text: string): string {
-  return redactFrom(text, SEPARATOR, ({ 0: separator, index }, at) => {
-    const [from, to] = nameBefore(text, index)
-    if (from < at || to - from < 2 || to - from > MAX_NAME) return undefined
-    const name = text.slice(from, to)
-    if (!isSecretName(text, name, from)) return undefined
-    return secretRange(text, index + separator.length, name, separator)
-  })
-}
-
-const FLAG = /(?<![\w.-])--([\w-]{2,40}) (?!-)/g
-
-/** Arguments of commands. `--password=…` is an assignment. */
-function redactFlags(text: string): string {
-  return redactFrom(text, FLAG, ({ 0: flag, 1: name, index }) =>
-    isSensitive(name!) ? secretRange(text, index + flag.length, name!, ' ') : undefined,
-  )
-}
-
 const SECRET_VALUES: readonly SecretValue[] = [
   { mayBeIn: has('PRIVATE KEY'), redactIn: redactPem },
   urlPassword,
-  { mayBeIn: (text) => /[:=>]/.test(text), redactIn: redactAssigned },
-  { mayBeIn: has('--'), redactIn: redactFlags },
+  webhook,
+  botToken,
+  { mayBeIn: has('JSON'), redactIn: redactParseErrors },
+  { mayBeIn: mayHavePairs, redactIn: redactPairs },
+  {
+    mayBeIn: mayHaveStatements,
+    redactIn: redactStatements,
+  },
+  { mayBeIn: (text) => /[:=>：＝→]/.test(text), redactIn: redactAssigned },
+  { mayBeIn: has(' -'), redactIn: redactFlags },
+  { mayBeIn: mayHaveArguments, redactIn: redactArguments },
+  {
+    mayBeIn: (text) => /\s(?:is|was|ist|es|est|er|e|é|è|är|jest)\s/.test(text),
+    redactIn: redactPhrases,
+  },
   scheme,
   { mayBeIn: (text) => text.length >= MIN_RUN, redactIn: redactRuns },
 ]
@@ -264,8 +205,8 @@ const MIN_LENGTH = 5
 
 /**
  * The text with the secrets in it that are recognisable replaced by `[redacted]`: private keys in PEM,
- * passwords in URLs, values after the name of a secret (`password=…`, `"token": "…"`), Basic and Bearer
- * credentials, JSON Web Tokens, keys of services with a known prefix, and secret keys of AWS. Takes time
+ * passwords in URLs, URLs of webhooks, values after the name of a secret (`password=…`, `"token": "…"`, `the password is …`), what an
+ * error quotes of a text that is not JSON, Basic and Bearer credentials, JSON Web Tokens, keys of services with a known prefix, and secret keys of AWS. Takes time
  * in proportion to the length of the text.
  */
 export function redactText(text: string): string {

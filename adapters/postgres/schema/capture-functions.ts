@@ -27,7 +27,7 @@ const textArray = (texts: readonly string[]): string =>
 
 /** Functions that all triggers of the log use. */
 export function sharedFunctions({ capture }: Names): string {
-  const { letters, words, whole, not } = SENSITIVE_KEYS
+  const { letters, words, whole, not, scripts, joins, accents, barred } = SENSITIVE_KEYS
   const max = Number.MAX_SAFE_INTEGER
   return `
   -- The rule of isSensitive in JavaScript.
@@ -36,10 +36,13 @@ export function sharedFunctions({ capture }: Names): string {
     SELECT (
       regexp_replace(_words, '[^a-z]', '', 'g') ~ ${literal(letters)}
         OR _words ~ ${literal(words)}
-        OR regexp_replace(lower(_key), '[^a-z0-9]', '', 'g') = ANY (${textArray(whole)})
+        OR replace(_words, '_', '') = ANY (${textArray(whole)})
+        OR regexp_replace(_folded, ${literal(joins)}, '', 'g') ~ ${literal(scripts)}
     ) AND NOT ${not.map((pattern) => `_words ~ ${literal(pattern)}`).join(' AND NOT ')}
-    FROM regexp_replace(
-      lower(regexp_replace(_key, '([a-z0-9])([A-Z])', '\\1_\\2', 'g')), '[^a-z0-9]', '_', 'g'
+    FROM translate(
+      regexp_replace(normalize(_key, NFKD), ${literal(accents)}, '', 'g'), ${barred.map(literal).join(', ')}
+    ) AS without_accents(_folded), regexp_replace(
+      lower(regexp_replace(_folded, '([a-z0-9])([A-Z])', '\\1_\\2', 'g')), '[^a-z0-9]', '_', 'g'
     ) AS normal(_words)
   $daybook$;
 

@@ -11,6 +11,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import { isSensitive } from '../../../src/event/secrets.js'
+import { SECRET_NAMES } from '../../support/secret-names.js'
 import { postgresDatabase, type TestDatabase } from '../../support/database.js'
 import { type CaptureRow, expectActors, REFUSED } from '../shared/captured-actors.js'
 
@@ -350,7 +351,17 @@ describe('captured changes', () => {
         '',
         'über_token',
         'key',
+        'hasLocation',
+        'desenhar',
+        'secretary',
+        'palabra_clave',
+        'größe',
+        '암호화',
+        '\u212aey',
       ],
+      ...Object.values(SECRET_NAMES)
+        .flat()
+        .flatMap((name) => [name, name.normalize('NFD'), `user_${name}`]),
     ]
     const rows = await sql(
       `SELECT key, ${namesIn(schema).capture.isSecret}(key) AS hidden FROM unnest($1::text[]) AS key`,

@@ -112,13 +112,42 @@ describe('a hostile text', () => {
     .concat(['"password":"', String.raw`\"password\":\"`, 'bearer ', 'ghp_', 'aA0+/', 'cookie:x\n'])
     .concat(['password ', '--password ', '://a:b@', '<password>', ' ', '=', 'SG.', '\\', 'key '])
     .concat([String.raw`\a`, 'a', '-'])
+    .concat([
+      'password:{',
+      'password:',
+      'password: a ',
+      'password: |\n a',
+      'password:a(',
+      'é=',
+      '密码：',
+    ])
+    .concat(['the password is a ', 'password is ', "password '", "password'", 'identified with a '])
+    .concat([
+      'login a ',
+      'name=a ',
+      '"name":"a",',
+      '"name":"password","value":',
+      'value=',
+      'key: a\n',
+    ])
+    .concat([
+      'curl -u ',
+      'curl ',
+      'mysql -',
+      'docker login -p',
+      ' -u a',
+      'form-data; name="a"\r\n\r\n',
+    ])
+    .concat(['" is not valid JSON', 'Unexpected token a, "', 'JSON Parse error: "', ':AA', '1'])
+    .concat(['hooks.slack.com/', 'discord.com/api/v1/', 'https://a@', '...', 'passe ', "l'"])
   const hostile = parts.concat(parts.map((part) => `password="${part}`))
 
   /** Of all of them, in processor time, so that other processes do not count. */
   function cost(bytes: number): number {
     const texts = hostile.map((part) => part.repeat(bytes / part.length))
     const { user } = process.cpuUsage()
-    for (const text of texts) redactText(`eyJ PRIVATE KEY :// @ bearer -- ${text}`)
+    for (const text of texts)
+      redactText(`eyJ PRIVATE KEY :// @ bearer -- JSON value login .com/ is ${text}`)
     return process.cpuUsage().user - user
   }
 

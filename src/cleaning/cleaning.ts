@@ -83,7 +83,7 @@ export interface Cleaning {
 /** Checks the options, and returns the rules. Throws `INVALID_OPTION`. */
 export function readCleaning(options: CleaningOptions): readonly Rule[] {
   checkOptions(options, CLEANING_OPTIONS, 'cleaning')
-  if (typeof options.holds !== 'function') checkHolds(options.holds)
+  if ('holds' in options && typeof options.holds !== 'function') checkHolds(options.holds)
   return readRules(options.rules)
 }
 

@@ -83,6 +83,8 @@ function readEvents(rule: EventsRule, fault: Fault): ReadTask {
   if (maxAge === undefined && counts.length === 0) throw fault('needs maxAge, maxRows or maxBytes')
   const archive = readArchive(rule, fault)
   const at = `cleaning rule ${rule.name ?? rule.target}: filter`
+  // A filter that is undefined, as from a variable that is not set, must not match all events.
+  if ('filter' in rule && rule.filter === undefined) throw fault('filter is undefined')
   const filter = rule.filter === undefined ? undefined : readFilter(rule.filter, at)
   const filters: JsonObject = {
     ...(filter && { filter: filter.text }),

@@ -1,7 +1,7 @@
 import { ANY_TEXT } from '../event/own-fields.js'
 import type { Condition, Grouping } from './ast.js'
 import { readMembers, readText, tooLarge, wrong } from './param-values.js'
-import type { Param } from './params.js'
+import type { Drop, Param } from './params.js'
 import { isBlank } from './values.js'
 
 /*
@@ -55,12 +55,13 @@ function readTerms(text: string): Condition[] {
 }
 
 /** The conditions of one `q`, or of a list of them. */
-export function readFreeText(value: Param | undefined): readonly Condition[] {
+export function readFreeText(value: Param | undefined, drop: Drop): readonly Condition[] {
   if (value === undefined) return []
   const texts =
     typeof value === 'string'
       ? [value]
       : readMembers(value, FREE_TEXT).map(([name, member]) => readText(member, name))
+  if (texts.length === 0 || texts.some(isBlank)) drop(FREE_TEXT)
   if (texts.join('').length > MAX_CHARS)
     throw tooLarge(`${FREE_TEXT} has more than ${MAX_CHARS} characters`, FREE_TEXT)
   const terms = texts.flatMap(readTerms)

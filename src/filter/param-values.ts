@@ -1,6 +1,6 @@
 import { AuditLogError } from '../errors.js'
 import type { Combinator } from './ast.js'
-import type { Param, ParamMap } from './params.js'
+import type { Drop, Param, ParamMap } from './params.js'
 import { isBlank, trimAscii } from './values.js'
 
 /*
@@ -50,10 +50,13 @@ export function readMap(value: Param, at: string): ParamMap {
 }
 
 /** White space around the combinator of the top grouping is ignored. */
-export function readCombinator(value: Param, at: string, top = false): Combinator {
+export function readCombinator(value: Param, at: string, drop: Drop, top = false): Combinator {
   const given = readText(value, at)
   const text = top ? trimAscii(given) : given
-  if (isBlank(text)) return 'and'
+  if (isBlank(text)) {
+    drop(at)
+    return 'and'
+  }
   if (text !== 'or' && text !== 'and')
     throw wrong('INVALID_VALUE', at, `must be or, or and; it is ${JSON.stringify(text)}`)
   return text

@@ -169,12 +169,28 @@ export function readQueryString(
   return { params, others }
 }
 
-const definedEntries = (object: object): [string, unknown][] =>
-  Object.entries(object).filter(([, value]) => value !== undefined)
+/** Called with the name of a part of a query that is left out, because it sets nothing. May throw. */
+export type Drop = (at: string) => void
 
 /** Turns members of an object into parameters, and limits the bytes of their texts. */
 class ObjectReader {
   private bytes = 0
+  private readonly drop: Drop
+
+  constructor(drop: Drop) {
+    this.drop = drop
+  }
+
+  /** The members that are defined, with their names. */
+  entries(object: object, at: string | undefined): [key: string, name: string, value: unknown][] {
+    const given: [string, string, unknown][] = []
+    for (const [key, value] of Object.entries(object)) {
+      const name = at === undefined ? key : `${at}[${key}]`
+      if (value === undefined) this.drop(name)
+      else given.push([key, name, value])
+    }
+    return given
+  }
 
   read(value: unknown, at: string, depth: number): Param {
     if (depth > MAX_BRACKETS) throw tooLarge(`${at} is nested too deeply`, at)
@@ -183,10 +199,11 @@ class ObjectReader {
     if (typeof value === 'number' && Number.isFinite(value)) return this.count(String(value))
     if (value instanceof Date && !Number.isNaN(value.getTime()))
       return this.count(value.toISOString())
-    if (Array.isArray(value))
-      return value
-        .filter((element) => element !== undefined)
-        .map((element, i) => this.read(element, `${at}[${i}]`, depth + 1))
+    if (Array.isArray(value)) {
+      const given = value.filter((element) => element !== undefined)
+      if (given.length < value.length) this.drop(at)
+      return given.map((element, i) => this.read(element, `${at}[${i}]`, depth + 1))
+    }
     if (isPlainObject(value)) return this.members(value, at, depth)
     throw new AuditLogError(
       'INVALID_VALUE',
@@ -197,8 +214,8 @@ class ObjectReader {
 
   private members(object: object, at: string, depth: number): ParamMap {
     const map: ParamMap = new Map()
-    for (const [key, member] of definedEntries(object))
-      map.set(this.count(key), this.read(member, `${at}[${key}]`, depth + 1))
+    for (const [key, name, member] of this.entries(object, at))
+      map.set(this.count(key), this.read(member, name, depth + 1))
     return map
   }
 
@@ -213,16 +230,18 @@ class ObjectReader {
 export function readObject(
   object: unknown,
   isOurs: (root: string) => boolean,
+  drop: Drop,
 ): { params: ParamMap; others: string[] } {
   if (!isPlainObject(object))
     throw new AuditLogError('INVALID_VALUE', 'a query is a query string or a plain object')
-  const reader = new ObjectReader()
+  const reader = new ObjectReader(drop)
   const params: ParamMap = new Map()
   const others: string[] = []
   try {
     for (const [key, value] of Object.entries<unknown>(object as Record<string, unknown>)) {
       if (!isOurs(key)) others.push(key)
-      else if (value !== undefined) params.set(key, reader.read(value, key, 1))
+      else if (value === undefined) drop(key)
+      else params.set(key, reader.read(value, key, 1))
     }
   } catch (error) {
     if (error instanceof AuditLogError) throw error

@@ -6,6 +6,7 @@ import {
   type EventQuery,
   type Grouping,
   MAX_LIMIT,
+  oneCondition,
   type Sort,
 } from './ast.js'
 import { type Declaration, eventDeclaration, isInObject } from './attributes.js'
@@ -22,7 +23,7 @@ import {
   tooLarge,
   wrong,
 } from './param-values.js'
-import { type Param, type ParamMap, readObject, readQueryString } from './params.js'
+import { type Drop, type Param, type ParamMap, readObject, readQueryString } from './params.js'
 import { type Predicate, predicates, splitKey } from './predicates.js'
 import { READERS } from './readers.js'
 import { didYouMean, nearest } from '../event/nearest.js'
@@ -97,6 +98,31 @@ function wordsOf(text: string): string[] {
 /** A condition whose values are not checked yet. */
 interface ReadCondition extends Omit<Condition, 'predicate'> {
   readonly predicate: Predicate
+  /** True if the values are given as a list without elements. */
+  readonly isEmptyList: boolean
+}
+
+const isEmptyList = (value: Param | undefined): boolean =>
+  Array.isArray(value) && value.length === 0
+
+/** What becomes of a part of a filter that sets no condition. */
+interface Dropping {
+  readonly drop: Drop
+  /** True if an empty list matches nothing; otherwise its condition is left out. */
+  readonly emptyMatchesNothing: boolean
+}
+
+const EPOCH = '1970-01-01T00:00:00.000000Z'
+
+/**
+ * Matches nothing: no event is both before and after a time, and no item of a list both has an id and has none. Stores
+ * answer the former without reading any event.
+ */
+function nothing({ isOpen }: Declaration): Grouping {
+  const tests = isOpen
+    ? [oneCondition('created_at', 'lt', [EPOCH]), oneCondition('created_at', 'gt', [EPOCH])]
+    : [oneCondition('id', 'null', []), oneCondition('id', 'not_null', [])]
+  return { combinator: 'and', conditions: tests.flatMap((test) => test.conditions), groupings: [] }
 }
 
 /** Reads one query, and counts conditions and list values for the limits. */
@@ -104,22 +130,30 @@ class Reader {
   private conditions = 0
   private listValues = 0
   private readonly declaration: Declaration
+  private readonly dropping: Dropping
 
-  constructor(declaration: Declaration) {
+  constructor(declaration: Declaration, dropping: Dropping) {
     this.declaration = declaration
+    this.dropping = dropping
   }
 
   grouping(map: ParamMap, at: string, depth: number): Grouping | undefined {
     if (depth > MAX_NESTING) throw tooLarge(`groupings nest deeper than ${MAX_NESTING}`, at)
-    let combinator: Combinator = 'and'
+    const { drop } = this.dropping
+    let combinator: Combinator | undefined
     const conditions: Condition[] = []
     const groupings: Grouping[] = []
+    const add = (condition: Condition | 'nothing' | undefined): void => {
+      if (condition === 'nothing') groupings.push(nothing(this.declaration))
+      else if (condition) conditions.push(condition)
+    }
     for (const [key, value] of map) {
       const name = `${at}[${key}]`
       switch (key) {
         case 'm':
         case 'combinator':
-          combinator = readCombinator(value, name, depth === 0)
+          if (combinator !== undefined) drop(name)
+          combinator = readCombinator(value, name, drop, depth === 0)
           break
         case 's':
         case 'sorts':
@@ -128,26 +162,31 @@ class Reader {
           break
         case 'g':
         case 'groupings':
-          for (const [index, child] of readMembers(value, name)) {
+          for (const [index, child] of this.members(value, name)) {
             const grouping = this.grouping(readMap(child, index), index, depth + 1)
             if (grouping) groupings.push(grouping)
           }
           break
         case 'c':
         case 'conditions':
-          for (const [index, child] of readMembers(value, name)) {
-            const condition = this.condition(readMap(child, index), index)
-            if (condition) conditions.push(condition)
-          }
+          for (const [index, child] of this.members(value, name))
+            add(this.condition(readMap(child, index), index))
           break
-        default: {
-          const condition = this.keyedCondition(key, value, name, depth === 0)
-          if (condition) conditions.push(condition)
-        }
+        default:
+          add(this.keyedCondition(key, value, name, depth === 0))
       }
     }
-    if (conditions.length + groupings.length === 0) return undefined
-    return { combinator, conditions, groupings }
+    if (conditions.length + groupings.length > 0)
+      return { combinator: combinator ?? 'and', conditions, groupings }
+    if (depth > 0) drop(at)
+    return undefined
+  }
+
+  /** Groupings or conditions. */
+  private members(value: Param, at: string): ReturnType<typeof readMembers> {
+    const members = readMembers(value, at)
+    if (members.length === 0) this.dropping.drop(at)
+    return members
   }
 
   sorts(map: ParamMap): Sort[] {
@@ -205,17 +244,17 @@ class Reader {
     value: Param,
     at: string,
     top: boolean,
-  ): Condition | undefined {
+  ): Condition | 'nothing' | undefined {
     const keyed = splitKey(key)
     if (!keyed) throw this.unknownPredicate(key, at)
     const { attribute, predicate } = keyed
-    const read = (): readonly string[] => this.values(value, predicate, at, top)
+    const read = () => ({
+      values: this.values(value, predicate, at, top),
+      isEmptyList: isEmptyList(value),
+    })
     // A declared name is one attribute. On events each event decides, by the attributes it has.
     if (this.declaration.types.has(attribute))
-      return this.build(
-        { attributes: [attribute], combinator: 'and', predicate, values: read() },
-        at,
-      )
+      return this.build({ attributes: [attribute], combinator: 'and', predicate, ...read() }, at)
     const isOr = attribute.includes('_or_')
     const isAnd = attribute.includes('_and_')
     if (isOr && isAnd)
@@ -230,45 +269,55 @@ class Reader {
       throw wrong('MALFORMED_PARAMETER', at, 'write names with brackets as a condition, c')
     for (const name of names) this.checkAttribute(name, at)
     const combinator = isOr ? 'or' : 'and'
-    const condition = this.build({ attributes: names, combinator, predicate, values: read() }, at)
-    if (!condition || names.length === 1 || !this.canBeWhole(attribute)) return condition
+    const condition = this.build({ attributes: names, combinator, predicate, ...read() }, at)
+    if (typeof condition !== 'object' || names.length === 1 || !this.canBeWhole(attribute))
+      return condition
     return { ...condition, joinedName: attribute }
   }
 
   /** The long form of a condition: `c[0][a]=type&c[0][p]=eq&c[0][v]=x`. */
-  private condition(map: ParamMap, at: string): Condition | undefined {
-    const part = (short: string, long: string): Param | undefined => map.get(short) ?? map.get(long)
+  private condition(map: ParamMap, at: string): Condition | 'nothing' | undefined {
+    const { drop } = this.dropping
+    const part = (short: string, long: string): Param | undefined => {
+      if (map.has(short) && map.has(long)) drop(`${at}[${long}]`)
+      return map.get(short) ?? map.get(long)
+    }
     const known = new Set(['a', 'attributes', 'p', 'predicate', 'v', 'values', 'm', 'combinator'])
     const stray = [...map.keys()].find((key) => !known.has(key))
     if (stray !== undefined)
       throw wrong('MALFORMED_PARAMETER', `${at}[${stray}]`, 'a condition has a, p, v and m')
-    const names = readTexts(part('a', 'attributes') ?? [], `${at}[a]`, 'name').filter(
-      (name) => !isBlank(name),
-    )
+    const given = readTexts(part('a', 'attributes') ?? [], `${at}[a]`, 'name')
+    const names = given.filter((name) => !isBlank(name))
+    if (names.length < given.length) drop(`${at}[a]`)
     if (names.length === 0) throw wrong('MALFORMED_PARAMETER', `${at}[a]`, 'names no attribute')
     for (const name of names) this.checkAttribute(name, `${at}[a]`)
     const predicateName = readText(part('p', 'predicate') ?? '', `${at}[p]`)
     const predicate = predicates.get(predicateName)
     if (!predicate) throw this.unknownPredicate(predicateName, `${at}[p]`)
     const m = part('m', 'combinator')
-    const combinator = m === undefined ? 'and' : readCombinator(m, `${at}[m]`)
-    const values = readTexts(part('v', 'values') ?? [], `${at}[v]`, 'value')
+    const combinator = m === undefined ? 'and' : readCombinator(m, `${at}[m]`, drop)
+    const v = part('v', 'values')
+    const values = readTexts(v ?? [], `${at}[v]`, 'value')
     if (predicate.takes !== 'list' && values.length > 1)
       throw wrong('INVALID_VALUE', `${at}[v]`, `${predicate.name} takes one value, not a list`)
     const read = {
       attributes: names,
       combinator: names.length > 1 ? combinator : ('and' as const),
       predicate,
-      values: this.withoutBlanks(values),
+      values: this.withoutBlanks(values, `${at}[v]`),
+      isEmptyList: isEmptyList(v),
     }
     return this.build(read, `${at}[v]`)
   }
 
   private build(
-    { attributes, combinator, predicate, values }: ReadCondition,
+    { attributes, combinator, predicate, values, isEmptyList }: ReadCondition,
     at: string,
-  ): Condition | undefined {
+  ): Condition | 'nothing' | undefined {
     if (values.length === 0) {
+      const { drop, emptyMatchesNothing } = this.dropping
+      if (isEmptyList && emptyMatchesNothing && predicate.takes === 'list') return 'nothing'
+      drop(at)
       if (attributes.includes('created_at'))
         throw wrong('INVALID_VALUE', at, 'a filter on created_at must not be blank')
       return undefined
@@ -332,18 +381,20 @@ class Reader {
 
   private values(value: Param, predicate: Predicate, at: string, top: boolean): readonly string[] {
     if (typeof value === 'string') {
-      return this.withoutBlanks([top ? trimAscii(value) : value])
+      return this.withoutBlanks([top ? trimAscii(value) : value], at)
     }
     if (predicate.takes !== 'list')
       throw wrong('INVALID_VALUE', at, `${predicate.name} takes one value, not a list`)
-    return this.withoutBlanks(readTexts(value, at, 'value'))
+    return this.withoutBlanks(readTexts(value, at, 'value'), at)
   }
 
-  private withoutBlanks(values: readonly string[]): readonly string[] {
+  private withoutBlanks(values: readonly string[], at: string): readonly string[] {
     this.listValues += values.length
     if (this.listValues > MAX_LIST_VALUES)
       throw tooLarge(`there are more than ${MAX_LIST_VALUES} values`)
-    return values.filter((value) => !isBlank(value))
+    const given = values.filter((value) => !isBlank(value))
+    if (given.length < values.length) this.dropping.drop(at)
+    return given
   }
 
   private unknownPredicate(key: string, at: string): AuditLogError {
@@ -377,15 +428,64 @@ export function parseQuery(
   options: ParseOptions = {},
 ): EventQuery {
   checkOptions(options, PARSE_OPTIONS, 'parseQuery')
+  let dropped: string | undefined
+  const drop = (at: string): void => void (dropped ??= at)
+  const read = readQuery(query, options, { drop, emptyMatchesNothing: false })
+  if (dropped !== undefined) droppedParts.set(read, dropped)
+  return read
+}
+
+/** Queries of `parseQuery` of which a part was left out, and its name. */
+const droppedParts = new WeakMap<EventQuery, string>()
+
+/** The name of a part that `parseQuery` has left out of the query; `undefined` if it left out nothing. */
+export const droppedPart = (query: EventQuery): string | undefined => droppedParts.get(query)
+
+/** The error for a part of a filter that would be left out. */
+export const setsNoCondition = (at: string): AuditLogError =>
+  wrong('INVALID_VALUE', at, 'sets no condition: it is blank, empty or undefined, or given twice')
+
+/**
+ * Like {@link parseQuery}, for a filter by which something is removed, sent or hidden: other parameters are refused, and
+ * so is each part that {@link parseQuery} leaves out, with `INVALID_VALUE`. Has no limit unless the query gives one.
+ * `emptyMatchesNothing`: an empty list is no such part; no event passes its condition.
+ */
+export const parseWhole = (
+  query: string | URLSearchParams | QueryObject = '',
+  { attributes, emptyMatchesNothing = false }: WholeOptions = {},
+): EventQuery =>
+  readQuery(
+    query,
+    { maxLimit: Infinity, ...(attributes && { attributes }) },
+    {
+      drop(at) {
+        throw setsNoCondition(at)
+      },
+      emptyMatchesNothing,
+    },
+  )
+
+export interface WholeOptions extends Pick<ParseOptions, 'attributes'> {
+  readonly emptyMatchesNothing?: boolean
+}
+
+function readQuery(
+  query: string | URLSearchParams | QueryObject,
+  options: ParseOptions,
+  dropping: Dropping,
+): EventQuery {
   const isText = typeof query === 'string' || query instanceof URLSearchParams
-  return isText
-    ? parseQueryText(String(query), options)
-    : toQuery(readObject(query, isOneOf(rootsOf(options))), options)
+  const isOurs = isOneOf(rootsOf(options))
+  const params = isText
+    ? readQueryString(String(query), isOurs)
+    : readObject(query, isOurs, dropping.drop)
+  return toQuery(params, options, dropping)
 }
 
 /** Like {@link parseQuery}, for query strings only. */
 export function parseQueryText(query: string, options: ParseOptions = {}): EventQuery {
-  return toQuery(readQueryString(query, isOneOf(rootsOf(options))), options)
+  const dropping = { drop() {}, emptyMatchesNothing: false }
+  return toQuery(readQueryString(query, isOneOf(rootsOf(options))), options, dropping)
 }
 
 const isOneOf =
@@ -396,6 +496,7 @@ const isOneOf =
 function toQuery(
   { params, others }: ReturnType<typeof readQueryString>,
   options: ParseOptions,
+  dropping: Dropping,
 ): EventQuery {
   const [other] = others
   if (other !== undefined) throw unknownParameter(other, rootsOf(options))
@@ -407,12 +508,12 @@ function toQuery(
       'is written filter[<attribute>_<predicate>]=<value>',
     )
   const { attributes, maxLimit } = options
-  const reader = new Reader(attributes ? declare(attributes) : eventDeclaration)
+  const reader = new Reader(attributes ? declare(attributes) : eventDeclaration, dropping)
   const limits = maxLimit === undefined ? {} : { standard: maxLimit, max: maxLimit }
   return {
     where: withConditions(
       reader.grouping(filter, 'filter', 0),
-      readFreeText(params.get(FREE_TEXT)),
+      readFreeText(params.get(FREE_TEXT), dropping.drop),
     ),
     sorts: reader.sorts(filter),
     limit: readLimit(params.get('limit'), limits),

@@ -22,7 +22,7 @@ function idOfName(what: string, name: string): string {
 
 export const channelIdOfName = (name: string): string => idOfName('channel', name)
 
-/** Throws `INVALID_OPTION` for a wrong channel or kind, and `INVALID_SUBSCRIPTION`. */
+/** Throws `INVALID_OPTION` for a wrong channel, kind or filter, and `INVALID_SUBSCRIPTION`. */
 export function readInCode(
   subscriptions: Readonly<Record<string, SubscriptionOptions>>,
   channels: Readonly<Record<string, Channel>>,
@@ -38,7 +38,14 @@ export function readInCode(
   const names = new Set(Object.keys(channels))
   return Object.entries(subscriptions).map(([name, given]) => {
     requireOptions(given, SUBSCRIPTION_OPTIONS, `the subscription ${name}`)
-    return readDefinition({ ...given, name }, names, idOfName('subscription', name))
+    try {
+      return readDefinition({ ...given, name }, names, idOfName('subscription', name))
+    } catch (error) {
+      if (!(error instanceof AuditLogError) || error.pointer !== '/filter') throw error
+      const { message, parameter, suggestion } = error
+      const details = { parameter, suggestion, cause: error }
+      throw new AuditLogError('INVALID_OPTION', `the subscription ${name}: ${message}`, details)
+    }
   })
 }
 

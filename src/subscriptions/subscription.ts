@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { AuditLogError } from '../errors.js'
 import { type Duration, durationFault } from '../event/duration.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
+import { parseActing } from '../filter/acting-filter.js'
 import type { Grouping } from '../filter/ast.js'
 import { formatQuery } from '../filter/format.js'
-import { parseQuery } from '../filter/parse.js'
 import type { QueryInput } from '../filter/query-input.js'
 import type { OptionNames } from '../options.js'
 
@@ -108,7 +108,9 @@ export function readDefinition(
   if (whenStuck !== 'park' && whenStuck !== 'hold')
     throw invalid('whenStuck', 'must be park or hold')
   if (typeof paused !== 'boolean') throw invalid('paused', 'must be true or false')
-  if (owner !== null && (typeof owner !== 'string' || owner === ''))
+  // An owner that is undefined, as of a user who is not signed in, must not mean the rights to all events.
+  const isLost = 'owner' in given && given.owner === undefined
+  if (isLost || (owner !== null && (typeof owner !== 'string' || owner === '')))
     throw invalid('owner', 'must be a user name or null')
   const retainFault = retain === null ? undefined : durationFault(retain)
   if (retainFault !== undefined) throw invalid('retain', retainFault)
@@ -116,7 +118,7 @@ export function readDefinition(
     id: id ?? randomUUID(),
     name,
     channel,
-    filter: readFilterText(given.filter),
+    filter: 'filter' in given ? readFilterText(given.filter!) : '',
     from: readFrom(given.from),
     whenStuck,
     retain: retain && { ...retain },
@@ -126,26 +128,25 @@ export function readDefinition(
   }
 }
 
-/** Throws what `parseQuery` throws, if a later version wrote the filter. */
-export const parseFilter = (text: string): Grouping | undefined =>
-  parseQuery(text, { maxLimit: Infinity }).where
+/**
+ * Reads the filter of a stored definition. Throws what `parseQuery` throws if a later version wrote it, and `INVALID_VALUE`
+ * if it has a part that sets no condition: without it the subscription would deliver more.
+ */
+export const parseFilter = (text: string): Grouping | undefined => parseActing(text)
 
-function readFilterText(given: QueryInput | undefined): string {
-  if (given === undefined) return ''
-  const isParsed =
-    given !== null && typeof given === 'object' && 'where' in given && 'sorts' in given
-  let query
+/** `''` stands for all events. Anything else needs a condition. */
+function readFilterText(given: QueryInput): string {
+  if (given === '') return ''
+  let where
   try {
-    query = isParsed ? given : parseQuery(given, { maxLimit: Infinity })
+    where = parseActing(given)
   } catch (error) {
     const { message, parameter, suggestion } = error as AuditLogError
     const details = { pointer: '/filter', parameter, suggestion, cause: error }
     throw new AuditLogError('INVALID_SUBSCRIPTION', `filter: ${message}`, details)
   }
-  if (query.sorts.length > 0) throw invalid('filter', 'cannot have sorts')
-  if (!isParsed && query.limit !== Infinity) throw invalid('filter', 'cannot have a limit')
-  const text = formatQuery({ where: query.where, sorts: [], limit: 1 })
-  return text.replace(/&?limit=1$/, '')
+  if (!where) throw invalid('filter', "has no condition; '' is the filter for all events")
+  return formatQuery({ where, sorts: [], limit: 1 }).replace(/&?limit=1$/, '')
 }
 
 function readFrom(from: string = 'now'): string {

@@ -180,6 +180,39 @@ describe('visible', () => {
     expect((await server.send(`${PATH}/${id}`)).status).toBe(404)
   })
 
+  it.each<[string, Visible]>([
+    ['', { username_in: [] }],
+    ['of a negated predicate', { username_not_in: [] }],
+    ['of not_eq_all', { username_not_eq_all: [] }],
+    ['of a negated condition', { c: [{ a: 'username', p: 'not_in', v: [] }] }],
+    ['of times', { created_at_not_in: [] }],
+    ['beside another condition', { username_eq: 'ann', tenant_in: [] }],
+    ['in a grouping', { username_eq: 'ann', g: [{ m: 'or', tenant_in: [], tenant_not_in: [] }] }],
+  ])('matches nothing with an empty list %s', async (_, filter) => {
+    const server = await startFeed({ visible: () => filter })
+    const { id } = await server.record('ann', { text: 'hidden' })
+    const stream = await openStream(`${server.url}${PATH}/stream`)
+    await server.record('ann', { text: 'hidden' })
+    for (const path of [PATH, `${PATH}?filter[m]=or&filter[id_not_null]=1`])
+      expect(textsOf(await server.send(path))).toEqual([])
+    expect((await server.send(`${PATH}/${id}`)).status).toBe(404)
+    expect(JSON.parse((await server.send(`${PATH}/counts`)).body)).toMatchObject({
+      meta: { total: 0 },
+    })
+    expect(stream.sent.events).toEqual([])
+    stream.leave()
+    expect(server.errors).toEqual([])
+  })
+
+  it('matches what the other alternatives of an empty list do', async () => {
+    const server = await startFeed({
+      visible: () => ({ m: 'or', team_in: [], username_eq: 'ann' }),
+    })
+    await server.record('ann', { text: 'seen' })
+    await server.record('bob', { text: 'hidden', team: 'a' })
+    expect(textsOf(await server.send(PATH))).toEqual(['seen'])
+  })
+
   it.each<[string, unknown]>([
     ['an unknown predicate', { username_equals: 'ann' }],
     ['an unreadable value', { created_at_gt: 'yesterday' }],
@@ -188,7 +221,10 @@ describe('visible', () => {
     ['null', { username_eq: null }],
     ['a blank value', { username_eq: '' }],
     ['white space', { username_eq: ' \u3000' }],
-    ['an empty list', { username_in: [] }],
+    ['an empty list for one value', { username_eq: [] }],
+    ['an empty hash', { username_in: {} }],
+    ['blank elements alone', { username_in: ['', ' '] }],
+    ['an undefined element', { username_in: ['ann', undefined] }],
     ['a blank element', { username_not_in: ['bob', ''] }],
     ['a blank value in a grouping', { g: [{ username_eq: '' }] }],
     ['an empty grouping', { g: { 0: {} } }],

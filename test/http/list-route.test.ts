@@ -379,6 +379,18 @@ describe('a list route', () => {
       const response = await sendWith({ visible: () => visible as Visible }, '/items')
       expect(response.status, JSON.stringify(visible)).toBe(500)
     }
+    // Items need no id of their own, so that a condition on it alone could match them.
+    const source = [{ code: 'alpha' }]
+    const options = { source, resource: () => ({ type: 'thing', id: 'a' }) }
+    for (const [expected, visible] of [
+      ['a', { id_null: true }],
+      ['', { id_in: [] }],
+      ['', { code_not_in: [] }],
+      ['', { code_eq: 'alpha', size_in: [] }],
+    ] satisfies [string, Visible][])
+      expect(labels(await sendWith({ ...options, visible: () => visible }, '/items'))).toBe(
+        expected,
+      )
     for (const visible of [null, { code_eq: 'alpha' }])
       expect(() =>
         listRoute({ resource: 'thing', attributes: {}, source: [], visible: visible as never }),

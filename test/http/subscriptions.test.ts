@@ -285,6 +285,7 @@ describe('PATCH /api/subscriptions/<id>', () => {
 
   it.each([
     ['filter', { filter: 'filter[type_equals]=x' }],
+    ['filter', { filter: 'filter[type_start]=x&filter[tenant_eq]=' }],
     ['channel', { channel: 'nowhere' }],
     ['when_stuck', { when_stuck: 'wait' }],
     ['paused', { paused: true }],

@@ -34,7 +34,7 @@ export interface EventsAccess<Context> {
    * do not exist for the user: they are 404, missing from lists and counts, and do not cause a 206. It is
    * called once per request; a stream asks again every `recheckMs`. `undefined`, null, a filter without
    * conditions, and one that is invalid or has a blank or undefined value or an empty list, are errors that
-   * go to the host's error handling. `{ id_null: true }` matches nothing.
+   * go to the host's error handling. An empty list, such as `{ id_in: [] }`, matches nothing.
    * @default everything is visible
    */
   visible?(context: Context): Visible | Promise<Visible>

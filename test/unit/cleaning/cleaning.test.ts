@@ -2,7 +2,7 @@ import { type AuditEvent, AuditLogError, type EventStore } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { manualClock } from 'daybook/testing'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { CleaningOptions, CleaningRule } from '../../../src/cleaning/rule.js'
+import type { CleaningOptions, CleaningRule, LegalHold } from '../../../src/cleaning/rule.js'
 import { openWorld, type World } from '../../stores/shared/cleaning-world.js'
 
 const HOUR = 3_600_000_000
@@ -108,6 +108,21 @@ describe('a run', () => {
     expect(result).toMatchObject({ removed_count: 6 })
     expect(days(await world.all())).toEqual([2, 8, 9, 10])
     expect(holds).toBe(1)
+  })
+
+  it.each<[string, unknown, string]>([
+    ['are not returned', undefined, 'holds must be a list'],
+    ['have a blank value', [{ filter: { filter: { tenant_eq: '' } } }], 'legal hold 0: filter: fi'],
+    ['have no filter', [{ filters: 'filter[tenant_eq]=a' }], 'legal hold 0: filter has no condi'],
+  ])('removes nothing if the holds %s', async (_, holds, error) => {
+    const world = open(memoryStore(), {
+      rules: [{ target: 'events', maxRows: 0 }],
+      holds: () => holds as LegalHold[],
+    })
+    await world.audit.recordCustom('even')
+    expect(await world.cleaning.run()).toMatchObject([
+      { removed_count: 0, error: expect.stringContaining(error) },
+    ])
   })
 
   it('removes nothing if the holds cannot be read, and records the error', async () => {

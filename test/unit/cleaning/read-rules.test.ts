@@ -41,7 +41,13 @@ const invalid: [string, object, RegExp][] = [
     { target: 'events', maxAge, filter: 'filter[type_eq]=a&filter[s]=type' },
     /cannot have sorts/,
   ],
-  ['a blank filter', { target: 'events', maxAge, filter: 'filter[type_eq]=' }, /no condition/],
+  ['a blank filter', { target: 'events', maxAge, filter: '' }, /filter has no condition/],
+  ['a filter that is undefined', { target: 'events', maxAge, filter: undefined }, /is undefined/],
+  [
+    'a filter of which a part would be left out',
+    { target: 'events', maxAge, filter: { filter: { type_eq: 'a', tenant_eq: undefined } } },
+    /rule events: filter: filter\[tenant_eq\]: sets no condition/,
+  ],
   ['null as filter', { target: 'events', maxAge, filter: null }, /rule events: filter: a query is/],
   ['an archive without a name', { target: 'events', maxAge, archive: '' }, /archive must be/],
   [
@@ -148,5 +154,7 @@ describe('legal holds', () => {
       'legal hold case 7: filter has no condition',
     )
     expect(() => checkHolds([{ filter: 'filter[a]=1' }])).toThrow('legal hold 0: filter: filter[a]')
+    const blank = [{ filter: 'filter[type_eq]=a&filter[tenant_not_eq]=' }]
+    expect(() => checkHolds(blank)).toThrow('legal hold 0: filter: filter[tenant_not_eq]: sets no')
   })
 })

@@ -1,4 +1,4 @@
-import { AuditLog, type EventStore, type SubscriptionDefinition } from 'daybook'
+import { AuditLog, type EventStore, parseQuery, type SubscriptionDefinition } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { readOnlyStore } from '../../../src/store/read-only.js'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -58,6 +58,11 @@ describe('a definition', () => {
     ['/filter', { filter: 'filter[type_equals]=x' }],
     ['/filter', { filter: 'filter[sorts]=type' }],
     ['/filter', { filter: 'limit=5' }],
+    ['/filter', { filter: undefined }],
+    ['/filter', { filter: {} }],
+    ['/filter', { filter: parseQuery('') }],
+    ['/filter', { filter: { filter: { type_start: 'app:', tenant_eq: undefined } } }],
+    ['/owner', { owner: undefined }],
     ['/from', { from: 'yesterday' }],
     ['/whenStuck', { whenStuck: 'drop' }],
     ['/retain', { retain: { days: -1 } }],
@@ -77,6 +82,16 @@ describe('a definition', () => {
     }
     expect(() => openLog(shared(store), wrong)).toThrow(
       expect.objectContaining({ code: 'INVALID_SUBSCRIPTION' }),
+    )
+    const blank = {
+      channels: { search: recordingChannel() },
+      subscriptions: { a: { channel: 'search', filter: 'filter[type_eq]=x&filter[tenant_eq]=' } },
+    }
+    expect(() => openLog(shared(store), blank)).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_OPTION',
+        message: expect.stringContaining('the subscription a: filter: filter[tenant_eq]'),
+      }),
     )
     const noFunction = { channels: { search: {} as never } }
     expect(() => openLog(shared(store), noFunction)).toThrow(

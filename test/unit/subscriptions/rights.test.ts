@@ -147,6 +147,35 @@ describe('a subscription with an owner', () => {
     expect(await recorded(next, 'api:event_filter:error')).toHaveLength(1)
   })
 
+  it('gets nothing while the owner has an empty list, which is no error', async () => {
+    rights = { ann: () => ({ m: 'or', username_in: [], tenant_not_in: [] }) }
+    const audit = open()
+    await create(audit, 'ann')
+    await recordTurns(audit, 1, 4)
+    await advance(5000)
+    expect(channel.deliveries).toEqual([])
+    expect(await stateOf(audit)).toBe('live')
+  })
+
+  it('whose stored filter has a blank value delivers nothing and is broken', async () => {
+    const audit = open()
+    const { id } = await create(audit, null)
+    await until(async () => (await stateOf(audit)) === 'live')
+    await store.updateState(`subscription:${id}`, (stored) => ({
+      ...(stored as object),
+      filter: `${NUMBERS}&filter[tenant_eq]=`,
+    }))
+    await closeLogs(opened)
+    const next = open()
+    await recordTurns(next, 1, 4)
+    await until(async () => (await stateOf(next)) === 'broken')
+    await advance(5000)
+    expect(channel.deliveries).toEqual([])
+    expect(await recorded(next, 'api:event_filter:error')).toMatchObject([
+      { attributes: { subscription: 'numbers', error: expect.stringContaining('tenant_eq') } },
+    ])
+  })
+
   it('does not get a parked event again that the owner may no longer see', async () => {
     channel = recordingChannel(
       () => {
@@ -179,7 +208,7 @@ describe('a subscription with an owner', () => {
     })
   })
 
-  it.each([[''], [7], [{}]])('must have a user name: %j is refused', async (owner) => {
+  it.each([[''], [7], [{}], [undefined]])('must have a user name: %j is refused', async (owner) => {
     const audit = open()
     await expect(create(audit, owner as never)).rejects.toMatchObject({
       code: 'INVALID_SUBSCRIPTION',

@@ -19,6 +19,7 @@ import {
 import { type Calls, createCalls, type SystemCall } from './recording/calls.js'
 import { changeData } from './event/changes.js'
 import { type AuditHealth, checkHealth, type HealthOptions } from './health/health.js'
+import { type AgeClock, createAgeClock, readWaitingRules } from './cleaning/age-clock.js'
 import { type Cleaning, createCleaning } from './cleaning/cleaning.js'
 import { createClockGuard, guardedClock } from './store/clock-guard.js'
 import { reportClock } from './recording/clock-reports.js'
@@ -162,6 +163,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   /** Queries of the store, of which slow ones are reported. */
   readonly #queries: SlowQueries
   readonly #journal: EventJournal | undefined
+  readonly #ageClock: AgeClock
   readonly #endReports: () => void
   #closed: Promise<void> | undefined
 
@@ -221,9 +223,11 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
       endDamageReports()
       endClockReports()
     }
+    this.#ageClock = createAgeClock(store)
     this.cleaning = createCleaning(
       {
         store,
+        ageClock: this.#ageClock,
         record: (type, data) => calls.recordOwn(type, data),
         undelivered: createUndelivered(store, options.subscriptions?.visible),
         described: this,
@@ -548,7 +552,9 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    */
   health(options: HealthOptions = {}): Promise<AuditHealth> {
     const { store } = this
-    return checkHealth({ store, journal: this.#journal, outage: this.#calls.outage }, options)
+    const waitingRules = (given: WaitOptions) => readWaitingRules(store, given)
+    const sources = { store, journal: this.#journal, outage: this.#calls.outage, waitingRules }
+    return checkHealth(sources, options)
   }
 
   /**
@@ -563,11 +569,12 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   /**
    * Accepts the clock at once after it has jumped ahead by more than 30 days. Without this call, new
    * events get the time before the jump plus the time since, until the jump has lasted for 10 minutes.
-   * The time of events never goes back, so call it only if the clock is right. Affects this process
-   * only.
+   * The time of events never goes back, so call it only if the clock is right. For the times of events it affects
+   * this process only. Cleaning rules by age that wait for the clock no longer wait, in any process on the store.
    */
   acceptClock(): void {
     this.store.acceptClock?.()
+    this.#ageClock.accept()
   }
 
   /**
@@ -607,6 +614,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   }
 
   #onStored(events: readonly AuditEvent[]): void {
+    if (events[0]) this.#ageClock.noteStored(events[0].created_at)
     this.#sharedTail.stored(events)
     if (this.#listeners.has('recorded'))
       for (const event of events) this.#listeners.emit('recorded', event)

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { pause } from './async/pause.js'
+import { newSharedClock, shareClock } from './cleaning/age-clock.js'
 import { readCleaning } from './cleaning/cleaning.js'
 import type { CleaningOptions } from './cleaning/rule.js'
 import { AuditLog } from './audit-log.js'
@@ -195,8 +196,11 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
     this.limits = readLimits(options.limits)
     checkShared(options, this.types)
     const optionsOf = sharedOptions(options)
-    const open = (key: string, store: EventStore): AuditLog<Types> =>
-      new AuditLog<Types>(withoutBackground(optionsOf(key), store))
+    const clock = newSharedClock()
+    const open = (key: string, store: EventStore): AuditLog<Types> => {
+      shareClock(store, clock, key)
+      return new AuditLog<Types>(withoutBackground(optionsOf(key), store))
+    }
     this.#open = new OpenLogs<AuditLog<Types>>({
       stores,
       maxOpen: readWhole('maxOpen', maxOpen, 1),
@@ -204,6 +208,7 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
       keepsAll: options.journal !== undefined,
       create(key, store) {
         const journal = options.journal?.(key)
+        shareClock(store, clock, key)
         const shared = withoutBackground(optionsOf(key), store)
         const log = new AuditLog<Types>({ ...shared, ...(journal && { journal }) })
         onLog?.(log, key)

@@ -8,6 +8,7 @@ import {
   WAIT_OPTIONS,
   type WaitOptions,
 } from '../store/store.js'
+import { type AgeClock, createAgeClock } from './age-clock.js'
 import { checkHolds } from './filters.js'
 import { claimLease } from './lease.js'
 import { readRules } from './read-rules.js'
@@ -39,6 +40,8 @@ export interface CleaningContext {
   readonly undelivered: Undelivered
   /** Makes the sentences of archived events. */
   readonly described: DescribedTypes
+  /** Whether the clock is right. @default one for these rules alone */
+  readonly ageClock?: AgeClock
   /** The event that reports calls that throttles have suppressed. */
   readonly suppressedDraft: (counts: readonly SuppressedCount[]) => EventDraft
 }
@@ -89,10 +92,13 @@ export function readCleaning(options: CleaningOptions): readonly Rule[] {
 
 /** Checks the rules, and runs those with a schedule when they are due. */
 export function createCleaning(
-  { store, record, undelivered, described, suppressedDraft }: CleaningContext,
+  context: CleaningContext,
   options: CleaningOptions = { rules: [] },
 ): Cleaning {
+  const { store, record, undelivered, described, suppressedDraft } = context
+  const { ageClock = createAgeClock(store) } = context
   const rules = readCleaning(options)
+  if (rules.some(({ maxAge }) => maxAge)) ageClock.begin()
   const tasks = createTaskTracker()
   const { closing } = tasks
 
@@ -105,6 +111,7 @@ export function createCleaning(
     record,
     undelivered,
     described,
+    ageClock,
     holds: options.holds,
     prepare: recordSuppressed,
     signal: AbortSignal.any([closing, ...(signal ? [signal] : [])]),
@@ -137,7 +144,11 @@ export function createCleaning(
   const dueOptions = (given?: WaitOptions): ScheduledRunsOptions => ({
     store,
     rules: rules.filter(({ schedule }) => schedule !== undefined),
-    run: (rule) => runUnlessRefused(rule, rule.schedule, runOptions(given)),
+    async run(rule) {
+      const result = await runUnlessRefused(rule, rule.schedule, runOptions(given))
+      if ('outcome' in result) await ageClock.keepUp(rule, runOptions(given))
+      return result
+    },
     recordSuppressed,
     signal: runOptions(given).signal,
   })
@@ -159,7 +170,10 @@ export function createCleaning(
       ),
     status: (given) =>
       tasks.track(() => readStatuses(store, rules, given), given, WAIT_OPTIONS, 'status'),
-    close: () => tasks.close(async () => scheduled?.stop()),
+    close: () =>
+      tasks.close(async () => {
+        await Promise.all([scheduled?.stop(), ageClock.settled()])
+      }),
   }
 }
 

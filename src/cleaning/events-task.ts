@@ -19,8 +19,9 @@ export interface Bounds {
 export function eventsTask(bounds: Bounds, archive: ArchiveTarget | undefined): Task {
   const { filter } = bounds
   // Only a bound of age waits for deliveries: a full disk would be worse than a gap that is recorded.
-  const boundsAt = async ({ now, undelivered, signal }: Job): Promise<KeptBounds> => {
-    const from = bounds.maxAge && Math.max(0, subtract(now, bounds.maxAge))
+  const boundsAt = async ({ now, ageWaits, undelivered, signal }: Job): Promise<KeptBounds> => {
+    const maxAge = ageWaits ? undefined : bounds.maxAge
+    const from = maxAge && Math.max(0, subtract(now, maxAge))
     return {
       from: from === undefined ? undefined : await undelivered.spareFrom(from, { now, signal }),
       rows: bounds.maxRows,

@@ -44,10 +44,11 @@ export function hostTask({ run, maxAge }: Pick<HostRule, 'run' | 'maxAge'>): Tas
 
   return {
     async run(job) {
-      job.totals.removed_count = await call(job, false)
+      if (!job.ageWaits) job.totals.removed_count = await call(job, false)
     },
 
     async preview(job) {
+      if (job.ageWaits) return { due_count: 0 }
       const due_count = await call(job, true)
       return { due_count, ...(job.totals.before !== undefined && { before: job.totals.before }) }
     },

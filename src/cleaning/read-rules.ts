@@ -66,11 +66,11 @@ function readSchedule({ every, at }: CleaningRule, fault: Fault): Schedule | und
   return { at: time }
 }
 
-type ReadTask = Pick<Rule, 'task' | 'filters'>
+type ReadTask = Pick<Rule, 'task' | 'filters' | 'maxAge'>
 
 function readTask(rule: CleaningRule, fault: Fault): ReadTask {
   if (rule.target === 'events') return readEvents(rule as EventsRule, fault)
-  if (rule.target === 'statistics') return { task: statisticsTask, filters: {} }
+  if (rule.target === 'statistics') return { task: statisticsTask, filters: {}, maxAge: undefined }
   return readHost(rule as HostRule, fault)
 }
 
@@ -92,7 +92,7 @@ function readEvents(rule: EventsRule, fault: Fault): ReadTask {
     ...(maxRows !== undefined && { max_rows: maxRows }),
     ...(maxBytes !== undefined && { max_bytes: maxBytes }),
   }
-  return { task: eventsTask({ filter, maxAge, maxRows, maxBytes }, archive), filters }
+  return { task: eventsTask({ filter, maxAge, maxRows, maxBytes }, archive), filters, maxAge }
 }
 
 function readHost(rule: HostRule, fault: Fault): ReadTask {
@@ -104,6 +104,7 @@ function readHost(rule: HostRule, fault: Fault): ReadTask {
   return {
     task: hostTask({ run, ...(maxAge && { maxAge }) }),
     filters: filters ?? { ...(maxAge && { max_age: { ...maxAge } }) },
+    maxAge,
   }
 }
 

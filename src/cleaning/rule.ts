@@ -54,7 +54,10 @@ export interface EventsRule extends CommonRule {
   readonly target: 'events'
   /** A query without sorts and limit. @default all events */
   readonly filter?: QueryInput
-  /** Older events are due. Years and months are those of the UTC calendar. */
+  /**
+   * Older events are due. Years and months are those of the UTC calendar. Waits while the clock is ahead of what is
+   * expected by more than half of this age, for at most 7 days; `maxRows` and `maxBytes` do not.
+   */
   readonly maxAge?: Duration
   /** All but this many of the newest events are due. */
   readonly maxRows?: number
@@ -124,6 +127,7 @@ export interface HostRule extends CommonRule {
   readonly target: string
   /** The criteria of the rule, shown in its events. */
   readonly filters?: JsonObject
+  /** The rule does not run while the clock is in doubt, as the `maxAge` of events. */
   readonly maxAge?: Duration
   /** Resolves to the number of things removed, or in a preview, that would be removed. */
   readonly run: (context: HostRunContext) => Promise<number | HostRemoved>
@@ -195,7 +199,7 @@ export interface CleaningResult {
   readonly archived_count?: number
   /** Path of the archive file, the newest if there are several. */
   readonly archive_file?: string
-  /** Why the rule was not run. */
+  /** Why the rule was not run, or nothing was removed by age because the clock is in doubt. */
   readonly skipped?: string
   /** Why the run failed. What it had removed by then stays removed. */
   readonly error?: string

@@ -1,6 +1,7 @@
 import { abortedError, untilAborted } from '../errors.js'
 import type { DescribedTypes } from '../describing/describe-event.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
+import { type AgeClock, type ClockWait, type Judged, waitText } from './age-clock.js'
 import { readHolds } from './filters.js'
 import type { Lease } from './lease.js'
 import type { CleaningOptions, CleaningResult, OnCleaningProgress } from './rule.js'
@@ -14,6 +15,7 @@ export interface RunOptions {
   readonly holds: CleaningOptions['holds']
   readonly undelivered: Undelivered
   /** Aborts the run. */
+  readonly ageClock: AgeClock
   readonly signal: AbortSignal
   readonly onProgress: OnCleaningProgress
   /** Called at the start of every run. */
@@ -32,11 +34,13 @@ export async function runRule(
 ): Promise<CleaningResult> {
   const { record, signal: abortSignal } = options
   const signal = AbortSignal.any([abortSignal, lease.signal])
-  const job = jobOf(rule, lease.startedAt, totals, { ...options, signal })
+  let wait: ClockWait | undefined
   const work = async (): Promise<void> => {
     await options.prepare({ signal })
     if (lease.unfinished) await recordLostRun(record, rule, lease.unfinished)
-    await rule.task.run(job)
+    const judged = await options.ageClock.judge(rule, { signal })
+    wait = judged.wait
+    await rule.task.run(jobOf(rule, lease.startedAt, totals, { ...options, judged, signal }))
   }
   const recordOutcome = ({ error }: Outcome): Promise<void> =>
     error ? recordFailedRun(record, rule, totals, error.thrown) : recordRun(record, rule, totals)
@@ -57,7 +61,7 @@ export async function runRule(
   // If the store fails, the lease expires.
   await outcomeOf(lease.release(run))
   if (isAborted) throw abortedError(abortSignal)
-  return resultOf(rule, totals, error)
+  return resultOf(rule, totals, error, wait)
 }
 
 /** What the rule would remove. Errors are in the result. Rejects only with `ABORTED`. */
@@ -68,23 +72,39 @@ export async function previewRule(
 ): Promise<CleaningResult> {
   const totals: RunTotals = { removed_count: 0 }
   try {
-    const due = await rule.task.preview(jobOf(rule, now, totals, options))
-    return { name: rule.name, target: rule.target, removed_count: 0, ...due }
+    const { signal } = options
+    const judged = await options.ageClock.judge(rule, { signal, preview: true })
+    const due = await rule.task.preview(jobOf(rule, now, totals, { ...options, judged }))
+    const { wait } = judged
+    return {
+      name: rule.name,
+      target: rule.target,
+      removed_count: 0,
+      ...due,
+      ...(wait && { skipped: waitText(wait) }),
+    }
   } catch (thrown) {
     if (options.signal.aborted) throw abortedError(options.signal)
     return resultOf(rule, totals, messageOf(thrown))
   }
 }
 
-function jobOf(rule: Rule, now: number, totals: RunTotals, options: RunOptions): Job {
-  const { store, holds, undelivered, record, described, signal, onProgress } = options
+function jobOf(
+  rule: Rule,
+  now: number,
+  totals: RunTotals,
+  options: RunOptions & { readonly judged: Judged },
+): Job {
+  const { judged, store, holds, undelivered, record, described, signal, onProgress } = options
   return {
     store,
     undelivered,
     record,
     described,
     rule: rule.name,
-    now,
+    // Only a time that was judged may remove events, if the clock was set meanwhile.
+    now: Math.min(now, judged.now ?? now),
+    ageWaits: judged.wait !== undefined,
     signal,
     totals,
     holds: () => untilAborted(readHolds(holds), signal),
@@ -99,8 +119,14 @@ function jobOf(rule: Rule, now: number, totals: RunTotals, options: RunOptions):
   }
 }
 
-function resultOf(rule: Rule, totals: RunTotals, error: string | undefined): CleaningResult {
+function resultOf(
+  rule: Rule,
+  totals: RunTotals,
+  error: string | undefined,
+  wait?: ClockWait,
+): CleaningResult {
   const { removed_count, archived_count, archive_file, before, analysis } = totals
+  const skipped = analysis?.skipped_reason ?? (wait && waitText(wait))
   return {
     name: rule.name,
     target: rule.target,
@@ -108,7 +134,7 @@ function resultOf(rule: Rule, totals: RunTotals, error: string | undefined): Cle
     ...(before !== undefined && { before }),
     ...(archived_count !== undefined && { archived_count }),
     ...(archive_file !== undefined && { archive_file }),
-    ...(analysis?.skipped_reason !== undefined && { skipped: analysis.skipped_reason }),
+    ...(skipped !== undefined && { skipped }),
     ...(error !== undefined && { error }),
   }
 }

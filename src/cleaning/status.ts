@@ -9,6 +9,7 @@ import {
   RULE_PREFIX,
   type RuleState,
 } from './rule-state.js'
+import { type ClockWait, readWaits } from './age-clock.js'
 import type { Rule } from './task.js'
 
 export interface CleaningRuleStatus {
@@ -25,6 +26,8 @@ export interface CleaningRuleStatus {
   } | null
   /** Null if the rule has no schedule. */
   readonly nextRun: string | null
+  /** Given while the rule removes nothing by age, because the clock was in doubt when it was last to run. */
+  readonly waiting?: ClockWait
 }
 
 export interface CleaningStatus {
@@ -42,15 +45,18 @@ export async function readStatuses(
     { where: undefined, sorts: [{ attribute: 'created_at', direction: 'asc' }], limit: 1 },
     options,
   )
+  const waits = await readWaits(store, options)
   const statuses: CleaningRuleStatus[] = []
   for (const { name, target, schedule } of rules) {
     const { running, last, next } = await readStatus(store, name, schedule, options)
+    const waiting = waits.get(name)
     statuses.push({
       name,
       target,
       running,
       lastRun: last ? format(last) : null,
       nextRun: next === undefined ? null : formatTimestamp(next),
+      ...(waiting && { waiting }),
     })
   }
   return { oldest: events[0]?.created_at ?? null, rules: statuses }

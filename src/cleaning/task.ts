@@ -1,3 +1,4 @@
+import type { Duration } from '../event/duration.js'
 import type { JsonObject } from '../event/event.js'
 import type { Grouping } from '../filter/ast.js'
 import type { Analysis, EventStore, WaitOptions } from '../store/store.js'
@@ -43,6 +44,8 @@ export interface Job {
   readonly described: DescribedTypes
   /** The store's time at the start. */
   readonly now: Microseconds
+  /** True while nothing may be removed by age, because the clock is in doubt. */
+  readonly ageWaits: boolean
   readonly signal: AbortSignal
   readonly totals: RunTotals
   /** Reads the legal holds. Once the signal aborts, the host's function is not awaited. */
@@ -68,6 +71,7 @@ export interface Rule {
   readonly name: string
   readonly target: string
   readonly schedule: Schedule | undefined
+  readonly maxAge: Duration | undefined
   /** The criteria of the rule, shown in its events; empty for statistics. */
   readonly filters: JsonObject
   readonly task: Task

@@ -12,6 +12,11 @@ export interface Clock {
    * that the clock has jumped ahead; without it, the store follows such jumps.
    */
   readonly monotonic?: (() => number) | undefined
+  /**
+   * Only of the clock that a store shows: microseconds by which the clock that it was given is ahead of what this one
+   * returns, while it is in doubt.
+   */
+  readonly ahead?: (() => Microseconds) | undefined
 }
 
 /* Durations in microseconds. */

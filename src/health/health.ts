@@ -50,8 +50,20 @@ export interface AuditHealth {
   readonly journal?: { readonly status: HealthStatus; readonly length: number }
   /** `warn` while a replica cannot be reached, does not replay, or is further behind than it may be: others answer for it. */
   readonly replicas?: ReplicasHealth & { readonly status: HealthStatus }
+  /** Only while cleaning rules remove nothing by age, because the clock was in doubt when they were to run. */
+  readonly cleaning?: { readonly status: HealthStatus; readonly waiting: readonly WaitingRule[] }
   /** `warn` if fewer than `minFreeBytes` are free; `fail` if fewer than 16 MiB are. */
   readonly disk?: DiskHealth & { readonly status: HealthStatus }
+}
+
+/** A cleaning rule that waits for the clock. */
+export interface WaitingRule {
+  readonly rule: string
+  /** What the clock read last. */
+  readonly clock_time: string
+  readonly expected_time: string
+  /** When the wait ends at the latest, on the clock that is in doubt. */
+  readonly until: string
 }
 
 export interface HealthOptions {
@@ -70,6 +82,7 @@ export interface HealthSources {
   readonly store: EventStore
   readonly journal: EventJournal | undefined
   readonly outage: () => Outage | undefined
+  readonly waitingRules: (options: WaitOptions) => Promise<readonly WaitingRule[]>
 }
 
 const MAX_INDEX_BATCHES = 4
@@ -98,18 +111,21 @@ export function readHealthOptions(options: HealthOptions): HealthLimits {
 
 /** Checks all parts. Rejects only with `INVALID_OPTION`. */
 export async function checkHealth(
-  { store, journal, outage }: HealthSources,
+  { store, journal, outage, waitingRules }: HealthSources,
   options: HealthOptions,
 ): Promise<AuditHealth> {
   checkOptions(options, HEALTH_OPTIONS, 'health')
   const limits = readHealthOptions(options)
+  const asking = askWaiting(waitingRules, limits.timeoutMs)
   const { health, ...answered } = await askStore(store, limits.timeoutMs)
+  const waiting = await asking
   const parts = {
     store: answered,
     recording: recordingHealth(outage()),
     ...(health.index && { index: indexHealth(health.index) }),
     ...(journal && { journal: journalHealth(journal) }),
     ...(health.replicas && { replicas: replicasHealth(health.replicas) }),
+    ...(waiting.length > 0 && { cleaning: { status: 'warn' as const, waiting } }),
     ...(health.disk && { disk: diskHealth(health.disk, limits) }),
   }
   return { status: worst(Object.values(parts)), ...parts }
@@ -152,6 +168,16 @@ async function askStore(
     ...(failure && { error: { code: failure.code, message: messageOf(failure) } }),
     health,
   }
+}
+
+/** None if the store does not answer, which is a result of its own. */
+async function askWaiting(
+  waitingRules: HealthSources['waitingRules'],
+  timeoutMs: number,
+): Promise<readonly WaitingRule[]> {
+  using wait = timeoutSignal(timeoutMs)
+  const { signal } = wait
+  return untilAborted(waitingRules({ signal }), signal).catch(() => [])
 }
 
 function refusal(store: EventStore, { writable = true }: StoreHealth): AuditLogError | undefined {

@@ -246,7 +246,7 @@ export class ReopenedStore {
       readOnly: shape.readOnly,
       appendsInBackground: shape.appendsInBackground,
       appendsText: shape.appendsText,
-      clock: shape.clock && (() => this.#clock!()),
+      clock: shape.clock && this.#clockOf(shape.clock),
       ...(shape.prepare && { prepare: (drafts) => this.#current?.prepare?.(drafts) }),
       watch: (hint) => this.#watch(isUse, hint),
       ...(shape.watchDamage && { watchDamage: (handler) => this.#damages.add(handler) }),
@@ -254,6 +254,13 @@ export class ReopenedStore {
       ...(shape.acceptClock && { acceptClock: () => this.#current?.acceptClock?.() }),
       close,
     }
+  }
+
+  #clockOf({ monotonic }: Clock): Clock {
+    return Object.assign(() => this.#clock!(), {
+      monotonic,
+      ahead: () => this.#clock!.ahead?.() ?? 0,
+    })
   }
 
   async #call<Result>(call: (store: EventStore) => Promise<Result>): Promise<Result> {

@@ -29,6 +29,8 @@ export interface ClockGuard {
   judge(reading: Microseconds): Microseconds
   /** The time to use while the clock is in doubt; `undefined` if it is trusted. */
   doubted(): Microseconds | undefined
+  /** How far the last reading is ahead of the time to use; 0 if it is trusted. */
+  ahead(): Microseconds
   /** Compares the first reading with the high-water mark of the log, once; 0 for a log without events. */
   begin(highWater: Microseconds): void
   /** Trusts the next reading. */
@@ -50,6 +52,7 @@ export function createClockGuard(monotonic: Clock['monotonic']): ClockGuard {
   let trustedAt = 0
   /** When the clock was found to be ahead. */
   let doubtedSince: number | undefined
+  let ahead: Microseconds = 0
 
   const report = (doubt: ClockDoubt): void => {
     if (handlers.size === 0) unreported = doubt
@@ -76,17 +79,21 @@ export function createClockGuard(monotonic: Clock['monotonic']): ClockGuard {
           doubtedSince = at
           report({ reason: 'jump', clock: reading, expected })
         }
+        ahead = reading - expected
         if (at - doubtedSince < ACCEPTED_AFTER_MS) return expected
       }
       doubtedSince = undefined
+      ahead = 0
       trusted = reading
       trustedAt = at
       return reading
     },
     doubted: () => (doubtedSince === undefined ? undefined : expectedAt(monotonic!())),
+    ahead: () => ahead,
     begin: (time) => void (highWater = time),
     accept() {
       doubtedSince = undefined
+      ahead = 0
       trusted = undefined
     },
     watch(handler) {
@@ -100,7 +107,8 @@ export function createClockGuard(monotonic: Clock['monotonic']): ClockGuard {
 }
 
 /** The clock, with readings that are in doubt replaced. */
-export const guardedClock =
-  (clock: Clock, guard: ClockGuard): Clock =>
-  () =>
-    guard.judge(clock())
+export const guardedClock = (clock: Clock, guard: ClockGuard): Clock =>
+  Object.assign(() => guard.judge(clock()), {
+    monotonic: clock.monotonic,
+    ahead: () => guard.ahead(),
+  })

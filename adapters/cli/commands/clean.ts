@@ -9,6 +9,10 @@ export const clean: Command = {
   options: [
     { flags: '--rule <name>', description: 'only this rule', repeatable: true },
     { flags: '--yes', description: 'remove the events' },
+    {
+      flags: '--accept-clock',
+      description: 'with --yes: the clock is right, so rules by age do not wait because it is far from the log',
+    },
   ],
   targets: ['sqlite', 'postgres'],
   examples: [

@@ -23,12 +23,14 @@ function textOf(result: CleaningResult, isPreview: boolean): string {
     error,
   } = result
   if (error !== undefined) return `${name}: failed: ${error}`
-  if (skipped !== undefined) return `${name}: skipped: ${skipped}`
+  const isSkipped = skipped !== undefined && removed_count + due_count === 0
+  if (isSkipped) return `${name}: skipped: ${skipped}`
   const what = (count: number): string => (target === 'events' ? counted(count) : String(count))
   const range = oldest_due ? `, from ${oldest_due} to ${newest_due ?? oldest_due}` : ''
-  if (isPreview) return `${name}: would remove ${what(due_count)}${range}`
+  const partly = skipped === undefined ? '' : `; partly skipped: ${skipped}`
+  if (isPreview) return `${name}: would remove ${what(due_count)}${range}${partly}`
   const archive = archive_file === undefined ? '' : `, archived in ${archive_file}`
-  return `${name}: removed ${what(removed_count)}${archive}`
+  return `${name}: removed ${what(removed_count)}${archive}${partly}`
 }
 
 async function runRules(call: Call, isPreview: boolean): Promise<readonly CleaningResult[]> {
@@ -41,6 +43,7 @@ async function runRules(call: Call, isPreview: boolean): Promise<readonly Cleani
     const elapsed = showElapsed(terminal, 'counting')
     return audit!.cleaning.preview({ signal, rules }).finally(() => elapsed.stop())
   }
+  if (options['acceptClock'] === true) audit!.acceptClock()
   const progress = showProgress(terminal, { label: 'removing', unit: 'events' })
   return audit!.cleaning
     .run({ signal, rules, onProgress: ({ removed_count }) => progress.update(removed_count) })
@@ -56,6 +59,8 @@ export async function run(call: Call): Promise<Exit> {
   if (unknown !== undefined)
     throw usageError(`there is no cleaning rule ${unknown}`, nearest(unknown, names))
   const isPreview = options['yes'] !== true
+  if (isPreview && options['acceptClock'] === true)
+    throw usageError('--accept-clock needs --yes: a preview accepts nothing')
   const results = await runRules(call, isPreview)
   for (const result of results) {
     const line = options['json'] ? JSON.stringify(result) : visibleText(textOf(result, isPreview))

@@ -1,0 +1,386 @@
+import { timeoutSignal } from '../async/timeout-signal.js'
+import type { JsonValue } from '../event/event.js'
+import { type Duration, subtract } from '../event/duration.js'
+import {
+  DAY,
+  formatTimestamp,
+  HOUR,
+  type Microseconds,
+  MINUTE,
+  parseTimestamp,
+} from '../event/timestamp.js'
+import type { ChangeStates, EventStore, WaitOptions } from '../store/store.js'
+import { readAll } from '../store/read-states.js'
+import { findExpected } from './expected-time.js'
+import type { Rule } from './task.js'
+
+/*
+ * A clock that is far ahead makes all events look old. So a rule removes by age only while the clock is where it is
+ * expected to be: in a process that runs, at the last trusted reading plus the time since; at a start, at the last
+ * trusted reading of any process, from which the events may lead on, or for a new rule at the newest event.
+ */
+
+/** A wait ends when the clock has been in doubt for this long: then it is trusted. */
+const WAIT = 7 * DAY
+/** Corrections below this are no doubt, however young the events are that a rule removes. */
+const MIN_TOLERANCE = MINUTE
+/** No process saw the time between two starts. A clock that shows more than this may have jumped again. */
+const LONGEST_GAP = 8 * DAY
+/** What counts of a longer gap. */
+const SHARE_OF_LONG_GAP = DAY
+/** How long a rule that is not due may leave its trusted reading behind. */
+const MAX_STALE = HOUR
+
+/** A wait that ended so long ago is of a rule that no longer runs. */
+const FORGOTTEN = 30 * DAY
+/** How long an acceptance may take to be stored. */
+const ACCEPT_MS = 10_000
+
+/** Why a rule removes nothing by age: its clock is ahead of what is expected by more than half of `maxAge`. */
+export interface ClockWait {
+  /** What the clock read last. */
+  readonly clock_time: string
+  readonly expected_time: string
+  /** When the wait ends at the latest, on the clock that is in doubt. */
+  readonly until: string
+}
+
+/** What processes share of the clock of a rule. */
+interface ClockState {
+  /** The latest time that is known to have been reached. */
+  readonly trusted: Microseconds
+  readonly doubt?: {
+    readonly expected: Microseconds
+    readonly seen: Microseconds
+    /** For how long the clock has been in doubt. */
+    readonly waited: Microseconds
+  }
+}
+
+/** What a process knows of the clock of a rule. */
+interface OwnClock {
+  /** The latest trusted reading minus the monotonic clock at that moment. */
+  offset?: Microseconds
+  /** The latest time that was reached before this process; null if the log was empty. `undefined` if it was not looked for. */
+  start?: Microseconds | null
+  /** Whether the clock was trusted in this process. */
+  wasTrusted?: boolean
+  /** The monotonic clock when the wait was last added to. */
+  addedAt?: number | undefined
+  judgedAt?: number
+}
+
+interface Reading {
+  readonly time: Microseconds
+  /** Milliseconds of the monotonic clock; `undefined` for a clock without one, which is trusted while the process runs. */
+  readonly at: number | undefined
+}
+
+/** What a process knows of the clock of a log. */
+interface LogClock {
+  /** The first event that this process has stored. */
+  firstEvent?: Microseconds
+  readonly rules: Map<string, OwnClock>
+}
+
+/** What the logs of a process know of the clock that they share. */
+export interface SharedClock {
+  /** The monotonic clock at the start. */
+  openedAt?: number | undefined
+  /** What the clock read at the start; a store without a clock of its own shows it with its first event. */
+  started?: Reading
+  /** As the offset of a rule, of the newest event that any of the logs had at the start. */
+  reached?: Microseconds
+  readonly logs: Map<string, LogClock>
+}
+
+export const newSharedClock = (): SharedClock => ({ logs: new Map() })
+
+const sharedClocks = new WeakMap<EventStore, readonly [shared: SharedClock, log: LogClock]>()
+
+/** Lets the log on this store know what the logs of the process know, also after it was closed and opened again. */
+export function shareClock(store: EventStore, shared: SharedClock, key: string): void {
+  const log = shared.logs.get(key) ?? { rules: new Map() }
+  shared.logs.set(key, log)
+  sharedClocks.set(store, [shared, log])
+}
+
+/** The clock of a log. */
+interface ProcessClock {
+  readonly store: EventStore
+  readonly shared: SharedClock
+  readonly log: LogClock
+  /** Milliseconds of the monotonic clock. */
+  now(): number | undefined
+  /** `time` is the time that the store gave to a state. */
+  read(time: Microseconds): Reading
+}
+
+interface Judgement {
+  readonly now: Microseconds
+  readonly reading: Reading
+  readonly tolerance: Microseconds
+  /** A time that is known to have been reached. */
+  readonly known: Microseconds | undefined
+  readonly state: ClockState | undefined
+  /** True while the clock is in doubt, or not known to be right. */
+  readonly isDoubted: boolean
+  /** `undefined` also if the start has to be looked for first. */
+  readonly wait?: ClockWait
+}
+
+export interface Judged {
+  /** `undefined` if the rule may remove by age. */
+  readonly wait?: ClockWait | undefined
+  /** The time of the store that was judged; `undefined` for a rule without `maxAge`. */
+  readonly now?: Microseconds
+}
+
+type JudgeOptions = WaitOptions & { readonly preview?: boolean }
+
+const PREFIX = 'cleaning-clock:'
+/** No rule has this name. */
+const ACCEPTED = 'cleaning-clock-accepted'
+
+/** Whether the clock may be used for rules by age. */
+export interface AgeClock {
+  /** Judges the clock for a rule. A preview stores nothing. */
+  judge(rule: Rule, options?: JudgeOptions): Promise<Judged>
+  /** As `judge`, for a rule that does not run: does nothing if it was judged a short time ago. */
+  keepUp(rule: Rule, options?: WaitOptions): Promise<void>
+  /** Trusts the clock from now on, in all processes on the store. */
+  accept(): void
+  /** Reads the clock at the start of the process. Not needed without rules by age. */
+  begin(): void
+  /** Takes note of the first event that this process has stored. */
+  noteStored(created_at: string): void
+  /** Resolves when an acceptance has been stored, or could not be. */
+  settled(): Promise<void>
+}
+
+const toleranceOf = (maxAge: Duration, now: Microseconds): Microseconds =>
+  Math.max(MIN_TOLERANCE, (now - subtract(now, maxAge)) / 2)
+
+/** `-Infinity` if there is none. */
+const latest = (...times: readonly (Microseconds | null | undefined)[]): Microseconds =>
+  Math.max(...times.map((time) => time ?? -Infinity))
+
+export const waitText = ({ clock_time, expected_time, until }: ClockWait): string =>
+  `the clock reads ${clock_time}, and ${expected_time} was expected: maxAge waits until the clock is right, ` +
+  `acceptClock() is called, or it is ${until}`
+
+const waitOf = ({ expected, seen, waited }: NonNullable<ClockState['doubt']>): ClockWait => ({
+  clock_time: formatTimestamp(seen),
+  expected_time: formatTimestamp(expected),
+  until: formatTimestamp(seen + WAIT - waited),
+})
+
+/** The waits that are stored, by the names of their rules. */
+export async function readWaits(
+  store: EventStore,
+  options?: WaitOptions,
+): Promise<ReadonlyMap<string, ClockWait>> {
+  const states = await readAll<ClockState>(store, PREFIX, options)
+  return new Map(
+    Array.from(states).flatMap(([name, { doubt }]) => (doubt ? [[name, waitOf(doubt)]] : [])),
+  )
+}
+
+/** The rules that wait, without those that nobody has run for long. */
+export async function readWaitingRules(
+  store: EventStore,
+  options?: WaitOptions,
+): Promise<readonly (ClockWait & { readonly rule: string })[]> {
+  const now = store.clock?.() ?? Date.now() * 1000
+  const waits = await readWaits(store, options)
+  return Array.from(waits, ([rule, wait]) => ({ rule, ...wait })).filter(
+    ({ until }) => parseTimestamp(until)! > now - FORGOTTEN,
+  )
+}
+
+/** What is added to the wait since the last look at the clock. */
+function waitedSince(seen: Microseconds, { time, at }: Reading, own: OwnClock): Microseconds {
+  const gap = Math.max(0, time - seen)
+  if (own.addedAt !== undefined && at !== undefined) return Math.min(gap, (at - own.addedAt) * 1000)
+  return gap > LONGEST_GAP ? SHARE_OF_LONG_GAP : gap
+}
+
+/** The time that is expected; `-Infinity` if there is nothing to compare the clock with. */
+function expectedAt(
+  { at }: Reading,
+  own: OwnClock,
+  { reached }: SharedClock,
+  known: Microseconds,
+): Microseconds {
+  const running = (offset: Microseconds | undefined) =>
+    offset === undefined || at === undefined ? undefined : offset + at * 1000
+  return latest(known, running(own.offset), running(reached), own.start)
+}
+
+function isTrusted(reading: Reading, own: OwnClock, ahead: Microseconds, most: Microseconds) {
+  if (ahead <= most) return true
+  if (reading.at === undefined && own.wasTrusted) return true
+  return ahead === Infinity && own.start === null
+}
+
+interface Shared {
+  readonly state: ClockState | undefined
+  readonly accepted: Microseconds | undefined
+  readonly clock: SharedClock
+}
+
+function judgementOf(
+  reading: Reading,
+  own: OwnClock,
+  tolerance: Microseconds,
+  { state, accepted, clock }: Shared,
+): Omit<Judgement, 'now'> {
+  const { time } = reading
+  const known = latest(state?.trusted, accepted)
+  const expected = expectedAt(reading, own, clock, known)
+  const found = { reading, tolerance, known: known === -Infinity ? undefined : known }
+  if (isTrusted(reading, own, time - expected, tolerance))
+    return { ...found, isDoubted: false, state: { trusted: latest(state?.trusted, time) } }
+  if (own.start === undefined) return { ...found, isDoubted: true, state }
+  const last = state?.doubt
+  const waited = last ? last.waited + waitedSince(last.seen, reading, own) : 0
+  if (waited >= WAIT) return { ...found, isDoubted: false, state: { trusted: time } }
+  const doubt = { expected, seen: time, waited }
+  const trusted = latest(state?.trusted, expected)
+  return { ...found, isDoubted: true, state: { trusted, doubt }, wait: waitOf(doubt) }
+}
+
+/** Looks for the time that was reached before this process, and compares the clock at its start with it. */
+async function findStart(
+  { store, shared, log, now }: ProcessClock,
+  own: OwnClock,
+  { known, tolerance }: Judgement,
+  options: WaitOptions,
+): Promise<void> {
+  const { started, openedAt } = shared
+  const at = now()
+  const passed = at === undefined ? 0 : (at - openedAt!) * 1000
+  const { firstEvent } = log
+  const given = { known, tolerance, started: started?.time, passed, firstEvent }
+  const start = await findExpected(store, given, options)
+  own.start = start ?? null
+  const wasRight = started && (start === undefined || started.time - start <= tolerance)
+  own.wasTrusted = wasRight ?? start === undefined
+  if (at === undefined) return
+  if (wasRight) own.offset = started.time - started.at! * 1000
+  if (start === undefined) return
+  const isEarlier = started && start <= started.time
+  const offset = start - (isEarlier ? openedAt! : at) * 1000
+  if (!wasRight) own.offset = offset
+  // What a rule has trusted is no evidence for a rule with less tolerance, but an event is.
+  if (known === undefined) shared.reached = latest(shared.reached, offset)
+}
+
+/** Judges the clock, and stores what was found unless it is a preview. */
+async function look(
+  { store, read, shared }: ProcessClock,
+  { name, maxAge }: Rule,
+  own: OwnClock,
+  { preview = false, signal }: JudgeOptions,
+): Promise<Judgement> {
+  const key = PREFIX + name
+  let judgement: Judgement | undefined
+  const judge: ChangeStates = (values, now) => {
+    const state = values.get(key) as unknown as ClockState | undefined
+    const accepted = values.get(ACCEPTED) as Microseconds | undefined
+    const reading = read(now)
+    const tolerance = toleranceOf(maxAge!, reading.time)
+    const given = { state, accepted, clock: shared }
+    judgement = { now, ...judgementOf(reading, own, tolerance, given) }
+    const next = judgement.state as unknown as JsonValue | undefined
+    return new Map(preview || next === undefined ? [] : [[key, next]])
+  }
+  await store.updateStates([key, ACCEPTED], judge, { signal })
+  return judgement!
+}
+
+function noteJudgement(
+  own: OwnClock,
+  { isDoubted, reading: { time, at } }: Judgement,
+  preview: boolean,
+): void {
+  own.judgedAt = performance.now()
+  if (isDoubted) {
+    if (!preview) own.addedAt = at
+    return
+  }
+  if (at !== undefined) own.offset = latest(own.offset, time - at * 1000)
+  own.wasTrusted = true
+  own.addedAt = undefined
+}
+
+function processClock(store: EventStore): ProcessClock {
+  const { clock } = store
+  const now = clock ? () => clock.monotonic?.() : () => performance.now()
+  const [shared, log] = sharedClocks.get(store) ?? [newSharedClock(), { rules: new Map() }]
+  shared.openedAt ??= now()
+  return {
+    store,
+    shared,
+    log,
+    now,
+    read: (time) => ({ time: time + (clock?.ahead?.() ?? 0), at: now() }),
+  }
+}
+
+export function createAgeClock(store: EventStore): AgeClock {
+  const clock = processClock(store)
+  const { shared, log } = clock
+  let mustAccept = false
+  let accepting: Promise<void> = Promise.resolve()
+
+  const storeAcceptance = async ({ signal }: WaitOptions = {}): Promise<void> => {
+    using wait = timeoutSignal(ACCEPT_MS, signal)
+    await store.updateState(ACCEPTED, (_, now) => clock.read(now).time, { signal: wait.signal })
+    mustAccept = false
+    log.rules.clear()
+  }
+
+  const judge: AgeClock['judge'] = async (rule, options = {}) => {
+    if (!rule.maxAge) return {}
+    const { signal, preview = false } = options
+    await accepting
+    if (mustAccept) await storeAcceptance({ signal })
+    const own = log.rules.get(rule.name) ?? {}
+    log.rules.set(rule.name, own)
+    let judgement = await look(clock, rule, own, options)
+    if (judgement.isDoubted && !judgement.wait) {
+      await findStart(clock, own, judgement, { signal })
+      judgement = await look(clock, rule, own, options)
+    }
+    noteJudgement(own, judgement, preview)
+    return { wait: judgement.wait, now: judgement.now }
+  }
+
+  return {
+    judge,
+    begin() {
+      if (store.clock && !store.readOnly) shared.started ??= clock.read(store.clock())
+    },
+    async keepUp(rule, options) {
+      if (!rule.maxAge) return
+      const { judgedAt = -Infinity } = log.rules.get(rule.name) ?? {}
+      const passed = (performance.now() - judgedAt) * 1000
+      const tolerance = toleranceOf(rule.maxAge, Date.now() * 1000)
+      if (passed >= Math.min(MAX_STALE, tolerance / 4)) await judge(rule, options)
+    },
+    accept() {
+      if (store.readOnly) return
+      mustAccept = true
+      // If it fails, the next rule that runs stores it.
+      accepting = storeAcceptance().catch(() => {})
+    },
+    noteStored(created_at) {
+      if (log.firstEvent !== undefined) return
+      const time = parseTimestamp(created_at)!
+      log.firstEvent = time
+      shared.started ??= { time, at: clock.now() }
+    },
+    settled: () => accepting,
+  }
+}

@@ -117,6 +117,12 @@ export function afterFailure(cursor: CursorState, batch: FailedBatch): AfterFail
   return { action: isProbed ? 'probe' : 'retry', cursor: next }
 }
 
+/** How long to wait for the next attempt. After the clock was set back it may be further away than any delay; then it is due. */
+export function untilNextAttempt({ nextAttempt }: FailureState, now: Microseconds): Microseconds {
+  const wait = nextAttempt - now
+  return wait > MAX_RETRY_AFTER ? 0 : wait
+}
+
 /** The next event was accepted, so one of the batch is at fault: a single one is parked, of several each half is tried. */
 export function afterAcceptedProbe(cursor: CursorState, times: readonly string[]): AfterFailure {
   if (times.length === 1) return { action: 'park', cursor }

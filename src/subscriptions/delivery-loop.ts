@@ -20,6 +20,7 @@ import {
   afterParking,
   afterRefusedProbe,
   afterSkipping,
+  untilNextAttempt,
   withoutFailure,
 } from './cursor.js'
 import { EventBuffer } from './event-buffer.js'
@@ -220,7 +221,7 @@ class Loop implements DeliveryLoop {
     const hasDelivered = this.#cursor.delivered !== this.#saved.delivered
     if (channel.checkpoint === 'each' && hasDelivered) await checkpoints.now([this])
     const { failure } = this.#cursor
-    const waitMs = failure ? Math.ceil((failure.nextAttempt - now()) / 1000) : 0
+    const waitMs = failure ? Math.ceil(untilNextAttempt(failure, now()) / 1000) : 0
     if (waitMs > 0) return pause(waitMs, signal)
     const isReady = failure ? this.#hasRead(failure.boundary) : await this.#hasBatch()
     if (signal.aborted) return

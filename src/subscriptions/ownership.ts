@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { timeoutSignal } from '../async/timeout-signal.js'
 import { createHeartbeat, type Heartbeat, HEARTBEAT_MS, LIVENESS_MS } from './heartbeat.js'
 import { createLeases, type Leases, type LeasesOptions } from './leases.js'
-import { assign, createLatenessCheck, readPeers } from './peers.js'
+import { assign, createLivenessView, readPeers } from './peers.js'
 import type { OfferedChannel } from './states.js'
 
 export interface OwnershipOptions extends Omit<LeasesOptions, 'me'> {
@@ -35,7 +35,7 @@ export function startOwnership(options: OwnershipOptions): Ownership {
   const heartbeat = createHeartbeat(store, me, channels)
   const leases = createLeases({ ...options, me })
   const stop = new AbortController()
-  const hasLatePeer = createLatenessCheck(me)
+  const viewOf = createLivenessView(me)
   let periodMs = HEARTBEAT_MS
   let isPrepared = false
   let timer: NodeJS.Timeout | undefined
@@ -54,9 +54,10 @@ export function startOwnership(options: OwnershipOptions): Ownership {
     })
     const peers = await readPeers(store, signal)
     leases.compare(peers)
-    periodMs = hasLatePeer(peers) ? LATE_MS : HEARTBEAT_MS
+    const { isAnyLate, living } = viewOf(peers)
+    periodMs = isAnyLate ? LATE_MS : HEARTBEAT_MS
     seen(peers.revision)
-    const { claim, release } = assign(me, leases.held(), peers)
+    const { claim, release } = assign(me, leases.held(), living)
     for (const channel of claim) await leases.claim(channel, peers, signal)
     // A delivery may take longer than the time until the next heartbeat.
     for (const channel of release) void leases.release(channel).catch(() => {})

@@ -41,6 +41,8 @@ it(
       await world.audit.flush()
       const recorded = await world.all()
       clock.advance(2 * 24 * 60 * MINUTE)
+      // Shows the processes that start that their clock is right.
+      await world.audit.recordSystem('info:test:recent')
 
       const clean = (...end: readonly string[]): ReturnType<typeof runScript> => {
         // Longer than the lease of the killed process.

@@ -8,6 +8,7 @@ import {
   afterParking,
   afterRefusedProbe,
   type FailedBatch,
+  untilNextAttempt,
 } from '../../../src/subscriptions/cursor.js'
 import type { CursorState } from '../../../src/subscriptions/states.js'
 
@@ -68,6 +69,12 @@ describe('a cursor', () => {
       waits.push((state.failure!.nextAttempt - START) / SECOND)
     }
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900])
+  })
+
+  it('is due at once where the next attempt is further away than any delay: the clock was set back', () => {
+    const { failure } = fail(cursor).cursor
+    expect(untilNextAttempt(failure!, START - 10 * MINUTE)).toBe(10 * MINUTE + SECOND)
+    expect(untilNextAttempt(failure!, START - 400 * 24 * 60 * MINUTE)).toBe(0)
   })
 
   it.each([

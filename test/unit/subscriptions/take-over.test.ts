@@ -186,6 +186,18 @@ describe('of two processes with the same channel', () => {
   })
 })
 
+it('a channel of a process that ended while its clock was ahead is taken over', async () => {
+  const left = { renewals: 7, channels: [{ name: 'search' }] }
+  // Its heartbeat expires when the clock is where it was.
+  await store.updateState('deliverer:ended', () => left, { keepFor: 400 * 86_400_000_000 })
+  await store.updateState('lease:search', () => ({ holder: 'ended', epoch: 3 }))
+  const channel = recordingChannel()
+  open({ search: channel })
+  await advance(10_000)
+  await recordNumbers(writer, 1, 3)
+  await until(() => channel.accepted().length === 3)
+})
+
 describe('a process without the channel in its code', () => {
   it('does not deliver, and the status says so while no other process does', async () => {
     const channel = recordingChannel()

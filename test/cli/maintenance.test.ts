@@ -1,5 +1,8 @@
 import fs from 'node:fs'
 import Database from 'better-sqlite3'
+import { AuditLog } from 'daybook'
+import { sqliteStore } from 'daybook/sqlite'
+import { manualClock } from 'daybook/testing'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { postgresDatabase } from '../support/database.js'
 import { type FileLog, openFileLog } from './logs.js'
@@ -186,5 +189,24 @@ describe('daybook clean', () => {
       'error: there is no cleaning rule debog; did you mean debug?\n',
     ])
     expect((await runCli(['clean', log.file])).exit).toBe(2)
+  })
+
+  it('waits while the clock is far from the log, unless it is accepted', async () => {
+    const file = log.temp.file('quiet.db')
+    const store = sqliteStore({ filename: file, clock: manualClock('2026-01-01') })
+    await using audit: AuditLog = new AuditLog({ store, types: {} })
+    await audit.recordCustom('debug')
+    const config = log.temp.file('config.mjs')
+    const rules = `[{ target: 'events', maxAge: { days: 7 } }]`
+    fs.writeFileSync(config, `export default { cleaning: { rules: ${rules} } }\n`)
+    const args = ['clean', file, '--config', config]
+    const waiting = /^events: skipped: the clock reads \S+, and 2026-01-01T.* was expected: maxAge wa/
+    expect((await runCli(args)).stdout).toMatch(waiting)
+    expect((await runCli([...args, '--yes'])).stdout).toMatch(waiting)
+    expect((await runCli(['doctor', file])).stdout).toMatch(/the rule events waits until/)
+    expect((await runCli([...args, '--accept-clock'])).exit).toBe(2)
+    const accepted = await runCli([...args, '--yes', '--accept-clock'])
+    expect(accepted.stdout).toMatch(/^events: removed [1-9]\d* events?\n$/)
+    expect((await runCli(['doctor', file])).stdout).not.toContain('waits')
   })
 })

@@ -8,7 +8,7 @@ import { write } from '../terminal/terminal.js'
 
 const bytesText = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1)} MiB`
 
-function healthCheckups({ store, index, disk }: AuditHealth): Checkup[] {
+function healthCheckups({ store, index, cleaning, disk }: AuditHealth): Checkup[] {
   const found: Checkup[] = [
     {
       name: 'store',
@@ -27,6 +27,13 @@ function healthCheckups({ store, index, disk }: AuditHealth): Checkup[] {
       ...(status !== 'pass' && { remedy }),
     })
   }
+  for (const { rule, clock_time, expected_time, until } of cleaning?.waiting ?? [])
+    found.push({
+      name: 'cleaning',
+      status: 'warn',
+      found: `the rule ${rule} waits until ${until}: the clock reads ${clock_time}, ${expected_time} was expected`,
+      remedy: 'set the clock; if it is right, run daybook clean --yes --accept-clock',
+    })
   if (disk) {
     const { sizeBytes, freeBytes, status } = disk
     const free = freeBytes === undefined ? '' : `, ${bytesText(freeBytes)} are free`

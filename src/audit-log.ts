@@ -603,6 +603,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
       // They may still record. The store is closed even if one of them fails.
       await Promise.allSettled([
         this.cleaning.close(),
+        this.#ageClock.settled(),
         this.subscriptions.close(),
         this.#live.close(),
       ])

@@ -36,6 +36,7 @@ export type {
 } from './cleaning/rule.js'
 export { type ArchiveFault, type ArchiveReport, verifyArchive } from './cleaning/verify-archive.js'
 export type { CleaningRuleStatus, CleaningStatus } from './cleaning/status.js'
+export type { ClockWait } from './cleaning/age-clock.js'
 export type {
   Bucket,
   Buckets,
@@ -72,7 +73,7 @@ export type {
 } from './event/event.js'
 export type { HistoryEntry, HistoryOptions, HistoryResource } from './history/history.js'
 export { revertPatch, type RevertOptions } from './history/revert-patch.js'
-export type { AuditHealth, HealthOptions, HealthStatus } from './health/health.js'
+export type { AuditHealth, HealthOptions, HealthStatus, WaitingRule } from './health/health.js'
 export type { DiskHealth, IndexHealth, StoreHealth } from './store/health.js'
 export type { Intent, IntentOptions, Intents, OutcomeOptions } from './recording/intents.js'
 export type { CallThrottle } from './recording/throttle-rules.js'

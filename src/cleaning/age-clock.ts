@@ -66,14 +66,14 @@ interface OwnClock {
   /** Whether the clock was trusted in this process. */
   wasTrusted?: boolean
   /** The monotonic clock when the wait was last added to. */
-  addedAt?: number | undefined
+  addedAt?: Microseconds | undefined
   judgedAt?: number
 }
 
 interface Reading {
   readonly time: Microseconds
-  /** Milliseconds of the monotonic clock; `undefined` for a clock without one, which is trusted while the process runs. */
-  readonly at: number | undefined
+  /** The monotonic clock; `undefined` for a clock without one, which is trusted while the process runs. */
+  readonly at: Microseconds | undefined
 }
 
 /** What a process knows of the clock of a log. */
@@ -86,7 +86,7 @@ interface LogClock {
 /** What the logs of a process know of the clock that they share. */
 export interface SharedClock {
   /** The monotonic clock at the start. */
-  openedAt?: number | undefined
+  openedAt?: Microseconds | undefined
   /** What the clock read at the start; a store without a clock of its own shows it with its first event. */
   started?: Reading
   /** As the offset of a rule, of the newest event that any of the logs had at the start. */
@@ -110,10 +110,10 @@ interface ProcessClock {
   readonly store: EventStore
   readonly shared: SharedClock
   readonly log: LogClock
-  /** Milliseconds of the monotonic clock. */
-  now(): number | undefined
+  /** The monotonic clock. */
+  readonly now: () => Microseconds | undefined
   /** `time` is the time that the store gave to a state. */
-  read(time: Microseconds): Reading
+  readonly read: (time: Microseconds) => Reading
 }
 
 interface Judgement {
@@ -201,7 +201,7 @@ export async function readWaitingRules(
 /** What is added to the wait since the last look at the clock. */
 function waitedSince(seen: Microseconds, { time, at }: Reading, own: OwnClock): Microseconds {
   const gap = Math.max(0, time - seen)
-  if (own.addedAt !== undefined && at !== undefined) return Math.min(gap, (at - own.addedAt) * 1000)
+  if (own.addedAt !== undefined && at !== undefined) return Math.min(gap, at - own.addedAt)
   return gap > LONGEST_GAP ? SHARE_OF_LONG_GAP : gap
 }
 
@@ -213,7 +213,7 @@ function expectedAt(
   known: Microseconds,
 ): Microseconds {
   const running = (offset: Microseconds | undefined) =>
-    offset === undefined || at === undefined ? undefined : offset + at * 1000
+    offset === undefined || at === undefined ? undefined : offset + at
   return latest(known, running(own.offset), running(reached), own.start)
 }
 
@@ -259,7 +259,7 @@ async function findStart(
 ): Promise<void> {
   const { started, openedAt } = shared
   const at = now()
-  const passed = at === undefined ? 0 : (at - openedAt!) * 1000
+  const passed = at === undefined ? 0 : at - openedAt!
   const { firstEvent } = log
   const given = { known, tolerance, started: started?.time, passed, firstEvent }
   const start = await findExpected(store, given, options)
@@ -267,10 +267,10 @@ async function findStart(
   const wasRight = started && (start === undefined || started.time - start <= tolerance)
   own.wasTrusted = wasRight ?? start === undefined
   if (at === undefined) return
-  if (wasRight) own.offset = started.time - started.at! * 1000
+  if (wasRight) own.offset = started.time - started.at!
   if (start === undefined) return
   const isEarlier = started && start <= started.time
-  const offset = start - (isEarlier ? openedAt! : at) * 1000
+  const offset = start - (isEarlier ? openedAt! : at)
   if (!wasRight) own.offset = offset
   // What a rule has trusted is no evidence for a rule with less tolerance, but an event is.
   if (known === undefined) shared.reached = latest(shared.reached, offset)
@@ -309,14 +309,15 @@ function noteJudgement(
     if (!preview) own.addedAt = at
     return
   }
-  if (at !== undefined) own.offset = latest(own.offset, time - at * 1000)
+  if (at !== undefined) own.offset = latest(own.offset, time - at)
   own.wasTrusted = true
   own.addedAt = undefined
 }
 
 function processClock(store: EventStore): ProcessClock {
   const { clock } = store
-  const now = clock ? () => clock.monotonic?.() : () => performance.now()
+  const monotonic = clock ? clock.monotonic : () => performance.now()
+  const now = () => monotonic && Math.floor(monotonic() * 1000)
   const [shared, log] = sharedClocks.get(store) ?? [newSharedClock(), { rules: new Map() }]
   shared.openedAt ??= now()
   return {

@@ -144,11 +144,7 @@ export function createCleaning(
   const dueOptions = (given?: WaitOptions): ScheduledRunsOptions => ({
     store,
     rules: rules.filter(({ schedule }) => schedule !== undefined),
-    async run(rule) {
-      const result = await runUnlessRefused(rule, rule.schedule, runOptions(given))
-      if ('outcome' in result) await ageClock.keepUp(rule, runOptions(given))
-      return result
-    },
+    run: (rule) => runIfDue(rule, runOptions(given)),
     recordSuppressed,
     signal: runOptions(given).signal,
   })
@@ -170,10 +166,7 @@ export function createCleaning(
       ),
     status: (given) =>
       tasks.track(() => readStatuses(store, rules, given), given, WAIT_OPTIONS, 'status'),
-    close: () =>
-      tasks.close(async () => {
-        await Promise.all([scheduled?.stop(), ageClock.settled()])
-      }),
+    close: () => tasks.close(async () => scheduled?.stop()),
   }
 }
 
@@ -201,6 +194,12 @@ async function runUnlessRefused(
   const { store, signal } = options
   const claim = await claimLease(store, rule.name, { schedule, removedCount, signal })
   return claim.outcome === 'granted' ? runRule(rule, claim.lease, totals, options) : claim
+}
+
+async function runIfDue(rule: Rule, options: RunOptions): Promise<CleaningResult | Refusal> {
+  const result = await runUnlessRefused(rule, rule.schedule, options)
+  if ('outcome' in result) await options.ageClock.keepUp(rule, { signal: options.signal })
+  return result
 }
 
 async function skip(rule: Rule, record: RecordEvent): Promise<CleaningResult> {

@@ -1,4 +1,10 @@
-import { DAY, formatTimestamp, type Microseconds, MINUTE, parseTimestamp } from '../event/timestamp.js'
+import {
+  DAY,
+  formatTimestamp,
+  type Microseconds,
+  MINUTE,
+  parseTimestamp,
+} from '../event/timestamp.js'
 import { bothOf, type Grouping, oneCondition } from '../filter/ast.js'
 import type { AuditEvent } from '../event/event.js'
 import type { EventStore, WaitOptions } from '../store/store.js'

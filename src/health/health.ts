@@ -177,7 +177,7 @@ async function askWaiting(
 ): Promise<readonly WaitingRule[]> {
   using wait = timeoutSignal(timeoutMs)
   const { signal } = wait
-  return untilAborted(waitingRules({ signal }), signal).catch(() => [])
+  return await untilAborted(waitingRules({ signal }), signal).catch(() => [])
 }
 
 function refusal(store: EventStore, { writable = true }: StoreHealth): AuditLogError | undefined {

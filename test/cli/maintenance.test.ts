@@ -200,7 +200,8 @@ describe('daybook clean', () => {
     const rules = `[{ target: 'events', maxAge: { days: 7 } }]`
     fs.writeFileSync(config, `export default { cleaning: { rules: ${rules} } }\n`)
     const args = ['clean', file, '--config', config]
-    const waiting = /^events: skipped: the clock reads \S+, and 2026-01-01T.* was expected: maxAge wa/
+    const waiting =
+      /^events: skipped: the clock reads \S+, and 2026-01-01T.* was expected: maxAge wa/
     expect((await runCli(args)).stdout).toMatch(waiting)
     expect((await runCli([...args, '--yes'])).stdout).toMatch(waiting)
     expect((await runCli(['doctor', file])).stdout).toMatch(/the rule events waits until/)

@@ -11,7 +11,8 @@ export const clean: Command = {
     { flags: '--yes', description: 'remove the events' },
     {
       flags: '--accept-clock',
-      description: 'with --yes: the clock is right, so rules by age do not wait because it is far from the log',
+      description:
+        'with --yes: the clock is right, so rules by age do not wait because it is far from the log',
     },
   ],
   targets: ['sqlite', 'postgres'],

@@ -39,6 +39,38 @@ it('a jump of the server to a wrong time moves no event, until it is accepted', 
   }
 })
 
+it.each([
+  ['jumps while a process runs', 0, 29],
+  ['was ahead before a process started', 400, 0],
+])('rules by age wait if the clock of the server %s', async (_, atStart, later) => {
+  await shiftClock('0')
+  const connectionString = new URL(database().url)
+  connectionString.searchParams.set('options', '-c search_path=shifted,pg_catalog,public')
+  const openLog = (): AuditLog =>
+    new AuditLog({
+      store: openStore({ connectionString: connectionString.href, partitions: 'none' }),
+      types: {},
+      cleaning: { rules: [{ target: 'events', maxAge: { days: 7 } }] },
+    })
+  const first = openLog()
+  await first.recordCustom('right')
+  await first.close()
+  await shiftClock(`${atStart} days`)
+  const audit = openLog()
+  try {
+    await audit.recordCustom('right')
+    if (later > 0) await shiftClock(`${later} days`)
+    await audit.recordCustom('wrong')
+    const wait = { removed_count: 0, skipped: expect.stringContaining('maxAge waits') }
+    expect(await audit.cleaning.run()).toMatchObject([wait])
+    expect(await audit.cleaning.preview()).toMatchObject([{ ...wait, due_count: 0 }])
+    audit.acceptClock()
+    expect(await audit.cleaning.run()).toMatchObject([{ removed_count: later > 0 ? 2 : 1 }])
+  } finally {
+    await audit.close()
+  }
+})
+
 it('new events are later than those that were copied without the sequence', async () => {
   const first = openStore()
   const [copied] = await first.append([draft({ n: 0 })])

@@ -10,7 +10,9 @@ const START = '2026-06-01T00:00:00.000000Z'
 
 /** What a run did: the number removed, and whether a rule waits. */
 const outcomes = (results: readonly CleaningResult[]): unknown[] =>
-  results.map(({ removed_count, skipped, error }) => error ?? [removed_count, skipped !== undefined])
+  results.map(
+    ({ removed_count, skipped, error }) => error ?? [removed_count, skipped !== undefined],
+  )
 
 describe.each(Object.keys(STORES))('%s: rules by age', (kind) => {
   let stores: Stores
@@ -62,32 +64,40 @@ describe.each(Object.keys(STORES))('%s: rules by age', (kind) => {
   afterEach(closeAll)
   afterAll(() => stores.remove())
 
-  it.each([29, 400])('wait after a jump of %s days, until the clock is right again', async (days) => {
-    const audit = await fill()
-    clock.jump(days * DAY)
-    const [preview] = await audit.cleaning.preview()
-    expect(preview).toMatchObject({ due_count: 0, skipped: expect.stringContaining('maxAge waits') })
-    // Later the store follows the clock, but the rule does not.
-    for (const minutes of [0, 11, 60]) {
-      clock.advance(minutes * MINUTE)
-      expect(await run(audit)).toEqual([[0, true]])
-    }
-    const waiting = {
-      clock_time: new Date(clock() / 1000).toISOString().replace('Z', '000Z'),
-      expected_time: '2026-06-11T01:11:00.000000Z',
-      until: new Date((clock() + 7 * DAY - 71 * MINUTE) / 1000).toISOString().replace('Z', '000Z'),
-    }
-    expect((await audit.cleaning.status()).rules).toMatchObject([{ name: 'events', waiting }])
-    expect(await audit.health()).toMatchObject({
-      status: 'warn',
-      cleaning: { status: 'warn', waiting: [{ rule: 'events', ...waiting }] },
-    })
-    clock.jump(-days * DAY)
-    expect(await run(audit)).toEqual([[3, false]])
-    expect(await daysLeft(audit)).toEqual([4, 5, 6, 7, 8, 9, 10])
-    expect((await audit.cleaning.status()).rules[0]).not.toHaveProperty('waiting')
-    expect(await audit.health()).not.toHaveProperty('cleaning')
-  })
+  it.each([29, 400])(
+    'wait after a jump of %s days, until the clock is right again',
+    async (days) => {
+      const audit = await fill()
+      clock.jump(days * DAY)
+      const [preview] = await audit.cleaning.preview()
+      expect(preview).toMatchObject({
+        due_count: 0,
+        skipped: expect.stringContaining('maxAge waits'),
+      })
+      // Later the store follows the clock, but the rule does not.
+      for (const minutes of [0, 11, 60]) {
+        clock.advance(minutes * MINUTE)
+        expect(await run(audit)).toEqual([[0, true]])
+      }
+      const waiting = {
+        clock_time: new Date(clock() / 1000).toISOString().replace('Z', '000Z'),
+        expected_time: '2026-06-11T01:11:00.000000Z',
+        until: new Date((clock() + 7 * DAY - 71 * MINUTE) / 1000)
+          .toISOString()
+          .replace('Z', '000Z'),
+      }
+      expect((await audit.cleaning.status()).rules).toMatchObject([{ name: 'events', waiting }])
+      expect(await audit.health()).toMatchObject({
+        status: 'warn',
+        cleaning: { status: 'warn', waiting: [{ rule: 'events', ...waiting }] },
+      })
+      clock.jump(-days * DAY)
+      expect(await run(audit)).toEqual([[3, false]])
+      expect(await daysLeft(audit)).toEqual([4, 5, 6, 7, 8, 9, 10])
+      expect((await audit.cleaning.status()).rules[0]).not.toHaveProperty('waiting')
+      expect(await audit.health()).not.toHaveProperty('cleaning')
+    },
+  )
 
   it('wait for at most 7 days', async () => {
     const audit = await fill()

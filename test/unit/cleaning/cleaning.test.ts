@@ -1,8 +1,10 @@
-import { type AuditEvent, AuditLogError, type EventStore } from 'daybook'
+import { type AuditEvent, AuditLog, AuditLogError, type EventStore } from 'daybook'
 import { memoryStore } from 'daybook/memory'
-import { manualClock } from 'daybook/testing'
+import { sqliteStore } from 'daybook/sqlite'
+import { faultyStore, manualClock } from 'daybook/testing'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { CleaningOptions, CleaningRule, LegalHold } from '../../../src/cleaning/rule.js'
+import { tempDir } from '../../support/temp.js'
 import { openWorld, type World } from '../../stores/shared/cleaning-world.js'
 
 const HOUR = 3_600_000_000
@@ -567,5 +569,54 @@ describe('closing the log', () => {
     await expect(world.cleaning.preview()).rejects.toMatchObject({ code: 'CLOSED' })
     await expect(world.cleaning.status()).rejects.toMatchObject({ code: 'CLOSED' })
     await world.cleaning.close()
+  })
+})
+
+describe('the clock of rules by age', () => {
+  const rules: CleaningRule[] = [{ target: 'events', maxAge: { days: 7 } }]
+
+  it('is accepted by the next run if the store was away', async () => {
+    const time = clock()
+    const store = faultyStore(memoryStore({ clock: time }))
+    await using audit: AuditLog = new AuditLog({ store, types: {}, cleaning: { rules } })
+    await audit.recordCustom('odd')
+    time.jump(29 * DAY)
+    expect(await audit.cleaning.run()).toMatchObject([{ skipped: expect.any(String) }])
+    store.fail('updateState', 1)
+    audit.acceptClock()
+    expect(await audit.cleaning.run()).toMatchObject([{ removed_count: 1 }])
+  })
+
+  it('is judged at a start only if it has no monotonic one', async () => {
+    const temp = tempDir()
+    let now = Date.parse('2026-06-01T00:00:00Z') * 1000
+    const openLog = (): AuditLog => {
+      const store = sqliteStore({ filename: temp.file('audit.db'), clock: () => now })
+      return new AuditLog({ store, types: {}, cleaning: { rules } })
+    }
+    const first = openLog()
+    await first.recordCustom('odd')
+    now += 10 * DAY
+    expect(await first.cleaning.run()).toMatchObject([{ removed_count: 1 }])
+    await first.recordCustom('odd')
+    await first.close()
+    now += 10 * DAY
+    const next = openLog()
+    expect(await next.cleaning.run()).toMatchObject([
+      { removed_count: 0, skipped: expect.any(String) },
+    ])
+    await next.close()
+    temp.remove()
+  })
+
+  it('is in doubt until the newest event can be read', async () => {
+    const time = clock()
+    const store = faultyStore(memoryStore({ clock: time }))
+    await using audit: AuditLog = new AuditLog({ store, types: {}, cleaning: { rules } })
+    await audit.recordCustom('odd')
+    time.jump(29 * DAY)
+    store.fail('list', 1)
+    const [result] = await audit.cleaning.run()
+    expect(result).toMatchObject({ removed_count: 0, error: expect.any(String) })
   })
 })

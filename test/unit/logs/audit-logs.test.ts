@@ -10,6 +10,7 @@ import {
 import { memoryLogs } from 'daybook/memory'
 import { expect, it, vi } from 'vitest'
 import { manualClock } from 'daybook/testing'
+import { DAY, MINUTE } from '../../../src/event/timestamp.js'
 
 const eventually = <Result>(check: () => Result) => vi.waitFor(check, { timeout: 60_000 })
 
@@ -386,6 +387,37 @@ it('runs due cleaning rules of all logs in turns, also of logs that are not open
   await eventually(async () => expect((await before.count('filter[n_eq]=1')).total).toBe(0))
   expect((await before.count('filter[n_eq]=2')).total).toBe(1)
   await eventually(() => expect(logs.openCount).toBeLessThan(2))
+  await logs.close()
+})
+
+it.each([
+  ['was ahead before the logs were opened', 400, 0],
+  ['jumps ahead while they are open', 0, 29],
+])('removes nothing by age while the clock %s', async (_, atStart, later) => {
+  const clock = manualClock('2026-06-01')
+  const { stores } = countedStores(memoryLogs({ clock }))
+  const before = open({ stores })
+  for (const key of ['a', 'b']) await before.log(key).record('note', { n: 1 })
+  clock.jump(atStart * DAY)
+  const logs = open({
+    stores,
+    idleMs: 100,
+    roundMs: 1000,
+    cleaning: { rules: [{ target: 'events', maxAge: { days: 7 }, every: { seconds: 1 } }] },
+  })
+  await logs.log('a').record('note', { n: 2 })
+  const isJudged = async (key: string) =>
+    (await before.log(key).store.readStates('cleaning-clock:', { limit: 1 })).length > 0
+  if (later > 0) await eventually(async () => expect(await isJudged('b')).toBe(true))
+  clock.jump(later * DAY)
+  clock.advance(MINUTE)
+  for (const key of ['a', 'b'])
+    await eventually(async () =>
+      expect(await before.log(key).health()).toMatchObject({
+        cleaning: { waiting: [{ rule: 'events' }] },
+      }),
+    )
+  expect((await before.count('filter[type_eq]=note')).total).toBe(3)
   await logs.close()
 })
 

@@ -10,13 +10,13 @@ export const LATIN_PARTS: Readonly<Record<string, string>> = {
   Spanish:
     'contraseni?a|credencial|clave(?:secreta|privada|api|de?acceso|de?usuario)|clavesecret|palabradepaso',
   Catalan: 'contrasenya|contrasinal',
-  French: 'mots?depasse|phrasedepasse|codedacces|cle(?:privee|secrete|dapi|dacces)|clesapi',
+  French: 'mots?depasse|phrasedepasse|codedacces|cleprivee|clesecrete',
   Portuguese: 'palavras?(?:de)?passe|segredo|credenciai|chave(?:secreta|privada)',
   Italian: 'parola?dordine|credenzial|segret[oi](?!ri)|chiave(?:privata|segreta|api|di?accesso)',
   Dutch: 'wachtwoord|wachtzin|toegangscode|inloggegevens|(?:api|prive)sleutel',
   Swedish: 'losenord|losenfras|hemlighet|(?:api|privat)nyckel',
   Danish: 'adgangskode|kodeord|hemmelighed',
-  Norwegian: 'passord|hemmelighet',
+  Norwegian: 'hemmelighet',
   Finnish: 'salasana|tunnussana|salaisuu',
   Icelandic: 'lykilord|adgangsord',
   Polish: 'sekret(?!ar|aer|er)',
@@ -34,7 +34,7 @@ export const LATIN_PARTS: Readonly<Record<string, string>> = {
 /** Found as words of a key, or at the end of one, because other words contain them: `hasLocation`, `desenhar`. */
 export const LATIN_WORDS: Readonly<Record<string, string>> = {
   Spanish: 'claves?$|clave_?api',
-  French: 'mdp|cle_?api',
+  French: 'mdp|cles?_?(?:d_?)?(?:api|acces)',
   Portuguese: 'senhas?|senhas?_?(?:atual|nova|antiga)',
   Italian: 'parola',
   Turkish: 'sifre(?:si|ler)?|parolasi',
@@ -42,6 +42,7 @@ export const LATIN_WORDS: Readonly<Record<string, string>> = {
 /** The same, also as the end of a longer word. */
 export const LATIN_ENDINGS: Readonly<Record<string, string>> = {
   Portuguese: '(?:nova|minha|sua|user|confirma)senhas?',
+  Norwegian: 'passord(?:et)?',
   Polish: 'hasl[oa]',
   Czech: 'hesl[oa]',
   Slovenian: 'gesl[oa]',

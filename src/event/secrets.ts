@@ -74,7 +74,7 @@ const JOINS = /[ _.:\u200c-]/g
 // Tested on the letters of a key alone, so `apiKey`, `api-key` and `API_KEY` are the same.
 const PARTS = new RegExp(
   [
-    'passw(?:or)?d|passphrase|passcode|passkey|secret(?!ar[iy])|token|authorization|cookie|credential|bearer',
+    'passw(?:or)?d(?!less)|passphrase|passcode|passkey|secret(?!ar[iy])|token(?!i[sz])|authorization|cookie|credential|bearer',
     'sessionid|samlresponse|clientassertion|samlassertion|verifier|magiclink',
     '(?:api|private|access|signing|encryption|ssh|session|storage|account|master|recovery|auth)key',
     '(?:auth|authorization|authentication|recovery|backup|verification|confirmation|security)codes?',
@@ -105,7 +105,7 @@ const DESCRIBES =
   /(?:^|_)(?:types?|counts?|length|len|name|at|on|date|time|age|expiry|expires(?:_in)?|expiration|ttl|policy|status|enabled|required|changed|last_set|format|alg|algorithm|version|arn|limit|endpoint)$|(?:key|token|credential)s?_?ids?$/
 // Positions in a list, amounts of text and properties of a Windows process are called tokens too.
 const NOT_TOKENS =
-  /passwordless|tokeni[sz]|(?:^|_)(?:next|page|continuation|pagination|sync|elevated|public_key|(?:max|total|prompt|completion|input|output)(?=_?tokens))_?tokens?$|terminal_?session_?id$/
+  /(?:^|_)(?:next|page|continuation|pagination|sync|elevated|public_key|(?:max|total|prompt|completion|input|output)(?=_?tokens))_?tokens?$|terminal_?session_?id$/
 
 const NOT = [DESCRIBES, NOT_TOKENS, new RegExp(NO_PASSWORDS)]
 

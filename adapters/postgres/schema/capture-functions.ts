@@ -1,4 +1,4 @@
-import { REDACTED, SENSITIVE_KEYS } from '../../../src/event/secrets.js'
+import { PAIRS, REDACTED, SENSITIVE_KEYS } from '../../../src/event/secrets.js'
 import {
   ACTOR_ATTRIBUTES,
   type CapturePlan,
@@ -29,6 +29,14 @@ const textArray = (texts: readonly string[]): string =>
 export function sharedFunctions({ capture }: Names): string {
   const { letters, words, whole, not, scripts, joins, accents, barred } = SENSITIVE_KEYS
   const max = Number.MAX_SAFE_INTEGER
+  // The rule of pairedMember in JavaScript.
+  const isPaired = PAIRS.map(
+    ({ names, values }) =>
+      `(key ~* ${literal(values.source)} AND EXISTS (
+            SELECT FROM jsonb_each(_value) AS beside(key, value)
+            WHERE beside.key ~* ${literal(names.source)} AND jsonb_typeof(beside.value) = 'string'
+              AND ${capture.isSecret}(regexp_replace(beside.value #>> '{}', '^.*[/.](?=.)', ''))))`,
+  ).join(' OR ')
   return `
   -- The rule of isSensitive in JavaScript.
   CREATE OR REPLACE FUNCTION ${capture.isSecret}(_key text) RETURNS boolean
@@ -46,14 +54,14 @@ export function sharedFunctions({ capture }: Names): string {
     ) AS normal(_words)
   $daybook$;
 
-  -- Replaces the values of secret keys at any depth.
+  -- Replaces the values of secret keys at any depth, also of keys that stand beside them: {"name":"password","value":"…"}.
   CREATE OR REPLACE FUNCTION ${capture.json}(_value jsonb) RETURNS jsonb
   LANGUAGE plpgsql IMMUTABLE AS $daybook$
   BEGIN
     IF jsonb_typeof(_value) = 'object' THEN
       RETURN (
         SELECT coalesce(jsonb_object_agg(key, CASE
-          WHEN value <> 'null' AND ${capture.isSecret}(key) THEN ${literal(JSON.stringify(REDACTED))}
+          WHEN value <> 'null' AND (${capture.isSecret}(key) OR ${isPaired}) THEN ${literal(JSON.stringify(REDACTED))}
           ELSE ${capture.json}(value)
         END), '{}')
         FROM jsonb_each(_value)

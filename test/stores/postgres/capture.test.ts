@@ -10,6 +10,7 @@ import {
 import { Kysely, PostgresDialect } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
+import { redact } from '../../../src/event/redact.js'
 import { isSensitive } from '../../../src/event/secrets.js'
 import { SECRET_NAMES } from '../../support/secret-names.js'
 import { postgresDatabase, type TestDatabase } from '../../support/database.js'
@@ -368,6 +369,35 @@ describe('captured changes', () => {
       keys,
     )
     expect(rows).toEqual(keys.map((key) => ({ key, hidden: isSensitive(key) })))
+  })
+
+  it('hide the values beside the same keys', async () => {
+    await capture()
+    const values = [
+      { name: 'password', value: 'hush' },
+      { Name: 'Password', Value: ['hush'], other: 'x' },
+      {
+        a: [
+          { key: 'passwort', value: 'hush' },
+          { key: 'colour', value: 'red' },
+        ],
+      },
+      { op: 'replace', path: '/user/password', value: 'hush' },
+      { field: 'password', from: 'hush', to: null },
+      { name: 'password', from: 'x' },
+      { type: 'password', label: 'Password' },
+      { name: 'password_policy', value: 'strict' },
+      { name: 5, value: 'x' },
+    ]
+    const rows = await sql(
+      `SELECT ${namesIn(schema).capture.json}(value) AS shown
+       FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS of(value, i) ORDER BY i`,
+      JSON.stringify(values),
+    )
+    // Triggers show that a value was null.
+    const shown = redact(values) as typeof values
+    Object.assign(shown[4]!, { to: null })
+    expect(rows).toEqual(shown.map((value) => ({ shown: value })))
   })
 
   it('of a role without rights on the log are captured', async () => {

@@ -1,3 +1,4 @@
+import fs from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { redact } from '../../../src/event/redact.js'
 import { redactText } from '../../../src/event/secret-values.js'
@@ -63,6 +64,7 @@ const VALUES: readonly (readonly [form: string, value: unknown])[] = [
   ['rawHeaders', { rawHeaders: ['Host', 'x', 'X-Api-Key', 'hush', 'Cookie', 'hush'] }],
   ['raw_headers', { raw_headers: ['authorization', 'hush'] }],
   ['arguments', { argv: ['mysql', '--password', 'hush', '--port', '1'] }],
+  ['a word that is none beside one', { passwordless_token: 'hush' }],
   ['a map', new Map([['password', 'hush']])],
   [
     'pair of a class',
@@ -257,6 +259,7 @@ const KEPT_VALUES: readonly object[] = [
   { passwordless: true, isPasswordless: 'yes' },
   { token_count: 5, tokenize: 'x', tokenizer: 'bpe', tokenization: 'x', tokenised: 'x' },
   { secretary: 'Anna', secretariat: 'x', Sekretariat: 'x', segretaria: 'x' },
+  { pass_order: 1, articlesApi: 'x', vehicles_api: 'x' },
   { hasLocation: true, has_lock: 1, hasLogo: 'x', desenho: 'x', palabra_clave: 'x' },
   { parola_chiave: 'x', Geheimhaltungsstufe: 'x', parole_officer: 'x', 암호화: 'x' },
   { name: 'ann', value: 'x' },
@@ -286,4 +289,13 @@ it.each(KEPT_VALUES.map((value) => [JSON.stringify(value), value] as const))(
 it('a key that names no secret is none in NFD either', () => {
   for (const key of ['größe', 'naïve', 'année', 'имя', '名前', '이름', 'الاسم'])
     for (const form of [key, key.normalize('NFD')]) expect(isSensitive(form)).toBe(false)
+})
+
+it('the names that the guide lists are secret', () => {
+  const guide = fs.readFileSync('docs/guide/record-requests.md', 'utf8')
+  const [, table = ''] = guide.split('### Names in other languages')[1]!.split('| --- | --- |')
+  const rows = table.split('\n\n')[0]!.trim().split('\n')
+  const names = rows.flatMap((row) => row.split('|')[2]!.trim().split(/[,;] /))
+  expect(names.length).toBeGreaterThan(60)
+  expect(names.filter((name) => !isSensitive(name))).toEqual([])
 })

@@ -46,9 +46,12 @@ export async function scanRows(
   }
   const visit = (row: EventRow): Decision => {
     const event = toEvent(row)
-    const decision = matches(event)
-    if (typeof decision === 'boolean') return decision && take(event)
-    return thenDecided(decision, (isMatch) => isMatch && take(event))
+    const act = (isMatch: boolean): Decision => {
+      if (isMatch) return take(event)
+      probe?.missed(row.attributes.length)
+      return false
+    }
+    return thenDecided(matches(event), act)
   }
   const scan = {
     bounds,

@@ -44,11 +44,14 @@ export const readLogState = (connection: Connection): LogState =>
 
 const COUNT_ROWS = 'SELECT count(*) AS rows FROM daybook_events WHERE created_at BETWEEN ? AND ?'
 
-/** Adds the rows within the bounds to the trace; counts them in SQL, as SQL has excluded most of them. */
-function traceRows({ statement }: Connection, trace: QueryTrace, { from, to }: TimeBounds): void {
+/** The number of rows within the bounds, with those that SQL excludes. */
+const countRows = ({ statement }: Connection, { from, to }: TimeBounds): number =>
+  (statement(COUNT_ROWS).get(from, to) as { rows: number }).rows
+
+/** Adds the rows within the bounds to the trace. */
+function traceRows(connection: Connection, trace: QueryTrace, bounds: TimeBounds): void {
   const resume = trace.pause()
-  const { rows } = statement(COUNT_ROWS).get(from, to) as { rows: number }
-  if (trace.current) trace.current.rows += rows
+  if (trace.current) trace.current.rows += countRows(connection, bounds)
   resume()
 }
 
@@ -123,8 +126,11 @@ export async function scanEvents(
       visited += 1
       const decision = events.check(row) && visit(row)
       if (typeof decision === 'boolean' ? decision : decide(decision, isOver)) return false
-      if (!undecided && !isOver()) continue
-      if (!where) probe?.passed(visited - before)
+      if (!undecided && !isOver() && probe?.left() !== 0) continue
+      // The next step goes on after this row, so what this one has read counts now.
+      probe?.passed(
+        where ? countRows(connection, visitedBounds(direction, begun, rest)) : visited - before,
+      )
       return true
     }
     rest = beyond(begun, last, direction)

@@ -7,17 +7,19 @@ const GROWTH = 4
 const MAX_CHECKED_PER_MATCH = 8
 // With more, it is faster to let the database exclude some.
 const MAX_CHECKED_PER_MATCH_DENSE = 4
+/** Size of the attributes, in characters of JSON, after which events that do not match end a probe. */
+export const MAX_PROBE_SIZE = 2 ** 20
 
 /**
  * Number of further events to check one by one, after `seen` events of which `matched` matched; 0 if the index
  * should be used. Frequent matches are found faster without it.
  */
-export const nextProbe = (seen: number, matched: number): number =>
+const nextProbe = (seen: number, matched: number): number =>
   matched * MAX_CHECKED_PER_MATCH >= seen ? seen * GROWTH : 0
 
 /**
  * Counts the events that are checked at the start of a query's order, as long as enough of them match: see
- * {@link nextProbe}.
+ * {@link nextProbe}. It also ends once those that do not match are large, so its work is bounded for any events.
  */
 export interface Probe {
   /** Number of further events to check; 0 if the index should be used. */
@@ -26,21 +28,26 @@ export interface Probe {
   isDense(): boolean
   /** Reports checked events, after `matched` was called for each match among them. */
   passed(events: number): void
-  matched(): void
+  matched(events?: number): void
+  /** Reports checked events that do not match, with the size of their attributes in characters of JSON. */
+  missed(size: number): void
 }
 
 /** `mayBeDense` is false if predicates in SQL are faster however many events match. */
 export function createProbe(first: number, mayBeDense = true): Probe {
-  let [seen, matches, end] = [0, 0, first]
+  let [seen, matches, end, missedSize] = [0, 0, first, 0]
   return {
-    left: () => end - seen,
+    left: () => (missedSize > MAX_PROBE_SIZE ? 0 : end - seen),
     isDense: () => mayBeDense && matches * MAX_CHECKED_PER_MATCH_DENSE >= seen,
     passed(events) {
       seen += events
       if (seen >= end) end = seen + nextProbe(seen, matches)
     },
-    matched() {
-      matches += 1
+    matched(events = 1) {
+      matches += events
+    },
+    missed(size) {
+      missedSize += size
     },
   }
 }

@@ -96,3 +96,22 @@ it('a query for a time range reads no more rows than its page needs', async () =
   const query = `filter[created_at_lt]=${events[0]!.created_at}&limit=9`
   expect(await explain(query)).toEqual([{ method: 'scan', rows: 10, checked: 10, matched: 10 }])
 })
+
+it.each([
+  ['its first events', 9_000, 64],
+  ['a mebibyte of attributes', 40_000, 27],
+])('a probe whose time slices end early ends after %s', async (_, size, rows) => {
+  const filename = temp.file(`large-${size}.db`)
+  const log = new AuditLog({ store: sqliteStore({ filename, queryTimeoutMs: 1e9 }), types: {} })
+  try {
+    // SQL does not test attributes of this size.
+    const text = 'x'.repeat(size)
+    await Promise.all(Array.from({ length: 100 }, () => log.recordCustom('large', { text })))
+    let now = performance.now()
+    using _now = vi.spyOn(performance, 'now').mockImplementation(() => (now += 5))
+    const { steps } = await log.explain('filter[order_lt]=0')
+    expect(steps[0]).toMatchObject({ method: 'probe', rows, checked: rows })
+  } finally {
+    await log.close()
+  }
+})

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createProbe } from '../../../../src/store-kit/index/probe.js'
+import { createProbe, MAX_PROBE_SIZE } from '../../../../src/store-kit/index/probe.js'
 
 /** Number of events that are checked if every `every`th matches, at most 10,000. */
 function length(first: number, every: number): number {
@@ -28,6 +28,18 @@ describe('a probe', () => {
     probe.passed(16)
     expect(probe.left()).toBe(64)
     probe.passed(64)
+    expect(probe.left()).toBe(0)
+  })
+
+  it('ends once the events that do not match are large, however many match', () => {
+    const probe = createProbe(64)
+    probe.matched(10)
+    probe.missed(MAX_PROBE_SIZE)
+    probe.passed(20)
+    expect(probe.left()).toBe(44)
+    probe.missed(1)
+    expect(probe.left()).toBe(0)
+    probe.passed(44)
     expect(probe.left()).toBe(0)
   })
 

@@ -12,9 +12,11 @@ export class LazyEvent implements AuditEvent {
   readonly type: string
   readonly source: string | null
   readonly #json: string
+  /** Whether `JSON.stringify` has written the text. */
+  readonly #isCanonical: boolean
   #attributes: JsonObject | undefined
 
-  constructor(own: Omit<AuditEvent, 'attributes'>, json: string) {
+  constructor(own: Omit<AuditEvent, 'attributes'>, json: string, isCanonical = true) {
     this.id = own.id
     this.created_at = own.created_at
     this.username = own.username
@@ -22,6 +24,7 @@ export class LazyEvent implements AuditEvent {
     this.type = own.type
     this.source = own.source
     this.#json = json
+    this.#isCanonical = isCanonical
   }
 
   get attributes(): JsonObject {
@@ -33,9 +36,14 @@ export class LazyEvent implements AuditEvent {
     return this.#attributes ? JSON.stringify(this.#attributes) : this.#json
   }
 
+  /** The text as `JSON.stringify` writes it, until the attributes are read; `undefined` if it was written otherwise. */
+  get searchable(): string | undefined {
+    return this.#attributes || !this.#isCanonical ? undefined : this.#json
+  }
+
   /** The event with the attributes as unparsed text again. Only for a reader that has not changed them. */
   withUnparsedAttributes(): LazyEvent {
-    return this.#attributes ? new LazyEvent(this, this.#json) : this
+    return this.#attributes ? new LazyEvent(this, this.#json, this.#isCanonical) : this
   }
 }
 

@@ -1,6 +1,6 @@
 import { beyond, isEmpty, splitAt, type TimeBounds } from '../../../src/filter/bounds.js'
 import type { Order } from '../../../src/store-kit/index/part.js'
-import { nextProbe } from '../../../src/store-kit/index/probe.js'
+import { createProbe } from '../../../src/store-kit/index/probe.js'
 import {
   type ListQuery,
   coverageIn,
@@ -17,6 +17,7 @@ import { timesInOrder } from '../index/session.js'
 import { firstProbeOf } from './list-plan.js'
 import { inParts } from './near-bounds.js'
 import { probeStatement, readProbe, scanRows } from './list-scan.js'
+import { sizeOf } from './list-query.js'
 
 const NOT_INDEXED = 'the index cannot answer the filter'
 
@@ -27,7 +28,7 @@ type Rows = AsyncGenerator<readonly TextRow[], void>
  * enough of them match; then the index finds the others.
  */
 export async function* rowsInTime(list: ListQuery, order: Order, bounds: TimeBounds): Rows {
-  const { filter, steps, indexed, query, opened, run } = list
+  const { filter, steps, indexed, query, opened, run, found } = list
   const { index } = indexed
   const isIndexUnused = !filter || !index
   const parts = inParts(bounds, list.near, order)
@@ -40,15 +41,19 @@ export async function* rowsInTime(list: ListQuery, order: Order, bounds: TimeBou
   await steps.enter('probe')
   let [part, ...others] = parts as readonly [TimeBounds, ...TimeBounds[]]
   let ready: readonly TextRow[] | undefined = opened['probe']
-  let [seen, matched] = [0, 0]
   const least = query.limit + 1
-  let size = firstProbeOf(filter, indexed)
-  while (size > 0) {
+  let seen = 0
+  const probe = createProbe(firstProbeOf(filter, indexed))
+  while (probe.left() > 0) {
+    const size = probe.left()
+    const before = { ...found }
     const request = { order, bounds: part, count: size, most: least }
     const { rows, last } = readProbe(ready ?? (await run(probeStatement(list, request))))
     ready = undefined
     yield rows
-    matched += rows.length
+    // Rows that SQL could not rule out were checked meanwhile.
+    probe.matched(found.events - before.events)
+    probe.missed(sizeOf(rows) - (found.size - before.size))
     const isFull = rows.length === least
     if (last === undefined && !isFull) {
       // The part has fewer rows.
@@ -56,7 +61,9 @@ export async function* rowsInTime(list: ListQuery, order: Order, bounds: TimeBou
       ;[part, ...others] = others as [TimeBounds]
       continue
     }
-    seen += isFull ? rows.length : size
+    const passed = isFull ? rows.length : size
+    seen += passed
+    probe.passed(passed)
     if (!isFull) steps.add(size)
     part = beyond(part, last ?? timeOf(rows.at(-1)!), order)
     if (isEmpty(part)) {
@@ -64,7 +71,6 @@ export async function* rowsInTime(list: ListQuery, order: Order, bounds: TimeBou
       ;[part, ...others] = others as [TimeBounds]
     }
     if (isIndexUnused) break
-    size = nextProbe(seen, matched)
   }
   const rest =
     order === 'desc' ? { from: bounds.from, to: part.to } : { from: part.from, to: bounds.to }
@@ -74,7 +80,7 @@ export async function* rowsInTime(list: ListQuery, order: Order, bounds: TimeBou
     return
   }
   const end = order === 'asc' ? 'oldest' : 'newest'
-  const reason = `${matched} of the ${seen} ${end} events may match`
+  const reason = `${found.events} of the ${seen} ${end} events match`
   yield* remainingRows(list, index, { order, bounds: rest, reason })
 }
 

@@ -50,6 +50,8 @@ export interface ListQuery {
   readonly check: CheckRows
   /** Tests events with the whole filter. */
   readonly takeMatching: TakeMatching
+  /** The matching events so far, and the size of their attributes, in a list by time. */
+  readonly found: { events: number; size: number }
   readonly steps: ListTrace
   readonly trace: QueryTrace | undefined
 }
@@ -152,3 +154,7 @@ export async function rowsOfFound(
 }
 
 export const timeOf = (row: TextRow): Microseconds => Number(row[0])
+
+/** The size of the attributes of the rows, in characters of JSON. */
+export const sizeOf = (rows: readonly TextRow[]): number =>
+  rows.reduce((sum, row) => sum + row[6]!.length, 0)

@@ -2,13 +2,15 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import { tracedFilter } from '../../../src/store/trace.js'
 import { isEmpty, type TimeBounds } from '../../../src/filter/bounds.js'
 import { type EventCollector, pageCollector } from '../../../src/store-kit/collect.js'
-import { compileFilterInSteps } from '../../../src/filter/evaluate.js'
 import type { Order } from '../../../src/store-kit/index/part.js'
 import { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
 import type { EventPage } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { lazyPage } from '../../../src/store-kit/lazy-page.js'
-import { type Indexed, type ListQuery, SNAPSHOT_OUTDATED, timeOf } from './list-query.js'
+import { compileStoredFilter } from '../../../src/store-kit/stored-filter.js'
+import { type Indexed, type ListQuery, sizeOf, SNAPSHOT_OUTDATED, timeOf } from './list-query.js'
+import type { TextRow } from '../connection/client.js'
+import type { Decision } from '../../../src/filter/steps.js'
 import { listTrace } from './list-trace.js'
 import { rowsInTime } from './list-in-time.js'
 import { createTakeMatching } from './matching.js'
@@ -16,7 +18,7 @@ import type { ListPlan } from './list-plan.js'
 import { collectSorted } from './list-sorted.js'
 import { readOpen } from '../schema/live-rows.js'
 import type { Opened, Snapshot } from '../log/snapshot.js'
-import { checkRows, rowToEvent, rowToLazyEvent } from '../schema/rows.js'
+import { checkRows, rowToCheckedEvent, rowToLazyEvent } from '../schema/rows.js'
 import type { Run } from './ranges.js'
 import { numbered } from './sql.js'
 
@@ -50,11 +52,12 @@ export async function listEvents(
     filter,
     where,
     check: checkRows(indexed.damages),
-    toEvent: lazy ? rowToLazyEvent : rowToEvent,
+    toEvent: lazy ? rowToLazyEvent : rowToCheckedEvent,
     takeMatching: createTakeMatching(
-      tracedFilter(trace, compileFilterInSteps(query.where)),
+      tracedFilter(trace, compileStoredFilter(query.where)),
       snapshot.checkTime,
     ),
+    found: { events: 0, size: 0 },
     steps: listTrace(run, names.events, trace),
     trace,
   }
@@ -71,7 +74,7 @@ export async function listEvents(
         collector.add,
       )
     await list.steps.end()
-    return lazyPage(await collector.page())
+    return lazyPage(await collector.page(), lazy)
   } catch (error) {
     if (error === SNAPSHOT_OUTDATED) return 'outdated'
     if (!(error instanceof DamagedSegment) || !indexed.index) throw error
@@ -87,7 +90,7 @@ async function collectInTime(
   order: Order,
   bounds: TimeBounds,
 ): Promise<EventCollector> {
-  const { snapshot, indexed, query, toEvent, takeMatching, check } = list
+  const { snapshot, indexed, query, toEvent, takeMatching, check, found } = list
   const collector = pageCollector(query)
   const ahead = order === 'asc' ? [...snapshot.open] : snapshot.open.toReversed()
   /** Takes the open events up to that time in the direction, and reads their texts. */
@@ -97,14 +100,21 @@ async function collectInTime(
     return readOpen(snapshot.ask, indexed.names, some)
   }
 
-  for await (const found of rowsInTime(list, order, bounds)) {
-    const last = found.at(-1)
-    const rows = check(found)
+  const take = (event: AuditEvent, row?: TextRow): Decision => {
+    found.events += 1
+    if (row) found.size += sizeOf([row])
+    return collector.add(event)
+  }
+  const takeOpen = (event: AuditEvent): Decision => take(event)
+
+  for await (const some of rowsInTime(list, order, bounds)) {
+    const last = some.at(-1)
+    const rows = check(some)
     const between = last ? await openUntil(timeOf(last)) : []
     const both = between.length > 0 ? inOrderOf(order, between, rows.map(toEvent)) : undefined
     const isFull = both
-      ? await takeMatching(both, itself, collector.add)
-      : await takeMatching(rows, toEvent, collector.add)
+      ? await takeMatching(both, itself, takeOpen)
+      : await takeMatching(rows, toEvent, take)
     if (isFull) return collector
   }
   await takeMatching(await readOpen(snapshot.ask, indexed.names, ahead), itself, collector.add)

@@ -7,7 +7,7 @@ import {
   countOthers,
   withoutValues,
 } from '../../../src/store-kit/index/counted-figures.js'
-import { compileFilterInSteps } from '../../../src/filter/evaluate.js'
+import { compileStoredFilter } from '../../../src/store-kit/stored-filter.js'
 import { type Decision, thenDecided } from '../../../src/filter/steps.js'
 import { createTimeSlices } from '../../../src/filter/time-slices.js'
 import type { WaitOptions } from '../../../src/store/store.js'
@@ -82,7 +82,7 @@ async function countRows(
   wanted: readonly Slice[],
   options: WaitOptions,
 ): Promise<void> {
-  const matches = compileFilterInSteps(tally.shared)
+  const matches = compileStoredFilter(tally.shared)
   const where = pushDownWhere(tally.shared, pushDownAttribute)
   const slices = createTimeSlices()
   for (const slice of wanted) {

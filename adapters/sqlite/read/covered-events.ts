@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../../src/event/event.js'
-import { compileFilterInSteps } from '../../../src/filter/evaluate.js'
+import { compileStoredFilter } from '../../../src/store-kit/stored-filter.js'
 import { thenDecided } from '../../../src/filter/steps.js'
 import { createTimeSlices } from '../../../src/filter/time-slices.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
@@ -35,7 +35,7 @@ export async function addAtTimes(
   { tally, covered, options, end = Infinity }: AddedEvents,
   times: readonly Microseconds[],
 ): Promise<boolean> {
-  const matches = compileFilterInSteps(tally.shared)
+  const matches = compileStoredFilter(tally.shared)
   const slices = createTimeSlices()
   // An event that was closed meanwhile is in the other table.
   const eventAt = (time: Microseconds): AuditEvent | undefined =>

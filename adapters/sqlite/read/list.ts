@@ -1,18 +1,17 @@
-import type { AuditEvent } from '../../../src/event/event.js'
 import { tracedFilter } from '../../../src/store/trace.js'
 import { type EventQuery, type Grouping, isAlternative } from '../../../src/filter/ast.js'
 import { setsTimeBound, type TimeBounds, timeBounds } from '../../../src/filter/bounds.js'
-import { compileFilterInSteps } from '../../../src/filter/evaluate.js'
 import { scanDirection } from '../../../src/filter/order.js'
 import { indexFilter } from '../../../src/store-kit/index/index-filter.js'
 import type { EventPage } from '../../../src/store/store.js'
 import { lazyPage } from '../../../src/store-kit/lazy-page.js'
+import { compileStoredFilter } from '../../../src/store-kit/stored-filter.js'
 import type { ListQuery } from './list-query.js'
 import type { Indexed } from './index-run.js'
 import { listInTime } from './list-in-time.js'
 import { listSorted } from './list-sorted.js'
 import { MAX_LIMIT_AT_ONCE, readPageAtOnce } from './page-at-once.js'
-import { type EventRow, rowToEvent, rowToLazyEvent } from '../schema/rows.js'
+import { rowToCheckedEvent, rowToEvent, rowToLazyEvent } from '../schema/rows.js'
 import type { Direction } from './range-rows.js'
 import { type BoundedListOptions, readLogState } from './scan.js'
 
@@ -22,7 +21,6 @@ interface Scanned {
   readonly bounds: TimeBounds
   /** The bounds are the whole filter. */
   readonly hasBounds: boolean
-  readonly toEvent: (row: EventRow) => AuditEvent
 }
 
 /**
@@ -43,11 +41,11 @@ export function listEvents(
     direction,
     bounds: { from: Math.max(from, 0), to },
     hasBounds: isBounded(query.where),
-    toEvent: options.lazy ? rowToLazyEvent : rowToEvent,
   }
-  const { bounds, hasBounds, toEvent } = scanned
+  const { bounds, hasBounds } = scanned
   const inSteps = (): Promise<EventPage> => listInSteps(indexed, query, scanned, options)
   if (!direction || !hasBounds || query.limit > MAX_LIMIT_AT_ONCE) return inSteps()
+  const toEvent = options.lazy ? rowToLazyEvent : rowToEvent
   const asked = { query, direction, bounds, toEvent, trace: options.trace }
   const page = tables.connection.attempt(() => readPageAtOnce(tables, asked), options)
   if (page instanceof Promise) return page.then((read) => read ?? inSteps())
@@ -57,7 +55,7 @@ export function listEvents(
 async function listInSteps(
   indexed: Indexed,
   query: EventQuery,
-  { direction, bounds, hasBounds, toEvent }: Scanned,
+  { direction, bounds, hasBounds }: Scanned,
   options: BoundedListOptions,
 ): Promise<EventPage> {
   const { connection } = indexed.tables
@@ -70,16 +68,15 @@ async function listInSteps(
     // A scan visits only events within the bounds, so nothing else needs a test.
     matches: tracedFilter(
       options.trace,
-      direction && hasBounds ? () => true : compileFilterInSteps(query.where),
+      direction && hasBounds ? () => true : compileStoredFilter(query.where),
     ),
-    toEvent,
+    toEvent: options.lazy ? rowToLazyEvent : rowToCheckedEvent,
     logState,
     options,
   }
   const known = { from: bounds.from, to: Math.min(bounds.to, logState.end) }
-  return lazyPage(
-    direction ? await listInTime(list, direction, known) : await listSorted(list, known),
-  )
+  const page = direction ? await listInTime(list, direction, known) : await listSorted(list, known)
+  return lazyPage(page, options.lazy === true)
 }
 
 /** True if the filter consists of bounds on the time only. */

@@ -3,6 +3,7 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import { idOf } from '../../../src/event/event-id.js'
 import { formatTimestamp, type Microseconds } from '../../../src/event/timestamp.js'
 import { LazyEvent } from '../../../src/event/lazy-event.js'
+import { MIN_SEARCHED } from '../../../src/store-kit/stored-filter.js'
 
 /** A row of `daybook_events` as {@link EVENT_COLUMNS} selects it. */
 export interface EventRow {
@@ -85,3 +86,7 @@ const NO_ATTRIBUTES: AuditEvent['attributes'] = {}
 /** Returns an event that parses its attributes when they are first read. */
 export const rowToLazyEvent = (row: EventRow): AuditEvent =>
   new LazyEvent(eventOf(row, NO_ATTRIBUTES), row.attributes)
+
+/** An event to be checked by `compileStoredFilter`: a large one is not parsed before. */
+export const rowToCheckedEvent = (row: EventRow): AuditEvent =>
+  row.attributes.length < MIN_SEARCHED ? rowToEvent(row) : rowToLazyEvent(row)

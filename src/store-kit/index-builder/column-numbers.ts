@@ -1,8 +1,6 @@
 import { isStorableText } from '../../event/json-copy.js'
 import { type NameRow, nameRow } from '../index/attribute-names.js'
 import type { Column } from '../index/column-table.js'
-import { valuedOrdinals } from '../index/columns.js'
-import { nameHash, type OtherNames } from '../index/other-names.js'
 import type { NumberedColumn } from './index-driver.js'
 
 /** Once this many names have numbers, a name gets one only if several events of a segment have it. */
@@ -50,11 +48,3 @@ export const numberedColumns = (
     const number = numbers.get(column.name)
     return number === undefined ? [] : [[number, column] as const]
   })
-
-/** Lists the events of a column by its name's hash, as the column is left out. */
-export function addToOtherNames(otherNames: OtherNames, column: Column): void {
-  const hash = nameHash(column.name)
-  const { containers, partial } = column
-  for (const ordinals of [valuedOrdinals(column), containers, partial])
-    for (const ordinal of ordinals) otherNames.add(hash, ordinal)
-}

@@ -19,27 +19,34 @@ const PLACES_PER_NAME = 2
 
 type FindColumn = (name: string, hash: number) => GrowingColumn | undefined
 
-/**
- * The returned function finds the place of a key below a parent, or without parent the place of a path's
- * first key. Places of names with a column are kept by their keys, so that each name is joined only once.
- */
-export function createPlaceFinder(
-  columnOf: FindColumn,
-  maxNames: number,
-): (parent: Place | undefined, key: string) => Place {
+export interface PlaceFinder {
+  /** Finds the place of a key below a parent, or without parent the place of a path's first key. */
+  readonly placeBelow: (parent: Place | undefined, key: string) => Place
+  /** Forgets the places that were found, whose columns may be gone. */
+  readonly clear: () => void
+}
+
+/** Keeps the places of names with a column by their keys, so that each name is joined only once. */
+export function createPlaceFinder(columnOf: FindColumn, maxNames: number): PlaceFinder {
   const roots = new Map<string, Place>()
   let left = maxNames * PLACES_PER_NAME
 
-  return (parent, key) => {
-    const places = parent ? parent.below : roots
-    const known = places?.get(key)
-    if (known) return known
-    const place = findPlace(columnOf, parent, key)
-    if (!places || left === 0 || !place.column) return place
-    const kept = { ...place, below: new Map<string, Place>() }
-    places.set(key, kept)
-    left -= 1
-    return kept
+  return {
+    placeBelow(parent, key) {
+      const places = parent ? parent.below : roots
+      const known = places?.get(key)
+      if (known) return known
+      const place = findPlace(columnOf, parent, key)
+      if (!places || left === 0 || !place.column) return place
+      const kept = { ...place, below: new Map<string, Place>() }
+      places.set(key, kept)
+      left -= 1
+      return kept
+    },
+    clear() {
+      roots.clear()
+      left = maxNames * PLACES_PER_NAME
+    },
   }
 }
 

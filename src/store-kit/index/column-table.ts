@@ -15,6 +15,8 @@ export interface Column {
 }
 
 export interface GrowingColumn extends Column {
+  /** Number of events that have a value. */
+  events: number
   readonly values: Scalar[]
   readonly ordinals: number[]
   readonly containers: number[]
@@ -33,10 +35,15 @@ export interface ColumnTable {
   readonly columnOf: (name: string, hash: number) => GrowingColumn | undefined
   /** The column of an own field. */
   readonly ownColumn: (name: string) => GrowingColumn
+  /** True if many names that were met again got no column. */
+  isCrowded(): boolean
+  /** Takes the columns from those names that the fewest events have. Returns the columns. */
+  evict(): readonly GrowingColumn[]
 }
 
 export const emptyColumn = (name: string): GrowingColumn => ({
   name,
+  events: 0,
   values: [],
   ordinals: [],
   containers: [],
@@ -45,15 +52,21 @@ export const emptyColumn = (name: string): GrowingColumn => ({
 
 const COLUMN_BYTES = 600
 
+/** Evicting costs a pass through all columns, so it waits until names got none as often as a quarter of their number. */
+const REFUSED_SHIFT = 2
+
 /**
  * At most `maxNames` names get columns, as they are met. Once half of the columns are given, a name gets one
- * only if it is met again, so that names that occur once leave room for those that occur often. A new column begins
- * with the `others` as partial events.
+ * only if it is met again, so that names that occur once leave room for those that occur often. Names that few events
+ * have give up their columns to others that are met again, so a few events with many names take none for long.
+ * A new column begins with the `others` as partial events.
  */
 export function createColumnTable(maxNames: number, others: readonly number[]): ColumnTable {
   const byName = new Map<string, GrowingColumn>()
+  const own = new Set<GrowingColumn>()
   const wasMet = createMemory()
   let bytes = 0
+  let refused = 0
 
   const addColumn = (name: string): GrowingColumn => {
     bytes += COLUMN_BYTES + name.length + others.length * PAIR_BYTES
@@ -62,8 +75,12 @@ export function createColumnTable(maxNames: number, others: readonly number[]): 
     return column
   }
   const isAdmitted = (name: string, hash: number): boolean => {
-    if (byName.size >= maxNames || !isStorableText(name)) return false
-    return byName.size * 2 < maxNames || wasMet(hash)
+    if (!isStorableText(name)) return false
+    if (byName.size * 2 < maxNames) return true
+    if (!wasMet(hash)) return false
+    if (byName.size < maxNames) return true
+    refused += 1
+    return false
   }
   return {
     byName,
@@ -72,7 +89,19 @@ export function createColumnTable(maxNames: number, others: readonly number[]): 
     },
     columnOf: (name, hash) =>
       byName.get(name) ?? (isAdmitted(name, hash) ? addColumn(name) : undefined),
-    ownColumn: (name) => byName.get(name) ?? addColumn(name),
+    ownColumn(name) {
+      const column = byName.get(name) ?? addColumn(name)
+      own.add(column)
+      return column
+    },
+    isCrowded: () => refused > maxNames >> REFUSED_SHIFT,
+    evict() {
+      refused = 0
+      const columns = [...byName.values()].filter((column) => !own.has(column))
+      const fewest = columns.toSorted((a, b) => a.events - b.events).slice(0, maxNames >> 1)
+      for (const { name } of fewest) byName.delete(name)
+      return fewest
+    },
   }
 }
 

@@ -3,10 +3,22 @@ import { isOwnField } from '../../event/own-fields.js'
 import type { Scalar } from '../../filter/attributes.js'
 import type { Steps } from '../../filter/steps.js'
 import { compareText } from '../../filter/values.js'
-import { type Column, createColumnTable, emptyColumn, type GrowingColumn } from './column-table.js'
+import {
+  type Column,
+  type ColumnTable,
+  createColumnTable,
+  emptyColumn,
+  type GrowingColumn,
+} from './column-table.js'
 import { createPlaceFinder, type Place } from './column-places.js'
 import { INDEX_BOUNDS } from './index-bounds.js'
-import { createOtherNames, hashOfState, type OtherNames, PAIR_BYTES } from './other-names.js'
+import {
+  createOtherNames,
+  hashOfState,
+  nameHash,
+  type OtherNames,
+  PAIR_BYTES,
+} from './other-names.js'
 import { indexedText, Kind, kindOf, mayBeCut } from './part.js'
 
 /**
@@ -78,7 +90,7 @@ export function createColumns({ names, values } = INDEX_BOUNDS): Columns {
   const lists = emptyLists()
   const { otherNames, others, sources, partialTexts } = lists
   const table = createColumnTable(names, others)
-  const placeBelow = createPlaceFinder(table.columnOf, names)
+  const { placeBelow, clear } = createPlaceFinder(table.columnOf, names)
   let size = 0
   let left = 0
   const atOnce: AtOnce = { left: 0, pending: [] }
@@ -92,11 +104,8 @@ export function createColumns({ names, values } = INDEX_BOUNDS): Columns {
     else addOnce(others, size)
     bytes += PAIR_BYTES
   }
-  const list = (column: GrowingColumn, value: Scalar): void => {
-    column.ordinals.push(size)
-    column.values.push(value)
-    bytes += bytesOf(value)
-  }
+  const list = (column: GrowingColumn, value: Scalar): void =>
+    void (bytes += addTo(column, value, size))
   const addScalar = (place: Place, value: Scalar): void => {
     const indexed = typeof value === 'string' ? ownText(value) : value
     // A database's text cannot hold a lone surrogate.
@@ -142,6 +151,9 @@ export function createColumns({ names, values } = INDEX_BOUNDS): Columns {
       return bytes + table.bytes
     },
     add({ type, username, system, source, attributes }) {
+      // No place is in use between two events.
+      if (table.isCrowded()) clear()
+      bytes += makeRoom(table, lists)
       left = values
       atOnce.left = ADDED_AT_ONCE
       bytes += EVENT_BYTES
@@ -186,6 +198,46 @@ function* addPending(
     }
   }
   end()
+}
+
+/** The ordinals that have a text in the column. */
+const textOrdinals = ({ values, ordinals }: Column): number[] =>
+  ordinals.filter((_, i) => typeof values[i] === 'string')
+
+/** Returns the memory that the value takes. */
+function addTo(column: GrowingColumn, value: Scalar, ordinal: number): number {
+  if (column.ordinals.at(-1) !== ordinal) column.events += 1
+  column.ordinals.push(ordinal)
+  column.values.push(value)
+  return bytesOf(value)
+}
+
+/** Takes columns from rare names of a crowded table, and lists their events by the hashes of the names. Returns the memory of that. */
+function makeRoom(
+  table: ColumnTable,
+  { otherNames, partialTexts }: Pick<ReturnType<typeof emptyLists>, 'otherNames' | 'partialTexts'>,
+): number {
+  if (!table.isCrowded()) return 0
+  const before = otherNames.size
+  const evicted = table.evict()
+  for (const column of evicted) addToOtherNames(otherNames, column)
+  addOrdinals(partialTexts, evicted.flatMap(textOrdinals))
+  return (otherNames.size - before) * PAIR_BYTES
+}
+
+/** Adds ordinals in any order to a list that stays ascending. */
+function addOrdinals(list: number[], ordinals: readonly number[]): void {
+  const all = Array.from(new Set([...list, ...ordinals])).toSorted((a, b) => a - b)
+  list.length = 0
+  for (const ordinal of all) list.push(ordinal)
+}
+
+/** Lists the events of a column by its name's hash, as the column is left out. */
+export function addToOtherNames(otherNames: OtherNames, column: Column): void {
+  const hash = nameHash(column.name)
+  const { containers, partial } = column
+  for (const ordinals of [valuedOrdinals(column), containers, partial])
+    for (const ordinal of ordinals) otherNames.add(hash, ordinal)
 }
 
 /** Appends an ordinal that is not below those of the list. */

@@ -1,8 +1,6 @@
 import { expect, it } from 'vitest'
-import {
-  addToOtherNames,
-  admittedColumns,
-} from '../../../../src/store-kit/index-builder/column-numbers.js'
+import { admittedColumns } from '../../../../src/store-kit/index-builder/column-numbers.js'
+import { addToOtherNames } from '../../../../src/store-kit/index/columns.js'
 import type { Column } from '../../../../src/store-kit/index/column-table.js'
 import { createOtherNames, nameHash } from '../../../../src/store-kit/index/other-names.js'
 import { ordinalsOf } from '../../../support/index-values.js'

@@ -1,14 +1,15 @@
 import type { Due } from '../../../src/store-kit/index-builder/sealer.js'
 import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
-import { INDEX_BOUNDS, type IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
+import {
+  INDEX_BOUNDS,
+  type IndexBounds,
+  maxStoredBytes,
+} from '../../../src/store-kit/index/index-bounds.js'
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
 import { IS_LEASED } from './lease.js'
 import { isExpiredSql } from './segment-dropping.js'
-
-/** The stored bytes of attributes for one segment. In memory they take a multiple of that. */
-export const maxStoredBytes = ({ bytes }: IndexBounds): number => Math.ceil(bytes / 4)
 
 /** Whether $1 events, or $2 stored bytes of attributes, are unsealed; counts no further than $1 events. */
 const isSealDueSql = ({ readable, late }: Names): string => `

@@ -34,7 +34,7 @@ export function createFreshEvents(
           await recent.addRows(
             rows,
             (row) => {
-              index.add(Number(row[0]), rowToIndexed(row))
+              index.add(Number(row[0]), rowToIndexed(row, recent.listing.lists))
               count += 1
             },
             moment.checkTime,

@@ -42,7 +42,7 @@ export function createLateEvents(
     const events = await readingAt(times, moment.ask(eventsAt(names), times))
     await recent.addRows(
       events,
-      (row) => index.addLate(Number(row[0]), rowToIndexed(row)),
+      (row) => index.addLate(Number(row[0]), rowToIndexed(row, recent.listing.lists)),
       moment.checkTime,
     )
     for (const { id, transaction } of some) added.set(id, transaction)

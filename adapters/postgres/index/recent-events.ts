@@ -5,6 +5,7 @@ import {
   type GrowingIndex,
 } from '../../../src/store-kit/index/growing-index.js'
 import type { IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
+import { createListing, type Listing } from '../../../src/store-kit/index/listing.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import type { TextRow } from '../connection/client.js'
 import type { Snapshot } from '../log/snapshot.js'
@@ -22,6 +23,7 @@ export interface RecentLimits {
 /** The events in memory, and the stage of their additions. */
 export interface RecentEvents {
   readonly index: GrowingIndex
+  readonly listing: Listing
   /** Changes with each addition: rows that were read at another stage may have been added since. */
   stage(): number
   startStage(): void
@@ -60,6 +62,7 @@ export function createRecentEvents(bounds: IndexBounds, nextStage: () => number)
 
   return {
     index,
+    listing: createListing(bounds),
     isFull: () => index.bytes >= bounds.unsealedBytes,
     // Without the late events, all events have to be read one by one, so they have room of their own.
     isFullOfLate: () => index.bytes >= 2 * bounds.unsealedBytes,

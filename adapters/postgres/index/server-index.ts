@@ -108,6 +108,7 @@ export function createServerIndex(
 
   const setState = (next: Refreshed, visible: readonly PostgresSegmentRow[]): void => {
     recent.startStage()
+    recent.listing.reset()
     version = next.version
     segments = visible
     reportUntrusted(visible)

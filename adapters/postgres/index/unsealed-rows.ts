@@ -5,14 +5,14 @@ import {
   type Extract,
   type Extractor,
 } from '../../../src/store-kit/index/extract.js'
-import type { IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
+import { type IndexBounds, maxStoredBytes } from '../../../src/store-kit/index/index-bounds.js'
 import { finishInTurns } from '../../../src/filter/steps.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { readingAt } from '../schema/find-unreadable.js'
 import { faultOf, STORED_COLUMNS } from '../schema/rows.js'
 import { ask, askLast, type PostgresPoolClient, type TextRow } from '../connection/client.js'
 import type { DriverContext } from './driver-context.js'
-import { isSealDue, maxStoredBytes } from './due.js'
+import { isSealDue } from './due.js'
 import { type IndexState, readIndexState, selectIndexState } from './index-state.js'
 
 interface ReadRows {

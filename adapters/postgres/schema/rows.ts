@@ -3,6 +3,7 @@ import { idOf, parseEventId } from '../../../src/event/event-id.js'
 import { formatTimestamp } from '../../../src/event/timestamp.js'
 import { DAMAGED_EVENT, damagedEvent, damagedEventError } from '../../../src/store-kit/damages.js'
 import { LazyEvent } from '../../../src/event/lazy-event.js'
+import { MIN_SEARCHED } from '../../../src/store-kit/stored-filter.js'
 import { createDamageReporter, type DamageReporter } from '../../../src/store/damage.js'
 import type { TextRow } from '../connection/client.js'
 import type { Ask } from '../connection/connection.js'
@@ -69,9 +70,14 @@ export const checkRows =
       return fault === undefined
     })
 
-/** The event of a row with the {@link STORED_COLUMNS}; one without values if it cannot be read. */
-export const rowToIndexed = (row: TextRow): AuditEvent =>
-  faultOf(row) === undefined ? rowToEvent(row) : DAMAGED_EVENT
+/**
+ * The event of a row with the {@link STORED_COLUMNS}; one without values if it cannot be read. `lists` decides by the
+ * size of the attributes whether to parse them.
+ */
+export function rowToIndexed(row: TextRow, lists: (size: number) => boolean): AuditEvent {
+  if (faultOf(row) !== undefined) return DAMAGED_EVENT
+  return lists(jsonOf(row).length) ? rowToEvent(row) : rowToLazyEvent(row)
+}
 
 /** The event of a row with the columns {@link EVENT_COLUMNS}. */
 export function rowToEvent(row: TextRow): AuditEvent {
@@ -82,12 +88,18 @@ export function rowToEvent(row: TextRow): AuditEvent {
 /** One of the members that SQL adds to attributes, always together. */
 const ADDED_MEMBER = '"suppressed_since"'
 
-/** Like `rowToEvent`; parses the attributes when they are read. */
+/** Like `rowToEvent`, for the {@link STORED_COLUMNS}; parses the attributes when they are read. */
 export function rowToLazyEvent(row: TextRow): AuditEvent {
   const json = jsonOf(row)
   // If the caller's data has a member of that name, the JSON has it twice, so it has to be parsed.
-  return json.includes(ADDED_MEMBER) ? rowToEvent(row) : new LazyEvent(ownFields(row), json)
+  if (json.includes(ADDED_MEMBER)) return rowToEvent(row)
+  // Triggers write JSON in another form, and no checksum.
+  return new LazyEvent(ownFields(row), json, row[7] !== null)
 }
+
+/** An event to be checked by `compileStoredFilter`: a large one is not parsed before. */
+export const rowToCheckedEvent = (row: TextRow): AuditEvent =>
+  jsonOf(row).length < MIN_SEARCHED ? rowToEvent(row) : rowToLazyEvent(row)
 
 /**
  * The event with this id, or `undefined`; open live events are not found. Throws `DAMAGED` if it cannot

@@ -1,7 +1,11 @@
 import type { Due } from '../../../src/store-kit/index-builder/sealer.js'
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { INDEX_BOUNDS, type IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
+import {
+  INDEX_BOUNDS,
+  type IndexBounds,
+  maxStoredBytes,
+} from '../../../src/store-kit/index/index-bounds.js'
 import type {
   EarlySealing,
   SealingTuning,
@@ -41,7 +45,7 @@ interface NewBytes {
 }
 
 /**
- * True if the unsealed events take as many bytes as one segment may. Late events are left out, and removed events
+ * True if the unsealed events take as many bytes as are sealed into one segment. Late events are left out, and removed events
  * may be counted. Reads up to `maxRows` events that no call before has read.
  */
 export function isFullOfBytes(
@@ -79,9 +83,9 @@ const UNSEALED = 'SELECT appended - sealed AS unsealed FROM daybook_high_water, 
 const HAS_SEGMENTS_TO_DROP = `SELECT (SELECT rebuild FROM daybook_index) OR EXISTS (SELECT 1 FROM daybook_segments WHERE state <> ${SegmentState.visible}
   OR last < (SELECT coalesce(min(created_at), ${Number.MAX_SAFE_INTEGER}) FROM daybook_events)) AS hasSome`
 
-/** True if `size` events may be unsealed, or as many bytes as a segment may have; removed events count until `readUnsealed` corrects the number. Takes microseconds. */
-export const isSealDue = (connection: Connection, size: number, { bytes }: IndexBounds): boolean =>
-  hasUnsealed(connection, size) || isFullOfBytes(connection, bytes)
+/** True if `size` events may be unsealed, or as many bytes as are sealed into a segment; removed events count until `readUnsealed` corrects the number. Takes microseconds. */
+export const isSealDue = (connection: Connection, size: number, bounds: IndexBounds): boolean =>
+  hasUnsealed(connection, size) || isFullOfBytes(connection, maxStoredBytes(bounds))
 
 const hasUnsealed = (connection: Connection, size: number): boolean =>
   countUnsealed(connection) >= size
@@ -91,9 +95,8 @@ export const countUnsealed = (connection: Connection): number =>
   (onlyRow(connection, UNSEALED) as { readonly unsealed: number }).unsealed
 
 function isWorkDue(connection: Connection, { segmentSize, bounds }: SealingTuning): boolean {
-  const { bytes } = bounds ?? INDEX_BOUNDS
   if (hasUnsealed(connection, segmentSize)) return true
-  if (isFullOfBytes(connection, bytes, MAX_CHECKED)) return true
+  if (isFullOfBytes(connection, maxStoredBytes(bounds ?? INDEX_BOUNDS), MAX_CHECKED)) return true
   const { hasSome } = connection.statement(HAS_SEGMENTS_TO_DROP).get() as {
     readonly hasSome: 0 | 1
   }

@@ -1,9 +1,11 @@
+import type { AuditEvent } from '../../../src/event/event.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { extractedSource } from '../../../src/store-kit/index/block-source.js'
 import { createGrowingIndex } from '../../../src/store-kit/index/growing-index.js'
+import { createListing } from '../../../src/store-kit/index/listing.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import { DAMAGED_EVENT } from '../../../src/store-kit/damages.js'
-import { rowToEvent } from '../schema/rows.js'
+import { type EventRow, rowToEvent, rowToLazyEvent } from '../schema/rows.js'
 import { readAfter } from '../schema/read-after.js'
 import type { Tables } from '../schema/tables.js'
 import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
@@ -56,12 +58,17 @@ export function createRecentEvents(
   // Without the late events, all events have to be read one by one, so they have room of their own.
   const isFullOfLate = (): boolean => index.bytes >= 2 * bounds.unsealedBytes
 
+  const listing = createListing(bounds)
+  const toEvent = (row: EventRow): AuditEvent =>
+    listing.lists(row.attributes.length) ? rowToEvent(row) : rowToLazyEvent(row)
+
   return {
     get last() {
       return index.last
     },
     dropSealed(state) {
       index.dropUntil(state.sealedTo)
+      listing.reset()
       if (state.sealedLate === sealedLate) return
       index.dropLate()
       sealedLate = state.sealedLate
@@ -78,7 +85,7 @@ export function createRecentEvents(
       for (let step = FIRST_STEP; ; step = Math.min(STEP, 2 * step)) {
         const rows = readAfter(tables, index.last, step)
         for (const { time, row } of rows) {
-          index.add(time, row ? rowToEvent(row) : DAMAGED_EVENT)
+          index.add(time, row ? toEvent(row) : DAMAGED_EVENT)
           if (!index.finish(isOver) || isOver()) return false
         }
         if (rows.length < step) return true
@@ -91,7 +98,7 @@ export function createRecentEvents(
         const late = statement(LATE).all(lastLate) as { id: number; time: Microseconds }[]
         for (const { id, time } of late) {
           const row = tables.events.at(time)
-          if (row) index.addLate(time, rowToEvent(row))
+          if (row) index.addLate(time, toEvent(row))
           lastLate = id
           if (!index.finish(isOver) || isOver()) return false
         }

@@ -4,6 +4,7 @@ import {
   type ExtractedRow,
   type Extractor,
 } from '../../../src/store-kit/index/extract.js'
+import { maxStoredBytes } from '../../../src/store-kit/index/index-bounds.js'
 import { finishInTurns } from '../../../src/filter/steps.js'
 import type { StepRunner } from '../../../src/store-kit/index-builder/steps.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
@@ -119,7 +120,7 @@ export async function readUnsealed(
   const beginning = begin(context, size)
   const { start } = beginning
   if (start.late + start.fresh === 0) forgetBytes(connection)
-  if (start.late + start.fresh < atLeast && !isFullOfBytes(connection, bounds.bytes)) {
+  if (start.late + start.fresh < atLeast && !isFullOfBytes(connection, maxStoredBytes(bounds))) {
     const sealed = start.appended - start.late - start.fresh
     await write(() => void connection.statement(CORRECT_COUNT).run(sealed, start.sealed))
     return undefined

@@ -7,13 +7,14 @@ import {
   someScalar,
 } from '../../filter/attributes.js'
 import type { Steps } from '../../filter/steps.js'
+import { LazyEvent } from '../../event/lazy-event.js'
 import { ANY_TEXT, isOwnField } from '../../event/own-fields.js'
 import type { Column } from './column-table.js'
 import { createColumns } from './columns.js'
 import type { IndexBounds } from './index-bounds.js'
 import { indexedValue } from './part.js'
 import { partialEvents } from './partial-events.js'
-import { EMPTY, listPostings, type Postings } from './postings.js'
+import { anyOfPostings, EMPTY, listPostings, type Postings } from './postings.js'
 
 /** Receives the values of one attribute, event by event. */
 export interface ColumnSink {
@@ -43,12 +44,20 @@ export interface BlockSource {
   partialTexts(): Postings
 }
 
-/** Extracts the attributes of each event at once and does not keep the event. */
+/**
+ * Extracts the attributes of each event at once and does not keep the event. Of a `LazyEvent`, which is large and not
+ * parsed, it lists only the own fields and the source, so any filter on attributes leads to it.
+ */
 export function extractedSource(bounds?: IndexBounds): BlockSource {
   const columns = createColumns(bounds)
   const { byName, otherNames, others, sources, partialTexts } = columns
+  const unparsed: number[] = []
   return {
-    add: (event) => columns.add(event),
+    add(event) {
+      if (!(event instanceof LazyEvent)) return columns.add(event)
+      unparsed.push(columns.size)
+      return columns.add({ ...event, attributes: {} })
+    },
     get size() {
       return columns.size
     },
@@ -59,13 +68,13 @@ export function extractedSource(bounds?: IndexBounds): BlockSource {
     read: (name) => readColumn(() => byName.get(name)),
     readTexts: () => readTexts(byName),
     readSources: () => readColumn(() => sources),
-    partialTexts: () => listPostings(partialTexts),
+    partialTexts: () => anyOfPostings([listPostings(partialTexts), listPostings(unparsed)]),
     partial(name) {
       const column = byName.get(name)
-      const isWhole = otherNames.size === 0 && others.length === 0
+      const isWhole = otherNames.size === 0 && others.length === 0 && unparsed.length === 0
       if (isWhole && (!column || column.partial.length === 0)) return EMPTY
       return partialEvents(name, {
-        own: () => listPostings(column?.partial ?? []),
+        own: () => anyOfPostings([listPostings(column?.partial ?? []), listPostings(unparsed)]),
         hashed: (hash) => otherNames.find(hash),
         others: () => listPostings(others),
         hasColumn: () => column !== undefined,
@@ -76,8 +85,13 @@ export function extractedSource(bounds?: IndexBounds): BlockSource {
 
 function readColumn(find: () => Column | undefined): ReadColumn {
   let [value, container] = [0, 0]
+  let column: Column | undefined
   return (sink) => {
-    const { values = [], ordinals = [], containers = [] } = find() ?? {}
+    const current = find()
+    // A name that lost its column and got another one: the events of the first are partial.
+    if (current !== column) [value, container] = [0, 0]
+    column = current
+    const { values = [], ordinals = [], containers = [] } = current ?? {}
     for (; value < values.length; value++) sink.value(values[value]!, ordinals[value]!)
     for (; container < containers.length; container++) sink.container(containers[container]!)
   }
@@ -85,18 +99,19 @@ function readColumn(find: () => Column | undefined): ReadColumn {
 
 /** Reads the texts of all columns, event by event. */
 function readTexts(byName: ReadonlyMap<string, Column>): ReadColumn {
-  const read = new Map<string, number>()
+  const read = new WeakMap<Column, number>()
   return (sink) => {
     const textsOf = new Map<number, string[]>()
-    for (const [name, { values, ordinals }] of byName) {
-      for (let at = read.get(name) ?? 0; at < values.length; at++) {
+    for (const column of byName.values()) {
+      const { values, ordinals } = column
+      for (let at = read.get(column) ?? 0; at < values.length; at++) {
         const value = values[at]!
         if (typeof value !== 'string') continue
         const texts = textsOf.get(ordinals[at]!)
         if (texts) texts.push(value)
         else textsOf.set(ordinals[at]!, [value])
       }
-      read.set(name, values.length)
+      read.set(column, values.length)
     }
     for (const ordinal of Array.from(textsOf.keys()).toSorted((a, b) => a - b))
       for (const text of textsOf.get(ordinal)!) sink.value(text, ordinal)

@@ -1,4 +1,5 @@
 import type { AuditEvent, JsonValue } from '../../event/event.js'
+import { LazyEvent } from '../../event/lazy-event.js'
 import type { Microseconds } from '../../event/timestamp.js'
 import type { Steps } from '../../filter/steps.js'
 import { type Block, createBlock } from './block.js'
@@ -81,7 +82,7 @@ export function createGrowingIndex(
     addLate(time, event) {
       finish(never)
       lateEvents.set(time, event)
-      lateBytes += jsonBytes(event.attributes)
+      lateBytes += event instanceof LazyEvent ? MEMBER_BYTES : jsonBytes(event.attributes)
       lastLateBlock = undefined
       if (lateEvents.size < maxInBlock() && lateBytes < maxBytes) return
       const to = lateBlocks

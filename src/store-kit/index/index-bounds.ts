@@ -2,19 +2,28 @@
 export interface IndexBounds {
   /** Number of names with a column in one part. */
   readonly names: number
-  /** Number of listed values of one event. */
+  /** Number of listed values of one event. More than an event of 1 MiB can have, so that no filter has to read such events. */
   readonly values: number
   /** Approximate memory of a part while it grows: it ends once it has as much. */
   readonly bytes: number
   /** Approximate memory of all events that are in no segment yet. Beyond it, events are read one by one. */
   readonly unsealedBytes: number
+  /**
+   * Size of large unsealed events whose values are listed, in characters of JSON: their part in the work of a process's first
+   * query. Filters on attributes check the other ones.
+   */
+  readonly listedSize: number
 }
 
 const MIB = 2 ** 20
 
+/** The stored bytes of attributes after which unsealed events are sealed. In memory they take a multiple of that. */
+export const maxStoredBytes = ({ bytes }: IndexBounds): number => Math.ceil(bytes / 4)
+
 export const INDEX_BOUNDS: IndexBounds = {
   names: 2048,
-  values: 2000,
+  values: MIB,
   bytes: 64 * MIB,
   unsealedBytes: 256 * MIB,
+  listedSize: 2 * MIB,
 }

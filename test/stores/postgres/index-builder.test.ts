@@ -152,7 +152,7 @@ describe('a log', () => {
       [1],
       [],
       [2],
-      [4],
+      [],
       [],
     ])
     expect(ordinalsOf(part.find('n', 1))).toEqual([1])

@@ -3,7 +3,7 @@ import { createConnection } from '../../../adapters/sqlite/connection/connection
 import { openDatabase } from '../../../adapters/sqlite/connection/database.js'
 import { findDue } from '../../../adapters/sqlite/index/due.js'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
-import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
+import { INDEX_BOUNDS, maxStoredBytes } from '../../../src/store-kit/index/index-bounds.js'
 import { tempDir } from '../../support/temp.js'
 
 const temp = tempDir()
@@ -32,7 +32,8 @@ it('a check reads some of the events only; the next one goes on after them', asy
       .statement('SELECT length(attributes) AS size FROM daybook_events LIMIT 1')
       .get() as { readonly size: number }
     const check = (events: number): unknown => {
-      const bounds = { ...INDEX_BOUNDS, bytes: events * size }
+      const factor = INDEX_BOUNDS.bytes / maxStoredBytes(INDEX_BOUNDS)
+      const bounds = { ...INDEX_BOUNDS, bytes: events * size * factor }
       const options = { tuning: { ...NEVER, bounds }, compression: 'none' } as const
       return findDue(connection, options, Date.now() * 1000)
     }

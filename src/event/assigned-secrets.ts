@@ -107,7 +107,7 @@ const PROSE = new Set(
 )
 const LETTERS = /^[\p{L}'\u2019-]+$/u
 /** The next word, if letters are all that it has. */
-const NEXT_WORD = /[ \t]{1,3}[\p{L}'\u2019]{1,30}(?=[\s,.;!?)]|$)/uy
+const NEXT_WORD = /[ \t]{1,3}[`"]?[\p{L}'\u2019]{1,30}(?=[\s,.;!?)`"]|$)/uy
 
 export const withoutStop = (word: string): string => word.replace(/[,.;!?)]{1,3}$/, '')
 

@@ -153,8 +153,10 @@ function pairedElement(state: CopyState, holder: readonly unknown[]): IsPaired {
   return (key) => {
     const index = Number(key)
     const [before, value] = [holder[index - 1], holder[index]]
-    if (typeof before !== 'string' || typeof value !== 'string') return false
-    if (isPair || (isRaw && index % 2 === 1)) return isSecretText(state, before)
+    if (typeof before !== 'string') return false
+    if (isPair) return isSecretText(state, before)
+    if (typeof value !== 'string') return false
+    if (isRaw && index % 2 === 1) return isSecretText(state, before)
     return FLAG.test(before) && !value.startsWith('-') && isSecretText(state, before)
   }
 }

@@ -33,23 +33,38 @@ export function redactPhrases(text: string): string {
 const STATEMENT =
   /(?<!\p{L})(?:(?:passw(?:or)?d|passwort|passphrase|kennwort|contraseña|senha|wachtwoord)(?:\s{1,3}|\(\s?)(?=\\?["'])|identified\s{1,3}(?:with\s{1,3}\S{1,60}\s{1,3})?(?:by|as)\s{1,3}(?:password\s{1,3}|values\s{1,3})?|password\s{1,3}for\s{1,3}\S{1,100}\s{0,3}(?:=|to)\s{0,3}(?:password\s?\(\s?)?|login\s{1,3}\S{1,100}\s{1,3}password\s{1,3})/giu
 
+const MAX_QUOTED = 200
+
+/** Before a value that has letters and digits, as few words have. */
+const SPOKEN =
+  /(?<!\p{L})(?:passw(?:or)?d|passwort|passphrase|kennwort|contraseña)\s{1,2}(?:(?:to|was|of|auf|from)\s{1,2})?(?=[^\s"']{6})/giu
+const MIXED = /^(?=[^\d]*\d)(?=\P{L}*\p{L})[^\s:=/]{6,}$/u
+
 const mayBeQuoted = (text: string): boolean => text.includes("'") || text.includes('"')
 
 export const mayHaveStatements = (text: string): boolean =>
+  text.includes('assw') ||
+  text.includes('ASSW') ||
   (mayBeQuoted(text) && /pass|kennw|contrase|senha|wachtw/i.test(text)) ||
   text.includes('dentified') ||
   text.includes('DENTIFIED') ||
   text.includes('login ')
 
 /** `IDENTIFIED BY '…'`, `PASSWORD '…'`. */
-export const redactStatements = (text: string): string =>
-  redactFrom(text, STATEMENT, ({ 0: statement, index }) =>
+export function redactStatements(text: string): string {
+  const shown = redactFrom(text, STATEMENT, ({ 0: statement, index }) =>
     secretRange(text, index + statement.length, '', '='),
   )
+  return redactFrom(shown, SPOKEN, ({ 0: spoken, index }) => {
+    const start = index + spoken.length
+    const end = start + shown.slice(start, start + MAX_QUOTED).search(/[\s,;"')]|$/)
+    const value = shown.slice(start, end)
+    return MIXED.test(value) && value !== REDACTED ? [start, end] : undefined
+  })
+}
 
 /** The end of what V8 quotes of a text that is not JSON. */
 const QUOTED_END = /"(?:\.\.\.)? is not valid JSON/g
-const MAX_QUOTED = 200
 const QUOTED_START = /Unexpected token [\s\S]{1,4}, (?:\.\.\.)?"/
 /** What JavaScriptCore quotes. */
 const IDENTIFIER = /JSON Parse error: [^"\n]{0,60}"(?=[^"\n])/g

@@ -158,6 +158,21 @@ describe('a hostile text', () => {
     expect(cost(1 << 18) / (1 << 18)).toBeLessThan(4 * perByte)
   })
 
+  it('is searched by expressions that read a bounded part from each position', () => {
+    const sources = ['assigned-secrets', 'spoken-secrets'].map((name) =>
+      fs.readFileSync(new URL(`../../../src/event/${name}.ts`, import.meta.url), 'utf8'),
+    )
+    const literals = sources.flatMap(
+      (source) => source.match(/\/(?![/*]).+\/[a-z]*g[a-z]*(?=[,)\n])/g) ?? [],
+    )
+    expect(literals.length).toBeGreaterThan(10)
+    // Without escapes and classes, a star, a plus or an open range is an unbounded repetition.
+    const unbounded = literals.filter((literal) =>
+      /[*+]|\{\d+,\}/.test(literal.replaceAll(/\\./g, 'a').replaceAll(/\[[^\]]*\]/g, 'a')),
+    )
+    expect(unbounded).toEqual([])
+  })
+
   it('of one long value does not exhaust the stack', () => {
     for (const part of ['a', String.raw`\a`, '-', '\\', '-a', '.a']) {
       const long = part.repeat(2 << 20)

@@ -139,7 +139,7 @@ describe('the list', () => {
   })
 
   it('finds views by a part of the name', async () => {
-    for (let i = 0; i < 105; i++) await make(`found ${i}`)
+    for (let i = 0; i < 105; i++) await make(`found ${i}`, { shared: true }, i % 2 ? 'ann' : 'bob')
     const page = await open('#views')
     const items = panelOf(page).getByRole('listitem')
     await panelOf(page)

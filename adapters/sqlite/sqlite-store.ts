@@ -133,18 +133,34 @@ const MAX_RECORDED = 1000
 // How often to check whether the index was built anew.
 const REBUILD_CHECK_MS = 50
 
+type FileOption = Extract<SqliteStoreOptions, { readonly filename: string }>
+
+/** The handle of the host; `undefined` if the store has a file of its own. */
+function handleOf(options: SqliteStoreOptions): HostDatabase | undefined {
+  const { filename, database } = options as { filename?: string; database?: HostDatabase }
+  return filename === undefined ? database : undefined
+}
+
+/** An address such as `sqlite:audit.db` would become the name of a new file. */
+const ADDRESS = /^(?:[a-z][a-z\d+.-]+:\/\/|sqlite:|file:)/i
+
+/** Throws `INVALID_OPTION`. */
+function checkFilename(filename: unknown): asserts filename is string {
+  const isPath = typeof filename === 'string' && filename !== '' && !ADDRESS.test(filename)
+  if (isPath && filename !== ':memory:') return
+  throw new AuditLogError(
+    'INVALID_OPTION',
+    'sqliteStore: filename must be the path of a file, or database an open handle; for a log in memory use daybook/memory',
+  )
+}
+
 function openFile(options: SqliteStoreOptions): Connection {
   const { readOnly = false } = options
-  const isOurs = 'filename' in options
-  const handle = isOurs ? undefined : options.database
+  const handle = handleOf(options)
+  const isOurs = handle === undefined
   const driver = loadDriver(options.driver ?? (handle && driverOf(handle)))
-  const filename = isOurs ? options.filename : fileOfHandle(options.database, driver)
-  if (typeof filename !== 'string' || filename === '' || filename === ':memory:') {
-    throw new AuditLogError(
-      'INVALID_OPTION',
-      'the SQLite store needs the name of a file; for a log in memory use daybook/memory',
-    )
-  }
+  const filename = isOurs ? (options as FileOption).filename : fileOfHandle(handle, driver)
+  checkFilename(filename)
   const prepare = (database: SqliteDatabase): void => {
     if (readOnly || options.migrate === 'never') return checkSchema(database, EVENTS_SCHEMA)
     if (isOurs) {
@@ -156,7 +172,7 @@ function openFile(options: SqliteStoreOptions): Connection {
     }
     return migrate(database, EVENTS_SCHEMA)
   }
-  const mode = readFileMode(isOurs ? options.mode : undefined)
+  const mode = readFileMode(isOurs ? (options as FileOption).mode : undefined)
   const cacheBytes = readCacheBytes(options.cacheBytes)
   // Later changes of the working directory must not lead to another file.
   const database = openDatabase(path.resolve(filename), prepare, {
@@ -172,7 +188,7 @@ function openFile(options: SqliteStoreOptions): Connection {
 /** The option `writer`. Throws `INVALID_OPTION`. */
 function readWriterKind(options: SqliteStoreOptions): WriterKind {
   // A transaction that the host begins without the lock could fail after each commit of another thread.
-  const { writer = 'filename' in options ? 'thread' : 'inline' } = options
+  const { writer = handleOf(options) ? 'inline' : 'thread' } = options
   if (writer === 'thread' || writer === 'inline') return writer
   throw new AuditLogError(
     'INVALID_OPTION',

@@ -71,7 +71,7 @@ export const currentContext = (): AsyncContext | undefined => contexts.getStore(
  * `username` is read for each event.
  */
 export function withActor<Result>(actor: Actor | string | null, run: () => Result): Result {
-  const isObject = actor !== null && typeof actor === 'object'
+  const isObject = actor !== null && actor !== undefined && typeof actor !== 'string'
   const context: AsyncContext = {
     actor: isObject ? actor : { username: actor },
     attributes: isObject ? actorAttributes(actor) : undefined,

@@ -1,6 +1,7 @@
 import { AuditLogError } from '../errors.js'
 import type { EventTypeDefinition } from '../event/event-types.js'
 import { workflowEventTypes } from './event-types.js'
+import { requireOptions } from '../options.js'
 
 type WorkflowEventTypes = typeof workflowEventTypes
 
@@ -23,7 +24,11 @@ export type WorkflowSettings =
 
 const definitions = Object.entries<EventTypeDefinition>(workflowEventTypes)
 
-const names = new Set(definitions.flatMap(([, { onlyWhile }]) => onlyWhile ?? []))
+const names = Object.fromEntries(
+  definitions.flatMap(([, { onlyWhile }]) =>
+    onlyWhile === undefined ? [] : [[onlyWhile, true as const]],
+  ),
+)
 
 function fault(message: string): AuditLogError {
   return new AuditLogError('INVALID_OPTION', `workflowEventTypesFor: ${message}`)
@@ -32,14 +37,10 @@ function fault(message: string): AuditLogError {
 /** Checks the settings, and returns a function that reads one. */
 function readerOf(settings: WorkflowSettings): (setting: WorkflowSetting) => boolean {
   if (typeof settings === 'function') return settings
-  if (settings === null || typeof settings !== 'object')
-    throw fault('the settings must be an object or a function')
-  for (const [name, value] of Object.entries(settings)) {
-    if (!names.has(name))
-      throw fault(`there is no setting ${name}; there are ${[...names].join(' and ')}`)
+  requireOptions(settings, names, 'workflowEventTypesFor')
+  for (const [name, value] of Object.entries(settings))
     if (value !== undefined && typeof value !== 'boolean' && typeof value !== 'function')
       throw fault(`${name} must be a boolean, or a function that returns one`)
-  }
   return (setting) => {
     const value = settings[setting] ?? true
     return typeof value === 'function' ? value() : value

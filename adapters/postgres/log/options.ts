@@ -270,7 +270,7 @@ interface CitusSettings {
 function readCitus({ citus }: CitusOption): CitusSettings {
   if (citus === undefined || typeof citus === 'boolean')
     return { citus: citus ?? false, addresses: {} }
-  checkOptions(citus, { nodes: true }, 'citus')
+  if (typeof citus === 'object') checkOptions(citus, { nodes: true }, 'citus')
   const addresses: unknown = citus?.nodes
   if (typeof addresses !== 'object' || addresses === null)
     throw invalid(

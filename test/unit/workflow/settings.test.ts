@@ -44,9 +44,9 @@ describe('workflowEventTypesFor', () => {
   })
 
   it.each([
-    [{ log_emails: false }, 'there is no setting log_emails; there are git_remote.'],
+    [{ log_emails: false }, 'workflowEventTypesFor has no option log_emails'],
     [{ log_email_events: 'no' }, 'log_email_events must be a boolean'],
-    [undefined, 'must be an object or a function'],
+    [undefined, 'workflowEventTypesFor takes an object with git_remote'],
   ])('refuses %j', (settings, message) => {
     expect(() => workflowEventTypesFor(settings as WorkflowSettings)).toThrow(
       expect.objectContaining({

@@ -5,7 +5,7 @@ import {
   type Extract,
   type Extractor,
 } from '../../../src/store-kit/index/extract.js'
-import { type IndexBounds, maxStoredBytes } from '../../../src/store-kit/index/index-bounds.js'
+import type { IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
 import { finishInTurns } from '../../../src/filter/steps.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { readingAt } from '../schema/find-unreadable.js'
@@ -70,6 +70,9 @@ export async function readUnsealed(
 // Rows that are read at once: large ones take much memory.
 const STEP = 128
 
+/** Length of the attributes in one segment. The values of a name are sorted at once, which blocks the event loop. */
+const maxTextBytes = ({ bytes }: IndexBounds): number => Math.ceil(bytes / 8)
+
 async function readRows(
   client: PostgresPoolClient,
   { names, bounds, maxBehind }: Pick<DriverContext, 'names' | 'bounds' | 'maxBehind'>,
@@ -95,7 +98,7 @@ async function readRows(
   if (unsealed < atLeast && !(await isSealDue(client, names, atLeast, bounds))) return undefined
 
   const rows: TextRow[] = []
-  let left = maxStoredBytes(bounds)
+  let left = maxTextBytes(bounds)
   const take = (row: TextRow): void => {
     left -= attributeBytes(row)
     rows.push(row)

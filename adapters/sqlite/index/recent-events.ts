@@ -6,7 +6,7 @@ import { createListing } from '../../../src/store-kit/index/listing.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import { DAMAGED_EVENT } from '../../../src/store-kit/damages.js'
 import { type EventRow, rowToEvent, rowToLazyEvent } from '../schema/rows.js'
-import { readAfter } from '../schema/read-after.js'
+import { rowsAfter } from '../schema/read-after.js'
 import type { Tables } from '../schema/tables.js'
 import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
 import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
@@ -30,10 +30,8 @@ export interface RecentEvents {
 }
 
 const BLOCK = 2048
-/** Maximum number of rows that are read at once. */
+/** Maximum number of rows of one statement. */
 const STEP = 64
-/** Rows that are read first, as they may be large. */
-const FIRST_STEP = 4
 /**
  * At most this many segments' worth of unsealed events is kept in memory, and no more than
  * `IndexBounds.unsealedBytes`. Queries check more one by one.
@@ -82,13 +80,14 @@ export function createRecentEvents(
     },
     addNew(isOver) {
       if (!index.finish(isOver)) return false
-      for (let step = FIRST_STEP; ; step = Math.min(STEP, 2 * step)) {
-        const rows = readAfter(tables, index.last, step)
-        for (const { time, row } of rows) {
+      for (;;) {
+        let count = 0
+        for (const { time, row } of rowsAfter(tables, index.last, STEP)) {
           index.add(time, row ? toEvent(row) : DAMAGED_EVENT)
           if (!index.finish(isOver) || isOver()) return false
+          count += 1
         }
-        if (rows.length < step) return true
+        if (count < STEP) return true
         if (isFull()) return false
       }
     },

@@ -16,24 +16,35 @@ export interface ReadRow {
   readonly row: EventRow | undefined
 }
 
-/** The next rows after a time. Reads them one by one if SQLite cannot read some of them. */
-export function readAfter(
-  {
-    connection: { statement },
-    events,
-  }: { readonly connection: Connection; readonly events: EventReader },
+interface Readable {
+  readonly connection: Connection
+  readonly events: EventReader
+}
+
+/** The next rows after a time. Reads them one by one after one that SQLite cannot read. */
+export const readAfter = (log: Readable, time: Microseconds, max: number): readonly ReadRow[] =>
+  Array.from(rowsAfter(log, time, max))
+
+/** Like {@link readAfter}, but reads each row when it is asked for, as rows may be large. */
+export function* rowsAfter(
+  { connection: { statement }, events }: Readable,
   time: Microseconds,
   max: number,
-): readonly ReadRow[] {
+): Generator<ReadRow, void> {
+  let last = time
+  let count = 0
   try {
-    const values = statement(ROWS).raw(true).all(time, max) as EventValues[]
-    return values.map((one) => {
-      const row = events.open(one)
-      return { time: one[0], row: events.check(row) ? row : undefined }
-    })
+    for (const values of statement(ROWS).raw(true).iterate(time, max) as Iterable<EventValues>) {
+      const row = events.open(values)
+      yield { time: values[0], row: events.check(row) ? row : undefined }
+      last = values[0]
+      count += 1
+    }
   } catch (error) {
     if (!isUnreadable(error)) throw error
-    const times = statement(TIMES).raw(true).all(time, max) as [Microseconds][]
-    return times.map(([one]) => ({ time: one, row: events.at(one) }))
+    const times = statement(TIMES)
+      .raw(true)
+      .all(last, max - count) as [Microseconds][]
+    for (const [one] of times) yield { time: one, row: events.at(one) }
   }
 }

@@ -250,7 +250,8 @@ it.each(['detached', 'being detached'])(
     const { world, directory, clock } = log
     const late = eventAt(Date.UTC(2026, 9, 1) * 1000 + 1, 'late')
     const commit = await holdImport(world, late)
-    const args = [database().url, schema(), directory, formatTimestamp(clock())]
+    // Starts after the newest event.
+    const args = [database().url, schema(), directory, formatTimestamp(clock() + 1_000_000)]
     const child = runScript('test/stores/postgres/archiving-child.ts', args)
     await Promise.race([untilWaiting('DETACH PARTITION'), child.ended])
     expect(child.stderr()).toBe('')

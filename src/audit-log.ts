@@ -216,14 +216,15 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
       damaged: (damage) => this.#onDamaged(damage),
       record: (data) => calls.recordOwn('warn:audit_log:damage', data),
     })
-    const endClockReports = reportClock(store, (data) =>
-      calls.recordOwn('warn:audit_log:clock', data),
+    this.#ageClock = createAgeClock(store)
+    const endClockReports = reportClock(
+      store,
+      (data) => calls.recordOwn('warn:audit_log:clock', data),
+      (doubt) => this.#ageClock.noteDoubt(doubt),
     )
     this.#endReports = () => {
-      endDamageReports()
-      endClockReports()
+      for (const end of [endDamageReports, endClockReports]) end()
     }
-    this.#ageClock = createAgeClock(store)
     this.cleaning = createCleaning(
       {
         store,

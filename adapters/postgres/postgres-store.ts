@@ -381,6 +381,7 @@ export function createPostgresStore(
     },
 
     watchClock: (handler) => guard.watch(handler),
+    highWaterAtStart: () => guard.atStart(),
     acceptClock: () => guard.accept(),
 
     close() {

@@ -380,6 +380,7 @@ export function createSqliteStore(
     analyze: async (options = {}) => writer.analyze(options),
 
     watchClock: (handler) => guard.watch(handler),
+    highWaterAtStart: () => guard.atStart(),
     acceptClock: () => guard.accept(),
 
     async close() {

@@ -10,6 +10,7 @@ import {
   parseTimestamp,
 } from '../event/timestamp.js'
 import type { ChangeStates, EventStore, WaitOptions } from '../store/store.js'
+import type { ClockDoubt } from '../store/clock-guard.js'
 import { readAll } from '../store/read-states.js'
 import { findExpected } from './expected-time.js'
 import type { Rule } from './task.js'
@@ -76,8 +77,13 @@ interface Reading {
   readonly at: Microseconds | undefined
 }
 
+/** What a process found when its clock was in doubt. */
+type Report = Readonly<Record<'clock' | 'expected', Microseconds>>
+
 /** What a process knows of the clock of a log. */
 interface LogClock {
+  /** The high-water mark when the log was opened. */
+  highWater?: Microseconds | undefined
   /** The first event that this process has stored. */
   firstEvent?: Microseconds
   readonly rules: Map<string, OwnClock>
@@ -96,11 +102,13 @@ export interface SharedClock {
 
 export const newSharedClock = (): SharedClock => ({ logs: new Map() })
 
+const newLogClock = (): LogClock => ({ rules: new Map() })
+
 const sharedClocks = new WeakMap<EventStore, readonly [shared: SharedClock, log: LogClock]>()
 
 /** Lets the log on this store know what the logs of the process know, also after it was closed and opened again. */
 export function shareClock(store: EventStore, shared: SharedClock, key: string): void {
-  const log = shared.logs.get(key) ?? { rules: new Map() }
+  const log = shared.logs.get(key) ?? newLogClock()
   shared.logs.set(key, log)
   sharedClocks.set(store, [shared, log])
 }
@@ -141,6 +149,7 @@ type JudgeOptions = WaitOptions & { readonly preview?: boolean }
 const PREFIX = 'cleaning-clock:'
 /** No rule has this name. */
 const ACCEPTED = 'cleaning-clock-accepted'
+const REPORTED = 'cleaning-clock-reported'
 
 /** Whether the clock may be used for rules by age. */
 export interface AgeClock {
@@ -152,6 +161,8 @@ export interface AgeClock {
   accept(): void
   /** Reads the clock at the start of the process. Not needed without rules by age. */
   begin(): void
+  /** Stores what the store doubts, for processes that start later. Events that are recorded meanwhile have the wrong time. */
+  noteDoubt(doubt: ClockDoubt): Promise<void>
   /** Takes note of the first event that this process has stored. */
   noteStored(created_at: string): void
   /** Resolves when an acceptance has been stored, or could not be. */
@@ -226,17 +237,30 @@ function isTrusted(reading: Reading, own: OwnClock, ahead: Microseconds, most: M
 interface Shared {
   readonly state: ClockState | undefined
   readonly accepted: Microseconds | undefined
+  readonly report: Report | undefined
   readonly clock: SharedClock
+}
+
+/** What was expected when another process doubted the clock lately, if the clock of this one agrees with that one. */
+function reportedAt(
+  report: Report | undefined,
+  { time }: Reading,
+  tolerance: Microseconds,
+): Microseconds | undefined {
+  if (!report || report.clock > time || report.clock <= time - WAIT) return undefined
+  return report.clock - report.expected > tolerance ? report.expected : undefined
 }
 
 function judgementOf(
   reading: Reading,
   own: OwnClock,
   tolerance: Microseconds,
-  { state, accepted, clock }: Shared,
+  { state, accepted, report, clock }: Shared,
 ): Omit<Judgement, 'now'> {
   const { time } = reading
-  const known = latest(state?.trusted, accepted)
+  const stored = latest(state?.trusted, accepted)
+  // The newest event may be of that process. It says nothing about a time that is known.
+  const known = stored === -Infinity ? latest(reportedAt(report, reading, tolerance)) : stored
   const expected = expectedAt(reading, own, clock, known)
   const found = { reading, tolerance, known: known === -Infinity ? undefined : known }
   if (isTrusted(reading, own, time - expected, tolerance))
@@ -260,8 +284,8 @@ async function findStart(
   const { started, openedAt } = shared
   const at = now()
   const passed = at === undefined ? 0 : at - openedAt!
-  const { firstEvent } = log
-  const given = { known, tolerance, started: started?.time, passed, firstEvent }
+  const { firstEvent, highWater = store.highWaterAtStart?.() } = log
+  const given = { known, tolerance, started: started?.time, passed, highWater, firstEvent }
   const start = await findExpected(store, given, options)
   own.start = start ?? null
   const wasRight = started && (start === undefined || started.time - start <= tolerance)
@@ -290,12 +314,13 @@ async function look(
     const accepted = values.get(ACCEPTED) as Microseconds | undefined
     const reading = read(now)
     const tolerance = toleranceOf(maxAge!, reading.time)
-    const given = { state, accepted, clock: shared }
+    const report = values.get(REPORTED) as Report | undefined
+    const given = { state, accepted, report, clock: shared }
     judgement = { now, ...judgementOf(reading, own, tolerance, given) }
     const next = judgement.state as unknown as JsonValue | undefined
     return new Map(preview || next === undefined ? [] : [[key, next]])
   }
-  await store.updateStates([key, ACCEPTED], judge, { signal })
+  await store.updateStates([key, ACCEPTED, REPORTED], judge, { signal })
   return judgement!
 }
 
@@ -318,8 +343,9 @@ function processClock(store: EventStore): ProcessClock {
   const { clock } = store
   const monotonic = clock ? clock.monotonic : () => performance.now()
   const now = () => monotonic && Math.floor(monotonic() * 1000)
-  const [shared, log] = sharedClocks.get(store) ?? [newSharedClock(), { rules: new Map() }]
+  const [shared, log] = sharedClocks.get(store) ?? [newSharedClock(), newLogClock()]
   shared.openedAt ??= now()
+  log.highWater ??= store.highWaterAtStart?.()
   return {
     store,
     shared,
@@ -375,6 +401,9 @@ export function createAgeClock(store: EventStore): AgeClock {
       mustAccept = true
       // If it fails, the next rule that runs stores it.
       accepting = storeAcceptance().catch(() => {})
+    },
+    async noteDoubt({ clock: doubted, expected }) {
+      await store.updateState(REPORTED, () => ({ clock: doubted, expected }))
     },
     noteStored(created_at) {
       if (log.firstEvent !== undefined) return

@@ -251,6 +251,9 @@ export class ReopenedStore {
       watch: (hint) => this.#watch(isUse, hint),
       ...(shape.watchDamage && { watchDamage: (handler) => this.#damages.add(handler) }),
       ...(shape.watchClock && { watchClock: (handler) => this.#doubts.add(handler) }),
+      ...(shape.highWaterAtStart && {
+        highWaterAtStart: () => this.#current?.highWaterAtStart?.(),
+      }),
       ...(shape.acceptClock && { acceptClock: () => this.#current?.acceptClock?.() }),
       close,
     }

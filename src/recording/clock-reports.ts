@@ -19,17 +19,20 @@ const clockText = ({ reason, clock, expected }: ClockDoubt): string => {
 
 /**
  * Records an event for each reading of the clock that the store doubts, or emits a process warning if
- * that fails. Returns a function that ends the reports.
+ * that fails, and calls `noteDoubt`. Returns a function that ends the reports.
  */
 export function reportClock(
   store: EventStore,
   record: (data: JsonObject) => Promise<unknown>,
+  noteDoubt: (doubt: ClockDoubt) => Promise<void>,
 ): () => void {
   if (store.readOnly) return () => {}
   const report = (doubt: ClockDoubt): void => {
     // The store may be in the middle of a transaction.
     queueMicrotask(() => {
       record(clockData(doubt)).catch(() => process.emitWarning(clockText(doubt)))
+      // If it fails, a rule that has run before finds the doubt by itself.
+      noteDoubt(doubt).catch(() => {})
     })
   }
   return store.watchClock?.(report) ?? (() => {})

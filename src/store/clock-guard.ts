@@ -33,6 +33,8 @@ export interface ClockGuard {
   ahead(): Microseconds
   /** Compares the first reading with the high-water mark of the log, once; 0 for a log without events. */
   begin(highWater: Microseconds): void
+  /** The high-water mark at the start; `undefined` until it is known. */
+  atStart(): Microseconds | undefined
   /** Trusts the next reading. */
   accept(): void
   /**
@@ -47,6 +49,7 @@ export function createClockGuard(monotonic: Clock['monotonic']): ClockGuard {
   const handlers = new Set<(doubt: ClockDoubt) => void>()
   let unreported: ClockDoubt | undefined
   let highWater = 0
+  let atStart: Microseconds | undefined
   /** The last trusted reading, and when it was read. */
   let trusted: Microseconds | undefined
   let trustedAt = 0
@@ -90,7 +93,11 @@ export function createClockGuard(monotonic: Clock['monotonic']): ClockGuard {
     },
     doubted: () => (doubtedSince === undefined ? undefined : expectedAt(monotonic!())),
     ahead: () => ahead,
-    begin: (time) => void (highWater = time),
+    begin(time) {
+      highWater = time
+      atStart = time
+    },
+    atStart: () => atStart,
     accept() {
       doubtedSince = undefined
       ahead = 0

@@ -409,6 +409,11 @@ export interface EventStore {
    * that follow the clock lack this method.
    */
   watchClock?(handler: (doubt: ClockDoubt) => void): () => void
+  /**
+   * The high-water mark before this process stored anything, 0 for a log without events; `undefined` until it is known. Without
+   * this method, rules by age read the newest event.
+   */
+  highWaterAtStart?(): Microseconds | undefined
   /** Follows the clock from now on, whatever it reads. */
   acceptClock?(): void
   /**

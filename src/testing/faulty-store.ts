@@ -13,6 +13,7 @@ export type FaultyMethod = Exclude<
   | 'watch'
   | 'watchDamage'
   | 'watchClock'
+  | 'highWaterAtStart'
   | 'acceptClock'
   | 'close'
 >
@@ -131,6 +132,7 @@ export function faultyStore(store: EventStore): FaultyStore {
     }),
     ...(store.watchDamage && { watchDamage: (handler) => store.watchDamage!(handler) }),
     ...(store.watchClock && { watchClock: (handler) => store.watchClock!(handler) }),
+    ...(store.highWaterAtStart && { highWaterAtStart: () => store.highWaterAtStart!() }),
     ...(store.acceptClock && { acceptClock: () => store.acceptClock!() }),
 
     async close() {

@@ -12,11 +12,16 @@ const COMPARED = 8
 
 type Held = Pick<AuditLog, 'list' | 'count'>
 
-/** The filters and sorts of the page's address, without its relative range. */
-export function addressed(page: Page): EventQuery {
-  const pairs = new URL(page.url()).search.slice(1).split('&')
-  return parseQuery(pairs.filter((pair) => !pair.startsWith('range=')).join('&'))
-}
+/** The parameters of an address that the feed has too. The others, such as the range, are those of the page. */
+const ofFeed = (query: string): string =>
+  query
+    .split('&')
+    .filter((pair) => /^(?:filter|q|limit)(?:[=[%]|$)/.test(pair))
+    .join('&')
+
+/** The filters and sorts of the page's address. */
+export const addressed = (page: Page): EventQuery =>
+  parseQuery(ofFeed(new URL(page.url()).search.slice(1)))
 
 /** The rows of events. */
 export const rowsOf = (page: Page): Locator =>
@@ -41,10 +46,11 @@ export async function matching(audit: Held, filter: string): Promise<string[]> {
 }
 
 /**
- * Waits until the address has the filter and the list shows the matching events in their order. Returns
+ * Waits until the address has the filters of the given one and the list shows the matching events in their order. Returns
  * their number.
  */
-export async function expectShown(page: Page, audit: Held, filter: string): Promise<number> {
+export async function expectShown(page: Page, audit: Held, address: string): Promise<number> {
+  const filter = ofFeed(address)
   await expect.poll(() => addressed(page), WAIT).toEqual(parseQuery(filter))
   const [ids, { total }] = await Promise.all([matching(audit, filter), audit.count(filter)])
   const shown = async () => ({

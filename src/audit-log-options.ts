@@ -97,11 +97,19 @@ const AUDIT_LOG_OPTIONS: OptionNames<AuditLogOptions<EventTypes>> = {
 /** Throws `INVALID_OPTION` for an unknown option, and without a store and types. */
 export function checkAuditLogOptions(options: unknown): void {
   requireOptions(options, AUDIT_LOG_OPTIONS, 'AuditLog')
-  const { store } = options as { readonly store?: Partial<EventStore> | null }
+  const { store, journal } = options as {
+    readonly store?: Partial<EventStore> | null
+    readonly journal?: Partial<EventJournal> | null
+  }
   if (typeof store?.append !== 'function')
     throw new AuditLogError(
       'INVALID_OPTION',
       'AuditLog: store must be a store, such as sqliteStore of daybook/sqlite',
+    )
+  if (journal !== undefined && typeof journal?.add !== 'function')
+    throw new AuditLogError(
+      'INVALID_OPTION',
+      'AuditLog: journal must be a journal, such as sqliteJournal of daybook/sqlite',
     )
 }
 

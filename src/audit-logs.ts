@@ -58,6 +58,7 @@ import { readFailurePolicies } from './recording/failure-policy.js'
 import { readThrottleRules, type ThrottlePeriods } from './recording/throttle-rules.js'
 import { defaultRecorderOptions } from './recording/queue-limits.js'
 import { checkOptions, type OptionNames, requireOptions } from './options.js'
+import { readSlowQueryMs } from './explaining/slow-queries.js'
 
 /** The options that all logs share, as those of an {@link AuditLog}. */
 type SharedOptions<Types extends EventTypes> = Omit<
@@ -400,6 +401,7 @@ function checkShared(
   positive(defaultRecorderOptions, waiting, 'waiting')
   readFailurePolicies(failurePolicy, journal !== undefined)
   readThrottleRules(types, throttles as ThrottlePeriods)
+  readSlowQueryMs(options.slowQueryMs)
   if (cleaning !== undefined && typeof cleaning !== 'function') readCleaning(cleaning)
   if (subscriptions !== undefined && typeof subscriptions !== 'function')
     readSubscriptions(subscriptions)

@@ -6,7 +6,7 @@ import {
   readBuckets,
   readWhole,
 } from '../counting/count-options.js'
-import { type QueryInput, toQuery } from '../filter/query-input.js'
+import { checkParsed, type QueryInput, toQuery } from '../filter/query-input.js'
 import type { GroupOptions, GroupsQuery } from '../store/groups.js'
 
 export const DEFAULT_TOP = 20
@@ -38,6 +38,7 @@ function readBy(by: unknown): readonly string[] {
  */
 export function groupsQuery(query: QueryInput | undefined, options: GroupOptions): GroupsQuery {
   const { numbers = [], top = DEFAULT_TOP, within = DEFAULT_WITHIN_MS, visible } = options
+  checkParsed(visible, 'visible')
   return {
     where: toQuery(query).where,
     visible,

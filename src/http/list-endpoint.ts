@@ -22,7 +22,7 @@ import { errorResponse, jsonapi } from './problem.js'
 import { checkHostFunctions } from './host-functions.js'
 import { rethrow } from './thrown-error.js'
 import { parseVisible, type Visible } from '../filter/visible-filter.js'
-import { type OptionNames, requireOptions } from '../options.js'
+import { checkNamed, type OptionNames, requireOptions } from '../options.js'
 
 type PerRequest<Context, Value> = (context: Context) => Value | Promise<Value>
 
@@ -149,6 +149,11 @@ export function listEndpoint<Item extends object, Context>(
     filtering = true,
     maxLimit = Infinity,
   } = options
+  if (source === undefined || source === null)
+    throw new AuditLogError('INVALID_OPTION', 'listRoute: source must be items, or return items')
+  if (typeof resource !== 'string' && typeof resource !== 'function')
+    throw new AuditLogError('INVALID_OPTION', 'listRoute: resource must be a type, or a function')
+  checkNamed(types ?? null, 'attributes')
   const queryTimeoutMs = readQueryTimeout(options)
   checkHostFunctions(options, 'visible')
   const attributes = declaredAttributes(types)

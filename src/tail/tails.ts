@@ -12,6 +12,7 @@ import { startPosition } from './poll.js'
 import { READ_OPTIONS, type ReadOptions } from '../store/store.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
 import type { OptionNames } from '../options.js'
+import { checkParsed } from '../filter/query-input.js'
 
 export interface TailOptions extends ReadOptions {
   /**
@@ -113,6 +114,7 @@ export function createTails(shared: SharedTail): Tails {
     { after, ...options }: TailOptions,
   ): Promise<Opened> => {
     const filter = readFilter(readQuery())
+    checkParsed(options.visible, 'visible')
     throwIfAborted(options.signal)
     const reading = readOptions(options)
     if (after !== undefined) return { filter, position: readPosition(after) }

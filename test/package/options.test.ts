@@ -486,6 +486,22 @@ describe('options', () => {
     ['channels takes an object', () => open({ subscriptions: { channels: [channel] } })],
     ['throttles takes an object', () => open({ throttles: ['a:b'] })],
     ['throttles.a:c', () => open({ throttles: { 'a:c': false } })],
+    ['journal must be a journal', () => open({ journal: 'journal.db' })],
+    ['source must be items', () => koa.listRoute({ ...list, source: undefined as never })],
+    [
+      'attributes takes an object',
+      () => koa.listRoute({ ...list, attributes: undefined as never }),
+    ],
+    ['resource must be a type', () => koa.listRoute({ ...list, resource: undefined as never })],
+    ['visible must be a parsed filter', () => audit.count('', { visible: filter as never })],
+    [
+      'visible must be a parsed',
+      () => audit.groups('', { by: ['type'], visible: filter as never }),
+    ],
+    ['visible must be a parsed', () => audit.tail('', { visible: filter as never }).next()],
+    ['where must be a parsed', () => audit.list({ ...parseQuery(''), where: filter as never })],
+    ['sorts of a parsed query', () => audit.list({ ...parseQuery(''), sorts: null as never })],
+    ['slowQueryMs', () => new AuditLogs({ stores: memoryLogs(), types: {}, slowQueryMs: -1 })],
     ['routes takes an object', () => koa.recordRequests(audit, { routes: ['POST /a'] as never })],
   ])('without what is needed say "%s"', async (message, make) => {
     const error = await faultOf(make as Give, undefined)

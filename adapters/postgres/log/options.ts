@@ -178,7 +178,7 @@ interface OpenedReplicas {
 }
 
 /** A URL, or what pg reads as the path of a socket. */
-const CONNECTION_STRING = /^(?:postgres(?:ql)?:\/\/|socket:|\/)/
+const CONNECTION_STRING = /^(?:postgres(?:ql)?:\/\/|socket:|\/)/i
 
 /** The messages do not repeat the text, which may hold a password. */
 function readConnectionString(given: unknown, option: string): string {

@@ -115,7 +115,8 @@ describe('a run', () => {
   it.each<[string, unknown, string]>([
     ['are not returned', undefined, 'holds must be a list'],
     ['have a blank value', [{ filter: { filter: { tenant_eq: '' } } }], 'legal hold 0: filter: fi'],
-    ['have no filter', [{ filters: 'filter[tenant_eq]=a' }], 'legal hold 0: filter has no condi'],
+    ['have no filter', [{ name: 'a' }], 'legal hold a: filter has no condi'],
+    ['have a misspelt filter', [{ filters: 'filter[tenant_eq]=a' }], 'did you mean filter?'],
   ])('removes nothing if the holds %s', async (_, holds, error) => {
     const world = open(memoryStore(), {
       rules: [{ target: 'events', maxRows: 0 }],

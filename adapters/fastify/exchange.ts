@@ -3,11 +3,11 @@ import { sendResponse } from '../../src/http/node/exchange.js'
 import { createRequest, readBody, readTarget } from '../../src/http/node-request.js'
 import { answerOwn } from '../../src/http/record/own-request.js'
 import {
-  checkRegistered,
   type FastifyApp,
   type FastifyPlugin,
   type FastifyReply,
   type FastifyRequest,
+  refusingOptions,
 } from './fastify.js'
 
 export function toRequest(
@@ -73,12 +73,10 @@ export function endpointPlugin(
   paths: readonly string[],
   findUsername: (request: FastifyRequest) => string | null,
 ): FastifyPlugin {
-  return function mountedEndpoint(app, options, done) {
-    checkRegistered(options)
+  return refusingOptions((app) => {
     for (const path of paths)
       mountEndpoint(app, path, (request, reply) =>
         endpoint(toRequest(request, reply, () => findUsername(request))),
       )
-    done()
-  }
+  })
 }

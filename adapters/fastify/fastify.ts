@@ -68,21 +68,26 @@ export type FastifyPlugin = (app: FastifyApp, options: object, done: Done) => vo
 /** What Fastify reads itself of the options of `register`. */
 const REGISTER_OPTIONS = { prefix: true, logLevel: true, logSerializers: true } as const
 
-/** Options of ours are given to the function that makes the plugin. Throws `INVALID_OPTION` for those that `register` was given. */
-export const checkRegistered = (options: object): void =>
-  checkOptions(options, REGISTER_OPTIONS, 'register of a plugin of daybook/fastify')
+/** A plugin that refuses options of ours, which are given to the function that makes the plugin. */
+export const refusingOptions =
+  (install: (app: FastifyApp) => void): FastifyPlugin =>
+  (app, options, done) => {
+    try {
+      checkOptions(options, REGISTER_OPTIONS, 'register of a plugin of daybook/fastify')
+      install(app)
+    } catch (error) {
+      // Fastify does not catch what a plugin with a callback throws.
+      return done(error as Error)
+    }
+    return done()
+  }
 
 /**
  * A plugin whose hooks apply to the instance that registers it and to all below, as with the package
  * `fastify-plugin`.
  */
 export function sharedPlugin(name: string, install: (app: FastifyApp) => void): FastifyPlugin {
-  const plugin: FastifyPlugin = (app, options, done) => {
-    checkRegistered(options)
-    install(app)
-    done()
-  }
-  return Object.assign(plugin, {
+  return Object.assign(refusingOptions(install), {
     [Symbol.for('skip-override')]: true,
     [Symbol.for('fastify.display-name')]: name,
   })

@@ -3,6 +3,24 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { LogConfig } from '../log/log.js'
 import { usageError } from '../terminal/exit-codes.js'
+import { checkOptions, type OptionNames } from '../../../src/options.js'
+
+const CONFIG: OptionNames<LogConfig> = {
+  readOnly: true,
+  types: true,
+  customTypes: true,
+  strict: true,
+  resolveSource: true,
+  limits: true,
+  waiting: true,
+  failurePolicy: true,
+  journal: true,
+  throttles: true,
+  cleaning: true,
+  subscriptions: true,
+  slowQueryMs: true,
+  random: true,
+}
 
 /** Loads the module that `--config` names. Its default export has options of `AuditLog`. */
 export async function loadConfig(file: string): Promise<LogConfig> {
@@ -20,5 +38,10 @@ export async function loadConfig(file: string): Promise<LogConfig> {
     )
   if ('store' in config)
     throw usageError(`--config ${file}: must not have a store; the command names the log`)
+  try {
+    checkOptions(config, CONFIG, 'the default export')
+  } catch (error) {
+    throw usageError(`--config ${file}: ${(error as Error).message}`)
+  }
   return config
 }

@@ -52,8 +52,9 @@ async function runRules(call: Call, isPreview: boolean): Promise<readonly Cleani
 
 export async function run(call: Call): Promise<Exit> {
   const { options, terminal, config } = call
-  if (!config?.cleaning) throw usageError('clean needs the rules: --config <module> with cleaning')
-  const names = config.cleaning.rules.map(({ name, target }) => name ?? target)
+  if (!Array.isArray(config?.cleaning?.rules))
+    throw usageError('clean needs the rules: --config <module> with cleaning')
+  const names = config!.cleaning!.rules.map(({ name, target }) => name ?? target)
   const wanted = (options['rule'] as readonly string[] | undefined) ?? []
   const unknown = wanted.find((rule) => !names.includes(rule))
   if (unknown !== undefined)

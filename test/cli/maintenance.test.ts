@@ -171,6 +171,21 @@ describe('daybook doctor', () => {
 })
 
 describe('daybook clean', () => {
+  it.each([
+    [
+      '{ cleanning: { rules: [] } }',
+      'the default export has no option cleanning; did you mean cleaning?',
+    ],
+    ['{ cleaning: { rles: [] } }', 'clean needs the rules'],
+    [`{ cleaning: { rules: [{ target: 'events', maxRow: 1 }] } }`, 'did you mean maxRows?'],
+  ])('refuses the configuration %s', async (options, message) => {
+    const config = log.temp.file('config.mjs')
+    fs.writeFileSync(config, `export default ${options}\n`)
+    const { exit, stderr } = await runCli(['clean', log.file, '--config', config, '--yes'])
+    expect(stderr).toContain(message)
+    expect(exit).toBe(2)
+  })
+
   it('removes nothing without --yes', async () => {
     const config = log.temp.file('config.mjs')
     const rule = `{ name: 'debug', target: 'events', filter: 'filter[type_eq]=debug', maxRows: 1, every: { seconds: 1 } }`

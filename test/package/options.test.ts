@@ -505,7 +505,7 @@ describe('options', () => {
     ['slowQueryMs', () => new AuditLogs({ stores: memoryLogs(), types: {}, slowQueryMs: -1 })],
     ['routes takes an object', () => koa.recordRequests(audit, { routes: ['POST /a'] as never })],
   ])('without what is needed say "%s"', async (message, make) => {
-    const error = await faultOf(make as Give, undefined)
+    const error = await faultOf(make, undefined)
     expect(error).toBeInstanceOf(AuditLogError)
     expect(error).toMatchObject({ code: 'INVALID_OPTION' })
     expect((error as Error).message).toContain(message)

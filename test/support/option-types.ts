@@ -16,7 +16,8 @@ const nodesIn = (value: unknown): readonly Node[] => {
   return [value, ...Object.values(value).flatMap(nodesIn)]
 }
 
-const nameOf = (value: unknown): string => (isNode(value) ? String(value['name'] ?? '') : '')
+const nameOf = (value: unknown): string =>
+  isNode(value) && typeof value['name'] === 'string' ? value['name'] : ''
 
 /** The names of types that an annotation refers to; `{}` for one that is written in place. */
 const typesIn = (annotation: unknown): readonly string[] =>

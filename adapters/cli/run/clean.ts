@@ -54,7 +54,7 @@ export async function run(call: Call): Promise<Exit> {
   const { options, terminal, config } = call
   if (!Array.isArray(config?.cleaning?.rules))
     throw usageError('clean needs the rules: --config <module> with cleaning')
-  const names = config!.cleaning!.rules.map(({ name, target }) => name ?? target)
+  const names = config.cleaning.rules.map(({ name, target }) => name ?? target)
   const wanted = (options['rule'] as readonly string[] | undefined) ?? []
   const unknown = wanted.find((rule) => !names.includes(rule))
   if (unknown !== undefined)

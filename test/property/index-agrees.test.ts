@@ -99,9 +99,9 @@ interface Subject {
   readonly settle: () => Promise<void>
 }
 
-// Few names and values, so that columns are incomplete and names have none; and few bytes, so that parts end
-// early and some events are in none.
-const FEW = { ...INDEX_BOUNDS, names: 10, values: 4 }
+// Few names and values, so that columns are incomplete and names have none, and some events are not listed; and few
+// bytes, so that parts end early and some events are in none.
+const FEW = { ...INDEX_BOUNDS, names: 10, values: 4, listedValues: 50, largeSize: 40 }
 const BOUNDS = [FEW, { ...FEW, bytes: 4000, unsealedBytes: 12_000 }, INDEX_BOUNDS]
 
 const boundsOf = (run: number): IndexBounds => BOUNDS[run % BOUNDS.length]!

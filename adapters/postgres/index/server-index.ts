@@ -27,6 +27,8 @@ export interface Coverage {
   readonly removedBefore: Microseconds
   /** All events up to this time are in the parts, except open live events. */
   readonly to: Microseconds
+  /** True if large recent events are not listed, so that SQL should test what the index finds. */
+  readonly hasUnlisted: boolean
 }
 
 /** What a process has of the index of a log on one server, which never goes back in time. */
@@ -139,7 +141,8 @@ export function createServerIndex(
       }
       const { removed, removedBefore } = next
       const state = { version, cache, removed, removedBefore }
-      if (!(await late.add(next, moment))) return { ...state, segments: [], recent: [], to: -1 }
+      if (!(await late.add(next, moment)))
+        return { ...state, segments: [], recent: [], to: -1, hasUnlisted: false }
       const isAll = await fresh.add(next, moment)
       const to = isAll ? Number.MAX_SAFE_INTEGER : recent.index.last
       // Filtered once: `await` lets other queries set segments aside, and such a segment must not be
@@ -148,13 +151,21 @@ export function createServerIndex(
       const sound = segments.filter((row) => !damaged.includes(row))
       const inMemory = await recent.parts(moment.checkTime)
       const parts = [...inMemory, ...(await rangeParts(damaged, moment))]
-      return { ...state, segments: sound, recent: parts, to }
+      const hasUnlisted = recent.listing.hasUnlisted()
+      return { ...state, segments: sound, recent: parts, to, hasUnlisted }
     },
     sealed(state) {
       if (state.version > Math.max(version, sealed.version)) reportUntrusted(state.segments)
       sealed = state
       const sound = state.segments.filter((row) => !isDamaged(row))
-      return { ...state, cache, segments: sound, recent: [], to: state.sealedTo }
+      return {
+        ...state,
+        cache,
+        segments: sound,
+        recent: [],
+        to: state.sealedTo,
+        hasUnlisted: false,
+      }
     },
     segment: (wanted) => [...segments, ...sealed.segments].find(({ id }) => id === wanted),
   }

@@ -112,11 +112,16 @@ export async function openIndexSession(
 /** Maximum number of rows of one statement. */
 export const BATCH_ROWS = 1000
 
-/** The rows at the times, in no particular order; a time without a row is skipped. */
+/**
+ * The rows at the times, in no particular order; a time without a row is skipped. A row that does not pass `where` has
+ * NULL as attributes, so that the server need not send them.
+ */
 async function rowsAt(
   { run, indexed: { names } }: ListQuery,
   times: readonly Microseconds[],
+  where: Sql | undefined,
 ): Promise<TextRow[]> {
+  const columns = where ? testedColumns(where) : sql(STORED_COLUMNS)
   const rows: TextRow[] = []
   for (let from = 0; from < times.length; from += BATCH_ROWS) {
     const some = times.slice(from, from + BATCH_ROWS)
@@ -125,7 +130,8 @@ async function rowsAt(
         some,
         run(
           sql(
-            `SELECT ${STORED_COLUMNS} FROM ${names.readable.sql()} WHERE created_at = ANY (?::bigint[])`,
+            `SELECT ${columns.text} FROM ${names.readable.sql()} WHERE created_at = ANY (?::bigint[])`,
+            ...columns.params,
             some,
           ),
         ),
@@ -135,22 +141,32 @@ async function rowsAt(
   return rows
 }
 
-/** The rows of events that the index has found. Reports those that are gone, unless they were removed. */
+const testedColumns = ({ text, params }: Sql): Sql =>
+  sql(
+    STORED_COLUMNS.replace('attributes', () => `CASE WHEN ${text} THEN attributes END`),
+    ...params,
+  )
+
+/**
+ * The rows of events that the index has found, maybe without some that do not match. Reports those that are gone, unless
+ * they were removed.
+ */
 export async function rowsOfFound(
   list: ListQuery,
-  { segments, removed, removedBefore }: Coverage,
+  { segments, removed, removedBefore, hasUnlisted }: Coverage,
   times: readonly Microseconds[],
 ): Promise<TextRow[]> {
   const { names, damages } = list.indexed
-  const rows = await rowsAt(list, times)
-  if (rows.length === times.length) return rows
+  const rows = await rowsAt(list, times, hasUnlisted ? list.where : undefined)
+  const passing = hasUnlisted ? rows.filter((row) => row[6] !== null) : rows
+  if (rows.length === times.length) return passing
   const present = new Set(rows.map(timeOf))
   const isLost = (time: Microseconds): boolean =>
     time >= removedBefore && isSealedSinceRemoval(segments, removed, time)
   for (const time of times)
     if (!present.has(time) && isLost(time) && names.readable.has(time))
       damages.report(missingEvent(time))
-  return rows
+  return passing
 }
 
 export const timeOf = (row: TextRow): Microseconds => Number(row[0])

@@ -71,12 +71,12 @@ export const checkRows =
     })
 
 /**
- * The event of a row with the {@link STORED_COLUMNS}; one without values if it cannot be read. `lists` decides by the
- * size of the attributes whether to parse them.
+ * The event of a row with the {@link STORED_COLUMNS}; one without values if it cannot be read. `lists` decides whether to
+ * parse the JSON text of its attributes.
  */
-export function rowToIndexed(row: TextRow, lists: (size: number) => boolean): AuditEvent {
+export function rowToIndexed(row: TextRow, lists: (json: string) => boolean): AuditEvent {
   if (faultOf(row) !== undefined) return DAMAGED_EVENT
-  return lists(jsonOf(row).length) ? rowToEvent(row) : rowToLazyEvent(row)
+  return lists(jsonOf(row)) ? rowToEvent(row) : rowToLazyEvent(row)
 }
 
 /** The event of a row with the columns {@link EVENT_COLUMNS}. */

@@ -58,7 +58,7 @@ export function createRecentEvents(
 
   const listing = createListing(bounds)
   const toEvent = (row: EventRow): AuditEvent =>
-    listing.lists(row.attributes.length) ? rowToEvent(row) : rowToLazyEvent(row)
+    listing.lists(row.attributes) ? rowToEvent(row) : rowToLazyEvent(row)
 
   return {
     get last() {

@@ -9,10 +9,12 @@ export interface IndexBounds {
   /** Approximate memory of all events that are in no segment yet. Beyond it, events are read one by one. */
   readonly unsealedBytes: number
   /**
-   * Size of large unsealed events whose values are listed, in characters of JSON: their part in the work of a process's first
-   * query. Filters on attributes check the other ones.
+   * Number of values of large unsealed events that are listed: their part in the work of a process's first query. Filters
+   * on attributes check the other large events.
    */
-  readonly listedSize: number
+  readonly listedValues: number
+  /** Size of attributes from which an event is large, in characters of JSON. */
+  readonly largeSize: number
 }
 
 const MIB = 2 ** 20
@@ -25,5 +27,6 @@ export const INDEX_BOUNDS: IndexBounds = {
   values: MIB,
   bytes: 64 * MIB,
   unsealedBytes: 256 * MIB,
-  listedSize: 2 * MIB,
+  listedValues: 200_000,
+  largeSize: 4096,
 }

@@ -1,25 +1,38 @@
-import { MIN_SEARCHED } from '../stored-filter.js'
 import type { IndexBounds } from './index-bounds.js'
 
-/** Decides of which unsealed events an index in memory lists the values: see `IndexBounds.listedSize`. */
+/** Decides of which unsealed events an index in memory lists the values: see `IndexBounds.listedValues`. */
 export interface Listing {
-  /** Whether to parse an event with attributes of this size, in characters of JSON. */
-  readonly lists: (size: number) => boolean
+  /** Whether to parse the JSON text of attributes. */
+  readonly lists: (json: string) => boolean
+  /** True if some events since the last reset are not listed. */
+  hasUnlisted(): boolean
   /** Begins anew, after events were sealed. */
   reset(): void
 }
 
-export function createListing({ listedSize }: IndexBounds): Listing {
-  let left = listedSize
+export function createListing({ listedValues, largeSize }: IndexBounds): Listing {
+  let left = listedValues
+  let hasUnlisted = false
   return {
-    lists(size) {
-      if (size < MIN_SEARCHED) return true
-      if (size > left) return false
-      left -= size
-      return true
+    lists(json) {
+      if (json.length < largeSize) return true
+      const values = atMostValues(json, left)
+      if (values > left) hasUnlisted = true
+      else left -= values
+      return values <= left
     },
+    hasUnlisted: () => hasUnlisted,
     reset() {
-      left = listedSize
+      left = listedValues
+      hasUnlisted = false
     },
   }
+}
+
+/** About the number of values in JSON text, counted by commas up to one more than `max`. */
+function atMostValues(json: string, max: number): number {
+  let values = 1
+  for (let at = json.indexOf(','); at >= 0 && values <= max; at = json.indexOf(',', at + 1))
+    values += 1
+  return values
 }

@@ -154,7 +154,8 @@ it('with few columns and values, no event is missed', () => {
     values: fc.integer({ min: 0, max: 12 }),
     bytes: fc.constant(Infinity),
     unsealedBytes: fc.constant(Infinity),
-    listedSize: fc.constant(Infinity),
+    listedValues: fc.constant(Infinity),
+    largeSize: fc.constant(Infinity),
   })
   const queries = fc.array(query, { minLength: 20, maxLength: 20 })
   let excluded = 0

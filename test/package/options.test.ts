@@ -84,6 +84,7 @@ const transport = { sendMail: async () => {} }
 const mail = { transport, from: 'a@acme.example' }
 const url = 'https://acme.example'
 const database = {} as never
+const intent = audit.intents().open('a:b', {})
 
 const CORE: readonly Row[] = [
   ['AuditLogOptions', (given) => new AuditLog(given), 'cleanning', 'cleaning'],
@@ -117,12 +118,25 @@ const CORE: readonly Row[] = [
     'whenStuck',
   ],
   ['RecordOptions', (given) => audit.record('a:b', {}, given), 'user', 'username'],
-  ['RecordOptions', (given) => audit.recordSystem('a:b', {}, given), 'signals', 'signal'],
+  ['RecordSystemOptions', (given) => audit.recordSystem('a:b', {}, given), 'throtle', 'throttle'],
+  [
+    'CallThrottle',
+    (throttle) => audit.recordSystem('a:b', {}, { throttle }),
+    'scop',
+    'scope',
+    { period: { minutes: 1 } },
+  ],
   ['RecordOptions', (given) => audit.recordLive('a:b', {}, given), 'transaction', undefined],
   ['RecordCustomOptions', (given) => audit.recordCustom('a', {}, given), 'key', undefined],
   ['RecordChangeOptions', (given) => audit.recordChange('a:b', 1, 2, given), 'dat', 'data'],
   ['Actor', (given) => withActor(given, () => {}), 'on_behalf', 'on_behalf_of'],
   ['IntentOptions', (given) => audit.intents().open('a:b', {}, given), 'user', 'username'],
+  [
+    'OutcomeOptions',
+    async (given) => (await intent).record('a:b', {}, given),
+    'throtle',
+    'throttle',
+  ],
   ['WaitOptions', (given) => live.update({}, given), 'signl', 'signal'],
   ['WaitOptions', (given) => live.append('a', '', given), 'signl', 'signal'],
   ['WaitOptions', (given) => live.flush(given), 'signl', 'signal'],
@@ -188,11 +202,11 @@ const CORE: readonly Row[] = [
     [
       (given) => subscriptions.list(given),
       (given) => subscriptions.get('a', given),
-      (given) => subscriptions.status(given),
       (given) => subscriptions.channels.list(given),
       (given) => subscriptions.channels.get('a', given),
     ] satisfies Give[]
   ).map((give): Row => ['WaitOptions', give, 'signl', 'signal']),
+  ['StatusOptions', (given) => subscriptions.status(given), 'ownr', 'owner'],
   ['AuditLogsOptions', (given) => new AuditLogs(given), 'cleanning', 'cleaning'],
   ...(['limits', 'waiting', 'cleaning', 'subscriptions', 'failurePolicy'] as const).map(
     (name): Row => [
@@ -345,6 +359,7 @@ const mountsOf = (host: typeof koa | typeof node): readonly Row[] => {
     ['RecordRequestsOptions', (given) => recordRequests(audit, given), 'require', 'required'],
     ['RecordRequestsOptions', (redact) => recordRequests(audit, { redact }), 'path', 'paths'],
     ['BasicAuthOptions', (given) => basicAuth(given), 'failure', 'failures', { users }],
+    ['Challenge', (challenge) => basicAuth({ users, challenge }), 'schem', 'scheme'],
     ['FailureLimits', (failures) => basicAuth({ users, failures }), 'perUsr', 'perUser'],
   ]
 }
@@ -460,7 +475,7 @@ describe('options', () => {
     ['webhook: secret is missing', () => channels.webhook({ url, secret: undefined as never })],
     ['webhook: secret is missing', () => channels.webhook({ url, secret: '' })],
     ['transport must be', () => channels.email({ ...mail, to: mail.from, transport: '' })],
-    ['users takes an object', () => koa.basicAuth({ users: undefined as never })],
+    ['users must be an object', () => koa.basicAuth({ users: undefined as never })],
     ['filename', () => sqlite.sqliteStore({ filename: '' })],
     ['filename', () => sqlite.sqliteStore({ filename: undefined as never })],
     ['filename', () => sqlite.sqliteStore({} as never)],
@@ -603,6 +618,7 @@ describe('the table', () => {
     Types: 'a parameter of a type',
     Item: 'a parameter of a type',
     Microseconds: 'a time',
+    WaitingRule: 'a part of the health of a log',
     Sentence: 'a sentence',
     Quotes: 'a pair of texts',
     '{} of sentenceText': 'a language, which has further members',

@@ -14,7 +14,7 @@ import { indexFilter } from '../../../../src/store-kit/index/index-filter.js'
 import { nameHash } from '../../../../src/store-kit/index/other-names.js'
 import type { IndexPart } from '../../../../src/store-kit/index/part.js'
 import { ordinalsOf } from '../../../support/index-values.js'
-import { eventsOf, query } from '../../../property/arbitraries.js'
+import { eventsOf, query, searches } from '../../../property/arbitraries.js'
 
 const range = (length: number): number[] => Array.from({ length }, (_, i) => i)
 
@@ -40,9 +40,17 @@ function columnsOf(events: readonly JsonObject[], bounds = INDEX_BOUNDS): Column
   return columns
 }
 
-function partOf(events: readonly AuditEvent[], bounds = INDEX_BOUNDS): IndexPart {
+/** `ask` is given the part after each fifth event. */
+function partOf(
+  events: readonly AuditEvent[],
+  bounds = INDEX_BOUNDS,
+  ask: (part: IndexPart) => void = () => {},
+): IndexPart {
   const block = createBlock('block', () => extractedSource(bounds))
-  for (const [time, event] of events.entries()) finish(block.add(time, event))
+  for (const [time, event] of events.entries()) {
+    finish(block.add(time, event))
+    if (time % 5 === 4) ask(block.part())
+  }
   return block.part()
 }
 
@@ -75,19 +83,12 @@ it('names that occur often get columns although many others came first', () => {
   expect(candidates(part, 'filter[nothing_eq]=7')).toEqual([])
 })
 
-/** Events of which the first few have very many names, in a part of which a query has read a column meanwhile. */
-function withManyNames(names: number): IndexPart {
-  const many = Object.fromEntries(range(names).map((i) => [`name-${i}`, `text ${i}`]))
-  const block = createBlock('block', () => extractedSource())
-  for (const at of range(1000)) {
-    finish(block.add(at, eventOf(at < 5 ? many : { user: `u${at % 10}`, n: at, list: [at] })))
-    if (at % 100 === 0) block.part().find('user', 'u0')
-  }
-  return block.part()
-}
-
 it('a few events with many names do not keep columns from names that occur often', () => {
-  const part = withManyNames(5000)
+  const many = Object.fromEntries(range(5000).map((i) => [`name-${i}`, `text ${i}`]))
+  const events = range(1000).map((at) =>
+    at < 5 ? many : { user: `u${at % 10}`, n: at, list: [at] },
+  )
+  const part = partOf(events.map(eventOf))
   expect(candidates(part, 'filter[user_eq]=nobody').length).toBeLessThan(250)
   const ofUser = range(1000).filter((at) => at >= 5 && at % 10 === 3)
   expect(candidates(part, 'filter[user_eq]=u3')).toEqual(expect.arrayContaining(ofUser))
@@ -157,7 +158,8 @@ it('with few columns and values, no event is missed', () => {
     listedValues: fc.constant(Infinity),
     largeSize: fc.constant(Infinity),
   })
-  const queries = fc.array(query, { minLength: 20, maxLength: 20 })
+  const any = fc.oneof({ weight: 4, arbitrary: query }, { weight: 1, arbitrary: searches })
+  const queries = fc.array(any, { minLength: 20, maxLength: 20 })
   let excluded = 0
   const check = (events: readonly AuditEvent[], part: IndexPart, one: QueryObject): void => {
     const { where } = parseQuery(one)
@@ -176,7 +178,9 @@ it('with few columns and values, no event is missed', () => {
       const stored = events.map((event, at) =>
         at % 3 > 0 ? event : new LazyEvent(event, JSON.stringify(event.attributes)),
       )
-      for (const part of [partOf(events, few), partOf(stored, few)])
+      // What a query has read of a name continues with the events that are added later.
+      const ask = (part: IndexPart): void => some.forEach((one) => void candidates(part, one))
+      for (const part of [partOf(events, few, ask), partOf(stored, few)])
         for (const one of some) check(events, part, one)
     }),
     { numRuns: 40 },

@@ -100,6 +100,15 @@ it('a few events with many names do not keep columns from names that occur often
   expect(candidates(part, 'q=text 1')).toEqual(expect.arrayContaining([0, 1, 2, 3, 4]))
 })
 
+it('the texts of a name that has lost its column are found', () => {
+  const often = Object.fromEntries(range(20).map((i) => [`often-${i}`, i]))
+  const events = [{ rare: 'needle' }, ...range(20).map(() => often)]
+  const part = partOf(events.map(eventOf), { ...INDEX_BOUNDS, names: 16 })
+  expect(ordinalsOf(part.valued('rare'))).toEqual([])
+  expect(candidates(part, 'q=needle')).toEqual([0])
+  expect(candidates(part, 'filter[rare_eq]=needle')).toEqual([0])
+})
+
 it('an event that is not parsed is a candidate for all attributes, and for no other type', () => {
   const own = { ...eventOf({}), type: 'large', source: '/a/b/c' }
   const unparsed = new LazyEvent(own, 'not JSON')

@@ -187,7 +187,7 @@ describe('a store opened read-only', () => {
     expect(() => new AuditLog({ store, types, readOnly: true, cleaning })).toThrow(
       'a log that only reads takes no cleaning',
     )
-    const journal = {} as never
+    const journal = { add() {} } as never
     expect(() => new AuditLog({ store, types, readOnly: true, journal })).toThrow(
       'a log that only reads takes no journal',
     )

@@ -123,7 +123,7 @@ describe('devour-client', () => {
   it("gets an error for JSON:API's sort", async () => {
     expect(await refusal(client().findAll('event', { sort: '-n' }))).toEqual({
       0: {
-        title: 'the endpoint has no such query parameter',
+        title: 'there is no such query parameter',
         detail: expect.stringContaining('filter[sorts]'),
       },
     })

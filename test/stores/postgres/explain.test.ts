@@ -102,13 +102,14 @@ describe.each([
 })
 
 /**
- * The steps of each query, and the number of statements that it sends with its BEGIN, in a process that asks the
+ * The steps of each query, and the number of statements that it sends with the BEGIN of its snapshot, in a process that asks the
  * queries in this order.
  */
 async function plansOf(queries: readonly string[]): Promise<ReadonlyMap<string, unknown>> {
   const statements: number[] = []
   const pool = watchedPool({ connectionString: schemas.database().url, max: 1 }, (text) => {
-    if (text.startsWith('BEGIN')) statements.push(text.split(';').length)
+    if (text.startsWith('BEGIN ISOLATION LEVEL REPEATABLE READ'))
+      statements.push(text.split(';').length)
   })
   const log = new AuditLog({ store: postgresStore({ pool, schema: schemas.schema() }), types: {} })
   const plans = new Map<string, unknown>()

@@ -48,7 +48,6 @@ const LEFT_OUT: readonly [part: string, filter: unknown][] = [
     { filter: { c: [{ a: 'type', attributes: 'tenant', p: 'eq', v: 'a' }] } },
   ],
   ['filter', { filter: undefined }],
-  ['filtr', { filter: TYPE, filtr: undefined }],
   ['q', { filter: TYPE, q: undefined }],
   ['q', { filter: TYPE, q: '' }],
   ['q', { filter: TYPE, q: [] }],
@@ -81,8 +80,9 @@ describe('a filter that acts', () => {
   it.each<[string, unknown]>([
     ['UNKNOWN_PARAMETER', { filter: TYPE, filters: { tenant_eq: 'a' } }],
     ['UNKNOWN_PARAMETER', { filtr: TYPE }],
+    ['UNKNOWN_PARAMETER', { filter: TYPE, filtr: undefined }],
     ['UNKNOWN_PARAMETER', 'filter[type_start]=app:&filters[tenant_eq]=a'],
-    ['UNKNOWN_PARAMETER', { ...parseQuery({ filter: TYPE }), filter: { tenant_eq: 'a' } }],
+    ['INVALID_OPTION', { ...parseQuery({ filter: TYPE }), filter: { tenant_eq: 'a' } }],
     ['INVALID_VALUE', { filter: TYPE, limit: 5 }],
     ['INVALID_VALUE', { filter: { ...TYPE, s: 'type' } }],
     ['INVALID_VALUE', { filter: { tenant_in: [null] } }],

@@ -82,13 +82,25 @@ function testOf(
   return bothOf(hasKey(name), test === 'cont' ? contains(first) : undefined)
 }
 
-/** A test by which the text of attributes rules out events; `undefined` if it can rule out none. */
-export const textTest = (where: Grouping | undefined): TextTest | undefined =>
-  pushDownWith<TextTest>(where, testOf, (tests, combinator) =>
-    combinator === 'or'
-      ? (json, event) => tests.some((test) => test(json, event))
-      : (json, event) => tests.every((test) => test(json, event)),
+/** With more searches, parsing is as fast, and lets the event loop run in between. */
+const MAX_SEARCHES = 16
+
+/** A test by which the text of attributes rules out events; `undefined` if it can rule out none, or not faster than parsing. */
+export function textTest(where: Grouping | undefined): TextTest | undefined {
+  let searches = 0
+  const test = pushDownWith<TextTest>(
+    where,
+    (name, predicate, values) => {
+      searches += 1 + (values.length > MAX_VALUES ? 0 : values.length)
+      return testOf(name, predicate, values)
+    },
+    (tests, combinator) =>
+      combinator === 'or'
+        ? (json, event) => tests.some((one) => one(json, event))
+        : (json, event) => tests.every((one) => one(json, event)),
   )
+  return searches > MAX_SEARCHES ? undefined : test
+}
 
 /** Like `compileFilterInSteps`, for events that a store has read: large ones that were not parsed are searched first. */
 export function compileStoredFilter(

@@ -57,6 +57,15 @@ it.each<[string, JsonObject]>([
   expect(decide(text, stored(attributes)).matches).toBe(true)
 })
 
+it('an event is parsed if that takes fewer passes over its text than a search', () => {
+  const conditions = (count: number): string =>
+    Array.from({ length: count }, (_, i) => `filter[note_cont_all][]=a${i}`).join('&')
+  expect(decide(conditions(8), stored({ note: 'hay' })).parsed).toBe(false)
+  expect(decide(conditions(9), stored({ note: 'hay' })).parsed).toBe(true)
+  const many = Array.from({ length: 100 }, (_, i) => `filter[note_in][]=a${i}`).join('&')
+  expect(decide(many, stored({ other: 'a1' })).parsed).toBe(false)
+})
+
 it('a text that JSON.stringify has not written is parsed', () => {
   const json = `{"user\\u005fid" : "b\\u006fb","padding":"${PADDING}"}`
   const event = new LazyEvent(own, json, false)

@@ -212,19 +212,8 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     })
     this.#calls = calls
     this.#journal = journal
-    const endDamageReports = reportDamage(store, {
-      damaged: (damage) => this.#onDamaged(damage),
-      record: (data) => calls.recordOwn('warn:audit_log:damage', data),
-    })
     this.#ageClock = createAgeClock(store)
-    const endClockReports = reportClock(
-      store,
-      (data) => calls.recordOwn('warn:audit_log:clock', data),
-      (doubt) => this.#ageClock.noteDoubt(doubt),
-    )
-    this.#endReports = () => {
-      for (const end of [endDamageReports, endClockReports]) end()
-    }
+    this.#endReports = this.#startReports()
     this.cleaning = createCleaning(
       {
         store,
@@ -247,6 +236,23 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
       },
       options.subscriptions,
     )
+  }
+
+  /** Reports damage and doubts of the clock as events, until the returned function is called. */
+  #startReports(): () => void {
+    const { store } = this
+    const endDamageReports = reportDamage(store, {
+      damaged: (damage) => this.#onDamaged(damage),
+      record: (data) => this.#calls.recordOwn('warn:audit_log:damage', data),
+    })
+    const endClockReports = reportClock(
+      store,
+      (data) => this.#calls.recordOwn('warn:audit_log:clock', data),
+      (doubt) => this.#ageClock.noteDoubt(doubt),
+    )
+    return () => {
+      for (const end of [endDamageReports, endClockReports]) end()
+    }
   }
 
   /**

@@ -108,8 +108,10 @@ export function compileStoredFilter(
   minSearched = MIN_SEARCHED,
 ): Decide<AuditEvent> {
   const decide = compileFilterInSteps(where)
-  const mayMatch = textTest(where)
-  if (!mayMatch) return decide
+  // Compiled when it is first used, as most queries meet no large event.
+  let compiled: { readonly test: TextTest | undefined } | undefined
+  const mayMatch: TextTest = (json, event) =>
+    (compiled ??= { test: textTest(where) }).test?.(json, event) ?? true
   return (event) => {
     const json = event instanceof LazyEvent ? event.searchable : undefined
     const isRuledOut = json !== undefined && json.length >= minSearched && !mayMatch(json, event)

@@ -86,6 +86,8 @@ function createRangeParts(
   }
 }
 
+const NOTHING_RECENT = { recent: [], hasUnlisted: false } as const
+
 export function createServerIndex(
   names: Names,
   { segmentSize, bounds = INDEX_BOUNDS, chunkBytes }: IndexTuning,
@@ -142,7 +144,7 @@ export function createServerIndex(
       const { removed, removedBefore } = next
       const state = { version, cache, removed, removedBefore }
       if (!(await late.add(next, moment)))
-        return { ...state, segments: [], recent: [], to: -1, hasUnlisted: false }
+        return { ...state, ...NOTHING_RECENT, segments: [], to: -1 }
       const isAll = await fresh.add(next, moment)
       const to = isAll ? Number.MAX_SAFE_INTEGER : recent.index.last
       // Filtered once: `await` lets other queries set segments aside, and such a segment must not be
@@ -158,14 +160,7 @@ export function createServerIndex(
       if (state.version > Math.max(version, sealed.version)) reportUntrusted(state.segments)
       sealed = state
       const sound = state.segments.filter((row) => !isDamaged(row))
-      return {
-        ...state,
-        cache,
-        segments: sound,
-        recent: [],
-        to: state.sealedTo,
-        hasUnlisted: false,
-      }
+      return { ...state, ...NOTHING_RECENT, cache, segments: sound, to: state.sealedTo }
     },
     segment: (wanted) => [...segments, ...sealed.segments].find(({ id }) => id === wanted),
   }

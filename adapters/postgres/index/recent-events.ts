@@ -26,6 +26,7 @@ export interface RecentEvents {
   readonly listing: Listing
   /** Changes with each addition: rows that were read at another stage may have been added since. */
   stage(): number
+  /** Call it once events were sealed: other large ones are listed from then on. */
   startStage(): void
   /** True if the events take as much memory as they may: no more are added in order. */
   isFull(): boolean
@@ -50,6 +51,7 @@ const SLICE_MS = 5
 /** `nextStage` returns a number that no addition has had before. */
 export function createRecentEvents(bounds: IndexBounds, nextStage: () => number): RecentEvents {
   const index = createGrowingIndex(BLOCK, () => extractedSource(bounds), bounds.bytes)
+  const listing = createListing(bounds)
   let stage = nextStage()
   let end = 0
   const isOver = (): boolean => performance.now() >= end
@@ -62,13 +64,14 @@ export function createRecentEvents(bounds: IndexBounds, nextStage: () => number)
 
   return {
     index,
-    listing: createListing(bounds),
+    listing,
     isFull: () => index.bytes >= bounds.unsealedBytes,
     // Without the late events, all events have to be read one by one, so they have room of their own.
     isFullOfLate: () => index.bytes >= 2 * bounds.unsealedBytes,
     stage: () => stage,
     startStage() {
       stage = nextStage()
+      listing.reset()
     },
     async addRows(rows, add, checkTime) {
       stage = nextStage()

@@ -27,8 +27,8 @@ export interface Coverage {
   readonly removedBefore: Microseconds
   /** All events up to this time are in the parts, except open live events. */
   readonly to: Microseconds
-  /** True if large recent events are not listed, so that SQL should test what the index finds. */
-  readonly hasUnlisted: boolean
+  /** True if large recent events are not listed, so that SQL should test what the index finds. @default false */
+  readonly hasUnlisted?: boolean
 }
 
 /** What a process has of the index of a log on one server, which never goes back in time. */
@@ -86,8 +86,6 @@ function createRangeParts(
   }
 }
 
-const NOTHING_RECENT = { recent: [], hasUnlisted: false } as const
-
 export function createServerIndex(
   names: Names,
   { segmentSize, bounds = INDEX_BOUNDS, chunkBytes }: IndexTuning,
@@ -112,7 +110,6 @@ export function createServerIndex(
 
   const setState = (next: Refreshed, visible: readonly PostgresSegmentRow[]): void => {
     recent.startStage()
-    recent.listing.reset()
     version = next.version
     segments = visible
     reportUntrusted(visible)
@@ -143,8 +140,7 @@ export function createServerIndex(
       }
       const { removed, removedBefore } = next
       const state = { version, cache, removed, removedBefore }
-      if (!(await late.add(next, moment)))
-        return { ...state, ...NOTHING_RECENT, segments: [], to: -1 }
+      if (!(await late.add(next, moment))) return { ...state, segments: [], recent: [], to: -1 }
       const isAll = await fresh.add(next, moment)
       const to = isAll ? Number.MAX_SAFE_INTEGER : recent.index.last
       // Filtered once: `await` lets other queries set segments aside, and such a segment must not be
@@ -153,14 +149,14 @@ export function createServerIndex(
       const sound = segments.filter((row) => !damaged.includes(row))
       const inMemory = await recent.parts(moment.checkTime)
       const parts = [...inMemory, ...(await rangeParts(damaged, moment))]
-      const hasUnlisted = recent.listing.hasUnlisted()
-      return { ...state, segments: sound, recent: parts, to, hasUnlisted }
+      const { hasUnlisted } = recent.listing
+      return { ...state, segments: sound, recent: parts, to, hasUnlisted: hasUnlisted() }
     },
     sealed(state) {
       if (state.version > Math.max(version, sealed.version)) reportUntrusted(state.segments)
       sealed = state
       const sound = state.segments.filter((row) => !isDamaged(row))
-      return { ...state, ...NOTHING_RECENT, cache, segments: sound, to: state.sealedTo }
+      return { ...state, cache, segments: sound, recent: [], to: state.sealedTo }
     },
     segment: (wanted) => [...segments, ...sealed.segments].find(({ id }) => id === wanted),
   }

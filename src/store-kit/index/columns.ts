@@ -206,7 +206,7 @@ const textOrdinals = ({ values, ordinals }: Column): number[] =>
 
 /** Returns the memory that the value takes. */
 function addTo(column: GrowingColumn, value: Scalar, ordinal: number): number {
-  if (column.ordinals.at(-1) !== ordinal) column.events += 1
+  if (column.ordinals[column.ordinals.length - 1] !== ordinal) column.events += 1
   column.ordinals.push(ordinal)
   column.values.push(value)
   return bytesOf(value)

@@ -5,7 +5,7 @@ export interface Listing {
   /** Whether to parse the JSON text of attributes. */
   readonly lists: (json: string) => boolean
   /** True if some events since the last reset are not listed. */
-  hasUnlisted(): boolean
+  readonly hasUnlisted: () => boolean
   /** Begins anew, after events were sealed. */
   reset(): void
 }

@@ -101,6 +101,16 @@ describe.each([
   })
 })
 
+it('large events that SQL cannot rule out end the probe', async () => {
+  audit = new AuditLog({ store: schemas.openStore(), types: {} })
+  // There are no terms for the values of an event with so many names. Statements of 11 rows read a mebibyte.
+  const names = Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`n_${i}`, i]))
+  await Promise.all(Array.from({ length: 150 }, () => audit.recordCustom('large', names)))
+  const [probe, ...more] = await explain('filter[a_or_n_5_eq]=none')
+  expect(probe).toMatchObject({ method: 'probe', checked: 33, matched: 0 })
+  expect(more).toMatchObject([{ method: 'index', matched: 0 }])
+})
+
 /**
  * The steps of each query, and the number of statements that it sends with the BEGIN of its snapshot, in a process that asks the
  * queries in this order.

@@ -17,9 +17,10 @@ export function createListing({ listedValues, largeSize }: IndexBounds): Listing
     lists(json) {
       if (json.length < largeSize) return true
       const values = atMostValues(json, left)
-      if (values > left) hasUnlisted = true
-      else left -= values
-      return values <= left
+      const hasRoom = values <= left
+      if (hasRoom) left -= values
+      else hasUnlisted = true
+      return hasRoom
     },
     hasUnlisted: () => hasUnlisted,
     reset() {

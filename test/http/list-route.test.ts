@@ -496,16 +496,17 @@ const manyRows: Readonly<Record<string, (count: number) => Promise<TestSource>>>
 
 describe.each(Object.entries(manyRows))('a large table of %s', (_name, open) => {
   const COUNT = 7003
-  let source: TestSource
+  let opened: TestSource
   let url: string
 
   beforeAll(async () => {
-    source = await open(COUNT)
-    const list = await serveList({ resource: 'item', attributes: { code: 'string' }, ...source })
+    opened = await open(COUNT)
+    const { source } = opened
+    const list = await serveList({ resource: 'item', attributes: { code: 'string' }, source })
     url = list.url
     return list.close
   })
-  afterAll(() => source.close?.())
+  afterAll(() => opened.close?.())
 
   const idsOf = async (query: string): Promise<string[]> =>
     listOf(await send(url, `/items?${query}`)).data.map(({ id }) => id)
@@ -521,9 +522,9 @@ describe.each(Object.entries(manyRows))('a large table of %s', (_name, open) => 
   })
 
   it('reports a failed query without details', async () => {
-    const missing = await open(1)
-    onTestFinished(() => missing.close?.())
-    const list = await serveList({ resource: 'item', attributes: { nope: 'string' }, ...missing })
+    const { source, close } = await open(1)
+    onTestFinished(() => close?.())
+    const list = await serveList({ resource: 'item', attributes: { nope: 'string' }, source })
     onTestFinished(list.close)
     const response = await send(list.url, '/items')
     expect([response.status, errorOf(response).code]).toEqual([503, 'STORE_FAILED'])

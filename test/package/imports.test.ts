@@ -2,6 +2,8 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { withMutant } from '../campaigns/mutants/scratch.js'
+import { mutants } from '../campaigns/mutants/table.js'
 import { floorBreaches, type Module, readFloors, readModules } from '../support/import-graph.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -127,5 +129,14 @@ describe('a breach of the floors', () => {
 
   it('is reported for a permission that nothing uses', () => {
     expect(floorBreaches(lower.slice(0, 0), table)).toEqual(['upper never imports lower'])
+  })
+})
+
+describe('a mutant of the campaign', () => {
+  it('replaces a line that stands once in its file', () => {
+    for (const mutant of mutants) {
+      const text = fs.readFileSync(path.join(root, mutant.file), 'utf8')
+      expect(withMutant(text, mutant)).not.toBe(text)
+    }
   })
 })

@@ -13,7 +13,7 @@ import type { Campaign } from './run.js'
  */
 
 /** Beyond these, the whole suite takes less time for all mutants together. */
-const MAX_NEAR = 24
+const MAX_NEAR = 12
 
 const OPEN = '?'
 
@@ -70,7 +70,7 @@ async function culpritOf(
   )
 }
 
-/** Runs the whole suite with all these mutants. */
+/** Runs the whole suite with all these mutants, then what has failed, without those that are found. */
 async function findTogether(
   scratch: Scratch,
   tests: Tests,
@@ -78,16 +78,21 @@ async function findTogether(
   some: readonly Mutant[],
 ): Promise<void> {
   const left = new Set(some)
-  const start = performance.now()
-  const failed = await scratch.run(tests.all, some)
-  console.log(`${some.length} together: ${failed.length} files failed, ${secondsSince(start)} s`)
-  for (const file of failed) {
-    for (let one = await culpritOf(scratch, file, [...left]); one;) {
-      left.delete(one)
-      found.set(one, `\`${file}\``)
-      console.log(`${one.file}, ${one.defect}: ${file}`)
-      one = await culpritOf(scratch, file, [...left])
+  let files = tests.all
+  while (left.size > 0) {
+    const start = performance.now()
+    files = await scratch.run(files, [...left])
+    console.log(`${left.size} together: ${files.length} files failed, ${secondsSince(start)} s`)
+    const [file, ...others] = files
+    if (file === undefined) break
+    const culprit = await culpritOf(scratch, file, [...left])
+    if (!culprit) {
+      files = others
+      continue
     }
+    left.delete(culprit)
+    found.set(culprit, `\`${file}\``)
+    console.log(`${culprit.file}, ${culprit.defect}: ${file}`)
   }
   for (const mutant of left) found.set(mutant, 'nothing')
 }

@@ -87,6 +87,7 @@ export function createScratch(): Scratch {
     files: readonly string[],
     { bail = false }: RunOptions,
   ): Promise<readonly string[]> => {
+    if (files.length === 0) return []
     fs.rmSync(report, { force: true })
     const options = [`--config=${CONFIG}`, `--maxWorkers=${MAX_WORKERS}`, `--bail=${bail ? 1 : 0}`]
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile=${report}`]

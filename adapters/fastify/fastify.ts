@@ -65,7 +65,7 @@ export interface FastifyApp {
 /** A plugin, for `app.register`. */
 export type FastifyPlugin = (app: FastifyApp, options: object, done: Done) => void
 
-/** What Fastify reads itself of the options of `register`. */
+/** Options of `register` that Fastify reads itself. */
 const REGISTER_OPTIONS = { prefix: true, logLevel: true, logSerializers: true } as const
 
 /** A plugin that refuses options of ours, which are given to the function that makes the plugin. */

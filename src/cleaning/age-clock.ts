@@ -27,7 +27,7 @@ const WAIT = 7 * DAY
 const MIN_TOLERANCE = MINUTE
 /** No process saw the time between two starts. A clock that shows more than this may have jumped again. */
 const LONGEST_GAP = 8 * DAY
-/** What counts of a longer gap. */
+/** The part of a longer gap that counts. */
 const SHARE_OF_LONG_GAP = DAY
 /** How long a rule that is not due may leave its trusted reading behind. */
 const MAX_STALE = HOUR
@@ -39,14 +39,14 @@ const ACCEPT_MS = 10_000
 
 /** Why a rule removes nothing by age: its clock is ahead of what is expected by more than half of `maxAge`. */
 export interface ClockWait {
-  /** What the clock read last. */
+  /** The last reading of the clock. */
   readonly clock_time: string
   readonly expected_time: string
   /** When the wait ends at the latest, on the clock that is in doubt. */
   readonly until: string
 }
 
-/** What processes share of the clock of a rule. */
+/** The state of the clock of a rule that all processes share. */
 interface ClockState {
   /** The latest time that is known to have been reached. */
   readonly trusted: Microseconds
@@ -58,7 +58,7 @@ interface ClockState {
   }
 }
 
-/** What a process knows of the clock of a rule. */
+/** The state of the clock of a rule in one process. */
 interface OwnClock {
   /** The latest trusted reading minus the monotonic clock at that moment. */
   offset?: Microseconds
@@ -197,7 +197,7 @@ export async function readWaits(
   )
 }
 
-/** The rules that wait, without those that nobody has run for long. */
+/** The rules that wait, except those that have not run for 30 days after their wait. */
 export async function readWaitingRules(
   store: EventStore,
   options?: WaitOptions,

@@ -59,7 +59,7 @@ export interface AuditHealth {
 /** A cleaning rule that waits for the clock. */
 export interface WaitingRule {
   readonly rule: string
-  /** What the clock read last. */
+  /** The last reading of the clock. */
   readonly clock_time: string
   readonly expected_time: string
   /** When the wait ends at the latest, on the clock that is in doubt. */

@@ -1,7 +1,7 @@
 import { redactText } from '../event/secret-values.js'
 import { REDACTED } from '../event/secrets.js'
 
-/* Whoever knows the whole URL of a webhook of Slack, Discord or Teams can post there: its path is the secret. */
+/* The path of a webhook URL of Slack, Discord or Teams is a secret: it is enough to post there. */
 
 // To its end in any text. It begins after the scheme, so that a match never fails after it has read much.
 const URL_REST = /:\/\/([^\s"'<>`\\]*)/g

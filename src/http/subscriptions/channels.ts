@@ -43,7 +43,7 @@ const NEW: WritableResource = { ...CHANGE, settable: ['name', 'kind', 'config'] 
 
 const PLACE = '/data/attributes'
 
-/** Who may not change a channel sees of a URL only its server: the path of many is all that one needs to post there. */
+/** Users who may not change a channel see only the server of a URL, because the path is often enough to post there. */
 const shown = async (
   call: ManagementCall,
   channels: readonly NotificationChannel[],

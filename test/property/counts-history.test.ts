@@ -116,7 +116,7 @@ async function compare(steps: readonly Step[]): Promise<number> {
       if (act === 'remove') await audit.store.remove(seconds.map(idOf))
       if (act === 'removeBefore') await audit.store.removeBefore(START + seconds[0]! * SECOND)
     }
-    if (act === 'rebuild') connection.tryWrite(() => requestRebuild(connection))
+    if (act === 'rebuild') await connection.write(() => requestRebuild(connection), {})
     if (act === 'indexEarly') while ((await builder.run(true)) === 'leased') await delay(10)
     if (act !== 'index' && act !== 'rebuild') return
     sealer.checkSoon()

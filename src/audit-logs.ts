@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { pause } from './async/pause.js'
+import { warnThrown } from './async/warn-thrown.js'
 import { newSharedClock, shareClock } from './cleaning/age-clock.js'
 import { readCleaning } from './cleaning/cleaning.js'
 import type { CleaningOptions } from './cleaning/rule.js'
@@ -442,8 +443,7 @@ function roundsOf<const Types extends EventTypes>(
     stores,
     everyMs: readWhole('roundMs', roundMs, MIN_ROUND_MS),
     turn,
-    onError: (error) =>
-      process.emitWarning(error instanceof Error ? error : new Error(inspect(error))),
+    onError: warnThrown,
   })
 }
 

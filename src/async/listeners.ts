@@ -1,7 +1,7 @@
-import { inspect } from 'node:util'
 import mittModule from 'mitt'
 import type { Handler } from 'mitt'
 import { runOutside } from './outside.js'
+import { warnThrown } from './warn-thrown.js'
 
 // mitt's types say `module.exports.default` under NodeNext, its ESM build exports the function.
 const mitt = mittModule as unknown as typeof mittModule.default
@@ -33,7 +33,7 @@ export function createListeners<
         ;(handler as Handler<Events[Name]>)(event)
       } catch (error) {
         if (name !== 'error' && has('error')) callAll('error', error as Events['error'])
-        else process.emitWarning(error instanceof Error ? error : new Error(inspect(error)))
+        else warnThrown(error)
       }
     }
   }

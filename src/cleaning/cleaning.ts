@@ -1,5 +1,5 @@
-import { inspect } from 'node:util'
 import { AuditLogError, throwIfAborted } from '../errors.js'
+import { warnThrown } from '../async/warn-thrown.js'
 import type { EventDraft } from '../event/event.js'
 import type { DescribedTypes } from '../describing/describe-event.js'
 import {
@@ -257,6 +257,6 @@ function notify(handler: OnCleaningProgress | undefined, progress: CleaningProgr
   try {
     handler?.(progress)
   } catch (error) {
-    process.emitWarning(error instanceof Error ? error : new Error(inspect(error)))
+    warnThrown(error)
   }
 }

@@ -132,7 +132,7 @@ function pairedMember(state: CopyState, keys: readonly string[], holder: object)
     const named = pairRole(key) & complete
     if (named === 0) continue
     const text = readMember(holder, key)
-    // Of a path only the last part.
+    // Only the last part of a path.
     if (isSecretText(state, typeof text === 'string' ? text.slice(lastPart(text)) : text))
       secret |= named
   }

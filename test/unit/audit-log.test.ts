@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import {
   type AuditEvent,
   AuditLog,
@@ -569,6 +570,12 @@ describe('stats', () => {
 })
 
 describe('listeners', () => {
+  const unshown = {
+    [inspect.custom](): never {
+      throw new Error('it cannot be read')
+    },
+  }
+
   it('get each event once it is durable, in order, before its call resolves', async () => {
     const { audit } = openLog()
     const heard: string[] = []
@@ -634,6 +641,7 @@ describe('listeners', () => {
     ['undefined', undefined, 'undefined'],
     ['a symbol', Symbol('s'), 'Symbol(s)'],
     ['an object without a text', Object.create(null), ''],
+    ['an object that cannot be shown', unshown, 'cannot be shown'],
   ])(
     'that throw %s cause a process warning without a listener for error',
     async (_, thrown, message) => {

@@ -94,7 +94,7 @@ const channelAttributes = closedObject({
   config: {
     type: 'object',
     description:
-      'Without secrets; empty for a channel in code. Who may not change the channel sees only the servers of URLs.',
+      'Without secrets; empty for a channel in code. A user who may not change the channel sees only the servers of its URLs.',
   },
   enabled: { ...flag, description: 'False if events pass without being delivered.' },
   disabled_reason: textOrNull,

@@ -60,7 +60,7 @@ export function createSubscriptionView(
   { subscriptions }: ManagedAudit,
   path: string,
 ): SubscriptionView {
-  /** Those that the user may act on. Who may not act on all learns no times of events that are hidden from the user. */
+  /** The items that the user may act on. A user who may not act on all items sees no times of hidden events in them. */
   const read = async (
     { username, seesAll }: ManagementCall,
     signal?: AbortSignal,

@@ -1,0 +1,60 @@
+import { formatTimestamp } from 'daybook'
+import { expect, it } from 'vitest'
+import { createAppender } from '../../../src/recording/appender.js'
+import { createAvailability } from '../../../src/recording/availability.js'
+import { createJournaling } from '../../../src/recording/journaling.js'
+import type { JournalEntry } from '../../../src/store/journal.js'
+import { fakeStore } from '../fake-store.js'
+import { memoryJournal } from '../memory-journal.js'
+
+/*
+ * Bounds of the times of events that an earlier attempt may have stored.
+ */
+
+const draft = (type: string) => ({
+  suffix: '8000000000000000',
+  username: null,
+  system: true,
+  type,
+  source: null,
+  attributes: {},
+  json: '{}',
+})
+
+it('a replay looks for the events since the oldest of the attempts', async () => {
+  const entries: JournalEntry[] = [undefined, 20, 10, 30].map((since, n) => ({
+    draft: draft(`entry ${n}`),
+    recordedAt: n,
+    since,
+  }))
+  const journaling = createJournaling(memoryJournal(Infinity, entries), () => 40)
+  const bounds: unknown[] = []
+  const replay = (count: number): Promise<void> =>
+    journaling.replay(count, 5, async (drafts, since) => {
+      bounds.push([drafts.map(({ type }) => type), since])
+      return () => {}
+    })
+  await replay(1)
+  await replay(3)
+  expect(bounds).toEqual([
+    [['entry 0'], undefined],
+    [['entry 1', 'entry 2', 'entry 3'], 10],
+  ])
+  journaling.close()
+})
+
+it('an older event that an earlier attempt has stored does not lower the bound of later events', async () => {
+  const times = [3_000_000, 2_000_000]
+  const store = fakeStore()
+  const append: typeof store.append = async (drafts, options) => {
+    const events = await store.append(drafts, options)
+    const created_at = formatTimestamp(times.shift()!)
+    return events.map((event) => ({ ...event, created_at }))
+  }
+  const appender = createAppender({ ...store, append }, createAvailability(), undefined)
+  const { signal } = new AbortController()
+  await appender.append([draft('newest')], { signal })
+  expect(appender.lowerBound(() => 9_000_000)).toBe(3_000_000)
+  await appender.append([draft('stored earlier')], { signal })
+  expect(appender.lowerBound(() => 9_000_000)).toBe(3_000_000)
+})

@@ -1,32 +1,22 @@
+import { type AuditLog, DeliveryError, type SubscriptionsOptions, withActor } from 'daybook'
+import { beforeEach, describe, expect, it } from 'vitest'
 import {
-  AuditLog,
-  DeliveryError,
-  type EventStore,
-  type SubscriptionsOptions,
-  withActor,
-} from 'daybook'
-import { memoryStore } from 'daybook/memory'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import {
-  closeLogs,
   advance,
   type Delivery,
-  fakeTime,
+  NUMBERS,
   numbers,
-  openLog,
+  numbersTo,
   recorded,
   recordingChannel,
   recordNumbers,
   SECRETS_KEY,
-  shared,
   topicKind,
   until,
+  useWorld,
 } from './world.js'
 
-const NUMBERS = 'filter[type_eq]=test:number'
-
-let store: EventStore
-const opened: AuditLog[] = []
+const world = useWorld()
+const { open, closeAll } = world
 /** What was delivered, by topic. */
 let delivered: Record<string, unknown[]>
 let tokens: unknown[]
@@ -37,16 +27,8 @@ const kindOf = (options?: Parameters<typeof topicKind>[1]) =>
     tokens.push(token)
   }, options)
 
-const open = (options: SubscriptionsOptions, on: EventStore = shared(store)): AuditLog => {
-  const audit = openLog(on, options)
-  opened.push(audit)
-  return audit
-}
-
 const openTopics = (options: SubscriptionsOptions = {}): AuditLog =>
   open({ kinds: { topic: kindOf() }, secretsKey: SECRETS_KEY, ...options })
-
-const closeAll = (): Promise<void> => closeLogs(opened)
 
 const createOps = (audit: AuditLog, config: Record<string, string> = { topic: 'ops' }) =>
   audit.subscriptions.channels.create({ name: 'ops', kind: 'topic', config })
@@ -68,14 +50,8 @@ const stateOf = async (audit: AuditLog): Promise<string | undefined> =>
   (await audit.subscriptions.status())[0]?.state
 
 beforeEach(() => {
-  fakeTime()
-  store = memoryStore()
   delivered = {}
   tokens = []
-})
-afterEach(async () => {
-  await closeAll()
-  vi.useRealTimers()
 })
 
 describe('a channel that is created at run time', () => {
@@ -228,7 +204,7 @@ describe('a channel that is created at run time', () => {
     const audit = openTopics()
     const { channel } = await createOps(audit)
     const leases = async (): Promise<string[]> =>
-      (await store.readStates('lease:', { limit: 10 })).map(([key]) => key)
+      (await world.store.readStates('lease:', { limit: 10 })).map(([key]) => key)
     await until(async () => (await leases()).includes('lease:ops'))
     await audit.subscriptions.channels.update(channel.id, { name: 'other' })
     await until(async () => (await leases()).includes('lease:other'))
@@ -238,7 +214,7 @@ describe('a channel that is created at run time', () => {
   it('makes a subscription unowned while no process has its kind, and broken while no key decrypts its secrets', async () => {
     await openOps()
     await closeAll()
-    const manager = open({})
+    const manager = open()
     await advance(10_000)
     expect(await stateOf(manager)).toBe('unowned')
     const other = openTopics({ secretsKey: Buffer.alloc(32, 8).toString('base64') })
@@ -276,7 +252,7 @@ describe('a channel in code', () => {
   it('is listed with the others, and cannot be changed at run time', async () => {
     const audit = openTopics({ channels: { search: recordingChannel() } })
     await createOps(audit)
-    const manager = open({})
+    const manager = open()
     await until(async () => (await manager.subscriptions.channels.list()).length === 2)
     const { channels } = manager.subscriptions
     const [, search] = await channels.list()
@@ -291,10 +267,7 @@ describe('a channel in code', () => {
 
   it('can be disabled; nothing is stored of it while it is enabled', async () => {
     const search = recordingChannel()
-    const audit = open({
-      channels: { search },
-      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
-    })
+    const audit = open(numbersTo(search))
     const { channels } = audit.subscriptions
     const { id } = (await channels.list())[0]!
     await channels.disable(id, { reason: 'maintenance' })
@@ -303,11 +276,11 @@ describe('a channel in code', () => {
       disabled_reason: 'maintenance',
       kind: 'function',
     })
-    expect(await store.readStates('channel:', { limit: 10 })).toHaveLength(1)
+    expect(await world.store.readStates('channel:', { limit: 10 })).toHaveLength(1)
     await recordNumbers(audit, 1, 3)
     await until(async () => (await audit.subscriptions.status())[0]?.skipped === 3)
     await channels.enable(id)
-    expect(await store.readStates('channel:', { limit: 10 })).toEqual([])
+    expect(await world.store.readStates('channel:', { limit: 10 })).toEqual([])
     await recordNumbers(audit, 4, 5)
     await until(() => search.accepted().length === 2)
     expect(search.accepted()).toEqual([4, 5])
@@ -398,12 +371,10 @@ describe('a channel that is disabled', () => {
   })
 
   it('makes no loop: two subscriptions to everything whose channel is disabled tell of ordinary events only', async () => {
-    const audit = new AuditLog({
-      store: shared(store),
-      types: { 'warn:notification_channel:disabled': { data: ['channel'] } },
-      subscriptions: { kinds: { topic: kindOf() }, secretsKey: SECRETS_KEY },
-    })
-    opened.push(audit)
+    const audit = open(
+      { kinds: { topic: kindOf() }, secretsKey: SECRETS_KEY },
+      { 'warn:notification_channel:disabled': { data: ['channel'] } },
+    )
     const { channel } = await createOps(audit)
     for (const name of ['one', 'two']) await audit.subscriptions.create({ name, channel: 'ops' })
     await audit.subscriptions.channels.disable(channel.id)
@@ -509,7 +480,7 @@ describe('a test', () => {
 
   it('needs a process that can deliver to the channel', async () => {
     const { channel, subscription } = await openOps()
-    const manager = open({})
+    const manager = open()
     for (const call of [
       manager.subscriptions.channels.test(channel.id),
       manager.subscriptions.test(subscription.id),

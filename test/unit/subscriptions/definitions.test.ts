@@ -1,29 +1,21 @@
 import { AuditLog, type EventStore, parseQuery, type SubscriptionDefinition } from 'daybook'
-import { memoryStore } from 'daybook/memory'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { readOnlyStore } from '../../../src/store/read-only.js'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { fakeTime, openLog, recordingChannel, shared, until } from './world.js'
+import { recordingChannel, settled, shared, until, useWorld } from './world.js'
 
-let store: EventStore
+const world = useWorld()
+const { open } = world
 let audit: AuditLog
 
 const isRegistered = async (): Promise<boolean> =>
-  (await store.readStates('subscription:', { limit: 1 })).length > 0
+  (await world.store.readStates('subscription:', { limit: 1 })).length > 0
 
 beforeEach(async () => {
-  fakeTime()
-  store = memoryStore()
-  audit = openLog(shared(store), {
+  audit = open({
     channels: { search: recordingChannel(), other: recordingChannel() },
     subscriptions: { 'in-code': { channel: 'search' } },
   })
   await until(isRegistered)
-})
-afterEach(async () => {
-  let isClosed = false
-  void audit.close().then(() => (isClosed = true))
-  await until(() => isClosed)
-  vi.useRealTimers()
 })
 
 describe('a definition', () => {
@@ -80,23 +72,19 @@ describe('a definition', () => {
       channels: { search: recordingChannel() },
       subscriptions: { a: { channel: 'b' } },
     }
-    expect(() => openLog(shared(store), wrong)).toThrow(
-      expect.objectContaining({ code: 'INVALID_SUBSCRIPTION' }),
-    )
+    expect(() => open(wrong)).toThrow(expect.objectContaining({ code: 'INVALID_SUBSCRIPTION' }))
     const blank = {
       channels: { search: recordingChannel() },
       subscriptions: { a: { channel: 'search', filter: 'filter[type_eq]=x&filter[tenant_eq]=' } },
     }
-    expect(() => openLog(shared(store), blank)).toThrow(
+    expect(() => open(blank)).toThrow(
       expect.objectContaining({
         code: 'INVALID_OPTION',
         message: expect.stringContaining('the subscription a: filter: filter[tenant_eq]'),
       }),
     )
     const noFunction = { channels: { search: {} as never } }
-    expect(() => openLog(shared(store), noFunction)).toThrow(
-      expect.objectContaining({ code: 'INVALID_OPTION' }),
-    )
+    expect(() => open(noFunction)).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }))
   })
 
   it('needs a name of its own', async () => {
@@ -113,7 +101,7 @@ describe('a definition', () => {
     expect(await audit.subscriptions.get(id)).toEqual(changed)
     await audit.subscriptions.remove(id)
     expect(await audit.subscriptions.get(id)).toBeUndefined()
-    expect(await store.readStates(`cursor:${id}`, { limit: 1 })).toEqual([])
+    expect(await world.store.readStates(`cursor:${id}`, { limit: 1 })).toEqual([])
     await expect(audit.subscriptions.remove(id)).rejects.toMatchObject({
       code: 'UNKNOWN_SUBSCRIPTION',
     })
@@ -131,7 +119,7 @@ describe('a definition', () => {
   it('in the code that has changed replaces the stored one, which stays paused', async () => {
     const { id } = (await audit.subscriptions.list())[0]!
     await audit.subscriptions.pause(id)
-    const next = openLog(shared(store), {
+    open({
       channels: { search: recordingChannel() },
       subscriptions: { 'in-code': { channel: 'search', filter: 'filter[type_eq]=x' } },
     })
@@ -140,22 +128,19 @@ describe('a definition', () => {
       filter: 'filter[type_eq]=x',
       paused: true,
     })
-    let isClosed = false
-    void next.close().then(() => (isClosed = true))
-    await until(() => isClosed)
   })
 
   it('in the code are stored at once, and not again at the next start', async () => {
     const writes: (readonly string[])[] = []
     const counting: EventStore = {
-      ...shared(store),
+      ...shared(world.store),
       updateStates(keys, ...rest) {
         writes.push(keys.filter((key) => key.startsWith('subscription:')))
-        return store.updateStates(keys, ...rest)
+        return world.store.updateStates(keys, ...rest)
       },
     }
     const isBusy = async (): Promise<boolean> =>
-      (await store.readStates('deliverer:', { limit: 3 })).length > 1
+      (await world.store.readStates('deliverer:', { limit: 3 })).length > 1
     const names = Array.from({ length: 100 }, (_, n) => `s${n}`)
     const options = {
       channels: { search: recordingChannel() },
@@ -164,13 +149,11 @@ describe('a definition', () => {
       ),
     }
     for (const stored of [100, 0]) {
-      const next = openLog(counting, options)
+      const next = open(options, {}, counting)
       await until(isBusy)
       expect(await next.subscriptions.list()).toHaveLength(101)
       expect(writes.map(({ length }) => length).filter(Boolean)).toEqual(stored ? [stored] : [])
-      let isClosed = false
-      void next.close().then(() => (isClosed = true))
-      await until(() => isClosed)
+      await settled(next.close())
       writes.length = 0
     }
   })
@@ -178,7 +161,7 @@ describe('a definition', () => {
   it('in the code is not stored if its name is taken, and the others are', async () => {
     await audit.subscriptions.create({ name: 'taken', channel: 'search' })
     const warned = new Promise<Error>((resolve) => process.once('warning', resolve))
-    const next = openLog(shared(store), {
+    open({
       channels: { search: recordingChannel() },
       subscriptions: {
         taken: { channel: 'search', filter: 'filter[n_eq]=1' },
@@ -192,26 +175,22 @@ describe('a definition', () => {
       ['taken', ''],
     ])
     expect((await warned).message).toContain('there is a subscription taken already')
-    let isClosed = false
-    void next.close().then(() => (isClosed = true))
-    await until(() => isClosed)
   })
 
   it('may name a channel that only another running process has', async () => {
-    const manager = new AuditLog({ store: shared(store), types: {} })
+    const manager = open()
     const made = await manager.subscriptions.create({ name: 'errors', channel: 'other' })
     expect(made.channel).toBe('other')
     await expect(manager.subscriptions.redrive(made.id, 'all')).rejects.toMatchObject({
       code: 'CHANNEL_UNAVAILABLE',
     })
-    await manager.close()
   })
 })
 
 describe('a log that only reads', () => {
   it('takes no subscriptions, and shows those of others', async () => {
-    const reading = readOnlyStore(shared(store))
-    expect(() => openLog(reading, { channels: {} })).toThrow(
+    const reading = readOnlyStore(shared(world.store))
+    expect(() => open({ channels: {} }, {}, reading)).toThrow(
       expect.objectContaining({ code: 'INVALID_OPTION' }),
     )
     const reader = new AuditLog({ store: reading, types: {} })

@@ -1,55 +1,37 @@
-import { type AuditLog, DeliveryError, type EventStore, withActor, currentActor } from 'daybook'
-import { memoryStore } from 'daybook/memory'
+import { type AuditLog, currentActor, DeliveryError, withActor } from 'daybook'
 import { faultyStore } from 'daybook/testing'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { turns } from '../fake-store.js'
 import {
   advance,
-  fakeTime,
+  NUMBERS,
   numbers,
-  openLog,
+  numbersTo,
   recorded,
   recordingChannel,
   recordNumbers,
+  settled,
   shared,
   until,
+  useWorld,
 } from './world.js'
 
-let store: EventStore
-const opened: AuditLog[] = []
+const world = useWorld()
+const { open } = world
 
-const open = (...args: Parameters<typeof openLog>): AuditLog => {
-  const audit = openLog(...args)
-  opened.push(audit)
-  return audit
-}
+/** For waits that take hours: fewer steps. */
+const LONG_STEP_MS = 1000
 
-beforeEach(() => {
-  fakeTime()
-  store = memoryStore()
-})
-afterEach(async () => {
-  const closing = Promise.all(opened.splice(0).map((audit) => audit.close()))
-  let isClosed = false
-  void closing.then(() => (isClosed = true))
-  await until(() => isClosed)
-  vi.useRealTimers()
-})
-
-const NUMBERS = 'filter[type_eq]=test:number'
 const busy = (): never => {
   throw new DeliveryError('network', 'connection refused')
 }
 
 describe('a subscription', () => {
   it('delivers the matching events that are recorded from its creation on, each once and in order', async () => {
-    const before = open(shared(store), {})
+    const before = open()
     await recordNumbers(before, 1, 3)
     const channel = recordingChannel()
-    const audit = open(shared(store), {
-      channels: { search: channel },
-      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
-    })
+    const audit = open(numbersTo(channel))
     await recordNumbers(audit, 4, 5)
     await audit.recordCustom('test:other', { n: 'other' })
     await recordNumbers(audit, 6, 250)
@@ -64,11 +46,11 @@ describe('a subscription', () => {
     ['a time', (times: readonly string[]) => times[4]!, 5],
   ])('begins where it says: %s', async (_, fromOf, first) => {
     const channel = recordingChannel()
-    const audit = open(shared(store), { channels: { search: channel } })
+    const audit = open({ channels: { search: channel } })
     await recordNumbers(audit, 1, 10)
     const times = (await recorded(audit, 'test:')).map(({ created_at }) => created_at)
     const from = fromOf(times)
-    await until(async () => (await store.readStates('lease:', { limit: 1 })).length === 1)
+    await until(async () => (await world.store.readStates('lease:', { limit: 1 })).length === 1)
     const made = await audit.subscriptions.create({
       name: 'numbers',
       channel: 'search',
@@ -83,7 +65,7 @@ describe('a subscription', () => {
   it('gives the delivery its id, which is that of one event or of the first and the last', async () => {
     const one = recordingChannel(undefined, { batch: { maxEvents: 1 } })
     const many = recordingChannel(undefined, { batch: { maxWait: { seconds: 1 } } })
-    const audit = open(shared(store), {
+    const audit = open({
       channels: { one, many },
       subscriptions: {
         one: { channel: 'one', filter: NUMBERS },
@@ -102,10 +84,7 @@ describe('a subscription', () => {
     const channel = recordingChannel(undefined, {
       batch: { maxEvents: 3, maxBytes: 2000, maxWait: { seconds: 1 } },
     })
-    const audit = open(shared(store), {
-      channels: { search: channel },
-      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
-    })
+    const audit = open(numbersTo(channel))
     await recordNumbers(audit, 1, 4)
     await audit.recordCustom('test:number', { n: 5, text: 'x'.repeat(3000) })
     await recordNumbers(audit, 6, 6)
@@ -120,7 +99,7 @@ describe('a subscription', () => {
 
   it('waits for further events as long as the channel says', async () => {
     const channel = recordingChannel(undefined, { batch: { maxWait: { minutes: 1 } } })
-    const audit = open(shared(store), {
+    const audit = open({
       channels: { mail: channel },
       subscriptions: { numbers: { channel: 'mail', filter: NUMBERS } },
     })
@@ -139,7 +118,7 @@ describe('a subscription', () => {
       batch: { maxEvents: 1 },
       rate: { count: 2, per: { seconds: 10 } },
     })
-    const audit = open(shared(store), {
+    const audit = open({
       channels: { slow: channel },
       subscriptions: {
         one: { channel: 'slow', filter: NUMBERS },
@@ -157,20 +136,15 @@ describe('a subscription', () => {
     // Goes on though its signal aborts.
     const first = new Promise<void>((resolve) => (answer = resolve))
     const channel = recordingChannel(() => channel.deliveries.length === 1 && first)
-    const audit = open(shared(store), { channels: { search: channel } })
-    const { id } = await audit.subscriptions.create({
-      name: 'numbers',
-      channel: 'search',
-      filter: NUMBERS,
-    })
+    const audit = open({ channels: { search: channel } })
+    const definition = { name: 'numbers', channel: 'search', filter: NUMBERS }
+    const { id } = await audit.subscriptions.create(definition)
     await recordNumbers(audit, 1, 1)
     await until(() => channel.deliveries.length === 1)
     await recordNumbers(audit, 2, 10)
-    let isChanged = false
-    void audit.subscriptions.update(id, { retain: null }).then(() => (isChanged = true))
-    await until(() => isChanged)
+    await settled(audit.subscriptions.update(id, { retain: null }))
     await until(() => channel.accepted().includes(10))
-    const stored = async () => (await store.readStates('cursor:', { limit: 1 }))[0]![1]
+    const stored = async () => (await world.store.readStates('cursor:', { limit: 1 }))[0]![1]
     await advance(10_000)
     const before = await stored()
     answer()
@@ -184,8 +158,8 @@ describe('a subscription', () => {
   it('runs without the actor of the call that created it', async () => {
     const actors: unknown[] = []
     const channel = recordingChannel(() => actors.push(currentActor()))
-    const audit = open(shared(store), { channels: { search: channel } })
-    await until(async () => (await store.readStates('lease:', { limit: 1 })).length === 1)
+    const audit = open({ channels: { search: channel } })
+    await until(async () => (await world.store.readStates('lease:', { limit: 1 })).length === 1)
     await withActor('ann', () =>
       audit.subscriptions.create({ name: 'numbers', channel: 'search', filter: NUMBERS }),
     )
@@ -208,10 +182,7 @@ describe('a delivery that fails', () => {
     const channel = recordingChannel(() => {
       if (failures-- > 0) throw new Error('index is down')
     })
-    const audit = open(shared(store), {
-      channels: { search: channel },
-      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
-    })
+    const audit = open(numbersTo(channel))
     await recordNumbers(audit, 1, 2)
     await until(() => channel.deliveries.length === 2)
     await recordNumbers(audit, 3, 3)
@@ -236,7 +207,7 @@ describe('a delivery that fails', () => {
 
   it('does not stop other subscriptions', async () => {
     const [good, bad] = [recordingChannel(), recordingChannel(busy)]
-    const audit = open(shared(store), {
+    const audit = open({
       channels: { good, bad },
       subscriptions: {
         one: { channel: 'bad', filter: NUMBERS },
@@ -258,10 +229,7 @@ describe('a delivery that fails', () => {
       if (given.some((n) => poison.includes(n as number)))
         throw new DeliveryError('status', 'unprocessable', { status: 422 })
     })
-    const audit = open(shared(store), {
-      channels: { search: channel },
-      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
-    })
+    const audit = open(numbersTo(channel))
     await recordNumbers(audit, 1, 150)
     await until(() => channel.accepted().length === 146)
     expect(channel.accepted()).toEqual(numbers(1, 150).filter((n) => !poison.includes(n)))
@@ -282,14 +250,12 @@ describe('a delivery that fails', () => {
     const channel = recordingChannel(({ numbers: given }) => {
       if (given.includes(3)) throw new DeliveryError('status', 'no', { status: 400 })
     })
-    const audit = open(shared(store), {
-      channels: { search: channel },
-      subscriptions: { numbers: { channel: 'search', filter: NUMBERS, whenStuck: 'hold' } },
-    })
+    const audit = open(numbersTo(channel, { whenStuck: 'hold' }))
     await recordNumbers(audit, 1, 5)
     await until(
       () => channel.deliveries.filter((one) => one.numbers[0] === 3).length >= 12,
       8_000_000,
+      LONG_STEP_MS,
     )
     expect(channel.accepted()).toEqual([1, 2])
     expect(await audit.subscriptions.status()).toMatchObject([{ parked: 0, state: 'failing' }])
@@ -299,12 +265,9 @@ describe('a delivery that fails', () => {
     const channel = recordingChannel(({ numbers: given }) => {
       if (given.includes(3)) throw new DeliveryError('status', 'crashed', { status: 500 })
     })
-    const audit = open(shared(store), {
-      channels: { search: channel },
-      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
-    })
+    const audit = open(numbersTo(channel))
     await recordNumbers(audit, 1, 150)
-    await until(() => channel.accepted().includes(150), 4_000_000)
+    await until(() => channel.accepted().includes(150), 4_000_000, LONG_STEP_MS)
     expect([...new Set(channel.accepted())]).toHaveLength(149)
     const { id } = (await audit.subscriptions.list())[0]!
     const parked = await audit.subscriptions.parked(id)
@@ -317,15 +280,16 @@ describe('a delivery that fails', () => {
     const channel = recordingChannel(() => {
       if (isDown) busy()
     })
-    const audit = open(shared(store), {
-      channels: { search: channel },
-      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
-    })
+    const audit = open(numbersTo(channel))
     await recordNumbers(audit, 1, 150)
-    await until(() => channel.deliveries.some(({ attempt }) => attempt === 13), 8_000_000)
+    await until(
+      () => channel.deliveries.some(({ attempt }) => attempt === 13),
+      8_000_000,
+      LONG_STEP_MS,
+    )
     expect(await audit.subscriptions.status()).toMatchObject([{ parked: 0, delivered: 0 }])
     isDown = false
-    await until(() => channel.accepted().length >= 150, 2_000_000)
+    await until(() => channel.accepted().length >= 150, 2_000_000, LONG_STEP_MS)
     expect(channel.accepted()).toEqual(numbers(1, 150))
   })
 })
@@ -338,7 +302,6 @@ describe('events about failed deliveries', () => {
     }
     // Without the throttle of the type, which would hide a loop.
     const audit = open(
-      shared(store),
       { channels, subscriptions: { one: { channel: 'one' }, two: { channel: 'two' } } },
       types,
     )
@@ -361,7 +324,7 @@ describe('events about failed deliveries', () => {
 
   it('are throttled to one an hour', async () => {
     const fails = recordingChannel(busy, { batch: { maxEvents: 1 } })
-    const audit = open(shared(store), {
+    const audit = open({
       channels: { fails },
       subscriptions: Object.fromEntries(
         Array.from({ length: 5 }, (_, n) => [`s${n}`, { channel: 'fails', filter: NUMBERS }]),
@@ -378,14 +341,11 @@ describe('events about failed deliveries', () => {
 
 describe('while the store does not store positions', () => {
   it('deliveries wait after 250 ms of work, and go on once it does', async () => {
-    const faulty = faultyStore(shared(store))
+    const faulty = faultyStore(shared(world.store))
     const channel = recordingChannel(() => new Promise((resolve) => setTimeout(resolve, 20)), {
       batch: { maxEvents: 1 },
     })
-    const audit = open(faulty, {
-      channels: { search: channel },
-      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
-    })
+    const audit = open(numbersTo(channel), {}, faulty)
     await recordNumbers(audit, 1, 100)
     await until(() => channel.accepted().length > 0)
     faulty.hang('updateStates')
@@ -403,10 +363,7 @@ describe('while the store does not store positions', () => {
 describe('a paused subscription', () => {
   it('delivers nothing, and later everything from where it was', async () => {
     const channel = recordingChannel()
-    const audit = open(shared(store), {
-      channels: { search: channel },
-      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
-    })
+    const audit = open(numbersTo(channel))
     await recordNumbers(audit, 1, 5)
     await until(() => channel.accepted().length === 5)
     const { id } = (await audit.subscriptions.list())[0]!
@@ -422,13 +379,10 @@ describe('a paused subscription', () => {
 
   it('is paused by another process too', async () => {
     const channel = recordingChannel()
-    const audit = open(shared(store), {
-      channels: { search: channel },
-      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
-    })
+    const audit = open(numbersTo(channel))
     await recordNumbers(audit, 1, 1)
     await until(() => channel.accepted().length === 1)
-    const manager = open(shared(store), {})
+    const manager = open()
     const { id } = (await manager.subscriptions.list())[0]!
     await manager.subscriptions.pause(id)
     await advance(3000)
@@ -441,10 +395,7 @@ describe('a paused subscription', () => {
 describe('replay', () => {
   it('delivers the events again with the same ids', async () => {
     const channel = recordingChannel(undefined, { batch: { maxEvents: 1 } })
-    const audit = open(shared(store), {
-      channels: { search: channel },
-      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
-    })
+    const audit = open(numbersTo(channel))
     await recordNumbers(audit, 1, 6)
     await until(() => channel.accepted().length === 6)
     const ids = channel.deliveries.map((delivery) => delivery.id)
@@ -458,13 +409,10 @@ describe('replay', () => {
 
   it('works from another process, also while the deliverer is idle', async () => {
     const channel = recordingChannel()
-    const audit = open(shared(store), {
-      channels: { search: channel },
-      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
-    })
+    const audit = open(numbersTo(channel))
     await recordNumbers(audit, 1, 3)
     await until(() => channel.accepted().length === 3)
-    const manager = open(shared(store), {})
+    const manager = open()
     const { id } = (await manager.subscriptions.list())[0]!
     await manager.subscriptions.replay(id, { from: 'beginning' })
     await until(() => channel.accepted().length === 6)
@@ -482,10 +430,7 @@ describe('parked events', () => {
       },
       { batch: { maxEvents: 1 } },
     )
-    const audit = open(shared(store), {
-      channels: { search: channel },
-      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
-    })
+    const audit = open(numbersTo(channel))
     await recordNumbers(audit, 1, 8)
     await until(() => channel.accepted().length === 4)
     const { id } = (await audit.subscriptions.list())[0]!
@@ -508,7 +453,7 @@ describe('parked events', () => {
     })
 
     isBroken = false
-    await store.remove([parked[1]!.event_id])
+    await world.store.remove([parked[1]!.event_id])
     const chosen = parked.slice(0, 3).map(({ event_id }) => event_id)
     expect(await audit.subscriptions.redrive(id, chosen)).toEqual({
       delivered: 2,
@@ -520,7 +465,7 @@ describe('parked events', () => {
     expect(await audit.subscriptions.discard(id, 'all')).toBe(1)
     expect(await audit.subscriptions.parked(id)).toEqual([])
     expect(await audit.subscriptions.status()).toMatchObject([{ parked: 0 }])
-    expect(await store.readStates('parked', { limit: 10 })).toEqual([])
+    expect(await world.store.readStates('parked', { limit: 10 })).toEqual([])
   })
 })
 
@@ -537,7 +482,7 @@ describe('a redrive under way', () => {
       },
       { batch: { maxEvents: 1 } },
     )
-    const audit = open(shared(store), {
+    const audit = open({
       channels: { search: channel },
       visible: (owner) => (rights.has(owner) ? 'all' : { username_eq: 'nobody' }),
     })
@@ -588,10 +533,7 @@ describe('the number of parked events', () => {
       },
       { batch: { maxEvents: 1 } },
     )
-    const audit = open(shared(store), {
-      channels: { search: channel },
-      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
-    })
+    const audit = open(numbersTo(channel))
     const parked = async () => (await audit.subscriptions.status())[0]!.parked
     await recordNumbers(audit, 1, 5)
     await until(async () => (await parked()) === 5)
@@ -613,16 +555,13 @@ describe('the number of parked events', () => {
 describe('when the log is closed', () => {
   it('deliveries end, and the next process goes on where they ended', async () => {
     const first = recordingChannel(undefined, { batch: { maxEvents: 10 } })
-    const subscriptions = { numbers: { channel: 'search', filter: NUMBERS } }
-    const audit = openLog(shared(store), { channels: { search: first }, subscriptions })
+    const audit = open(numbersTo(first))
     await recordNumbers(audit, 1, 30)
     await until(() => first.accepted().length >= 30)
     await recordNumbers(audit, 31, 40)
-    let isClosed = false
-    void audit.close().then(() => (isClosed = true))
-    await until(() => isClosed)
+    await settled(audit.close())
     const second = recordingChannel()
-    const next = open(shared(store), { channels: { search: second }, subscriptions })
+    const next = open(numbersTo(second))
     await recordNumbers(next, 41, 45)
     await until(() => second.accepted().includes(45), 10_000)
     expect([...first.accepted(), ...second.accepted()]).toEqual(numbers(1, 45))
@@ -630,15 +569,12 @@ describe('when the log is closed', () => {
 
   it('a delivery that is accepted meanwhile is not repeated', async () => {
     const first = recordingChannel(() => new Promise((resolve) => setTimeout(resolve, 3000)))
-    const subscriptions = { numbers: { channel: 'search', filter: NUMBERS } }
-    const audit = openLog(shared(store), { channels: { search: first }, subscriptions })
+    const audit = open(numbersTo(first))
     await recordNumbers(audit, 1, 1)
     await until(() => first.deliveries.length === 1)
-    let isClosed = false
-    void audit.close().then(() => (isClosed = true))
-    await until(() => isClosed)
+    await settled(audit.close())
     const second = recordingChannel()
-    const next = open(shared(store), { channels: { search: second }, subscriptions })
+    const next = open(numbersTo(second))
     await recordNumbers(next, 2, 2)
     await until(() => second.accepted().length > 0)
     expect([first.accepted(), second.accepted()]).toEqual([[1], [2]])
@@ -650,17 +586,13 @@ describe('when the log is closed', () => {
       signal = delivery.signal
       return new Promise(() => {})
     })
-    const audit = openLog(shared(store), {
-      channels: { search: channel },
-      subscriptions: { numbers: { channel: 'search', filter: NUMBERS } },
-    })
+    const audit = open(numbersTo(channel))
     await recordNumbers(audit, 1, 1)
     await until(() => signal)
-    let isClosed = false
-    void audit.close().then(() => (isClosed = true))
+    const closing = audit.close()
     await turns()
     expect(signal!.aborted).toBe(true)
-    await until(() => isClosed, 7000)
+    await settled(closing, 7000)
     await expect(audit.subscriptions.list()).rejects.toMatchObject({ code: 'CLOSED' })
   })
 })

@@ -1,23 +1,13 @@
-import type { AuditLog } from 'daybook'
 import { email } from 'daybook/channels'
-import { memoryStore } from 'daybook/memory'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { advance, fakeTime, openLog, recordNumbers, until } from './world.js'
+import { expect, it } from 'vitest'
+import { advance, recordNumbers, until, useWorld } from './world.js'
 
-const EVENTS = 1000
+const EVENTS = 300
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const STEP_MS = 2000
 
-let audit: AuditLog
-
-beforeEach(fakeTime)
-afterEach(async () => {
-  let isClosed = false
-  void audit.close().then(() => (isClosed = true))
-  await until(() => isClosed)
-  vi.useRealTimers()
-})
+const { open } = useWorld()
 
 interface Mail {
   readonly to: string[]
@@ -43,7 +33,7 @@ it('two subscriptions to all events, whose e-mails are refused and then accepted
     },
   }
   const channelTo = (to: string) => email({ transport, from: 'audit@acme.example', to })
-  audit = openLog(memoryStore(), {
+  const audit = open({
     channels: { one: channelTo('one@acme.example'), two: channelTo('two@acme.example') },
     subscriptions: { one: { channel: 'one' }, two: { channel: 'two' } },
   })

@@ -1,17 +1,16 @@
 import { type AuditLog, type Clock, DeliveryError, type EventStore } from 'daybook'
 import { memoryStore } from 'daybook/memory'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   advance,
-  closeLogs,
-  fakeTime,
   numbers,
-  openLog,
+  numbersTo,
   type RecordingChannel,
   recordingChannel,
   recordNumbers,
   shared,
   until,
+  useWorld,
 } from './world.js'
 
 /*
@@ -19,15 +18,9 @@ import {
  * on the new server throughout: a checkpoint that the old one did not take is tried again, so it may reach the new one.
  */
 
-const SUBSCRIPTION = { channel: 'search', filter: 'filter[type_eq]=test:number' }
 const HOUR = 3_600_000_000
 
-const opened: AuditLog[] = []
-beforeEach(fakeTime)
-afterEach(async () => {
-  await closeLogs(opened)
-  vi.useRealTimers()
-})
+const { open } = useWorld()
 
 interface Forked {
   readonly old: AuditLog
@@ -62,12 +55,7 @@ function fork(ahead: number): Forked {
       return () => stops.forEach((stop) => stop())
     },
   }
-  const open = (...args: Parameters<typeof openLog>): AuditLog => {
-    const audit = openLog(...args)
-    opened.push(audit)
-    return audit
-  }
-  const [old, next] = [open(shared(stores[0]), {}), open(shared(stores[1]), {})]
+  const [old, next] = [open({}, {}, shared(stores[0])), open({}, {}, shared(stores[1]))]
   return {
     old,
     next,
@@ -78,8 +66,7 @@ function fork(ahead: number): Forked {
       offsets.next = HOUR + ahead
     },
     takeOver: () => void (current = stores[1]),
-    deliverTo: (search) =>
-      open(shared(reads), { channels: { search }, subscriptions: { numbers: SUBSCRIPTION } }),
+    deliverTo: (channel) => open(numbersTo(channel), {}, shared(reads)),
   }
 }
 

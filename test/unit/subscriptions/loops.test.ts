@@ -1,20 +1,18 @@
-import { type AuditLog, DeliveryError, type EventStore } from 'daybook'
-import { memoryStore } from 'daybook/memory'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type AuditLog, DeliveryError } from 'daybook'
+import { describe, expect, it } from 'vitest'
 import {
   advance,
   type Delivery,
-  fakeTime,
-  openLog,
+  numbersTo,
   recorded,
   recordingChannel,
   recordNumbers,
   type RecordingChannel,
-  shared,
   until,
+  useWorld,
 } from './world.js'
 
-const EVENTS = 1000
+const EVENTS = 300
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const STEP_MS = 500
@@ -26,21 +24,10 @@ const UNTHROTTLED = Object.fromEntries(
   ),
 )
 
-let store: EventStore
+const { open } = useWorld()
 let audit: AuditLog
 
-beforeEach(() => {
-  fakeTime()
-  store = memoryStore()
-})
-afterEach(async () => {
-  let isClosed = false
-  void audit.close().then(() => (isClosed = true))
-  await until(() => isClosed)
-  vi.useRealTimers()
-})
-
-/** Two subscriptions to all events, each with a channel of its own, and 1,000 events. */
+/** Two subscriptions to all events, each with a channel of its own, and their events. */
 async function openBoth(
   answer: (delivery: Delivery) => unknown,
   options: Omit<RecordingChannel, 'deliver' | 'deliveries' | 'accepted'>,
@@ -50,7 +37,7 @@ async function openBoth(
     two: recordingChannel(answer, options),
   }
   const subscriptions = { one: { channel: 'one' }, two: { channel: 'two' } }
-  audit = openLog(shared(store), { channels, subscriptions }, UNTHROTTLED)
+  audit = open({ channels, subscriptions }, UNTHROTTLED)
   await recordNumbers(audit, 1, EVENTS)
   return Object.values(channels)
 }
@@ -111,9 +98,7 @@ it('the failure of a batch is recorded once, and not again for its parts', async
     },
     { batch: { maxEvents: 50 } },
   )
-  const numbers = { channel: 'search', filter: 'filter[type_eq]=test:number' }
-  const options = { channels: { search: channel }, subscriptions: { numbers } }
-  audit = openLog(shared(store), options, UNTHROTTLED)
+  audit = open(numbersTo(channel), UNTHROTTLED)
   await recordNumbers(audit, 1, 50)
   await until(() => channel.accepted().length === 46)
   expect(channel.deliveries[0]!.numbers).toHaveLength(50)

@@ -1,18 +1,17 @@
-import { type AuditLog, DeliveryError, type EventStore } from 'daybook'
-import { memoryStore } from 'daybook/memory'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type AuditLog, DeliveryError } from 'daybook'
+import { describe, expect, it } from 'vitest'
 import {
-  closeLogs,
   advance,
-  fakeTime,
   numbers,
-  openLog,
+  numbersTo,
   recordingChannel,
   recordNumbers,
-  shared,
+  settled,
   until,
+  useWorld,
 } from './world.js'
 
+const { open } = useWorld()
 const EVENTS = 200
 
 /** A small generator (mulberry32), so that a failure can be repeated by its seed. */
@@ -46,18 +45,6 @@ const faults: readonly (() => unknown)[] = [
   () => new Promise((resolve) => setTimeout(resolve, 2000)),
 ]
 
-let store: EventStore
-const opened: AuditLog[] = []
-
-beforeEach(() => {
-  fakeTime()
-  store = memoryStore()
-})
-afterEach(async () => {
-  await closeLogs(opened)
-  vi.useRealTimers()
-})
-
 /** Delivers to a receiver that fails at random and always refuses the poison. */
 async function deliver(seed: number, whenStuck: 'park' | 'hold') {
   const random = randomOf(seed)
@@ -75,13 +62,7 @@ async function deliver(seed: number, whenStuck: 'park' | 'hold') {
     },
     { batch: { maxEvents: 1 + Math.floor(random() * 30) } },
   )
-  const audit = openLog(shared(store), {
-    channels: { hook: channel },
-    subscriptions: {
-      numbers: { channel: 'hook', filter: 'filter[type_eq]=test:number', whenStuck },
-    },
-  })
-  opened.push(audit)
+  const audit = open(numbersTo(channel, { whenStuck }))
   await recordNumbers(audit, 1, EVENTS)
   return { audit, channel, poison }
 }
@@ -89,16 +70,14 @@ async function deliver(seed: number, whenStuck: 'park' | 'hold') {
 /** The receiver still fails at random, so some events need several attempts. */
 async function redriveAll(audit: AuditLog, id: string): Promise<void> {
   for (let failed = 1; failed > 0;) {
-    let result: { readonly failed: number } | undefined
-    void audit.subscriptions.redrive(id, 'all').then((redriven) => (result = redriven))
-    await until(() => result)
-    failed = result!.failed
+    const result = await settled(audit.subscriptions.redrive(id, 'all'))
+    failed = result.failed
   }
 }
 
 const firstOf = (accepted: readonly unknown[]): unknown[] => [...new Set(accepted)]
 
-describe.each([1, 2, 3, 4, 5])('with random faults of the receiver (seed %d)', (seed) => {
+describe.each([1, 2])('with random faults of the receiver (seed %d)', (seed) => {
   it('exactly the refused events are parked, and the others delivered in order', async () => {
     const { audit, channel, poison } = await deliver(seed, 'park')
     const expected = numbers(1, EVENTS).filter((n) => !poison.has(n))

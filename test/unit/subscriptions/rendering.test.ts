@@ -1,10 +1,8 @@
 import { slack } from 'daybook/channels'
-import { memoryStore } from 'daybook/memory'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { fakeTime, openLog, until } from './world.js'
+import { expect, it } from 'vitest'
+import { NUMBERS, recordNumbers, until, useWorld } from './world.js'
 
-beforeEach(fakeTime)
-afterEach(() => vi.useRealTimers())
+const { open } = useWorld()
 
 it('an event whose text cannot be rendered is reported as such, and parked', async () => {
   const chat = slack({
@@ -13,11 +11,11 @@ it('an event whose text cannot be rendered is reported as such, and parked', asy
       throw new Error('no name')
     },
   })
-  const audit = openLog(memoryStore(), {
+  const audit = open({
     channels: { chat },
-    subscriptions: { all: { channel: 'chat', filter: 'filter[type_eq]=test:number' } },
+    subscriptions: { all: { channel: 'chat', filter: NUMBERS } },
   })
-  await audit.recordCustom('test:number', { n: 1 })
+  await recordNumbers(audit, 1, 1)
   const { id } = (await audit.subscriptions.list())[0]!
   await until(async () => (await audit.subscriptions.parked(id)).length === 1)
   const { events } = await audit.list('filter[type_end]=:error')
@@ -31,5 +29,4 @@ it('an event whose text cannot be rendered is reported as such, and parked', asy
   expect(await audit.subscriptions.parked(id)).toMatchObject([
     { last_error: { kind: 'rendering' } },
   ])
-  await audit.close()
 })

@@ -1,25 +1,22 @@
-import { type AuditLog, DeliveryError, type EventStore } from 'daybook'
-import { memoryStore } from 'daybook/memory'
+import { type AuditLog, DeliveryError } from 'daybook'
 import { workflowEventTypes } from 'daybook/workflow'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
-  closeLogs,
   advance,
   type Delivery,
-  fakeTime,
+  NUMBERS,
   openLog,
   recorded,
   recordingChannel,
   recordNumbers,
+  settled,
   shared,
   until,
+  useWorld,
 } from './world.js'
 
-const NUMBERS = 'filter[type_eq]=test:number'
+const world = useWorld()
 const MAIL = { sender: 'audit@acme.example', recipients: ['ops@acme.example'], subject: 'Events' }
-
-let store: EventStore
-const opened: AuditLog[] = []
 
 /** Reports as a channel of e-mails does. */
 const sent = ({ report, id }: Delivery): void =>
@@ -35,31 +32,14 @@ const open = (
   { filter = NUMBERS, types = {} } = {},
 ): AuditLog => {
   const mail = recordingChannel(answer, { kind: 'email', batch: { maxEvents: 1 } })
-  const audit = openLog(
-    shared(store),
-    {
-      channels: { mail },
-      subscriptions: Object.fromEntries(names.map((name) => [name, { channel: 'mail', filter }])),
-    },
-    types,
-  )
-  opened.push(audit)
-  return audit
+  const subscriptions = Object.fromEntries(names.map((name) => [name, { channel: 'mail', filter }]))
+  return world.open({ channels: { mail }, subscriptions }, types)
 }
 
 const typesOf = async (audit: AuditLog): Promise<string[]> =>
   [...(await recorded(audit, 'info:email')), ...(await recorded(audit, 'error:email'))].map(
     ({ type }) => type,
   )
-
-beforeEach(() => {
-  fakeTime()
-  store = memoryStore()
-})
-afterEach(async () => {
-  await closeLogs(opened)
-  vi.useRealTimers()
-})
 
 describe('what a channel reports', () => {
   it('becomes an event with its data and that of the subscription', async () => {
@@ -97,7 +77,7 @@ describe('what a channel reports', () => {
 
   it('is recorded although the log is strict and the types are those of the host', async () => {
     const audit = openLog(
-      shared(store),
+      shared(world.store),
       {
         channels: { mail: recordingChannel(sent, { kind: 'email' }) },
         subscriptions: { numbers: { channel: 'mail', filter: NUMBERS } },
@@ -105,9 +85,9 @@ describe('what a channel reports', () => {
       workflowEventTypes,
       { strict: true },
     )
-    opened.push(audit)
     await recordNumbers(audit, 1, 1)
     await until(async () => (await typesOf(audit)).length === 1)
+    await settled(audit.close())
   })
 
   it('is not recorded while the setting of its type is off', async () => {

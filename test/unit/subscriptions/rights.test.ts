@@ -1,29 +1,23 @@
-import { type AuditLog, type EventStore, type SubscriptionsOptions, type Visible } from 'daybook'
-import { memoryStore } from 'daybook/memory'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { AuditLog, SubscriptionsOptions, Visible } from 'daybook'
+import { beforeEach, describe, expect, it } from 'vitest'
 import {
-  closeLogs,
   advance,
-  fakeTime,
-  openLog,
+  NUMBERS,
   recorded,
   recordingChannel,
   type RecordingChannel,
-  shared,
   until,
+  useWorld,
 } from './world.js'
 
-const NUMBERS = 'filter[type_eq]=test:number'
-
-let store: EventStore
+const world = useWorld()
 let channel: RecordingChannel
 /** What users may see; a function that throws for an error. */
 let rights: Record<string, () => unknown>
 let asked: string[]
-const opened: AuditLog[] = []
 
-const open = (options: SubscriptionsOptions = {}): AuditLog => {
-  const audit = openLog(shared(store), {
+const open = (options: SubscriptionsOptions = {}): AuditLog =>
+  world.open({
     channels: { search: channel },
     visible: (owner) => {
       asked.push(owner)
@@ -31,9 +25,6 @@ const open = (options: SubscriptionsOptions = {}): AuditLog => {
     },
     ...options,
   })
-  opened.push(audit)
-  return audit
-}
 
 const create = (audit: AuditLog, owner: string | null) =>
   audit.subscriptions.create({ name: 'numbers', channel: 'search', filter: NUMBERS, owner })
@@ -48,15 +39,9 @@ const stateOf = async (audit: AuditLog): Promise<string | undefined> =>
   (await audit.subscriptions.status())[0]?.state
 
 beforeEach(() => {
-  fakeTime()
-  store = memoryStore()
   channel = recordingChannel()
   rights = { ann: () => ({ username_eq: 'ann' }) }
   asked = []
-})
-afterEach(async () => {
-  await closeLogs(opened)
-  vi.useRealTimers()
 })
 
 describe('a subscription with an owner', () => {
@@ -135,12 +120,7 @@ describe('a subscription with an owner', () => {
     const audit = open()
     await create(audit, 'ann')
     await until(async () => (await stateOf(audit)) === 'broken')
-    let isClosed = false
-    void opened
-      .pop()!
-      .close()
-      .then(() => (isClosed = true))
-    await until(() => isClosed)
+    await world.closeAll()
     const next = open()
     await advance(70_000)
     expect(await stateOf(next)).toBe('broken')
@@ -161,11 +141,11 @@ describe('a subscription with an owner', () => {
     const audit = open()
     const { id } = await create(audit, null)
     await until(async () => (await stateOf(audit)) === 'live')
-    await store.updateState(`subscription:${id}`, (stored) => ({
+    await world.store.updateState(`subscription:${id}`, (stored) => ({
       ...(stored as object),
       filter: `${NUMBERS}&filter[tenant_eq]=`,
     }))
-    await closeLogs(opened)
+    await world.closeAll()
     const next = open()
     await recordTurns(next, 1, 4)
     await until(async () => (await stateOf(next)) === 'broken')
@@ -195,7 +175,7 @@ describe('a subscription with an owner', () => {
       error: 'no',
       last_error: { at: event!.created_at, kind: 'status' },
     } as const
-    await store.updateState(`parked:${id}:${event!.created_at}`, () => parked)
+    await world.store.updateState(`parked:${id}:${event!.created_at}`, () => parked)
     rights = { ann: () => ({ username_eq: 'bob' }) }
     expect(await audit.subscriptions.redrive(id, 'all')).toEqual({
       delivered: 0,

@@ -1,38 +1,31 @@
-import { type AuditLog, type Channel, type EventStore } from 'daybook'
-import { memoryStore } from 'daybook/memory'
+import type { AuditLog, Channel, EventStore } from 'daybook'
 import { faultyStore, type FaultyStore } from 'daybook/testing'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
-  closeLogs,
   advance,
   type Delivery,
-  fakeTime,
+  NUMBERS,
   numbers,
-  openLog,
   recordingChannel,
   recordNumbers,
+  settled,
   shared,
   until,
+  useWorld,
 } from './world.js'
 
-const NUMBERS = 'filter[type_eq]=test:number'
 const subscriptions = { numbers: { channel: 'search', filter: NUMBERS } }
 
-let store: EventStore
+const world = useWorld()
 let writer: AuditLog
-const opened: AuditLog[] = []
 const faulty: FaultyStore[] = []
 
-/** Each log stands for a process. */
-function open(channels: Record<string, Channel>, on: EventStore = shared(store)): AuditLog {
-  const audit = openLog(on, { channels, subscriptions })
-  opened.push(audit)
-  return audit
-}
+const open = (channels: Record<string, Channel>, on?: EventStore): AuditLog =>
+  world.open({ channels, subscriptions }, {}, on)
 
 /** A process that can be cut off from the store. */
 function openFaulty(channels: Record<string, Channel>): FaultyStore {
-  const cut = faultyStore(shared(store))
+  const cut = faultyStore(shared(world.store))
   faulty.push(cut)
   open(channels, cut)
   return cut
@@ -47,15 +40,10 @@ const isRunning = async (): Promise<boolean> =>
   (await writer.subscriptions.status()).some(({ position }) => position !== '')
 
 beforeEach(() => {
-  fakeTime()
-  store = memoryStore()
-  writer = openLog(shared(store), {})
-  opened.push(writer)
+  writer = world.open()
 })
-afterEach(async () => {
+afterEach(() => {
   for (const cut of faulty.splice(0)) cut.heal()
-  await closeLogs(opened)
-  vi.useRealTimers()
 })
 
 describe('of two processes with the same channel', () => {
@@ -189,8 +177,8 @@ describe('of two processes with the same channel', () => {
 it('a channel of a process that ended while its clock was ahead is taken over', async () => {
   const left = { renewals: 7, channels: [{ name: 'search' }] }
   // Its heartbeat expires when the clock is where it was.
-  await store.updateState('deliverer:ended', () => left, { keepFor: 400 * 86_400_000_000 })
-  await store.updateState('lease:search', () => ({ holder: 'ended', epoch: 3 }))
+  await world.store.updateState('deliverer:ended', () => left, { keepFor: 400 * 86_400_000_000 })
+  await world.store.updateState('lease:search', () => ({ holder: 'ended', epoch: 3 }))
   const channel = recordingChannel()
   open({ search: channel })
   await advance(10_000)
@@ -201,11 +189,9 @@ it('a channel of a process that ended while its clock was ahead is taken over', 
 describe('a process without the channel in its code', () => {
   it('does not deliver, and the status says so while no other process does', async () => {
     const channel = recordingChannel()
-    const audit = openLog(shared(store), { channels: { search: channel }, subscriptions })
+    const audit = open({ search: channel })
     await until(isRunning)
-    let isClosed = false
-    void audit.close().then(() => (isClosed = true))
-    await until(() => isClosed)
+    await settled(audit.close())
     const [status] = await writer.subscriptions.status()
     expect(status).toMatchObject({ name: 'numbers', state: 'unowned' })
     await recordNumbers(writer, 1, 1)

@@ -1,42 +1,28 @@
-import {
-  type AuditLog,
-  AuditLog as Log,
-  DeliveryError,
-  type EventStore,
-  type CleaningRule,
-  type SubscriptionsOptions,
-} from 'daybook'
+import { AuditLog, type CleaningRule, DeliveryError, type SubscriptionsOptions } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { manualClock } from 'daybook/testing'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import {
-  closeLogs,
   advance,
-  fakeTime,
+  NUMBERS,
   numbers,
   recorded,
   recordingChannel,
   recordNumbers,
+  settled,
   shared,
   until,
+  useWorld,
 } from './world.js'
 
-const NUMBERS = 'filter[type_eq]=test:number'
 const HOUR = 3_600_000_000
 const DAY = 24 * HOUR
 
 const clock = manualClock('2026-03-01T12:00:00Z')
-let store: EventStore
-const opened: AuditLog[] = []
+const world = useWorld(() => memoryStore({ clock }))
+let opened: AuditLog
 
-beforeEach(() => {
-  fakeTime()
-  store = memoryStore({ clock })
-})
-afterEach(async () => {
-  await closeLogs(opened)
-  vi.useRealTimers()
-})
+afterEach(() => settled(opened.close()))
 
 function openLog(
   rule: Partial<CleaningRule>,
@@ -44,14 +30,13 @@ function openLog(
   visible?: SubscriptionsOptions['visible'],
 ): AuditLog {
   const rules = [{ target: 'events', ...rule } as CleaningRule]
-  const audit: AuditLog = new Log({
-    store: shared(store),
+  opened = new AuditLog({
+    store: shared(world.store),
     types: {},
     cleaning: { rules },
     subscriptions: { channels: { search: channel }, visible },
   })
-  opened.push(audit)
-  return audit
+  return opened
 }
 
 const left = async (audit: AuditLog): Promise<unknown[]> =>
@@ -71,11 +56,8 @@ describe('a cleaning rule of age', () => {
   it('spares what is not delivered yet, and removes what is', async () => {
     const channel = recordingChannel()
     const audit = openLog({ maxAge: { hours: 1 } }, channel)
-    const { id } = await audit.subscriptions.create({
-      name: 'numbers',
-      channel: 'search',
-      filter: NUMBERS,
-    })
+    const definition = { name: 'numbers', channel: 'search', filter: NUMBERS }
+    const { id } = await audit.subscriptions.create(definition)
     await recordNumbers(audit, 1, 5)
     await until(() => channel.accepted().length === 5)
     await audit.subscriptions.pause(id)
@@ -182,11 +164,8 @@ describe('a cleaning rule of age', () => {
       { batch: { maxEvents: 1 } },
     )
     const audit = openLog({ maxAge: { hours: 1 }, filter: NUMBERS }, channel)
-    const { id } = await audit.subscriptions.create({
-      name: 'numbers',
-      channel: 'search',
-      filter: NUMBERS,
-    })
+    const definition = { name: 'numbers', channel: 'search', filter: NUMBERS }
+    const { id } = await audit.subscriptions.create(definition)
     await recordNumbers(audit, 1, 5)
     const passTime = (): void => clock.advance(50_000)
     await until(() => passTime() ?? channel.accepted().includes(5))

@@ -6,9 +6,12 @@ import {
   type ChannelKind,
   type DeliveryContext,
   type EventStore,
+  type EventTypes,
+  type SubscriptionDefinition,
   type SubscriptionsOptions,
 } from 'daybook'
-import { vi } from 'vitest'
+import { memoryStore } from 'daybook/memory'
+import { afterEach, beforeEach, vi } from 'vitest'
 import { turns } from '../fake-store.js'
 
 /** Fakes all timers and clocks; `vi.useRealTimers` ends it. */
@@ -42,11 +45,13 @@ export async function until(
   }
 }
 
-/** Empties the list and closes its logs, under faked time. */
-export async function closeLogs(opened: AuditLog[]): Promise<void> {
-  let isClosed = false
-  void Promise.all(opened.splice(0).map((audit) => audit.close())).then(() => (isClosed = true))
-  await until(() => isClosed)
+/** Lets faked time pass until the promise is settled. Throws after `ms`. */
+export async function settled<Result>(promise: Promise<Result>, ms?: number): Promise<Result> {
+  let isSettled = false
+  const settle = (): void => void (isSettled = true)
+  promise.then(settle, settle)
+  await until(() => isSettled, ms)
+  return promise
 }
 
 /** The store without `close`: several logs on it stand for processes. */
@@ -102,6 +107,55 @@ export const openLog = (
   types = {},
   options: { readonly strict?: boolean } = {},
 ): AuditLog => new AuditLog({ store, types, subscriptions, ...options })
+
+interface World {
+  /** The store of the test. */
+  readonly store: EventStore
+  /** Opens a log on the store, which is closed after the test. Each log stands for a process. */
+  open(options?: SubscriptionsOptions, types?: EventTypes, on?: EventStore): AuditLog
+  /** Closes all logs that are open. */
+  closeAll(): Promise<void>
+}
+
+/** Gives each test of the file a store, and fakes its time. */
+export function useWorld(makeStore: () => EventStore = memoryStore): World {
+  const opened: AuditLog[] = []
+  let store: EventStore
+  async function closeAll(): Promise<void> {
+    await settled(Promise.all(opened.splice(0).map((audit) => audit.close())))
+  }
+  beforeEach(() => {
+    fakeTime()
+    store = makeStore()
+  })
+  afterEach(async () => {
+    await closeAll()
+    vi.useRealTimers()
+  })
+  return {
+    get store() {
+      return store
+    },
+    open(options = {}, types = {}, on = shared(store)) {
+      const audit = openLog(on, options, types)
+      opened.push(audit)
+      return audit
+    },
+    closeAll,
+  }
+}
+
+/** Selects the events of `recordNumbers`. */
+export const NUMBERS = 'filter[type_eq]=test:number'
+
+/** A channel `search` with the subscription `numbers`. */
+export const numbersTo = (
+  search: Channel,
+  more: Partial<SubscriptionDefinition> = {},
+): SubscriptionsOptions => ({
+  channels: { search },
+  subscriptions: { numbers: { channel: 'search', filter: NUMBERS, ...more } },
+})
 
 /** Records events with the attributes `n` from `first` to `last`. */
 export async function recordNumbers(audit: AuditLog, first: number, last: number): Promise<void> {

@@ -14,6 +14,7 @@ import { manualClock } from 'daybook/testing'
 import * as v from 'valibot'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { DEADLINE_MS, driveDeadlines, untilTried } from '../support/deadlines.js'
+import { and, cond } from './filter/queries.js'
 import { failing, fakeStore, gate, stateOf, turns, untilAborted } from './fake-store.js'
 
 let emailsAreLogged = true
@@ -745,11 +746,7 @@ describe('flush and close', () => {
 })
 
 describe('list, pages and get', () => {
-  const typeIsX = {
-    combinator: 'and',
-    conditions: [{ attributes: ['type'], combinator: 'and', predicate: 'eq', values: ['x'] }],
-    groupings: [],
-  }
+  const typeIsX = and([cond('type', 'eq', 'x')])
 
   it('pass a parsed query to the store, from any form', async () => {
     const { audit, store } = openLog()
@@ -811,20 +808,7 @@ describe('list, pages and get', () => {
     for await (const events of audit.pages('filter[type_eq]=x&limit=2'))
       seen.push(events.map(({ created_at }) => created_at.slice(-2)))
     expect(seen).toEqual([['5Z', '6Z'], ['3Z', '4Z'], ['1Z']])
-    const olderThan = (time: string): unknown => ({
-      combinator: 'and',
-      conditions: [],
-      groupings: [
-        typeIsX,
-        {
-          combinator: 'and',
-          conditions: [
-            { attributes: ['created_at'], combinator: 'and', predicate: 'lt', values: [time] },
-          ],
-          groupings: [],
-        },
-      ],
-    })
+    const olderThan = (time: string) => and([], [typeIsX, and([cond('created_at', 'lt', time)])])
     expect(store.queries).toEqual([
       { where: typeIsX, sorts: [], limit: 1000 },
       { where: olderThan('2026-01-01T00:00:00.000005Z'), sorts: [], limit: 1000 },
@@ -842,18 +826,7 @@ describe('list, pages and get', () => {
     expect(store.queries).toEqual([
       { where: undefined, sorts, limit: 1000 },
       {
-        where: {
-          combinator: 'and',
-          conditions: [
-            {
-              attributes: ['created_at'],
-              combinator: 'and',
-              predicate: 'gt',
-              values: ['2026-01-01T00:00:00.000002Z'],
-            },
-          ],
-          groupings: [],
-        },
+        where: and([cond('created_at', 'gt', '2026-01-01T00:00:00.000002Z')]),
         sorts,
         limit: 1000,
       },

@@ -12,42 +12,7 @@ import {
 } from 'daybook'
 import { describe, expect, it } from 'vitest'
 import { toQuery } from '../../../src/filter/query-input.js'
-
-/** A condition on one attribute. */
-const cond = (attribute: string, predicate: PredicateName, ...values: string[]): Condition => ({
-  attributes: [attribute],
-  combinator: 'and',
-  predicate,
-  values,
-})
-const joined = (
-  combinator: 'or' | 'and',
-  attributes: string[],
-  predicate: PredicateName,
-  ...values: string[]
-): Condition => ({
-  attributes,
-  combinator,
-  joinedName: attributes.join(`_${combinator}_`),
-  predicate,
-  values,
-})
-const and = (conditions: Condition[], groupings: Grouping[] = []): Grouping => ({
-  combinator: 'and',
-  conditions,
-  groupings,
-})
-const or = (conditions: Condition[], groupings: Grouping[] = []): Grouping => ({
-  combinator: 'or',
-  conditions,
-  groupings,
-})
-const all = (...conditions: Condition[]): EventQuery => ({
-  where: and(conditions),
-  sorts: [],
-  limit: 10,
-})
-const everything: EventQuery = { where: undefined, sorts: [], limit: 10 }
+import { all, and, cond, everything, joined, or } from './queries.js'
 
 type Query = string | URLSearchParams | QueryObject
 
@@ -104,10 +69,7 @@ describe('attribute and predicate in one key', () => {
     ['filter[name_eq]=é%F0%9F%98%80', all(cond('name', 'eq', 'é😀'))],
     ['filter[grün_eq]=x', all(cond('grün', 'eq', 'x'))],
     ['filter[a+b_eq]=x', all(cond('a b', 'eq', 'x'))],
-    [
-      'filter[a_eq]=1&filter[b_gt]=2',
-      { ...everything, where: and([cond('a', 'eq', '1'), cond('b', 'gt', '2')]) },
-    ],
+    ['filter[a_eq]=1&filter[b_gt]=2', all(cond('a', 'eq', '1'), cond('b', 'gt', '2'))],
     [
       'filter[request_body_action_eq]=deploy&filter[type_eq]=api:changes:create',
       all(cond('request_body_action', 'eq', 'deploy'), cond('type', 'eq', 'api:changes:create')),

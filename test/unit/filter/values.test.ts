@@ -21,9 +21,11 @@ function foldOneByRule(char: string): string {
 
 const foldByRule = (text: string): string => Array.from(text, foldOneByRule).join('')
 
-/** All code points, in groups. */
-const GROUPS = Array.from({ length: (LAST_CODE_POINT + 1) / 256 }, (_, group) =>
-  Array.from({ length: 256 }, (_, i) => String.fromCodePoint(group * 256 + i)),
+/** The code points of the planes with letters that have two cases, and of the last plane, in groups. */
+const GROUPS = [0, 1, 16].flatMap((plane) =>
+  Array.from({ length: 256 }, (_, group) =>
+    Array.from({ length: 256 }, (_, i) => String.fromCodePoint(plane * 0x10000 + group * 256 + i)),
+  ),
 )
 
 describe('fold', () => {
@@ -316,9 +318,9 @@ describe('likeMatcher', () => {
         if (expected) matched++
         expect(likeMatcher(pattern.join(''))(text.join(''))).toBe(expected)
       }),
-      { numRuns: 5000 },
+      { numRuns: 2500 },
     )
-    expect(matched).toBeGreaterThan(250)
+    expect(matched).toBeGreaterThan(125)
   })
 
   it('matches its definition for texts longer than a machine word', () => {
@@ -334,9 +336,9 @@ describe('likeMatcher', () => {
         if (expected) matched++
         expect(likeMatcher(pattern.join(''))(text.join(''))).toBe(expected)
       }),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     )
-    expect(matched).toBeGreaterThan(100)
+    expect(matched).toBeGreaterThan(50)
   })
 
   it('matches many wildcards on a long text in time', () => {

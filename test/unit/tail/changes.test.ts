@@ -352,7 +352,7 @@ describe('random changes', () => {
           for (const attributes of followed.slice(0, 3)) expect(attributes).toEqual(states.at(-1))
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 15 },
     )
     expect(changes).toBeGreaterThan(0)
   })

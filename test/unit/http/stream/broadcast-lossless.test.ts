@@ -121,12 +121,8 @@ async function follow(
 }
 
 describe('readers of a broadcast that are slow, leave and come back', () => {
-  it.each([1, 2])('see every event once and in order (seed %i)', (seed) =>
-    follow(seed, (store) => store),
-  )
+  it('see every event once and in order', () => follow(1, (store) => store))
 
-  it.each([3, 4])(
-    'see every event once even if the store reads from lagging replicas (seed %i)',
-    (seed) => follow(seed, replicated),
-  )
+  it('see every event once even if the store reads from lagging replicas', () =>
+    follow(2, replicated))
 })

@@ -49,24 +49,17 @@ function decode(chunks: readonly Chunk[]): [Scalar, number[]][] {
   return entries
 }
 
-it('decoding gives the values with their ordinals, in order', () => {
+it('chunks fit in a page, have ascending keys, and decode to the values with their ordinals', () => {
   fc.assert(
     fc.property(truths(END), (truth) => {
-      expect(decode(encode(truth))).toEqual([...truth].map(([value, list]) => [value, [...list]]))
-    }),
-    { numRuns: 300 },
-  )
-})
-
-it('a chunk fits in a page, and keys are ascending', () => {
-  fc.assert(
-    fc.property(truths(END), (truth) => {
+      const chunks = encode(truth)
       let before: Chunk | undefined
-      for (const chunk of encode(truth)) {
+      for (const chunk of chunks) {
         expect(Buffer.byteLength(chunk.values) + chunk.postings.length).toBeLessThanOrEqual(PAGE)
         if (before?.first === chunk.first) expect(chunk.ordinal).toBeGreaterThan(before.ordinal)
         before = chunk
       }
+      expect(decode(chunks)).toEqual([...truth].map(([value, list]) => [value, [...list]]))
     }),
     { numRuns: 200 },
   )
@@ -118,7 +111,7 @@ it('dense pieces are bitmaps, others lists', () => {
 
 it('only whole lines are found', () => {
   fc.assert(
-    fc.property(truths(END), fc.string(), (truth, other) => {
+    fc.property(truths(9), fc.string(), (truth, other) => {
       const values = [...truth.keys()]
       const lines = values.map(valueLine).join('\n')
       for (const [i, value] of values.entries())

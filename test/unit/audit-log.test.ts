@@ -14,6 +14,7 @@ import { manualClock } from 'daybook/testing'
 import * as v from 'valibot'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { DEADLINE_MS, driveDeadlines, untilTried } from '../support/deadlines.js'
+import { numberedId, plainEvent } from '../support/plain-events.js'
 import { and, cond } from './filter/queries.js'
 import { failing, fakeStore, gate, stateOf, turns, untilAborted } from './fake-store.js'
 
@@ -781,15 +782,8 @@ describe('list, pages and get', () => {
     expect(store.queries).toEqual([])
   })
 
-  const event = (n: number): AuditEvent => ({
-    id: `00000000-0000-7000-8000-00000000000${n}`,
-    created_at: `2026-01-01T00:00:00.00000${n}Z`,
-    username: null,
-    system: true,
-    type: 'x',
-    source: null,
-    attributes: {},
-  })
+  const event = (n: number): AuditEvent =>
+    plainEvent({ id: numberedId(n), created_at: `2026-01-01T00:00:00.00000${n}Z`, type: 'x' })
 
   function pagingStore(pages: readonly (readonly number[])[]): ReturnType<typeof fakeStore> {
     const store = fakeStore()

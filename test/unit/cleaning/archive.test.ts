@@ -6,6 +6,7 @@ import { memoryStore } from 'daybook/memory'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openArchive } from '../../../src/cleaning/archive.js'
 import { openWorld } from '../../stores/shared/cleaning-world.js'
+import { numberedId, plainEvent } from '../../support/plain-events.js'
 import { tempDir } from '../../support/temp.js'
 
 let temp: ReturnType<typeof tempDir>
@@ -22,15 +23,13 @@ const { signal } = new AbortController()
 const run = { rule: 'rule', described: {}, signal }
 
 const page = (from: number, count: number, text = ''): AuditEvent[] =>
-  Array.from({ length: count }, (_, i) => ({
-    id: `00000000-0000-4000-8000-${String(from + i).padStart(12, '0')}`,
-    created_at: formatTimestamp(1_767_225_600_000_000 + from + i),
-    username: null,
-    system: false,
-    type: 'test',
-    source: null,
-    attributes: { n: from + i, text },
-  }))
+  Array.from({ length: count }, (_, i) =>
+    plainEvent({
+      id: numberedId(from + i),
+      created_at: formatTimestamp(1_767_225_600_000_000 + from + i),
+      attributes: { n: from + i, text },
+    }),
+  )
 
 function read(file: string): AuditEvent[] {
   const lines = gunzipSync(fs.readFileSync(file)).toString('utf8').trimEnd().split('\n')

@@ -4,6 +4,7 @@ import { sqliteStore } from 'daybook/sqlite'
 import { faultyStore, manualClock } from 'daybook/testing'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { CleaningOptions, CleaningRule, LegalHold } from '../../../src/cleaning/rule.js'
+import { plainDraft } from '../../support/plain-events.js'
 import { tempDir } from '../../support/temp.js'
 import { openWorld, type World } from '../../stores/shared/cleaning-world.js'
 
@@ -184,17 +185,9 @@ describe('a run', () => {
         },
       ],
     })
-    const draft = {
-      suffix: '8000000000000001',
-      username: null,
-      system: false,
-      type: 'live',
-      source: null,
-      attributes: { day: 0 },
-      json: '{"day":0}',
-      live: true,
-    } as const
-    const [live] = await store.append([draft])
+    const [live] = await store.append([
+      plainDraft({ attributes: { day: 0 }, system: false, live: true }),
+    ])
     await fill(world, time, 2)
     expect(await world.cleaning.preview({ rules: ['filtered'] })).toMatchObject([{ due_count: 2 }])
     expect(await world.cleaning.run()).toMatchObject([

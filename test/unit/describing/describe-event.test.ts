@@ -2,6 +2,7 @@ import { describeEvent, type JsonObject, sentenceText } from 'daybook'
 import { workflowEventTypes } from 'daybook/workflow'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { words } from '../../support/words.js'
 import { change, eventOf, step, version } from './examples.js'
 
 const sentenceOf = (
@@ -330,30 +331,11 @@ describe('hostile values', () => {
 })
 
 describe('any event', () => {
-  const names = [
-    'name',
-    'code',
-    'error',
-    'message',
-    'changes',
-    'changes_cut',
-    'request_body',
-    'url_params',
-    'progress',
-    'suppressed_count',
-    'suppressed_since',
-    'removed_count',
-    'analyzed_tables',
-    'recipients',
-    'subject',
-    'change_id',
-    'node_path',
-    'project_path',
-    'unfinished',
-    'success',
-    '__proto__',
-    'constructor',
-  ]
+  const names = words(`
+    name code error message changes changes_cut request_body url_params progress
+    suppressed_count suppressed_since removed_count analyzed_tables recipients subject change_id
+    node_path project_path unfinished success __proto__ constructor
+  `)
   const attributes = fc.dictionary(
     fc.oneof(fc.constantFrom(...names), fc.string()),
     fc.oneof(

@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject, JsonValue } from 'daybook'
 import { defaultJsonLimits, findUnstorable, toJsonText } from '../../../src/event/json.js'
-import { redact } from '../../../src/event/redact.js'
 
 /** The JSON text of the data; checks that the returned value equals it, and that the text is the same without a copy. */
 function textOf(data: object, limits = defaultJsonLimits): string {
@@ -15,6 +14,10 @@ function textOf(data: object, limits = defaultJsonLimits): string {
 }
 
 const small = { maxDepth: 64, maxBytes: 1024 }
+
+/** The JSON text of members and the note about those of them that were replaced. */
+const noted = (members: string, ...pointers: readonly string[]): string =>
+  `{${members},"recording":{"replaced":${JSON.stringify(pointers)},"cut_bytes":0}}`
 
 /** Nested objects of this many levels. */
 function nested(levels: number, innermost: object = {}): object {
@@ -134,49 +137,37 @@ describe('toJsonText: JSON is unchanged', () => {
 
 describe('toJsonText: values that cannot be stored are replaced and listed', () => {
   const replaced: readonly (readonly [title: string, data: object, json: string])[] = [
-    ['NaN', { n: NaN }, '{"n":"NaN","recording":{"replaced":["/n"],"cut_bytes":0}}'],
+    ['NaN', { n: NaN }, noted('"n":"NaN"', '/n')],
     [
       'infinities',
       { list: [1, Infinity, -Infinity] },
-      '{"list":[1,"Infinity","-Infinity"],"recording":{"replaced":["/list/1","/list/2"],"cut_bytes":0}}',
+      noted('"list":[1,"Infinity","-Infinity"]', '/list/1', '/list/2'),
     ],
     [
       'BigInt beyond 2^53',
       { up: 9_007_199_254_740_992n, down: -9_007_199_254_740_992n },
-      '{"up":"9007199254740992","down":"-9007199254740992","recording":{"replaced":["/up","/down"],"cut_bytes":0}}',
+      noted('"up":"9007199254740992","down":"-9007199254740992"', '/up', '/down'),
     ],
-    [
-      'U+0000 in a text',
-      { t: 'a\0b' },
-      '{"t":"a\uFFFDb","recording":{"replaced":["/t"],"cut_bytes":0}}',
-    ],
+    ['U+0000 in a text', { t: 'a\0b' }, noted('"t":"a\uFFFDb"', '/t')],
     [
       'halves of surrogate pairs in a text',
       { t: '\uD83D-\uDE00', whole: '😀' },
-      '{"t":"\uFFFD-\uFFFD","whole":"😀","recording":{"replaced":["/t"],"cut_bytes":0}}',
+      noted('"t":"\uFFFD-\uFFFD","whole":"😀"', '/t'),
     ],
-    [
-      'U+0000 in a key',
-      { 'a\0b': 1 },
-      '{"a\uFFFDb":1,"recording":{"replaced":["/a\uFFFDb"],"cut_bytes":0}}',
-    ],
+    ['U+0000 in a key', { 'a\0b': 1 }, noted('"a\uFFFDb":1', '/a\uFFFDb')],
     [
       'half a surrogate pair in a nested key',
       { o: { '\uD83D': 1 } },
-      '{"o":{"\uFFFD":1},"recording":{"replaced":["/o/\uFFFD"],"cut_bytes":0}}',
+      noted('"o":{"\uFFFD":1}', '/o/\uFFFD'),
     ],
-    ['a function', { f: () => 1 }, '{"f":null,"recording":{"replaced":["/f"],"cut_bytes":0}}'],
-    ['a symbol', { s: Symbol('s') }, '{"s":null,"recording":{"replaced":["/s"],"cut_bytes":0}}'],
-    [
-      'undefined as an element',
-      { list: [1, undefined, 3] },
-      '{"list":[1,null,3],"recording":{"replaced":["/list/1"],"cut_bytes":0}}',
-    ],
+    ['a function', { f: () => 1 }, noted('"f":null', '/f')],
+    ['a symbol', { s: Symbol('s') }, noted('"s":null', '/s')],
+    ['undefined as an element', { list: [1, undefined, 3] }, noted('"list":[1,null,3]', '/list/1')],
     [
       'a hole in an array',
       // eslint-disable-next-line no-sparse-arrays
       { list: [1, , 3] },
-      '{"list":[1,null,3],"recording":{"replaced":["/list/1"],"cut_bytes":0}}',
+      noted('"list":[1,null,3]', '/list/1'),
     ],
     [
       'a getter that throws',
@@ -186,7 +177,7 @@ describe('toJsonText: values that cannot be stored are replaced and listed', () 
         },
         fine: 1,
       },
-      '{"broken":null,"fine":1,"recording":{"replaced":["/broken"],"cut_bytes":0}}',
+      noted('"broken":null,"fine":1', '/broken'),
     ],
     [
       'a toJSON that throws',
@@ -197,13 +188,9 @@ describe('toJsonText: values that cannot be stored are replaced and listed', () 
           },
         },
       },
-      '{"bad":null,"recording":{"replaced":["/bad"],"cut_bytes":0}}',
+      noted('"bad":null', '/bad'),
     ],
-    [
-      'a key that a pointer has to escape',
-      { 'a/b~c': NaN },
-      '{"a/b~c":"NaN","recording":{"replaced":["/a~1b~0c"],"cut_bytes":0}}',
-    ],
+    ['a key that a pointer has to escape', { 'a/b~c': NaN }, noted('"a/b~c":"NaN"', '/a~1b~0c')],
   ]
   it.each(replaced)('%s', (_, data, json) => {
     expect(textOf(data)).toBe(json)
@@ -213,26 +200,20 @@ describe('toJsonText: values that cannot be stored are replaced and listed', () 
     const node: Record<string, unknown> = { name: 'n' }
     node['self'] = node
     node['list'] = [{ up: node }]
-    expect(textOf({ node })).toBe(
-      '{"node":{"name":"n","self":null,"list":[{"up":null}]},' +
-        '"recording":{"replaced":["/node/self","/node/list/0/up"],"cut_bytes":0}}',
-    )
+    const cut = '"node":{"name":"n","self":null,"list":[{"up":null}]}'
+    expect(textOf({ node })).toBe(noted(cut, '/node/self', '/node/list/0/up'))
   })
 
   it('a cycle of the data with itself', () => {
     const data: Record<string, unknown> = { a: 1 }
     data['data'] = data
-    expect(textOf(data)).toBe(
-      '{"a":1,"data":null,"recording":{"replaced":["/data"],"cut_bytes":0}}',
-    )
+    expect(textOf(data)).toBe(noted('"a":1,"data":null', '/data'))
   })
 
   it('a revoked proxy', () => {
     const { proxy, revoke } = Proxy.revocable({}, {})
     revoke()
-    expect(textOf({ proxy })).toBe(
-      '{"proxy":null,"recording":{"replaced":["/proxy"],"cut_bytes":0}}',
-    )
+    expect(textOf({ proxy })).toBe(noted('"proxy":null', '/proxy'))
     expect(textOf(proxy)).toBe('{"recording":{"replaced":[""],"cut_bytes":0}}')
   })
 
@@ -294,7 +275,7 @@ describe('toJsonText: depth', () => {
 
   it('applies a lower limit', () => {
     expect(textOf({ a: { b: { c: 1 } }, list: [[1]] }, { ...small, maxDepth: 2 })).toBe(
-      '{"a":{"b":null},"list":[null],"recording":{"replaced":["/a/b","/list/0"],"cut_bytes":0}}',
+      noted('"a":{"b":null},"list":[null]', '/a/b', '/list/0'),
     )
   })
 
@@ -328,15 +309,13 @@ describe('toJsonText: reserved names', () => {
 
   it('does not overwrite an attribute that has the new name already', () => {
     expect(textOf({ type: 1, attributes_type: 2 })).toBe(
-      '{"attributes_attributes_type":1,"attributes_type":2,' +
-        '"recording":{"replaced":["/attributes_attributes_type"],"cut_bytes":0}}',
+      noted('"attributes_attributes_type":1,"attributes_type":2', '/attributes_attributes_type'),
     )
   })
 
   it('renames an attribute named recording if it needs the name', () => {
     expect(textOf({ recording: 'tape 1', n: NaN })).toBe(
-      '{"attributes_recording":"tape 1","n":"NaN",' +
-        '"recording":{"replaced":["/n","/attributes_recording"],"cut_bytes":0}}',
+      noted('"attributes_recording":"tape 1","n":"NaN"', '/n', '/attributes_recording'),
     )
   })
 
@@ -603,55 +582,6 @@ describe('findUnstorable', () => {
   })
 })
 
-describe('redact', () => {
-  it('redacts the values of secret keys at any depth', () => {
-    const body = {
-      name: 'ann',
-      password: 'pw',
-      Password_Confirmation: 'pw',
-      nested: { list: [{ apiKey: 'k', 'api-key': 'k', API_KEY: 'k', other: 1 }] },
-      access_token: { raw: 't' },
-      Authorization: 'Basic …',
-      'set-cookie': ['a=b'],
-      clientSecret: 1,
-      private_key: 'k',
-      credentials: { user: 'u' },
-      passphrase: '',
-    }
-    expect(redact(body)).toEqual({
-      name: 'ann',
-      password: '[redacted]',
-      Password_Confirmation: '[redacted]',
-      nested: {
-        list: [{ apiKey: '[redacted]', 'api-key': '[redacted]', API_KEY: '[redacted]', other: 1 }],
-      },
-      access_token: '[redacted]',
-      Authorization: '[redacted]',
-      'set-cookie': '[redacted]',
-      clientSecret: '[redacted]',
-      private_key: '[redacted]',
-      credentials: '[redacted]',
-      passphrase: '[redacted]',
-    })
-    expect(body.password).toBe('pw')
-  })
-
-  it.each([[undefined], [null], [1], ['password'], [true]])('returns %j unchanged', (value) => {
-    expect(redact(value)).toBe(value)
-  })
-
-  it('keeps a key named __proto__ as a key', () => {
-    const copy = redact(JSON.parse('{"__proto__":{"token":"t"},"a":[]}')) as object
-    expect(JSON.stringify(copy)).toBe('{"__proto__":{"token":"[redacted]"},"a":[]}')
-  })
-
-  it('terminates in a cycle', () => {
-    const body: Record<string, unknown> = { password: 'p' }
-    body['self'] = body
-    expect(JSON.stringify(redact(body))).not.toContain('"p"')
-  })
-})
-
 describe('toJsonText with further members', () => {
   const more = { request_id: 'r1', trace_id: 't1' }
 
@@ -665,11 +595,7 @@ describe('toJsonText with further members', () => {
       '{"__proto__":{"n":1},"request_id":"r1","trace_id":"t1"}',
       ['request_id', 'trace_id'],
     ],
-    [
-      [1],
-      '{"request_id":"r1","trace_id":"t1","recording":{"replaced":[""],"cut_bytes":0}}',
-      ['request_id', 'trace_id'],
-    ],
+    [[1], noted('"request_id":"r1","trace_id":"t1"', ''), ['request_id', 'trace_id']],
   ])('%j', (given, json, added) => {
     const before = JSON.stringify(given)
     expect(toJsonText(given, defaultJsonLimits, more)).toEqual({

@@ -22,6 +22,33 @@ describe('a redacted copy', () => {
     })
   })
 
+  it('hides secret values of any kind at any depth, and leaves the original as it is', () => {
+    const body = {
+      name: 'ann',
+      password: 'pw',
+      nested: { list: [{ apiKey: 'k', other: 1 }] },
+      access_token: { raw: 't' },
+      'set-cookie': ['a=b'],
+      clientSecret: 1,
+      passphrase: '',
+    }
+    const R = '[redacted]'
+    expect(redact(body)).toEqual({
+      name: 'ann',
+      password: R,
+      nested: { list: [{ apiKey: R, other: 1 }] },
+      access_token: R,
+      'set-cookie': R,
+      clientSecret: R,
+      passphrase: R,
+    })
+    expect(body.password).toBe('pw')
+  })
+
+  it.each([[undefined], [null], [1], ['password'], [true]])('of %j is the same', (value) => {
+    expect(redact(value)).toBe(value)
+  })
+
   it('does not read secrets', () => {
     const body = {
       get password(): string {
@@ -76,9 +103,9 @@ describe('a redacted copy', () => {
   })
 
   it('terminates for any value', () => {
-    const cycle: Record<string, unknown> = { a: 1 }
+    const cycle: Record<string, unknown> = { password: 'p' }
     cycle['self'] = cycle
-    expect(redact(cycle)).toEqual({ a: 1, self: null })
+    expect(redact(cycle)).toEqual({ password: '[redacted]', self: null })
 
     const deep = JSON.parse('['.repeat(10_000) + ']'.repeat(10_000)) as unknown
     expect(JSON.stringify(redact(deep)).length).toBeLessThan(300)

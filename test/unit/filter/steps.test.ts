@@ -1,20 +1,10 @@
-import type { AuditEvent } from 'daybook'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { parseQuery } from '../../../src/filter/parse.js'
 import { compileFilter, compileFilterInSteps } from '../../../src/filter/evaluate.js'
 import type { Decision } from '../../../src/filter/steps.js'
 import { events, filter } from '../../property/arbitraries.js'
-
-const withAttributes = (attributes: AuditEvent['attributes']): AuditEvent => ({
-  id: '00000000-0000-7000-8000-000000000000',
-  created_at: '2026-01-01T00:00:00.000000Z',
-  username: null,
-  system: true,
-  type: 'x',
-  source: null,
-  attributes,
-})
+import { plainEvent } from '../../support/plain-events.js'
 
 /** The result, and the number of points at which the work could pause; 0 if it was done at once. */
 function finish(decision: Decision): { readonly result: boolean; readonly pauses: number } {
@@ -28,7 +18,7 @@ function finish(decision: Decision): { readonly result: boolean; readonly pauses
 const many = (count: number, text: (i: number) => string): string[] =>
   Array.from({ length: count }, (_, i) => text(i))
 
-const long = withAttributes({ text: 'a'.repeat(1 << 20), list: many(50_000, String) })
+const long = plainEvent({ attributes: { text: 'a'.repeat(1 << 20), list: many(50_000, String) } })
 
 it.each([
   ['many patterns on a long text', { text_matches_any: many(250, (i) => `%${i}x_y%z`) }, 250],
@@ -46,7 +36,7 @@ it.each([
 })
 
 it('little work is done at once', () => {
-  const small = withAttributes({ text: 'a'.repeat(1000), list: many(100, String) })
+  const small = plainEvent({ attributes: { text: 'a'.repeat(1000), list: many(100, String) } })
   for (const filter of [
     { text_matches_any: many(20, (i) => `%${i}x_y%z`) },
     { list_cont_all: many(5, String), text_not_eq: 'b' },

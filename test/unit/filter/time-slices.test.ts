@@ -11,6 +11,7 @@ import { BEGINNING, pollAll } from '../../../src/tail/poll.js'
 import { createRing } from '../../../src/tail/ring.js'
 import { eventId } from '../../../src/event/event-id.js'
 import { formatTimestamp, parseTimestamp } from '../../../src/event/timestamp.js'
+import { plainEvent } from '../../support/plain-events.js'
 
 /** The number of the turn of the event loop. */
 let turn = 0
@@ -32,15 +33,13 @@ beforeEach(() => {
 
 const START = parseTimestamp('2026-01-01T00:00:00Z')!
 
-const events = Array.from({ length: 6 }, (_, n): AuditEvent => ({
-  id: eventId(START + n, '8000000000000000'),
-  created_at: formatTimestamp(START + n),
-  username: null,
-  system: true,
-  type: 'a:b',
-  source: null,
-  attributes: { n, text: 'a'.repeat(300_000) },
-}))
+const events = Array.from({ length: 6 }, (_, n) =>
+  plainEvent({
+    id: eventId(START + n, '8000000000000000'),
+    created_at: formatTimestamp(START + n),
+    attributes: { n, text: 'a'.repeat(300_000) },
+  }),
+)
 
 /** Matches every second event, in 10 steps; collects the turns of the steps. */
 function inSteps() {

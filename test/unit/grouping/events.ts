@@ -1,13 +1,13 @@
 import { type AuditEvent, formatTimestamp, type JsonObject } from 'daybook'
+import { numberedId, plainEvent } from '../../support/plain-events.js'
 
 /** Events with these attributes, a second apart. */
 export const events = (attributes: readonly object[]): AuditEvent[] =>
-  attributes.map((one, n) => ({
-    id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
-    created_at: formatTimestamp(1_767_225_600_000_000 + n * 1_000_000),
-    username: null,
-    system: true,
-    type: 'api:things:show',
-    source: null,
-    attributes: one as JsonObject,
-  }))
+  attributes.map((one, n) =>
+    plainEvent({
+      id: numberedId(n),
+      created_at: formatTimestamp(1_767_225_600_000_000 + n * 1_000_000),
+      type: 'api:things:show',
+      attributes: one as JsonObject,
+    }),
+  )

@@ -2,6 +2,7 @@ import { AuditLog, type AuditEvent, type EventGroups, formatTimestamp } from 'da
 import { memoryStore } from 'daybook/memory'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventId } from '../../../src/event/event-id.js'
+import { randomOf } from '../../support/random.js'
 
 /* A log of which a call without time reads only a part. */
 
@@ -9,19 +10,8 @@ const START = 1_767_225_600_000_000
 const COUNT = 60_000
 const ROUTES = ['/a', '/b', '/c', '/d', '/e', '/f', '/g', '/h']
 
-/** Pseudorandom numbers from 0 to 1, the same in each run (mulberry32). */
-function randomNumbers(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 function eventsOfDay(): AuditEvent[] {
-  const random = randomNumbers(7)
+  const random = randomOf(7)
   let time = START
   return Array.from({ length: COUNT }, (_, n) => {
     // Traffic comes in waves, and the share of the routes changes over time.

@@ -8,6 +8,7 @@ import { defaultJsonLimits, type JsonLimits, toJsonText } from '../../../src/eve
 import { createLiveEvents, type LiveEvent, type LiveEvents } from '../../../src/live/live-events.js'
 import type { LiveChange } from '../../../src/store/store.js'
 import { fakeTimersOf, type FolderTimers } from '../../support/fake-timers.js'
+import { plainDraft } from '../../support/plain-events.js'
 
 const nextSuffix = suffixSource()
 
@@ -48,17 +49,8 @@ function rig(
     writes,
     touched,
     async open(attributes = {}) {
-      const [event] = await given.append([
-        {
-          suffix: nextSuffix(),
-          username: null,
-          system: true,
-          type: 'info:template_version:fetch',
-          source: null,
-          ...toJsonText(attributes, limits),
-          live: true,
-        },
-      ])
+      const draft = plainDraft({ ...toJsonText(attributes, limits), suffix: nextSuffix() })
+      const [event] = await given.append([{ ...draft, live: true }])
       return lives.open(event)
     },
     async read(live) {

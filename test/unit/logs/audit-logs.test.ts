@@ -11,6 +11,7 @@ import { memoryLogs } from 'daybook/memory'
 import { expect, it, vi } from 'vitest'
 import { manualClock } from 'daybook/testing'
 import { DAY, MINUTE } from '../../../src/event/timestamp.js'
+import { numberedId, plainEvent } from '../../support/plain-events.js'
 
 const eventually = <Result>(check: () => Result) => vi.waitFor(check, { timeout: 60_000 })
 
@@ -48,15 +49,13 @@ const texts = (events: readonly LogEvent[]) =>
   events.map(({ log, event }) => `${log} ${event.attributes['n'] as string}`)
 
 /** An event to import at this second. */
-const at = (second: number, n: number): AuditEvent => ({
-  id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
-  created_at: `2026-01-01T00:00:${String(second).padStart(2, '0')}.000000Z`,
-  username: null,
-  system: true,
-  type: 'note',
-  source: null,
-  attributes: { n },
-})
+const at = (second: number, n: number): AuditEvent =>
+  plainEvent({
+    id: numberedId(n),
+    created_at: `2026-01-01T00:00:${String(second).padStart(2, '0')}.000000Z`,
+    type: 'note',
+    attributes: { n },
+  })
 
 async function take<Item>(items: AsyncIterable<Item>, count: number): Promise<Item[]> {
   const taken: Item[] = []

@@ -5,16 +5,10 @@ import { createEventIndex } from '../../../adapters/memory/event-index.js'
 import { parseFrozen } from '../../../adapters/memory/frozen.js'
 import { createLiveEvents } from '../../../adapters/memory/live.js'
 import { createTimeline } from '../../../adapters/memory/timeline.js'
+import { plainEvent } from '../../support/plain-events.js'
 
-const eventOf = (attributes: JsonObject): AuditEvent => ({
-  id: '00000000-0000-7000-8000-000000000000',
-  created_at: '2026-01-01T00:00:00.000000Z',
-  type: 'x:y',
-  username: null,
-  source: null,
-  system: true,
-  attributes: parseFrozen(JSON.stringify(attributes)),
-})
+const eventOf = (attributes: JsonObject): AuditEvent =>
+  plainEvent({ attributes: parseFrozen(JSON.stringify(attributes)) })
 
 /** The numbers of events of each part of the index. */
 function partSizes(count: number, attributes: JsonObject): number[] {

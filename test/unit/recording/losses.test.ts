@@ -5,7 +5,6 @@ import {
   type AuditLogOptions,
   type AuditLogStats,
   type EventStore,
-  type JournalEntry,
   type OutcomeMessage,
   parseQuery,
 } from 'daybook'
@@ -13,6 +12,7 @@ import { memoryStore } from 'daybook/memory'
 import { type FaultyStore, faultyStore, manualClock } from 'daybook/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { stateOf, turns } from '../fake-store.js'
+import { plainDraft } from '../../support/plain-events.js'
 import { takeWarnings } from '../../support/warnings.js'
 import { type MemoryJournal, memoryJournal } from '../memory-journal.js'
 
@@ -481,19 +481,11 @@ describe('queue', () => {
 
   it('replays the journal of an earlier process, and finds what that has stored already', async () => {
     const memory = memoryStore()
-    const draft: JournalEntry['draft'] = {
-      suffix: '8000000000000001',
-      username: null,
-      system: true,
-      type: 'info:c:d',
-      source: null,
-      attributes: {},
-      json: '{}',
-    }
+    const draft = plainDraft({ type: 'info:c:d' })
     await memory.append([draft])
     const left = [
       { draft, recordedAt: 0, since: 0 },
-      { draft: { ...draft, suffix: '8000000000000002' }, recordedAt: 0, since: undefined },
+      { draft: { ...draft, suffix: '8000000000000001' }, recordedAt: 0, since: undefined },
     ]
     const { storedTypes, journal } = rig({ failurePolicy }, memoryJournal(Infinity, left), memory)
     await vi.advanceTimersByTimeAsync(100)

@@ -13,17 +13,11 @@ import {
   turns,
   untilAborted,
 } from '../fake-store.js'
+import { plainDraft } from '../../support/plain-events.js'
 import { memoryJournal } from '../memory-journal.js'
 
-const draft = (type: string, json = '{}'): EventDraft => ({
-  suffix: '8000000000000000',
-  username: null,
-  system: true,
-  type,
-  source: null,
-  attributes: JSON.parse(json) as EventDraft['attributes'],
-  json,
-})
+const draft = (type: string, json = '{}'): EventDraft =>
+  plainDraft({ type, attributes: JSON.parse(json) as EventDraft['attributes'], json })
 
 interface Rig {
   readonly recorder: Recorder

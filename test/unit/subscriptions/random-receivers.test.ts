@@ -1,5 +1,6 @@
 import { type AuditLog, DeliveryError } from 'daybook'
 import { describe, expect, it } from 'vitest'
+import { randomOf } from '../../support/random.js'
 import {
   advance,
   numbers,
@@ -13,17 +14,6 @@ import {
 
 const { open } = useWorld()
 const EVENTS = 200
-
-/** A small generator (mulberry32), so that a failure can be repeated by its seed. */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 /** What a receiver may do before it accepts a batch. */
 const faults: readonly (() => unknown)[] = [

@@ -15,6 +15,7 @@ import type { SessionOptions } from '../../../src/tail/session.js'
 import { createSharedTail } from '../../../src/tail/shared-tail.js'
 import { createTails, type EventTail, type TailOptions } from '../../../src/tail/tails.js'
 import type { EventChange } from '../../../src/tail/changes.js'
+import { plainDraft } from '../../support/plain-events.js'
 import { turns } from '../fake-store.js'
 
 const nextSuffix = suffixSource()
@@ -33,9 +34,8 @@ function rig(
     tail: (query = '', options: TailOptions = {}): EventTail<Item> =>
       tails.tail(() => parseQuery(query), { changes: true, ...options }),
     async open(attributes: JsonObject = {}, type = 'live'): Promise<string> {
-      const draft = { username: null, system: true, type, source: null, live: true as const }
-      const json = JSON.stringify(attributes)
-      const [event] = await memory.append([{ ...draft, suffix: nextSuffix(), attributes, json }])
+      const draft = plainDraft({ suffix: nextSuffix(), type, attributes, live: true })
+      const [event] = await memory.append([draft])
       return event!.id
     },
     change: (id: string, revision: number, attributes: JsonObject): Promise<boolean> =>

@@ -1,17 +1,11 @@
 import type { AuditEvent, JsonObject } from 'daybook'
 import { describe, expect, it } from 'vitest'
 import { createRing, type Ring, rewound } from '../../../src/tail/ring.js'
+import { plainEvent } from '../../support/plain-events.js'
 
 /** Events are identified by short times. */
-const at = (time: number, attributes: JsonObject = {}): AuditEvent => ({
-  id: String(time),
-  created_at: String(time),
-  username: null,
-  system: true,
-  type: 'a',
-  source: null,
-  attributes,
-})
+const at = (time: number, attributes: JsonObject = {}): AuditEvent =>
+  plainEvent({ id: String(time), created_at: String(time), attributes })
 
 const timesOf = (ring: Ring, after: number): number[] | undefined =>
   ring.after(String(after))?.entries.map(({ event }) => Number(event.created_at))

@@ -9,7 +9,9 @@ import {
 } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { manualClock } from 'daybook/testing'
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
+import { numberedId, plainEvent } from '../../support/plain-events.js'
+import { driveTime } from '../drive-time.js'
 import { gate, stateOf, turns } from '../fake-store.js'
 
 const open: AuditLog[] = []
@@ -60,19 +62,6 @@ async function next(tail: AsyncIterator<AuditEvent>, count: number): Promise<str
     types.push(value.type)
   }
   return types.join(' ')
-}
-
-/** Time passes only by `pass`, however slow the machine is: hints alone do not end the pauses of tails. */
-function driveTime(): { pass(ms: number): Promise<void> } {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-  onTestFinished(() => void vi.useRealTimers())
-  return {
-    async pass(ms) {
-      await turns()
-      await vi.advanceTimersByTimeAsync(ms)
-      await turns()
-    },
-  }
 }
 
 describe('a tail', () => {
@@ -613,15 +602,8 @@ describe('a tail ends', () => {
 })
 
 describe('imported events', () => {
-  const old = (n: number, created_at: string): AuditEvent => ({
-    id: `0196b3c2-0000-4000-8000-00000000000${n}`,
-    created_at,
-    username: null,
-    system: true,
-    type: 'old',
-    source: null,
-    attributes: {},
-  })
+  const old = (n: number, created_at: string): AuditEvent =>
+    plainEvent({ id: numberedId(n), created_at })
 
   it('are not delivered: in the past, to an empty log, or later than all others', async () => {
     const clock = manualClock('2026-03-01T12:00:00Z')

@@ -3,6 +3,7 @@ import { memoryStore } from 'daybook/memory'
 import { type FaultyMethod, faultyStore } from 'daybook/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { DEADLINE_MS, driveDeadlines, untilTried } from '../../support/deadlines.js'
+import { plainDraft, plainEvent } from '../../support/plain-events.js'
 import { stateOf, turns } from '../fake-store.js'
 
 function setUp(deadlineMs = DEADLINE_MS) {
@@ -18,15 +19,7 @@ function setUp(deadlineMs = DEADLINE_MS) {
   return { store, audit, types }
 }
 
-const draft = (type: string): EventDraft => ({
-  suffix: '8000000000000001',
-  username: null,
-  system: false,
-  type,
-  source: null,
-  attributes: {},
-  json: '{}',
-})
+const draft = (type: string): EventDraft => plainDraft({ type, system: false })
 
 describe('faultyStore', () => {
   it('behaves like the store while no fault is requested', async () => {
@@ -167,15 +160,7 @@ describe('faultyStore', () => {
 
   it('loses the acknowledgement of an import, which can be repeated', async () => {
     const { store, audit } = setUp()
-    const event = {
-      id: '0196b3c2-0000-4000-8000-000000000001',
-      created_at: '2025-05-01T10:00:00.000001Z',
-      username: null,
-      system: true,
-      type: 'old',
-      source: null,
-      attributes: {},
-    }
+    const event = plainEvent({ created_at: '2025-05-01T10:00:00.000001Z' })
     store.loseAcknowledgement('importEvents', 1)
     await expect(audit.importEvents([event])).rejects.toMatchObject({ code: 'STORE_FAILED' })
     expect(await audit.importEvents([event])).toEqual({ imported: 0, skipped: 1 })

@@ -6,17 +6,7 @@ import { bothOf, type Grouping, oneCondition } from '../../../../src/filter/ast.
 import { compileFilter } from '../../../../src/filter/evaluate.js'
 import { createBroadcast } from '../../../../src/http/stream/broadcast.js'
 import { createSharedTail } from '../../../../src/tail/shared-tail.js'
-
-/** Seeded random numbers from 0 to 1 (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
+import { randomOf } from '../../../support/random.js'
 
 /** Serves lists from copies of the log, some of which lag behind, like replicas. */
 function replicated(store: EventStore, random: () => number): EventStore {

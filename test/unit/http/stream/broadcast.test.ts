@@ -2,12 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type AuditEvent, AuditLog, AuditLogError, type EventStore, parseQuery } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { faultyStore } from 'daybook/testing'
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { compileFilter } from '../../../../src/filter/evaluate.js'
 import { type Broadcast, createBroadcast } from '../../../../src/http/stream/broadcast.js'
 import type { Chunk, StreamView } from '../../../../src/http/stream/chunks.js'
 import type { SessionOptions } from '../../../../src/tail/session.js'
 import { createSharedTail } from '../../../../src/tail/shared-tail.js'
+import { driveTime } from '../../drive-time.js'
 import { stateOf, turns } from '../../fake-store.js'
 
 const viewOf = (query = ''): StreamView => {
@@ -88,19 +89,6 @@ async function eventually<Value>(value: () => Value, wanted: Value): Promise<voi
   const end = performance.now() + 60_000
   while (value() !== wanted && performance.now() < end) await delay(5)
   expect(value()).toBe(wanted)
-}
-
-/** From now on, time passes only by `pass`: no timed poll of the tail comes in between. */
-function driveTime(): { pass(ms: number): Promise<void> } {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  onTestFinished(() => void vi.useRealTimers())
-  return {
-    async pass(ms) {
-      await turns()
-      await vi.advanceTimersByTimeAsync(ms)
-      await turns()
-    },
-  }
 }
 
 describe('a broadcast', () => {

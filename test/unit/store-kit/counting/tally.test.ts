@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { durationOf } from '../../../../src/store-kit/counting/slices.js'
 import { finishSteps } from '../../../../src/filter/steps.js'
 import { createTally, type Tally } from '../../../../src/store-kit/counting/tally.js'
+import { plainEvent } from '../../../support/plain-events.js'
 
 const asked = (overrides: Partial<CountsQuery> = {}): CountsQuery => ({
   where: undefined,
@@ -15,16 +16,8 @@ const asked = (overrides: Partial<CountsQuery> = {}): CountsQuery => ({
   ...overrides,
 })
 
-const event = (overrides: Partial<AuditEvent> = {}): AuditEvent => ({
-  id: '',
-  created_at: '2026-01-01T00:00:00.000000Z',
-  username: null,
-  system: true,
-  type: 'api:a:b',
-  source: null,
-  attributes: {},
-  ...overrides,
-})
+const event = (members: Partial<AuditEvent> = {}): AuditEvent =>
+  plainEvent({ type: 'api:a:b', ...members })
 
 /** 64 cells of 1,048,576 microseconds, one event for each 1024. */
 const SPAN = { first: 0, last: 2 ** 26 - 1, now: 2 ** 26 - 1 }

@@ -14,19 +14,12 @@ import { indexFilter } from '../../../../src/store-kit/index/index-filter.js'
 import { nameHash } from '../../../../src/store-kit/index/other-names.js'
 import type { IndexPart } from '../../../../src/store-kit/index/part.js'
 import { ordinalsOf } from '../../../support/index-values.js'
+import { plainEvent } from '../../../support/plain-events.js'
 import { eventsOf, query, searches } from '../../../property/arbitraries.js'
 
 const range = (length: number): number[] => Array.from({ length }, (_, i) => i)
 
-const eventOf = (attributes: JsonObject): AuditEvent => ({
-  id: '00000000-0000-7000-8000-000000000000',
-  created_at: '2026-01-01T00:00:00.000000Z',
-  type: 'a:b:c',
-  username: null,
-  source: null,
-  system: false,
-  attributes,
-})
+const eventOf = (attributes: JsonObject): AuditEvent => plainEvent({ attributes })
 
 /** An event with `count` names that no other event has. */
 const uniqueNames = (at: number, count: number): JsonObject =>

@@ -6,17 +6,10 @@ import {
   type GrowingIndex,
 } from '../../../../src/store-kit/index/growing-index.js'
 import { ordinalsOf } from '../../../support/index-values.js'
+import { plainEvent } from '../../../support/plain-events.js'
 import type { IndexPart } from '../../../../src/store-kit/index/part.js'
 
-const eventOf = (attributes: JsonObject): AuditEvent => ({
-  id: '00000000-0000-7000-8000-000000000000',
-  created_at: '2026-01-01T00:00:00.000000Z',
-  type: 'a:b:c',
-  username: null,
-  source: null,
-  system: false,
-  attributes,
-})
+const eventOf = (attributes: JsonObject): AuditEvent => plainEvent({ attributes })
 
 const wide = eventOf(Object.fromEntries(Array.from({ length: 25_000 }, (_, i) => [`k${i}`, i])))
 

@@ -1,264 +1,6 @@
 import fs from 'node:fs'
 import type { JsonObject } from 'daybook'
-import {
-  agent,
-  asset,
-  bookmark,
-  change,
-  filter,
-  image,
-  job,
-  notification,
-  project,
-  properties,
-  remote,
-  run,
-  schedule,
-  scheduledWorkflow,
-  settings,
-  step,
-  subscriber,
-  template,
-  version,
-  workflow,
-  workflowStep,
-} from './examples.js'
-
-/** The attributes of an event of each type of the catalogue that has some. */
-const attributesOf: Readonly<Record<string, JsonObject>> = {
-  'api:changes:create': change,
-  'api:changes:start': change,
-  'api:changes:success': change,
-  'api:changes:error': { ...change, error: 'connection reset' },
-  'api:changes:cancel': change,
-  'api:changes:abort': change,
-  'audit:changes:pause': { ...change, message: 'waiting for ops' },
-  'audit:changes:resume': { ...change, message: 'ops are back' },
-  'api:changes:retry_settings_pruned': { ...change, dropped_settings: ['timeout', 'retries'] },
-  'warn:changes:catalog_not_refreshed': {
-    ...change,
-    action: 'deploy',
-    template_version: 'main',
-    catalog_request_status: 'pending',
-  },
-  'api:changes:destroy': change,
-  'api:change_listener:error': { error: 'connection reset' },
-  'error:change_worker:delete': { ...change, error: 'connection reset' },
-  'api:steps:start': step,
-  'api:steps:approve': step,
-  'api:steps:reject': step,
-  'api:steps:continue': step,
-  'api:steps:success': step,
-  'api:steps:error': { ...step, error: 'connection reset' },
-  'api:steps:cancel': step,
-  'api:steps:abort': step,
-  'error:step:action': { ...step, error: 'connection reset' },
-  'error:step:processing': { ...step, error: 'connection reset' },
-  'error:step:fsm_failure': { ...step, error: 'connection reset' },
-  'error:steps:transient_error': { ...step, error: 'connection reset' },
-  'api:assign_system_error_job:error': { error: 'connection reset' },
-  'audit:steps:approve': { ...step, message: 'as agreed' },
-  'audit:steps:reject': { ...step, message: 'not on a Friday' },
-  'audit:steps:continue': step,
-  'audit:steps:approve:denied': step,
-  'audit:steps:reject:denied': step,
-  'audit:steps:continue:denied': step,
-  'audit:workflow_steps:approve': workflowStep,
-  'audit:workflow_steps:reject': workflowStep,
-  'audit:workflow_steps:continue': workflowStep,
-  'audit:workflow_steps:approve:denied': workflowStep,
-  'audit:workflow_steps:reject:denied': workflowStep,
-  'audit:workflow_steps:continue:denied': workflowStep,
-  'warn:approval_identity_unresolved': { ...step, approver: 'release-leads' },
-  'warn:approval_identity_validation_skipped': { ...step, error: 'connection reset' },
-  'api:workflows:create': workflow,
-  'api:workflows:update': workflow,
-  'api:workflow_runs:create': run,
-  'api:workflow_runs:start': run,
-  'api:workflow_runs:success': run,
-  'api:workflow_runs:error': { ...run, error: 'connection reset' },
-  'api:workflow_runs:cancel': run,
-  'api:workflow_runs:abort': run,
-  'audit:workflow_runs:pause': { ...run, message: 'waiting for ops' },
-  'audit:workflow_runs:resume': { ...run, message: 'ops are back' },
-  'api:workflow_runs:destroy': run,
-  'api:workflow_steps:start': workflowStep,
-  'api:workflow_steps:approve': workflowStep,
-  'api:workflow_steps:reject': workflowStep,
-  'api:workflow_steps:continue': workflowStep,
-  'api:workflow_steps:success': workflowStep,
-  'api:workflow_steps:error': { ...workflowStep, error: 'connection reset' },
-  'api:workflow_steps:cancel': workflowStep,
-  'api:workflow_steps:abort': workflowStep,
-  'error:workflow_step:fsm_failure': { ...workflowStep, error: 'connection reset' },
-  'error:workflow_step:run_failure': { ...workflowStep, error: 'connection reset' },
-  'api:scheduled_changes:create': schedule,
-  'api:scheduled_changes:destroy': schedule,
-  'api:scheduled_workflows:create': scheduledWorkflow,
-  'api:scheduled_workflows:destroy': scheduledWorkflow,
-  'api:scheduled_changes:change_creation:create': schedule,
-  'api:scheduled_changes:change_creation:success': { ...schedule, change_name: 'nightly-2211' },
-  'api:scheduled_workflows:workflow_run_creation:create': scheduledWorkflow,
-  'api:scheduled_workflows:workflow_run_creation:success': scheduledWorkflow,
-  'error:scheduled_changes:change_creation': { ...schedule, error: 'connection reset' },
-  'error:scheduled_changes:git_sha': { ...schedule, error: 'connection reset' },
-  'error:scheduled_workflows:workflow_run_creation': {
-    ...scheduledWorkflow,
-    error: 'connection reset',
-  },
-  'warning:scheduled_activity:skipped': schedule,
-  'warning:scheduled_changes:commit_file_patterns': schedule,
-  'api:projects:create': project,
-  'api:projects:update': {
-    ...project,
-    changes: [
-      { op: 'replace', path: '/description' },
-      { op: 'add', path: '/limits/cpu' },
-      { op: 'add', path: '/approvers/0' },
-      { op: 'remove', path: '/contact' },
-    ],
-  },
-  'api:projects:destroy': project,
-  'api:nodes:create': asset,
-  'api:nodes:update': { ...asset, request_body: { description: 'new' } },
-  'api:nodes:destroy': asset,
-  'api:bookmarks:create': bookmark,
-  'api:bookmarks:update': bookmark,
-  'api:bookmarks:destroy': bookmark,
-  'api:properties:update': { ...properties, request_body: { colour: 'red' } },
-  'api:settings:update': { ...settings, request_body: { timeout: 5, retries: 2 } },
-  'info:maintenance_mode:enabled': settings,
-  'info:maintenance_mode:disabled': settings,
-  'warn:settings:override': { ...settings, variable: 'SERVICE_OVERRIDE_TIMEOUT' },
-  'api:templates:create': template,
-  'api:templates:update': template,
-  'api:template_versions:update': version,
-  'api:action_refresh:warn': { ...asset, error: 'connection reset' },
-  'info:template_version:fetch_initialize': version,
-  'info:template_version:fetch': { ...version, progress: 'Receiving objects:  62% (5/8)' },
-  'info:template_version:fetch_complete': { ...version, success: true },
-  'info:template_version:refresh_cancelled': version,
-  'info:template_version:refresh_superseded': version,
-  'warn:template_version:float_refresh_failed': { ...version, error: 'connection reset' },
-  'error:template_version:fetch': { ...version, error: 'connection reset' },
-  'error:template_version:commit_verification': { ...version, error: 'connection reset' },
-  'error:template_version:broken': { ...version, error: 'connection reset' },
-  'error:template_version:build_agent_image': { ...version, error: 'connection reset' },
-  'error:template_version:refresh_actions': { ...version, error: 'connection reset' },
-  'error:template_version:refresh_cancelled': { ...version, error: 'connection reset' },
-  'api:generate_actions_request:create': { ...asset, trigger: 'update' },
-  'error:generate_actions_request:generate': { ...asset, error: 'connection reset' },
-  'error:assetmodel:generate': { ...asset, error: 'connection reset' },
-  'error:assetmodel:derive_actions': { ...asset, error: 'connection reset' },
-  'error:assetmodel:actions_cache_not_persisted': { ...asset, error: 'connection reset' },
-  'error:asset_model_concretise_task:concretise': { ...asset, error: 'connection reset' },
-  'warn:assetmodel:actions_unavailable': { ...asset, error: 'connection reset' },
-  'api:agent:start': agent,
-  'api:agent:started': agent,
-  'api:agent:stop': agent,
-  'api:agent:stopped': agent,
-  'error:agent:start': { ...agent, error: 'connection reset' },
-  'error:agent:stop': { ...agent, error: 'connection reset' },
-  'warn:agent:image_missing': agent,
-  'error:build_agent_image_task:build': { ...agent, error: 'connection reset' },
-  'info:image_build:queued': { ...image, queued_behind: 3 },
-  'info:image_build:started': image,
-  'info:image_build:completed': image,
-  'info:image_build:failed': { ...image, error: 'connection reset' },
-  'warn:image_build:content_key_error': { ...image, error: 'connection reset' },
-  'warn:image_build:required_check_error': { ...image, error: 'connection reset' },
-  'info:runner_base_image_warm:completed': { duration_seconds: 12.5 },
-  'warn:runner_base_image_warm:failed': { error: 'connection reset' },
-  'info:registry_reconcile:summary': { removed_count: 4 },
-  'error:registry_reconcile:failure': { error: 'connection reset' },
-  'api:git_remotes:create': remote,
-  'api:git_remotes:update': remote,
-  'api:git_remotes:destroy': remote,
-  'api:git_remote_pushes:create': {
-    branch: 'main',
-    pushed_sha: 'b07d3a1c0ffee',
-    expected_sha: '4f1c9e2c0ffee',
-    project_code: 'acme',
-    git_remote_name: 'infra',
-    bundle_bytes: 18_234,
-  },
-  'error:git_remote:create': { ...remote, error: 'connection reset' },
-  'error:git_remote:update': { ...remote, error: 'connection reset' },
-  'error:git_remote:fetch': { ...remote, error: 'connection reset' },
-  'warn:git_remote:mountable_fetch_failed': { ...remote, error: 'connection reset' },
-  'warn:git_remote:push_refresh_failed': { ...remote, error: 'connection reset' },
-  'warn:git_remote:periodic_fetch:failed': { ...remote, error: 'connection reset' },
-  'info:git_remote:periodic_fetch:recovered': { ...remote, message: 'after 3 failures' },
-  'info:git_remote:periodic_fetch:summary': {
-    ...remote,
-    total_count: 9,
-    fetched_count: 8,
-    failing_count: 1,
-  },
-  'api:secrets:encrypt': { path: 'storefront/DB_PASSWORD' },
-  'api:secrets:resolve': { path: 'storefront/DB_PASSWORD' },
-  'info:secret_vault_pod_roll:summary': { restarted_count: 2 },
-  'error:secret_vault_pod_roll:failure': { error: 'connection reset' },
-  'api:authorisation_policies:create': { name: 'release-approvers' },
-  'api:authorisation_policies:update': { name: 'release-approvers', request_body: { rules: [] } },
-  'api:authorisation_policies:destroy': { name: 'release-approvers' },
-  'api:authorisation_rules:create': { name: 'may approve' },
-  'api:authorisation_rules:update': { name: 'may approve' },
-  'api:authorisation_rules:destroy': { name: 'may approve' },
-  'api:policy_assignments:create': { policy: 'release-approvers', user: 'mira' },
-  'api:policy_assignments:destroy': { policy: 'release-approvers', user: 'mira' },
-  'api:policy_rules:create': { policy: 'release-approvers', rule: 'may approve' },
-  'api:policy_rules:destroy': { policy: 'release-approvers', rule: 'may approve' },
-  'api:ldap_refresh:user_start': { search_base: 'ou=people', search_filter: '(mail=*)' },
-  'api:ldap_refresh:success': { entry_counts: { users: 12, groups: 1 } },
-  'api:ldap_refresh:warn': { error: 'connection reset' },
-  'api:ldap_refresh:error': { error: 'connection reset' },
-  'api:event_filter:error': { ...filter, error: 'connection reset' },
-  'api:event_subscriber:error': { ...subscriber, error: 'connection reset' },
-  'api:event_processor:error': { error: 'connection reset' },
-  'api:notification:error': { ...notification, error: 'connection reset' },
-  'warn:notification_channel:disabled': { channel: 'chat' },
-  'info:email:sent': {
-    sender: 'service@acme.dev',
-    recipients: ['ann@acme.dev', 'bob@acme.dev'],
-    subject: 'Deploy waits for you',
-  },
-  'error:email:send_failed': {
-    recipients: ['ann@acme.dev'],
-    subject: 'Deploy waits for you',
-    error: 'connection reset',
-  },
-  'info:data_cleanup:activities': { removed_count: 1, filters: { finished: true } },
-  'info:data_cleanup:events': { removed_count: 12_480, filters: { max_age: { days: 180 } } },
-  'info:data_cleanup:jobs': { removed_count: 30 },
-  'info:data_cleanup:agent_images': { removed_count: 2 },
-  'info:data_cleanup:node_background_tasks': { removed_count: 7 },
-  'info:data_cleanup:statistics': { analyzed_tables: [{ table: 'events' }, { table: 'changes' }] },
-  'error:data_cleanup:activities': { error: 'connection reset' },
-  'error:data_cleanup:events': { error: 'connection reset' },
-  'error:data_cleanup:jobs': { error: 'connection reset' },
-  'error:data_cleanup:agent_images': { error: 'connection reset' },
-  'error:data_cleanup:node_background_tasks': { error: 'connection reset' },
-  'error:data_cleanup:statistics': { error: 'connection reset' },
-  'warn:resource_slot_pool:full': { pool: 'runners-eu', configured_limit: 8, cluster: 'eu' },
-  'api:resource_slot_freed_listener:error': { error: 'connection reset' },
-  'warn:api_autoscaler:worker_killed_memory': {
-    worker_rss: 2_100_000_000,
-    baseline_rss: 900_000_000,
-  },
-  'error:api_autoscaler:tick_failed': { error: 'connection reset' },
-  'info:database_cluster:registered': { cluster_name: 'eu-1', site: 'Berlin' },
-  'info:database_cluster:role_changed': { cluster_name: 'eu-1', role: 'primary' },
-  'info:site:cordoned': { cluster_name: 'eu-1', cordon_reason: 'upgrade', cordoned_by: 'mira' },
-  'info:site:uncordoned': { cluster_name: 'eu-1' },
-  'error:api:controller:unhandled': {
-    request_method: 'PATCH',
-    request_path: '/api/settings',
-    error: 'connection reset',
-  },
-  'api:job:error': { ...job, error: 'connection reset' },
-  'error:logforwarder:log_failure': { error: 'connection reset' },
-}
+import * as examples from './examples.js'
 
 interface Sentences {
   readonly type: string
@@ -268,24 +10,36 @@ interface Sentences {
   readonly german: readonly string[]
 }
 
-/** The sentences with a user and without: separated by a bar, or equal except for the user in front. */
+const resources: Readonly<Record<string, unknown>> = examples
+
+/** The attributes of a resource of the examples, if one is named, and further ones. */
+const attributesOf = (resource = '', others = '{}'): JsonObject => ({
+  ...(resources[resource] as JsonObject | undefined),
+  ...(JSON.parse(others) as JsonObject),
+})
+
+/** The sentences with a user and without: a bar separates them, or they differ only in the user in front. */
 function bothOf(line: string): string[] {
-  const [byAnn, byService = byAnn!.replace('ann: ', '')] = line.split(' | ')
+  const [byAnn, byService = byAnn!.replace('ann: ', '')] = line.trim().split(' | ')
   return [byAnn!, byService]
+}
+
+/** Reads a type, its resource and its other attributes, and below it four lines of sentences. */
+function readSentences(entry: string): Sentences {
+  const [head, ...lines] = entry.split('\n')
+  const [, type, resource, others] = /^(\S+)(?: (\w+))?(?: (\{.*))?$/.exec(head!)!
+  const sentences = lines.flatMap(bothOf)
+  return {
+    type: type!,
+    attributes: attributesOf(resource, others),
+    english: sentences.slice(0, 4),
+    german: sentences.slice(4),
+  }
 }
 
 /** The sentences of the whole catalogue, in its order. */
 export const workflowSentences: readonly Sentences[] = fs
   .readFileSync(new URL('../../fixtures/workflow-sentences.txt', import.meta.url), 'utf8')
   .trimEnd()
-  .split('\n\n')
-  .map((block) => {
-    const [type, ...lines] = block.split('\n')
-    const sentences = lines.flatMap(bothOf)
-    return {
-      type: type!,
-      attributes: attributesOf[type!] ?? {},
-      english: sentences.slice(0, 4),
-      german: sentences.slice(4),
-    }
-  })
+  .split(/\n(?! )/)
+  .map(readSentences)

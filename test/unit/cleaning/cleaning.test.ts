@@ -1,7 +1,7 @@
 import { type AuditEvent, AuditLog, AuditLogError, type EventStore } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { sqliteStore } from 'daybook/sqlite'
-import { faultyStore, manualClock } from 'daybook/testing'
+import { faultyStore, type ManualClock, manualClock } from 'daybook/testing'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { CleaningOptions, CleaningRule, LegalHold } from '../../../src/cleaning/rule.js'
 import { plainDraft } from '../../support/plain-events.js'
@@ -11,7 +11,7 @@ import { openWorld, type World } from '../../stores/shared/cleaning-world.js'
 const HOUR = 3_600_000_000
 const DAY = 24 * HOUR
 
-const clock = (): ReturnType<typeof manualClock> => manualClock('2026-06-01T00:00:00Z')
+const clock = (): ManualClock => manualClock('2026-06-01T00:00:00Z')
 
 const opened: World[] = []
 
@@ -27,15 +27,19 @@ afterEach(async () => {
 })
 
 /** One numbered event a day; the last one is from now. */
-async function fill(
-  { audit }: World,
-  time: ReturnType<typeof manualClock>,
-  days = 10,
-): Promise<void> {
+async function fill({ audit }: World, time: ManualClock, days = 10): Promise<void> {
   for (let day = 1; day <= days; day++) {
     time.advance(DAY)
     await audit.recordCustom(day % 2 === 0 ? 'even' : 'odd', { day })
   }
+}
+
+/** A log with one numbered event a day. */
+async function openFilled(days: number, options: CleaningOptions): Promise<World> {
+  const time = clock()
+  const world = open(memoryStore({ clock: time }), options)
+  await fill(world, time, days)
+  return world
 }
 
 const days = (events: readonly AuditEvent[]): unknown[] =>
@@ -43,11 +47,9 @@ const days = (events: readonly AuditEvent[]): unknown[] =>
 
 describe('a run', () => {
   it('removes older events, and records that', async () => {
-    const time = clock()
-    const world = open(memoryStore({ clock: time }), {
+    const world = await openFilled(10, {
       rules: [{ target: 'events', maxAge: { days: 4 } }],
     })
-    await fill(world, time)
     expect(await world.cleaning.run()).toEqual([
       { name: 'events', target: 'events', removed_count: 5, before: '2026-06-07T00:00:00.000000Z' },
     ])
@@ -67,46 +69,40 @@ describe('a run', () => {
   })
 
   it('with a filter removes and counts only matching events', async () => {
-    const time = clock()
     const rule: CleaningRule = {
       name: 'two even',
       target: 'events',
       filter: 'filter[type_eq]=even',
       maxRows: 2,
     }
-    const world = open(memoryStore({ clock: time }), { rules: [rule] })
-    await fill(world, time)
+    const world = await openFilled(10, { rules: [rule] })
     const [result] = await world.cleaning.run()
     expect(result).toMatchObject({ name: 'two even', removed_count: 3 })
     expect(days(await world.all())).toEqual([1, 3, 5, 7, 8, 9, 10])
   })
 
   it('records no event if nothing was due', async () => {
-    const time = clock()
-    const world = open(memoryStore({ clock: time }), {
+    const world = await openFilled(10, {
       rules: [
         { name: 'a', target: 'events', maxRows: 10 },
         { name: 'b', target: 'events', maxBytes: 1000, filter: 'filter[day_present]=1' },
         { name: 'c', target: 'jobs', run: async () => 0 },
       ],
     })
-    await fill(world, time)
     const results = await world.cleaning.run()
     expect(results.map(({ removed_count }) => removed_count)).toEqual([0, 0, 0])
     expect(await world.cleaningEvents()).toEqual([])
   })
 
   it('keeps events on hold, which still count towards maxRows', async () => {
-    const time = clock()
     let holds = 0
-    const world = open(memoryStore({ clock: time }), {
+    const world = await openFilled(10, {
       rules: [{ target: 'events', maxRows: 3 }],
       async holds() {
         holds++
         return [{ filter: 'filter[day_in][]=2&filter[day_in][]=9' }]
       },
     })
-    await fill(world, time)
     const [result] = await world.cleaning.run()
     expect(result).toMatchObject({ removed_count: 6 })
     expect(days(await world.all())).toEqual([2, 8, 9, 10])
@@ -130,12 +126,10 @@ describe('a run', () => {
   })
 
   it('removes nothing if the holds cannot be read, and records the error', async () => {
-    const time = clock()
-    const world = open(memoryStore({ clock: time }), {
+    const world = await openFilled(3, {
       rules: [{ target: 'events', maxRows: 0 }],
       holds: () => Promise.reject(new Error('the holds cannot be read')),
     })
-    await fill(world, time, 3)
     expect(await world.cleaning.run()).toEqual([
       { name: 'events', target: 'events', removed_count: 0, error: 'the holds cannot be read' },
     ])
@@ -154,8 +148,7 @@ describe('a run', () => {
   })
 
   it('keeps events recorded meanwhile, and those that they push beyond maxRows', async () => {
-    const time = clock()
-    const world: World = open(memoryStore({ clock: time }), {
+    const world: World = await openFilled(10, {
       rules: [
         {
           target: 'events',
@@ -164,7 +157,6 @@ describe('a run', () => {
         },
       ],
     })
-    await fill(world, time)
     expect(await world.cleaning.run()).toMatchObject([{ removed_count: 7 }])
     expect(days(await world.all())).toEqual([8, 9, 10, 'new'])
   })
@@ -223,8 +215,7 @@ describe('a run', () => {
   })
 
   it('continues with the other rules if one fails', async () => {
-    const time = clock()
-    const world = open(memoryStore({ clock: time }), {
+    const world = await openFilled(2, {
       rules: [
         {
           target: 'jobs',
@@ -237,7 +228,6 @@ describe('a run', () => {
         { target: 'events', maxRows: 1 },
       ],
     })
-    await fill(world, time, 2)
     expect(await world.cleaning.run()).toMatchObject([
       { name: 'jobs', removed_count: 4, error: 'no such queue' },
       // The event of the failure is the newest.
@@ -434,8 +424,7 @@ describe('a run', () => {
 
 describe('a preview', () => {
   it('returns what a run would remove, and removes nothing', async () => {
-    const time = clock()
-    const world = open(memoryStore({ clock: time }), {
+    const world = await openFilled(10, {
       rules: [
         { name: 'all', target: 'events', maxAge: { days: 4 } },
         { name: 'some', target: 'events', maxRows: 1, filter: 'filter[type_eq]=odd' },
@@ -443,7 +432,6 @@ describe('a preview', () => {
         { target: 'statistics' },
       ],
     })
-    await fill(world, time)
     const stored = await world.all()
     const at = (day: number): string => stored[day - 1]!.created_at
     expect(await world.cleaning.preview()).toEqual([

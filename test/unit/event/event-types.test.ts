@@ -5,6 +5,16 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { checkData, eventTypeFault } from '../../../src/event/event-types.js'
 
+const invalid = (part: string): unknown =>
+  expect.objectContaining({
+    name: 'AuditLogError',
+    code: 'INVALID_OPTION',
+    message: expect.stringContaining(part) as unknown,
+  })
+
+const refusedAt = (pointer: string, message?: string): unknown =>
+  expect.objectContaining({ code: 'INVALID_DATA', pointer, ...(message && { message }) })
+
 describe('defineEventTypes', () => {
   it('returns the same table', () => {
     const types = { 'api:orders:create': { data: ['total'] } } as const
@@ -33,25 +43,14 @@ describe('defineEventTypes', () => {
       'a:b:c',
     ],
   ])('refuses %s and names the entry', (_, types, named) => {
-    expect(() => defineEventTypes({ 'api:fine:create': {}, ...types })).toThrow(
-      expect.objectContaining({
-        name: 'AuditLogError',
-        code: 'INVALID_OPTION',
-        message: expect.stringContaining(named),
-      }),
-    )
+    expect(() => defineEventTypes({ 'api:fine:create': {}, ...types })).toThrow(invalid(named))
   })
 
   it.each([['1h'], [3_600_000], [null], [undefined], [{ hours: '1' }], [{ fortnights: 1 }]])(
     'refuses %j as the period of a throttle',
     (period) => {
       const definition = { throttle: { period } } as unknown as EventTypeDefinition
-      expect(() => defineEventTypes({ 'a:b:c': definition })).toThrow(
-        expect.objectContaining({
-          code: 'INVALID_OPTION',
-          message: expect.stringContaining('a:b:c'),
-        }),
-      )
+      expect(() => defineEventTypes({ 'a:b:c': definition })).toThrow(invalid('a:b:c'))
     },
   )
 })
@@ -123,26 +122,20 @@ describe('checkData', () => {
 
   it('points to the first key that is not declared', () => {
     expect(() => checkData('a:b:c', list, { total: 1, totl: 2, other: 3 })).toThrow(
-      expect.objectContaining({
-        code: 'INVALID_DATA',
-        pointer: '/totl',
-        message:
-          'a:b:c does not declare the data key totl; it declares total, currency, shop; did you mean total?',
-      }),
+      refusedAt(
+        '/totl',
+        'a:b:c does not declare the data key totl; it declares total, currency, shop; did you mean total?',
+      ),
     )
     expect(() => checkData('a:b:c', { data: [] }, { constructor: 1 })).toThrow(
-      expect.objectContaining({ pointer: '/constructor' }),
+      refusedAt('/constructor'),
     )
   })
 
   it('escapes the pointer', () => {
-    expect(() => checkData('a:b:c', list, { 'a/b~c': 1 })).toThrow(
-      expect.objectContaining({ pointer: '/a~1b~0c' }),
-    )
+    expect(() => checkData('a:b:c', list, { 'a/b~c': 1 })).toThrow(refusedAt('/a~1b~0c'))
     const schema: EventTypeDefinition = { data: v.object({ 'a/b': v.number() }) }
-    expect(() => checkData('a:b:c', schema, { 'a/b': 'x' })).toThrow(
-      expect.objectContaining({ pointer: '/a~1b' }),
-    )
+    expect(() => checkData('a:b:c', schema, { 'a/b': 'x' })).toThrow(refusedAt('/a~1b'))
   })
 
   const schema: EventTypeDefinition = {
@@ -152,11 +145,7 @@ describe('checkData', () => {
   it('validates data with a Standard Schema', () => {
     expect(() => checkData('a:b:c', schema, { total: 1, items: [{ sku: 's' }] })).not.toThrow()
     expect(() => checkData('a:b:c', schema, { total: 1, items: [{ sku: 5 }] })).toThrow(
-      expect.objectContaining({
-        code: 'INVALID_DATA',
-        pointer: '/items/0/sku',
-        message: 'a:b:c: Invalid type: Expected string but received 5',
-      }),
+      refusedAt('/items/0/sku', 'a:b:c: Invalid type: Expected string but received 5'),
     )
   })
 

@@ -464,7 +464,7 @@ describe('toJsonText: size', () => {
         const { json } = toJsonText(given, { maxDepth: 64, maxBytes })
         expect(Buffer.byteLength(json)).toBeLessThanOrEqual(maxBytes)
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     )
   })
 })
@@ -506,7 +506,7 @@ describe('toJsonText: any value', () => {
         // After an even number of backslashes it would be literal text.
         expect(json).not.toMatch(/(?<!\\)(?:\\\\)*\\u0000/)
       }),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     )
   })
 
@@ -520,7 +520,7 @@ describe('toJsonText: any value', () => {
         fc.pre(!JSON.stringify(given).includes('\\u0000'))
         expect(textOf(given)).toBe(JSON.stringify(given))
       }),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     )
   })
 })

@@ -318,33 +318,31 @@ it('adds up counts in the same buckets', async () => {
   await Promise.all([logs.close(), single.close()])
 })
 
-it(
-  'follows logs, also those that are made later, and continues by a cursor',
-  { timeout: 180_000 },
-  async () => {
-    const logs = open()
-    await logs.log('a').record('note', { n: 1 })
-    await logs.log('b').record('note', { n: 2 })
-    const tail = logs.tail('filter[type_eq]=note')
-    const first = tail.next()
-    await eventually(() => expect(tail.cursor).toBeDefined())
-    await logs.log('b').record('other')
-    await logs.log('a').record('note', { n: 3 })
-    expect(texts([(await first).value!])).toEqual(['a 3'])
-    const { cursor } = tail
-    await logs.log('late').record('note', { n: 4 })
-    expect(texts([(await tail.next()).value!])).toEqual(['late 4'])
-    await tail.return()
-    await logs.log('b').record('note', { n: 5 })
-    const resumed = await take(logs.tail('filter[type_eq]=note', { cursor }), 2)
-    expect(texts(resumed)).toEqual(['late 4', 'b 5'])
-    const fromStart = logs.tail('filter[type_eq]=note', { cursor: 'AQ', logs: ['a', 'b'] })
-    expect(texts(await take(fromStart, 4))).toEqual(['a 1', 'b 2', 'a 3', 'b 5'])
-    await logs.close()
-  },
-)
+/* These wait for rounds and for logs to be idle, so they run at the same time. */
 
-it('follows more logs than can be open', async () => {
+it.concurrent('follows logs, also those that are made later, and continues by a cursor', async () => {
+  const logs = open()
+  await logs.log('a').record('note', { n: 1 })
+  await logs.log('b').record('note', { n: 2 })
+  const tail = logs.tail('filter[type_eq]=note')
+  const first = tail.next()
+  await eventually(() => expect(tail.cursor).toBeDefined())
+  await logs.log('b').record('other')
+  await logs.log('a').record('note', { n: 3 })
+  expect(texts([(await first).value!])).toEqual(['a 3'])
+  const { cursor } = tail
+  await logs.log('late').record('note', { n: 4 })
+  expect(texts([(await tail.next()).value!])).toEqual(['late 4'])
+  await tail.return()
+  await logs.log('b').record('note', { n: 5 })
+  const resumed = await take(logs.tail('filter[type_eq]=note', { cursor }), 2)
+  expect(texts(resumed)).toEqual(['late 4', 'b 5'])
+  const fromStart = logs.tail('filter[type_eq]=note', { cursor: 'AQ', logs: ['a', 'b'] })
+  expect(texts(await take(fromStart, 4))).toEqual(['a 1', 'b 2', 'a 3', 'b 5'])
+  await logs.close()
+})
+
+it.concurrent('follows more logs than can be open', async () => {
   const logs = open({ maxOpen: 5, idleMs: 100 })
   const keys = Array.from({ length: 120 }, (_, i) => `log ${String(i).padStart(3, '0')}`)
   for (const key of keys) await logs.log(key).record('note', { n: 0 })
@@ -361,7 +359,7 @@ it('follows more logs than can be open', async () => {
   await logs.close()
 })
 
-it('ends a tail while it waits', async () => {
+it.concurrent('ends a tail while it waits', async () => {
   const logs = open()
   await logs.log('a').record('note')
   const tail = logs.tail()
@@ -372,7 +370,7 @@ it('ends a tail while it waits', async () => {
   await logs.close()
 })
 
-it('runs due cleaning rules of all logs in turns, also of logs that are not open', async () => {
+it.concurrent('runs due cleaning rules of all logs in turns, also of logs that are not open', async () => {
   const { stores } = countedStores()
   const before = open({ stores })
   for (const key of ['a', 'b', 'c']) await before.log(key).importEvents([at(1, 1)])
@@ -389,7 +387,7 @@ it('runs due cleaning rules of all logs in turns, also of logs that are not open
   await logs.close()
 })
 
-it.each([
+it.concurrent.each([
   ['was ahead before the logs were opened', 400, 0],
   ['jumps ahead while they are open', 0, 29],
 ])('removes nothing by age while the clock %s', async (_, atStart, later) => {
@@ -420,7 +418,7 @@ it.each([
   await logs.close()
 })
 
-it('delivers to channels while a log is open, and in turns', async () => {
+it.concurrent('delivers to channels while a log is open, and in turns', async () => {
   const delivered: string[] = []
   const channel: Channel = {
     async deliver(events) {

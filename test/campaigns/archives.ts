@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import path from 'node:path'
 import fc from 'fast-check'
 import { startOwnPostgres } from '../support/postgres.js'
-import compile from '../support/global-compiled.js'
+import { compileSources } from '../support/compiled-folder.js'
 import { type Place, postgresPlace, sqlitePlace } from './archives/archive-place.js'
 import { type Ended, openArchivedLog, type RunArchiving } from './archives/archived-log.js'
 import type { Campaign } from './run.js'
@@ -60,11 +60,8 @@ export const campaign: Campaign = {
   rounds: 1000,
   async run({ seed, rounds, from, seconds = Infinity, store, failed }) {
     const end = performance.now() + seconds * 1000
-    let file = ''
-    const provide = (_: string, folder: string): void => {
-      file = path.join(folder, 'test/campaigns/archives/archiving.js')
-    }
-    const removeCompiled = await compile({ provide } as unknown as Parameters<typeof compile>[0])
+    const compiled = await compileSources()
+    const file = path.join(compiled.folder, 'test/campaigns/archives/archiving.js')
     const run = runner(file)
     const server = store === 'postgres' ? await startOwnPostgres() : undefined
     const place = (): Place => (server ? postgresPlace(server.url) : sqlitePlace())
@@ -89,7 +86,7 @@ export const campaign: Campaign = {
       return figures
     } finally {
       await server?.stop()
-      await removeCompiled()
+      await compiled.remove()
     }
   },
 }

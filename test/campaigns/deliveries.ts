@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { AuditLog } from 'daybook'
 import fc from 'fast-check'
-import compile from '../support/global-compiled.js'
+import { compileSources } from '../support/compiled-folder.js'
 import { startOwnPostgres } from '../support/postgres.js'
 import { allEvents } from '../support/reported-losses.js'
 import { suspend } from '../support/stopped.js'
@@ -341,9 +341,7 @@ export async function runDeliveries(run: DeliveriesRun): Promise<void> {
 export const campaign: Campaign = {
   rounds: 400,
   async run({ seed, rounds: count, from, seconds = Infinity, store, failed }) {
-    let compiled = ''
-    const provide = (_: string, folder: string): void => void (compiled = folder)
-    const removeCompiled = await compile({ provide } as unknown as Parameters<typeof compile>[0])
+    const compiled = await compileSources()
     const plan = fc.sample(deliveryRounds, { seed, numRuns: count })
     const end = performance.now() + seconds * 1000
     const isOver = (): boolean => performance.now() >= end
@@ -354,7 +352,14 @@ export const campaign: Campaign = {
       const temp = tempDir()
       const location = server?.url ?? temp.file('audit.db')
       const some = plan.slice(first, first + ROUNDS_PER_LOG)
-      const run = { compiled, location, plan: some, figures, isOver, print: console.log }
+      const run = {
+        compiled: compiled.folder,
+        location,
+        plan: some,
+        figures,
+        isOver,
+        print: console.log,
+      }
       await runDeliveries(run).catch((error: unknown) =>
         failed(`the log of round ${first}: ${(error as Error).stack}`),
       )
@@ -367,7 +372,7 @@ export const campaign: Campaign = {
       failed(`${figures.takeOversOver8s} times nobody took over within ${MAX_TAKE_OVER_MS} ms`)
     if (figures.repeatsOver250Ms > 0)
       failed(`${figures.repeatsOver250Ms} times more than ${MAX_REPEATED_MS} ms were repeated`)
-    await removeCompiled()
+    await compiled.remove()
     return { ...figures }
   },
 }

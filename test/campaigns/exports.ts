@@ -7,7 +7,7 @@ import { median } from 'simple-statistics'
 import { createSqliteStore } from '../../adapters/sqlite/sqlite-store.js'
 import { createRandom } from '../../benchmarks/harness/random.js'
 import { createSampler } from '../../benchmarks/harness/sample-events.js'
-import compile from '../support/global-compiled.js'
+import { compileSources } from '../support/compiled-folder.js'
 import { tempDir } from '../support/temp.js'
 import { contentOf } from './exports/check.js'
 import { EXPORT_NAMES, type ExportFigures, type ExportName } from './exports/figures.js'
@@ -116,11 +116,8 @@ function missedAims(runs: Runs): string[] {
 export const campaign: Campaign = {
   rounds: 5,
   async run({ seed, rounds, from, seconds = Infinity, failed }) {
-    let child = ''
-    const provide = (_: string, folder: string): void => {
-      child = path.join(folder, 'test/campaigns/exports/child.js')
-    }
-    const removeCompiled = await compile({ provide } as unknown as Parameters<typeof compile>[0])
+    const compiled = await compileSources()
+    const child = path.join(compiled.folder, 'test/campaigns/exports/child.js')
     const temp = tempDir()
     const log = temp.file('audit.db')
     await writeLog(log, seed)
@@ -143,7 +140,7 @@ export const campaign: Campaign = {
       if (contents.size !== 1) failed(`round ${round}: the files have different events`)
     }
     temp.remove()
-    await removeCompiled()
+    await compiled.remove()
     for (const missed of missedAims(runs)) failed(missed)
     return compareExports(runs)
   },

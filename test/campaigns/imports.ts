@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib'
 import type { JsonObject } from 'daybook'
 import { median } from 'simple-statistics'
 import { createRandom } from '../../benchmarks/harness/random.js'
-import compile from '../support/global-compiled.js'
+import { compileSources } from '../support/compiled-folder.js'
 import { startOwnPostgres } from '../support/postgres.js'
 import { tempDir } from '../support/temp.js'
 import type { Campaign, CampaignRun } from './run.js'
@@ -103,11 +103,8 @@ async function importInTurn(
 export const campaign: Campaign = {
   rounds: 5,
   async run(options) {
-    let main = ''
-    const provide = (_: string, folder: string): void => {
-      main = path.join(folder, 'adapters/cli/main.js')
-    }
-    const removeCompiled = await compile({ provide } as unknown as Parameters<typeof compile>[0])
+    const compiled = await compileSources()
+    const main = path.join(compiled.folder, 'adapters/cli/main.js')
     const run: Run = async (...args) =>
       (await promisify(execFile)(process.execPath, [main, ...args])).stdout
     const temp = tempDir()
@@ -116,7 +113,7 @@ export const campaign: Campaign = {
     const megabytes = tenths(fs.statSync(file).size / 1e6)
     const figures = await importInTurn(run, file, options)
     temp.remove()
-    await removeCompiled()
+    await compiled.remove()
     return { records: RECORDS, megabytes, ...figures }
   },
 }

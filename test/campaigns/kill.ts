@@ -7,7 +7,7 @@ import { type AuditEvent, AuditLog, type EventStore } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
 import { sqliteStore } from 'daybook/sqlite'
 import fc from 'fast-check'
-import compile from '../support/global-compiled.js'
+import { compileSources } from '../support/compiled-folder.js'
 import { type OwnServer, startOwnPostgres } from '../support/postgres.js'
 import { allEvents } from '../support/reported-losses.js'
 import { tempDir } from '../support/temp.js'
@@ -238,11 +238,8 @@ export const postgresPlace = ({ url }: OwnServer): Place => ({
 export const campaign: Campaign = {
   rounds: 1000,
   async run({ seed, rounds: count, from, failed }) {
-    let file = ''
-    const provide = (_: string, folder: string): void => {
-      file = path.join(folder, 'test/campaigns/kill-child.js')
-    }
-    const removeCompiled = await compile({ provide } as unknown as Parameters<typeof compile>[0])
+    const compiled = await compileSources()
+    const file = path.join(compiled.folder, 'test/campaigns/kill-child.js')
     const plan = fc.sample(killRounds, { seed, numRuns: count })
     const figures: Figures = { kept: 0, repeated: 0, logs: 0 }
     for (let first = from; first < count; first += ROUNDS_PER_LOG) {
@@ -262,7 +259,7 @@ export const campaign: Campaign = {
       const store = isPostgres ? 'Postgres' : 'SQLite'
       console.log(`${first + some.length} rounds of ${count}, seed ${seed} (${store})`, figures)
     }
-    await removeCompiled()
+    await compiled.remove()
     return { ...figures }
   },
 }

@@ -7,7 +7,7 @@ import { AuditLog, parseTimestamp } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
 import fc from 'fast-check'
 import pg from 'pg'
-import compile from '../support/global-compiled.js'
+import { compileSources } from '../support/compiled-folder.js'
 import { ask, untilRow } from '../support/own-server.js'
 import { type OwnServer, startOwnPostgres } from '../support/postgres.js'
 import type { Campaign } from './run.js'
@@ -59,11 +59,8 @@ interface Written {
 }
 
 async function startWriter(url: string): Promise<Written> {
-  let file = ''
-  const provide = (_: string, folder: string): void => {
-    file = path.join(folder, 'test/campaigns/replicas/writer.js')
-  }
-  const removeCompiled = await compile({ provide } as unknown as Parameters<typeof compile>[0])
+  const compiled = await compileSources()
+  const file = path.join(compiled.folder, 'test/campaigns/replicas/writer.js')
   const child = spawn(process.execPath, [file, url, String(WRITERS)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
@@ -82,7 +79,7 @@ async function startWriter(url: string): Promise<Written> {
     async stop() {
       child.stdin.end()
       await once(child, 'close')
-      await removeCompiled?.()
+      await compiled.remove()
     },
   }
 }

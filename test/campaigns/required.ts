@@ -5,7 +5,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type AuditEvent, AuditLog } from 'daybook'
 import fc from 'fast-check'
-import compile from '../support/global-compiled.js'
+import { compileSources } from '../support/compiled-folder.js'
 import { startOwnPostgres } from '../support/postgres.js'
 import { allEvents } from '../support/reported-losses.js'
 import { tempDir } from '../support/temp.js'
@@ -206,11 +206,8 @@ async function runLog(file: string, { place, plan, figures, onKilled }: LogRun):
 export const campaign: Campaign = {
   rounds: 1000,
   async run({ seed, rounds: count, from, failed }) {
-    let file = ''
-    const provide = (_: string, folder: string): void => {
-      file = path.join(folder, 'test/campaigns/required-child.js')
-    }
-    const removeCompiled = await compile({ provide } as unknown as Parameters<typeof compile>[0])
+    const compiled = await compileSources()
+    const file = path.join(compiled.folder, 'test/campaigns/required-child.js')
     const plan = fc.sample(killRounds, { seed, numRuns: count })
     const figures: Figures = { logs: 0, sent: 0, ran: 0, answered: 0, unfinished: 0 }
     const runSome = async (first: number, onKilled: () => void): Promise<void> => {
@@ -237,7 +234,7 @@ export const campaign: Campaign = {
       })
     }
     await Promise.all(runs)
-    await removeCompiled()
+    await compiled.remove()
     return { ...figures }
   },
 }

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { AuditLog } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
-import compile from '../support/global-compiled.js'
+import { compileSources } from '../support/compiled-folder.js'
 import { allEvents } from '../support/reported-losses.js'
 import { tempDir } from '../support/temp.js'
 import type { Campaign } from './run.js'
@@ -63,11 +63,8 @@ export const campaign: Campaign = {
     const temp = tempDir()
     const shim = path.join(temp.dir, 'failing-sync.so')
     execFileSync('cc', ['-shared', '-fPIC', '-o', shim, here('failing-sync.c'), '-ldl'])
-    let file = ''
-    const provide = (_: string, folder: string): void => {
-      file = path.join(folder, 'test/campaigns/slow-disk-child.js')
-    }
-    const removeCompiled = await compile({ provide } as unknown as Parameters<typeof compile>[0])
+    const compiled = await compileSources()
+    const file = path.join(compiled.folder, 'test/campaigns/slow-disk-child.js')
     const figures: Record<string, object> = {}
     for (const plan of PLANS.slice(from, rounds)) {
       const name = `${plan.writer} ${plan.policy}`
@@ -79,7 +76,7 @@ export const campaign: Campaign = {
         failed(`${name}: ${(error as Error).message}`)
       }
     }
-    await removeCompiled()
+    await compiled.remove()
     temp.remove()
     return figures
   },

@@ -7,7 +7,7 @@ import { AuditLog } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
 import fc from 'fast-check'
 import { median } from 'simple-statistics'
-import compile from '../support/global-compiled.js'
+import { compileSources } from '../support/compiled-folder.js'
 import { TYPE } from './child.js'
 import { type Cluster, findPrograms, type Mode, type Node, startCluster } from './cluster.js'
 
@@ -354,11 +354,8 @@ findPrograms()
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
 const first = Number(values.from)
 const plan = fc.sample(roundsOf(faults), { seed, numRuns: Number(values.rounds) }).slice(first)
-let child = ''
-const provide = (_: string, folder: string): void => {
-  child = path.join(folder, 'test/ha/child.js')
-}
-const removeCompiled = await compile({ provide } as unknown as Parameters<typeof compile>[0])
+const compiled = await compileSources()
+const child = path.join(compiled.folder, 'test/ha/child.js')
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
 for (const mode of modes) {
   const { seconds, logs } = values
@@ -369,4 +366,4 @@ for (const mode of modes) {
   if (figures.failure !== undefined || mistakes > 0 || (mode === 'synchronous' && lost > 0))
     process.exitCode = 1
 }
-await removeCompiled()
+await compiled.remove()

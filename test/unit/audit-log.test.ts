@@ -29,14 +29,12 @@ const types = defineEventTypes({
 
 type Types = typeof types
 
-let opened: AuditLog<Types>[] = []
-
 function openLog(
   store = fakeStore(),
   options: Partial<AuditLogOptions<Types>> = {},
 ): { audit: AuditLog<Types>; store: typeof store } {
   const audit = new AuditLog({ store, types, ...options })
-  opened.push(audit)
+  onTestFinished(() => audit.close())
   return { audit, store }
 }
 
@@ -53,12 +51,9 @@ const quiet = (call: Promise<unknown>): Promise<unknown> => {
   return call
 }
 
-afterEach(async () => {
+afterEach(() => {
   emailsAreLogged = true
   vi.restoreAllMocks()
-  const logs = opened
-  opened = []
-  await Promise.all(logs.map((audit) => audit.close()))
 })
 
 describe('record', () => {

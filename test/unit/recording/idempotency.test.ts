@@ -11,7 +11,7 @@ import {
 } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { type FaultyStore, faultyStore, manualClock } from 'daybook/testing'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { DEADLINE_MS } from '../../support/deadlines.js'
 import { stateOf, turns } from '../fake-store.js'
 import { memoryJournal } from '../memory-journal.js'
@@ -20,13 +20,7 @@ const DAY = 86_400_000_000
 
 type Options = Partial<AuditLogOptions<EventTypes>>
 
-const open = new Set<() => Promise<void>>()
-
-afterEach(async () => {
-  vi.useRealTimers()
-  for (const close of open) await close()
-  open.clear()
-})
+afterEach(() => void vi.useRealTimers())
 
 interface Rig {
   readonly audit: AuditLog
@@ -47,7 +41,7 @@ function rig(options: Options = {}, events: EventStore = memoryStore()): Rig {
     waiting: { deadlineMs: DEADLINE_MS },
     ...options,
   })
-  open.add(async () => {
+  onTestFinished(async () => {
     store.heal()
     await audit.close()
   })

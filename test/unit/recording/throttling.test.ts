@@ -9,7 +9,7 @@ import {
 import { memoryStore } from 'daybook/memory'
 import { faultyStore, type ManualClock, manualClock } from 'daybook/testing'
 import { workflowEventTypes } from 'daybook/workflow'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 
 const HOUR = 3_600_000_000
 
@@ -27,8 +27,6 @@ interface Rig {
   readonly appends: () => number
 }
 
-const open = new Set<AuditLog>()
-
 function rig(
   options: Partial<AuditLogOptions<typeof types>> = {},
   clock = manualClock(),
@@ -43,15 +41,11 @@ function rig(
     },
   }
   const audit = new AuditLog({ store, types, ...options })
-  open.add(audit)
+  onTestFinished(() => audit.close())
   return { audit, clock, store, appends: () => appends }
 }
 
-afterEach(async () => {
-  vi.useRealTimers()
-  for (const audit of open) await audit.close()
-  open.clear()
-})
+afterEach(() => void vi.useRealTimers())
 
 describe('a throttled type', () => {
   it('is stored once per period, counted from the last stored event', async () => {
@@ -164,7 +158,7 @@ describe('a throttled type', () => {
       store: memoryStore({ clock }),
       types: { 'warn:disk:full': { throttle: { period: { hours: 1 } }, enabled: () => isOn } },
     })
-    open.add(audit)
+    onTestFinished(() => audit.close())
     await audit.record('warn:disk:full')
     isOn = false
     await audit.record('warn:disk:full')
@@ -218,7 +212,7 @@ describe('the period', () => {
       types: workflowEventTypes,
       throttles: { 'warn:resource_slot_pool:full': { minutes: 10 } },
     })
-    open.add(audit)
+    onTestFinished(() => audit.close())
     const record = (cluster: string, pool: string): Promise<unknown> =>
       audit.record('warn:resource_slot_pool:full', { cluster, pool, configured_limit: 2 })
     expect(await record('a', 'p')).toBeDefined()

@@ -1,7 +1,7 @@
 import { type AuditEvent, AuditLog, type EventStore } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { manualClock } from 'daybook/testing'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 
 /*
  * A log whose reads come from a server that goes on after another one has taken over, and then from that one: both have the
@@ -11,14 +11,9 @@ import { afterEach, describe, expect, it } from 'vitest'
 const BEGIN = '2026-01-01T00:00:00Z'
 const HOUR = 3_600_000
 
-const open: AuditLog[] = []
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((audit) => audit.close()))
-})
-
 const openLog = (store: EventStore): AuditLog => {
   const audit = new AuditLog({ store, types: {} })
-  open.push(audit)
+  onTestFinished(() => audit.close())
   return audit
 }
 

@@ -9,16 +9,10 @@ import {
 } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { manualClock } from 'daybook/testing'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { numberedId, plainEvent } from '../../support/plain-events.js'
 import { driveTime } from '../drive-time.js'
 import { gate, stateOf, turns } from '../fake-store.js'
-
-const open: AuditLog[] = []
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((audit) => audit.close()))
-})
 
 interface Rig {
   readonly audit: AuditLog
@@ -44,7 +38,7 @@ function rig(replace: (store: EventStore) => Partial<EventStore> = () => ({})): 
   }
   const store = { ...counted, ...replace(memory) }
   const audit: AuditLog = new AuditLog({ store, types: {} })
-  open.push(audit)
+  onTestFinished(() => audit.close())
   return { audit, store, watching: () => watching }
 }
 
@@ -337,7 +331,7 @@ describe('a tail is woken', () => {
     const { pass } = driveTime()
     const { store } = rig()
     const other: AuditLog = new AuditLog({ store, types: {} })
-    open.push(other)
+    onTestFinished(() => other.close())
     const { audit } = rig(() => ({ ...store, watch: () => () => {} }))
     const tail = audit.tail()
     const first = next(tail, 1)
@@ -608,7 +602,7 @@ describe('imported events', () => {
   it('are not delivered: in the past, to an empty log, or later than all others', async () => {
     const clock = manualClock('2026-03-01T12:00:00Z')
     const audit: AuditLog = new AuditLog({ store: memoryStore({ clock }), types: {} })
-    open.push(audit)
+    onTestFinished(() => audit.close())
     const early = audit.tail()
     await audit.importEvents([old(1, '2025-01-01T00:00:00.000000Z')])
     await record(audit, 'a')

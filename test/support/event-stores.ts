@@ -44,6 +44,12 @@ const PLACES = {
   },
 } as const satisfies Record<string, CreatePlace>
 
+/** The place of a feature that works alike on all stores. */
+export const memoryPlace: CreatePlace = PLACES.memory
+
+/** The place of a feature of several processes, or of queries that can be cancelled. */
+export const sqlitePlace: CreatePlace = PLACES.SQLite
+
 /** The kinds of stores for `describe.each`: the name, and a function that creates a place. */
 export const eachStore: readonly (readonly [name: string, create: CreatePlace])[] =
   Object.entries(PLACES)

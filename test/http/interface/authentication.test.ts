@@ -1,6 +1,6 @@
 import http from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { eachStore } from '../../support/event-stores.js'
+import { sqlitePlace } from '../../support/event-stores.js'
 import { errorOf, newEvent } from '../../support/http.js'
 import { clientOf, type Resource, resourceOf, useDemo } from '../../support/host.js'
 
@@ -32,8 +32,8 @@ const kinds = [
 const typesOf = (events: readonly Resource[]): unknown[] =>
   events.map(({ attributes }) => attributes['type'])
 
-describe.each(eachStore)('Authentication, on the %s store', (_name, create) => {
-  const demo = useDemo(create)
+describe('Authentication', () => {
+  const demo = useDemo(sqlitePlace)
   const { send, events, waitFor, write, act } = clientOf(() => demo().url)
 
   it.each(requests)('%s %s needs a user name and a password', async (method, path) => {

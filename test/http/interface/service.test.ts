@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { eachStore } from '../../support/event-stores.js'
+import { sqlitePlace } from '../../support/event-stores.js'
 import { errorOf, JSON_API, listOf, newEvent } from '../../support/http.js'
 import {
   type Attributes,
@@ -68,8 +68,8 @@ const examples: readonly (readonly [query: string, finds: (attributes: Attribute
     ],
   ]
 
-describe.each(eachStore)('The service of the interface, on the %s store', (_name, create) => {
-  const demo = useDemo(create)
+describe('The service of the interface', () => {
+  const demo = useDemo(sqlitePlace)
   const { send, events, waitFor, write, act } = clientOf(() => demo().url)
 
   const after = async (event: Resource | undefined): Promise<readonly Resource[]> =>

@@ -1,5 +1,5 @@
 import http from 'node:http'
-import { AuditLog, AuditLogError } from 'daybook'
+import { AuditLog } from 'daybook'
 import { auditRoutes, basicAuth, type EventsAction, listRoute, recordRequests } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import Koa, { type Context } from 'koa'
@@ -37,28 +37,6 @@ describe('authorize', () => {
     expect((await server.audit.list()).events).toHaveLength(2)
   })
 
-  it.each([undefined, null, false, 1, 'true', {}, { allowed: false }, Promise.resolve('no')])(
-    'must return true; %o refuses',
-    async (answer) => {
-      const server = await startFeed({ authorize: () => answer as boolean })
-      expect((await server.send(PATH)).status).toBe(403)
-      const { may } = JSON.parse((await server.send(`${PATH}/me`)).body).data.attributes
-      expect(Object.values(may as object)).not.toContain(true)
-    },
-  )
-
-  it.each(['authorize', 'visible', 'onRead'])('as every function, %s is checked', (name) => {
-    const audit = new AuditLog({ store: memoryStore(), types: {} })
-    for (const value of [null, false, { username_eq: 'ann' }])
-      expect(() => auditRoutes(audit, { [name]: value })).toThrow(
-        expect.objectContaining({
-          code: 'INVALID_OPTION',
-          message: `${name} must be a function, or be left out`,
-        }),
-      )
-    expect(() => auditRoutes(audit, { [name]: undefined })).not.toThrow()
-  })
-
   it('runs before the body is read', async () => {
     const server = await startFeed({ authorize: () => false })
     const headers = { 'content-type': JSON_API, 'content-length': 1000 }
@@ -71,28 +49,6 @@ describe('authorize', () => {
     })
     expect(response.statusCode).toBe(403)
     response.destroy()
-  })
-
-  it('is not called for unauthenticated requests or unknown paths', async () => {
-    const calls: string[] = []
-    const server = await startFeed({ authorize: (_ctx, action) => calls.push(action) > 0 })
-    expect((await server.send(PATH, { user: null })).status).toBe(401)
-    expect((await server.send(PATH, { method: 'DELETE' })).status).toBe(405)
-    expect((await server.send(`${PATH}/a/b`)).status).toBe(404)
-    expect(calls).toEqual([])
-  })
-
-  it.each([
-    ['an error', new Error('the directory is away')],
-    ['an error of ours', new AuditLogError('INVALID_VALUE', 'a query of the host is wrong')],
-  ])('passes %s to the host', async (_, failure) => {
-    const server = await startFeed({
-      authorize() {
-        throw failure
-      },
-    })
-    expect((await server.send(PATH)).status).toBe(500)
-    expect(server.errors).toEqual([failure])
   })
 })
 

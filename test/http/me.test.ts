@@ -1,7 +1,7 @@
 import type { EventsAction } from 'daybook/koa'
 import type { Context } from 'koa'
 import { describe, expect, it } from 'vitest'
-import { errorOf, type RawResponse } from '../support/http.js'
+import type { RawResponse } from '../support/http.js'
 import { own, PATH, startFeed } from './access.js'
 
 const ME = `${PATH}/me`
@@ -74,31 +74,5 @@ describe('GET /api/events/me', () => {
       id: 'ann',
       attributes: { may: { ...nothing, create: true, types: true }, restricted: false },
     })
-  })
-
-  it('passes errors to the host', async () => {
-    const failure = new Error('the directory is away')
-    const server = await startFeed({
-      authorize() {
-        throw failure
-      },
-    })
-    expect((await server.send(ME)).status).toBe(500)
-    expect(server.errors).toEqual([failure])
-  })
-
-  it('requires authentication and accepts no parameters', async () => {
-    const server = await startFeed({ onRead: () => expect.unreachable('nothing is read') })
-    const unknown = await server.send(ME, { user: null })
-    expect([unknown.status, unknown.headers['www-authenticate']]).toEqual([
-      401,
-      'Basic realm="Daybook", charset="UTF-8"',
-    ])
-    const refused = await server.send(`${ME}?user=eve`)
-    expect([refused.status, errorOf(refused).source]).toEqual([400, { parameter: 'user' }])
-    expect((await server.send(ME, { method: 'DELETE' })).headers.allow).toBe('GET, HEAD')
-    expect((await server.send(ME, { headers: { accept: 'text/csv' } })).status).toBe(406)
-    const { etag } = (await server.send(ME, { method: 'HEAD' })).headers
-    expect((await server.send(ME, { headers: { 'if-none-match': etag } })).status).toBe(304)
   })
 })

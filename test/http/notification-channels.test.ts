@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { errorOf, JSON_API } from '../support/http.js'
+import { expectError } from '../support/expect-error.js'
+import { JSON_API } from '../support/http.js'
 import {
   action,
   channelChange,
@@ -59,11 +60,7 @@ describe('POST /api/notification_channels', () => {
   ])('responds 422 to %s in %o', async (member, given) => {
     const server = await serveManagement()
     const refused = await server.send(CHANNELS, newChannel({ ...pad, ...given }))
-    expect([refused.status, errorOf(refused).code, errorOf(refused).source]).toEqual([
-      422,
-      'INVALID_CHANNEL',
-      { pointer: `/data/attributes/${member}` },
-    ])
+    expectError(refused, 422, 'INVALID_CHANNEL', { pointer: `/data/attributes/${member}` })
     expect(namesOf(await server.send(CHANNELS))).toEqual(['search'])
   })
 
@@ -71,15 +68,13 @@ describe('POST /api/notification_channels', () => {
     const server = await serveManagement()
     await server.createChannel('pad')
     for (const name of ['pad', 'search']) {
-      const refused = await server.send(CHANNELS, newChannel({ ...pad, name }))
-      expect([refused.status, errorOf(refused).code]).toEqual([409, 'NAME_TAKEN'])
+      expectError(await server.send(CHANNELS, newChannel({ ...pad, name })), 409, 'NAME_TAKEN')
     }
   })
 
   it('responds 422 to secrets without a key', async () => {
     const server = await serveManagement({ subscriptions: { secretsKey: [] } })
-    const refused = await server.send(CHANNELS, newChannel(pad))
-    expect([refused.status, errorOf(refused).code]).toEqual([422, 'NO_SECRETS_KEY'])
+    expectError(await server.send(CHANNELS, newChannel(pad)), 422, 'NO_SECRETS_KEY')
   })
 })
 
@@ -95,8 +90,7 @@ describe('GET /api/notification_channels', () => {
     expect(await names('filter[in_code_true]=1')).toEqual([200, ['search']])
     expect(await names('filter[config_page_eq]=one')).toEqual([200, ['pad']])
     expect(await names('filter[sorts]=name+desc&limit=1')).toEqual([206, ['search']])
-    const wrong = await server.send(`${CHANNELS}?filter[secret_eq]=nb_1`)
-    expect([wrong.status, errorOf(wrong).code]).toEqual([400, 'UNKNOWN_ATTRIBUTE'])
+    expectError(await server.send(`${CHANNELS}?filter[secret_eq]=nb_1`), 400, 'UNKNOWN_ATTRIBUTE')
   })
 })
 
@@ -108,16 +102,12 @@ describe('requests to one channel', () => {
     expect(resourceOf(renamed).attributes).toMatchObject({ name: 'book', config: { page: 'one' } })
     const moved = await server.send(path, channelChange({ config: { page: 'two' } }))
     expect(resourceOf(moved).attributes).toMatchObject({ name: 'book', config: { page: 'two' } })
+    const kind = { pointer: '/data/attributes/kind' }
     const refused = await server.send(path, channelChange({ kind: 'webhook' }))
-    expect([refused.status, errorOf(refused).source]).toEqual([
-      422,
-      { pointer: '/data/attributes/kind' },
-    ])
+    expectError(refused, 422, 'INVALID_CHANNEL', kind)
+    const page = { pointer: '/data/attributes/config/page' }
     const wrong = await server.send(path, channelChange({ config: { page: 5 } }))
-    expect([wrong.status, errorOf(wrong).source]).toEqual([
-      422,
-      { pointer: '/data/attributes/config/page' },
-    ])
+    expectError(wrong, 422, 'INVALID_CHANNEL', page)
   })
 
   it('disable it, with a reason, and enable it', async () => {
@@ -137,7 +127,7 @@ describe('requests to one channel', () => {
       { enabled: true, disabled_reason: null },
     ])
     const wrong = await server.send(`${path}/disable`, action({ reason: 5 }))
-    expect([wrong.status, errorOf(wrong).source]).toEqual([400, { pointer: '/meta/reason' }])
+    expectError(wrong, 400, 'MALFORMED_DOCUMENT', { pointer: '/meta/reason' })
   })
 
   it('replace its secret', async () => {
@@ -166,8 +156,7 @@ describe('requests to one channel', () => {
     const server = await serveManagement()
     const path = `${CHANNELS}/${await server.createChannel('pad')}`
     const user = `${SUBSCRIPTIONS}/${await server.create('errors', { channel: 'pad' })}`
-    const refused = await server.send(path, REMOVAL)
-    expect([refused.status, errorOf(refused).code]).toEqual([409, 'IN_USE'])
+    expectError(await server.send(path, REMOVAL), 409, 'IN_USE')
     await server.send(user, REMOVAL)
     expect((await server.send(path, REMOVAL)).status).toBe(204)
     for (const [where, request] of [
@@ -175,8 +164,7 @@ describe('requests to one channel', () => {
       [path, REMOVAL],
       [`${path}/enable`, action()],
     ] as const) {
-      const gone = await server.send(where, request)
-      expect([gone.status, errorOf(gone).code]).toEqual([404, 'UNKNOWN_CHANNEL'])
+      expectError(await server.send(where, request), 404, 'UNKNOWN_CHANNEL')
     }
   })
 
@@ -189,12 +177,11 @@ describe('requests to one channel', () => {
       [path, REMOVAL],
       [`${path}/rotate_secret`, action()],
     ] as const) {
-      const refused = await server.send(where, request)
-      expect([refused.status, errorOf(refused).code]).toEqual([409, 'DEFINED_IN_CODE'])
+      expectError(await server.send(where, request), 409, 'DEFINED_IN_CODE')
     }
     const document = { data: { type: 'subscription', attributes: { name: 'find' } } }
     const wrong = await server.send(path, withDocument('PATCH', document))
-    expect([wrong.status, errorOf(wrong).code]).toEqual([409, 'WRONG_RESOURCE_TYPE'])
+    expectError(wrong, 409, 'WRONG_RESOURCE_TYPE')
   })
 })
 

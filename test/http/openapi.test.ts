@@ -1,4 +1,3 @@
-import { Validator } from '@seriousme/openapi-schema-validator'
 import { AuditLog, defineEventTypes } from 'daybook'
 import { auditRoutes, basicAuth } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
@@ -10,22 +9,10 @@ import { problems } from '../../src/http/problem.js'
 import { errorCodes } from '../../src/errors.js'
 import { predicates } from '../../src/filter/predicates.js'
 import { LINK_ATTRIBUTES } from '../../src/event/links.js'
-import {
-  checkAnswers,
-  errorOf,
-  JSON_API,
-  newEvent,
-  send,
-  serve,
-  type TestServer,
-} from '../support/http.js'
-import {
-  compileAll,
-  compileIn,
-  componentsOf,
-  objectsIn,
-  type OpenApiDocument,
-} from '../support/openapi.js'
+import { expectError } from '../support/expect-error.js'
+import { checkAnswers, JSON_API, newEvent, send, serve, type TestServer } from '../support/http.js'
+import { listen } from '../support/node-server.js'
+import { compileIn, objectsIn, type OpenApiDocument } from '../support/openapi.js'
 
 const PATH = '/api/events/openapi.json'
 
@@ -39,45 +26,6 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 describe('GET /api/events/openapi.json', () => {
-  it('is a valid OpenAPI 3.1 document', async () => {
-    const validator = new Validator()
-    expect(await validator.validate({ ...document })).toMatchObject({
-      valid: true,
-    })
-    expect(validator.version).toBe('3.1')
-    const wrong = { ...document, info: {} }
-    expect(await new Validator().validate(wrong)).toMatchObject({ valid: false })
-  })
-
-  it('has schemas that each compile in strict mode', () => {
-    expect(compileAll(document)).toBeGreaterThan(40)
-  })
-
-  it('has no dangling references and no unused components', () => {
-    const { referred, defined } = componentsOf(document)
-    expect(referred).toEqual(defined)
-  })
-
-  it('describes every endpoint', () => {
-    const operations = Object.entries(document.paths).flatMap(([path, item]) =>
-      Object.keys(item).map((method) => `${method} ${path}`),
-    )
-    expect(operations).toEqual([
-      'get /api/events',
-      'post /api/events',
-      'get /api/events/stream',
-      'get /api/events/counts',
-      'get /api/events/groups',
-      'get /api/events/export',
-      'get /api/events/report',
-      'get /api/events/history',
-      'get /api/events/types',
-      'get /api/events/me',
-      'get /api/events/openapi.json',
-      'get /api/events/{id}',
-    ])
-  })
-
   it('names every predicate, link attribute, error code and event type', () => {
     const text = JSON.stringify(document.components.parameters['filter'])
     for (const predicate of predicates.keys())
@@ -139,17 +87,13 @@ describe('GET /api/events/openapi.json', () => {
     }
   })
 
-  it('is JSON with an entity tag, and can be compressed', async () => {
+  it('is JSON, and can be compressed', async () => {
     const whole = await server.send(PATH, { headers: { accept: 'application/json' } })
     expect(whole.headers['content-type']).toBe('application/json')
-    const { etag } = whole.headers
-    expect((await server.send(PATH, { headers: { 'if-none-match': etag } })).status).toBe(304)
     const short = await server.send(PATH, { headers: { 'accept-encoding': 'br' } })
     expect(short.bytes.length).toBeLessThan(whole.bytes.length / 4)
-    expect(short.headers.etag).toBe(etag)
-    const refused = await server.send(PATH, { headers: { accept: JSON_API } })
-    expect([refused.status, errorOf(refused).code]).toEqual([406, 'NOT_ACCEPTABLE'])
-    expect((await server.send(`${PATH}?v=1`)).status).toBe(400)
+    expect(short.headers.etag).toBe(whole.headers.etag)
+    expectError(await server.send(PATH, { headers: { accept: JSON_API } }), 406, 'NOT_ACCEPTABLE')
   })
 
   it("contains the host's types, limits and path, for users that the host allows", async () => {
@@ -163,13 +107,11 @@ describe('GET /api/events/openapi.json', () => {
     const authorize = (ctx: { state: object }, action: string): boolean =>
       action !== 'describe' || Object.values(ctx.state).includes('ann')
     app.use(auditRoutes(audit, { path: '/log', authorize }))
-    const listening = app.listen(0, '127.0.0.1')
-    await new Promise((resolve) => listening.once('listening', resolve))
-    const url = `http://127.0.0.1:${(listening.address() as { port: number }).port}`
+    const { url, close } = await listen(app.callback())
     const endChecks = checkAnswers(url, audit, '/log')
     onTestFinished(async () => {
       endChecks()
-      await new Promise((resolve) => listening.close(resolve))
+      await close()
       await audit.close()
     })
 

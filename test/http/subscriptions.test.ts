@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import http from 'node:http'
 import { DeliveryError } from 'daybook'
 import { describe, expect, it } from 'vitest'
-import { errorOf, JSON_API, type RawRequest } from '../support/http.js'
+import { expectError } from '../support/expect-error.js'
+import { JSON_API, type RawRequest } from '../support/http.js'
 import {
   action,
   CHANNELS,
@@ -102,12 +103,8 @@ describe('POST /api/subscriptions', () => {
     const server = await serveManagement()
     const request = newSubscription({ name: 'errors', channel: 'search', ...given })
     const refused = await server.send(SUBSCRIPTIONS, request)
-    expect(refused.status).toBe(422)
-    const { code, detail, source } = errorOf(refused)
-    expect([code, source]).toEqual([
-      'INVALID_SUBSCRIPTION',
-      { pointer: `/data/attributes/${member}` },
-    ])
+    const pointer = `/data/attributes/${member}`
+    const { detail } = expectError(refused, 422, 'INVALID_SUBSCRIPTION', { pointer })
     expect(detail).toContain(member.replace('~1', '/'))
     expect(namesOf(await server.send(SUBSCRIPTIONS))).toEqual([])
   })
@@ -137,24 +134,21 @@ describe('POST /api/subscriptions', () => {
     ],
   ])('responds %i %s to a wrong document', async (status, code, request) => {
     const server = await serveManagement()
-    const refused = await server.send(SUBSCRIPTIONS, request)
-    expect([refused.status, errorOf(refused).code]).toEqual([status, code])
+    expectError(await server.send(SUBSCRIPTIONS, request), status, code)
     expect(namesOf(await server.send(SUBSCRIPTIONS))).toEqual([])
   })
 
   it('refuses a nested body before it is read further', async () => {
     const server = await serveManagement()
     const body = `{"data":${'['.repeat(60_000)}${']'.repeat(60_000)}}`
-    const refused = await server.send(SUBSCRIPTIONS, { ...post({}), body })
-    expect([refused.status, errorOf(refused).code]).toEqual([400, 'MALFORMED_DOCUMENT'])
+    expectError(await server.send(SUBSCRIPTIONS, { ...post({}), body }), 400, 'MALFORMED_DOCUMENT')
   })
 
   it('responds 409 to a name in use', async () => {
     const server = await serveManagement()
     await server.create('errors')
     const again = newSubscription({ name: 'errors', channel: 'search' })
-    const refused = await server.send(SUBSCRIPTIONS, { ...again, user: 'bob' })
-    expect([refused.status, errorOf(refused).code]).toEqual([409, 'NAME_TAKEN'])
+    expectError(await server.send(SUBSCRIPTIONS, { ...again, user: 'bob' }), 409, 'NAME_TAKEN')
   })
 
   it('accepts the plural as resource type', async () => {
@@ -228,8 +222,7 @@ describe('GET /api/subscriptions', () => {
     [404, 'NOT_FOUND', '/a/parked/b'],
   ])('responds %i %s to %s', async (status, code, path) => {
     const server = await serveManagement()
-    const refused = await server.send(SUBSCRIPTIONS + path)
-    expect([refused.status, errorOf(refused).code]).toEqual([status, code])
+    expectError(await server.send(SUBSCRIPTIONS + path), status, code)
   })
 
   it('responds 405 with the methods that a path takes', async () => {
@@ -296,11 +289,8 @@ describe('PATCH /api/subscriptions/<id>', () => {
     const path = `${SUBSCRIPTIONS}/${await server.create('errors')}`
     const before = resourceOf(await server.send(path)).attributes
     const refused = await server.send(path, subscriptionChange(given))
-    expect([refused.status, errorOf(refused).code, errorOf(refused).source]).toEqual([
-      422,
-      'INVALID_SUBSCRIPTION',
-      { pointer: `/data/attributes/${member}` },
-    ])
+    const pointer = `/data/attributes/${member}`
+    expectError(refused, 422, 'INVALID_SUBSCRIPTION', { pointer })
     const after = resourceOf(await server.send(path)).attributes
     expect([after['filter'], after['channel']]).toEqual([before['filter'], before['channel']])
   })
@@ -312,11 +302,10 @@ describe('PATCH /api/subscriptions/<id>', () => {
     const path = `${SUBSCRIPTIONS}/${id}`
     const data = { type: 'subscription', attributes: { filter: '' } }
     const patch = (more: object) => withDocument('PATCH', { data: { ...data, ...more } })
-    const other = await server.send(path, patch({ id: 'other' }))
-    expect([other.status, errorOf(other).code]).toEqual([409, 'WRONG_RESOURCE_ID'])
+    expectError(await server.send(path, patch({ id: 'other' })), 409, 'WRONG_RESOURCE_ID')
     expect((await server.send(path, patch({ id }))).status).toBe(200)
     const taken = await server.send(path, patch({ attributes: { name: 'others' } }))
-    expect([taken.status, errorOf(taken).code]).toEqual([409, 'NAME_TAKEN'])
+    expectError(taken, 409, 'NAME_TAKEN')
   })
 })
 
@@ -334,8 +323,7 @@ describe('a subscription in code', () => {
       in_code: true,
     })
     for (const request of [subscriptionChange({ filter: '' }), REMOVAL]) {
-      const refused = await server.send(path, request)
-      expect([refused.status, errorOf(refused).code]).toEqual([409, 'DEFINED_IN_CODE'])
+      expectError(await server.send(path, request), 409, 'DEFINED_IN_CODE')
     }
     const paused = await server.send(`${path}/pause`, action())
     expect(resourceOf(paused).attributes).toMatchObject({ paused: true, state: 'paused' })
@@ -373,11 +361,7 @@ describe('actions on a subscription', () => {
     await expect.poll(() => delivered).toEqual([first!.id])
     for (const from of ['tomorrow', '2026-13-01']) {
       const refused = await server.send(`${path}/replay`, action({ from }))
-      expect([refused.status, errorOf(refused).code, errorOf(refused).source]).toEqual([
-        422,
-        'INVALID_SUBSCRIPTION',
-        { pointer: '/meta/from' },
-      ])
+      expectError(refused, 422, 'INVALID_SUBSCRIPTION', { pointer: '/meta/from' })
     }
   })
 
@@ -497,12 +481,7 @@ describe('actions on a subscription', () => {
   ])('respond 400 to %s with %o', async (name, meta, pointer) => {
     const server = await serveManagement()
     const path = `${SUBSCRIPTIONS}/${await server.create('errors')}/${name}`
-    const refused = await server.send(path, action(meta))
-    expect([refused.status, errorOf(refused).code, errorOf(refused).source]).toEqual([
-      400,
-      'MALFORMED_DOCUMENT',
-      { pointer },
-    ])
+    expectError(await server.send(path, action(meta)), 400, 'MALFORMED_DOCUMENT', { pointer })
   })
 
   it('need the media type, which pages of other sites cannot send', async () => {
@@ -511,7 +490,7 @@ describe('actions on a subscription', () => {
     for (const type of [undefined, 'text/plain', 'application/x-www-form-urlencoded']) {
       const headers = type === undefined ? {} : { 'content-type': type }
       const refused = await server.send(`${path}/pause`, { method: 'POST', headers })
-      expect([refused.status, errorOf(refused).code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
+      expectError(refused, 415, 'UNSUPPORTED_MEDIA_TYPE')
     }
     expect(resourceOf(await server.send(path)).attributes['paused']).toBe(false)
   })

@@ -1,10 +1,11 @@
-import { AuditLogError } from 'daybook'
+import { type AuditEvent, AuditLogError } from 'daybook'
 import type { EventsRead } from 'daybook/koa'
 import type { Middleware } from 'koa'
-import { describe, expect, it } from 'vitest'
-import { newEvent } from '../support/http.js'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { sqlitePlace } from '../support/event-stores.js'
+import { newEvent, serve } from '../support/http.js'
 import { openStream } from '../support/server-sent.js'
-import { own, PATH, startFeed } from './access.js'
+import { own, PATH, startFeed, textsOf } from './access.js'
 
 describe('onRead', () => {
   const started = async () => {
@@ -52,8 +53,8 @@ describe('onRead', () => {
     const { reads, server } = await started()
     const hidden = await server.record('bob')
     await server.send(PATH, newEvent({ type: 'x' }))
-    await server.send(`${PATH}/openapi.json`)
-    await server.send(`${PATH}/${hidden.id}`)
+    for (const path of ['openapi.json', 'types', 'me', hidden.id])
+      await server.send(`${PATH}/${path}`)
     await server.send(`${PATH}?filter[nope]=1`)
     await server.send(PATH, { user: null })
     expect(reads).toEqual([])
@@ -119,5 +120,20 @@ describe('onRead', () => {
     expect(await stream.ended).toBe('cut off')
     expect(stream.sent.events).toHaveLength(1)
     expect(errors).toEqual([failure])
+  })
+
+  it('receives whole events even if the store has not parsed their attributes', async () => {
+    const place = await sqlitePlace()
+    const given: AuditEvent[] = []
+    const onRead = (_context: unknown, { events }: EventsRead): void =>
+      void given.push(...events.map((event) => ({ ...event })))
+    const server = await serve({ store: place.open(), feed: { onRead } })
+    onTestFinished(async () => {
+      await server.close()
+      await place.remove()
+    })
+    await server.audit.recordCustom('deploy:note', { text: 'hello' })
+    expect(textsOf(await server.send(PATH))).toEqual(['hello'])
+    expect(given.map(({ attributes }) => attributes)).toEqual([{ text: 'hello' }])
   })
 })

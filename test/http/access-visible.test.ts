@@ -1,8 +1,7 @@
 import { AuditLogError } from 'daybook'
 import type { Visible } from 'daybook/koa'
-import type { Context } from 'koa'
 import { describe, expect, it } from 'vitest'
-import { listOf, newEvent, type RawResponse } from '../support/http.js'
+import { newEvent, type RawResponse } from '../support/http.js'
 import { openStream } from '../support/server-sent.js'
 import { own, PATH, requests, startFeed, textsOf } from './access.js'
 
@@ -22,26 +21,6 @@ describe('visible', () => {
     expect(textsOf(await server.send(PATH, { user: 'eve' }))).toEqual([])
   })
 
-  it('does not appear in links.prev', async () => {
-    const server = await startFeed({
-      visible: (ctx) => ({ ...own(ctx as Context), tenant_eq: 'north' }),
-    })
-    for (let n = 0; n < 9; n++) {
-      await server.record('ann', { text: n, tenant: 'north' })
-      await server.record('ann', { text: -1, tenant: 'south' })
-      await server.record('bob', { text: -1, tenant: 'north' })
-    }
-    const pages: unknown[][] = []
-    let link: string | undefined = `${PATH}?limit=4`
-    while (link !== undefined) {
-      expect(link).not.toMatch(/username|tenant|north|ann/)
-      const response = await server.send(link)
-      pages.push(textsOf(response))
-      link = listOf(response).links.prev
-    }
-    expect(pages).toEqual([[5, 6, 7, 8], [1, 2, 3, 4], [0]])
-  })
-
   it('makes other events 404, with the same error as missing events', async () => {
     const server = await startFeed({ visible: own })
     const { id } = await server.record('bob')
@@ -59,17 +38,6 @@ describe('visible', () => {
         expect(namesOf(hidden)).toEqual(namesOf(absent))
       }
     }
-  })
-
-  it('leaves entity tags independent of invisible events', async () => {
-    const server = await startFeed({ visible: own })
-    await server.record('ann')
-    const { etag } = (await server.send(PATH)).headers
-    const again = { headers: { 'if-none-match': etag } }
-    await server.record('bob')
-    expect((await server.send(PATH, again)).status).toBe(304)
-    await server.record('ann')
-    expect((await server.send(PATH, again)).status).toBe(200)
   })
 
   it('restricts changes: an event that becomes invisible is no longer followed', async () => {
@@ -97,28 +65,6 @@ describe('visible', () => {
     stream.leave()
   })
 
-  it('restricts streams, including resumed ones', async () => {
-    const server = await startFeed({ visible: own })
-    const first = await server.record('ann', { text: 1 })
-    await server.record('bob', { text: -1 })
-    const resumed = await openStream(`${server.url}${PATH}/stream`, {
-      'last-event-id': first.created_at,
-    })
-    const fresh = await openStream(`${server.url}${PATH}/stream?filter[m]=or&filter[text_lt]=0`)
-    await server.record('bob', { text: -2 })
-    await server.record('ann', { text: 2 })
-    await server.record('ann', { text: -3 })
-    const texts = async (stream: typeof fresh, count: number): Promise<unknown[]> =>
-      (await stream.take(count)).map(({ data }) => {
-        const { attributes } = (JSON.parse(data) as { data: { attributes: object } }).data
-        return (attributes as { text: unknown }).text
-      })
-    expect(await texts(resumed, 2)).toEqual([2, -3])
-    expect(await texts(fresh, 1)).toEqual([-3])
-    resumed.leave()
-    fresh.leave()
-  })
-
   it('restricts the warnings about sorts', async () => {
     const server = await startFeed({ visible: own })
     await server.record('bob', { secret: 1 })
@@ -140,14 +86,6 @@ describe('visible', () => {
     await server.record('ann')
     expect(await server.send(PATH)).toMatchObject({ status: 200 })
     expect(textsOf(await server.send(PATH))).toEqual([])
-  })
-
-  it('restricts requests that wait', async () => {
-    const server = await startFeed({ visible: own })
-    const waiting = server.send(PATH, { headers: { prefer: 'wait=60' } })
-    await server.record('bob', { text: 'bob' })
-    await server.record('ann', { text: 'ann' })
-    expect(textsOf(await waiting)).toEqual(['ann'])
   })
 
   it('restricts the creator of an event: its Location is 404', async () => {

@@ -1,12 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import {
-  errorOf,
-  type RawRequest,
-  type RawResponse,
-  serve,
-  type TestServer,
-} from '../support/http.js'
+import { expectError } from '../support/expect-error.js'
+import { type RawRequest, type RawResponse, serve, type TestServer } from '../support/http.js'
 
 let server: TestServer
 const BIG = '/api/events'
@@ -74,12 +69,8 @@ it.each(['identity;q=0', '*;q=0', 'deflate, identity;q=0'])(
   'responds 406 to %s, which allows no coding',
   async (accept) => {
     const response = await get(BIG, accept)
-    expect(response.status).toBe(406)
-    expect(errorOf(response)).toMatchObject({
-      code: 'NOT_ACCEPTABLE',
-      source: { header: 'accept-encoding' },
-    })
-    expect(errorOf(response).detail).toContain('br, gzip, identity')
+    const { detail } = expectError(response, 406, 'NOT_ACCEPTABLE', { header: 'accept-encoding' })
+    expect(detail).toContain('br, gzip, identity')
   },
 )
 

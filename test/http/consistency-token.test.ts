@@ -2,14 +2,8 @@ import { AuditLogError } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { faultyStore } from 'daybook/testing'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import {
-  errorOf,
-  newEvent,
-  type RawResponse,
-  send,
-  serve,
-  type TestServer,
-} from '../support/http.js'
+import { expectError } from '../support/expect-error.js'
+import { newEvent, type RawResponse, send, serve, type TestServer } from '../support/http.js'
 import { openStream } from '../support/server-sent.js'
 import { serve as serveLogs } from './served-logs.js'
 
@@ -51,23 +45,16 @@ it('a token that the log has not reached is refused', async () => {
   const [event] = (await server.audit.list()).events
   for (const path of [...PATHS, `/${event!.id}`, '/stream']) {
     const response = await read(`/api/events${path}`, '2999-01-01T00:00:00.000000Z')
-    expect(response.status, path).toBe(412)
-    expect(errorOf(response), path).toMatchObject({
-      code: 'NOT_REACHED',
-      source: { header: 'consistency-token' },
-    })
+    expectError(response, 412, 'NOT_REACHED', { header: 'consistency-token' })
   }
 })
 
 it.each(['x', '1', 'yesterday', '2026-11-28T03:31:00Z_1'])('%j is refused', async (token) => {
   for (const path of ['', '/counts', '/stream']) {
     const response = await read(`/api/events${path}`, token)
-    expect(response.status).toBe(400)
-    expect(errorOf(response)).toMatchObject({
-      code: 'INVALID_HEADER',
-      detail: expect.stringContaining(JSON.stringify(token)),
-      source: { header: 'consistency-token' },
-    })
+    const source = { header: 'consistency-token' }
+    const { detail } = expectError(response, 400, 'INVALID_HEADER', source)
+    expect(detail).toContain(JSON.stringify(token))
   }
 })
 

@@ -2,14 +2,13 @@ import { once } from 'node:events'
 import http from 'node:http'
 import { AuditLog, type CountOptions } from 'daybook'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { eachStore } from '../support/event-stores.js'
+import { memoryPlace } from '../support/event-stores.js'
 import { useServer } from '../support/host.js'
-import { errorOf } from '../support/http.js'
 import { startFeed } from './access.js'
 import { counted, COUNTS, type CountsDocument, countsOf, inFull } from './counts.js'
 
-describe.each(eachStore)('GET /api/events/counts on %s', (_name, create) => {
-  const server = useServer(create, { record: false })
+describe('GET /api/events/counts', () => {
+  const server = useServer(memoryPlace, { record: false })
   beforeAll(() => void inFull(server()))
 
   it('counts all matching events', async () => {
@@ -134,41 +133,6 @@ describe('GET /api/events/counts', () => {
     }
   })
 
-  it.each([
-    ['limit=10', 'INVALID_VALUE', 'limit', 'is not allowed: counts include all matching events'],
-    ['buckets=-1', 'INVALID_VALUE', 'buckets', 'must be a whole number from 0 to 1000'],
-    ['buckets=1001', 'INVALID_VALUE', 'buckets', 'from 0 to 1000'],
-    ['buckets=', 'INVALID_VALUE', 'buckets', 'from 0 to 1000'],
-    ['buckets=5&buckets=6', 'INVALID_VALUE', 'buckets', 'must not be repeated'],
-    ['top=0', 'INVALID_VALUE', 'top', 'must be a whole number from 1 to 1000'],
-    ['top=1e2', 'INVALID_VALUE', 'top', 'from 1 to 1000'],
-    ['zone=Mars/Olympus', 'INVALID_VALUE', 'zone', 'IANA time zone'],
-    ['attributes=perhaps', 'INVALID_VALUE', 'attributes', 'must be true or false'],
-    ['facets=created_at', 'INVALID_VALUE', 'facets', 'created_at'],
-    [
-      Array.from({ length: 21 }, (_, n) => `facets[]=a${n}`).join('&'),
-      'INVALID_VALUE',
-      'facets',
-      '20',
-    ],
-    ['facets[x]=type', 'UNKNOWN_PARAMETER', 'facets[x]', 'facets[], top and attributes'],
-    [
-      'within=5',
-      'UNKNOWN_PARAMETER',
-      'within',
-      'the parameters are filter, q, buckets, zone, facets[]',
-    ],
-    ['fields[event]=type', 'UNKNOWN_PARAMETER', 'fields[event]', 'the parameters are filter'],
-    ['filter[type_equals]=x', 'UNKNOWN_PREDICATE', 'filter[type_equals]', 'type_eq?'],
-    ['facets=%ff', 'MALFORMED_PARAMETER', 'facets', 'UTF-8'],
-  ])('refuses %s with 400', async (query, code, parameter, said) => {
-    const server = inFull(await startFeed({}))
-    const response = await server.send(`${COUNTS}?${query}`)
-    expect([response.status, errorOf(response).code]).toEqual([400, code])
-    expect(errorOf(response).source).toEqual({ parameter })
-    expect(errorOf(response).detail).toContain(said)
-  })
-
   it('ignores sorts', async () => {
     const server = inFull(await startFeed({}))
     await server.record('ann')
@@ -215,13 +179,5 @@ describe('GET /api/events/counts', () => {
     await counting
     request.destroy()
     expect((await given).signal!.aborted).toBe(true)
-  })
-
-  it('calls onRead with action count and no events', async () => {
-    const reads: unknown[] = []
-    const server = await startFeed({ onRead: (_ctx, read) => void reads.push(read) })
-    await server.record('ann')
-    await server.send(`${COUNTS}?facets=type`)
-    expect(reads).toEqual([{ action: 'count', username: 'ann', query: 'facets=type', events: [] }])
   })
 })

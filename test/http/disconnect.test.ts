@@ -7,8 +7,8 @@ import {
   formatTimestamp,
   parseTimestamp,
 } from 'daybook'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type EventPlace, eachStore } from '../support/event-stores.js'
+import { expect, it, onTestFinished } from 'vitest'
+import { sqlitePlace } from '../support/event-stores.js'
 import { hosts, listen } from '../support/node-server.js'
 
 const past = Array.from({ length: 1000 }, (_, n): AuditEvent => ({
@@ -61,14 +61,11 @@ function endless(store: EventStore): EndlessLists {
   return { store: { ...store, list }, begun, ended }
 }
 
-describe.each(eachStore)('a list on %s', (_, createPlace) => {
-  let place: EventPlace
-  beforeAll(async () => {
-    place = await createPlace()
-  })
-  afterAll(() => place.remove())
-
-  it.each(['Koa', 'node:http'] as const)('is cancelled when its client leaves %s', async (name) => {
+it.each(['Koa', 'node:http'] as const)(
+  'a list is cancelled when its client leaves %s',
+  async (name) => {
+    const place = await sqlitePlace()
+    onTestFinished(() => place.remove())
     const { store, begun, ended } = endless(place.open())
     await using audit = new AuditLog({ store, types: {} })
     await audit.importEvents(past)
@@ -78,5 +75,5 @@ describe.each(eachStore)('a list on %s', (_, createPlace) => {
     client.destroy()
     expect(await ended).toMatchObject({ code: 'ABORTED' })
     await server.close()
-  })
-})
+  },
+)

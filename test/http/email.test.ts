@@ -2,7 +2,7 @@ import { type AuditEvent, AuditLog } from 'daybook'
 import { email, type EmailOptions, type Render } from 'daybook/channels'
 import { memoryStore } from 'daybook/memory'
 import nodemailer from 'nodemailer'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   closeMailServers,
   headerOf,
@@ -11,6 +11,7 @@ import {
   SmtpError,
 } from '../support/mail-server.js'
 import { deliveryOf, faultOf, numberedEvent, subscription } from '../support/receiver.js'
+import { closeLogs, fakeTime, until } from '../unit/subscriptions/world.js'
 
 afterEach(closeMailServers)
 
@@ -259,6 +260,9 @@ describe('a subscription to an e-mail channel', () => {
     const server = await receiveMails({
       answer: () => (refusals-- > 0 ? new SmtpError(451) : undefined),
     })
+    // The waits between attempts.
+    fakeTime()
+    onTestFinished(() => void vi.useRealTimers())
     const transport = { host: '127.0.0.1', port: server.port, ignoreTLS: true }
     const ops = email({
       transport,
@@ -274,7 +278,7 @@ describe('a subscription to an e-mail channel', () => {
     await audit.recordCustom('test:number', { n: 1 }, { username: 'ann' })
     const outcomes = async () => (await audit.list('filter[system_true]=1&limit=100')).events
     const isSent = async () => (await outcomes()).some(({ type }) => type === 'info:email:sent')
-    await vi.waitUntil(isSent, { timeout: 60_000 })
+    await until(isSent)
     const { id } = (await audit.subscriptions.list())[0]!
     const about = {
       subscription_id: id,
@@ -291,7 +295,7 @@ describe('a subscription to an e-mail channel', () => {
       { type: 'info:email:sent', attributes: { ...about, recipients: ['ops@acme.example'] } },
     ])
     expect(server.mails).toHaveLength(1)
-    await audit.close()
+    await closeLogs([audit])
   })
 })
 

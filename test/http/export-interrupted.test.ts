@@ -3,7 +3,7 @@ import http from 'node:http'
 import { type AuditEvent, AuditLogError } from 'daybook'
 import type { Middleware } from 'koa'
 import { describe, expect, it } from 'vitest'
-import { errorOf } from '../support/http.js'
+import { expectError } from '../support/expect-error.js'
 import { type AccessServer, startFeed } from './access.js'
 import { EXPORT, openExport, recordMany } from './export.js'
 
@@ -113,7 +113,6 @@ describe('an interrupted export', () => {
   it('is a normal error response if it fails before it starts', async () => {
     const server = await startFeed({})
     server.audit.count = () => Promise.reject(new AuditLogError('STORE_FAILED', 'the disk failed'))
-    const response = await server.send(EXPORT)
-    expect([response.status, errorOf(response).code]).toEqual([503, 'STORE_FAILED'])
+    expectError(await server.send(EXPORT), 503, 'STORE_FAILED')
   })
 })

@@ -2,7 +2,7 @@ import { type AuditEvent, AuditLog, type JsonObject } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { runScript } from '../support/child.js'
-import { eachStore } from '../support/event-stores.js'
+import { memoryPlace } from '../support/event-stores.js'
 import { useServer } from '../support/host.js'
 import type { TestServer } from '../support/http.js'
 import { inFull } from './counts.js'
@@ -15,8 +15,8 @@ const record = async (
   username = 'ann',
 ): Promise<AuditEvent> => (await audit.recordCustom(type, attributes, { username }))!
 
-describe.each(eachStore)('GET /api/events/export on %s', (_name, create) => {
-  const server = useServer(create, { record: false })
+describe('GET /api/events/export', () => {
+  const server = useServer(memoryPlace, { record: false })
   beforeAll(() => void inFull(server()))
 
   it('contains all matching events, whole and oldest first, beyond the limit of a list', async () => {
@@ -146,10 +146,10 @@ describe.each(eachStore)('GET /api/events/export on %s', (_name, create) => {
 
 it('uses no more memory for more events', async () => {
   // Less than the size of the file.
-  const env = { NODE_OPTIONS: '--max-old-space-size=80' }
-  const child = runScript('test/support/export-child.ts', ['200000'], env)
+  const env = { NODE_OPTIONS: '--max-old-space-size=40' }
+  const child = runScript('test/support/export-child.ts', ['100000'], env)
   expect(await child.ended, child.stderr()).toBe(0)
   const { lines, bytes } = JSON.parse(child.stdout()) as Record<'lines' | 'bytes', number>
-  expect(lines).toBe(200_000)
-  expect(bytes).toBeGreaterThan(100e6)
+  expect(lines).toBe(100_000)
+  expect(bytes).toBeGreaterThan(50e6)
 })

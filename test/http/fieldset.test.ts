@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { errorOf, listOf, serve, type TestServer } from '../support/http.js'
+import { listOf, serve, type TestServer } from '../support/http.js'
 
 let server: TestServer
 let id: string
@@ -52,28 +52,4 @@ it('is kept in links', async () => {
   expect(before.data[0]!.attributes).toEqual({ n: 1 })
   const none = listOf(await server.send('/api/events?fields[event]=&limit=1'))
   expect(listOf(await server.send(none.links.prev!)).data[0]!.attributes).toEqual({})
-})
-
-it.each(['fields[project]=code', 'fields=n', 'fields[]=n', 'fields[event][]=n'])(
-  '%s is refused with 400',
-  async (query) => {
-    for (const path of ['/api/events', `/api/events/${id}`]) {
-      const response = await server.send(`${path}?${query}`)
-      expect(response.status).toBe(400)
-      expect(errorOf(response)).toMatchObject({
-        code: 'UNKNOWN_PARAMETER',
-        source: { parameter: query.split('=')[0] },
-      })
-      expect(errorOf(response).detail).toContain('fields[event]')
-    }
-  },
-)
-
-it('refuses names that cannot be decoded', async () => {
-  const response = await server.send('/api/events?fields[event]=50%')
-  expect(response.status).toBe(400)
-  expect(errorOf(response)).toMatchObject({
-    code: 'MALFORMED_PARAMETER',
-    source: { parameter: 'fields[event]' },
-  })
 })

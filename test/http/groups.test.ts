@@ -1,8 +1,8 @@
 import type { EventGroups } from 'daybook'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { eachStore } from '../support/event-stores.js'
+import { memoryPlace } from '../support/event-stores.js'
 import { spaced, useServer } from '../support/host.js'
-import { errorOf, type RawResponse } from '../support/http.js'
+import type { RawResponse } from '../support/http.js'
 import { own, PATH, startFeed } from './access.js'
 
 const GROUPS = `${PATH}/groups`
@@ -15,8 +15,8 @@ const groupsOf = (response: RawResponse): EventGroups => {
 const countsBy = ({ groups }: EventGroups): unknown[] =>
   groups.map(({ values, count }) => [...values, count])
 
-describe.each(eachStore)('GET /api/events/groups on %s', (_name, create) => {
-  const server = useServer(create, { record: false })
+describe('GET /api/events/groups', () => {
+  const server = useServer(memoryPlace, { record: false })
   const grouped = async (query: string): Promise<EventGroups> =>
     groupsOf(await server().send(spaced(`${GROUPS}?${query}`)))
 
@@ -73,34 +73,6 @@ describe.each(eachStore)('GET /api/events/groups on %s', (_name, create) => {
       [503, 3],
     ])
   })
-})
-
-describe('GET /api/events/groups', () => {
-  it.each([
-    ['', 'INVALID_VALUE', 'by', 'must name one or two attributes, or level'],
-    ['by=', 'INVALID_VALUE', 'by', 'must name one or two attributes'],
-    ['by[]=a&by[]=b&by[]=c', 'INVALID_VALUE', 'by', 'must be at most 2 attributes'],
-    ['by=id', 'INVALID_VALUE', 'by', 'cannot have id'],
-    ['by=type&limit=10', 'INVALID_VALUE', 'limit', 'use top'],
-    ['by=type&buckets=1001', 'INVALID_VALUE', 'buckets', 'from 0 to 1000'],
-    ['by=type&top=0', 'INVALID_VALUE', 'top', 'from 1 to 1000'],
-    ['by=type&buckets=5&zone=Mars/Olympus', 'INVALID_VALUE', 'zone', 'IANA time zone'],
-    [
-      `by=type&${[...'abcdef'].map((name) => `numbers[]=${name}`).join('&')}`,
-      'INVALID_VALUE',
-      'numbers',
-      'at most 5',
-    ],
-    ['by=type&within=5', 'UNKNOWN_PARAMETER', 'within', 'by[], numbers[], buckets, zone and top'],
-    ['by=type&filter[type_equals]=x', 'UNKNOWN_PREDICATE', 'filter[type_equals]', 'type_eq?'],
-    ['by=%ff', 'MALFORMED_PARAMETER', 'by', 'UTF-8'],
-  ])('refuses %s with 400', async (query, code, parameter, said) => {
-    const server = await startFeed({})
-    const response = await server.send(`${GROUPS}?${query}`)
-    expect([response.status, errorOf(response).code]).toEqual([400, code])
-    expect(errorOf(response).source).toEqual({ parameter })
-    expect(errorOf(response).detail).toContain(said)
-  })
 
   it('groups only what the user may see', async () => {
     const server = await startFeed({ visible: own })
@@ -109,28 +81,5 @@ describe('GET /api/events/groups', () => {
     const groups = groupsOf(await server.send(`${GROUPS}?by[]=kind&by[]=username`))
     expect(countsBy(groups)).toEqual([['a', 'ann', 1]])
     expect([groups.total, groups.distinct, groups.read]).toEqual([1, 1, 1])
-  })
-
-  it('needs the right to count', async () => {
-    const server = await startFeed({ authorize: (_ctx, action) => action !== 'count' })
-    expect((await server.send(`${GROUPS}?by=type`)).status).toBe(403)
-  })
-
-  it('calls onRead with action count and no events', async () => {
-    const reads: unknown[] = []
-    const server = await startFeed({ onRead: (_ctx, read) => void reads.push(read) })
-    await server.record('ann')
-    await server.send(`${GROUPS}?by=type`)
-    expect(reads).toEqual([{ action: 'count', username: 'ann', query: 'by=type', events: [] }])
-  })
-
-  it('has the same entity tag while the groups are the same', async () => {
-    const server = await startFeed({})
-    await server.record('ann')
-    const first = await server.send(`${GROUPS}?by=username`)
-    const again = { headers: { 'if-none-match': first.headers.etag } }
-    expect((await server.send(`${GROUPS}?by=username`, again)).status).toBe(304)
-    await server.record('ann')
-    expect((await server.send(`${GROUPS}?by=username`, again)).status).toBe(200)
   })
 })

@@ -7,6 +7,7 @@ import Router from '@koa/router'
 import Koa from 'koa'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { expectError } from '../support/expect-error.js'
 import { postgresDatabase } from '../support/database.js'
 import {
   errorOf,
@@ -280,8 +281,7 @@ describe.each(Object.entries(sources))('a list route over %s', (_name, open) => 
 
   it.each(refused)('refuses %s', async (query, code, parameter) => {
     const response = await get(query)
-    expect(response.status, response.body).toBe(400)
-    expect(errorOf(response)).toMatchObject({ status: '400', code, source: { parameter } })
+    expectError(response, 400, code, { parameter })
   })
 
   it('gives resources of the declared attributes', async () => {
@@ -337,7 +337,7 @@ describe('a list route', () => {
 
   it('responds 406 to media types other than JSON:API', async () => {
     const response = await sendWith({}, '/items', { headers: { accept: 'text/html' } })
-    expect([response.status, errorOf(response).code]).toEqual([406, 'NOT_ACCEPTABLE'])
+    expectError(response, 406, 'NOT_ACCEPTABLE')
   })
 
   it('with filtering: false refuses any parameter', async () => {
@@ -345,8 +345,7 @@ describe('a list route', () => {
     expect((await sendWith(options, '/items')).status).toBe(200)
     for (const parameter of ['filter[id_eq]', 'filter[sorts]', 'limit', 'x']) {
       const response = await sendWith(options, `/items?${parameter}=1`)
-      expect(response.status).toBe(400)
-      expect(errorOf(response)).toMatchObject({ code: 'UNKNOWN_PARAMETER', source: { parameter } })
+      expectError(response, 400, 'UNKNOWN_PARAMETER', { parameter })
     }
   })
 
@@ -527,7 +526,7 @@ describe.each(Object.entries(manyRows))('a large table of %s', (_name, open) => 
     const list = await serveList({ resource: 'item', attributes: { nope: 'string' }, source })
     onTestFinished(list.close)
     const response = await send(list.url, '/items')
-    expect([response.status, errorOf(response).code]).toEqual([503, 'STORE_FAILED'])
+    expectError(response, 503, 'STORE_FAILED')
     expect(response.body).not.toContain('nope')
   })
 })

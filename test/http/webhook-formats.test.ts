@@ -95,12 +95,6 @@ describe('a webhook', () => {
     expect(body.split('\n')).toHaveLength(3)
   })
 
-  it('sends that of Standard Webhooks by default', async () => {
-    const { headers, body } = await sent({}, [events[0]!])
-    expect(headers['content-type']).toBe('application/json')
-    expect(JSON.parse(body)).toMatchObject({ type: events[0]!.type, data: { ...events[0] } })
-  })
-
   it.each<[object, string]>([
     [{ format: 'xml' }, 'format must be one of standard, cloudevents, ocsf, otlp, ndjson'],
     [{ format: 'toString' }, 'format must be one of'],

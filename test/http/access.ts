@@ -16,17 +16,18 @@ export const PATH = '/api/events'
 export interface AccessServer extends TestServer {
   /** Errors that reached Koa. */
   readonly errors: unknown[]
+  /** Errors that Koa emitted, also of responses that had begun. */
+  readonly emitted: unknown[]
   /** Records an event of a user. */
   record(username: string, attributes?: object): Promise<AuditEvent>
 }
 
 /** A feed with these options; it is closed at the end of the test. */
-export async function startFeed(
-  feed: AuditRoutesOptions,
-  outside: readonly Middleware[] = [],
-): Promise<AccessServer> {
+export async function startFeed(feed: AuditRoutesOptions): Promise<AccessServer> {
   const errors: unknown[] = []
-  const noting: Middleware = async (_ctx, next) => {
+  const emitted: unknown[] = []
+  const noting: Middleware = async (ctx, next) => {
+    ctx.app.removeAllListeners('error').on('error', (error: unknown) => emitted.push(error))
     try {
       await next()
     } catch (error) {
@@ -34,11 +35,12 @@ export async function startFeed(
       throw error
     }
   }
-  const server = await serve({ feed, record: false, outside: [noting, ...outside] })
+  const server = await serve({ feed, record: false, outside: [noting] })
   onTestFinished(() => server.close())
   return {
     ...server,
     errors,
+    emitted,
     record: (username, attributes = {}) =>
       server.audit.recordCustom('note', attributes, { username }) as Promise<AuditEvent>,
   }

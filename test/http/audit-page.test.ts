@@ -1,5 +1,4 @@
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type http from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { AuditLog } from 'daybook'
 import {
@@ -18,6 +17,7 @@ import Koa from 'koa'
 import mount from 'koa-mount'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type RawRequest, type RawResponse, send } from '../support/http.js'
+import { listen } from '../support/node-server.js'
 
 interface Served {
   readonly audit: AuditLog
@@ -27,15 +27,11 @@ interface Served {
 type Handler = (...exchange: Parameters<http.RequestListener>) => unknown
 
 async function listening(handler: Handler, audit: AuditLog): Promise<Served> {
-  const server = http.createServer((request, response) => void handler(request, response))
-  server.listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
+  const { url, close } = await listen(handler)
   onTestFinished(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
+    await close()
     await audit.close()
   })
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return { audit, get: (path, request) => send(url, path, request) }
 }
 

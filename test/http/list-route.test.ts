@@ -5,7 +5,6 @@ import { postgresTable } from 'daybook/postgres'
 import { sqliteTable } from 'daybook/sqlite'
 import Router from '@koa/router'
 import Koa from 'koa'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { expectError } from '../support/expect-error.js'
 import { postgresDatabase } from '../support/database.js'
@@ -17,6 +16,7 @@ import {
   type RawResponse,
   send,
 } from '../support/http.js'
+import { listen, type Listening } from '../support/node-server.js'
 
 type Item = Readonly<Record<string, unknown>>
 
@@ -27,6 +27,8 @@ const attributes = {
   size: 'number',
   archived: 'boolean',
   created_at: 'timestamp',
+  values: 'object',
+  steps: 'object',
 } as const satisfies AttributeTypes
 
 /** The items; the label of each is the end of its id. */
@@ -39,6 +41,8 @@ const items = [
     size: 7,
     archived: false,
     created_at: '2026-03-01T12:00:00.000001Z',
+    values: { region: 'eu', replicas: '10', db: { host: 'one' } },
+    steps: [],
   },
   {
     id: '00000000-0000-4000-8000-00000000000b',
@@ -48,6 +52,8 @@ const items = [
     size: -2.5,
     archived: true,
     created_at: '2026-03-01T12:00:00.000002Z',
+    values: { region: 'us', replicas: '9', db_host: 'two', on_or_off: 'on' },
+    steps: [{ action: 'wait', retry: { max: 3 } }, { action: 'fail' }],
   },
   {
     id: '00000000-0000-4000-8000-00000000000c',
@@ -57,6 +63,8 @@ const items = [
     size: 1000,
     archived: null,
     created_at: '2026-03-02T00:00:00.000000Z',
+    values: { region: null, list: ['x', 'y'] },
+    steps: [{ action: 'wait' }],
   },
   {
     id: '00000000-0000-4000-8000-00000000000d',
@@ -66,15 +74,12 @@ const items = [
     size: null,
     archived: true,
     created_at: null,
+    values: null,
+    steps: null,
   },
 ] as const satisfies readonly Item[]
 
-interface TestList {
-  readonly url: string
-  readonly close: () => Promise<void>
-}
-
-async function serveList(options: ListRouteOptions<Item>): Promise<TestList> {
+function serveList(options: ListRouteOptions<Item>): Promise<Listening> {
   const router = new Router()
   const route = listRoute(options)
   router.all('/items', (ctx, next) => route(ctx, next))
@@ -83,22 +88,16 @@ async function serveList(options: ListRouteOptions<Item>): Promise<TestList> {
   })
   const app = new Koa()
   app.silent = true
-  app.use(router.routes())
-  const server = app.listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
+  return listen(app.use(router.routes()).callback())
 }
 
 interface TestSource {
   readonly source: ListRouteOptions<Item>['source']
   readonly close?: () => Promise<void>
 }
+
+/** As databases store nested data. */
+const json = (value: unknown): string | null => (value === null ? null : JSON.stringify(value))
 
 const COLUMNS = { id: 'item id', code: 'c?de', created_at: 'inserted' }
 
@@ -116,12 +115,12 @@ const sources: Readonly<Record<string, () => TestSource | Promise<TestSource>>> 
   'an SQLite table': () => {
     const database = new Database(':memory:')
     database.exec(`CREATE TABLE items ("item id" TEXT PRIMARY KEY, "c?de" TEXT COLLATE NOCASE, name TEXT,
-      this_or_that TEXT, size REAL, archived INTEGER, inserted TEXT)`)
-    const insert = database.prepare('INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?)')
-    for (const { archived, ...item } of items) {
+      this_or_that TEXT, size REAL, archived INTEGER, inserted TEXT, "values" TEXT, steps TEXT)`)
+    const insert = database.prepare('INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+    for (const { archived, values, steps, ...item } of items) {
       const { id, code, name, this_or_that, size, created_at } = item
       const bit = archived === null ? null : Number(archived)
-      insert.run(id, code, name, this_or_that, size, bit, created_at)
+      insert.run(id, code, name, this_or_that, size, bit, created_at, json(values), json(steps))
     }
     return {
       source: sqliteTable({ database, table: 'items', columns: COLUMNS }),
@@ -132,11 +131,11 @@ const sources: Readonly<Record<string, () => TestSource | Promise<TestSource>>> 
     const { pool, remove } = await postgresDatabase()
     await pool.query(`CREATE SCHEMA "my ""schema"`)
     await pool.query(`CREATE TABLE "my ""schema".items ("item id" uuid PRIMARY KEY, "c?de" text, name varchar(100),
-      this_or_that text, size numeric, archived boolean, inserted timestamptz)`)
-    for (const item of items)
+      this_or_that text, size numeric, archived boolean, inserted timestamptz, "values" jsonb, steps json)`)
+    for (const { values, steps, ...item } of items)
       await pool.query(
-        `INSERT INTO "my ""schema".items VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-        Object.values(item),
+        `INSERT INTO "my ""schema".items VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+        [...Object.values(item), json(values), json(steps)],
       )
     const schema = 'my "schema'
     return {
@@ -234,10 +233,23 @@ const queries: readonly (readonly [query: string, found: string])[] = [
   ['filter[sorts]=size&limit=2', 'ba'],
   ['limit=2', 'ab'],
   ['filter[archived_true]=1&limit=1', 'b'],
+  ['filter[values_region_eq]=eu', 'a'],
+  ['filter[values_region_not_eq]=eu', 'b'],
+  ['filter[values_region_null]=1', 'cd'],
+  ['filter[values_db_host_in][]=one&filter[values_db_host_in][]=two', 'ab'],
+  ['filter[values_list_eq]=y', 'c'],
+  ['filter[steps_action_eq]=wait', 'bc'],
+  ['filter[steps_retry_max_gteq]=3', 'b'],
+  ['filter[values_region_or_steps_action_eq]=wait', 'bc'],
+  ['filter[values_on_or_off_eq]=on', 'b'],
+  ['filter[values_present]=1', 'abc'],
+  ['filter[values_none_eq]=1', ''],
+  ['filter[values_region_not_null]=1&filter[sorts]=values_region desc', 'ba'],
 ]
 
 const refused: readonly (readonly [query: string, code: string, parameter: string])[] = [
   ['filter[cde_eq]=x', 'UNKNOWN_ATTRIBUTE', 'filter[cde_eq]'],
+  ['filter[valus_region_eq]=eu', 'UNKNOWN_ATTRIBUTE', 'filter[valus_region_eq]'],
   ['filter[__proto___eq]=x', 'UNKNOWN_ATTRIBUTE', 'filter[__proto___eq]'],
   ['filter[constructor_null]=1', 'UNKNOWN_ATTRIBUTE', 'filter[constructor_null]'],
   ['filter[code_or_that_eq]=x', 'UNKNOWN_ATTRIBUTE', 'filter[code_or_that_eq]'],
@@ -260,7 +272,7 @@ const refused: readonly (readonly [query: string, code: string, parameter: strin
 
 describe.each(Object.entries(sources))('a list route over %s', (_name, open) => {
   let source: TestSource
-  let list: TestList
+  let list: Listening
 
   beforeAll(async () => {
     source = await open()
@@ -294,6 +306,23 @@ describe.each(Object.entries(sources))('a list route over %s', (_name, open) => 
       data: [{ type: 'item', id, attributes: rest }],
       links: { self: '/items?filter[code_eq]=alpha' },
     })
+  })
+
+  it('reads a path of nested data as the type that it is declared as', async () => {
+    const typed = { ...attributes, values_replicas: 'number' } as const
+    const { url, close } = await serveList({
+      resource: 'item',
+      attributes: typed,
+      source: source.source,
+    })
+    onTestFinished(close)
+    const getTyped = (query: string) => send(url, `/items?${query}`)
+    expect(labels(await getTyped('filter[values_replicas_gt]=9'))).toBe('a')
+    expect(labels(await getTyped('filter[sorts]=values_replicas&limit=4'))).toMatch(/ba/)
+    expectError(await getTyped('filter[values_replicas_gt]=many'), 400, 'INVALID_VALUE')
+    const [first] = listOf(await getTyped('filter[code_eq]=alpha')).data
+    const { id: _, ...rest } = items[0]
+    expect(first!.attributes).toEqual({ ...rest, values_replicas: 10 })
   })
 
   it('responds 206 if the limit cut the list, else 200', async () => {
@@ -449,6 +478,8 @@ describe('a list route', () => {
         size: 10,
         archived: false,
         created_at: '2026-03-01T12:00:00.500000Z',
+        values: null,
+        steps: null,
       },
     })
   })
@@ -465,11 +496,19 @@ describe('a list route', () => {
     expect(read).toBe(2)
   })
 
-  it('is refused with an unknown attribute type', () => {
-    const options = { resource: 'item', attributes: { code: 'text' }, source: [] }
-    expect(() => listRoute(options as unknown as ListRouteOptions<Item>)).toThrow(
-      expect.objectContaining({ code: 'INVALID_OPTION', message: expect.stringContaining('text') }),
+  it('is refused with a wrong attribute type', () => {
+    const create = (types: AttributeTypes, source: readonly object[]) => () =>
+      listRoute({ resource: 'thing', attributes: types, source })
+    const message =
+      'the attribute values is declared as string, but an item has an object there; declare it as object'
+    expect(create({ values: 'string' }, items)).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTION', message }),
     )
+    expect(create({ steps: 'string' }, items)).toThrow('declare it as object')
+    expect(create({ id: 'object' }, [])).toThrow('the attribute id has the type object')
+    expect(create({ values: 'thing' as 'object' }, [])).toThrow('the types are string,')
+    const dates = [{ id: 1, at: new Date(0), names: ['x'] }]
+    expect(create({ at: 'timestamp', names: 'string' }, dates)).not.toThrow()
   })
 })
 

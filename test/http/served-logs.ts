@@ -1,10 +1,10 @@
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type http from 'node:http'
 import { AuditLogs, type LogStores } from 'daybook'
 import { memoryLogs } from 'daybook/memory'
 import * as node from 'daybook/node'
 import { afterEach, expect } from 'vitest'
 import { checkAnswersBy, type RawRequest, send } from '../support/http.js'
+import { listen as listenOn } from '../support/node-server.js'
 import { type AnswerCheck, checkBy, compileAll, type OpenApiDocument } from '../support/openapi.js'
 
 export const TYPES = { note: {}, 'api:orders:create': {} } as const
@@ -17,13 +17,9 @@ afterEach(async () => {
 })
 
 export async function listen(listener: http.RequestListener): Promise<string> {
-  const server = http.createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  closing.push(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { url, close } = await listenOn(listener)
+  closing.push(close)
+  return url
 }
 
 /** A server of many logs in memory. */

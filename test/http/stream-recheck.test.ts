@@ -1,22 +1,12 @@
 import { AuditLog } from 'daybook'
 import { auditRoutes, type AuditRoutesOptions, type Visible } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
-import type { Context, Middleware } from 'koa'
+import type { Context } from 'koa'
 import { describe, expect, it } from 'vitest'
 import { type EventStream, openStream } from '../support/server-sent.js'
 import { type AccessServer, own, PATH, startFeed } from './access.js'
 
-/** A feed, and the errors that Koa emitted. */
-async function start(
-  feed: AuditRoutesOptions,
-): Promise<{ server: AccessServer; errors: unknown[] }> {
-  const errors: unknown[] = []
-  const listening: Middleware = (ctx, next) => {
-    ctx.app.once('error', (error: unknown) => errors.push(error))
-    return next()
-  }
-  return { server: await startFeed({ recheckMs: 20, ...feed }, [listening]), errors }
-}
+const start = (feed: AuditRoutesOptions) => startFeed({ recheckMs: 20, ...feed })
 
 const open = (server: AccessServer, query: string): Promise<EventStream> =>
   openStream(`${server.url}${PATH}/stream${query}`)
@@ -34,7 +24,7 @@ describe.each(['', '?changes=true'])('an open stream%s', (query) => {
     let asked = 0
     let reached = (): void => {}
     const askedOften = new Promise<void>((resolve) => (reached = resolve))
-    const { server } = await start({
+    const server = await start({
       authorize: () => ++asked > 0,
       visible(ctx) {
         if (asked === 5) reached()
@@ -50,19 +40,19 @@ describe.each(['', '?changes=true'])('an open stream%s', (query) => {
 
   it('ends when authorize no longer returns true', async () => {
     let answer: unknown = true
-    const { server, errors } = await start({ authorize: () => answer as boolean })
+    const server = await start({ authorize: () => answer as boolean })
     const stream = await open(server, query)
     await server.record('ann')
     await stream.take(1)
     answer = 1
     expect(await stream.ended).toBe('ended')
     expect((await open(server, query)).status).toBe(403)
-    expect(errors).toEqual([])
+    expect(server.emitted).toEqual([])
   })
 
   it('ends while events flow', async () => {
     let allowed = true
-    const { server } = await start({ authorize: () => allowed })
+    const server = await start({ authorize: () => allowed })
     const stream = await open(server, query)
     allowed = false
     expect(await endOf(server, stream)).toBe('ended')
@@ -70,7 +60,7 @@ describe.each(['', '?changes=true'])('an open stream%s', (query) => {
 
   it('ends when visible returns another filter, which the next stream has', async () => {
     let username = 'ann'
-    const { server } = await start({ visible: () => ({ username_eq: username }) })
+    const server = await start({ visible: () => ({ username_eq: username }) })
     const stream = await open(server, query)
     username = 'bob'
     expect(await stream.ended).toBe('ended')
@@ -91,26 +81,26 @@ describe.each(['', '?changes=true'])('an open stream%s', (query) => {
         if (fails) throw failure
         return { authorize: true, visible: 'all' }[name] as never
       }
-      const { server, errors } = await start({ [name]: answer })
+      const server = await start({ [name]: answer })
       const stream = await open(server, query)
       fails = true
       expect(await stream.ended).toBe('cut off')
-      expect(errors).toEqual([failure])
+      expect(server.emitted).toEqual([failure])
     },
   )
 
   it('is cut off when visible returns a filter without a condition', async () => {
     let filter: unknown = 'all'
-    const { server, errors } = await start({ visible: () => filter as Visible })
+    const server = await start({ visible: () => filter as Visible })
     const stream = await open(server, query)
     filter = {}
     expect(await stream.ended).toBe('cut off')
-    expect(errors).toMatchObject([{ code: 'INVALID_VALUE', parameter: 'filter' }])
+    expect(server.emitted).toMatchObject([{ code: 'INVALID_VALUE', parameter: 'filter' }])
   })
 
   it('ends when the host does not answer before the next check', async () => {
     let asked = 0
-    const { server } = await start({
+    const server = await start({
       authorize: () => (asked++ === 0 ? true : new Promise<boolean>(() => {})),
     })
     const stream = await open(server, query)

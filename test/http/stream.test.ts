@@ -183,26 +183,6 @@ describe('GET /api/events/stream', () => {
     expect(read).toEqual(['stream ann filter[type_not_eq]=c b'])
   })
 
-  it('is cut off if onRead throws, and Koa emits the error', async () => {
-    const failed = new Error('no note was taken')
-    let onError = (_error: unknown): void => {}
-    const error = new Promise((resolve) => (onError = resolve))
-    const server = await openServer({
-      feed: { onRead: () => Promise.reject(failed) },
-      outside: [
-        (ctx, next) => {
-          ctx.app.once('error', onError)
-          return next()
-        },
-      ],
-    })
-    const stream = await streamOf(server)
-    await record(server, 'a')
-    expect(await stream.ended).toBe('cut off')
-    expect(await error).toBe(failed)
-    expect(stream.sent.events).toEqual([])
-  })
-
   it('resumes after a time in the URL, which the header overrides', async () => {
     const server = await openServer()
     const [a, b] = await record(server, 'a', 'b', 'c')

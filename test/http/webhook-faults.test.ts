@@ -1,10 +1,17 @@
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type http from 'node:http'
 import { AuditLog, type AuditEvent } from 'daybook'
 import { webhook } from 'daybook/channels'
 import { memoryStore } from 'daybook/memory'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { advance, fakeTime, numbers, recordNumbers, until } from '../unit/subscriptions/world.js'
+import { closeReceivers, receive } from '../support/receiver.js'
+import {
+  advance,
+  closeLogs,
+  fakeTime,
+  numbers,
+  recordNumbers,
+  until,
+} from '../unit/subscriptions/world.js'
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const EVENTS = 60
@@ -24,7 +31,7 @@ const FAULTS: readonly ((response: http.ServerResponse) => void)[] = [
   (response) => response.writeHead(200, { 'content-length': 10 }).flushHeaders(),
 ]
 
-interface Receiver {
+interface FaultyReceiver {
   readonly url: string
   /** The numbers of the accepted events. */
   readonly accepted: number[]
@@ -32,16 +39,15 @@ interface Receiver {
   readonly poison: Set<number>
   /** How often each fault has happened. */
   readonly met: number[]
-  close(): Promise<void>
 }
 
 /** Fails every second request in one of its ways. */
-async function startReceiver(): Promise<Receiver> {
+async function startReceiver(): Promise<FaultyReceiver> {
   const accepted: number[] = []
   const poison = new Set(POISON)
   const met = FAULTS.map(() => 0)
   let requests = 0
-  const respond = (body: string, response: http.ServerResponse): void => {
+  const { url } = await receive(({ body }, response) => {
     const turn = requests++
     if (turn % 2 === 0) {
       const fault = (turn / 2) % FAULTS.length
@@ -54,26 +60,11 @@ async function startReceiver(): Promise<Receiver> {
     const isRefused = given.some((n) => poison.has(n))
     if (!isRefused) accepted.push(...given)
     response.writeHead(isRefused ? 400 : 204).end()
-  }
-  const server = http.createServer((request, response) => {
-    let body = ''
-    request.setEncoding('utf8').on('data', (text: string) => (body += text))
-    request.on('end', () => respond(body, response))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    accepted,
-    poison,
-    met,
-    async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
+  return { url, accepted, poison, met }
 }
 
-let receiver: Receiver
+let receiver: FaultyReceiver
 let audit: AuditLog
 
 beforeEach(async () => {
@@ -81,11 +72,9 @@ beforeEach(async () => {
   fakeTime()
 })
 afterEach(async () => {
-  let isClosed = false
-  void audit.close().then(() => (isClosed = true))
-  await until(() => isClosed)
+  await closeLogs([audit])
   vi.useRealTimers()
-  await receiver.close()
+  await closeReceivers()
 })
 
 /** Records events for the receiver; returns the id of the subscription. */

@@ -23,7 +23,7 @@ import { throughProtobuf, withoutDefaults } from '../support/otlp-messages.js'
 import { tempDir } from '../support/temp.js'
 import { startFeed } from './access.js'
 import { EXPORT } from './export.js'
-import { hostsOf } from './management-hosts.js'
+import { type Host, hostsOf } from './management-hosts.js'
 
 const SERVICE = 'https://orders.example/audit'
 
@@ -87,27 +87,27 @@ const LINES: Readonly<Record<string, (lines: Record<string, unknown>[]) => void>
   },
 }
 
-describe.each(Object.entries(hosts))('an export of %s', (_, host) => {
-  const request = async (
-    format: string,
-    path = `${EXPORT}?format=${format}`,
-  ): Promise<RawResponse> => {
-    const { url, close } = await listen(host(audit))
-    const endChecks = checkAnswers(url, audit)
-    onTestFinished(async () => {
-      endChecks()
-      await close()
-    })
-    const response = await send(url, path)
-    expect(response.status, response.body).toBe(200)
-    expect(response.headers['x-export-until']).toBe(events.at(-1)!.created_at)
-    return response
-  }
+/** The export that a host sends. */
+async function exportOf(host: Host, query: string): Promise<RawResponse> {
+  const { url, close } = await listen(host(audit))
+  const endChecks = checkAnswers(url, audit)
+  onTestFinished(async () => {
+    endChecks()
+    await close()
+  })
+  const response = await send(url, `${EXPORT}?${query}`)
+  expect(response.status, response.body).toBe(200)
+  expect(response.headers['x-export-until']).toBe(events.at(-1)!.created_at)
+  return response
+}
 
+const PARQUET = 'format=parquet&fields[event]=url_params_project_code'
+
+describe('an export', () => {
   it.each(Object.keys(LINES))(
     'as %s has what the standard asks for in each line',
     async (format) => {
-      const { headers, body } = await request(format)
+      const { headers, body } = await exportOf(hosts['Koa']!, `format=${format}`)
       expect(headers['content-type']).toBe('application/x-ndjson')
       expect(headers['content-disposition']).toMatch(/\.ndjson"$/)
       LINES[format]!(objectsOf(body))
@@ -115,8 +115,7 @@ describe.each(Object.entries(hosts))('an export of %s', (_, host) => {
   )
 
   it('as Parquet has the same events, which DuckDB reads', async () => {
-    const columns = 'fields[event]=url_params_project_code'
-    const { headers, bytes } = await request('', `${EXPORT}?format=parquet&${columns}`)
+    const { headers, bytes } = await exportOf(hosts['Koa']!, PARQUET)
     expect(headers['content-type']).toBe('application/vnd.apache.parquet')
     expect(headers['content-disposition']).toMatch(/\.parquet"$/)
     const file = temp.file('events.parquet')
@@ -126,6 +125,14 @@ describe.each(Object.entries(hosts))('an export of %s', (_, host) => {
     expect(rows!.map(({ code }) => code)).toEqual(
       events.map(({ attributes }) => attributes['name'] ?? null),
     )
+  })
+
+  it.each(Object.entries(hosts))('of %s has the same bytes as of Koa', async (_name, host) => {
+    for (const query of [...Object.keys(LINES).map((format) => `format=${format}`), PARQUET]) {
+      const [given, expected] = [await exportOf(host, query), await exportOf(hosts['Koa']!, query)]
+      expect(Buffer.compare(given.bytes, expected.bytes), query).toBe(0)
+      expect(given.headers['content-type']).toBe(expected.headers['content-type'])
+    }
   })
 })
 

@@ -32,6 +32,17 @@ const statesOf = (document: HistoryDocument): unknown[] =>
 
 const idsOf = ({ data }: HistoryDocument): string[] => data.map(({ id }) => id)
 
+const op = (name: string, path: string, value?: JsonValue): object => ({
+  op: name,
+  path,
+  ...(value !== undefined && { value }),
+})
+const changed = (
+  state: JsonValue,
+  patch: readonly object[],
+  revert: readonly object[] | null,
+): Change => ({ known: true, state, patch, revert })
+
 type Action = 'create' | 'update' | 'destroy'
 
 /** Records a change of a resource as a custom event. */
@@ -75,53 +86,36 @@ describe('GET /api/events/history', () => {
     expect(links).toEqual({ self: `${HISTORY}?source=${source}` })
     expect(meta).toEqual({ total: 6, restricted: false })
     expect(data.map(({ id }) => id)).toEqual(recorded.map(({ id }) => id))
+    const redacted = '[redacted]'
     expect(data.map(({ meta }) => meta.change)).toEqual([
+      changed(
+        { total: 1 },
+        [op('add', '/total', 1)],
+        [op('test', '/total', 1), op('remove', '/total')],
+      ),
+      changed(
+        { total: 2 },
+        [op('replace', '/total', 2)],
+        [op('test', '/total', 2), op('replace', '/total', 1)],
+      ),
+      changed(
+        { total: 2, token: redacted },
+        [op('add', '/token', redacted)],
+        [op('remove', '/token')],
+      ),
       {
-        known: true,
-        state: { total: 1 },
-        patch: [{ op: 'add', path: '/total', value: 1 }],
-        revert: [
-          { op: 'test', path: '/total', value: 1 },
-          { op: 'remove', path: '/total' },
-        ],
-      },
-      {
-        known: true,
-        state: { total: 2 },
-        patch: [{ op: 'replace', path: '/total', value: 2 }],
-        revert: [
-          { op: 'test', path: '/total', value: 2 },
-          { op: 'replace', path: '/total', value: 1 },
-        ],
-      },
-      {
-        known: true,
-        state: { total: 2, token: '[redacted]' },
-        patch: [{ op: 'add', path: '/token', value: '[redacted]' }],
-        revert: [{ op: 'remove', path: '/token' }],
-      },
-      {
-        known: true,
-        state: { total: 2, token: '[redacted]' },
-        patch: [{ op: 'replace', path: '/token', value: '[redacted]' }],
-        revert: null,
+        ...changed({ total: 2, token: redacted }, [op('replace', '/token', redacted)], null),
         not_revertible: 'the old value of /token is redacted',
       },
       {
+        ...changed(
+          null,
+          [op('replace', '/total', 8)],
+          [op('test', '/total', 8), op('replace', '/total', 7)],
+        ),
         known: false,
-        state: null,
-        patch: [{ op: 'replace', path: '/total', value: 8 }],
-        revert: [
-          { op: 'test', path: '/total', value: 8 },
-          { op: 'replace', path: '/total', value: 7 },
-        ],
       },
-      {
-        known: true,
-        state: null,
-        patch: [{ op: 'remove', path: '/total' }],
-        revert: [{ op: 'add', path: '/total', value: 8 }],
-      },
+      changed(null, [op('remove', '/total')], [op('add', '/total', 8)]),
     ])
   })
 

@@ -2,6 +2,7 @@ import {
   AuditLog,
   AuditLogError,
   type AuditEvent,
+  type Channel,
   type ChannelKind,
   type EventStore,
   type JsonObject,
@@ -177,6 +178,10 @@ export async function serveManagement(options: ManagingOptions = {}): Promise<Ma
     park: (id, ...states) => parkEvents(store, id, ...states),
   }
 }
+
+/** Like {@link serveManagement}; the channel `search` delivers in this way. */
+export const serveDelivering = (deliver: Channel['deliver']): Promise<ManagedServer> =>
+  serveManagement({ subscriptions: { channels: { search: { deliver } } } })
 
 interface ResourceObject {
   readonly type: string

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { checkAnswers, JSON_API, serve, type TestServer } from '../support/http.js'
-import { type Answered, checkBy, describeEndpoints } from '../support/openapi.js'
+import { answerCheck, type Answered } from '../support/openapi.js'
 
 let server: TestServer
 
@@ -70,8 +70,7 @@ const withError = (more: object): Change => ({
   body: { ...failure, errors: [{ ...error, ...more }] },
 })
 
-const check = (change: Change): void =>
-  checkBy(describeEndpoints(server.audit, '/api/events'), '/api/events')(answered(change))
+const check = (change: Change): void => answerCheck(server.audit, '/api/events')(answered(change))
 
 it.each<[string, Change]>([
   ['a list', {}],

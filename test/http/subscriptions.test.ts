@@ -12,6 +12,7 @@ import {
   newSubscription,
   REMOVAL,
   resourceOf,
+  serveDelivering,
   serveManagement,
   subscriptionChange,
   SUBSCRIPTIONS,
@@ -183,18 +184,10 @@ describe('GET /api/subscriptions', () => {
   })
 
   it('shows what subscriptions are doing', async () => {
-    const server = await serveManagement({
-      subscriptions: {
-        channels: {
-          search: {
-            deliver() {
-              // So late that there is no second attempt before the state is read.
-              const retryAfterMs = 600_000
-              throw new DeliveryError('status', 'status 503', { status: 503, retryAfterMs })
-            },
-          },
-        },
-      },
+    const server = await serveDelivering(() => {
+      // So late that there is no second attempt before the state is read.
+      const retryAfterMs = 600_000
+      throw new DeliveryError('status', 'status 503', { status: 503, retryAfterMs })
     })
     const id = await server.create('errors', { filter: 'filter[system_false]=1' })
     await server.audit.recordCustom('note', {})
@@ -346,13 +339,9 @@ describe('actions on a subscription', () => {
 
   it('replay delivers events again', async () => {
     const delivered: string[] = []
-    const server = await serveManagement({
-      subscriptions: {
-        channels: {
-          search: { deliver: (events) => void delivered.push(...events.map(({ id }) => id)) },
-        },
-      },
-    })
+    const server = await serveDelivering(
+      (events) => void delivered.push(...events.map(({ id }) => id)),
+    )
     const first = await server.audit.recordCustom('note', {})
     const id = await server.create('notes', { filter: 'filter[type_eq]=note' })
     const path = `${SUBSCRIPTIONS}/${id}`
@@ -381,18 +370,10 @@ describe('actions on a subscription', () => {
 
   it('redrive delivers parked events and discard forgets them', async () => {
     const delivered: string[] = []
-    const server = await serveManagement({
-      subscriptions: {
-        channels: {
-          search: {
-            deliver(events) {
-              const { type, id } = events[0]!
-              if (type === 'poison') throw new DeliveryError('status', 'no', { permanent: true })
-              delivered.push(id)
-            },
-          },
-        },
-      },
+    const server = await serveDelivering((events) => {
+      const { type, id } = events[0]!
+      if (type === 'poison') throw new DeliveryError('status', 'no', { permanent: true })
+      delivered.push(id)
     })
     const right = (await server.audit.recordCustom('note', {}))!
     const wrong = (await server.audit.recordCustom('poison', {}))!
@@ -426,21 +407,13 @@ describe('actions on a subscription', () => {
     const delivered: string[] = []
     let arrive = (): void => {}
     const arrived = new Promise<void>((resolve) => (arrive = resolve))
-    const server = await serveManagement({
-      subscriptions: {
-        channels: {
-          search: {
-            async deliver([event], { signal }) {
-              if (delivered.length > 0) {
-                arrive()
-                await once(signal, 'abort')
-                throw signal.reason
-              }
-              delivered.push(event!.id)
-            },
-          },
-        },
-      },
+    const server = await serveDelivering(async ([event], { signal }) => {
+      if (delivered.length > 0) {
+        arrive()
+        await once(signal, 'abort')
+        throw signal.reason
+      }
+      delivered.push(event!.id)
     })
     const ids: string[] = []
     for (let n = 0; n < 3; n++) ids.push((await server.audit.recordCustom('note', {}))!.id)

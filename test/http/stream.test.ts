@@ -1,6 +1,6 @@
 import type { AuditEvent, EventChange } from 'daybook'
 import jsonPatch, { type Operation as JsonPatchOperation } from 'fast-json-patch'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { expectError } from '../support/expect-error.js'
 import { type EventPlace, sqlitePlace } from '../support/event-stores.js'
 import { serve, type ServeOptions, type TestServer } from '../support/http.js'
@@ -8,16 +8,9 @@ import { type EventStream, openStream, type SentEvent } from '../support/server-
 
 const { applyPatch } = jsonPatch
 
-const cleanUp: (() => unknown)[] = []
-
-afterEach(async () => {
-  vi.useRealTimers()
-  for (const act of cleanUp.splice(0).toReversed()) await act()
-})
-
 const openServer = async (options: ServeOptions = {}): Promise<TestServer> => {
   const server = await serve(options)
-  cleanUp.push(() => server.close())
+  onTestFinished(server.close)
   return server
 }
 
@@ -45,7 +38,7 @@ describe('GET /api/events/stream of a store of several processes', () => {
 
   beforeEach(async () => {
     place = await sqlitePlace()
-    cleanUp.push(() => place.remove())
+    onTestFinished(place.remove)
     server = await openServer({ store: place.open() })
   })
 
@@ -235,6 +228,7 @@ describe('GET /api/events/stream', () => {
 
   it('sends comments while idle', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
     const server = await openServer()
     const streams = [await streamOf(server), await streamOf(server, '?changes=1')]
     await Promise.all(streams.map((stream) => stream.until(({ retry }) => retry === 2000)))

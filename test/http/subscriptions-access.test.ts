@@ -1,4 +1,3 @@
-import type { SubscriptionsAction } from 'daybook/koa'
 import type { Context } from 'koa'
 import { describe, expect, it } from 'vitest'
 import { SUBSCRIPTIONS_ACTIONS } from '../../src/http/subscriptions/actions.js'
@@ -18,42 +17,27 @@ import {
   SUBSCRIPTIONS,
 } from './managing.js'
 
-/** A server whose rights a test changes, with a subscription of ann and a channel. */
-async function startManaged(): Promise<
-  ManagedServer & {
-    subscription: string
-    channel: string
-    calls: [unknown, SubscriptionsAction][]
-    answer: { of: unknown }
-  }
-> {
-  const answer: { of: unknown } = { of: 'all' }
-  const calls: [unknown, SubscriptionsAction][] = []
-  const server = await serveManagement({
-    routes: {
-      async authorize(ctx: Context, of) {
-        calls.push([ctx.state['username'], of])
-        return answer.of as boolean
-      },
-    },
-  })
-  const subscription = await server.create('mine')
-  const channel = await server.createChannel('pad')
-  calls.length = 0
-  return { ...server, subscription, channel, calls, answer }
-}
-
 describe('authorize', () => {
   it('receives the action and decides about it', async () => {
-    const { subscription, channel, calls, answer, ...server } = await startManaged()
-    const all = requests(subscription, channel)
+    const calls: unknown[] = []
+    let answer: boolean | 'all' = 'all'
+    const server = await serveManagement({
+      routes: {
+        async authorize(ctx: Context, of) {
+          calls.push([ctx.state['username'], of])
+          return answer
+        },
+      },
+    })
+    const all = requests(await server.create('mine'), await server.createChannel('pad'))
+    calls.length = 0
     expect(all.map(([name]) => name).toSorted()).toEqual(SUBSCRIPTIONS_ACTIONS.toSorted())
     for (const [name, path, request] of all) {
-      answer.of = false
+      answer = false
       const refused = await server.send(path, { ...request, user: 'bob' })
       const { detail } = expectError(refused, 403, 'FORBIDDEN')
       expect(detail).toBe(`bob is not allowed the action ${name}`)
-      answer.of = 'all'
+      answer = 'all'
       const answered = await server.send(path, request)
       expect([answered.status < 300, name, answered.body]).toEqual([true, name, answered.body])
       // Who may change a channel sees its whole URL.

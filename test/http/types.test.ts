@@ -84,42 +84,27 @@ describe('GET /api/events/types', () => {
       source: null,
       sentence: null,
     }
-    const own = data.filter(({ id }) => Object.hasOwn(types, id))
-    expect(own).toEqual([
-      {
-        type: 'event_type',
-        id: 'api:orders:create',
-        attributes: {
-          ...nothing,
-          area: 'Shop',
-          description: 'Someone ordered',
-          data: ['total', 'currency'],
-          sentence: 'ordered for **{total}**',
-        },
-      },
-      {
-        type: 'event_type',
-        id: 'info:orders:import',
-        attributes: {
-          ...nothing,
-          live: true,
-          cadence: { hours: 6 },
-          only_while: 'import_orders',
-        },
-      },
-      {
-        type: 'event_type',
-        id: 'warn:stock:low',
-        attributes: {
-          ...nothing,
-          throttle: { period: { days: 1, hours: 12 }, scope: ['shelf'] },
-        },
-      },
-      {
-        type: 'event_type',
-        id: 'warn:stock:gone',
-        attributes: { ...nothing, throttle: { period: { hours: 1 }, scope: [] } },
-      },
+    const definition = (id: string, attributes: object): object => ({
+      type: 'event_type',
+      id,
+      attributes: { ...nothing, ...attributes },
+    })
+    expect(data.filter(({ id }) => Object.hasOwn(types, id))).toEqual([
+      definition('api:orders:create', {
+        area: 'Shop',
+        description: 'Someone ordered',
+        data: ['total', 'currency'],
+        sentence: 'ordered for **{total}**',
+      }),
+      definition('info:orders:import', {
+        live: true,
+        cadence: { hours: 6 },
+        only_while: 'import_orders',
+      }),
+      definition('warn:stock:low', {
+        throttle: { period: { days: 1, hours: 12 }, scope: ['shelf'] },
+      }),
+      definition('warn:stock:gone', { throttle: { period: { hours: 1 }, scope: [] } }),
     ])
     expect(data.map(({ id }) => id)).toEqual(Object.keys(audit.types))
   })

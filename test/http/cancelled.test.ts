@@ -17,7 +17,7 @@ const listeners = {
     new Koa().on('error', onError).use(koa.auditRoutes(audit, { username })).callback(),
   'node:http': (audit: AuditLog, onError: (error?: unknown) => void): http.RequestListener => {
     const routes = node.auditRoutes(audit, { username })
-    return (request, response) => void routes(request, response, onError)
+    return (request, response) => routes(request, response, onError)
   },
 } as const
 

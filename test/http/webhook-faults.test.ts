@@ -14,8 +14,8 @@ import {
 } from '../unit/subscriptions/world.js'
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
-const EVENTS = 60
-const POISON = [9, 10, 31, 58]
+const EVENTS = 40
+const POISON = [9, 10, 31, 38]
 /** Some seconds of the receiver; requests take real time, and the timers of deliveries faked one. */
 const LONG_MS = 20_000_000
 

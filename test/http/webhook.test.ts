@@ -3,7 +3,7 @@ import { AuditLog, type AuditEvent } from 'daybook'
 import { webhook, type WebhookOptions } from 'daybook/channels'
 import { memoryStore } from 'daybook/memory'
 import { Webhook } from 'standardwebhooks'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readSecrets, signedHeaders } from '../../adapters/channels/signature.js'
 import {
   closeReceivers,
@@ -14,6 +14,7 @@ import {
   type Received,
   type Respond,
 } from '../support/receiver.js'
+import { closeLogs, fakeTime, until } from '../unit/subscriptions/world.js'
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const OLD_SECRET = `whsec_${Buffer.alloc(24, 9).toString('base64')}`
@@ -242,6 +243,9 @@ describe('a webhook', () => {
 
 describe('a subscription to a webhook', () => {
   it('delivers again after failures, and its secrets are in no event and no state', async () => {
+    // The waits between attempts.
+    fakeTime()
+    onTestFinished(() => void vi.useRealTimers())
     let failures = 2
     const receiver = await receive((_, response) =>
       response.writeHead(failures-- > 0 ? 503 : 204, { 'retry-after': '0' }).end(),
@@ -257,8 +261,8 @@ describe('a subscription to a webhook', () => {
     })
     await audit.recordCustom('test:number', { n: 1 })
     await audit.recordCustom('test:number', { n: 2 })
-    await vi.waitUntil(() => receiver.requests.length >= 4, { timeout: 60_000 })
-    await expect.poll(async () => (await audit.subscriptions.status())[0]!.delivered).toBe(2)
+    await until(async () => (await audit.subscriptions.status())[0]?.delivered === 2)
+    expect(receiver.requests).toHaveLength(4)
     const ids = receiver.requests.map(({ headers }) => headers['webhook-id'])
     expect(new Set(ids.slice(0, 3)).size).toBe(1)
     expect(new Set(ids).size).toBe(2)
@@ -275,6 +279,6 @@ describe('a subscription to a webhook', () => {
     const everything = JSON.stringify([events, states, await audit.subscriptions.status()])
     for (const secret of ['s3cret', 't0ken', 'whsec', SECRET.slice(6)])
       expect(everything).not.toContain(secret)
-    await audit.close()
+    await closeLogs([audit])
   })
 })

@@ -20,7 +20,7 @@ const eventAt = (n: number): AuditEvent => ({
   system: true,
   type: 'info:load:made',
   source: null,
-  attributes: { name: `event ${n}`, text: 'x'.repeat(400) },
+  attributes: { name: `event ${n}`, text: 'x'.repeat(4000) },
 })
 
 const store: EventStore = {

@@ -86,8 +86,8 @@ describe('the first inexact number', () => {
 
   it('is looked for without recursion, and in linear time', () => {
     const deep = `${'['.repeat(200_000)}-0${']'.repeat(200_000)}`
-    expect(findInexactNumber(deep, [])?.path).toHaveLength(200_000)
-    const long = JSON.stringify({ a: '\\"'.repeat(300_000), b: Array(100_000).fill(0.5) })
+    expect(findInexactNumber(deep, [])?.path.length).toBe(200_000)
+    const long = JSON.stringify({ a: '\\"'.repeat(300_000), b: Array(20_000).fill(0.5) })
     expect(findInexactNumber(`[${long},-0]`, [])?.path).toEqual(['1'])
   })
 })

@@ -35,6 +35,16 @@ function isSigned({ headers, body }: Received, secret: string): boolean {
   }
 }
 
+/** Expects that the kind refuses a member that a user gave. */
+async function expectRefused(
+  kind: ChannelKind,
+  pointer: string,
+  ...given: Parameters<ChannelKind['read']>
+): Promise<void> {
+  const error = { code: 'INVALID_CHANNEL', pointer }
+  await expect(async () => kind.read(...given)).rejects.toMatchObject(error)
+}
+
 /** The setup as a store returns it: JSON, without the secret that was shown once. */
 function stored({ config, secrets }: ChannelSetup): ChannelSetup {
   return JSON.parse(JSON.stringify({ config, secrets })) as ChannelSetup
@@ -105,10 +115,7 @@ describe('the kind of webhooks', () => {
     const draft = await kind.read({ url: first.url, headers: { authorization: 's3cret' } })
     for (const headers of [undefined, { authorization: '[redacted]' }]) {
       const given = { url: second.url, ...(headers && { headers }) }
-      await expect(async () => kind.read(given, stored(draft))).rejects.toMatchObject({
-        code: 'INVALID_CHANNEL',
-        pointer: '/config/headers',
-      })
+      await expectRefused(kind, '/config/headers', given, stored(draft))
     }
     for (const headers of [null, { authorization: 'other' }])
       await kind.read({ url: second.url, headers }, stored(draft))
@@ -136,10 +143,7 @@ describe('the kind of webhooks', () => {
     ['/config/format', { format: 'xml' }],
   ])('refuses a wrong member: %s', async (pointer, wrong) => {
     const url = 'http://127.0.0.1:1/'
-    await expect(async () => kind.read({ url, ...wrong })).rejects.toMatchObject({
-      code: 'INVALID_CHANNEL',
-      pointer,
-    })
+    await expectRefused(kind, pointer, { url, ...wrong })
   })
 
   it('sends the format that the user chooses, with the name of the service that the host gives', async () => {
@@ -186,10 +190,7 @@ describe('the kind of Slack channels', () => {
 
   it('needs a URL', async () => {
     for (const given of [{}, { webhook_url: '[redacted]' }])
-      await expect(async () => kind.read(given)).rejects.toMatchObject({
-        code: 'INVALID_CHANNEL',
-        pointer: '/config/webhook_url',
-      })
+      await expectRefused(kind, '/config/webhook_url', given)
   })
 })
 
@@ -225,10 +226,7 @@ describe('the kind of e-mail channels', () => {
     ['/config/subject', { subject: '{name' }],
     ['/config/from', { from: 'eve@evil.example' }],
   ])('refuses a wrong member: %s', async (pointer, wrong) => {
-    await expect(async () => kind.read({ to: 'a@b.example', ...wrong })).rejects.toMatchObject({
-      code: 'INVALID_CHANNEL',
-      pointer,
-    })
+    await expectRefused(kind, pointer, { to: 'a@b.example', ...wrong })
   })
 })
 

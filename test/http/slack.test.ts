@@ -1,14 +1,23 @@
-import { type Render, slack } from 'daybook/channels'
+import type { AuditEvent } from 'daybook'
+import { type Render, slack, type SlackOptions } from 'daybook/channels'
 import { afterEach, describe, expect, it } from 'vitest'
 import { closeReceivers, deliveryOf, faultOf, numberedEvent, receive } from '../support/receiver.js'
 
 afterEach(closeReceivers)
 
+const deliver = (options: SlackOptions, ...events: readonly AuditEvent[]): unknown => {
+  const given = events.length === 0 ? [numberedEvent(1)] : events
+  return slack(options).deliver(given, deliveryOf(given))
+}
+
 describe('a Slack channel', () => {
   it('posts a line for each event, with its markup escaped', async () => {
     const { url, requests } = await receive()
-    const events = [numberedEvent(1), numberedEvent(2, { name: '<!channel> & <http://x|y>' })]
-    await slack({ url }).deliver(events, deliveryOf(events))
+    await deliver(
+      { url },
+      numberedEvent(1),
+      numberedEvent(2, { name: '<!channel> & <http://x|y>' }),
+    )
     expect(requests).toHaveLength(1)
     expect(requests[0]!.headers['content-type']).toBe('application/json')
     expect(JSON.parse(requests[0]!.body)).toEqual({
@@ -31,8 +40,7 @@ describe('a Slack channel', () => {
   it('sends a text of the host as it is', async () => {
     const { url, requests } = await receive()
     const render: Render = (events, { sentence }) => ({ text: `*${sentence(events[0]!)}* <!here>` })
-    const events = [numberedEvent(1)]
-    await slack({ url, render }).deliver(events, deliveryOf(events))
+    await deliver({ url, render })
     expect(JSON.parse(requests[0]!.body)).toEqual({ text: '*ann created project shöp* <!here>' })
   })
 
@@ -47,8 +55,7 @@ describe('a Slack channel', () => {
     ['render returned no text', () => ({}) as { text: string }],
   ])('fails for good if a text of the host cannot be rendered: %s', async (message, render) => {
     const { url, requests } = await receive()
-    const events = [numberedEvent(1)]
-    const fault = await faultOf(slack({ url, render }).deliver(events, deliveryOf(events)))
+    const fault = await faultOf(deliver({ url, render }))
     expect(fault).toMatchObject({ kind: 'rendering', permanent: true, message })
     expect(requests).toEqual([])
   })
@@ -57,8 +64,7 @@ describe('a Slack channel', () => {
     const { url } = await receive((_, response) =>
       response.writeHead(429, { 'retry-after': '7' }).end(),
     )
-    const events = [numberedEvent(1)]
-    const fault = await faultOf(slack({ url }).deliver(events, deliveryOf(events)))
+    const fault = await faultOf(deliver({ url }))
     expect(fault).toMatchObject({ kind: 'status', status: 429, retryAfterMs: 7000 })
   })
 

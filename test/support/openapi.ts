@@ -67,12 +67,30 @@ export function strictAjv(options: Pick<Options, 'validateSchema'> = {}): Ajv202
 const ajv = strictAjv()
 const isJsonApi = ajv.compile(jsonApiSchema)
 
+/** The ids of the components that a compiler has: components are compiled once for all schemas of a document. */
+const componentIds = new WeakMap<Ajv2020, Map<object, string>>()
+
+function idIn(compiler: Ajv2020, components: object): string {
+  const ids = componentIds.get(compiler) ?? new Map<object, string>()
+  componentIds.set(compiler, ids)
+  const known = ids.get(components)
+  if (known !== undefined) return known
+  const id = `document:${ids.size}`
+  compiler.addSchema({ $id: id, components })
+  ids.set(components, id)
+  return id
+}
+
 /** A schema of the document, which may refer to its components. */
-export const compileIn = (
+export function compileIn(
   { components }: OpenApiDocument,
   schema: object,
   compiler = ajv,
-): ValidateFunction => compiler.compile({ ...schema, components })
+): ValidateFunction {
+  const id = idIn(compiler, components)
+  const text = JSON.stringify(schema).replaceAll('"#/components/', `"${id}#/components/`)
+  return compiler.compile(JSON.parse(text) as object)
+}
 
 export const describeEndpoints = (audit: EndpointAudit, path: string): OpenApiDocument =>
   JSON.parse(JSON.stringify(openApiDocument(describeApi({ audit, path })))) as OpenApiDocument

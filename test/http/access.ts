@@ -1,8 +1,9 @@
-import type { AuditEvent } from 'daybook'
+import type { AuditEvent, AuditLog } from 'daybook'
 import type { AuditRoutesOptions, EventsAction } from 'daybook/koa'
 import type { Context, Middleware } from 'koa'
 import { onTestFinished } from 'vitest'
 import {
+  checkAnswers,
   listOf,
   newEvent,
   type RawRequest,
@@ -10,6 +11,7 @@ import {
   serve,
   type TestServer,
 } from '../support/http.js'
+import { listen } from '../support/node-server.js'
 
 export const PATH = '/api/events'
 
@@ -74,3 +76,19 @@ export const requests = (
   ['types', `${PATH}/types`, {}],
   ['create', PATH, newEvent({ type: 'x' })],
 ]
+
+/** Serves a log with its endpoints at a path; both are closed at the end of the test. */
+export async function serveMounted(
+  listener: Parameters<typeof listen>[0],
+  audit: AuditLog,
+  path = PATH,
+): Promise<string> {
+  const { url, close } = await listen(listener)
+  const endChecks = checkAnswers(url, audit, path)
+  onTestFinished(async () => {
+    endChecks()
+    await close()
+    await audit.close()
+  })
+  return url
+}

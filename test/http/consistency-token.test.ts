@@ -1,7 +1,7 @@
 import { AuditLogError } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { faultyStore } from 'daybook/testing'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { expectError } from '../support/expect-error.js'
 import { newEvent, type RawResponse, send, serve, type TestServer } from '../support/http.js'
 import { openStream } from '../support/server-sent.js'
@@ -87,29 +87,26 @@ const probes = (visible: string, hidden: string): readonly string[] => [
 it('to a restricted reader every token is answered alike, in one log and in each of many', async () => {
   const visible = { username_eq: 'bob' }
   const one = await serve({ feed: { visible: () => visible } })
+  onTestFinished(one.close)
   const many = await serveLogs({ visible: () => visible })
   const logs = [
     { audit: one.audit, url: one.url, events: '/api/events' },
     { audit: many.logs.log('acme'), url: many.url, events: '/api/logs/acme/events' },
   ]
-  try {
-    for (const { audit, url, events } of logs) {
-      const own = (await audit.recordCustom('own', { n: 1 }, { username: 'bob' }))!
-      const hidden = (await audit.recordCustom('hidden', {}, { username: 'eve' }))!
-      for (const path of [...PATHS, `/${own.id}`, `/${hidden.id}`]) {
-        const answers = []
-        for (const token of probes(own.created_at, hidden.created_at)) {
-          const headers = { 'consistency-token': token }
-          answers.push(shown(await send(url, events + path, { user: 'bob', headers })))
-        }
-        expect(answers[0], path).toMatchObject({ status: path.includes(hidden.id) ? 404 : 200 })
-        for (const answer of answers) expect(answer, path).toEqual(answers[0])
+  for (const { audit, url, events } of logs) {
+    const own = (await audit.recordCustom('own', { n: 1 }, { username: 'bob' }))!
+    const hidden = (await audit.recordCustom('hidden', {}, { username: 'eve' }))!
+    for (const path of [...PATHS, `/${own.id}`, `/${hidden.id}`]) {
+      const answers = []
+      for (const token of probes(own.created_at, hidden.created_at)) {
+        const headers = { 'consistency-token': token }
+        answers.push(shown(await send(url, events + path, { user: 'bob', headers })))
       }
-      const wrong = { user: 'bob', headers: { 'consistency-token': 'newest' } }
-      expect((await send(url, events, wrong)).status).toBe(400)
+      expect(answers[0], path).toMatchObject({ status: path.includes(hidden.id) ? 404 : 200 })
+      for (const answer of answers) expect(answer, path).toEqual(answers[0])
     }
-  } finally {
-    await one.close()
+    const wrong = { user: 'bob', headers: { 'consistency-token': 'newest' } }
+    expect((await send(url, events, wrong)).status).toBe(400)
   }
 })
 
@@ -117,18 +114,15 @@ it('a stream of a restricted reader begins now, however late its token is', asyn
   const visible = { username_eq: 'ann' }
   const restricted = await serve({ feed: { visible: () => visible } })
   const { audit, url } = restricted
-  try {
-    for (const query of ['', '?changes=1']) {
-      const headers = { 'consistency-token': '2999-01-01T00:00:00.000000Z' }
-      const stream = await openStream(`${url}/api/events/stream${query}`, headers)
-      await audit.recordCustom('hidden', {}, { username: 'eve' })
-      const own = await audit.recordCustom('own', {}, { username: 'ann' })
-      const [sent] = await stream.take(1)
-      expect(sent!.lastEventId).toBe(own!.created_at)
-      stream.leave()
-    }
-  } finally {
-    await restricted.close()
+  onTestFinished(restricted.close)
+  for (const query of ['', '?changes=1']) {
+    const headers = { 'consistency-token': '2999-01-01T00:00:00.000000Z' }
+    const stream = await openStream(`${url}/api/events/stream${query}`, headers)
+    await audit.recordCustom('hidden', {}, { username: 'eve' })
+    const own = await audit.recordCustom('own', {}, { username: 'ann' })
+    const [sent] = await stream.take(1)
+    expect(sent!.lastEventId).toBe(own!.created_at)
+    stream.leave()
   }
 })
 
@@ -137,13 +131,10 @@ it('a damaged event does not exist for a restricted reader', async () => {
   const restricted = (visible: 'all' | { username_eq: string }) =>
     serve({ store, record: false, feed: { visible: () => visible } })
   const servers = [await restricted({ username_eq: 'ann' }), await restricted('all')]
-  try {
-    store.fail('get', undefined, new AuditLogError('DAMAGED', 'damaged'))
-    const answers = []
-    for (const { url } of servers)
-      answers.push((await send(url, '/api/events/019f0000-0000-7000-8000-000000000000')).status)
-    expect(answers).toEqual([404, 500])
-  } finally {
-    for (const { close } of servers) await close()
-  }
+  for (const { close } of servers) onTestFinished(close)
+  store.fail('get', undefined, new AuditLogError('DAMAGED', 'damaged'))
+  const answers = []
+  for (const { url } of servers)
+    answers.push((await send(url, '/api/events/019f0000-0000-7000-8000-000000000000')).status)
+  expect(answers).toEqual([404, 500])
 })

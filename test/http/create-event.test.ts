@@ -1,7 +1,7 @@
 import { AuditLog, AuditLogError, type ResolveSource } from 'daybook'
 import { auditRoutes, type AuditRoutesOptions } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { expectError } from '../support/expect-error.js'
 import { JSON_API, newEvent, type RawRequest, serve, type TestServer } from '../support/http.js'
 
@@ -271,13 +271,12 @@ describe('POST /api/events', () => {
     const answerOf = async (resolveSource: ResolveSource) => {
       const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {}, resolveSource })
       const host = await serve({ inside: [auditRoutes(audit, { path: '/resolving' })] })
-      try {
-        const response = await host.send('/resolving', newEvent({ type: 'x', change_id: UUID }))
-        return { response, events: (await audit.list()).events }
-      } finally {
+      onTestFinished(async () => {
         await host.close()
         await audit.close()
-      }
+      })
+      const response = await host.send('/resolving', newEvent({ type: 'x', change_id: UUID }))
+      return { response, events: (await audit.list()).events }
     }
 
     it('uses the source that it returns', async () => {
@@ -310,29 +309,21 @@ describe('POST /api/events', () => {
     const { bodyParser } = await import('@koa/bodyparser')
     const parser = bodyParser({ enableTypes: ['json'], extendTypes: { json: [JSON_API] } })
     const other = await serve({ outside: [parser] })
-    try {
-      const response = await other.send('/api/events', newEvent({ type: 'parsed', n: 1 }))
-      expect(response.status).toBe(201)
-      expect((await other.audit.list()).events[0]).toMatchObject({
-        type: 'parsed',
-        attributes: { n: 1 },
-      })
-    } finally {
-      await other.close()
-    }
+    onTestFinished(other.close)
+    const response = await other.send('/api/events', newEvent({ type: 'parsed', n: 1 }))
+    expect(response.status).toBe(201)
+    const [event] = (await other.audit.list()).events
+    expect(event).toMatchObject({ type: 'parsed', attributes: { n: 1 } })
   })
 })
 
 describe('POST /api/events with the option redact', () => {
   const created = async (redact: AuditRoutesOptions['redact'], attributes: object) => {
     const server = await serve({ feed: redact === undefined ? {} : { redact } })
-    try {
-      const response = await server.send('/api/events', newEvent({ type: 'x', ...attributes }))
-      expect(response.status).toBe(201)
-      return (await server.audit.list()).events[0]!.attributes
-    } finally {
-      await server.close()
-    }
+    onTestFinished(server.close)
+    const response = await server.send('/api/events', newEvent({ type: 'x', ...attributes }))
+    expect(response.status).toBe(201)
+    return (await server.audit.list()).events[0]!.attributes
   }
 
   it('lists what it replaced in recording', async () => {

@@ -10,6 +10,7 @@ import {
 } from 'daybook'
 import {
   basicAuth,
+  type KoaMiddleware,
   recordRequests,
   subscriptionRoutes,
   type SubscriptionRoutesOptions,
@@ -34,7 +35,7 @@ import {
   send,
 } from '../support/http.js'
 import { listen } from '../support/node-server.js'
-import { managementCheck } from '../support/openapi.js'
+import { type AnswerCheck, managementCheck } from '../support/openapi.js'
 
 /* A service whose users manage subscriptions and channels over HTTP. */
 
@@ -84,15 +85,10 @@ export const notebook = (pages: Pages): ChannelKind => {
   }
 }
 
-export interface ManagedServer {
+export interface ManagedServer extends RoutesServer {
   readonly audit: AuditLog
-  readonly url: string
   /** What channels of the kind `notebook` got. */
   readonly pages: Pages
-  /** Errors that reached Koa. */
-  readonly errors: unknown[]
-  /** Sends a request as `ann`. Each response has to be one that the OpenAPI document declares. */
-  send(path: string, request?: RawRequest): Promise<RawResponse>
   /** Creates a subscription with this name and returns its id. */
   create(name: string, attributes?: object, user?: string): Promise<string>
   /** Creates a channel of the kind `notebook` and returns its id. */
@@ -127,11 +123,40 @@ export async function parkEvents(
   }
 }
 
-/** It is closed at the end of the test. */
+export interface RoutesServer {
+  readonly url: string
+  /** Errors that reached Koa. */
+  readonly errors: unknown[]
+  /** Sends a request as `ann`. Each response has to be one that the OpenAPI document declares. */
+  send(path: string, request?: RawRequest): Promise<RawResponse>
+}
+
+/** A service that records its requests and has these routes. It and the log are closed at the end of the test. */
+export async function serveRoutes(
+  audit: AuditLog,
+  routes: KoaMiddleware,
+  check: AnswerCheck,
+): Promise<RoutesServer> {
+  const errors: unknown[] = []
+  const app = new Koa()
+  app.silent = true
+  app.on('error', (error: unknown) => errors.push(error))
+  app.use(recordRequests(audit))
+  app.use(basicAuth({ users: { ann: 'ann', bob: 'bob', eve: 'eve' } }))
+  app.use(routes)
+  const { url, close } = await listen(app.callback())
+  const endChecks = checkAnswersBy(url, check)
+  onTestFinished(async () => {
+    endChecks()
+    await close()
+    await audit.close()
+  })
+  return { url, errors, send: (path, request) => send(url, path, request) }
+}
+
 export async function serveManagement(options: ManagingOptions = {}): Promise<ManagedServer> {
   const { routes = { authorize: () => 'all' }, subscriptions } = options
   const pages: Pages = new Map()
-  const errors: unknown[] = []
   const store = memoryStore()
   const audit: AuditLog = new AuditLog({
     store,
@@ -143,37 +168,23 @@ export async function serveManagement(options: ManagingOptions = {}): Promise<Ma
       ...subscriptions,
     },
   })
-  const app = new Koa()
-  app.silent = true
-  app.on('error', (error: unknown) => errors.push(error))
-  app.use(recordRequests(audit))
-  app.use(basicAuth({ users: { ann: 'ann', bob: 'bob', eve: 'eve' } }))
-  app.use(subscriptionRoutes(audit, routes))
-  const { url, close } = await listen(app.callback())
-  const endChecks = checkAnswersBy(url, managementCheck(routes.path ?? '/api'))
-  onTestFinished(async () => {
-    endChecks()
-    await close()
-    await audit.close()
-  })
-  const sendHere = (path: string, request?: RawRequest) => send(url, path, request)
+  const check = managementCheck(routes.path ?? '/api')
+  const server = await serveRoutes(audit, subscriptionRoutes(audit, routes), check)
   const created = (response: RawResponse): string => {
     if (response.status !== 201) throw new Error(response.body)
     return resourceOf(response).id
   }
   return {
+    ...server,
     audit,
-    url,
     pages,
-    errors,
-    send: sendHere,
     async create(name, attributes = {}, user = 'ann') {
       const given = { name, channel: 'search', ...attributes }
-      return created(await sendHere(SUBSCRIPTIONS, { ...newSubscription(given), user }))
+      return created(await server.send(SUBSCRIPTIONS, { ...newSubscription(given), user }))
     },
     async createChannel(name, config = { page: name }) {
       const given = { name, kind: 'notebook', config }
-      return created(await sendHere(CHANNELS, newChannel(given)))
+      return created(await server.send(CHANNELS, newChannel(given)))
     },
     park: (id, ...states) => parkEvents(store, id, ...states),
   }
@@ -183,7 +194,7 @@ export async function serveManagement(options: ManagingOptions = {}): Promise<Ma
 export const serveDelivering = (deliver: Channel['deliver']): Promise<ManagedServer> =>
   serveManagement({ subscriptions: { channels: { search: { deliver } } } })
 
-interface ResourceObject {
+export interface ResourceObject {
   readonly type: string
   readonly id: string
   readonly attributes: Readonly<Record<string, unknown>>
@@ -206,8 +217,11 @@ export const withDocument = (method: 'POST' | 'PATCH', document?: unknown): RawR
   ...(document !== undefined && { body: JSON.stringify(document) }),
 })
 
-const withResource = (method: 'POST' | 'PATCH', type: string, attributes: object): RawRequest =>
-  withDocument(method, { data: { type, attributes } })
+export const withResource = (
+  method: 'POST' | 'PATCH',
+  type: string,
+  attributes: object,
+): RawRequest => withDocument(method, { data: { type, attributes } })
 
 export const newSubscription = (attributes: object): RawRequest =>
   withResource('POST', 'subscription', attributes)

@@ -4,15 +4,15 @@ import { memoryStore } from 'daybook/memory'
 import { workflowEventTypes } from 'daybook/workflow'
 import Koa from 'koa'
 import * as v from 'valibot'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { problems } from '../../src/http/problem.js'
 import { errorCodes } from '../../src/errors.js'
 import { predicates } from '../../src/filter/predicates.js'
 import { LINK_ATTRIBUTES } from '../../src/event/links.js'
 import { expectError } from '../support/expect-error.js'
-import { checkAnswers, JSON_API, newEvent, send, serve, type TestServer } from '../support/http.js'
-import { listen } from '../support/node-server.js'
+import { JSON_API, newEvent, send, serve, type TestServer } from '../support/http.js'
 import { compileIn, objectsIn, type OpenApiDocument } from '../support/openapi.js'
+import { serveMounted } from './access.js'
 
 const PATH = '/api/events/openapi.json'
 
@@ -107,13 +107,7 @@ describe('GET /api/events/openapi.json', () => {
     const authorize = (ctx: { state: object }, action: string): boolean =>
       action !== 'describe' || Object.values(ctx.state).includes('ann')
     app.use(auditRoutes(audit, { path: '/log', authorize }))
-    const { url, close } = await listen(app.callback())
-    const endChecks = checkAnswers(url, audit, '/log')
-    onTestFinished(async () => {
-      endChecks()
-      await close()
-      await audit.close()
-    })
+    const url = await serveMounted(app.callback(), audit, '/log')
 
     const { body } = await send(url, '/log/openapi.json')
     const own = JSON.parse(body) as OpenApiDocument

@@ -4,23 +4,15 @@ import { memoryStore } from 'daybook/memory'
 import { workflowEventTypes } from 'daybook/workflow'
 import Koa from 'koa'
 import * as v from 'valibot'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { checkAnswers, listOf, send } from '../support/http.js'
-import { listen } from '../support/node-server.js'
-import { PATH, startFeed } from './access.js'
+import { describe, expect, it } from 'vitest'
+import { listOf, send } from '../support/http.js'
+import { PATH, serveMounted, startFeed } from './access.js'
 
 /** Serves a log with these types at a path until the test is over. */
 async function serveTypes(types: EventTypes, path = '/api/events') {
   const audit = new AuditLog({ store: memoryStore(), types })
   const app = new Koa().use(auditRoutes(audit, { path, username: () => 'ann' }))
-  const { url, close } = await listen(app.callback())
-  const endChecks = checkAnswers(url, audit, path)
-  onTestFinished(async () => {
-    endChecks()
-    await close()
-    await audit.close()
-  })
-  return { audit, url }
+  return { audit, url: await serveMounted(app.callback(), audit, path) }
 }
 
 describe('GET /api/events/types', () => {

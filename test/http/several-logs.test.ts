@@ -14,6 +14,9 @@ import { checkAnswers, PATH, serve, TYPES } from './served-logs.js'
 const BOTH = 'logs[]=a&logs[]=b'
 const START = '2026-03-01T00:00:00Z'
 
+/** Logs whose clocks stand, so that events of different logs have the same times, in the order of the keys. */
+const serveStanding = () => serve({}, memoryLogs({ clock: manualClock(START) }))
+
 /** Events of two logs in turn, each with an attribute that is named as the key of the log. */
 async function recordInTurn(logs: AuditLogs, count: number): Promise<void> {
   for (let n = 1; n <= count; n++)
@@ -70,7 +73,7 @@ const LOGS: Readonly<Record<ExportFormat, (response: RawResponse) => Promise<rea
   }
 
 it.each(Object.entries(LOGS))('an export as %s names the log of each event', async (format, of) => {
-  const { logs, url, get } = await serve()
+  const { logs, url, get } = await serveStanding()
   await checkAnswers(url)
   await recordInTurn(logs, 5)
   const columns = format === 'csv' ? '&fields[event]=log' : ''
@@ -89,7 +92,7 @@ it.each(Object.entries(LOGS))('an export as %s names the log of each event', asy
 })
 
 it('an export continues after an earlier one, and ends where it is to end', async () => {
-  const { logs, get } = await serve()
+  const { logs, get } = await serveStanding()
   await recordInTurn(logs, 4)
   const first = await get(`/events/export?${BOTH}&filter[n_gt]=1`)
   expect(numbersOf(first)).toEqual([2, 3, 4])
@@ -105,7 +108,7 @@ it('an export continues after an earlier one, and ends where it is to end', asyn
 })
 
 it('a report has the digest of an export that stays the same', async () => {
-  const { logs, url, get } = await serve()
+  const { logs, url, get } = await serveStanding()
   await checkAnswers(url)
   await recordInTurn(logs, 3)
   const report = await get(`/events/report?${BOTH}&filter[n_gt]=0`)
@@ -145,8 +148,7 @@ it('groups of several logs are those of one log with their events', async () => 
 })
 
 it('a history leads through the changes in several logs, also at the same time', async () => {
-  const clock = manualClock(START)
-  const { logs, url, get } = await serve({}, memoryLogs({ clock }))
+  const { logs, url, get } = await serveStanding()
   await checkAnswers(url)
   // The clock of each log stands, so events of different logs have the same times.
   const states = [null, { v: 1 }, { v: 2 }, { v: 3 }, { v: 4 }]

@@ -21,9 +21,9 @@ export default defineConfig({
   resolve: { alias },
   test: {
     include: ['test/**/*.test.ts'],
-    // `npm run test:oldest-postgres`, `npm run test:poolers` and `npm run test:citus` run these.
+    // `npm run test:release`, `npm run test:poolers` and `npm run test:citus` run these.
     exclude: [
-      'test/conformance/oldest-postgres.test.ts',
+      'test/**/*.release.test.ts',
       'test/conformance/citus.test.ts',
       'test/poolers/**',
       'test/citus/**',

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { postgresStore } from 'daybook/postgres'
 import type { StoreUnderTest } from 'daybook/testing'
-import pg from 'pg'
 import { inject } from 'vitest'
 import { citusSchemas } from '../support/citus-schemas.js'
-import { APPEND, type Proxy, startProxy } from '../support/proxy.js'
+import { type Proxy, startProxy } from '../support/proxy.js'
 import { type CaseOptions, describeStore } from './describe-store.js'
+import { beginOnPostgres } from './host-transactions.js'
+import { writesOf } from './postgres-under-test.js'
 
 const url = inject('citusUrl')
 const nodes = inject('citusNodes')
@@ -44,16 +45,7 @@ async function createCitusStore({ clock, needs }: CaseOptions): Promise<StoreUnd
   return {
     store,
     reopen: async () => open(),
-    async transaction() {
-      const handle = new pg.Client({ connectionString: url })
-      await handle.connect()
-      await handle.query('BEGIN')
-      const end = async (command: string) => {
-        await handle.query(command)
-        await handle.end()
-      }
-      return { handle, commit: () => end('COMMIT'), rollback: () => end('ROLLBACK') }
-    },
+    transaction: () => beginOnPostgres(url),
     async interrupt() {
       for (const one of proxies.values()) one.refuse()
       return async () => {
@@ -61,14 +53,7 @@ async function createCitusStore({ clock, needs }: CaseOptions): Promise<StoreUnd
       }
     },
     async loseAcknowledgement(method) {
-      proxy!.loseAnswerTo(
-        {
-          append: APPEND,
-          reportSuppressed: `"${schema}".reporters`,
-          changeLive: `UPDATE "${schema}".live_events`,
-          closeLive: `DELETE FROM "${schema}".live_events`,
-        }[method],
-      )
+      proxy!.loseAnswerTo(writesOf(schema)[method])
     },
     async dispose() {
       await schemas.drop(schema)

@@ -1,10 +1,21 @@
 import assert from 'node:assert/strict'
 import { postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
 import type { StoreUnderTest } from 'daybook/testing'
-import pg from 'pg'
 import type { LogSchemas } from '../support/log-schemas.js'
 import { APPEND, startProxy } from '../support/proxy.js'
 import type { CaseOptions } from './describe-store.js'
+import { beginOnPostgres, lockOnPostgres } from './host-transactions.js'
+
+/** Cases with thousands of queries in the same SQL; property/postgres-pushdown.test.ts has the same names and values. */
+export const hasManyQueries = (name: string): boolean => /^filter: (?:hostile|long) /.test(name)
+
+/** Texts of the statements by which the methods write to the log in this schema. */
+export const writesOf = (schema: string) => ({
+  append: APPEND,
+  reportSuppressed: `"${schema}".reporters`,
+  changeLive: `UPDATE "${schema}".live_events`,
+  closeLive: `DELETE FROM "${schema}".live_events`,
+})
 
 export interface PostgresCaseOptions extends Pick<PostgresStoreOptions, 'partitions'> {
   /** The store connects through the pooler at this URL, and directly where it listens. */
@@ -38,16 +49,6 @@ export async function createPostgresStore(
       connectionString,
       schema,
     })
-  const begin = async () => {
-    const handle = new pg.Client({ connectionString: direct.href })
-    await handle.connect()
-    await handle.query('BEGIN')
-    const end = async (command: string) => {
-      await handle.query(command)
-      await handle.end()
-    }
-    return { handle, commit: () => end('COMMIT'), rollback: () => end('ROLLBACK') }
-  }
   const store = open(through.href)
   // Creates the schema, which `interrupt` locks.
   await store.get('00000000-0000-0000-0000-000000000000')
@@ -55,26 +56,16 @@ export async function createPostgresStore(
   return {
     store,
     reopen: async () => open(direct.href),
-    transaction: begin,
+    transaction: () => beginOnPostgres(direct.href),
     async interrupt() {
       if (interruption === 'refuse') {
         proxy!.refuse()
         return async () => proxy!.heal()
       }
-      const { handle, rollback } = await begin()
-      handle.on('error', () => {})
-      await handle.query(`LOCK TABLE "${schema}".events IN SHARE ROW EXCLUSIVE MODE`)
-      return rollback
+      return lockOnPostgres(direct.href, schema)
     },
     async loseAcknowledgement(method) {
-      proxy!.loseAnswerTo(
-        {
-          append: APPEND,
-          reportSuppressed: `"${schema}".reporters`,
-          changeLive: `UPDATE "${schema}".live_events`,
-          closeLive: `DELETE FROM "${schema}".live_events`,
-        }[method],
-      )
+      proxy!.loseAnswerTo(writesOf(schema)[method])
     },
     async dispose() {
       // The transaction of a broken connection may end at any time.

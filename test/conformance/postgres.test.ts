@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, inject } from 'vitest'
 import { describeStore } from './describe-store.js'
 import { type LogSchemas, openLogSchemas } from '../support/log-schemas.js'
-import { createPostgresStore } from './postgres-under-test.js'
+import { createPostgresStore, hasManyQueries } from './postgres-under-test.js'
 
 const url = inject('postgresUrl')
 let schemas: LogSchemas
@@ -9,4 +9,8 @@ beforeAll(async () => {
   schemas = await openLogSchemas(url, 'conformance ')
 })
 afterAll(() => schemas.close())
-describeStore('postgres', (options) => createPostgresStore(url, schemas, options, 'lock'))
+describeStore(
+  'postgres',
+  (options) => createPostgresStore(url, schemas, options, 'lock'),
+  (name) => !hasManyQueries(name),
+)

@@ -23,7 +23,7 @@ function readImporters(): ReadonlyMap<string, readonly string[]> {
 /** Start many processes or servers, use the browser, or run all cases of a store. */
 const SLOW = /^test\/(?:conformance|examples|page|processes|property)\//
 /** Need programs of the system, or are run by another command. */
-const APART = /^test\/(?:citus|ha|poolers)\/|\/(?:citus|oldest-postgres)\.test\.ts$/
+const APART = /^test\/(?:citus|ha|poolers)\/|\/citus\.test\.ts$|\.release\.test\.ts$/
 const MIN_STEM = 4
 
 /** Words such as `replica` and `replicas` count as the same. */

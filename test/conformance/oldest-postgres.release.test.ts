@@ -2,7 +2,7 @@ import { afterAll, beforeAll, it } from 'vitest'
 import { hasOldestPostgres, type PostgresServer, startOwnPostgres } from '../support/postgres.js'
 import { describeStore } from './describe-store.js'
 import { type LogSchemas, openLogSchemas } from '../support/log-schemas.js'
-import { createPostgresStore } from './postgres-under-test.js'
+import { createPostgresStore, hasManyQueries } from './postgres-under-test.js'
 
 if (hasOldestPostgres()) {
   let server: PostgresServer
@@ -19,7 +19,6 @@ if (hasOldestPostgres()) {
     'oldest postgres, without partitions,',
     (options) =>
       createPostgresStore(server.url, schemas, { ...options, partitions: 'none' }, 'refuse'),
-    // Thousands of queries in the same SQL as on the newest server.
-    (name) => !/^filter: (?:hostile|long) /.test(name),
+    (name) => !hasManyQueries(name),
   )
 } else it.skip('the oldest Postgres: npm has no build for this platform')

@@ -1,0 +1,24 @@
+import { defineConfig } from 'vitest/config'
+import full from './vitest.config.js'
+
+/**
+ * What `.ci/run` tests beside `npm test`, such as the conformance cases against broken stores and on the oldest
+ * supported Postgres: `npm run test:release`.
+ */
+export default defineConfig({
+  ...full,
+  test: {
+    ...full.test,
+    include: [
+      'test/**/*.release.test.ts',
+      // Other random values than in `npm test`.
+      'test/property/{counts-agree,index-agrees,postgres-pushdown,stores-agree}.test.ts',
+    ],
+    exclude: [],
+    globalSetup: [
+      './test/support/global-temp.ts',
+      './test/support/global-compiled.ts',
+      './test/support/global-postgres.ts',
+    ],
+  },
+})

@@ -3,7 +3,6 @@ import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { presets } from 'daybook/presets'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { runScript } from '../support/child.js'
 import { postgresDatabase } from '../support/database.js'
 import { fileOf, recordsOf, TRIED_PRESETS } from '../support/preset-records.js'
 import { tempDir } from '../support/temp.js'
@@ -136,22 +135,6 @@ describe('daybook import of other records', () => {
   it('reads stdin', async () => {
     const { exit } = await runCli(['import', log, '-', '--record'], { stdin: '{"n":1}\n{"n":2}\n' })
     expect([exit, await counted()]).toEqual([0, 2])
-  })
-
-  it('records no line twice when it is repeated after kills', async () => {
-    const content = Array.from({ length: 4000 }, (_, n) => `${JSON.stringify({ n })}\n`).join('')
-    const file = lines('many.ndjson', content)
-    const start = () => runScript('adapters/cli/main.ts', ['import', log, file, '--record'])
-    for (const least of [1, 1500]) {
-      const child = start()
-      await expect
-        .poll(async () => (fs.existsSync(log) ? await counted() : 0), { interval: 5 })
-        .toBeGreaterThanOrEqual(least)
-      await child.kill()
-    }
-    expect(await start().ended).toBe(0)
-    const { stdout } = await runCli(['count', log, '--by', 'n', '--top', '1', '--json'])
-    expect(JSON.parse(stdout)).toMatchObject({ total: 4000, values: [{ count: 1 }] })
   })
 
   it.each([

@@ -1,10 +1,11 @@
 import { AuditLog } from 'daybook'
 import { auditRoutes, basicAuth, subscriptionRoutes } from 'daybook/koa'
+import { sqliteStore } from 'daybook/sqlite'
 import Koa from 'koa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parkEvents } from '../http/managing.js'
-import { eachStore, type EventPlace } from '../support/event-stores.js'
 import { type Listening, listen } from '../support/node-server.js'
+import { tempDir } from '../support/temp.js'
 import { type CliResult, runCli } from './run-cli.js'
 import service, { accepted, config } from './workflow-config.js'
 
@@ -17,10 +18,10 @@ interface Service {
   readonly poison: string
 }
 
-async function serveSubscriptions(place: EventPlace): Promise<Service & Listening> {
+async function serveSubscriptions(log: string): Promise<Service & Listening> {
   const audit = new AuditLog({
     ...service,
-    store: place.open(),
+    store: sqliteStore({ filename: log }),
     subscriptions: { ...service.subscriptions, deliver: false },
   })
   const good = (await audit.recordCustom('note', { poison: false }))!.id
@@ -33,25 +34,21 @@ async function serveSubscriptions(place: EventPlace): Promise<Service & Listenin
     .use(auditRoutes(audit))
     .use(subscriptionRoutes(audit, { authorize: () => 'all' }))
   const listening = await listen(app.callback())
-  const { demo } = place
-  const log =
-    demo.kind === 'sqlite' ? demo.filename : demo.kind === 'postgres' ? demo.connectionString : ''
   const feed = listening.url.replace('//', '//ann:ann@')
   return { audit, log, feed, good, poison, ...listening }
 }
 
-describe.each(eachStore.filter(([name]) => name !== 'memory'))('on %s', (_name, createPlace) => {
-  let place: EventPlace
+describe('daybook subscriptions', () => {
+  const temp = tempDir()
   let server: Service & Listening
 
   beforeAll(async () => {
-    place = await createPlace()
-    server = await serveSubscriptions(place)
+    server = await serveSubscriptions(temp.file('audit.db'))
   })
   afterAll(async () => {
     await server.close()
     await server.audit.close()
-    await place.remove()
+    temp.remove()
   })
   const run = (action: string, ...args: readonly string[]): Promise<CliResult> =>
     runCli(['subscriptions', action, server.log, ...args])

@@ -1,9 +1,9 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { afterEach, expect, it } from 'vitest'
+import { transformSync } from 'esbuild'
+import { expect, inject, it } from 'vitest'
 import { runScript } from '../support/child.js'
-import { blocksOf, docPages, root } from '../support/doc-pages.js'
-import { tempDir } from '../support/temp.js'
+import { blocksOf, docPages } from '../support/doc-pages.js'
 
 /* Runs the examples of the page on metrics as they stand, with the real packages. */
 const page = docPages.find(({ file }) => file === 'docs/guide/metrics.md')!
@@ -29,16 +29,11 @@ await audit.record('no:such:type').catch(() => {})
 void audit.record('api:orders:create')
 `
 
-let remove = (): void => {}
-
-afterEach(() => remove())
-
 async function run(code: string): Promise<string> {
-  const temp = tempDir()
-  ;({ remove } = temp)
-  fs.symlinkSync(path.join(root, 'node_modules'), temp.file('node_modules'))
-  fs.writeFileSync(temp.file('recipe.mts'), code)
-  const child = runScript(temp.file('recipe.mts'), [])
+  // Beside the compiled sources, which `daybook` leads to.
+  const file = path.join(inject('compiledFolder'), 'recipe.js')
+  fs.writeFileSync(file, transformSync(code, { loader: 'ts', target: 'es2023' }).code)
+  const child = runScript('recipe.ts', [])
   expect([await child.ended, child.stderr()]).toEqual([0, ''])
   return child.stdout()
 }

@@ -7,7 +7,7 @@ import { AuditLog } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
 import fc from 'fast-check'
 import { median } from 'simple-statistics'
-import { compileSources } from '../support/compiled-folder.js'
+import { compileSources } from '../support/global-compiled.js'
 import { TYPE } from './child.js'
 import { type Cluster, findPrograms, type Mode, type Node, startCluster } from './cluster.js'
 

@@ -20,7 +20,7 @@ it.each(['ndjson', 'parquet'] as const)(
     const log = await openArchivedLog(format, run)
     try {
       // Each run goes on where the one before was killed, so that these are places early and late in the work.
-      const kills = [9, 24, 41, 58, 83]
+      const kills = [9, 41, 83]
       for (const step of kills)
         expect(await log.archive(step), `step ${step}`).toEqual({ wasKilled: true, steps: step })
       expect((await log.archive()).wasKilled).toBe(false)

@@ -8,9 +8,8 @@ import { runScript } from '../support/child.js'
 import { tempDir } from '../support/temp.js'
 import { openWorld } from '../stores/shared/cleaning-world.js'
 
-const KILLS = 3
-const DUE = 8000
-const OTHERS = 400
+const DUE = 4000
+const OTHERS = 200
 const MINUTE = 60_000_000
 
 /** The complete lines of the archive, also of files that end within a page. */
@@ -25,7 +24,7 @@ function readArchives(directory: string): AuditEvent[] {
 }
 
 it(
-  `loses no event where the process is killed ${KILLS} times while it archives and removes`,
+  'loses no event where the process is killed while it archives and removes',
   { timeout: 180_000 },
   async () => {
     const temp = tempDir()
@@ -50,14 +49,12 @@ it(
         const args = [filename, archive, formatTimestamp(clock()), ...end]
         return runScript('test/processes/cleaning-child.ts', args)
       }
-      for (let kill = 0; kill < KILLS; kill++) {
-        // The child kills itself: this process might be too late.
-        const child = clean('killed')
-        await child.ended
-        expect(child.process.signalCode, child.stderr()).toBe('SIGKILL')
-        expect(child.stdout()).toContain('removed')
-        expect(child.stdout()).not.toContain('done')
-      }
+      // The child kills itself: this process might be too late.
+      const killed = clean('killed')
+      await killed.ended
+      expect(killed.process.signalCode, killed.stderr()).toBe('SIGKILL')
+      expect(killed.stdout()).toContain('removed')
+      expect(killed.stdout()).not.toContain('done')
       const last = clean()
       expect(await last.ended).toBe(0)
       expect(last.stdout()).toContain('done')
@@ -72,7 +69,7 @@ it(
       expect(kept).toEqual(recorded)
       const runs = await world.cleaningEvents()
       expect(runs.map(({ type }) => type)).toEqual([
-        ...Array<string>(KILLS).fill('error:data_cleanup:events'),
+        'error:data_cleanup:events',
         'info:data_cleanup:events',
       ])
     } finally {

@@ -9,7 +9,7 @@ import { tempDir } from '../support/temp.js'
 
 /* Whole exports of a log, in processes of their own. `npm run soak -- exports` measures larger ones. */
 
-const SIZE = 20_000
+const SIZE = 8000
 /** The page that is read, and the page that is written. */
 const MAX_LIVE_PAGES = 2
 

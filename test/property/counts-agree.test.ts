@@ -96,7 +96,7 @@ function expectWithin(counts: EventCounts, truth: EventCounts, asked: string): v
 describe('the stores return the same counts for any query', () => {
   let incomplete = 0
 
-  it.each([1, 2, 3, 4, 5])('(part %i)', () =>
+  it.each([1, 2, 3])('(part %i)', () =>
     fc.assert(
       fc.asyncProperty(
         events,
@@ -152,7 +152,7 @@ describe('the stores', () => {
               for (const audit of all) {
                 const counts = await audit.count(
                   { filter: { g: [filter], username_eq: username } },
-                  { facets: ['username'] },
+                  { facets: ['username'], within: 60_000 },
                 )
                 expect(counts.total).toBe(ofUser.length)
                 const hasUsernameFilter = JSON.stringify(filter).includes('username')

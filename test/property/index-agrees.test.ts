@@ -56,9 +56,9 @@ const limited = fc
   .map(([query, limit]) => ({ ...query, limit }))
 
 /** Some queries go side by side, and some find what earlier ones have left in caches. */
-const AT_A_TIME = 8
+const AT_A_TIME = 4
 
-const QUERIES = randomRuns(24, 40)
+const QUERIES = randomRuns(12, 40)
 const queries = fc.array(limited, { minLength: QUERIES, maxLength: QUERIES, size: 'max' })
 
 const TYPES = { 'own:live': {}, 'own:new': {} }

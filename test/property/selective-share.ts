@@ -4,7 +4,7 @@ import { manualClock } from 'daybook/testing'
 import fc from 'fast-check'
 import { events } from './arbitraries.js'
 
-const LOGS = 100
+const LOGS = 40
 const QUERIES = 20
 
 /**

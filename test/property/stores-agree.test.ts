@@ -15,13 +15,19 @@ import { manualClock } from 'daybook/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pushDownAttribute } from '../../adapters/sqlite/read/pushdown.js'
-import { compileFilter } from '../../src/filter/evaluate.js'
 import { pushDownFilter } from '../../src/store-kit/pushdown.js'
 import { postgresDatabase, type TestDatabase } from '../support/database.js'
 import { type LogSchemas, openLogSchemas } from '../support/log-schemas.js'
 import { randomRuns } from '../support/soak.js'
 import { tempDir } from '../support/temp.js'
 import { events, filter, filterOf, PREDICATES, query } from './arbitraries.js'
+import {
+  addSelection,
+  type Filter,
+  noTotals,
+  type PushdownTotals,
+  rejectedShare,
+} from './pushdown-totals.js'
 
 interface World {
   readonly memory: AuditLog
@@ -108,7 +114,7 @@ const ids = ({ events, truncated }: EventPage): unknown => ({
 })
 
 describe('the stores return the same events in the same order for any query', () => {
-  it.each([1, 2, 3, 4])('(part %i)', () =>
+  it.each([1, 2])('(part %i)', () =>
     fc.assert(
       fc.asyncProperty(
         events,
@@ -161,21 +167,12 @@ describe('the stores', () => {
   })
 })
 
-interface PushdownTotals {
-  /** Events that the SQL selects. */
-  selected: number
-  /** Selected events that the filter rejects. */
-  rejected: number
-  /** Matching events that the SQL does not select; must stay empty. */
-  readonly lost: string[]
-}
-
 /** Compares the events that the SQL selects with those that the filter accepts. */
 function measure(
   totals: PushdownTotals,
   database: Database.Database,
   events: readonly AuditEvent[],
-  filter: Readonly<Record<string, unknown>>,
+  filter: Filter,
 ): void {
   const { where } = parseQuery({ filter })
   const pushdown = pushDownFilter(where, pushDownAttribute)
@@ -188,19 +185,12 @@ function measure(
     )
     .raw()
     .all(...pushdown.params) as unknown as [index: number, isSelected: 0 | 1][]
-  const accepts = compileFilter(where)
-  for (const [index, isSelected] of found) {
-    const isMatch = accepts(events[index]!)
-    if (isSelected === 1) totals.selected++
-    if (isSelected === 1 && !isMatch) totals.rejected++
-    if (isSelected === 0 && isMatch)
-      totals.lost.push(`${JSON.stringify(filter)} does not select ${JSON.stringify(events[index])}`)
-  }
+  addSelection(totals, filter, events, (i) => found[i]![1] === 1)
 }
 
 describe('the SQL pushdown of a filter', () => {
   it('selects every match, and of the selected events the filter rejects less than a fifth', async () => {
-    const totals: PushdownTotals = { selected: 0, rejected: 0, lost: [] }
+    const totals = noTotals()
     await fc.assert(
       fc.asyncProperty(
         events,
@@ -214,15 +204,11 @@ describe('the SQL pushdown of a filter', () => {
       ),
       { numRuns: randomRuns(10, 80), endOnFailure: true },
     )
-    const share = totals.rejected / totals.selected
-    expect(
-      share,
-      `the filter rejected ${totals.rejected} of ${totals.selected} selected events`,
-    ).toBeLessThan(1 / 5)
+    expect(rejectedShare(totals), JSON.stringify(totals)).toBeLessThan(1 / 5)
   })
 
   it('selects every match of every predicate', async () => {
-    const totals: PushdownTotals = { selected: 0, rejected: 0, lost: [] }
+    const totals = noTotals()
     const onePerPredicate = fc.tuple(...PREDICATES.map(filterOf))
     await fc.assert(
       fc.asyncProperty(events, onePerPredicate, (events, filters) =>

@@ -75,13 +75,8 @@ const keepAddresses = (folder: string, files: readonly string[]): Plugin => ({
   },
 })
 
-/**
- * Compiles the sources once for tests (see compiled-sources.ts), and for all processes and threads that they start:
- * loading JavaScript takes a third of the time of compiling at start. Does not check types.
- */
-export default async function setup(
-  project: Pick<TestProject, 'provide'>,
-): Promise<() => Promise<void>> {
+/** Compiles the sources into a new folder, without a check of types. */
+export async function compileSources(): Promise<{ folder: string; remove: () => Promise<void> }> {
   const cache = path.join(root, 'node_modules/.cache/daybook')
   fs.mkdirSync(cache, { recursive: true })
   // Inside node_modules, so that dependencies are found; each run has its own folder.
@@ -114,8 +109,20 @@ export default async function setup(
   fs.writeFileSync(path.join(folder, 'package.json'), manifest())
   // The built page is looked up beside package.json.
   fs.symlinkSync(path.join(root, 'dist'), path.join(folder, 'dist'), 'junction')
-  project.provide('compiledFolder', folder)
   // For compiled-threads.js.
   process.env['DAYBOOK_COMPILED_FOLDER'] = folder
-  return () => fs.promises.rm(folder, { recursive: true, force: true, maxRetries: 3 })
+  const remove = () => fs.promises.rm(folder, { recursive: true, force: true, maxRetries: 3 })
+  return { folder, remove }
+}
+
+/**
+ * Compiles the sources once for tests (see compiled-sources.ts), and for all processes and threads that they start:
+ * loading JavaScript takes a third of the time of compiling at start.
+ */
+export default async function setup(
+  project: Pick<TestProject, 'provide'>,
+): Promise<() => Promise<void>> {
+  const { folder, remove } = await compileSources()
+  project.provide('compiledFolder', folder)
+  return remove
 }

@@ -2,51 +2,24 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Child, runScript } from '../support/child.js'
 import { postgresDatabase, type TestDatabase } from '../support/database.js'
-import { JSON_API, type ListDocument, listOf, type RawResponse, send } from '../support/http.js'
-
-const MAIN = 'examples/workflow-service/main.ts'
-const PROD = '/projects/acme/environments/prod'
-
-type Attributes = Readonly<Record<string, unknown>>
-type Resource = ListDocument['data'][number]
-
-const request = (
-  method: string,
-  url: string,
-  path: string,
-  attributes?: Attributes,
-  type = 'change',
-): Promise<RawResponse> =>
-  send(url, path, {
-    method,
-    ...(attributes && {
-      headers: { 'content-type': JSON_API },
-      body: JSON.stringify({ data: { type, attributes } }),
-    }),
-  })
-
-const resourceOf = (response: RawResponse): Resource => {
-  expect(response.status, response.body).toBeLessThan(300)
-  return (JSON.parse(response.body) as { data: Resource }).data
-}
+import { listOf, send } from '../support/http.js'
+import {
+  eventsOf,
+  MAIN,
+  post,
+  PROD,
+  type Resource,
+  resourceOf,
+  startChange,
+  startDemo,
+  waitFor,
+  waitForEvents,
+} from './demo-client.js'
 
 const stepsOf = (change: Resource): string[] => change.attributes['step_ids'] as string[]
 
-/** Polls until `poll` returns something. */
-async function waitFor<T>(poll: () => Promise<T | undefined>): Promise<T> {
-  for (let polls = 0; polls < 1200; polls++) {
-    const found = await poll()
-    if (found !== undefined) return found
-    await delay(50)
-  }
-  throw new Error('timed out')
-}
-
-const events = async (url: string, query: string): Promise<readonly Resource[]> =>
-  listOf(await send(url, `/api/events?limit=1000&${query}`)).data
-
 const event = (url: string, query: string): Promise<Resource> =>
-  waitFor(async () => (await events(url, query))[0])
+  waitForEvents(url, query).then(([first]) => first!)
 
 const status = (url: string, path: string, wanted: string): Promise<Resource> =>
   waitFor(async () => {
@@ -54,28 +27,15 @@ const status = (url: string, path: string, wanted: string): Promise<Resource> =>
     return found.attributes['status'] === wanted ? found : undefined
   })
 
-async function startChange(
-  url: string,
-  name: string,
-  steps: readonly Attributes[],
-): Promise<Resource> {
-  const attributes = { name, action: 'deploy', node_path: PROD, steps }
-  const change = resourceOf(await request('POST', url, '/api/changes', attributes))
-  resourceOf(await request('POST', url, `/api/changes/${change.id}/start`))
-  return change
-}
-
 describe('two demo processes on one Postgres database', () => {
   const children: Child[] = []
   let database: TestDatabase
   let [one, other]: [string, string] = ['', '']
 
   const start = async (): Promise<{ child: Child; url: string }> => {
-    const env = { PORT: '0', DAYBOOK_STORE: database.url, DAYBOOK_TRAFFIC: 'off' }
-    const child = runScript(MAIN, [], env)
-    children.push(child)
-    await child.saw('\n')
-    return { child, url: /http:\/\/\S+/.exec(child.stdout())![0] }
+    const started = await startDemo(database.url)
+    children.push(started.child)
+    return started
   }
 
   beforeAll(async () => {
@@ -92,7 +52,7 @@ describe('two demo processes on one Postgres database', () => {
 
   /** The types of the events about a change or step, without those of requests. */
   const history = async (query: string): Promise<unknown[]> =>
-    (await events(other, `filter[request_path_null]=1&${query}`)).map(
+    (await eventsOf(other, `filter[request_path_null]=1&${query}`)).map(
       ({ attributes }) => attributes['type'],
     )
 
@@ -100,7 +60,7 @@ describe('two demo processes on one Postgres database', () => {
     `filter[type_eq]=api:steps:start&filter[step_id_eq]=${step}`
 
   const startsOf = async (step: string): Promise<number> =>
-    (await events(one, startOf(step))).length
+    (await eventsOf(one, startOf(step))).length
 
   it('seeds the database once', async () => {
     const lists = await Promise.all([one, other].map((url) => send(url, '/api/projects')))
@@ -117,16 +77,18 @@ describe('two demo processes on one Postgres database', () => {
     ].entries()) {
       const code = `shop-${n}`
       const path = `/api/projects/${code}`
-      resourceOf(await request('POST', here!, '/api/projects', { code, name: 'Shop' }, 'project'))
+      resourceOf(await post(here!, '/api/projects', { code, name: 'Shop' }, { type: 'project' }))
       expect(resourceOf(await send(there!, path)).attributes['name']).toBe('Shop')
-      resourceOf(await request('PATCH', there!, path, { description: 'new' }, 'project'))
+      resourceOf(
+        await post(there!, path, { description: 'new' }, { method: 'PATCH', type: 'project' }),
+      )
       expect(resourceOf(await send(here!, path)).attributes['description']).toBe('new')
       expect((await send(here!, '/api/projects')).body).toBe(
         (await send(there!, '/api/projects')).body,
       )
-      const again = await request('POST', there!, '/api/projects', { code }, 'project')
+      const again = await post(there!, '/api/projects', { code }, { type: 'project' })
       expect(again.status).toBe(409)
-      expect((await request('DELETE', there!, path)).status).toBe(204)
+      expect((await post(there!, path, undefined, { method: 'DELETE' })).status).toBe(204)
       expect((await send(here!, path)).status).toBe(404)
     }
   })
@@ -136,7 +98,7 @@ describe('two demo processes on one Postgres database', () => {
       Array.from({ length: 10 }, (_, n) => n).flatMap((n) =>
         [one, other].map(async (url) => {
           const attributes = { code: `both-${n}` }
-          return (await request('POST', url, '/api/projects', attributes, 'project')).status
+          return (await post(url, '/api/projects', attributes, { type: 'project' })).status
         }),
       ),
     )
@@ -151,7 +113,7 @@ describe('two demo processes on one Postgres database', () => {
     ])
     const [running, waiting] = stepsOf(change)
     await event(other, startOf(running!))
-    resourceOf(await request('POST', other, `/api/changes/${change.id}/cancel`))
+    resourceOf(await post(other, `/api/changes/${change.id}/cancel`))
     await status(one, `/api/steps/${running}`, 'cancelled')
     await status(one, `/api/steps/${waiting}`, 'cancelled')
     await event(one, `filter[type_eq]=api:steps:cancel&filter[step_id_eq]=${waiting}`)
@@ -170,7 +132,7 @@ describe('two demo processes on one Postgres database', () => {
     ])
     const approval = `/api/steps/${stepsOf(change)[1]}`
     await status(other, approval, 'waiting_for_approval')
-    resourceOf(await request('POST', other, `${approval}/approve`))
+    resourceOf(await post(other, `${approval}/approve`))
     await event(other, `filter[type_eq]=api:changes:success&filter[change_id_eq]=${change.id}`)
     for (const step of stepsOf(change)) expect(await startsOf(step)).toBe(1)
   })
@@ -182,12 +144,12 @@ describe('two demo processes on one Postgres database', () => {
     ])
     const [first, second] = stepsOf(change)
     await status(other, `/api/steps/${first}`, 'waiting_for_approval')
-    resourceOf(await request('POST', other, `/api/changes/${change.id}/pause`))
-    resourceOf(await request('POST', other, `/api/steps/${first}/approve`))
+    resourceOf(await post(other, `/api/changes/${change.id}/pause`))
+    resourceOf(await post(other, `/api/steps/${first}/approve`))
     await status(other, `/api/steps/${first}`, 'success')
     await delay(600)
     expect(await startsOf(second!)).toBe(0)
-    resourceOf(await request('POST', other, `/api/changes/${change.id}/resume`))
+    resourceOf(await post(other, `/api/changes/${change.id}/resume`))
     await status(one, `/api/changes/${change.id}`, 'success')
     expect(await startsOf(second!)).toBe(1)
   })
@@ -208,12 +170,12 @@ describe('two demo processes on one Postgres database', () => {
       const change = { name, node_path: PROD, steps: [{ action: 'wait', ms: 1 }] }
       const attributes = { name, run_at, change }
       resourceOf(
-        await request('POST', one, '/api/scheduled_changes', attributes, 'scheduled_change'),
+        await post(one, '/api/scheduled_changes', attributes, { type: 'scheduled_change' }),
       )
     }
     const ended = 'filter[type_eq]=api:changes:success&filter[name_start]=planned-'
     await waitFor(async () =>
-      (await events(one, ended)).length >= names.length ? true : undefined,
+      (await eventsOf(one, ended)).length >= names.length ? true : undefined,
     )
     await delay(1000)
     const changes = listOf(await send(other, '/api/changes?filter[name_start]=planned-')).data
@@ -221,7 +183,7 @@ describe('two demo processes on one Postgres database', () => {
     expect(new Set(changes.map(({ attributes }) => attributes['name']))).toEqual(new Set(names))
     for (const type of ['api:changes:create', 'api:changes:start', 'api:changes:success'])
       expect(
-        await events(other, `filter[type_eq]=${type}&filter[name_start]=planned-`),
+        await eventsOf(other, `filter[type_eq]=${type}&filter[name_start]=planned-`),
       ).toHaveLength(names.length)
   })
 
@@ -232,7 +194,7 @@ describe('two demo processes on one Postgres database', () => {
       let after = '2000-01-01T00:00:00Z'
       await waitFor(async () => {
         const query = `filter[type_eq]=followed&filter[created_at_gt]=${after}`
-        seen.push(...(await events(url, query)))
+        seen.push(...(await eventsOf(url, query)))
         after = (seen.at(-1)?.attributes['created_at'] as string | undefined) ?? after
         return seen.length >= count ? true : undefined
       })
@@ -241,7 +203,7 @@ describe('two demo processes on one Postgres database', () => {
     const followers = [follow(one), follow(other), follow(other)]
     const writers = [one, other, one, other].map(async (url, lane) => {
       for (let n = 0; n < count / 4; n++)
-        await request('POST', url, '/api/events', { type: 'followed', lane, n }, 'Event')
+        await post(url, '/api/events', { type: 'followed', lane, n }, { type: 'Event' })
     })
     await Promise.all(writers)
     const [first, ...rest] = await Promise.all(followers)
@@ -267,7 +229,7 @@ describe('two demo processes on one Postgres database', () => {
     await killed.child.kill('SIGKILL')
 
     await event(other, `filter[type_eq]=api:changes:error&filter[change_id_eq]=${lost.id}`)
-    resourceOf(await request('POST', other, `${approval}/approve`))
+    resourceOf(await post(other, `${approval}/approve`))
     await event(one, `filter[type_eq]=api:changes:success&filter[change_id_eq]=${held.id}`)
 
     const results = await Promise.all(
@@ -277,7 +239,7 @@ describe('two demo processes on one Postgres database', () => {
     const starts = await Promise.all([...stepsOf(held), ...stepsOf(lost)].map(startsOf))
     expect(starts).toEqual([1, 1, 1, 1, 1, 0])
     const failures = 'filter[type_in][]=error:step:processing&filter[type_in][]=api:changes:error'
-    expect(await events(one, `${failures}&filter[change_id_eq]=${lost.id}`)).toHaveLength(2)
+    expect(await eventsOf(one, `${failures}&filter[change_id_eq]=${lost.id}`)).toHaveLength(2)
   })
 
   it('ends on SIGTERM, and the other process takes over its activities', async () => {
@@ -304,7 +266,7 @@ describe('two demo processes on one Postgres database', () => {
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid()`,
     )
-    resourceOf(await request('POST', url, '/api/projects', { code: 'after' }, 'project'))
+    resourceOf(await post(url, '/api/projects', { code: 'after' }, { type: 'project' }))
     await event(url, 'filter[type_eq]=api:projects:create&filter[project_path_eq]=/projects/after')
     await child.kill('SIGTERM')
     expect(await child.ended).toBe(0)

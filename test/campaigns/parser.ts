@@ -6,6 +6,7 @@ import { eventsEndpoint } from '../../src/http/events/endpoint.js'
 import type { HttpRequest } from '../../src/http/exchange.js'
 import { HttpProblem, JSON_API } from '../../src/http/problem.js'
 import type { Campaign, CampaignRun } from './run.js'
+import { words } from '../support/words.js'
 
 /*
  * Mutated queries go through the parser, and a tenth as many mutated bodies through POST. The parser must throw nothing but
@@ -31,40 +32,8 @@ const BODIES = [
 ]
 
 const TOKENS = [
-  ...[
-    '[',
-    ']',
-    '[]',
-    '[0]',
-    '&',
-    '=',
-    '%',
-    '%25',
-    '%F0',
-    '%00',
-    '+',
-    ' ',
-    ',',
-    '\\',
-    '"',
-    '{',
-    '}',
-    ':',
-  ],
-  ...[
-    'filter',
-    'limit',
-    '_or_',
-    '_and_',
-    '_eq',
-    '_any',
-    '_not_in',
-    'm',
-    'g',
-    'c',
-    'sorts',
-    '-name',
-  ],
+  ...[...words('[ ] [] [0] & = % %25 %F0 %00 +'), ' ', ',', '\\', '"', '{', '}', ':'],
+  ...words('filter limit _or_ _and_ _eq _any _not_in m g c sorts -name'),
   ...[
     '__proto__',
     'constructor',

@@ -1,9 +1,6 @@
-import fs from 'node:fs'
-import path from 'node:path'
-import { transformSync } from 'esbuild'
-import { expect, inject, it } from 'vitest'
-import { runScript } from '../support/child.js'
+import { expect, it } from 'vitest'
 import { blocksOf, docPages } from '../support/doc-pages.js'
+import { runExample } from './run-example.js'
 
 /* Runs the examples of the page on metrics as they stand, with the real packages. */
 const page = docPages.find(({ file }) => file === 'docs/guide/metrics.md')!
@@ -30,10 +27,7 @@ void audit.record('api:orders:create')
 `
 
 async function run(code: string): Promise<string> {
-  // Beside the compiled sources, which `daybook` leads to.
-  const file = path.join(inject('compiledFolder'), 'recipe.js')
-  fs.writeFileSync(file, transformSync(code, { loader: 'ts', target: 'es2023' }).code)
-  const child = runScript('recipe.ts', [])
+  const child = runExample('recipe', code)
   expect([await child.ended, child.stderr()]).toEqual([0, ''])
   return child.stdout()
 }

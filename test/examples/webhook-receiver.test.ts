@@ -1,12 +1,10 @@
-import fs from 'node:fs'
-import path from 'node:path'
 import { webhook } from 'daybook/channels'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, expect, it } from 'vitest'
-import { type Child, runScript } from '../support/child.js'
-import { blocksOf, docPages, root } from '../support/doc-pages.js'
+import type { Child } from '../support/child.js'
+import { blocksOf, docPages } from '../support/doc-pages.js'
 import { deliveryOf, faultOf, numberedEvent } from '../support/receiver.js'
-import { tempDir } from '../support/temp.js'
+import { runExample } from './run-example.js'
 
 /* Runs the receiver of the page on channels as it stands, on a free port. */
 
@@ -16,20 +14,16 @@ const OTHER_SECRET = `whsec_${Buffer.alloc(32, 8).toString('base64')}`
 const page = docPages.find(({ file }) => file === 'docs/guide/channels.md')!
 const receiver = blocksOf(page, 'ts').find(({ code }) => code.includes('http.createServer'))!
 
-const temp = tempDir()
 let child: Child | undefined
 
 afterEach(async () => {
   await child?.kill()
-  temp.remove()
 })
 
 async function start(): Promise<string> {
-  fs.symlinkSync(path.join(root, 'node_modules'), temp.file('node_modules'))
   const code = receiver.code.replace('server.listen(4000)', `server.listen(0, '127.0.0.1')`)
   const announce = `server.on('listening', () => console.log('port ' + server.address().port + '.'))`
-  fs.writeFileSync(temp.file('receiver.mts'), `${code}\n${announce}\n`)
-  child = runScript(temp.file('receiver.mts'), [], { HOOK_SECRET: SECRET })
+  child = runExample('receiver', `${code}\n${announce}\n`, { HOOK_SECRET: SECRET })
   await child.saw('.\n')
   const [, port] = /^port (\d+)\./.exec(child.stdout())!
   return `http://127.0.0.1:${port}/`

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
+import { words } from '../support/words.js'
 
 /*
  * If a process closes a descriptor of a database, `-wal` or `-shm`, SQLite loses its locks on that file. So the
@@ -12,18 +13,8 @@ const root = fileURLToPath(new URL('../../adapters/sqlite', import.meta.url))
 
 /** What opens no file. */
 const HARMLESS = [
-  'accessSync',
-  'constants',
-  'existsSync',
-  'lstatSync',
-  'mkdirSync',
-  'readdir',
-  'readlinkSync',
-  'realpathSync',
-  'stat',
-  'statfs',
-  'statSync',
-  'statfsSync',
+  ...words('accessSync constants existsSync lstatSync mkdirSync readdir readlinkSync'),
+  ...words('realpathSync stat statfs statSync statfsSync'),
 ]
 /** What creates a file in `connection/file.ts`, or works on its descriptor. */
 const CREATING = ['openSync', 'fchmodSync', 'closeSync']
@@ -36,11 +27,7 @@ const files = fs
 it('the SQLite store opens no existing file by node:fs', () => {
   const importing = files.filter(({ text }) => /['"](?:node:)?fs(?:\/promises)?['"]/.test(text))
   expect(importing.map(({ name }) => name).toSorted()).toEqual([
-    'checkups.ts',
-    'connection/file.ts',
-    'connection/host-handle.ts',
-    'health.ts',
-    'sqlite-logs.ts',
+    ...words('checkups.ts connection/file.ts connection/host-handle.ts health.ts sqlite-logs.ts'),
   ])
   for (const { name, text } of importing) {
     expect(text, name).toMatch(/^import fs from 'node:fs(?:\/promises)?'$/m)

@@ -2,6 +2,7 @@ import type { AuditEvent, JsonObject, JsonValue, QueryObject } from 'daybook'
 import fc from 'fast-check'
 import { eventId } from '../../src/event/event-id.js'
 import { formatTimestamp } from '../../src/event/timestamp.js'
+import { words } from '../support/words.js'
 
 /*
  * Events and queries with one small vocabulary, so that most queries match some events but not all.
@@ -44,21 +45,7 @@ const ODD = ['k.x', 'k"q', 'k[0]', 'k\\b', "k'", 'k$', 'ké', '__proto__', '_', 
 /** Object keys that join to {@link NAMES}, flat, nested and through arrays. */
 const KEYS = ['a', 'a_b', 'a_b_c', 'b', 'b_c', 'c', 't', 'n', 'a_or_t', ...ODD]
 const ODD_NAMES = [...ODD.filter((key) => key !== ''), 'a_k.x', 'a_k"q', 'a__', '_a', 'a___proto__']
-const NAMES = [
-  'a',
-  'a_b',
-  'a_b_c',
-  'b',
-  'b_c',
-  'c',
-  't',
-  'n',
-  'n',
-  't',
-  'a_or_t',
-  'zz',
-  'a_b_c_d_e',
-]
+const NAMES = words('a a_b a_b_c b b_c c t n n t a_or_t zz a_b_c_d_e')
 
 const { value } = fc.letrec<{ value: JsonValue; object: JsonObject }>((tie) => ({
   value: fc.oneof(
@@ -137,51 +124,16 @@ const filterValues: Readonly<Record<'value' | 'part' | 'pattern', fc.Arbitrary<s
   value: fc.constantFrom(
     ...TEXTS.filter((text) => text.trim() !== ''),
     ...NUMBERS.map(String),
-    ...[
-      '+7',
-      '7.0',
-      '1.0',
-      '01',
-      '-0',
-      '00',
-      '1e1',
-      '-2.50',
-      '.1',
-      '1e400',
-      't',
-      'T',
-      'f',
-      'FALSE',
-      'b',
-      'm',
-      '{}',
-    ],
+    ...words('+7 7.0 1.0 01 -0 00 1e1 -2.50 .1 1e400 t T f FALSE b m {}'),
   ),
   part: fc.constantFrom(
     ...['a', 'A', 'al', 'PHA', 'e', 'K', '\u212A', 'σ', 'Σ', 'ς', 'ΊΣΥ', '%', '_', '\\', 'ß', 'SS'],
     ...['😀', ' ', '7', '0', 'i', 'İ', 'É', '"', "'x", 'o', 'two', 'T'],
-    ...[
-      '[',
-      ']',
-      '*',
-      '?',
-      '^A',
-      '-z',
-      '{',
-      '[a',
-      '\uFFFD',
-      '\uD83D',
-      'K'.repeat(110),
-      `${'k'.repeat(110)}B`,
-    ],
+    ...[...words('[ ] * ? ^A -z { [a'), '\uFFFD', '\uD83D', 'K'.repeat(110), `${'k'.repeat(110)}B`],
   ),
   pattern: fc.constantFrom(
     ...[
-      'a%',
-      '%A',
-      '%ph%',
-      '_____',
-      '%',
+      ...words('a% %A %ph% _____ %'),
       '100\\%',
       'a\\_b',
       'a_b',
@@ -310,17 +262,7 @@ const term = fc
       fc.constantFrom(
         'alpha',
         'beta alpha',
-        'ann',
-        'api:a',
-        '"x"',
-        'xb',
-        'kkb',
-        '00000000-0000',
-        '/a/al',
-        'i/a/',
-        'API/b/alpha',
-        '/b/a',
-        '-8000-00000000',
+        ...words('ann api:a "x" xb kkb 00000000-0000 /a/al i/a/ API/b/alpha /b/a -8000-00000000'),
       ),
     ),
   )

@@ -10,22 +10,11 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { openSealedStores } from '../support/sealed-stores.js'
 import { events, filter } from './arbitraries.js'
 import { selectiveShare } from './selective-share.js'
+import { words } from '../support/words.js'
 
 const withStores = openSealedStores('counts_')
 
-const FACETS = [
-  'level',
-  'type',
-  'username',
-  'system',
-  'a',
-  'a_b',
-  'a_b_c',
-  't',
-  'n',
-  'a_or_t',
-  'zz',
-]
+const FACETS = words('level type username system a a_b a_b_c t n a_or_t zz')
 
 const visible = fc.constantFrom(
   undefined,

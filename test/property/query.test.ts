@@ -10,6 +10,7 @@ import {
 } from 'daybook'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { words } from '../support/words.js'
 
 const ONE = ['eq', 'not_eq', 'lt', 'lteq', 'gt', 'gteq', 'matches', 'does_not_match'] as const
 const TEXT = ['cont', 'not_cont', 'i_cont', 'not_i_cont', 'start', 'not_start', 'end', 'not_end']
@@ -247,30 +248,8 @@ describe('a parsed query', () => {
   })
 
   const key = fc.oneof(
-    fc.constantFrom(
-      'a_eq',
-      'a_in',
-      'a_null',
-      'a_or_b_cont',
-      'created_at_gt',
-      'system_eq',
-      '__proto__',
-    ),
-    fc.constantFrom(
-      'm',
-      'g',
-      'c',
-      's',
-      'sorts',
-      'a',
-      'p',
-      'v',
-      'name',
-      'dir',
-      'value',
-      '0',
-      'filter',
-    ),
+    fc.constantFrom(...words('a_eq a_in a_null a_or_b_cont created_at_gt system_eq __proto__')),
+    fc.constantFrom(...words('m g c s sorts a p v name dir value 0 filter')),
     fc.string(),
   )
   const member = fc.oneof(

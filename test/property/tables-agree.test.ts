@@ -9,6 +9,7 @@ import { selectItems } from '../../src/lists/list-source.js'
 import { formatTimestamp } from '../../src/event/timestamp.js'
 import { postgresDatabase, type TestDatabase } from '../support/database.js'
 import { PREDICATES } from './arbitraries.js'
+import { words } from '../support/words.js'
 
 /*
  * Random queries over random rows: an array, an SQLite table and a Postgres table must give the same
@@ -35,15 +36,7 @@ const TEXTS = [
     '\uE000',
     `it's "x"; --`,
     'one\ntwo',
-    '[a]',
-    'x*y',
-    'a?b',
-    '^',
-    ']',
-    '(a|b)+',
-    '{2}',
-    '$1.0',
-    '***=x',
+    ...words('[a] x*y a?b ^ ] (a|b)+ {2} $1.0 ***=x'),
     '\\d',
   ],
 ]
@@ -96,26 +89,7 @@ const PARTS = fc.constantFrom(
     'É',
   ],
   ...['"', '[', ']', '*', '?', '^', '\n', 'r0', '2026', ':', '7'],
-  ...[
-    '(',
-    ')',
-    '{',
-    '}',
-    '{2}',
-    '|',
-    '+',
-    '$',
-    '.',
-    '-',
-    '/',
-    '#',
-    '~',
-    '&',
-    '\\d',
-    '\\m',
-    '(?i)',
-    '***=',
-  ],
+  ...[...words('( ) { } {2} | + $ . - / # ~ &'), '\\d', '\\m', '(?i)', '***='],
 )
 const PATTERNS = fc.constantFrom(
   ...['a%', '%A', '%ph%', '_____', '%', '100\\%', 'a\\_b', 'a_b', 'k%', '%σ', 'σ%Σ', '_ up', '%\\'],

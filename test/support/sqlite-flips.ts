@@ -4,17 +4,13 @@ import Database from 'better-sqlite3'
 import { createSqliteStore } from '../../adapters/sqlite/sqlite-store.js'
 import { FLIP_TUNING, type FlipTarget, offsets, type Page, recordFlipBase } from './flips.js'
 import { tempFolder } from './temp.js'
+import { words } from './words.js'
 
 const PAGE = 4096
 
 const CHECKED: ReadonlySet<string> = new Set([
-  'daybook_events',
-  'daybook_chunks',
-  'daybook_chunk_keys',
-  'daybook_segment_times',
-  'daybook_segments',
-  'daybook_dictionaries',
-  'daybook_dictionary_copies',
+  ...words('daybook_events daybook_chunks daybook_chunk_keys daybook_segment_times'),
+  ...words('daybook_segments daybook_dictionaries daybook_dictionary_copies'),
 ])
 
 /** Flips bits of copies of an SQLite file. */

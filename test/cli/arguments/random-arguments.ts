@@ -2,6 +2,7 @@ import { commands } from '../../../adapters/cli/commands.js'
 import { optionsOf } from '../../../adapters/cli/call/options.js'
 import type { Command, Option } from '../../../adapters/cli/call/command.js'
 import type { CliOptions } from '../run-cli.js'
+import { words } from '../../support/words.js'
 
 /* Random command lines: real commands, options and values, mixed with wrong ones. */
 
@@ -24,42 +25,11 @@ export interface CommandLine {
 
 // Without absolute paths and `..`, because command lines write files.
 const HOSTILE = [
-  ...[
-    '',
-    ' ',
-    '-',
-    '--',
-    '---',
-    '--=',
-    '-=',
-    '=',
-    '%',
-    '%%',
-    '%s%d',
-    '%ZZ',
-    '%00',
-    '%2e',
-    '\t',
-    '\n',
-  ],
+  ...['', ' ', ...words('- -- --- --= -= = % %% %s%d %ZZ %00 %2e'), '\t', '\n'],
   ...['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'null', 'true', 'NaN', 'Infinity'],
   ...['0', '-0', '-1', '1e999', '0x10', '1.5', '9'.repeat(40), '1e3', ' 5', '５'],
   ...['é', 'e\u0301', '日本語', '😀', '\uD83D', '\u202Eevil', '\u0007', '\u001B[31mred', '\u200B'],
-  ...[
-    'a\nb',
-    'a\tb',
-    'a\r\nb',
-    "' OR 1=1 --",
-    '$(id)',
-    '`id`',
-    '*',
-    '?',
-    '[',
-    ']',
-    '{}',
-    '[]',
-    '"',
-  ],
+  ...['a\nb', 'a\tb', 'a\r\nb', "' OR 1=1 --", ...words('$(id) `id` * ? [ ] {} [] "')],
   ...['x'.repeat(5000), 'é'.repeat(3000), '[a]'.repeat(500), '--x'.repeat(500), '-'.repeat(300)],
 ]
 
@@ -107,31 +77,9 @@ const QUERIES = [
 ]
 
 const PIECES = [
+  ...[...words('[ ] [] & = % %25 %F0 +'), ' ', ',', '\\', ...words('" _or_ _eq _any [g][0]')],
   ...[
-    '[',
-    ']',
-    '[]',
-    '&',
-    '=',
-    '%',
-    '%25',
-    '%F0',
-    '+',
-    ' ',
-    ',',
-    '\\',
-    '"',
-    '_or_',
-    '_eq',
-    '_any',
-    '[g][0]',
-  ],
-  ...[
-    'filter',
-    'limit',
-    'sorts',
-    '-',
-    '😀',
+    ...words('filter limit sorts - 😀'),
     '\uD800',
     '9'.repeat(30),
     '1e999',
@@ -140,38 +88,11 @@ const PIECES = [
   ],
 ]
 
-const TIMES = [
-  '2026-11-24T06:00:00Z',
-  '30s',
-  '10m',
-  '7d',
-  '999999999d',
-  '0s',
-  'noon',
-  '2026-02-30',
-  'beginning',
-]
+const TIMES = words('2026-11-24T06:00:00Z 30s 10m 7d 999999999d 0s noon 2026-02-30 beginning')
 const COUNTS = ['1', '3', '10', '1000', '0', '1001', '-1', '1.5', 'ten', '']
-const ATTRIBUTES = [
-  'type',
-  'level',
-  'username',
-  'name',
-  'n',
-  'created_at',
-  'text_a_b',
-  'type,username',
-  ',',
-  '10',
-]
+const ATTRIBUTES = words('type level username name n created_at text_a_b type,username , 10')
 const FILES = [
-  'in/lines.ndjson',
-  'in/events.ndjson',
-  'in/broken.ndjson',
-  'in/empty.db',
-  'in',
-  'none.ndjson',
-  '-',
+  ...words('in/lines.ndjson in/events.ndjson in/broken.ndjson in/empty.db in none.ndjson -'),
 ]
 const CONFIGS = ['config', 'throws', 'number', 'broken', 'store', 'rules', 'none'].map(
   (name) => `in/${name}.mjs`,
@@ -179,11 +100,7 @@ const CONFIGS = ['config', 'throws', 'number', 'broken', 'store', 'rules', 'none
 /** Stands for the log itself: an export of another log may replace the file. */
 const LOG = '<log>'
 const OUTPUTS = [
-  'out.ndjson',
-  'out.csv',
-  'folder/out',
-  'in',
-  'in/lines.ndjson',
+  ...words('out.ndjson out.csv folder/out in in/lines.ndjson'),
   LOG,
   `${LOG}-wal`,
   'none/x',

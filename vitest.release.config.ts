@@ -12,7 +12,7 @@ export default defineConfig({
     include: [
       'test/**/*.release.test.ts',
       // Other random values than in `npm test`.
-      'test/property/{counts-agree,index-agrees,stores-agree}.test.ts',
+      'test/property/{*-agree,handed-over,index-agrees,query}.test.ts',
     ],
     exclude: [],
     globalSetup: [

@@ -11,9 +11,10 @@ import { allEvents } from '../support/reported-losses.js'
 import { suspend } from '../support/stopped.js'
 import { tempDir } from '../support/temp.js'
 import { type Arrivals, readArrivals } from './deliveries/arrivals.js'
-import { CHANNELS, type ChannelName, openStore, TYPE } from './deliveries/log.js'
+import { CHANNELS, type ChannelName, TYPE } from './deliveries/log.js'
 import { explainRepeats, type Interruption } from './deliveries/repeats.js'
 import type { Campaign } from './run.js'
+import { openStore } from '../support/open-store.js'
 
 /*
  * Three processes deliver one log to a function and to a webhook, whose receiver is a process too, while four writers record events

@@ -3,9 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog } from 'daybook'
 import { recordRequests } from 'daybook/koa'
-import { postgresStore } from 'daybook/postgres'
-import { sqliteStore } from 'daybook/sqlite'
 import Koa, { type Context } from 'koa'
+import { openStore } from '../support/open-store.js'
 
 /*
  * A service that records its requests with `required`: `<Postgres URL or SQLite file>`. It prints its port,
@@ -26,9 +25,7 @@ export const KINDS = Object.keys(HANDLERS)
 const say = (text: string): void => void writeSync(1, `${text}\n`)
 
 function serve(location: string): void {
-  const store = location.startsWith('postgres')
-    ? postgresStore({ connectionString: location })
-    : sqliteStore({ filename: location })
+  const store = openStore(location)
   const audit: AuditLog = new AuditLog({ store, types: {}, waiting: { deadlineMs: 60_000 } })
   const app = new Koa()
   app.silent = true

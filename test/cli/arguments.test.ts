@@ -5,7 +5,7 @@ import { checkArguments } from './arguments/check.js'
 
 /* The short form of `npm run soak -- cli-arguments`. */
 
-const ROUNDS = 150
+const ROUNDS = 400
 
 it('random command lines end in order, on SQLite, on Postgres and over HTTP', async () => {
   const database = await postgresDatabase()

@@ -30,19 +30,20 @@ const counted = async (...args: readonly string[]): Promise<number> =>
   Number((await runCli(['count', log, ...args])).stdout)
 
 describe('daybook import of whole events', () => {
-  it.each(['ndjson', 'ndjson.gz', 'parquet'])('reads %s, and skips what is there', async (kind) => {
+  it('reads ndjson, ndjson.gz and parquet, and skips what is there', async () => {
     await imported(CLOUD_TRAIL, '--preset', 'cloudtrail')
-    const file = temp.file(`events.${kind}`)
-    const format = kind === 'parquet' ? 'parquet' : 'ndjson'
-    await runCli(['export', log, '--format', format, '--out', file])
-    if (kind === 'ndjson.gz') fs.writeFileSync(file, gzipSync(fs.readFileSync(file)))
-    const copy = temp.file('copy.db')
-    const first = await runCli(['import', copy, file])
-    expect([first.exit, first.stdout]).toEqual([0, expect.stringMatching(/: 103 events in /)])
-    const again = await runCli(['import', copy, file])
-    expect(again.stdout).toMatch(/: 0 events, 103 already there in /)
-    const [events, copied] = await Promise.all([log, copy].map((one) => runCli(['export', one])))
-    expect(copied!.stdout).toBe(events!.stdout)
+    const { stdout: exported } = await runCli(['export', log])
+    const parquet = temp.file('events.parquet')
+    await runCli(['export', log, '--format', 'parquet', '--out', parquet])
+    const files = [lines('e.ndjson', exported), lines('e.ndjson.gz', gzipSync(exported)), parquet]
+    for (const file of files) {
+      const copy = `${file}.db`
+      const first = await runCli(['import', copy, file])
+      expect([first.exit, first.stdout]).toEqual([0, expect.stringMatching(/: 103 events in /)])
+      const again = await runCli(['import', copy, file])
+      expect(again.stdout).toMatch(/: 0 events, 103 already there in /)
+      expect((await runCli(['export', copy])).stdout).toBe(exported)
+    }
   })
 
   it('names the line that is no event, and keeps those before it', async () => {

@@ -9,13 +9,16 @@ import { type FileLog, openFileLog } from './logs.js'
 import { runCli } from './run-cli.js'
 
 let log: FileLog
-beforeEach(async () => {
-  log = openFileLog()
-  await log.audit.record('api:projects:create', { name: 'shop' }, { username: 'ann' })
-  await log.audit.recordCustom('debug', { step: 1 })
-  await log.audit.recordCustom('debug', { step: 2 })
-})
-afterEach(() => log.close())
+/** For a group of tests: each has a log of three events. */
+function useLog(): void {
+  beforeEach(async () => {
+    log = openFileLog()
+    await log.audit.record('api:projects:create', { name: 'shop' }, { username: 'ann' })
+    await log.audit.recordCustom('debug', { step: 1 })
+    await log.audit.recordCustom('debug', { step: 2 })
+  })
+  afterEach(() => log.close())
+}
 
 /** Makes the log one of version 1, which has no blocks. */
 function makeOlder(file: string): void {
@@ -29,6 +32,8 @@ function makeOlder(file: string): void {
 }
 
 describe('daybook migrate', () => {
+  useLog()
+
   it('is needed before another command works on an older log', async () => {
     await log.audit.close()
     makeOlder(log.file)
@@ -76,6 +81,8 @@ describe('daybook migrate', () => {
 })
 
 describe('daybook verify and rebuild', () => {
+  useLog()
+
   it('find damage, and say what depends on it', async () => {
     const sound = await runCli(['verify', log.file])
     expect(sound.stdout).toMatch(/^3 events and \d+ segments of the index read: no damage\n$/)
@@ -161,6 +168,8 @@ describe('a log on Postgres that is out of reach', () => {
 })
 
 describe('daybook doctor', () => {
+  useLog()
+
   it('reports the rights of the file', async () => {
     fs.chmodSync(log.file, 0o644)
     const { exit, stdout } = await runCli(['doctor', log.file])
@@ -171,6 +180,8 @@ describe('daybook doctor', () => {
 })
 
 describe('daybook clean', () => {
+  useLog()
+
   it.each([
     [
       '{ cleanning: { rules: [] } }',

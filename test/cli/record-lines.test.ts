@@ -3,7 +3,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { AuditLog, type AuditEvent, AuditLogError, type JsonObject } from 'daybook'
-import { sqliteStore } from 'daybook/sqlite'
+import { memoryStore } from 'daybook/memory'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   type RecordedLines,
@@ -37,7 +37,7 @@ let audit: AuditLog
 
 beforeEach(() => {
   temp = tempDir()
-  audit = new AuditLog({ store: sqliteStore({ filename: temp.file('audit.db') }), types: {} })
+  audit = new AuditLog({ store: memoryStore(), types: {} })
 })
 
 afterEach(async () => {

@@ -12,24 +12,30 @@ import { describeStore } from './describe-store.js'
 import { beginOnPostgres, beginOnSqlite, lockOnPostgres } from './host-transactions.js'
 
 /*
- * The store of one of many logs, which is closed whenever it is idle. In SQLite and Postgres only a sample of the cases runs, as
- * the stores themselves have their own tests; `npm run soak -- conformance/logs` runs all of them.
+ * The store of one of many logs, which is closed whenever it is idle. Only a sample of the cases runs, as the stores
+ * themselves have their own tests; `npm run soak -- conformance/logs` runs all of them.
  */
 
-const SAMPLE = 24
 /** Cases that take long on any store. */
 const LONG = /hostile|long|MiB|thousand|hundreds|many|large|limit|while/
 
-const inSample = (name: string, i: number): boolean =>
-  SOAK_SECONDS > 0 || (i % SAMPLE === 0 && !LONG.test(name))
+/** One of `every` cases. */
+const sampleOf =
+  (every: number) =>
+  (name: string, i: number): boolean =>
+    SOAK_SECONDS > 0 || (i % every === 0 && !LONG.test(name))
 
 const openLogs = (stores: LogStores): AuditLogs =>
   new AuditLogs({ stores, types: {}, idleMs: 100, maxOpen: 1 })
 
-describeStore('one of many logs in memory', ({ clock }) => {
-  const logs = openLogs(memoryLogs({ clock }))
-  return { store: logs.log('one').store, dispose: () => logs.close() }
-})
+describeStore(
+  'one of many logs in memory',
+  ({ clock }) => {
+    const logs = openLogs(memoryLogs({ clock }))
+    return { store: logs.log('one').store, dispose: () => logs.close() }
+  },
+  sampleOf(4),
+)
 
 function underTest(
   open: () => LogStores,
@@ -65,7 +71,7 @@ async function openFile({ clock }: { readonly clock: Clock }): Promise<StoreUnde
   return underTest(open, key, host, async () => temp.remove())
 }
 
-describeStore('one of many logs in SQLite', openFile, inSample)
+describeStore('one of many logs in SQLite', openFile, sampleOf(24))
 
 const PREFIX = 'logs_'
 const url = inject('postgresUrl')
@@ -93,4 +99,4 @@ async function openSchema({ clock }: { readonly clock: Clock }): Promise<StoreUn
   return tested
 }
 
-describeStore('one of many logs in Postgres', openSchema, inSample)
+describeStore('one of many logs in Postgres', openSchema, sampleOf(24))

@@ -254,33 +254,6 @@ describe('the demo service', () => {
     expect(step.attributes['status']).toBe('system_error')
   })
 
-  it('creates the change of a schedule when it is due', async () => {
-    const run_at = new Date(Date.now() + 300).toISOString()
-    const steps = [{ name: 'wait', action: 'wait', ms: 5 }]
-    const change = { name: 'planned', action: 'check', node_path: PROD, steps }
-    const scheduled = resourceOf(
-      await post(
-        url,
-        '/api/scheduled_changes',
-        { name: 'once', run_at, change },
-        { type: 'scheduled_change' },
-      ),
-    )
-    const query = `filter[scheduled_change_id_eq]=${scheduled.id}`
-    await waitForEvents(
-      url,
-      `filter[type_eq]=api:scheduled_changes:change_creation:success&${query}`,
-    )
-    expect(await types(query)).toEqual(
-      expect.arrayContaining([
-        'api:scheduled_changes:create',
-        'api:scheduled_changes:change_creation:create',
-        'api:scheduled_changes:change_creation:success',
-      ]),
-    )
-    await waitForEvents(url, 'filter[type_eq]=api:changes:success&filter[name_eq]=planned')
-  })
-
   it('fetches a Git repository, and records an error if that fails', async ({ skip }) => {
     const repository = temp.file('repository')
     if (!(await makeRepository(repository))) skip('git is not installed')

@@ -1,11 +1,10 @@
 import { describe, expect, inject, it } from 'vitest'
 import { type DeliveryRound, noFigures, runDeliveries } from '../campaigns/deliveries.js'
-import { postgresDatabase } from '../support/database.js'
-import { tempDir } from '../support/temp.js'
+import { onPostgres, onSqlite, type StoredPlace } from './stored-place.js'
 
 /* `npm run soak -- deliveries` has rounds of all signals and channels on both stores. */
 
-async function deliver(location: string, round: DeliveryRound): Promise<void> {
+async function deliver({ location }: StoredPlace, round: DeliveryRound): Promise<void> {
   const figures = noFigures()
   const compiled = inject('compiledFolder')
   await runDeliveries({
@@ -22,22 +21,9 @@ async function deliver(location: string, round: DeliveryRound): Promise<void> {
 }
 
 describe('deliveries miss nothing and stay in order', { timeout: 180_000 }, () => {
-  it('on SQLite, if their process is killed', async () => {
-    const temp = tempDir()
-    try {
-      const round = { channel: 'function', signal: 'SIGKILL', delayMs: 100 } as const
-      await deliver(temp.file('audit.db'), round)
-    } finally {
-      temp.remove()
-    }
-  })
+  it('on SQLite, if their process is killed', () =>
+    onSqlite((place) => deliver(place, { channel: 'function', signal: 'SIGKILL', delayMs: 100 })))
 
-  it('on Postgres, if their process is suspended', async () => {
-    const { url, remove } = await postgresDatabase()
-    try {
-      await deliver(url, { channel: 'webhook', signal: 'SIGSTOP', delayMs: 0 })
-    } finally {
-      await remove()
-    }
-  })
+  it('on Postgres, if their process is suspended', () =>
+    onPostgres((place) => deliver(place, { channel: 'webhook', signal: 'SIGSTOP', delayMs: 0 })))
 })

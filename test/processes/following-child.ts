@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { AuditLog } from 'daybook'
-import { postgresStore } from 'daybook/postgres'
-import { sqliteStore } from 'daybook/sqlite'
 import pg from 'pg'
+import { openStore } from '../support/open-store.js'
 
 /*
  * A process that records for a time, or until it is killed: `<store> <name> <ms>`, where the store is
@@ -14,7 +13,7 @@ import pg from 'pg'
 const [store = '', name = '', ms = '0'] = process.argv.slice(2)
 const isPostgres = store.startsWith('postgres')
 const audit: AuditLog = new AuditLog({
-  store: isPostgres ? postgresStore({ connectionString: store }) : sqliteStore({ filename: store }),
+  store: openStore(store),
   types: {},
 })
 const end = performance.now() + Number(ms)

@@ -1,12 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { AuditLog, type AuditEvent, type EventStore } from 'daybook'
-import { postgresStore } from 'daybook/postgres'
-import { sqliteStore } from 'daybook/sqlite'
+import { AuditLog, type AuditEvent } from 'daybook'
 import { describe, expect, it } from 'vitest'
 import { type Child, runScript } from '../support/child.js'
-import { postgresDatabase } from '../support/database.js'
 import { SOAK_SECONDS, soakTimeout } from '../support/soak.js'
-import { tempDir } from '../support/temp.js'
+import { onPostgres, onSqlite, type StoredPlace } from './stored-place.js'
 
 /*
  * Several processes write, are killed and roll back, while readers follow by the interface's recipe.
@@ -76,7 +73,7 @@ const printed = (children: readonly Child[], word: string): string[] =>
       .map((line) => line.slice(word.length + 1)),
   )
 
-async function follow(location: string, open: () => EventStore, writers: number): Promise<void> {
+async function follow({ location, openStore }: StoredPlace, writers: number): Promise<void> {
   const children: Child[] = []
   const end = performance.now() + SECONDS * 1000
   const isOver = (): boolean =>
@@ -104,7 +101,7 @@ async function follow(location: string, open: () => EventStore, writers: number)
 
   const logs = Array.from(
     { length: READERS },
-    (): AuditLog => new AuditLog({ store: open(), types: {} }),
+    (): AuditLog => new AuditLog({ store: openStore(), types: {} }),
   )
   const readers = logs.flatMap((audit) => [poller(audit), pager(audit)])
   const last = JSON.stringify(LAST)
@@ -158,23 +155,7 @@ describe(
   'every acknowledged event is seen once by every reader',
   { timeout: soakTimeout(180_000) },
   () => {
-    it('with 6 writers on Postgres', async () => {
-      const { url, remove } = await postgresDatabase()
-      try {
-        await follow(url, () => postgresStore({ connectionString: url }), 6)
-      } finally {
-        await remove()
-      }
-    })
-
-    it('with 4 writers on one SQLite file', async () => {
-      const temp = tempDir()
-      const filename = temp.file('audit.db')
-      try {
-        await follow(filename, () => sqliteStore({ filename }), 4)
-      } finally {
-        temp.remove()
-      }
-    })
+    it('with 6 writers on Postgres', () => onPostgres((place) => follow(place, 6)))
+    it('with 4 writers on one SQLite file', () => onSqlite((place) => follow(place, 4)))
   },
 )

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog } from 'daybook'
-import { postgresStore } from 'daybook/postgres'
-import { sqliteJournal, sqliteStore } from 'daybook/sqlite'
+import { sqliteJournal } from 'daybook/sqlite'
 import { faultyStore } from 'daybook/testing'
+import { openStore } from '../support/open-store.js'
 
 /*
  * A process that records with the policy `queue` until it is killed: `<store> <journal> <life>`, where
@@ -11,9 +11,7 @@ import { faultyStore } from 'daybook/testing'
  */
 const [location = '', filename = '', life = ''] = process.argv.slice(2)
 const isPostgres = location.startsWith('postgres')
-const store = faultyStore(
-  isPostgres ? postgresStore({ connectionString: location }) : sqliteStore({ filename: location }),
-)
+const store = faultyStore(openStore(location))
 const audit: AuditLog = new AuditLog({
   store,
   journal: sqliteJournal({ filename }),

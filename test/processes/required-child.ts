@@ -2,18 +2,15 @@ import { writeSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { AuditLog } from 'daybook'
 import { recordRequests } from 'daybook/koa'
-import { postgresStore } from 'daybook/postgres'
-import { sqliteStore } from 'daybook/sqlite'
 import Koa from 'koa'
+import { openStore } from '../support/open-store.js'
 
 /*
  * A service that records its requests with `required`: `<Postgres URL, or name of an SQLite file>`. It
  * prints its port, and each path when its handler runs. Those that end with 0 are never answered.
  */
 const [location = ''] = process.argv.slice(2)
-const store = location.startsWith('postgres')
-  ? postgresStore({ connectionString: location })
-  : sqliteStore({ filename: location })
+const store = openStore(location)
 const audit: AuditLog = new AuditLog({ store, types: {} })
 const app = new Koa()
 app.use(recordRequests(audit, { required: true }))

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { AuditLog, type EventStore } from 'daybook'
-import { postgresStore } from 'daybook/postgres'
-import { sqliteStore } from 'daybook/sqlite'
+import { AuditLog } from 'daybook'
 import { CONDITION, throttledTypes } from './throttled-types.js'
+import { openStore } from '../support/open-store.js'
 
 /*
  * A process that records one throttled type, sometimes many times at once, until it has made its calls
@@ -15,9 +14,7 @@ const [location = '', seconds = '1', count = '0'] = process.argv.slice(2)
 // Writing to a pipe is synchronous: a printed line is not lost when the process is killed.
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
-const store: EventStore = location.startsWith('postgres')
-  ? postgresStore({ connectionString: location })
-  : sqliteStore({ filename: location })
+const store = openStore(location)
 
 const audit = new AuditLog({
   store: {

@@ -1,12 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type AuditEvent, AuditLog, type EventStore, parseTimestamp } from 'daybook'
-import { postgresStore } from 'daybook/postgres'
-import { sqliteStore } from 'daybook/sqlite'
+import { type AuditEvent, AuditLog, parseTimestamp } from 'daybook'
 import { describe, expect, it } from 'vitest'
 import { type Child, runScript } from '../support/child.js'
-import { postgresDatabase } from '../support/database.js'
 import { SOAK_SECONDS, soakTimeout } from '../support/soak.js'
-import { tempDir } from '../support/temp.js'
+import { onPostgres, onSqlite, type StoredPlace } from './stored-place.js'
 import { CONDITION } from './throttled-types.js'
 import { allEvents, reportedLosses } from '../support/reported-losses.js'
 
@@ -22,13 +19,7 @@ const PERIOD_MS = PERIOD_SECONDS * 1000
 /** Maximum difference between the clocks of the processes and the store. */
 const CLOCKS_MS = 50
 
-interface Place {
-  /** Passed to the processes. */
-  readonly location: string
-  openStore(): EventStore
-}
-
-const run = ({ location }: Place, calls: number): Child =>
+const run = ({ location }: StoredPlace, calls: number): Child =>
   runScript('test/processes/throttled-child.ts', [location, String(PERIOD_SECONDS), String(calls)])
 
 /** The numbers in lines that start with this word, without the last line, which may be incomplete. */
@@ -59,7 +50,10 @@ async function find(audit: AuditLog): Promise<Found> {
 }
 
 /** The log, once it reports at least `minCount` suppressed calls. */
-async function findReported(place: Place, minCount: (events: number) => number): Promise<Found> {
+async function findReported(
+  place: StoredPlace,
+  minCount: (events: number) => number,
+): Promise<Found> {
   await using audit: AuditLog = new AuditLog({ store: place.openStore(), types: {} })
   for (;;) {
     await audit.cleaning.run()
@@ -103,7 +97,7 @@ function expectAllThatCanBe(child: Child, events: readonly AuditEvent[]): void {
   expect(withoutReason).toEqual([])
 }
 
-async function raiseTogether(place: Place): Promise<void> {
+async function raiseTogether(place: StoredPlace): Promise<void> {
   const children = Array.from({ length: PROCESSES }, () => run(place, CALLS / PROCESSES))
   try {
     for (const child of children) expect(await child.ended, child.stderr()).toBe(0)
@@ -118,7 +112,7 @@ async function raiseTogether(place: Place): Promise<void> {
   expect(suppressed).toBe(CALLS - events.length)
 }
 
-async function raiseAndKill(place: Place): Promise<void> {
+async function raiseAndKill(place: StoredPlace): Promise<void> {
   const orderly = [run(place, 500)]
   const killed = [run(place, 1e6), run(place, 1e6)]
   const children = [...orderly, ...killed]
@@ -143,25 +137,6 @@ async function raiseAndKill(place: Place): Promise<void> {
   expect(sumOf(killed, 'reported')).toBeGreaterThan(0)
   expect(suppressed).toBeGreaterThanOrEqual(reported)
   expect(suppressed).toBeLessThanOrEqual(sumOf(children, 'made') - events.length)
-}
-
-async function onPostgres(use: (place: Place) => Promise<void>): Promise<void> {
-  const { url, remove } = await postgresDatabase()
-  try {
-    await use({ location: url, openStore: () => postgresStore({ connectionString: url }) })
-  } finally {
-    await remove()
-  }
-}
-
-async function onSqlite(use: (place: Place) => Promise<void>): Promise<void> {
-  const temp = tempDir()
-  const filename = temp.file('audit.db')
-  try {
-    await use({ location: filename, openStore: () => sqliteStore({ filename }) })
-  } finally {
-    temp.remove()
-  }
 }
 
 const together = `${PROCESSES} processes raise a condition ${CALLS} times`

@@ -1,7 +1,6 @@
-import { AuditLog, AuditLogError, type EventStore } from 'daybook'
-import { postgresStore } from 'daybook/postgres'
-import { sqliteStore } from 'daybook/sqlite'
+import { AuditLog, AuditLogError } from 'daybook'
 import { createViews } from '../../src/views/views.js'
+import { openStore } from '../support/open-store.js'
 
 /*
  * A process that creates views at once, and changes one that is there: `<store> <user> <views> <id>`, where the store is a
@@ -9,9 +8,7 @@ import { createViews } from '../../src/views/views.js'
  */
 const [location = '', user = '', count = '0', id = ''] = process.argv.slice(2)
 
-const store: EventStore = location.startsWith('postgres')
-  ? postgresStore({ connectionString: location })
-  : sqliteStore({ filename: location })
+const store = openStore(location)
 const audit = new AuditLog({ store, types: {} })
 const views = createViews(audit)
 // Opens the store, so that the processes write at the same time.

@@ -1,19 +1,16 @@
-import { AuditLog, type EventStore, type JsonValue } from 'daybook'
-import { postgresStore } from 'daybook/postgres'
-import { sqliteStore } from 'daybook/sqlite'
+import { AuditLog, type JsonValue } from 'daybook'
 import { describe, expect, it } from 'vitest'
 import { VIEW_LIMITS } from '../../src/views/view.js'
 import { createViews } from '../../src/views/views.js'
 import { runScript } from '../support/child.js'
-import { postgresDatabase } from '../support/database.js'
-import { tempDir } from '../support/temp.js'
+import { onPostgres, onSqlite, type StoredPlace } from './stored-place.js'
 
 /* Processes that write views at once. */
 
 /** The number of views that still fit, and that each process creates. */
 const [ROOM, EACH] = [7, 6]
 
-async function withStore(location: string, openStore: () => EventStore): Promise<void> {
+async function writeViews({ location, openStore }: StoredPlace): Promise<void> {
   const audit = new AuditLog({ store: openStore(), types: {} })
   const views = createViews(audit)
   const empty = { query: '', range: null, display: {}, shared: false }
@@ -41,16 +38,6 @@ async function withStore(location: string, openStore: () => EventStore): Promise
 }
 
 describe('two processes keep the limit and each change', () => {
-  it('on SQLite', async () => {
-    const { file, remove } = tempDir()
-    const filename = file('audit.db')
-    await withStore(filename, () => sqliteStore({ filename }))
-    remove()
-  })
-
-  it('on Postgres', async () => {
-    const { url: connectionString, remove } = await postgresDatabase()
-    await withStore(connectionString, () => postgresStore({ connectionString }))
-    await remove()
-  })
+  it('on SQLite', () => onSqlite(writeViews))
+  it('on Postgres', () => onPostgres(writeViews))
 })

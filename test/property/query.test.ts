@@ -133,7 +133,7 @@ describe('a formatted query', () => {
       fc.property(query, (query) => {
         expect(parseQuery(formatQuery(query))).toEqual(query)
       }),
-      { numRuns: 1500 },
+      { numRuns: 500 },
     )
   })
 
@@ -143,7 +143,7 @@ describe('a formatted query', () => {
         const text = formatQuery(query)
         expect(parseQuery(new URLSearchParams(text))).toEqual(parseQuery(text))
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     )
   })
 })
@@ -180,7 +180,7 @@ describe('formatted free text', () => {
         }
         expect(parseQuery(formatQuery(query))).toEqual(query)
       }),
-      { numRuns: 1000 },
+      { numRuns: 400 },
     )
   })
 
@@ -198,7 +198,7 @@ describe('formatted free text', () => {
           expect(parseQuery(formatQuery(query))).toEqual(query)
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 150 },
     )
   })
 })
@@ -242,7 +242,7 @@ describe('a parsed query', () => {
         tryParse(`limit=${text}`)
         tryParse(`q=${text}`)
       }),
-      { numRuns: 3000 },
+      { numRuns: 1500 },
     )
     expect(queries).toBeGreaterThan(100)
   })
@@ -266,7 +266,7 @@ describe('a parsed query', () => {
         tryParse({ filter: { g: [filter], c: [filter] } })
         if (typeof whole === 'object' && whole !== null) tryParse(whole)
       }),
-      { numRuns: 3000 },
+      { numRuns: 1500 },
     )
     expect(queries).toBeGreaterThan(100)
   })
@@ -280,7 +280,7 @@ describe('a parsed query', () => {
           expect(parseQuery(formatQuery(query))).toEqual(query)
         }
       }),
-      { numRuns: 1500 },
+      { numRuns: 500 },
     )
   })
 })

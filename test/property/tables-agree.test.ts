@@ -234,7 +234,7 @@ describe('lists', () => {
           database.close()
         },
       ),
-      { numRuns: 15, endOnFailure: true },
+      { numRuns: 8, endOnFailure: true },
     )
     expect(
       selective / queried,
@@ -270,7 +270,7 @@ describe('lists', () => {
           database.close()
         },
       ),
-      { numRuns: 15, endOnFailure: true },
+      { numRuns: 8, endOnFailure: true },
     )
   })
 })

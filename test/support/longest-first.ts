@@ -2,11 +2,11 @@ import fs from 'node:fs'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
- * Files that are slow for their size: they start processes or servers, run the cases of another file or rounds of a
- * campaign, or compare the numbers of the page.
+ * Files that are slow for their size: they start processes, servers or the whole demo, run the cases of another
+ * file or rounds of a campaign, or compare the numbers of the page.
  */
 const LONG =
-  /\b(?:runScript|useProcesses|startOwnPostgres|describeStore|describeSealer|compareNumbers)\b|\/campaigns\//
+  /\b(?:runScript|useProcesses|startOwnPostgres|createWorld|openSealedStores|describeStore|describeSealer|compareNumbers)\b|\/campaigns\//
 
 /**
  * Starts the slow files first, so that none runs alone at the end. Vitest sorts by the durations of an

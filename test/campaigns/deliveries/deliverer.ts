@@ -1,7 +1,8 @@
 import fs from 'node:fs'
 import { AuditLog, type AuditEvent } from 'daybook'
 import { webhook } from 'daybook/channels'
-import { type Arrival, arrivalsFile, openStore, PROCESS_HEADER, TYPE } from './log.js'
+import { openStore } from '../../support/open-store.js'
+import { type Arrival, arrivalsFile, PROCESS_HEADER, TYPE } from './log.js'
 
 /* Delivers to a function and to a webhook until it is killed: `<Postgres URL or SQLite file> <folder> <name> <URL of the receiver>`. */
 

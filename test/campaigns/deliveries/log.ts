@@ -1,7 +1,3 @@
-import type { EventStore } from 'daybook'
-import { postgresStore } from 'daybook/postgres'
-import { sqliteStore } from 'daybook/sqlite'
-
 /* What the processes of the campaign `deliveries` have in common. */
 
 export const TYPE = 'test:delivered'
@@ -30,9 +26,3 @@ export interface ArrivedEvent {
 /** The file that has a line of JSON for each arrival. */
 export const arrivalsFile = (folder: string, channel: ChannelName): string =>
   `${folder}/arrivals-${channel}`
-
-/** A Postgres URL, or the name of an SQLite file. */
-export const openStore = (location: string): EventStore =>
-  location.startsWith('postgres')
-    ? postgresStore({ connectionString: location })
-    : sqliteStore({ filename: location })

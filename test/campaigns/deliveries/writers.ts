@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { AuditLog } from 'daybook'
 import pg from 'pg'
-import { openStore, TYPE } from './log.js'
+import { openStore } from '../../support/open-store.js'
+import { TYPE } from './log.js'
 
 /*
  * Four logs on one store that record until stdin is closed: `<Postgres URL or SQLite file>`. Every fourth event of each is recorded

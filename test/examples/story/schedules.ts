@@ -11,8 +11,10 @@ export const schedules: Story = async ({ post, del, saw, temp }) => {
       change: { name, node_path: PROD, steps: [] },
       ...attributes,
     })
-  const { id } = await schedule('once', {})
+  const steps = [{ action: 'wait', ms: 5 }]
+  const { id } = await schedule('once', { change: { name: 'planned', node_path: PROD, steps } })
   await saw('api:scheduled_changes:change_creation:success', { scheduled_change_id: id })
+  await saw('api:changes:success', { name: 'planned' })
   await del(`/api/scheduled_changes/${id}`)
   const gone = { name: 'gone', node_path: '/projects/none/environments/none', steps: [] }
   await schedule('gone', { change: gone })

@@ -1,0 +1,9 @@
+import type { EventStore } from 'daybook'
+import { postgresStore } from 'daybook/postgres'
+import { sqliteStore } from 'daybook/sqlite'
+
+/** Opens the store at a Postgres URL, or in the SQLite file of this name, for processes that tests start. */
+export const openStore = (location: string): EventStore =>
+  location.startsWith('postgres')
+    ? postgresStore({ connectionString: location })
+    : sqliteStore({ filename: location })

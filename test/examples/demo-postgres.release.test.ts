@@ -40,7 +40,8 @@ describe('two demo processes on one Postgres database', () => {
 
   beforeAll(async () => {
     database = await postgresDatabase()
-    const started = await Promise.all([start(), start()])
+    const started = await Promise.all([startDemo(database.url), startDemo(database.url)])
+    children.push(...started.map(({ child }) => child))
     ;[one, other] = [started[0].url, started[1].url]
   })
 

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type http from 'node:http'
 import { sqliteStore } from 'daybook/sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Child, runScript } from '../support/child.js'
@@ -9,7 +8,10 @@ import { serve, type TestServer } from '../support/http.js'
 import { tempDir } from '../support/temp.js'
 import { runCli } from './run-cli.js'
 
-/* The exit codes of the command line, also those that golden.test.ts lacks, and what signals and closed pipes leave behind. */
+/*
+ * The exit codes of processes, and what signals and closed pipes leave behind. golden.test.ts and feed.test.ts have the
+ * other exit codes.
+ */
 
 const COUNT = 1000
 const STALLS_AFTER = 100_000
@@ -57,39 +59,12 @@ afterAll(async () => {
   temp.remove()
 })
 
-async function answering(status: number): Promise<{ readonly url: string; close(): void }> {
-  const one = http.createServer((_, response) => response.writeHead(status).end())
-  await new Promise<void>((resolve) => one.listen(0, '127.0.0.1', resolve))
-  const { port } = one.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}/api/events`, close: () => one.close() }
-}
-
 describe('a command ends', () => {
   it('with its code in a process of its own', async () => {
     const child = daybook(['get', log, '01a20405-0fa8-7676-ba2c-be23e865d0a6'])
     expect(await child.ended).toBe(1)
     expect(child.stderr()).toMatch(/^error: there is no event \S+\n$/)
     expect(child.stdout()).toBe('')
-  })
-
-  it('with 3 if the server cannot be reached', async () => {
-    const { exit, stdout, stderr } = await runCli(['list', 'postgres://127.0.0.1:1/none'])
-    expect([exit, stdout]).toEqual([3, ''])
-    expect(stderr).toMatch(/^error: .*ECONNREFUSED.*\n$/)
-  })
-
-  it.each([401, 403])('with 4 if the feed answers %i', async (status) => {
-    const { url, close } = await answering(status)
-    const { exit, stdout, stderr } = await runCli(['list', url], { env: user })
-    expect([exit, stdout]).toEqual([4, ''])
-    expect(stderr).toMatch(/^error: [^\n]+\n$/)
-    close()
-  })
-
-  it('with 4 if nobody can be asked for the user', async () => {
-    const { exit, stderr } = await runCli(['list', server.url])
-    expect(exit).toBe(4)
-    expect(stderr).toContain('set DAYBOOK_USER and DAYBOOK_PASSWORD')
   })
 
   it('with 0 and without a word if the reader of its output is gone', async () => {

@@ -1,5 +1,3 @@
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { auditPage, auditRoutes, basicAuth } from 'daybook/koa'
 import { sqliteStore } from 'daybook/sqlite'
 import Koa from 'koa'
@@ -32,19 +30,6 @@ const onFeed = (
     at = '/api/events',
   }: { readonly env?: NodeJS.ProcessEnv; readonly at?: string } = {},
 ): Promise<CliResult> => runCli([args[0]!, server.url + at, ...args.slice(1)], { env })
-
-/** Answers every request in the same way. */
-async function answering(respond: http.RequestListener): Promise<{ url: string; close(): void }> {
-  const one = http.createServer(respond)
-  await new Promise<void>((resolve) => one.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(one.address() as AddressInfo).port}`,
-    close() {
-      one.closeAllConnections()
-      one.close()
-    },
-  }
-}
 
 describe('a feed as the log of a command', () => {
   it('is found from the address of a host', async () => {
@@ -82,6 +67,11 @@ describe('a feed as the log of a command', () => {
     expect(none.stderr).toContain('DAYBOOK_USER')
     const wrong = await onFeed(['list'], { env: { ...ann, DAYBOOK_PASSWORD: 'wrong' } })
     expect([wrong.exit, wrong.stdout]).toEqual([4, ''])
+    const forbidding = await listen((_, response) => response.writeHead(403).end())
+    const forbidden = await runCli(['list', forbidding.url], { env: ann })
+    expect([forbidden.exit, forbidden.stdout]).toEqual([4, ''])
+    expect(forbidden.stderr).toMatch(/^error: [^\n]+\n$/)
+    await forbidding.close()
     const inUrl = server.url.replace('//', '//ann:ann@')
     expect((await runCli(['list', inUrl])).exit).toBe(0)
   })
@@ -95,7 +85,7 @@ describe('a feed as the log of a command', () => {
   })
 
   it('ends with 3 if nothing listens, and if it is no feed', async () => {
-    const html = await answering((_, response) => {
+    const html = await listen((_, response) => {
       response.setHeader('content-type', 'text/html').end('<html><title>Shop</title></html>')
     })
     const noFeed = await runCli(['list', `${html.url}/events`])
@@ -103,9 +93,9 @@ describe('a feed as the log of a command', () => {
       3,
       `error: there is no audit feed at ${html.url}/events, and none at ${html.url}/api/events\n`,
     ])
-    html.close()
-    const closed = await answering(() => {})
-    closed.close()
+    await html.close()
+    const closed = await listen(() => {})
+    await closed.close()
     const away = await runCli(['list', closed.url])
     expect([away.exit, away.stderr]).toEqual([
       3,
@@ -123,22 +113,22 @@ describe('a feed as the log of a command', () => {
 
   it('sends credentials to no other origin', async () => {
     const seen: unknown[] = []
-    const other = await answering(({ headers }, response) => {
+    const other = await listen(({ headers }, response) => {
       seen.push(headers.authorization)
       response.end()
     })
-    const first = await answering((_, response) => {
+    const first = await listen((_, response) => {
       response.writeHead(302, { location: `${other.url}/api/events` }).end()
     })
     const { exit, stderr } = await runCli(['list', `${first.url}/api/events`], { env: ann })
     expect([exit, seen]).toEqual([2, []])
     expect(stderr).toContain(other.url)
-    first.close()
-    other.close()
+    await first.close()
+    await other.close()
   })
 
   it('passes on what the server finds wrong', async () => {
-    const busy = await answering((_, response) => {
+    const busy = await listen((_, response) => {
       response.writeHead(503, { 'content-type': 'application/vnd.api+json' })
       response.end(
         JSON.stringify({
@@ -148,6 +138,6 @@ describe('a feed as the log of a command', () => {
     })
     const { exit, stderr } = await runCli(['list', `${busy.url}/api/events`], { env: ann })
     expect([exit, stderr]).toEqual([3, `error: ${new URL(busy.url).host}: the store failed\n`])
-    busy.close()
+    await busy.close()
   })
 })

@@ -10,6 +10,7 @@ import { onPostgres, onSqlite, type StoredPlace } from './stored-place.js'
  */
 const SECONDS = Math.max(2, SOAK_SECONDS)
 const READERS = 3
+const WRITERS = 4
 
 const nameOf = (event: AuditEvent): string => JSON.stringify(event.attributes['event'])
 
@@ -73,7 +74,7 @@ const printed = (children: readonly Child[], word: string): string[] =>
       .map((line) => line.slice(word.length + 1)),
   )
 
-async function follow({ location, openStore }: StoredPlace, writers: number): Promise<void> {
+async function follow({ location, openStore }: StoredPlace): Promise<void> {
   const children: Child[] = []
   const end = performance.now() + SECONDS * 1000
   const isOver = (): boolean =>
@@ -125,7 +126,7 @@ async function follow({ location, openStore }: StoredPlace, writers: number): Pr
     return reader.seen.slice(0, reader.seen.indexOf(last))
   })
   try {
-    await Promise.all(Array.from({ length: writers }, (_, i) => keepWriting(`writer${i}`)))
+    await Promise.all(Array.from({ length: WRITERS }, (_, i) => keepWriting(`writer${i}`)))
     await logs[0]!.recordCustom('test:following', { event: LAST })
     const read = await Promise.all(reading)
     await tailing
@@ -155,7 +156,7 @@ describe(
   'every acknowledged event is seen once by every reader',
   { timeout: soakTimeout(180_000) },
   () => {
-    it('with 6 writers on Postgres', () => onPostgres((place) => follow(place, 6)))
-    it('with 4 writers on one SQLite file', () => onSqlite((place) => follow(place, 4)))
+    it('on Postgres', () => onPostgres(follow))
+    it('on one SQLite file', () => onSqlite(follow))
   },
 )

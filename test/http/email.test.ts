@@ -11,7 +11,7 @@ import {
   SmtpError,
 } from '../support/mail-server.js'
 import { deliveryOf, faultOf, numberedEvent, subscription } from '../support/receiver.js'
-import { closeLogs, fakeTime, until } from '../unit/subscriptions/world.js'
+import { fakeTime, settled, until } from '../unit/subscriptions/world.js'
 
 afterEach(closeMailServers)
 
@@ -295,7 +295,7 @@ describe('a subscription to an e-mail channel', () => {
       { type: 'info:email:sent', attributes: { ...about, recipients: ['ops@acme.example'] } },
     ])
     expect(server.mails).toHaveLength(1)
-    await closeLogs([audit])
+    await settled(audit.close())
   })
 })
 

@@ -6,10 +6,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { closeReceivers, receive } from '../support/receiver.js'
 import {
   advance,
-  closeLogs,
   fakeTime,
   numbers,
   recordNumbers,
+  settled,
   until,
 } from '../unit/subscriptions/world.js'
 
@@ -72,7 +72,7 @@ beforeEach(async () => {
   fakeTime()
 })
 afterEach(async () => {
-  await closeLogs([audit])
+  await settled(audit.close())
   vi.useRealTimers()
   await closeReceivers()
 })

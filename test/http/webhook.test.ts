@@ -18,7 +18,7 @@ import {
   type Received,
   type Respond,
 } from '../support/receiver.js'
-import { closeLogs, fakeTime, until } from '../unit/subscriptions/world.js'
+import { fakeTime, settled, until } from '../unit/subscriptions/world.js'
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const OLD_SECRET = `whsec_${Buffer.alloc(24, 9).toString('base64')}`
@@ -283,7 +283,7 @@ describe('a subscription to a webhook', () => {
     const everything = JSON.stringify([events, states, await audit.subscriptions.status()])
     for (const secret of ['s3cret', 't0ken', 'whsec', SECRET.slice(6)])
       expect(everything).not.toContain(secret)
-    await closeLogs([audit])
+    await settled(audit.close())
   })
 })
 

@@ -324,19 +324,41 @@ async function runServer(
   }
 }
 
+/** The variable of the environment that names the files of a new cluster of the newest embedded server. */
+const TEMPLATE = 'DAYBOOK_TEST_CLUSTER'
+
+/**
+ * Makes a new cluster, of which `startOwnPostgres` starts copies from then on, also in processes that this one starts:
+ * a copy takes a tenth of the time of initdb. Returns a function that removes it.
+ */
+export function makeTemplate(): () => void {
+  const binaries = embeddedBinaries()
+  if (!binaries) return () => {}
+  const place = makePlace(binaries)
+  runIn(place, binaries.initdb, ['-D', place.data, ...INITDB])
+  process.env[TEMPLATE] = place.data
+  return () => {
+    delete process.env[TEMPLATE]
+    fs.rmSync(place.folder, { recursive: true, force: true })
+  }
+}
+
 interface OwnServerOptions {
   readonly settings?: readonly string[]
   readonly initFlags?: readonly string[]
   readonly maxMemory?: number | undefined
+  /** The files of a cluster to copy. */
+  readonly template?: string | undefined
 }
 
 function startOwn(
   found: Binaries,
   origin: 'embedded' | 'system',
-  { settings = [], initFlags = [], maxMemory }: OwnServerOptions = {},
+  { settings = [], initFlags = [], maxMemory, template }: OwnServerOptions = {},
 ): Promise<OwnServer> {
   const place = { ...makePlace(found), maxMemory }
-  runIn(place, place.binaries.initdb, ['-D', place.data, ...INITDB, ...initFlags])
+  if (template) runIn(place, 'cp', ['-Rp', template, place.data])
+  else runIn(place, place.binaries.initdb, ['-D', place.data, ...INITDB, ...initFlags])
   return runServer(place, origin, settings)
 }
 
@@ -350,18 +372,20 @@ export const startPostgresFrom = (
 export const hasOldestPostgres = (): boolean => embeddedBinaries('oldest') !== undefined
 
 /**
- * Starts a separate server with additional settings and flags of initdb; the test must stop it. `maxMemory` limits
- * the address space of each of its processes, in KiB.
+ * Starts a separate server with additional settings; the test must stop it. With flags of initdb its cluster is a new one,
+ * otherwise it may be a copy of the template, with the same identifier. `maxMemory` limits the address space of
+ * each of its processes, in KiB.
  */
 export async function startOwnPostgres(
   settings: readonly string[] = [],
   age: PostgresAge = 'newest',
-  initFlags: readonly string[] = [],
+  initFlags?: readonly string[],
   maxMemory?: number,
 ): Promise<OwnServer> {
-  const options = { settings, initFlags, maxMemory }
+  const options = { settings, ...(initFlags && { initFlags }), maxMemory }
+  const template = age === 'newest' && !initFlags ? process.env[TEMPLATE] : undefined
   const embedded = embeddedBinaries(age)
-  if (embedded) return startOwn(embedded, 'embedded', options)
+  if (embedded) return startOwn(embedded, 'embedded', { ...options, template })
   const system = systemBinaries()
   if (!system)
     throw new Error('no binaries for a separate Postgres: install the optional dependencies')
@@ -384,7 +408,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   const url = process.env['DAYBOOK_TEST_POSTGRES'] ?? process.env['DATABASE_URL']
   if (url) return { url, origin: 'env', stop: () => Promise.resolve() }
   const embedded = embeddedBinaries()
-  if (embedded) return startOwn(embedded, 'embedded')
+  if (embedded) return startOwn(embedded, 'embedded', { template: process.env[TEMPLATE] })
   const system = systemBinaries()
   if (system) return startOwn(system, 'system')
   throw new Error('no Postgres: set DAYBOOK_TEST_POSTGRES, or install the optional dependencies')

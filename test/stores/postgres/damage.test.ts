@@ -1,16 +1,20 @@
-import { AuditLog, type Damage, type QueryInput } from 'daybook'
+import { AuditLog } from 'daybook'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import { postgresDatabase, type TestDatabase } from '../../support/database.js'
 import { postgresTruth } from '../../support/postgres-index.js'
 import {
+  type CopiedLog,
   DAMAGE_TUNING,
   type DamageHarness,
   describeDamagedEvents,
+  describeDamagedRows,
   describeDamagedSegments,
   describeVerify,
+  range,
   recordBase,
+  watchDamage,
 } from '../shared/damage.js'
 
 /** SQL that damages a log. */
@@ -23,14 +27,14 @@ afterEach(async () => {
   await Promise.all(copies.splice(0).map((copy) => copy.remove()))
 })
 
-/** SQL that lets the columns of a table hold what a flipped bit may make of them. */
-const withoutConstraints = (table: string): string =>
+/** SQL that lets the columns of a table hold what a flipped bit may make of them, and changes them. */
+const withoutConstraints = (table: string, sql: string): Harm =>
   `DO $$ DECLARE _column text; BEGIN
      FOR _column IN SELECT attname FROM pg_attribute
-       WHERE attrelid = 'daybook.${table}'::regclass AND attnum > 0 AND attnotnull
+       WHERE attrelid = '${table}'::regclass AND attnum > 0 AND attnotnull
          AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = attrelid AND attnum = ANY (indkey))
-     LOOP EXECUTE format('ALTER TABLE daybook.${table} ALTER %I DROP NOT NULL', _column); END LOOP;
-   END $$;`
+     LOOP EXECUTE format('ALTER TABLE ${table} ALTER %I DROP NOT NULL', _column); END LOOP;
+   END $$; ${sql}`
 
 // So small that lists use the index.
 const FIRST_PROBE = 32
@@ -124,18 +128,20 @@ const SEGMENTS: Readonly<Record<string, Harm>> = {
     WHERE id = (SELECT max(id) FROM daybook.attribute_names)`,
 }
 
+async function copyBase(harm: Harm, options = ''): Promise<CopiedLog<Harm>> {
+  const copy = await postgresDatabase(base.name, options)
+  copies.push(copy)
+  await copy.pool.query(harm)
+  return {
+    ...openStore(copy),
+    damage: async () => (await postgresTruth(copy.pool, 'daybook')).damage,
+    harm: (harm) => copy.pool.query(harm),
+    reopen: () => openStore(copy).store,
+  }
+}
+
 const harness: DamageHarness<Harm> = {
-  async open(harm) {
-    const copy = await postgresDatabase(base.name)
-    copies.push(copy)
-    await copy.pool.query(harm)
-    const { store, sealer } = openStore(copy)
-    return {
-      store,
-      sealer,
-      damage: async () => (await postgresTruth(copy.pool, 'daybook')).damage,
-    }
-  },
+  open: copyBase,
   opened: (audit) => void open.push(audit),
   none: '',
   ids: () => ids,
@@ -145,32 +151,28 @@ const harness: DamageHarness<Harm> = {
   loseName: SEGMENTS['a name of which is gone']!,
   loseEvent: `DELETE FROM daybook.events WHERE (attributes ->> 'number')::int = 20`,
   loseSegment: `UPDATE daybook.segments SET state = 9 WHERE id = (SELECT min(id) FROM daybook.segments)`,
+  withoutConstraints,
+  liveTable: 'daybook.live_events',
+  live: ['attributes = NULL', `attributes = 'null'`, 'type = NULL', 'suffix = NULL'],
+  liveWithoutId: [],
+  rows: [
+    ['is gone', 'DELETE FROM daybook.index_state'],
+    ['has no version', 'UPDATE daybook.index_state SET version = NULL'],
+  ].map(([what, sql]) => ({ table: 'daybook.index_state', what: what!, sql: sql! })),
+  rowsError: /^the Postgres store failed: the row of index_state is missing or lacks a value$/,
   steps: ['index'],
 }
 
 describeDamagedEvents(harness)
+describeDamagedRows(harness)
 describeDamagedSegments(harness)
 describeVerify(harness)
 
-async function openCopy(harm: Harm, options = '') {
-  const copy = await postgresDatabase(base.name, options)
-  copies.push(copy)
-  await copy.pool.query(harm)
-  const { store, sealer } = openStore(copy)
-  const audit = new AuditLog({ types: {}, store })
-  open.push(audit)
-  const damages: Damage[] = []
-  audit.on('damaged', (damage) => damages.push(damage))
-  const numbers = async (query: QueryInput): Promise<unknown[]> =>
-    (await audit.list(query)).events.map(({ attributes }) => attributes['number'])
-  return { copy, audit, sealer, damages, numbers }
-}
+const openCopy = async (harm: Harm, options?: string) =>
+  watchDamage(harness, await copyBase(harm, options))
 
 const count = async (audit: AuditLog, where: string): Promise<number> =>
   (await audit.count(where, { facets: ['kind'], attributes: true })).total
-
-const range = (from: number, to: number): number[] =>
-  Array.from({ length: to - from }, (_, i) => from + i)
 
 it.each(['whose attributes are not readable', 'that the server cannot read'])(
   'counts leave out an event %s, and report it',
@@ -310,52 +312,3 @@ it.each([
     expect((await audit.verify()).damage).toEqual([])
   },
 )
-
-it.each([
-  ['is gone', 'DELETE FROM daybook.index_state'],
-  ['has no version', 'UPDATE daybook.index_state SET version = NULL'],
-])('lists fail clearly while the state of the index %s, and verify names it', async (_, sql) => {
-  const { store } = await harness.open(`${withoutConstraints('index_state')} ${sql}`)
-  const audit = new AuditLog({ types: {}, store })
-  open.push(audit)
-  const reason = 'the row of index_state is missing or lacks a value'
-  await expect(audit.list('filter[text_eq]=text 3')).rejects.toMatchObject({
-    code: 'STORE_FAILED',
-    message: `the Postgres store failed: ${reason}`,
-  })
-  const { damage } = await audit.verify()
-  expect(damage.map(({ kind, reason }) => [kind, reason])).toContainEqual([
-    'database',
-    `the Postgres store failed: ${reason}`,
-  ])
-})
-
-it.each([
-  ['has no attributes', 'attributes = NULL'],
-  ['has attributes that are null', `attributes = 'null'`],
-  ['has no type', 'type = NULL'],
-  ['has no suffix', 'suffix = NULL'],
-])('an open live event whose row %s is left out and reported', async (_, change) => {
-  const copy = await postgresDatabase(base.name)
-  copies.push(copy)
-  const types = { 'bad:one': {}, 'good:one': {} }
-  const first = new AuditLog({ types, store: openStore(copy).store })
-  open.push(first)
-  const bad = (await first.recordLive('bad:one', { n: 1 })).event!
-  const good = (await first.recordLive('good:one', { n: 2 })).event!
-  await copy.pool.query(
-    `${withoutConstraints('live_events')} UPDATE daybook.live_events SET ${change} WHERE type = 'bad:one'`,
-  )
-
-  const audit = new AuditLog({ types: {}, store: openStore(copy).store })
-  open.push(audit)
-  const damages: Damage[] = []
-  audit.on('damaged', (damage) => damages.push(damage))
-  for (const query of ['filter[type_end]=:one', 'filter[n_gt]=0', 'filter[n_gt]=0&filter[sorts]=n'])
-    expect((await audit.list(query)).events.map(({ id }) => id)).toEqual([good.id])
-  expect(damages.length).toBeGreaterThan(0)
-  expect(damages.every(({ kind }) => kind === 'event')).toBe(true)
-  expect((await audit.verify()).damage).toMatchObject([{ kind: 'event' }])
-  expect((await audit.get(good.id))?.attributes).toEqual({ n: 2 })
-  await expect(audit.get(bad.id)).rejects.toMatchObject({ code: 'DAMAGED' })
-})

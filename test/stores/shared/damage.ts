@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { AuditEvent, AuditLog, Damage, EventStore, QueryInput, RebuildProgress } from 'daybook'
+import type { AuditLog, Damage, EventStore, QueryInput, RebuildProgress } from 'daybook'
 import { AuditLog as Log } from 'daybook'
 import { describe, expect, it } from 'vitest'
 import { parseTimestamp } from '../../../src/event/timestamp.js'
@@ -10,17 +10,30 @@ export const DAMAGE_TUNING = { segmentSize: 64, fanOut: 4 }
 const SIZE = 200
 
 /** A store on a copy of the log of {@link recordBase}. */
-export interface CopiedLog {
+export interface CopiedLog<Harm> {
   readonly store: EventStore
   readonly sealer: Sealer
   /** What is wrong with the index of the copy. */
   damage(): Promise<readonly string[]>
+  /** Does harm to the copy while its store is open. */
+  harm(harm: Harm): void | Promise<unknown>
+  /** Opens another store on the copy. */
+  reopen(): EventStore
+}
+
+/** A change of a row that lists cannot do without. */
+export interface RowHarm {
+  readonly table: string
+  readonly what: string
+  readonly sql: string
+  /** Whether events cannot be recorded either. */
+  readonly stopsRecording?: boolean
 }
 
 /** How one store damages a copy of the log. */
 export interface DamageHarness<Harm> {
   /** Opens a copy after the harm was done to it; the log is closed after the test. */
-  open(harm: Harm): Promise<CopiedLog>
+  open(harm: Harm): Promise<CopiedLog<Harm>>
   /** Called with the log, to be closed after the test. */
   opened(audit: AuditLog): void
   readonly none: Harm
@@ -38,6 +51,17 @@ export interface DamageHarness<Harm> {
   readonly loseEvent: Harm
   /** Takes a visible segment out of the list of segments. */
   readonly loseSegment: Harm
+  /** Runs SQL once the columns of a table can hold what a flipped bit may make of them. */
+  withoutConstraints(table: string, sql: string): Harm
+  /** The table of the open live events. */
+  readonly liveTable: string
+  /** Changes of the row of a live event, as SQL, after which `get` rejects with DAMAGED. */
+  readonly live: readonly string[]
+  /** Changes after which no row has the id. */
+  readonly liveWithoutId: readonly string[]
+  readonly rows: readonly RowHarm[]
+  /** The message of calls that fail for them. */
+  readonly rowsError: RegExp
   /** The steps of `verify` in a log this small. */
   readonly steps: readonly string[]
 }
@@ -52,26 +76,30 @@ export async function recordBase(audit: AuditLog): Promise<readonly string[]> {
   return events.map((event) => event!.id)
 }
 
-async function openDamaged<Harm>(harness: DamageHarness<Harm>, harm: Harm) {
-  const { store, sealer, damage } = await harness.open(harm)
-  const audit = new Log({ types: {}, store })
+/** A log on a copy, and the damage that it reports. */
+export function watchDamage<Harm>(harness: DamageHarness<Harm>, copy: CopiedLog<Harm>) {
+  const audit = new Log({ types: {}, store: copy.store })
   harness.opened(audit)
   const damages: Damage[] = []
   audit.on('damaged', (one) => damages.push(one))
   const numbers = async (query: QueryInput): Promise<unknown[]> =>
     (await audit.list(query)).events.map(({ attributes }) => attributes['number'])
-  return { audit, sealer, damage, damages, numbers }
+  return { ...copy, audit, damages, numbers }
 }
 
-const range = (from: number, to: number): number[] =>
+const openDamaged = async <Harm>(harness: DamageHarness<Harm>, harm: Harm) =>
+  watchDamage(harness, await harness.open(harm))
+
+export const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from }, (_, i) => from + i)
 
 /** What a store does with an event that is not what was written. */
 export function describeDamagedEvents<Harm>(harness: DamageHarness<Harm>): void {
-  describe.each(Object.entries(harness.events))('an event %s', (_, harm) => {
-    it('is left out of lists, and reported with its id', async () => {
+  it.each(Object.entries(harness.events))(
+    'an event %s is left out of lists and of the index, and reported with its id',
+    async (_, harm) => {
       const log = await openDamaged(harness, harm)
-      const id = harness.ids()[190]
+      const [before, id] = harness.ids().slice(189)
       expect(await log.numbers({ limit: 15 })).toEqual([...range(184, 190), ...range(191, 200)])
       expect(await log.numbers('filter[number_gteq]=180&filter[number_lt]=195&limit=50')).toEqual([
         ...range(180, 190),
@@ -85,40 +113,67 @@ export function describeDamagedEvents<Harm>(harness: DamageHarness<Harm>): void 
       await log.audit.flush()
       const [event] = (await log.audit.list('filter[type_eq]=warn:audit_log:damage')).events
       expect(event?.attributes).toMatchObject({ count: 1, places: [{ event_id: id }] })
-    })
 
-    it('rejects get with DAMAGED', async () => {
-      const log = await openDamaged(harness, harm)
-      const [before, id] = harness.ids().slice(189)
       await expect(log.audit.get(id!)).rejects.toMatchObject({ code: 'DAMAGED' })
       expect((await log.audit.get(before!))?.attributes['number']).toBe(189)
-    })
+      expect((await log.audit.verify()).damage).toMatchObject([{ kind: 'event', id }])
 
-    it('does not stop the index from being built', async () => {
-      const log = await openDamaged(harness, harm)
       await Promise.all(range(0, 64).map((number) => log.audit.recordCustom('order', { number })))
       await log.sealer.settled()
       expect(await log.numbers('filter[text_eq]=text 150')).toEqual([150])
       expect(await log.numbers('filter[kind_eq]=even&limit=200')).toHaveLength(SIZE / 2 - 1)
-    })
+    },
+  )
+}
 
-    it('is named by verify', async () => {
-      const log = await openDamaged(harness, harm)
+/** What a store does with rows of open live events, and of its own, that are not what was written. */
+export function describeDamagedRows<Harm>(harness: DamageHarness<Harm>): void {
+  it('open live events whose rows are damaged are left out and reported', async () => {
+    const { live, liveWithoutId, liveTable } = harness
+    const changes = [...live, ...liveWithoutId]
+    const bad = changes.map((_, i) => `bad${i}:one`)
+    const types = Object.fromEntries([...bad, 'good:one'].map((type) => [type, {}]))
+    const copy = await harness.open(harness.none)
+    const first = new Log({ types, store: copy.store })
+    harness.opened(first)
+    const ids: string[] = []
+    for (const type of bad) ids.push((await first.recordLive(type, { n: 1 })).event!.id)
+    const good = (await first.recordLive('good:one', { n: 2 })).event!
+    const updates = changes.map(
+      (change, i) => `UPDATE ${liveTable} SET ${change} WHERE type = '${bad[i]}'`,
+    )
+    await copy.harm(harness.withoutConstraints(liveTable, updates.join(';')))
+
+    const { audit, damages } = watchDamage(harness, { ...copy, store: copy.reopen() })
+    for (const query of [
+      'filter[type_end]=:one',
+      'filter[n_gt]=0',
+      'filter[n_gt]=0&filter[sorts]=n',
+    ])
+      expect((await audit.list(query)).events.map(({ id }) => id)).toEqual([good.id])
+    expect(damages.map(({ kind }) => kind)).toEqual(changes.map(() => 'event'))
+    expect((await audit.verify()).damage.map(({ kind }) => kind)).toEqual(
+      changes.map(() => 'event'),
+    )
+    expect((await audit.get(good.id))?.attributes).toEqual({ n: 2 })
+    for (const id of ids.slice(0, live.length))
+      await expect(audit.get(id)).rejects.toMatchObject({ code: 'DAMAGED' })
+  })
+
+  it.each(harness.rows.map((row) => [row.table, row.what, row] as const))(
+    'calls fail clearly while the row of %s %s, and verify names it',
+    async (table, _, { sql, stopsRecording }) => {
+      const log = await openDamaged(harness, harness.withoutConstraints(table, sql))
+      const message = expect.stringMatching(harness.rowsError) as unknown
+      const error = { code: 'STORE_FAILED', message }
+      await expect(log.audit.list('filter[text_eq]=text 3')).rejects.toMatchObject(error)
+      if (stopsRecording)
+        await expect(log.audit.recordCustom('order', {})).rejects.toMatchObject(error)
       const { damage } = await log.audit.verify()
-      expect(damage).toMatchObject([{ kind: 'event', id: harness.ids()[190] }])
-    })
-  })
-
-  it('JSON text that is stored and read again is the same', async () => {
-    const values = {
-      a: 'äöü \u2028 "\\/ 😀',
-      b: [1e21, 1e-7, 0.1, -5, 2 ** 53, 1e300],
-      c: { d: {}, e: [] },
-    }
-    const log = await openDamaged(harness, harness.none)
-    const event = (await log.audit.recordCustom('order', values)) as AuditEvent
-    expect((await log.audit.get(event.id))?.attributes).toEqual(values)
-  })
+      const reason = expect.stringContaining(table.replace(/.*\./, '')) as unknown
+      expect(damage).toContainEqual(expect.objectContaining({ kind: 'database', reason }))
+    },
+  )
 }
 
 const QUERIES: readonly (readonly [query: string, numbers: readonly number[]])[] = [
@@ -152,47 +207,59 @@ export function describeDamagedSegments<Harm>(harness: DamageHarness<Harm>): voi
 
 export function describeVerify<Harm>(harness: DamageHarness<Harm>): void {
   describe('verify', () => {
-    it('finds nothing in a log without damage, and reports how far it is', async () => {
+    it('finds nothing in a log without damage, reports how far it is, and ends when its signal aborts', async () => {
       const log = await openDamaged(harness, harness.none)
       const steps = new Set<string>()
       const result = await log.audit.verify({ onProgress: ({ step }) => steps.add(step) })
       expect(result).toMatchObject({ events: SIZE, damage: [] })
       expect(result.segments).toBeGreaterThan(1)
       expect([...steps]).toEqual(harness.steps)
+      await expect(log.audit.verify({ signal: AbortSignal.abort() })).rejects.toMatchObject({
+        code: 'ABORTED',
+      })
+
+      const values = {
+        a: 'äöü \u2028 "\\/ 😀',
+        b: [1e21, 1e-7, 0.1, -5, 2 ** 53, 1e300],
+        c: { d: {}, e: [] },
+      }
+      const event = (await log.audit.recordCustom('order', values))!
+      expect((await log.audit.get(event.id))?.attributes).toEqual(values)
+      expect(await log.audit.verify()).toMatchObject({ events: SIZE + 1, damage: [] })
     })
 
-    it('names events that are gone, and events that no segment has', async () => {
+    it('names events that are gone, as a list does that finds them in the index', async () => {
       const log = await openDamaged(harness, harness.loseEvent)
+      expect(await log.numbers('filter[text_eq]=text 20')).toEqual([])
+      expect(log.damages).toMatchObject([{ kind: 'missing' }])
+      const sorted = await log.numbers('filter[number_gteq]=19&filter[sorts]=number asc&limit=2')
+      expect(sorted).toEqual([19, 21])
+      expect(log.damages).toHaveLength(1)
       expect((await log.audit.verify()).damage).toMatchObject([{ kind: 'missing' }])
       expect(await log.numbers('filter[number_eq]=20')).toEqual([])
-
-      const other = await openDamaged(harness, harness.loseSegment)
-      expect((await other.audit.verify()).damage).toMatchObject([{ kind: 'index' }])
-      await other.audit.rebuildIndex()
-      expect((await other.audit.verify()).damage).toEqual([])
-      expect(await other.numbers('filter[text_eq]=text 3')).toEqual([3])
     })
 
-    it('does not name events that were removed', async () => {
+    it('names events that no segment has', async () => {
+      const log = await openDamaged(harness, harness.loseSegment)
+      expect((await log.audit.verify()).damage).toMatchObject([{ kind: 'index' }])
+      await log.audit.rebuildIndex()
+      expect((await log.audit.verify()).damage).toEqual([])
+      expect(await log.numbers('filter[text_eq]=text 3')).toEqual([3])
+    })
+
+    it('does not name events that were removed, also after an older one is imported', async () => {
       const log = await openDamaged(harness, harness.none)
       await log.audit.store.remove([harness.ids()[30]!, harness.ids()[150]!])
       expect(await log.numbers('filter[text_eq]=text 30')).toEqual([])
-      expect(log.damages).toEqual([])
       const tenth = await log.audit.get(harness.ids()[10]!)
       await log.audit.store.removeBefore(parseTimestamp(tenth!.created_at)!)
       expect(await log.audit.verify()).toMatchObject({ events: SIZE - 12, damage: [] })
-    })
-
-    it('does not name removed events if an older one is imported', async () => {
-      const log = await openDamaged(harness, harness.none)
-      const tenth = await log.audit.get(harness.ids()[10]!)
-      await log.audit.store.removeBefore(parseTimestamp(tenth!.created_at)!)
       const id = randomUUID()
       const created_at = '2001-02-03T04:05:06.000007Z'
       await log.audit.importEvents([{ ...tenth!, id, created_at, attributes: { number: -1 } }])
       expect(await log.numbers('filter[number_lt]=12&filter[sorts]=number')).toEqual([-1, 10, 11])
       expect(await log.numbers('filter[text_eq]=text 5')).toEqual([])
-      expect(await log.audit.verify()).toMatchObject({ events: SIZE - 9, damage: [] })
+      expect(await log.audit.verify()).toMatchObject({ events: SIZE - 11, damage: [] })
       expect(log.damages).toEqual([])
     })
 
@@ -242,22 +309,6 @@ export function describeVerify<Harm>(harness: DamageHarness<Harm>): void {
       expect(await log.numbers('filter[text_eq]=text 50')).toEqual([50])
       expect((await log.audit.verify()).damage).toEqual([])
     })
-
-    it('ends when its signal aborts', async () => {
-      const log = await openDamaged(harness, harness.none)
-      await expect(log.audit.verify({ signal: AbortSignal.abort() })).rejects.toMatchObject({
-        code: 'ABORTED',
-      })
-    })
-  })
-
-  it('a list reports an event that the index has and that is gone', async () => {
-    const log = await openDamaged(harness, harness.loseEvent)
-    expect(await log.numbers('filter[text_eq]=text 20')).toEqual([])
-    expect(log.damages).toMatchObject([{ kind: 'missing' }])
-    const sorted = await log.numbers('filter[number_gteq]=19&filter[sorts]=number asc&limit=2')
-    expect(sorted).toEqual([19, 21])
-    expect(log.damages).toHaveLength(1)
   })
 
   it('rebuildIndex builds all segments anew while events are recorded and lists stay correct', async () => {

@@ -13,7 +13,7 @@ import { manualClock } from 'daybook/testing'
 import { describe, expect, it, vi } from 'vitest'
 import { changeStates, type CursorState, keyOf } from '../../../src/subscriptions/states.js'
 import { saveCursors } from '../../../src/subscriptions/checkpoints.js'
-import { eachStore, type EventPlace } from '../../support/event-stores.js'
+import { type CreatePlace, eachStore, type EventPlace } from '../../support/event-stores.js'
 
 const DAY = 24 * 3_600_000_000
 const FILTER = 'filter[type_eq]=test:number'
@@ -42,7 +42,8 @@ const openHooks = (
   return new AuditLog({ store, types: {}, subscriptions: { kinds, secretsKey, ...options } })
 }
 
-describe.each(eachStore)('on %s', (name, createPlace) => {
+/** Places of a store of this kind, one for each run. */
+function usePlaces(kind: string, createPlace: CreatePlace) {
   let place: EventPlace
 
   /** Opens the store once for memory, else once for each log, as processes do. */
@@ -52,7 +53,7 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
     place = await createPlace()
     let only: EventStore | undefined
     const open = (clock?: Clock): EventStore => {
-      if (name !== 'memory') return place.open(clock)
+      if (kind !== 'memory') return place.open(clock)
       only ??= place.open(clock)
       return { ...only, close: async () => {} }
     }
@@ -63,6 +64,11 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
       await place.remove()
     }
   }
+  return { withStores, place: () => place }
+}
+
+describe.each(eachStore)('on %s', (kind, createPlace) => {
+  const { withStores } = usePlaces(kind, createPlace)
 
   it(
     'delivers everything once and in order across two logs, and parks what is refused',
@@ -77,7 +83,7 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
               channels: {
                 search: {
                   deliver(events) {
-                    if (numbersOf(events).includes(42))
+                    if (numbersOf(events).includes(12))
                       throw new DeliveryError('status', 'no', { status: 422 })
                     delivered.push(...numbersOf(events))
                   },
@@ -87,26 +93,92 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
             },
           })
         const first = openLog()
-        for (let n = 0; n < 100; n++) await first.recordCustom('test:number', { n })
-        await vi.waitUntil(() => delivered.includes(99), { timeout: 60_000 })
+        for (let n = 0; n < 25; n++) await first.recordCustom('test:number', { n })
+        await vi.waitUntil(() => delivered.includes(24), { timeout: 60_000 })
         const { id } = (await first.subscriptions.list())[0]!
         await expect.poll(() => first.subscriptions.parked(id)).toMatchObject([{ attempts: 3 }])
         const second = openLog()
         await first.close()
-        for (let n = 100; n < 200; n++) await second.recordCustom('test:number', { n })
-        await vi.waitUntil(() => delivered.includes(199), { timeout: 60_000 })
+        for (let n = 25; n < 50; n++) await second.recordCustom('test:number', { n })
+        await vi.waitUntil(() => delivered.includes(49), { timeout: 60_000 })
         // The count is stored after the delivery.
         await expect
           .poll(() => second.subscriptions.status())
-          .toMatchObject([{ name: 'numbers', parked: 1, delivered: 199, state: 'live' }])
+          .toMatchObject([{ name: 'numbers', parked: 1, delivered: 49, state: 'live' }])
         expect(await second.subscriptions.redrive(id, 'all')).toMatchObject({ failed: 1 })
         expect(await second.subscriptions.discard(id, 'all')).toBe(1)
         expect(await second.subscriptions.status()).toMatchObject([{ parked: 0 }])
         await second.close()
-        expect(delivered).toEqual(Array.from({ length: 200 }, (_, n) => n).filter((n) => n !== 42))
+        expect(delivered).toEqual(Array.from({ length: 50 }, (_, n) => n).filter((n) => n !== 12))
       }),
     180_000,
   )
+
+  it('stores a cursor only under the lease of its epoch, and where nobody else has put it elsewhere', () =>
+    withStores(async (open) => {
+      const store = open()
+      const signal = AbortSignal.timeout(30_000)
+      const stored: CursorState = { generation: 2, position: 'b', delivered: 1 }
+      await changeStates(store, [keyOf('lease', 'c'), keyOf('cursor', 's')], (states) => {
+        states.set(keyOf('lease', 'c'), { holder: 'me', epoch: 5 })
+        states.set(keyOf('cursor', 's'), stored)
+      })
+      const save = async (epoch: number, cursor: CursorState) =>
+        (
+          await saveCursors(store, [{ id: 's', channel: 'c', epoch, cursor, parked: [] }], signal)
+        ).get('s')
+      const read = async () => (await store.readStates('cursor:s', { limit: 1 }))[0]?.[1]
+      expect(await save(4, { ...stored, position: 'a' })).toBe('lost')
+      expect(await save(5, { ...stored, generation: 1, position: 'a' })).toBe('moved')
+      expect(await read()).toEqual(stored)
+      expect(await save(5, { ...stored, position: 'c' })).toBe('saved')
+      expect(await read()).toEqual({ ...stored, position: 'c' })
+      await changeStates(store, [keyOf('cursor', 's')], (states) =>
+        states.set(keyOf('cursor', 's'), undefined),
+      )
+      expect(await save(5, { ...stored, position: 'd' })).toBe('moved')
+      expect(await read()).toBeUndefined()
+      await store.close()
+    }))
+
+  it(
+    'gives each name to one of several logs that take it at once, and removes no channel that is used',
+    () =>
+      withStores(async (open) => {
+        const logs = Array.from({ length: 3 }, () =>
+          openHooks(open(), { hook: hookKind(() => {}) }, { deliver: false }),
+        )
+        const settled = async (calls: readonly Promise<unknown>[]): Promise<unknown[]> =>
+          (await Promise.allSettled(calls)).flatMap((one) =>
+            one.status === 'rejected' ? [(one.reason as { code: unknown }).code] : [],
+          )
+        const config = { path: '/a', token: 'tok_1' }
+        const creating = logs.map(({ subscriptions: { channels } }) =>
+          channels.create({ name: 'hook', kind: 'hook', config }),
+        )
+        expect(await settled(creating)).toEqual(['NAME_TAKEN', 'NAME_TAKEN'])
+        const [channel] = await logs[0]!.subscriptions.channels.list()
+        for (let round = 0; round < 2; round++) {
+          const name = `numbers-${round}`
+          const made = await settled([
+            ...logs.map(({ subscriptions }) => subscriptions.create({ name, channel: 'hook' })),
+            logs[0]!.subscriptions.channels.remove(channel!.id),
+          ])
+          const used = (await logs[0]!.subscriptions.list()).filter((one) => one.name === name)
+          const [left] = await logs[0]!.subscriptions.channels.list()
+          expect(used).toHaveLength(left ? 1 : 0)
+          expect(made).toContain(left ? 'IN_USE' : 'INVALID_SUBSCRIPTION')
+          if (!left) break
+          await logs[1]!.subscriptions.remove(used[0]!.id)
+        }
+        await Promise.all(logs.map((log) => log.close()))
+      }),
+    180_000,
+  )
+})
+
+describe('on SQLite', () => {
+  const { withStores, place } = usePlaces(...eachStore.find(([kind]) => kind === 'SQLite')!)
 
   it('stores no more subscriptions and channels of one user than the limits, in all processes together', () =>
     withStores(async (open) => {
@@ -195,33 +267,6 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
     180_000,
   )
 
-  it('stores a cursor only under the lease of its epoch, and where nobody else has put it elsewhere', () =>
-    withStores(async (open) => {
-      const store = open()
-      const signal = AbortSignal.timeout(30_000)
-      const stored: CursorState = { generation: 2, position: 'b', delivered: 1 }
-      await changeStates(store, [keyOf('lease', 'c'), keyOf('cursor', 's')], (states) => {
-        states.set(keyOf('lease', 'c'), { holder: 'me', epoch: 5 })
-        states.set(keyOf('cursor', 's'), stored)
-      })
-      const save = async (epoch: number, cursor: CursorState) =>
-        (
-          await saveCursors(store, [{ id: 's', channel: 'c', epoch, cursor, parked: [] }], signal)
-        ).get('s')
-      const read = async () => (await store.readStates('cursor:s', { limit: 1 }))[0]?.[1]
-      expect(await save(4, { ...stored, position: 'a' })).toBe('lost')
-      expect(await save(5, { ...stored, generation: 1, position: 'a' })).toBe('moved')
-      expect(await read()).toEqual(stored)
-      expect(await save(5, { ...stored, position: 'c' })).toBe('saved')
-      expect(await read()).toEqual({ ...stored, position: 'c' })
-      await changeStates(store, [keyOf('cursor', 's')], (states) =>
-        states.set(keyOf('cursor', 's'), undefined),
-      )
-      expect(await save(5, { ...stored, position: 'd' })).toBe('moved')
-      expect(await read()).toBeUndefined()
-      await store.close()
-    }))
-
   it(
     'delivers to channels that another log has created, changed and disabled',
     () =>
@@ -270,41 +315,6 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
   )
 
   it(
-    'gives each name to one of several logs that take it at once, and removes no channel that is used',
-    () =>
-      withStores(async (open) => {
-        const logs = Array.from({ length: 3 }, () =>
-          openHooks(open(), { hook: hookKind(() => {}) }, { deliver: false }),
-        )
-        const settled = async (calls: readonly Promise<unknown>[]): Promise<unknown[]> =>
-          (await Promise.allSettled(calls)).flatMap((one) =>
-            one.status === 'rejected' ? [(one.reason as { code: unknown }).code] : [],
-          )
-        const config = { path: '/a', token: 'tok_1' }
-        const creating = logs.map(({ subscriptions: { channels } }) =>
-          channels.create({ name: 'hook', kind: 'hook', config }),
-        )
-        expect(await settled(creating)).toEqual(['NAME_TAKEN', 'NAME_TAKEN'])
-        const [channel] = await logs[0]!.subscriptions.channels.list()
-        for (let round = 0; round < 5; round++) {
-          const name = `numbers-${round}`
-          const made = await settled([
-            ...logs.map(({ subscriptions }) => subscriptions.create({ name, channel: 'hook' })),
-            logs[0]!.subscriptions.channels.remove(channel!.id),
-          ])
-          const used = (await logs[0]!.subscriptions.list()).filter((one) => one.name === name)
-          const [left] = await logs[0]!.subscriptions.channels.list()
-          expect(used).toHaveLength(left ? 1 : 0)
-          expect(made).toContain(left ? 'IN_USE' : 'INVALID_SUBSCRIPTION')
-          if (!left) break
-          await logs[1]!.subscriptions.remove(used[0]!.id)
-        }
-        await Promise.all(logs.map((log) => log.close()))
-      }),
-    180_000,
-  )
-
-  it(
     'keeps secrets out of states and events, and out of the files',
     () =>
       withStores(async (open) => {
@@ -342,12 +352,11 @@ describe.each(eachStore)('on %s', (name, createPlace) => {
         expect(JSON.stringify(seen)).not.toContain(token)
         await audit.close()
         process.off('warning', warn)
-        const { demo } = place
-        if (demo.kind !== 'sqlite') return
-        const files = readdirSync(dirname(demo.filename))
+        const { filename } = place().demo as { readonly filename: string }
+        const files = readdirSync(dirname(filename))
         expect(files.length).toBeGreaterThan(0)
         for (const file of files)
-          expect(readFileSync(join(dirname(demo.filename), file)).includes(token)).toBe(false)
+          expect(readFileSync(join(dirname(filename), file)).includes(token)).toBe(false)
       }),
     180_000,
   )

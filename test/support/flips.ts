@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { AuditLog, AuditLogError, type AuditEvent, type Damage, type EventStore } from 'daybook'
+import { AuditLog, AuditLogError, type Damage, type EventStore, parseTimestamp } from 'daybook'
 import type { Sealer } from '../../src/store-kit/index-builder/sealer.js'
+import { eventAt } from './imported-event.js'
 
 /*
  * Flips single bits of a stored log, and finds out what notices them.
@@ -93,15 +94,13 @@ export async function recordFlipBase(store: EventStore, sealer: Sealer): Promise
     )
   await record(0, SIZE)
   await audit.importEvents(
-    Array.from({ length: 80 }, (_, i): AuditEvent => ({
-      id: `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`,
-      created_at: `2020-01-01T00:00:${String(i % 60).padStart(2, '0')}.${String(i).padStart(6, '0')}Z`,
-      username: null,
-      system: false,
-      type: 'imported',
-      source: null,
-      attributes: { number: -i, kind: 'imported' },
-    })),
+    Array.from({ length: 80 }, (_, i) => {
+      const attributes = { number: -i, kind: 'imported' }
+      return eventAt(parseTimestamp('2020-01-01')! + i * 1_000_001, {
+        type: 'imported',
+        attributes,
+      })
+    }),
   )
   await sealer.settled()
   await record(SIZE, SIZE + 40)

@@ -7,6 +7,7 @@ import { sealNext } from '../../src/store-kit/index-builder/sealing.js'
 import type { SealingTuning } from '../../src/store-kit/index-builder/segment-levels.js'
 import type { StepRunner } from '../../src/store-kit/index-builder/steps.js'
 import type { IndexPart } from '../../src/store-kit/index/part.js'
+import { eventAt } from './imported-event.js'
 import type { IndexTruth } from './index-truth.js'
 import { expectPart, timeOf } from './part-truth.js'
 import { type SlowWork, slowWork } from './slow-work.js'
@@ -129,15 +130,10 @@ export function useIndex(harness: IndexHarness): IndexFixture {
     },
     async importAt(times, tag) {
       await audit.importEvents(
-        times.map((time, i) => ({
-          id: `0196b3c2-0000-4000-8000-${String(time % 1e12).padStart(12, '0')}`,
-          created_at: new Date(time / 1000).toISOString().replace('Z', '000Z'),
-          username: null,
-          system: false,
-          type: 'old',
-          source: null,
-          attributes: { tag, i },
-        })),
+        times.map((time, i) => {
+          const id = `0196b3c2-0000-4000-8000-${String(time % 1e12).padStart(12, '0')}`
+          return eventAt(time, { id, attributes: { tag, i } })
+        }),
       )
     },
     async expectSegments() {

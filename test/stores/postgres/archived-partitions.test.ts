@@ -8,6 +8,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { readManifest } from '../../../src/cleaning/manifest.js'
 import type { CleaningRule } from '../../../src/cleaning/rule.js'
 import { runScript } from '../../support/child.js'
+import { eventAt } from '../../support/imported-event.js'
 import { useSchemas } from '../../support/schemas.js'
 import { tempDir } from '../../support/temp.js'
 import { openWorld, type World } from '../shared/cleaning-world.js'
@@ -42,7 +43,7 @@ async function fillLog(rule: (directory: string) => CleaningRule = partitionRule
       world.audit.recordCustom('old', { n, day }),
     )
     await Promise.all(some)
-    await world.audit.importEvents([eventAt(clock() - 60_000_000, 'imported')])
+    await world.audit.importEvents([eventAt(clock() - 60_000_000, { type: 'imported' })])
     clock.advance(DAY)
   }
   const due = await world.all()
@@ -64,18 +65,6 @@ const untilSettled = (): Promise<void> =>
     },
     { timeout: 60_000, interval: 20 },
   )
-
-let imports = 0
-
-const eventAt = (time: number, type: string): AuditEvent => ({
-  id: `00000000-0000-4000-8000-${String(++imports).padStart(12, '0')}`,
-  created_at: formatTimestamp(time),
-  username: null,
-  system: true,
-  type,
-  source: null,
-  attributes: {},
-})
 
 async function partitionsOf(): Promise<readonly string[]> {
   const { rows } = await database().pool.query<{ name: string }>(
@@ -166,7 +155,7 @@ it('archives events that are imported meanwhile, once', async () => {
       // Into each of the partitions, before and after what has been read.
       const times = Array.from({ length: DAYS }, (_, day) => Date.UTC(2026, 9, 1 + day) * 1000)
       const some = times.flatMap((time) => [time + 1, time + DAY - 1])
-      late.push(...some.map((time) => eventAt(time, 'late')))
+      late.push(...some.map((time) => eventAt(time)))
       await world!.audit.importEvents(late)
     },
   }))
@@ -231,7 +220,7 @@ it('keeps an event whose import ends while its partition is detached', async () 
   const { world, store } = await fillLog()
   const before = Date.UTC(2026, 9, 6) * 1000
   const { snapshot, ranges } = await store.removableRanges!(before)
-  const late = eventAt(ranges[0]!.from + 1, 'late')
+  const late = eventAt(ranges[0]!.from + 1)
   const commit = await holdImport(world, late)
   const removing = store.removeRange!(ranges[0]!, { snapshot })
   await untilWaiting('DETACH PARTITION')
@@ -248,7 +237,7 @@ it.each(['detached', 'being detached'])(
   async (state) => {
     const log = await fillLog()
     const { world, directory, clock } = log
-    const late = eventAt(Date.UTC(2026, 9, 1) * 1000 + 1, 'late')
+    const late = eventAt(Date.UTC(2026, 9, 1) * 1000 + 1)
     const commit = await holdImport(world, late)
     // Starts after the newest event.
     const args = [database().url, schema(), directory, formatTimestamp(clock() + 1_000_000)]
@@ -289,7 +278,7 @@ it('puts events back that are not archived when the partition of a detached tabl
   const before = Date.UTC(2026, 9, 6) * 1000
   const { snapshot, ranges } = await store.removableRanges!(before)
   const [range] = ranges
-  const late = [eventAt(range!.from + 1, 'late'), eventAt(range!.from + 2, 'late')]
+  const late = [eventAt(range!.from + 1), eventAt(range!.from + 2)]
   await world.audit.importEvents([late[0]!])
   const table = `${schema()}.${range!.name}`
   await database().pool.query(

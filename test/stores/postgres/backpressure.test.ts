@@ -4,6 +4,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createBackpressure } from '../../../adapters/postgres/index/backpressure.js'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
+import { eventAt } from '../../support/imported-event.js'
+import { OLD } from '../../support/index-fixture.js'
 import { postgresTruth } from '../../support/postgres-index.js'
 import { useSchemas } from '../../support/schemas.js'
 import { SOON, TUNING } from '../shared/sealer.js'
@@ -118,15 +120,7 @@ it('an import waits for the index too', async () => {
   const audit = openLog()
   await record(audit, 1)
   await takeLease()
-  const time = (i: number) => new Date(1.6e12 + i).toISOString().replace('Z', '000Z')
-  const importOne = (i: number): Promise<unknown> =>
-    audit.importEvents([
-      {
-        id: `0196b3c2-0000-4000-8000-0000000000${String(i).padStart(2, '0')}`,
-        created_at: time(i),
-        ...{ type: 'old', username: null, system: false, source: null, attributes: {} },
-      },
-    ])
+  const importOne = (i: number): Promise<unknown> => audit.importEvents([eventAt(OLD + i)])
   for (let i = 0; i < MAX_UNINDEXED; i++) await importOne(i)
   let isImported = false
   const importing = importOne(20)

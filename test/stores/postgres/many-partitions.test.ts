@@ -3,6 +3,7 @@ import { postgresStore } from 'daybook/postgres'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import { nearBounds } from '../../../adapters/postgres/read/near-bounds.js'
+import { eventAt } from '../../support/imported-event.js'
 import { sealPostgres } from '../../support/seal-postgres.js'
 import { useSchemas } from '../../support/schemas.js'
 import { watchedPool } from '../../support/watched-pool.js'
@@ -19,15 +20,12 @@ const FIVE_DAYS = 5
 const events: readonly AuditEvent[] = Array.from({ length: DAYS }, (_, day) => day)
   .filter((day) => day % FIVE_DAYS !== 3)
   .flatMap((day) =>
-    [1, 2, 3].map((n) => ({
-      id: `00000000-0000-4000-8000-${String(day * 10 + n).padStart(12, '0')}`,
-      created_at: formatTimestamp(START + day * DAY + n),
-      username: null,
-      system: true,
-      type: n === 3 ? 'third' : 'other',
-      source: null,
-      attributes: { n, day },
-    })),
+    [1, 2, 3].map((n) =>
+      eventAt(START + day * DAY + n, {
+        type: n === 3 ? 'third' : 'other',
+        attributes: { n, day },
+      }),
+    ),
   )
 
 /** All of them, page by page. */

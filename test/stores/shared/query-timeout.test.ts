@@ -1,18 +1,15 @@
-import { AuditLog, type AuditEvent, formatTimestamp, parseTimestamp } from 'daybook'
+import { AuditLog, parseTimestamp } from 'daybook'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type EventPlace, eachStore } from '../../support/event-stores.js'
+import { eventAt } from '../../support/imported-event.js'
 
 const SIZE = 4000
 
-const past = Array.from({ length: SIZE }, (_, n): AuditEvent => ({
-  id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
-  created_at: formatTimestamp(parseTimestamp('2026-01-01')! + n * 1_000_000),
-  username: null,
-  system: true,
-  type: 'api:a:b',
-  source: null,
-  attributes: { list: [{ text: `${n} ${'hay '.repeat(40)}` }] },
-}))
+const past = Array.from({ length: SIZE }, (_, n) =>
+  eventAt(parseTimestamp('2026-01-01')! + n * 1_000_000, {
+    attributes: { list: [{ text: `${n} ${'hay '.repeat(40)}` }] },
+  }),
+)
 
 /** Many tests of each event, none of which passes. */
 const SLOW = Array.from({ length: 300 }, (_, i) => `filter[list_text_matches_any][]=%25a_${i}_y%25`)

@@ -1,20 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { AuditLog, type AuditEvent, formatTimestamp, parseTimestamp, type SlowQuery } from 'daybook'
+import { AuditLog, parseTimestamp, type SlowQuery } from 'daybook'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type EventPlace, eachStore } from '../../support/event-stores.js'
+import { eventAt } from '../../support/imported-event.js'
 
 const SIZE = 3000
 
 /** One event a second. Only the oldest has the word `needle`. */
-const past = Array.from({ length: SIZE }, (_, n): AuditEvent => ({
-  id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
-  created_at: formatTimestamp(parseTimestamp('2026-01-01')! + n * 1_000_000),
-  username: null,
-  system: true,
-  type: n % 2 === 0 ? 'api:a:b' : 'error:a:b',
-  source: null,
-  attributes: { n, word: n === 0 ? 'needle' : 'hay', text: `${n % 7}` },
-}))
+const past = Array.from({ length: SIZE }, (_, n) =>
+  eventAt(parseTimestamp('2026-01-01')! + n * 1_000_000, {
+    type: n % 2 === 0 ? 'api:a:b' : 'error:a:b',
+    attributes: { n, word: n === 0 ? 'needle' : 'hay', text: `${n % 7}` },
+  }),
+)
 
 describe.each(eachStore)('%s: a query is explained', (_, createPlace) => {
   let place: EventPlace

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import Database from 'better-sqlite3'
-import { AuditLog, type EventDraft } from 'daybook'
+import { AuditLog } from 'daybook'
 import { sqliteJournal, sqliteStore } from 'daybook/sqlite'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { draft } from '../../../src/testing/conformance/helpers.js'
 import { tempDir } from '../../support/temp.js'
 
 /*
@@ -164,16 +165,7 @@ describe('a commit whose sync fails', () => {
 })
 
 describe('a commit of the journal whose sync fails', () => {
-  const draft: EventDraft = {
-    suffix: '8000000000000001',
-    username: null,
-    system: true,
-    type: 'test:event',
-    source: null,
-    attributes: {},
-    json: '{}',
-  }
-  const entry = { draft, recordedAt: 1, since: undefined }
+  const entry = { draft: draft({}), recordedAt: 1, since: undefined }
   const openJournal = (): ReturnType<typeof sqliteJournal> => {
     const journal = sqliteJournal({ filename })
     open.push(journal)

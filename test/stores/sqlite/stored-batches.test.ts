@@ -18,9 +18,10 @@ import { encodeDrafts } from '../../../adapters/sqlite/schema/draft-memory.js'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import { createHandOver, type HandOver } from '../../../adapters/sqlite/write/hand-over.js'
 import { idOf } from '../../../src/event/event-id.js'
-import { formatTimestamp } from '../../../src/event/timestamp.js'
 import { sealNext } from '../../../src/store-kit/index-builder/sealing.js'
 import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
+import { draft, range } from '../../../src/testing/conformance/helpers.js'
+import { eventAt } from '../../support/imported-event.js'
 import { ordinalsOf } from '../../support/index-values.js'
 import { timeOf } from '../../support/part-truth.js'
 import { execute } from '../../support/sqlite-file.js'
@@ -63,21 +64,12 @@ afterEach(async () => {
   temp.remove()
 })
 
-let suffixes = 0
 /** The high-water mark before the last transaction. */
 let highWater = 0
 
 /** Stores events with the attributes `{ file: 1 }` in one transaction; returns the time of the first. */
 async function append(count: number): Promise<number> {
-  const drafts = Array.from({ length: count }, () => ({
-    suffix: (0x8000_0000_0000_0000n + BigInt(suffixes++)).toString(16),
-    type: 'test:note',
-    username: null,
-    source: null,
-    system: false,
-    attributes: { file: 1 },
-    json: '{"file":1}',
-  }))
+  const drafts = range(1, count).map(() => draft({ file: 1 }))
   const mark = connection.statement('SELECT created_at FROM daybook_high_water').raw(true).get()
   ;[highWater] = mark as [number]
   const [first] = await store.append(drafts)
@@ -89,19 +81,8 @@ const POSTED_AT_ONCE = 100_000
 
 /** Hands over events at successive times with the attributes `{ memory: 1 }`. */
 function hand(first: number, count: number, bytes = POSTED_AT_ONCE): void {
-  const draft = {
-    suffix: '8000000000000000',
-    type: 'test:note',
-    username: null,
-    source: null,
-    system: false,
-    json: JSON.stringify({ memory: 1, padding: 'x'.repeat(bytes / count) }),
-  }
-  handOver.add({
-    after: highWater,
-    first,
-    drafts: encodeDrafts(Array.from({ length: count }, () => draft)),
-  })
+  const one = draft({ memory: 1, padding: 'x'.repeat(bytes / count) })
+  handOver.add({ after: highWater, first, drafts: encodeDrafts(Array(count).fill(one)) })
 }
 
 const seal = (segmentSize = SIZE): Promise<boolean> => {
@@ -168,19 +149,6 @@ describe('events that were handed over', () => {
   })
 })
 
-const importAt = (time: number): Promise<unknown> =>
-  audit.importEvents([
-    {
-      id: `0196b3c2-0000-4000-8000-${String(time % 1e12).padStart(12, '0')}`,
-      created_at: formatTimestamp(time),
-      username: null,
-      system: false,
-      type: 'test:note',
-      source: null,
-      attributes: { file: 1 },
-    },
-  ])
-
 describe('events that were handed over are read', () => {
   const idAt = (time: number): string =>
     idOf(
@@ -216,7 +184,7 @@ describe('events that were handed over are read', () => {
     const second = await append(SIZE - 3)
     expect(second).toBeGreaterThan(first + 2)
     hand(second, SIZE - 3)
-    await importAt(first + 2)
+    await audit.importEvents([eventAt(first + 2, { attributes: { file: 1 } })])
     expect(await seal()).toBe(true)
     expect(sources()).toEqual({ memory: [], file: ALL })
     expect(sqliteTruth(filename)).toMatchObject({ unsealed: 0, missing: [] })

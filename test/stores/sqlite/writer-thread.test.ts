@@ -12,6 +12,7 @@ import { sqliteJournal } from 'daybook/sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import { runScript } from '../../support/child.js'
+import { draft as emptyDraft } from '../../../src/testing/conformance/helpers.js'
 import { DEADLINE_MS, driveDeadlines } from '../../support/deadlines.js'
 import {
   type HeldCommits,
@@ -89,17 +90,8 @@ function typesInFile(): readonly string[] {
   }
 }
 
-let suffixes = 0
-const draft = (type: string, more: Partial<EventDraft> = {}): EventDraft => ({
-  suffix: (0x8000_0000_0000_0000n + BigInt(suffixes++)).toString(16),
-  username: null,
-  system: true,
-  type,
-  source: null,
-  attributes: {},
-  json: '{}',
-  ...more,
-})
+const draft = (type: string, more: Partial<EventDraft> = {}): EventDraft =>
+  emptyDraft({}, { type, ...more })
 
 const soon = (): number => performance.now() + 50
 

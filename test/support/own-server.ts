@@ -1,6 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { OwnServer } from './postgres.js'
+import type { ProxyTarget } from './proxy.js'
+
+export const hostOf = ({ url }: OwnServer): string => new URL(url).host
+export const portOf = ({ url }: OwnServer): number => Number(new URL(url).port)
+export const targetOf = (server: OwnServer): ProxyTarget => ({
+  host: '127.0.0.1',
+  port: portOf(server),
+})
 
 /** The rows of a query that runs on a connection of its own. */
 export async function ask(server: OwnServer, text: string): Promise<Record<string, unknown>[]> {
@@ -16,4 +24,10 @@ export async function ask(server: OwnServer, text: string): Promise<Record<strin
 /** Waits until the query has a row. */
 export async function untilRow(server: OwnServer, text: string): Promise<void> {
   while ((await ask(server, text)).length === 0) await delay(10)
+}
+
+/** Waits until the standby has everything that was committed on the primary. */
+export async function untilCaughtUp(standby: OwnServer, primary: OwnServer): Promise<void> {
+  const [row] = await ask(primary, 'SELECT pg_current_wal_lsn()::text AS lsn')
+  await untilRow(standby, `SELECT WHERE pg_last_wal_replay_lsn() >= '${String(row!['lsn'])}'`)
 }

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { runCli } from '../../cli/run-cli.js'
 import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
-import { ask, untilRow } from '../../support/own-server.js'
+import { ask, hostOf, portOf, targetOf, untilCaughtUp, untilRow } from '../../support/own-server.js'
 import { startProxy } from '../../support/proxy.js'
 
 /*
@@ -16,12 +16,6 @@ import { startProxy } from '../../support/proxy.js'
 let primary: OwnServer
 let standby: OwnServer
 const closing: (() => Promise<void>)[] = []
-
-/** The standby has everything that was committed. */
-async function untilReplayed(): Promise<void> {
-  const [row] = await ask(primary, 'SELECT pg_current_wal_lsn()::text AS lsn')
-  await untilRow(standby, `SELECT WHERE pg_last_wal_replay_lsn() >= '${String(row!['lsn'])}'`)
-}
 
 beforeAll(async () => {
   primary = await startOwnPostgres()
@@ -36,7 +30,7 @@ beforeAll(async () => {
          + CASE inet_server_port() WHEN ${portOf(standby)} THEN interval '1 hour' ELSE '0' END
      $$`,
   )
-  await untilReplayed()
+  await untilCaughtUp(standby, primary)
 })
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close()
@@ -45,10 +39,6 @@ afterAll(async () => {
   await standby.stop()
   await primary.stop()
 })
-
-const hostOf = (server: OwnServer): string => new URL(server.url).host
-const portOf = (server: OwnServer): number => Number(new URL(server.url).port)
-const targetOf = (server: OwnServer) => ({ host: '127.0.0.1', port: portOf(server) })
 
 const LISTENING = `SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`
 
@@ -111,7 +101,7 @@ it(
     closing.push(async () => unwatch())
     const unwatch = store.watch(() => hints.push(1))
     await untilRow(primary, LISTENING)
-    await untilReplayed()
+    await untilCaughtUp(standby, primary)
 
     await primary.crash()
     const recorded = audit.recordCustom('own', { n: 1 })
@@ -189,8 +179,7 @@ it('leaves a primary that does not answer', async () => {
   await recordAll(10)
   await Promise.all(logs.map((audit) => audit.list()))
   await untilRow(standby, LISTENING)
-  const [row] = await ask(standby, 'SELECT pg_current_wal_lsn()::text AS lsn')
-  await untilRow(third, `SELECT WHERE pg_last_wal_replay_lsn() >= '${String(row!['lsn'])}'`)
+  await untilCaughtUp(third, standby)
 
   const goOn = standby.freeze()
   closing.push(async () => goOn())

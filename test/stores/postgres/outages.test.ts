@@ -59,14 +59,15 @@ async function makeSchema(): Promise<void> {
   await store.close()
 }
 
-async function administer(...statements: string[]): Promise<pg.QueryResult[]> {
-  const client = new pg.Client({ connectionString: server.url })
+async function administerIn(database: string, ...statements: string[]): Promise<void> {
+  const url = new URL(database, server.url)
+  const client = new pg.Client({ connectionString: url.href })
   await client.connect()
-  const results: pg.QueryResult[] = []
-  for (const statement of statements) results.push(await client.query(statement))
+  for (const statement of statements) await client.query(statement)
   await client.end()
-  return results
 }
+const administer = (...statements: string[]): Promise<void> =>
+  administerIn('postgres', ...statements)
 
 /** The numbers of the stored events without gap events, read by a separate log. */
 async function stored(): Promise<unknown[]> {
@@ -134,10 +135,10 @@ async function expectRejection(promise: Promise<unknown>, message: RegExp): Prom
 }
 
 describe('under load', { timeout: soakTimeout(180_000) }, () => {
-  it('the server crashes and restarts again and again', async () => {
+  it('the server crashes and restarts', async () => {
     const audit = openLog()
     const first = load(audit, 30)
-    for (const _ of soakRounds(4)) {
+    for (const _ of soakRounds(1)) {
       await delay(50 + Math.random() * 100)
       const before = first.acknowledged.length
       await server.restart()
@@ -152,7 +153,7 @@ describe('under load', { timeout: soakTimeout(180_000) }, () => {
   it('connections are terminated', async () => {
     const audit = openLog()
     const first = load(audit, 30)
-    for (const _ of soakRounds(20)) {
+    for (const _ of soakRounds(2)) {
       await delay(Math.random() * 30)
       const before = first.acknowledged.length
       await administer(
@@ -172,7 +173,7 @@ describe('under load', { timeout: soakTimeout(180_000) }, () => {
     const audit = openLog({ deadlineMs: 800 })
     const first = load(audit, 30)
     while (first.acknowledged.length === 0) await delay(10)
-    for (let i = 0; i < 3; i++) {
+    for (const _ of soakRounds(1)) {
       await delay(200 + Math.random() * 50)
       const before = first.rejected.length
       const goOn = server.freeze()
@@ -196,7 +197,7 @@ describe('a suspended server', () => {
   it('does not delay a call beyond its deadline', async () => {
     await makeSchema()
     const passDeadlines = driveDeadlines()
-    const audit = openLog({ deadlineMs: DEADLINE_MS, queryTimeoutMs: 2000 })
+    const audit = openLog({ deadlineMs: DEADLINE_MS, queryTimeoutMs: 700 })
     await audit.recordCustom('test:outage', { n: 0 })
     // By then the pool has a free connection for the next call.
     await delay(300)
@@ -333,25 +334,13 @@ describe(
     it('while the database accepts no connections', () =>
       expectRetry(
         / ms: .*not currently accepting connections|permission denied for database|too many connections/,
-        async () => {
-          const other = new URL(server.url)
-          other.pathname = '/template1'
-          const client = new pg.Client({ connectionString: other.href })
-          await client.connect()
-          await client.query('ALTER DATABASE postgres ALLOW_CONNECTIONS false')
-          await client.query(
+        () =>
+          administerIn(
+            'template1',
+            'ALTER DATABASE postgres ALLOW_CONNECTIONS false',
             `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'postgres'`,
-          )
-          await client.end()
-        },
-        async () => {
-          const other = new URL(server.url)
-          other.pathname = '/template1'
-          const client = new pg.Client({ connectionString: other.href })
-          await client.connect()
-          await client.query('ALTER DATABASE postgres ALLOW_CONNECTIONS true')
-          await client.end()
-        },
+          ),
+        () => administerIn('template1', 'ALTER DATABASE postgres ALLOW_CONNECTIONS true'),
       ))
   },
 )
@@ -399,7 +388,10 @@ describe('a lost result', () => {
     await audit.close()
   })
 
-  it('leaves no rejected event', async () => {
+  it.each([
+    ['after the next call', true],
+    ['without another call', false],
+  ])('leaves no rejected event, %s', async (_, hasNext) => {
     const audit = openLog({ pool, deadlineMs: LOST_DEADLINE_MS })
     await audit.recordCustom('test:outage', { n: 0 })
     await untilIdle()
@@ -411,24 +403,9 @@ describe('a lost result', () => {
     time.leap(LOST_DEADLINE_MS)
     await expectRejection(waiting, new RegExp(`within ${LOST_DEADLINE_MS} ms`))
     proxy.heal()
-    await audit.recordCustom('test:outage', { n: 2 })
-    expect(await stored()).toEqual([0, 2])
-    await audit.close()
-  })
-
-  it('leaves no rejected event, even without another call', async () => {
-    const audit = openLog({ pool, deadlineMs: LOST_DEADLINE_MS })
-    await audit.recordCustom('test:outage', { n: 0 })
-    await untilIdle()
-    proxy.loseAnswers(100)
-    const waiting = audit.recordCustom('test:outage', { n: 1 })
-    waiting.catch(() => {})
-    while ((await stored()).length < 2) await delay(10)
-    proxy.refuse()
-    time.leap(LOST_DEADLINE_MS)
-    await expectRejection(waiting, new RegExp(`within ${LOST_DEADLINE_MS} ms`))
-    proxy.heal()
-    while ((await stored()).length > 1) await delay(100)
+    if (hasNext) await audit.recordCustom('test:outage', { n: 2 })
+    else while ((await stored()).length > 1) await delay(100)
+    expect(await stored()).toEqual(hasNext ? [0, 2] : [0])
     await audit.close()
   })
 })
@@ -473,7 +450,7 @@ describe('reading while the server is away', () => {
   it('ends with the reason at the time limit', async () => {
     await makeSchema()
     // Long enough for a busy machine to list, and to be refused.
-    const audit = openLog({ queryTimeoutMs: 2000 })
+    const audit = openLog({ queryTimeoutMs: 1000 })
     await audit.list()
     await server.crash()
     await expect(audit.list()).rejects.toMatchObject({

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import type { EventStore } from '../../../src/store/store.js'
 import { DEADLINE_MS } from '../../support/deadlines.js'
-import { ask, untilRow } from '../../support/own-server.js'
+import { ask, targetOf, untilCaughtUp, untilRow } from '../../support/own-server.js'
 import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
 import { takeWarnings } from '../../support/warnings.js'
 import { serve } from '../../support/http.js'
@@ -22,9 +22,6 @@ const SEALING = { tuning: { segmentSize: 8, fanOut: 3 }, checkMs: 60_000 }
 const servers: OwnServer[] = []
 let proxy: Proxy
 const closing: (() => unknown)[] = []
-
-const portOf = ({ url }: OwnServer): number => Number(new URL(url).port)
-const targetOf = (server: OwnServer) => ({ host: '127.0.0.1', port: portOf(server) })
 
 beforeAll(async () => {
   servers.push(await startOwnPostgres())
@@ -98,10 +95,7 @@ it('finds the events of the server that took over, although others were lost', a
   const untilFollowed = async (n: number): Promise<void> => {
     while (followed.at(-1) !== n) await delay(10)
   }
-  const [{ lsn }] = (await ask(primary, 'SELECT pg_current_wal_lsn()::text AS lsn')) as [
-    { lsn: string },
-  ]
-  await untilRow(standby, `SELECT WHERE pg_last_wal_replay_lsn() >= '${lsn}'`)
+  await untilCaughtUp(standby, primary)
   await standby.crash()
   await record(audit, 10, 21)
   await sealer.settled()
@@ -129,9 +123,9 @@ it('finds the events of the server that took over, although others were lost', a
   })
   expect(warnings).toEqual([lost])
   // Segments and versions get the numbers that others had on the old server.
-  for (let n = 100; n < 130; n += 5) {
-    await record(audit, n, n + 5)
-    expected.push(...range(n, n + 5))
+  for (let n = 100; n < 130; n += 10) {
+    await record(audit, n, n + 10)
+    expected.push(...range(n, n + 10))
     await agree()
     await sealer.settled()
     await agree()

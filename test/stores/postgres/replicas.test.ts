@@ -3,7 +3,8 @@ import { postgresLogs, postgresStore, type PostgresStoreOptions } from 'daybook/
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
-import { ask, untilRow } from '../../support/own-server.js'
+import { oldEvent } from '../../support/imported-event.js'
+import { ask, hostOf, untilRow } from '../../support/own-server.js'
 
 /* A primary with two standbys. Each test leaves them running and replaying, except the last one. */
 
@@ -108,15 +109,7 @@ it('a token of the log stands for imports and changes of live events too', async
   const audit = openReader()
   const live = await other.recordLive('live', { n: 1 })
   await pauseAfterEvent()
-  const imported = {
-    id: '0196b3c2-0000-4000-8000-000000000001',
-    created_at: '2025-05-01T10:00:00.000001Z',
-    username: null,
-    system: true,
-    type: 'imported',
-    source: null,
-    attributes: {},
-  }
+  const imported = oldEvent().event
   await other.importEvents([imported])
   await live.update({ n: 2 })
   await live.flush()
@@ -212,8 +205,8 @@ it('a replica that fails is skipped, and shown', async () => {
   expect(health.status).toBe('warn')
   expect(health.replicas!.servers).toMatchObject(
     [
-      { name: new URL(first.url).host, reachable: true, replaying: false },
-      { name: new URL(second.url).host, reachable: false, replaying: false, error: /./ },
+      { name: hostOf(first), reachable: true, replaying: false },
+      { name: hostOf(second), reachable: false, replaying: false, error: /./ },
     ].map((one) => (one.error ? { ...one, error: expect.stringMatching(one.error) } : one)),
   )
   expect(health.replicas!.servers[0]!.lagBytes).toBeGreaterThan(0)
@@ -231,7 +224,7 @@ it('a replica that fails is skipped, and shown', async () => {
 
 it('tokens stay right after a failover', async () => {
   const [promoted, replica] = standbys as [OwnServer, OwnServer]
-  const hosts = [primary, promoted].map(({ url }) => new URL(url).host)
+  const hosts = [primary, promoted].map(hostOf)
   const audit = openLog({ hosts, replicas: [replica.url] })
   const before = await record(audit)
   for (const standby of standbys) await untilReplayed(standby, before)

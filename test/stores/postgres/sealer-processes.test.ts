@@ -24,8 +24,6 @@ async function settle(leaseMs: number): Promise<void> {
 }
 
 const fixture = useProcesses({
-  rounds: 3,
-  processes: 3,
   begin: () => settle(10_000),
   place: () => ({ connectionString: database().url, schema: schema() }),
   truth: () => postgresTruth(database().pool, schema()),

@@ -11,6 +11,8 @@ import { createLog, type PostgresLog } from '../../../adapters/postgres/log/log.
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import { postgresTruth } from '../../support/postgres-index.js'
+import { eventAt } from '../../support/imported-event.js'
+import { OLD } from '../../support/index-fixture.js'
 import { useSchemas } from '../../support/schemas.js'
 import { describeSealer, NEVER, SOON, TUNING, useSealer } from '../shared/sealer.js'
 
@@ -44,14 +46,7 @@ describe('the sealer', () => describeSealer(fixture))
 describe('the sealer of a log', () => {
   it('the index is built after imports and lists', async () => {
     const log = open()
-    const time = (i: number) => new Date(1.6e12 + i).toISOString().replace('Z', '000Z')
-    await log.audit.importEvents(
-      Array.from({ length: 8 }, (_, i) => ({
-        id: `0196b3c2-0000-4000-8000-00000000000${i}`,
-        created_at: time(i),
-        ...{ type: 'old', username: null, system: false, source: null, attributes: {} },
-      })),
-    )
+    await log.audit.importEvents(Array.from({ length: 8 }, (_, i) => eventAt(OLD + i)))
     await vi.waitFor(async () => expect((await truth()).segments).toHaveLength(1), SOON)
     await record(open({ tuning: NEVER }), 24)
     await log.audit.list()

@@ -76,14 +76,14 @@ export function describeSealer({
   isLeased,
 }: SealerFixture<CommonSealerOptions>): void {
   it('full segments are sealed and merged', async () => {
-    const log = open()
-    await record(log, 8 * 4 * 4 + 5)
+    const log = open({ tuning: { segmentSize: 8, fanOut: 3 } })
+    await record(log, 8 * 3 * 3 + 5)
     await log.sealer.settled()
-    expect(await truth()).toEqual({ ...intact, segments: [[2, 128]], unsealed: 5 })
+    expect(await truth()).toEqual({ ...intact, segments: [[2, 72]], unsealed: 5 })
     await record(log, 12)
     await log.sealer.settled()
     const segments = [
-      [2, 128],
+      [2, 72],
       [0, 8],
       [0, 8],
     ]
@@ -104,10 +104,10 @@ export function describeSealer({
   })
 
   it('the next process continues where a store was closed in the middle of a round', async () => {
-    for (let n = 0; n < 5; n++) {
+    for (const pause of [0, 50, 150]) {
       const log = open({ checkMs: 10 })
       await record(log, 80)
-      await delay(50 * n)
+      await delay(pause)
       await log.audit.close()
       expect(await truth()).toMatchObject({ missing: [], damage: [] })
       expect(await isLeased()).toBe(false)
@@ -115,18 +115,18 @@ export function describeSealer({
     await open().sealer.settled()
     const end = await truth()
     expect(end).toMatchObject({ ...intact, unsealed: 0 })
-    expect(eventCount(end)).toBe(400)
+    expect(eventCount(end)).toBe(240)
   })
 
   it('after errors, which no call notices, it tries again, and warns once', async () => {
-    const log = open({ maxPauseMs: 1000 })
+    const log = open({ maxPauseMs: 200 })
     await log.audit.list()
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
     try {
       await hideChunks(true)
       await record(log, 20)
       await vi.waitFor(() => expect(warn).toHaveBeenCalled(), SOON)
-      await delay(2500)
+      await delay(700)
       await record(log, 20)
       await hideChunks(false)
       expect(warn.mock.calls).toEqual([[expect.stringMatching(/fails: .*_chunks/)]])

@@ -19,8 +19,6 @@ function read(sql: string): unknown {
 }
 
 const fixture = useProcesses({
-  rounds: 4,
-  processes: 4,
   async begin() {
     temp = tempDir()
     filename = temp.file('audit.db')

@@ -55,9 +55,9 @@ describe('the sealer of a file', () => {
 
   it('no thread is started for fewer events than a segment', async () => {
     const threadFile = vi.fn(sealingThreadFile)
-    const log = open({ threadFile })
+    const log = open({ threadFile, checkMs: 20 })
     await record(log, 7)
-    await delay(1200)
+    await delay(300)
     expect(threadFile).not.toHaveBeenCalled()
     await record(log, 1)
     await vi.waitFor(() => expect(sqliteTruth(filename).unsealed).toBe(0), SOON)
@@ -66,9 +66,9 @@ describe('the sealer of a file', () => {
 
   it('some events are sealed once they have waited', async () => {
     const early = { minEvents: 5, afterMs: 100 }
-    const log = open({ tuning: { ...TUNING, early } })
+    const log = open({ tuning: { ...TUNING, early }, checkMs: 20 })
     await record(log, 4)
-    await delay(1500)
+    await delay(400)
     expect(sqliteTruth(filename)).toMatchObject({ segments: [], unsealed: 4 })
     await record(log, 1)
     await vi.waitFor(() => expect(sqliteTruth(filename).unsealed).toBe(0), SOON)
@@ -120,7 +120,7 @@ describe('the sealer of a file', () => {
     const { store, sealer } = createSqliteStore({ database: host }, { tuning: TUNING })
     try {
       const log = { audit: new AuditLog({ store, types: {} }), store, sealer }
-      for (let n = 0; n < 20; n++) await record(log, 8)
+      for (let n = 0; n < 5; n++) await record(log, 8)
       await sealer.settled()
       expect(host.pragma('journal_mode', { simple: true })).toBe('delete')
       expect(sqliteTruth(filename)).toMatchObject({ hidden: 0, unsealed: 0, missing: [] })

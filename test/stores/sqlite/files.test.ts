@@ -169,7 +169,7 @@ describe('a file that is not in its place', () => {
 
   it('is noticed at the first commit after the move, whenever that is', async () => {
     const audit = openLog({ filename })
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 8; round++) {
       await audit.recordCustom('x')
       move('moved.db')
       const code = { code: expect.stringMatching(/^(?:STORE_FAILED|OUTCOME_UNKNOWN)$/) }

@@ -10,8 +10,8 @@ import { sqliteFlips } from '../../support/sqlite-flips.js'
 
 const SEED = 7
 // About every second flip is noticed. Ids and times differ in each run, so the same places hold other bytes.
-const MIN_NOTICED = 10
-const MAX_FLIPS = 100
+const MIN_NOTICED = 4
+const MAX_FLIPS = 60
 const TABLES: ReadonlySet<string> = new Set([
   'daybook_events',
   'daybook_chunks',

@@ -4,7 +4,9 @@ import Database from 'better-sqlite3'
 import type { EventDraft } from 'daybook'
 import { sqliteJournal, sqliteStore } from 'daybook/sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { draft } from '../../../src/testing/conformance/helpers.js'
 import { runScript } from '../../support/child.js'
+import { soakRounds, soakTimeout } from '../../support/soak.js'
 import { tempDir } from '../../support/temp.js'
 
 describe('sqliteJournal', () => {
@@ -26,18 +28,8 @@ describe('sqliteJournal', () => {
     open.push(journal)
     return journal
   }
-  const draft = (n: number, more: Partial<EventDraft> = {}): EventDraft => ({
-    suffix: `80000000000000${String(n).padStart(2, '0')}`,
-    username: null,
-    system: true,
-    type: 'test:event',
-    source: null,
-    attributes: { n },
-    json: `{"n":${n}}`,
-    ...more,
-  })
   const entry = (n: number, more: Partial<EventDraft> = {}) => ({
-    draft: draft(n, more),
+    draft: draft({ n }, more),
     recordedAt: 1000 + n,
     since: undefined,
   })
@@ -159,8 +151,8 @@ describe('sqliteJournal', () => {
     expect(openJournal().length).toBeGreaterThan(0)
   })
 
-  it('a kill loses no draft', async () => {
-    for (let round = 0; round < 5; round++) {
+  it('a kill loses no draft', { timeout: soakTimeout(180_000) }, async () => {
+    for (const round of soakRounds(1)) {
       const file = temp.file(`${round}.db`)
       const child = runScript('test/stores/sqlite/journaling-child.ts', [file])
       await child.saw('-5\n')

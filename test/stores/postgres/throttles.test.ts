@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { AuditLog, type EventQuery, type EventStore } from 'daybook'
+import type { EventQuery, EventStore } from 'daybook'
 import pg from 'pg'
 import { expect, it, vi } from 'vitest'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
@@ -29,21 +29,6 @@ const suppressed = (count: number, number = 1) => ({
       ...{ first: 1_767_225_600_000_001, last: 1_767_225_600_000_002 },
     },
   ],
-})
-
-it('one of many concurrent processes passes a throttle', async () => {
-  const stores = Array.from({ length: 5 }, () => openStore())
-  const suppressed: unknown[] = []
-  const calls = range(0, 99).map((n) =>
-    stores[n % 5]!.append([draft({ n: -1 }), throttled({ n })], {
-      onSuppressed: (one) => suppressed.push(one.attributes['n']),
-    }),
-  )
-  const kept = (await Promise.all(calls)).flatMap(numbersOf).filter((n) => n !== -1)
-  expect(kept).toHaveLength(1)
-  expect(suppressed).toHaveLength(99)
-  expect((await stored(stores[0]!)).filter((n) => n !== -1)).toEqual(kept)
-  await Promise.all(stores.map((store) => store.close()))
 })
 
 it('reports, appends and the outbox use the same throttles without a deadlock', async () => {
@@ -101,25 +86,6 @@ it('a suppressed draft is not written and does not take the append lock', async 
   expect(await stored(store)).toEqual([0, 22])
   await store.close()
   await pool.end()
-})
-
-it('suppressed counts are found by filters, with and without the index', async () => {
-  const clock = manualClock()
-  const store = openStore({ clock, partitions: 'none' })
-  for (const n of range(0, 4)) {
-    if (n % 2 === 1) await store.reportSuppressed(suppressed(n, n))
-    await store.append([throttled({ n })])
-    clock.advance(MINUTE)
-  }
-  const audit = new AuditLog({ store, types: {} })
-  const find = async (filter: string): Promise<unknown[]> =>
-    numbersOf((await audit.list(filter)).events)
-  expect(await find('filter[suppressed_count_eq]=3')).toEqual([3])
-  expect(await find('filter[suppressed_count_in][]=1&filter[suppressed_count_in][]=2')).toEqual([1])
-  expect(await find('filter[suppressed_count_gt]=0&filter[sorts]=n')).toEqual([1, 3])
-  expect(await find('filter[suppressed_count_null]=1')).toEqual([0, 2, 4])
-  expect(await find('filter[suppressed_since_eq]=2026-01-01T00:00:00.000001Z')).toEqual([1, 3])
-  await store.close()
 })
 
 it('the throttle of an enlisted draft is checked when it is moved from the outbox', async () => {
@@ -199,18 +165,6 @@ it.each([{}, { live: true as const }])(
     await pool.end()
   },
 )
-
-it('an event that a process stored before it died is found and not stored twice', async () => {
-  const store = openStore()
-  const batch = [throttled({ n: 0 }), draft({ n: 1 }), draft({ n: 2 }, { live: true })]
-  const first = await store.append(batch)
-  await store.close()
-  const next = openStore()
-  const again = await next.append([...batch, draft({ n: 3 })], { since: 1 })
-  expect(again.slice(0, 3)).toEqual(first)
-  expect(await stored(next)).toEqual([0, 1, 2, 3])
-  await next.close()
-})
 
 it('a process that is suspended while it records suppressed counts blocks no other', async () => {
   const clock = manualClock()

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { DEADLINE_MS, driveDeadlines, untilTried } from '../../support/deadlines.js'
 import { runScript } from '../../support/child.js'
 import { BUSY } from '../../support/node-sqlite/busy.js'
+import { soakRounds, soakTimeout } from '../../support/soak.js'
 import { tempDir } from '../../support/temp.js'
 
 let temp: ReturnType<typeof tempDir>
@@ -125,7 +126,7 @@ describe('events of host transactions', () => {
     expect(numbers(await all(audit))).toEqual([2, 3])
   })
 
-  it('match the commits after hundreds of commits and rollbacks', async () => {
+  it('match the commits after many commits and rollbacks', async () => {
     const audit = openLog()
     const seen: AuditEvent[] = []
     const readNew = async (): Promise<void> => {
@@ -133,7 +134,7 @@ describe('events of host transactions', () => {
       const filter = { created_at_gt: after, sorts: 'created_at' }
       seen.push(...(await audit.list({ filter, limit: 1000 })).events)
     }
-    for (let n = 0; n < 600; n++) {
+    for (let n = 0; n < 200; n++) {
       host.exec('BEGIN')
       host.prepare('INSERT INTO orders VALUES (?, ?)').run('ann', n)
       await audit.recordCustom('order', { n }, { transaction: host })
@@ -145,17 +146,17 @@ describe('events of host transactions', () => {
     await audit.recordCustom('end')
     await readNew()
     const committed = host.prepare('SELECT n FROM orders ORDER BY n').pluck().all()
-    expect(committed.length).toBeGreaterThan(100)
-    expect(committed.length).toBeLessThan(600 - 600 / 7)
+    expect(committed.length).toBeGreaterThan(30)
+    expect(committed.length).toBeLessThan(200 - 200 / 7)
     // The poller got each event, in order.
     expect(numbers(seen.filter(({ type }) => type === 'order'))).toEqual(committed)
     expect(seen).toEqual(await all(audit))
   })
 
-  it('match the commits after kills at any moment', async () => {
+  it('match the commits after kills at any moment', { timeout: soakTimeout(180_000) }, async () => {
     host.pragma('journal_mode = WAL')
-    let [committed, rolledBack] = [0, 0]
-    for (let round = 0; round < 6; round++) {
+    let [committed, rolledBack, processes] = [0, 0, 0]
+    for (const round of soakRounds(1)) {
       const names = [`${round}a`, `${round}b`]
       const children = names.map((name) =>
         runScript('test/stores/sqlite/committing-child.ts', [filename, name]),
@@ -164,6 +165,7 @@ describe('events of host transactions', () => {
       await delay(Math.random() * 200)
       for (const child of children) {
         await child.kill()
+        processes += 1
         committed += child.stdout().split('c').length - 1
         rolledBack += child.stdout().split('r').length - 1
       }
@@ -175,9 +177,8 @@ describe('events of host transactions', () => {
     const found = orders.map(({ attributes: { name, n } }) => `${name as string}/${n as number}`)
     const kept = host.prepare(`SELECT name || '/' || n FROM orders`).pluck().all() as string[]
     expect(found.toSorted()).toEqual(kept.toSorted())
-    // Of both processes of each round.
-    expect(rolledBack).toBeGreaterThanOrEqual(12)
-    expect(committed).toBeGreaterThanOrEqual(12)
+    expect(rolledBack).toBeGreaterThanOrEqual(processes)
+    expect(committed).toBeGreaterThanOrEqual(processes)
     // The kill may come between a commit and its line.
     expect(kept.length).toBeGreaterThanOrEqual(committed)
     const times = (await all(audit)).map((event) => event.created_at)
@@ -236,16 +237,6 @@ describe('events of host transactions', () => {
     expect(numbers(await all(third))).toEqual([1])
     await third.recordCustom('next', { n: 3 })
     expect(numbers(await all(third))).toEqual([1, 2, 3])
-  })
-
-  it('keep the suffixes of their drafts', async () => {
-    const audit = openLog({}, { random: (bytes) => bytes.fill(7) })
-    await commitOne(audit, 'order')
-    const row = host.prepare('SELECT suffix FROM daybook_outbox').get()
-    expect(row).toEqual({ suffix: '8707070707070707' })
-    await audit.recordCustom('next')
-    const [event] = await all(audit)
-    expect(event!.id.slice(19)).toBe('8707-070707070707')
   })
 
   it('get occurred_at if they become visible more than a second later', async () => {
@@ -440,15 +431,6 @@ describe('the handle', () => {
     const audit = openLog()
     const call = audit.recordCustom('order', {}, { transaction })
     await expect(call).rejects.toMatchObject(refused(/^transaction: the /))
-    expect(countWaiting()).toBe(0)
-  })
-
-  it('is refused after the store is closed', async () => {
-    const { store } = openLog()
-    await store.close()
-    const draft = { suffix: '8000000000000000', username: null, system: true, type: 'x' }
-    const call = store.enlist!({ ...draft, source: null, attributes: {}, json: '{}' }, host)
-    await expect(call).rejects.toMatchObject({ code: 'CLOSED' })
     expect(countWaiting()).toBe(0)
   })
 })

@@ -18,8 +18,8 @@ import { tempDir } from '../../support/temp.js'
  * Writers change live events while tails and pollers read them on the same store. A tail with changes
  * ends up with the closed events; a poller gets each event once, in the order of `created_at`.
  */
-const LIVE = 6
-const STEPS = 40
+const LIVE = 4
+const STEPS = 21
 const SHARED = 'test:following:live'
 const types = defineEventTypes({ [SHARED]: {} })
 
@@ -36,7 +36,7 @@ async function writeLive(
     if (step % 3 === 0)
       await live.update(({ steps, ...others }) => ({ ...others, steps: [...(steps as []), step] }))
     if (step % 5 === 0) await live.update({ [`k${step}`]: { step }, [`k${step - 5}`]: undefined })
-    await delay(Math.random() * 40)
+    await delay(Math.random() * 20)
   }
   // An event that is closed before a follower gets it has no changes.
   while (!isFollowed(live.event!.id)) await delay(5)
@@ -110,7 +110,7 @@ async function follow(writing: EventStore, reading: EventStore): Promise<void> {
       name,
       progress: steps.map((step) => `${name}: step ${step} 😀\n`).join(''),
       steps: steps.filter((step) => step % 3 === 0),
-      k35: { step: 35 },
+      k20: { step: 20 },
     })
     expect(await reader.get(event.id)).toEqual(event)
   }

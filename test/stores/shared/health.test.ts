@@ -1,13 +1,15 @@
 import fs from 'node:fs'
+import net from 'node:net'
 import Database from 'better-sqlite3'
 import { AuditLog, type AuditLogOptions, type EventStore } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
 import { sqliteStore } from 'daybook/sqlite'
 import pg from 'pg'
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import { postgresDatabase } from '../../support/database.js'
+import { useLeapingTime } from '../../support/leaping-time.js'
 import { tempDir } from '../../support/temp.js'
 
 const open = (store: EventStore, options: Partial<AuditLogOptions<{}>> = {}): AuditLog => {
@@ -108,10 +110,19 @@ it('Postgres: the figures are those of the database, and a server that refuses w
   await pool.query('SET default_transaction_read_only = off')
 })
 
-it('Postgres: a server that cannot be reached fails with the reason', async () => {
-  const audit = open(postgresStore({ connectionString: 'postgres://127.0.0.1:1/none' }))
-  expect(await audit.health(ANY_MACHINE)).toMatchObject({
-    status: 'fail',
-    store: { error: { message: expect.stringContaining('ECONNREFUSED') as string } },
+describe('Postgres: a server that cannot be reached', () => {
+  const time = useLeapingTime()
+
+  it('fails with the reason once retries end', async () => {
+    const audit = open(postgresStore({ connectionString: 'postgres://127.0.0.1:1/none' }))
+    const connect = vi.spyOn(net.Socket.prototype, 'connect')
+    const health = audit.health(ANY_MACHINE)
+    await vi.waitUntil(() => connect.mock.calls.length > 0, { timeout: 60_000 })
+    // It retries for 10 seconds.
+    time.leap(9500)
+    expect(await health).toMatchObject({
+      status: 'fail',
+      store: { error: { message: expect.stringContaining('ECONNREFUSED') as string } },
+    })
   })
 })

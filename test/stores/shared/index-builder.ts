@@ -90,7 +90,7 @@ function describeSealing(index: IndexFixture): void {
         const segments = await index.visibleSegments()
         expectPart(await index.load(segments.at(-1)!), (await index.all()).slice(-8))
       }),
-      { numRuns: randomRuns(20, 200) },
+      { numRuns: randomRuns(8, 200) },
     )
   })
 

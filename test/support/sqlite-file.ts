@@ -1,13 +1,15 @@
 import Database from 'better-sqlite3'
-import type { AuditLog } from 'daybook'
 import { afterEach, beforeEach } from 'vitest'
 import { tempDir } from './temp.js'
 
 /** A file that each test has anew. */
 export interface SqliteFile {
-  /** Closes the log after the test. */
-  closing<Log extends Pick<AuditLog, 'close'>>(audit: Log): Log
+  /** Closes it after the test, the last one first. */
+  closing<Opened extends { close(): unknown }>(one: Opened): Opened
   readonly filename: string
+  readonly folder: string
+  /** The path of another file in the folder. */
+  beside(name: string): string
   /** Acts on the file with a handle that is closed afterwards. */
   execute<Result>(act: (database: Database.Database) => Result): Result
 }
@@ -26,22 +28,26 @@ export function execute<Result>(
 
 export function useSqliteFile(): SqliteFile {
   let temp: ReturnType<typeof tempDir>
-  const open: Pick<AuditLog, 'close'>[] = []
+  const open: { close(): unknown }[] = []
   beforeEach(() => {
     temp = tempDir()
   })
   afterEach(async () => {
-    await Promise.all(open.splice(0).map((audit) => audit.close()))
+    for (const one of open.splice(0).toReversed()) await one.close()
     temp.remove()
   })
   const file: SqliteFile = {
-    closing(audit) {
-      open.push(audit)
-      return audit
+    closing(one) {
+      open.push(one)
+      return one
     },
     get filename() {
       return temp.file('audit.db')
     },
+    get folder() {
+      return temp.dir
+    },
+    beside: (name) => temp.file(name),
     execute: (act) => execute(file.filename, act),
   }
   return file

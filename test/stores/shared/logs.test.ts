@@ -253,7 +253,7 @@ describe('the logs in Postgres schemas', () => {
     // The last statements of logs that are being closed may still come; an open log has one each second.
     await eventually(async () => {
       const before = await newest()
-      await new Promise((resolve) => setTimeout(resolve, 2500))
+      await new Promise((resolve) => setTimeout(resolve, 1500))
       expect(await newest()).toEqual(before)
     })
     await logs.close()

@@ -3,28 +3,17 @@ import fs from 'node:fs'
 import Database from 'better-sqlite3'
 import { AuditLog } from 'daybook'
 import { sqliteJournal, sqliteStore } from 'daybook/sqlite'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { draft } from '../../../src/testing/conformance/helpers.js'
-import { tempDir } from '../../support/temp.js'
+import { useSqliteFile } from '../../support/sqlite-file.js'
 
 /*
  * Commits whose sync fails. The test puts the file into the state in which SQLite leaves it then; `npm run attack --
  * fsync` lets real syncs fail.
  */
 
-let temp: ReturnType<typeof tempDir>
-let filename: string
-const open: { close(): unknown }[] = []
-
-beforeEach(() => {
-  temp = tempDir()
-  filename = temp.file('audit.db')
-})
-afterEach(async () => {
-  vi.restoreAllMocks()
-  for (const one of open.splice(0)) await one.close()
-  temp.remove()
-})
+const file = useSqliteFile()
+afterEach(() => void vi.restoreAllMocks())
 
 /** The types of the newest events, without reports of losses. */
 const typesIn = async (audit: AuditLog): Promise<string[]> => {
@@ -32,14 +21,11 @@ const typesIn = async (audit: AuditLog): Promise<string[]> => {
   return events.map(({ type }) => type).filter((type) => type !== 'warn:audit_log:gap')
 }
 
-const openLog = (file = filename): AuditLog => {
-  const audit: AuditLog = new AuditLog({
-    store: sqliteStore({ filename: file, writer: 'inline' }),
-    types: {},
-  })
+const openLog = (name = file.filename): AuditLog => {
+  const store = sqliteStore({ filename: name, writer: 'inline' })
+  const audit: AuditLog = file.closing(new AuditLog({ store, types: {} }))
   // Otherwise the process warns of each loss.
   audit.on('rejected', () => {})
-  open.push(audit)
   return audit
 }
 
@@ -80,9 +66,9 @@ const copyHeader = (from: string, to: string): void =>
 /** The next commit leaves its frames in the WAL, where they do not count, and fails. */
 function failNextSync(): void {
   atNextCommit((commit) => {
-    copyHeader(`${filename}-shm`, temp.file('header'))
+    copyHeader(`${file.filename}-shm`, file.beside('header'))
     commit()
-    copyHeader(temp.file('header'), `${filename}-shm`)
+    copyHeader(file.beside('header'), `${file.filename}-shm`)
     throw syncError()
   })
 }
@@ -103,9 +89,9 @@ function failCheckpoints(): () => void {
 
 /** The types of the events that a process finds if this one were dead. */
 async function typesAfterDeath(): Promise<string[]> {
-  fs.mkdirSync(temp.file('copy'))
-  execFileSync('cp', [filename, `${filename}-wal`, temp.file('copy')])
-  return typesIn(openLog(temp.file('copy/audit.db')))
+  fs.mkdirSync(file.beside('copy'))
+  execFileSync('cp', [file.filename, `${file.filename}-wal`, file.beside('copy')])
+  return typesIn(openLog(file.beside('copy/audit.db')))
 }
 
 describe('a commit whose sync fails', () => {
@@ -141,7 +127,7 @@ describe('a commit whose sync fails', () => {
   })
 
   it('changes nothing of the host', async () => {
-    const host = new Database(filename)
+    const host = new Database(file.filename)
     host.pragma('user_version = 42')
     const audit = openLog()
     await audit.recordCustom('before')
@@ -166,11 +152,7 @@ describe('a commit whose sync fails', () => {
 
 describe('a commit of the journal whose sync fails', () => {
   const entry = { draft: draft({}), recordedAt: 1, since: undefined }
-  const openJournal = (): ReturnType<typeof sqliteJournal> => {
-    const journal = sqliteJournal({ filename })
-    open.push(journal)
-    return journal
-  }
+  const openJournal = () => file.closing(sqliteJournal({ filename: file.filename }))
   /** Runs `fail` in place of the next COMMIT. */
   const atNextExec = (fail: (database: Database.Database) => void): void => {
     const real = Database.prototype.exec
@@ -190,7 +172,7 @@ describe('a commit of the journal whose sync fails', () => {
     atNextExec((database) => database.exec('ROLLBACK'))
     expect(() => journal.add([entry])).toThrow(expect.objectContaining({ code: 'STORE_FAILED' }))
     // The frames of the refused commit would stand behind those of this one.
-    expect(fs.statSync(`${filename}-wal`).size).toBeLessThan(10_000)
+    expect(fs.statSync(`${file.filename}-wal`).size).toBeLessThan(10_000)
     expect(journal.length).toBe(0)
     journal.add([entry])
     expect(journal.first(9)).toHaveLength(1)

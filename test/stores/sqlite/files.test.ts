@@ -4,25 +4,14 @@ import Database from 'better-sqlite3'
 import { AuditLog, type AuditLogOptions } from 'daybook'
 import { faultyStore } from 'daybook/testing'
 import { sqliteJournal, sqliteStore, type SqliteStoreOptions } from 'daybook/sqlite'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { pacerInMain } from '../../../adapters/sqlite/index/pacing.js'
 import { createRoundRunner } from '../../../adapters/sqlite/index/round-runner.js'
 import { defaultDriver } from '../../../adapters/sqlite/connection/driver.js'
 import { TUNING } from '../shared/sealer.js'
-import { tempDir } from '../../support/temp.js'
+import { useSqliteFile } from '../../support/sqlite-file.js'
 
-let temp: ReturnType<typeof tempDir>
-let filename: string
-const open: { close(): unknown }[] = []
-
-beforeEach(() => {
-  temp = tempDir()
-  filename = temp.file('audit.db')
-})
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close()
-  temp.remove()
-})
+const file = useSqliteFile()
 
 /** The types of the newest events, without reports of losses. */
 const typesIn = async (audit: AuditLog): Promise<string[]> => {
@@ -30,57 +19,59 @@ const typesIn = async (audit: AuditLog): Promise<string[]> => {
   return events.map(({ type }) => type).filter((type) => type !== 'warn:audit_log:gap')
 }
 
+/** A log on the file, unless the options have a handle. */
 const openLog = (
-  options: SqliteStoreOptions,
+  options: Partial<SqliteStoreOptions> = {},
   others: Partial<AuditLogOptions<{}>> = {},
 ): AuditLog => {
-  const audit: AuditLog = new AuditLog({ ...others, store: sqliteStore(options), types: {} })
+  const place = 'database' in options ? {} : { filename: file.filename }
+  const store = sqliteStore({ ...place, ...options } as SqliteStoreOptions)
+  const audit: AuditLog = new AuditLog({ ...others, store, types: {} })
   // Otherwise the process warns of each loss.
   audit.on('rejected', () => {})
-  open.push(audit)
-  return audit
+  return file.closing(audit)
 }
 
 const modes = (): Record<string, string> =>
   Object.fromEntries(
     fs
-      .readdirSync(temp.dir)
-      .map((name) => [name, (fs.statSync(temp.file(name)).mode & 0o777).toString(8)]),
+      .readdirSync(file.folder)
+      .map((name) => [name, (fs.statSync(file.beside(name)).mode & 0o777).toString(8)]),
   )
 
 describe('the permissions of files', () => {
   it('a file that the store creates is for its owner only, with -wal and -shm', async () => {
-    await openLog({ filename }).recordCustom('x')
+    await openLog().recordCustom('x')
     expect(modes()).toEqual({ 'audit.db': '600', 'audit.db-wal': '600', 'audit.db-shm': '600' })
   })
 
   it('the journal creates its file for its owner only', () => {
-    open.push(sqliteJournal({ filename }))
+    file.closing(sqliteJournal({ filename: file.filename }))
     expect(new Set(Object.values(modes()))).toEqual(new Set(['600']))
   })
 
   it('mode sets them whatever the umask is', async () => {
-    await openLog({ filename, mode: 0o666 }).recordCustom('x')
-    open.push(sqliteJournal({ filename: temp.file('journal.db'), mode: 0o666 }))
+    await openLog({ mode: 0o666 }).recordCustom('x')
+    file.closing(sqliteJournal({ filename: file.beside('journal.db'), mode: 0o666 }))
     expect(new Set(Object.values(modes()))).toEqual(new Set(['666']))
   })
 
   it('a file that exists keeps its own', async () => {
-    fs.writeFileSync(filename, '')
-    fs.chmodSync(filename, 0o644)
-    await openLog({ filename, mode: 0o640 }).recordCustom('x')
-    await openLog({ filename }).recordCustom('x')
+    fs.writeFileSync(file.filename, '')
+    fs.chmodSync(file.filename, 0o644)
+    await openLog({ mode: 0o640 }).recordCustom('x')
+    await openLog().recordCustom('x')
     expect(modes()).toEqual({ 'audit.db': '644', 'audit.db-wal': '644', 'audit.db-shm': '644' })
   })
 
   it('a symbolic link to no file leads to the file that is created', async () => {
-    fs.symlinkSync('real.db', filename)
-    await openLog({ filename }).recordCustom('x')
+    fs.symlinkSync('real.db', file.filename)
+    await openLog().recordCustom('x')
     expect(modes()).toMatchObject({ 'real.db': '600', 'real.db-wal': '600' })
   })
 
   it('two stores of one process can create one file', async () => {
-    const logs = [openLog({ filename }), openLog({ filename })]
+    const logs = [openLog(), openLog()]
     await Promise.all(logs.map((audit) => audit.recordCustom('x')))
     expect((await logs[0]!.list()).events).toHaveLength(2)
   })
@@ -90,23 +81,23 @@ describe('the permissions of files', () => {
       code: 'INVALID_OPTION',
       message: expect.stringMatching(/^mode must be from 0o600 to 0o777/),
     })
-    expect(() => sqliteStore({ filename, mode: mode as number })).toThrow(refused)
-    expect(() => sqliteJournal({ filename, mode: mode as number })).toThrow(refused)
-    expect(fs.readdirSync(temp.dir)).toEqual([])
+    expect(() => sqliteStore({ filename: file.filename, mode: mode as number })).toThrow(refused)
+    expect(() => sqliteJournal({ filename: file.filename, mode: mode as number })).toThrow(refused)
+    expect(fs.readdirSync(file.folder)).toEqual([])
   })
 })
 
 describe('a host that keeps a transaction open', () => {
   // POSIX drops the locks of a process on a file once it closes any descriptor of that file.
   it('keeps its lock while the store opens and closes the file', async () => {
-    await openLog({ filename }).close()
-    const host = new Database(filename)
+    await openLog().close()
+    const host = new Database(file.filename)
     host.pragma('journal_mode = DELETE')
     host.exec('BEGIN IMMEDIATE')
     await openLog({ database: host }).close()
     const locks = fs.readFileSync('/proc/locks', 'utf8')
     expect(locks).toMatch(
-      new RegExp(`POSIX +ADVISORY +WRITE +${process.pid} .*:${fs.statSync(filename).ino} `),
+      new RegExp(`POSIX +ADVISORY +WRITE +${process.pid} .*:${fs.statSync(file.filename).ino} `),
     )
     host.close()
   })
@@ -118,34 +109,40 @@ describe('a file that is not in its place', () => {
   /** In a series of commits, the file is only checked every 5 ms before one, but after each. */
   const untilChecked = (): Promise<void> => delay(10)
   const move = (to: string): void => {
-    for (const name of names) fs.renameSync(filename + name, temp.file(to) + name)
+    for (const name of names) fs.renameSync(file.filename + name, file.beside(to) + name)
   }
   const moveBack = (from: string): void => {
-    for (const name of names) fs.renameSync(temp.file(from) + name, filename + name)
+    for (const name of names) fs.renameSync(file.beside(from) + name, file.filename + name)
   }
 
   it('a deleted file is noticed, and not created again', async () => {
-    const audit = openLog({ filename })
+    const audit = openLog()
     await audit.recordCustom('x')
-    for (const name of names) fs.rmSync(filename + name)
+    for (const name of names) fs.rmSync(file.filename + name)
     await untilChecked()
     await expect(audit.recordCustom('y')).rejects.toMatchObject(FAILED)
     await expect(audit.importEvents([])).rejects.toMatchObject(FAILED)
-    expect(fs.existsSync(filename)).toBe(false)
+    expect(fs.existsSync(file.filename)).toBe(false)
   })
 
   it('the builder of the index creates no file', async () => {
     const runner = createRoundRunner(
-      { filename, driver: defaultDriver(), tuning: TUNING, leaseMs: 1000, cacheBytes: 1_048_576 },
+      {
+        filename: file.filename,
+        driver: defaultDriver(),
+        tuning: TUNING,
+        leaseMs: 1000,
+        cacheBytes: 1_048_576,
+      },
       pacerInMain,
     )
     await expect(runner.run()).rejects.toMatchObject({ code: 'STORE_FAILED' })
     await runner.close()
-    expect(fs.existsSync(filename)).toBe(false)
+    expect(fs.existsSync(file.filename)).toBe(false)
   })
 
   it('a moved file is noticed, and used again once it is back', async () => {
-    const audit = openLog({ filename })
+    const audit = openLog()
     await audit.recordCustom('before')
     move('moved.db')
     await untilChecked()
@@ -153,14 +150,14 @@ describe('a file that is not in its place', () => {
     moveBack('moved.db')
     await audit.recordCustom('after')
     await audit.close()
-    expect(await typesIn(openLog({ filename }))).toEqual(['before', 'after'])
+    expect(await typesIn(openLog())).toEqual(['before', 'after'])
   })
 
   it('another file in its place is noticed, and left as it is', async () => {
-    const audit = openLog({ filename })
+    const audit = openLog()
     await audit.recordCustom('old')
     move('moved.db')
-    const other = openLog({ filename })
+    const other = openLog()
     await other.recordCustom('new')
     await untilChecked()
     await expect(audit.recordCustom('lost')).rejects.toMatchObject(FAILED)
@@ -168,7 +165,7 @@ describe('a file that is not in its place', () => {
   })
 
   it('is noticed at the first commit after the move, whenever that is', async () => {
-    const audit = openLog({ filename })
+    const audit = openLog()
     for (let round = 0; round < 8; round++) {
       await audit.recordCustom('x')
       move('moved.db')
@@ -180,20 +177,20 @@ describe('a file that is not in its place', () => {
   })
 
   it('a deleted -wal is noticed', async () => {
-    const audit = openLog({ filename })
+    const audit = openLog()
     await audit.recordCustom('x')
-    fs.rmSync(`${filename}-wal`)
+    fs.rmSync(`${file.filename}-wal`)
     await untilChecked()
     await expect(audit.recordCustom('y')).rejects.toMatchObject({
       code: 'STORE_FAILED',
-      message: expect.stringContaining(`${filename}-wal was deleted`),
+      message: expect.stringContaining(`${file.filename}-wal was deleted`),
     })
   })
 
   it('a transaction of the host is not joined', async () => {
-    const host = new Database(filename)
+    const host = new Database(file.filename)
     const audit = openLog({ database: host })
-    fs.renameSync(filename, temp.file('moved.db'))
+    fs.renameSync(file.filename, file.beside('moved.db'))
     await expect(audit.recordCustom('x', {}, { transaction: host })).rejects.toMatchObject(FAILED)
     host.close()
   })
@@ -204,7 +201,7 @@ describe('a file that is not in its place', () => {
       onClock()
       return Date.now() * 1000
     }
-    const audit = openLog({ filename, clock })
+    const audit = openLog({ clock })
     await audit.recordCustom('x')
     onClock = () => {
       onClock = () => {}
@@ -214,8 +211,8 @@ describe('a file that is not in its place', () => {
   })
 
   it('with a journal, events wait until the file is back', async () => {
-    const journal = sqliteJournal({ filename: temp.file('journal') })
-    const audit = openLog({ filename }, { journal, failurePolicy: 'queue' })
+    const journal = sqliteJournal({ filename: file.beside('journal') })
+    const audit = openLog({}, { journal, failurePolicy: 'queue' })
     await audit.recordCustom('before')
     move('moved.db')
     expect(await audit.recordCustom('meanwhile')).toBeUndefined()
@@ -225,12 +222,12 @@ describe('a file that is not in its place', () => {
   })
 
   it('a journal that was deleted takes no event', async () => {
-    const journal = sqliteJournal({ filename: temp.file('journal') })
-    const store = faultyStore(sqliteStore({ filename }))
+    const journal = sqliteJournal({ filename: file.beside('journal') })
+    const store = faultyStore(sqliteStore({ filename: file.filename }))
     const audit: AuditLog = new AuditLog({ store, journal, failurePolicy: 'queue', types: {} })
     audit.on('rejected', () => {})
-    open.push(audit)
-    fs.rmSync(temp.file('journal'))
+    file.closing(audit)
+    fs.rmSync(file.beside('journal'))
     store.fail('append')
     await expect(audit.recordCustom('x')).rejects.toMatchObject(FAILED)
     expect(journal.length).toBe(0)

@@ -5,46 +5,29 @@ import Database from 'better-sqlite3'
 import { type AuditEvent, AuditLog, type AuditLogOptions, type EventTypes } from 'daybook'
 import { sqliteStore, type SqliteStoreOptions } from 'daybook/sqlite'
 import { manualClock } from 'daybook/testing'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { DEADLINE_MS, driveDeadlines, untilTried } from '../../support/deadlines.js'
 import { runScript } from '../../support/child.js'
 import { BUSY } from '../../support/node-sqlite/busy.js'
 import { soakRounds, soakTimeout } from '../../support/soak.js'
-import { tempDir } from '../../support/temp.js'
+import { useSqliteFile } from '../../support/sqlite-file.js'
 
-let temp: ReturnType<typeof tempDir>
-let filename: string
+const file = useSqliteFile()
+const openHost = (name: string): Database.Database => file.closing(new Database(name))
+
 let host: Database.Database
-const open: AuditLog[] = []
-const handles: Database.Database[] = []
-
 beforeEach(() => {
-  temp = tempDir()
-  filename = temp.file('audit.db')
-  host = openHost(filename)
+  host = openHost(file.filename)
   host.exec('CREATE TABLE orders (name TEXT, n INTEGER)')
 })
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((audit) => audit.close()))
-  for (const handle of handles.splice(0)) handle.close()
-  temp.remove()
-})
-
-function openHost(file: string): Database.Database {
-  const handle = new Database(file)
-  handles.push(handle)
-  return handle
-}
 
 function openLog(
   options: Partial<SqliteStoreOptions> = {},
   others: Partial<AuditLogOptions<EventTypes>> = {},
 ): AuditLog {
-  const place = 'database' in options ? {} : { filename }
+  const place = 'database' in options ? {} : { filename: file.filename }
   const store = sqliteStore({ ...place, ...options } as SqliteStoreOptions)
-  const audit: AuditLog = new AuditLog({ store, types: {}, ...others })
-  open.push(audit)
-  return audit
+  return file.closing(new AuditLog({ store, types: {}, ...others }))
 }
 
 async function all(audit: AuditLog, filter = ''): Promise<AuditEvent[]> {
@@ -159,7 +142,7 @@ describe('events of host transactions', () => {
     for (const round of soakRounds(1)) {
       const names = [`${round}a`, `${round}b`]
       const children = names.map((name) =>
-        runScript('test/stores/sqlite/committing-child.ts', [filename, name]),
+        runScript('test/stores/sqlite/committing-child.ts', [file.filename, name]),
       )
       await Promise.all(children.flatMap((child) => [child.saw('c\n'), child.saw('r\n')]))
       await delay(Math.random() * 200)
@@ -322,7 +305,7 @@ describe('an open transaction of the host', () => {
   it('delays the poll of the outbox without an error', async () => {
     const audit = openLog()
     await commitOne(audit, 'order', { n: 1 })
-    const other = openHost(filename)
+    const other = openHost(file.filename)
     other.exec('BEGIN IMMEDIATE')
     await delay(1500)
     expect(countWaiting()).toBe(1)
@@ -334,7 +317,7 @@ describe('an open transaction of the host', () => {
   it('that is locked out itself makes the call reject', async () => {
     const audit = openLog()
     host.pragma('busy_timeout = 0')
-    const other = openHost(filename)
+    const other = openHost(file.filename)
     other.exec('BEGIN IMMEDIATE')
     host.exec('BEGIN')
     const call = audit.recordCustom('order', {}, { transaction: host })
@@ -380,15 +363,15 @@ describe('the handle', () => {
 
   it('may be open under another name of the file', async () => {
     const audit = openLog()
-    const link = temp.file('link')
-    fs.symlinkSync(temp.dir, link)
-    const names = [path.relative(process.cwd(), filename), path.join(link, 'audit.db')]
+    const link = file.beside('link')
+    fs.symlinkSync(file.folder, link)
+    const names = [path.relative(process.cwd(), file.filename), path.join(link, 'audit.db')]
     for (const name of names) await commitOne(audit, 'order', { name }, openHost(name))
     const through = new AuditLog({ store: sqliteStore({ filename: names[1]! }), types: {} })
-    await commitOne(through, 'order', { name: filename })
+    await commitOne(through, 'order', { name: file.filename })
     await through.close()
     const found = (await all(audit)).map(({ attributes }) => attributes['name'])
-    expect(found).toEqual([...names, filename])
+    expect(found).toEqual([...names, file.filename])
   })
 
   it('may have a temporary table of the same name', async () => {
@@ -401,14 +384,14 @@ describe('the handle', () => {
 
   it('on another file, in memory or closed is refused', async () => {
     const audit = openLog()
-    const elsewhere = temp.file('other.db')
+    const elsewhere = file.beside('other.db')
     await openLog({ filename: elsewhere }).recordCustom('x')
     const other = openHost(elsewhere)
     const memory = openHost(':memory:')
-    memory.exec(`ATTACH '${filename}' AS audit`)
-    const closed = new Database(filename)
+    memory.exec(`ATTACH '${file.filename}' AS audit`)
+    const closed = new Database(file.filename)
     closed.close()
-    const used = new Database(filename)
+    const used = new Database(file.filename)
     await commitOne(audit, 'order', {}, used)
     used.close()
     const record = (transaction: object): Promise<unknown> =>
@@ -436,7 +419,7 @@ describe('the handle', () => {
 })
 
 it('a log that is left open does not keep its process alive', async () => {
-  const child = runScript('test/stores/sqlite/idle-child.ts', [filename])
+  const child = runScript('test/stores/sqlite/idle-child.ts', [file.filename])
   expect(await child.ended).toBe(0)
   expect(child.stdout()).toBe('recorded\n')
   const audit = openLog()

@@ -4,41 +4,28 @@ import Database from 'better-sqlite3'
 import { AuditLog, type EventStore, parseTimestamp } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 import { manualClock } from 'daybook/testing'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { draft, range } from '../../../src/testing/conformance/helpers.js'
 import { runScript } from '../../support/child.js'
 import { eventAt, oldEvent } from '../../support/imported-event.js'
 import { soakRounds, soakTimeout } from '../../support/soak.js'
-import { tempDir } from '../../support/temp.js'
+import { useSqliteFile } from '../../support/sqlite-file.js'
 
 describe('removeBefore', () => {
-  let temp: ReturnType<typeof tempDir>
-  let filename: string
+  const file = useSqliteFile()
   let store: EventStore
   let audit: AuditLog
   const clock = manualClock('2026-03-01T12:00:00Z')
 
   beforeEach(() => {
-    temp = tempDir()
-    filename = temp.file('audit.db')
-    store = sqliteStore({ filename, clock })
-    audit = new AuditLog({ store, types: {} })
-  })
-  afterEach(async () => {
-    await audit.close()
-    temp.remove()
+    store = sqliteStore({ filename: file.filename, clock })
+    audit = file.closing(new AuditLog({ store, types: {} }))
   })
 
   const record = (count: number, data = {}): Promise<unknown> =>
     Promise.all(Array.from({ length: count }, (_, n) => audit.recordCustom('x', { n, ...data })))
-  const query = (sql: string): unknown => {
-    const database = new Database(filename)
-    try {
-      return database.prepare(sql).pluck().all()
-    } finally {
-      database.close()
-    }
-  }
+  const query = (sql: string): unknown =>
+    file.execute((database) => database.prepare(sql).pluck().all())
   const count = (table = 'daybook_events'): unknown => query(`SELECT count(*) FROM ${table}`)
   const now = (): number => clock()
 
@@ -49,7 +36,7 @@ describe('removeBefore', () => {
     clock.advance(1_000_000)
     const kept = await audit.recordCustom('kept')
     // Another connection reads the oldest event after every commit.
-    const other = new Database(filename)
+    const other = new Database(file.filename)
     const oldest = other.prepare('SELECT min(created_at), count(*) FROM daybook_events').raw()
     const seen: number[][] = []
     const progress: number[] = []
@@ -82,7 +69,10 @@ describe('removeBefore', () => {
   it('appends of this process and another continue meanwhile', async () => {
     await record(3000)
     clock.advance(1_000_000)
-    const other: AuditLog = new AuditLog({ store: sqliteStore({ filename, clock }), types: {} })
+    const other: AuditLog = new AuditLog({
+      store: sqliteStore({ filename: file.filename, clock }),
+      types: {},
+    })
     let running = true
     const removed = store.removeBefore(now()).finally(() => (running = false))
     const meanwhile = [0, 0]
@@ -118,7 +108,8 @@ describe('removeBefore', () => {
 
   it('free pages are released if the file has incremental vacuum', async () => {
     await record(3000, { text: 'x'.repeat(2000) })
-    const size = (): number => fs.statSync(filename).size + fs.statSync(`${filename}-wal`).size
+    const size = (): number =>
+      fs.statSync(file.filename).size + fs.statSync(`${file.filename}-wal`).size
     expect(size()).toBeGreaterThan(5_000_000)
     expect(await store.removeBefore(Infinity)).toBe(3000)
     expect(query('PRAGMA freelist_count')).toEqual([0])
@@ -147,7 +138,7 @@ describe('removeBefore', () => {
           const drafts = range(1, 500).map(() => draft({ text }))
           all.push(...(await store.append(drafts)).map(({ created_at }) => created_at))
         }
-        const child = runScript('test/stores/sqlite/removing-child.ts', [filename])
+        const child = runScript('test/stores/sqlite/removing-child.ts', [file.filename])
         await child.saw('\n')
         await delay(Math.random() * 60)
         await child.kill()
@@ -171,7 +162,8 @@ describe('removeBefore', () => {
     const ids: string[] = []
     for await (const page of audit.pages()) ids.push(...page.map(({ id }) => id))
     const kept = ids.splice(500, 1)
-    const size = (): number => fs.statSync(filename).size + fs.statSync(`${filename}-wal`).size
+    const size = (): number =>
+      fs.statSync(file.filename).size + fs.statSync(`${file.filename}-wal`).size
     expect(size()).toBeGreaterThan(5_000_000)
     let running = true
     const removed = store.remove([...ids, ids[7]!, 'no id']).finally(() => (running = false))
@@ -186,7 +178,7 @@ describe('removeBefore', () => {
   })
 
   it('free pages stay in a file without incremental vacuum', async () => {
-    const own = temp.file('host.db')
+    const own = file.beside('host.db')
     const host = new Database(own)
     host.exec('CREATE TABLE orders (n INTEGER)')
     const beside = sqliteStore({ database: host, clock })

@@ -1,26 +1,20 @@
 import Database from 'better-sqlite3'
 import { sqliteStore } from 'daybook/sqlite'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createConnection } from '../../../adapters/sqlite/connection/connection.js'
 import { isLeased, releaseLease, takeLease } from '../../../adapters/sqlite/index/lease.js'
-import { tempDir } from '../../support/temp.js'
+import { useSqliteFile } from '../../support/sqlite-file.js'
 
 const NOW = 1_700_000_000_000_000
 const PERIOD = 10_000_000
 
 describe('the lease for building the index', () => {
-  let temp: ReturnType<typeof tempDir>
+  const file = useSqliteFile()
   let database: Database.Database
 
   beforeEach(async () => {
-    temp = tempDir()
-    const filename = temp.file('audit.db')
-    await sqliteStore({ filename }).close()
-    database = new Database(filename)
-  })
-  afterEach(() => {
-    database.close()
-    temp.remove()
+    await sqliteStore({ filename: file.filename }).close()
+    database = file.closing(new Database(file.filename))
   })
 
   const connection = () => createConnection(database)

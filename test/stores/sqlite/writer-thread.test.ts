@@ -9,7 +9,7 @@ import {
   type FailurePolicy,
 } from 'daybook'
 import { sqliteJournal } from 'daybook/sqlite'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import { runScript } from '../../support/child.js'
 import { draft as emptyDraft } from '../../../src/testing/conformance/helpers.js'
@@ -20,35 +20,32 @@ import {
   type Hold,
   holdCommits,
 } from '../../support/held-writer.js'
-import { tempDir } from '../../support/temp.js'
+import { useSqliteFile } from '../../support/sqlite-file.js'
 import { takeWarnings } from '../../support/warnings.js'
 
 /* The writer thread of the SQLite store, on a disk that does not finish commits. */
 
-let temp: ReturnType<typeof tempDir>
-let filename: string
-const open: { close(): unknown }[] = []
+const file = useSqliteFile()
 const holds: HeldCommits[] = []
 
-beforeEach(() => {
-  temp = tempDir()
-  filename = temp.file('audit.db')
-})
-afterEach(async () => {
+// Before what waits for the commits is closed.
+afterEach(() => {
   for (const one of holds.splice(0)) one.release()
-  for (const one of open.splice(0)) await one.close()
-  temp.remove()
 })
 
 const hold = (how: Hold): HeldCommits => {
-  const held = holdCommits(filename, how)
+  const held = holdCommits(file.filename, how)
   holds.push(held)
   return held
 }
 
 async function openThreaded(): Promise<ReturnType<typeof createSqliteStore>> {
-  const created = createSqliteStore({ filename }, {}, { writerThreadFile: heldWriterThread })
-  open.push(created.store)
+  const created = createSqliteStore(
+    { filename: file.filename },
+    {},
+    { writerThreadFile: heldWriterThread },
+  )
+  file.closing(created.store)
   expect(await created.startWriter()).toBe(true)
   return created
 }
@@ -59,7 +56,7 @@ const openStore = async (): Promise<EventStore> => (await openThreaded()).store
 async function openLog(failurePolicy: FailurePolicy = 'block') {
   const endDeadlines = driveDeadlines()
   const journal =
-    failurePolicy === 'queue' ? sqliteJournal({ filename: temp.file('journal.db') }) : undefined
+    failurePolicy === 'queue' ? sqliteJournal({ filename: file.beside('journal.db') }) : undefined
   const audit = new AuditLog({
     store: await openStore(),
     types: { 'test:note': {} },
@@ -70,14 +67,13 @@ async function openLog(failurePolicy: FailurePolicy = 'block') {
   // Otherwise the process warns of each loss.
   audit.on('rejected', () => {})
   audit.on('dropped', () => {})
-  open.unshift(audit)
+  file.closing(audit)
   return { audit, journal, endDeadlines }
 }
 
 /** The types of all events, as another process sees them. */
-function typesInFile(): readonly string[] {
-  const database = new Database(filename)
-  try {
+const typesInFile = (): readonly string[] =>
+  file.execute((database) => {
     const rows = database
       .prepare(
         `SELECT created_at, type FROM daybook_events UNION ALL SELECT created_at, type FROM daybook_live
@@ -85,10 +81,7 @@ function typesInFile(): readonly string[] {
       )
       .all() as { readonly type: string }[]
     return rows.map(({ type }) => type).filter((type) => type !== 'warn:audit_log:gap')
-  } finally {
-    database.close()
-  }
-}
+  })
 
 const draft = (type: string, more: Partial<EventDraft> = {}): EventDraft =>
   emptyDraft({}, { type, ...more })
@@ -288,8 +281,8 @@ describe('after an attempt that was given up during its commit', () => {
 
 it('a call that waits for a lock is given up without effect, and names it', async () => {
   const store = await openStore()
-  const other = new Database(filename)
-  open.push(other)
+  const other = new Database(file.filename)
+  file.closing(other)
   other.exec('BEGIN IMMEDIATE')
   const errorOfAppend = (): Promise<unknown> =>
     store
@@ -337,11 +330,11 @@ describe('if the thread ends', () => {
 describe('the thread', () => {
   it('does not start for a file that has been replaced; a warning says why', async () => {
     const warnings = takeWarnings()
-    const { store, startWriter } = createSqliteStore({ filename })
-    open.push(store)
-    const other = createSqliteStore({ filename: temp.file('other.db'), writer: 'inline' })
+    const { store, startWriter } = createSqliteStore({ filename: file.filename })
+    file.closing(store)
+    const other = createSqliteStore({ filename: file.beside('other.db'), writer: 'inline' })
     await other.store.close()
-    fs.renameSync(temp.file('other.db'), filename)
+    fs.renameSync(file.beside('other.db'), file.filename)
     expect(await startWriter()).toBe(false)
     expect(warnings).toEqual([expect.stringContaining('is not the file any more')])
   })
@@ -349,11 +342,11 @@ describe('the thread', () => {
   it('is not needed: without it the main thread writes, and a warning says so', async () => {
     const warnings = takeWarnings()
     const { store, startWriter } = createSqliteStore(
-      { filename },
+      { filename: file.filename },
       {},
       { writerThreadFile: () => new URL('./not-there.js', import.meta.url) },
     )
-    open.push(store)
+    file.closing(store)
     expect(await startWriter()).toBe(false)
     await store.append([draft('test:first')])
     expect(typesInFile()).toEqual(['test:first'])
@@ -363,39 +356,39 @@ describe('the thread', () => {
   })
 
   it('does not start for the handle of a host, or inline', async () => {
-    const database = new Database(filename)
-    open.push(database)
-    for (const options of [{ database }, { filename, writer: 'inline' } as const]) {
+    const database = new Database(file.filename)
+    file.closing(database)
+    for (const options of [{ database }, { filename: file.filename, writer: 'inline' } as const]) {
       const { store, startWriter } = createSqliteStore(options)
-      open.unshift(store)
+      file.closing(store)
       expect(await startWriter()).toBe(false)
     }
   })
 
   it.each([0, 3])('keeps no process alive after %i events', async (count) => {
-    const child = runScript('test/stores/sqlite/threaded-child.ts', [filename, String(count)])
+    const child = runScript('test/stores/sqlite/threaded-child.ts', [file.filename, String(count)])
     expect(await child.ended).toBe(0)
     expect(child.stdout()).toBe('recorded\n')
     expect(typesInFile()).toHaveLength(count)
   })
 
   it('has ended when the store is closed while it starts', async () => {
-    const { store, startWriter } = createSqliteStore({ filename })
+    const { store, startWriter } = createSqliteStore({ filename: file.filename })
     const starting = startWriter()
     await store.close()
     expect(await starting).toBe(false)
   })
 
   it('loads its driver before a process ends that exits meanwhile', async () => {
-    const files = [temp.file('begun'), temp.file('loaded')]
+    const files = [file.beside('begun'), file.beside('loaded')]
     const child = runScript('test/stores/sqlite/loading-child.ts', files)
     expect(await child.ended).toBe(0)
     expect(files.map((file) => fs.existsSync(file))).toEqual([true, true])
   })
 
   it('is refused by another name', () => {
-    expect(() => createSqliteStore({ filename, writer: 'process' as never })).toThrow(
-      expect.objectContaining({ code: 'INVALID_OPTION' }),
-    )
+    expect(() =>
+      createSqliteStore({ filename: file.filename, writer: 'process' as never }),
+    ).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }))
   })
 })

@@ -124,3 +124,11 @@ export async function startProxy(first: ProxyTarget): Promise<Proxy> {
     },
   }
 }
+
+/** Starts a proxy in front of the server of a database. The returned URL leads to the database through it. */
+export async function startProxyOf(database: string): Promise<{ proxy: Proxy; url: string }> {
+  const url = new URL(database)
+  const proxy = await startProxy({ host: url.hostname, port: Number(url.port || 5432) })
+  url.host = `127.0.0.1:${proxy.port}`
+  return { proxy, url: url.href }
+}

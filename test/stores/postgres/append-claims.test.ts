@@ -8,7 +8,7 @@ import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import type { EventDraft } from '../../../src/event/event.js'
 import { draft, throttled } from '../../../src/testing/conformance/helpers.js'
 import { useLeapingTime } from '../../support/leaping-time.js'
-import { APPEND, type Proxy, startProxy } from '../../support/proxy.js'
+import { APPEND, type Proxy, startProxyOf } from '../../support/proxy.js'
 import { useSchemas } from '../../support/schemas.js'
 import { tempDir } from '../../support/temp.js'
 
@@ -35,10 +35,8 @@ interface Process {
 }
 
 async function startProcess(): Promise<Process> {
-  const url = new URL(database().url)
-  const proxy = await startProxy({ host: '127.0.0.1', port: Number(url.port) })
-  url.port = String(proxy.port)
-  const pool = new pg.Pool({ connectionString: url.href })
+  const { proxy, url } = await startProxyOf(database().url)
+  const pool = new pg.Pool({ connectionString: url })
   pool.on('error', () => {})
   opened.push(() => Promise.all([pool.end(), proxy.close()]))
   const store = postgresStore({ pool, schema: schema() })

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { draft } from '../../../src/testing/conformance/helpers.js'
 import { oldEvent } from '../../support/imported-event.js'
 import { driveDeadlines } from '../../support/deadlines.js'
-import { APPEND, type Proxy, startProxy } from '../../support/proxy.js'
+import { APPEND, type Proxy, startProxyOf } from '../../support/proxy.js'
 import { useSchemas } from '../../support/schemas.js'
 import { takeWarnings } from '../../support/warnings.js'
 
@@ -15,10 +15,9 @@ const { database, schema, openStore } = useSchemas('broken_commits')
 let proxy: Proxy
 let store: EventStore
 beforeEach(async () => {
-  const target = new URL(database().url)
-  proxy = await startProxy({ host: target.hostname, port: Number(target.port) })
-  target.port = String(proxy.port)
-  store = openStore({ connectionString: target.href })
+  const through = await startProxyOf(database().url)
+  proxy = through.proxy
+  store = openStore({ connectionString: through.url })
   // Makes the partition, so that the next import commits once.
   await store.importEvents([oldEvent()])
 })

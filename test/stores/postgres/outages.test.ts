@@ -18,7 +18,7 @@ import { DEADLINE_MS, driveDeadlines } from '../../support/deadlines.js'
 import { useLeapingTime } from '../../support/leaping-time.js'
 import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
 import { soakRounds, soakTimeout } from '../../support/soak.js'
-import { type Proxy, startProxy } from '../../support/proxy.js'
+import { type Proxy, startProxyOf } from '../../support/proxy.js'
 
 const time = useLeapingTime()
 let server: OwnServer
@@ -351,10 +351,9 @@ describe('a lost result', () => {
   let pool: pg.Pool
 
   beforeEach(async () => {
-    const target = new URL(server.url)
-    proxy = await startProxy({ host: '127.0.0.1', port: Number(target.port) })
-    target.port = String(proxy.port)
-    pool = new pg.Pool({ connectionString: target.href })
+    const through = await startProxyOf(server.url)
+    proxy = through.proxy
+    pool = new pg.Pool({ connectionString: through.url })
     pool.on('error', () => {})
     return async () => {
       await proxy.close()

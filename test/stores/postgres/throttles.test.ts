@@ -7,7 +7,7 @@ import { MINUTE } from '../../../src/event/timestamp.js'
 import { draft, numbersOf, throttled, range } from '../../../src/testing/conformance/helpers.js'
 import { manualClock } from '../../../src/testing/conformance/manual-clock.js'
 import { useSchemas } from '../../support/schemas.js'
-import { APPEND, type Proxy, startProxy } from '../../support/proxy.js'
+import { APPEND, startProxyOf } from '../../support/proxy.js'
 import { poolThrough, watchedPool } from '../../support/watched-pool.js'
 
 const { database, schema, openStore } = useSchemas('throttles')
@@ -107,15 +107,8 @@ it('the throttle of an enlisted draft is checked when it is moved from the outbo
   await store.close()
 })
 
-async function throughProxy(): Promise<{ proxy: Proxy; url: string }> {
-  const target = new URL(database().url)
-  const proxy = await startProxy({ host: target.hostname, port: Number(target.port) })
-  target.port = String(proxy.port)
-  return { proxy, url: target.href }
-}
-
 it('a lost attempt closes no throttle to its own event', async () => {
-  const { proxy, url } = await throughProxy()
+  const { proxy, url } = await startProxyOf(database().url)
   const store = openStore({ connectionString: url })
   await store.append([draft({ n: 0 })])
   await store.reportSuppressed(suppressed(7))

@@ -6,7 +6,7 @@ import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import { draft } from '../../../src/testing/conformance/helpers.js'
 import { untilTried } from '../../support/deadlines.js'
 import { useLeapingTime } from '../../support/leaping-time.js'
-import { APPEND, type Proxy, startProxy } from '../../support/proxy.js'
+import { APPEND, type Proxy, startProxyOf } from '../../support/proxy.js'
 import { useSchemas } from '../../support/schemas.js'
 import { watchedPool } from '../../support/watched-pool.js'
 import { memoryJournal } from '../../unit/memory-journal.js'
@@ -84,11 +84,7 @@ describe('an event whose acknowledgement is lost', () => {
   let url: string
 
   beforeEach(async () => {
-    const target = new URL(database().url)
-    proxy = await startProxy({ host: target.hostname, port: Number(target.port || 5432) })
-    target.hostname = '127.0.0.1'
-    target.port = String(proxy.port)
-    url = target.href
+    ;({ proxy, url } = await startProxyOf(database().url))
     // Creates the schema, which the deadline does not allow for.
     const store = openStore()
     await store.openEvents()

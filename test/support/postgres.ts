@@ -205,6 +205,8 @@ const INITDB = '-U postgres -A trust -E UTF8 --locale=C --no-sync --no-instructi
 const SETTINGS = [
   ...['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'max_connections=100'],
   ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'logging_collector=off'],
+  // A standby connects to its primary again this long after the primary was restarted.
+  'wal_retrieve_retry_interval=100ms',
   // Not UTC, so that a test fails if results depend on the server's time zone.
   'timezone=America/St_Johns',
 ].flatMap((setting) => ['-c', setting])

@@ -1,5 +1,6 @@
 import type { EventStore } from 'daybook'
 import { postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
+import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { postgresDatabase, type TestDatabase } from './database.js'
 
@@ -7,6 +8,8 @@ import { postgresDatabase, type TestDatabase } from './database.js'
 export interface Schemas {
   database(): TestDatabase
   schema(): string
+  /** The rows of a query in which `%` stands before a table of the schema. */
+  query<Row extends pg.QueryResultRow>(sql: string, values?: unknown[]): Promise<Row[]>
   openStore(options?: Partial<PostgresStoreOptions>): EventStore
 }
 
@@ -24,6 +27,8 @@ export function useSchemas(prefix: string): Schemas {
   return {
     database: () => database,
     schema: () => schema,
+    query: async <Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []) =>
+      (await database.pool.query<Row>(sql.replaceAll('%', `"${schema}".`), values)).rows,
     openStore: (options = {}) =>
       postgresStore({ connectionString: database.url, schema, ...options }),
   }

@@ -17,7 +17,7 @@ import { tempDir } from '../../support/temp.js'
  * an idempotency key, another process may have acknowledged the same event by then.
  */
 
-const { database, schema } = useSchemas('claims')
+const { database, schema, query } = useSchemas('claims')
 
 const DEADLINE_MS = 10_000
 
@@ -92,11 +92,8 @@ async function recovers({ audit, proxy }: Recording): Promise<void> {
 
 /** The suffixes of the stored events of the type. */
 async function storedSuffixes(type: string): Promise<string[]> {
-  const { rows } = await database().pool.query<{ suffix: string }>(
-    `SELECT suffix FROM ${schema()}.events WHERE type = $1 ORDER BY created_at`,
-    [type],
-  )
-  return rows.map(({ suffix }) => suffix)
+  const sql = 'SELECT suffix FROM %events WHERE type = $1 ORDER BY created_at'
+  return (await query<{ suffix: string }>(sql, [type])).map(({ suffix }) => suffix)
 }
 
 /** The acknowledged event is stored once. */
@@ -256,9 +253,7 @@ describe('an event whose draft two calls append', () => {
 
   /** Makes every claim a day older, so that it expires. */
   const letDayPass = (): Promise<unknown> =>
-    database().pool.query(
-      `UPDATE ${schema()}.append_claims SET claimed_at = claimed_at - interval '25 hours'`,
-    )
+    query(`UPDATE %append_claims SET claimed_at = claimed_at - interval '25 hours'`)
 
   it.each(LOST)('is not removed if its claims have expired and the %s is lost', async (lost) => {
     const [a, b] = [await startStore(), await startStore()]
@@ -272,10 +267,8 @@ describe('an event whose draft two calls append', () => {
   })
 
   const claims = async (): Promise<string[]> => {
-    const { rows } = await database().pool.query<{ suffix: string }>(
-      `SELECT suffix FROM ${schema()}.append_claims ORDER BY claimed_at`,
-    )
-    return rows.map(({ suffix }) => suffix)
+    const sql = 'SELECT suffix FROM %append_claims ORDER BY claimed_at'
+    return (await query<{ suffix: string }>(sql)).map(({ suffix }) => suffix)
   }
 
   it('is claimed for a day', async () => {
@@ -285,8 +278,8 @@ describe('an event whose draft two calls append', () => {
     await append(a.store, two)
     await a.store.append([draft({ n: 0 })])
     expect(await claims()).toEqual([one.suffix, two.suffix])
-    await database().pool.query(
-      `UPDATE ${schema()}.append_claims SET claimed_at = claimed_at - interval '25 hours' WHERE suffix = $1`,
+    await query(
+      `UPDATE %append_claims SET claimed_at = claimed_at - interval '25 hours' WHERE suffix = $1`,
       [one.suffix],
     )
     await append(a.store, three)

@@ -14,7 +14,7 @@ import { tempDir } from '../../support/temp.js'
 import { openWorld, type World } from '../shared/cleaning-world.js'
 import { partitionRule } from './archived-partitions.js'
 
-const { database, schema, openStore } = useSchemas('partitions')
+const { database, schema, query, openStore } = useSchemas('partitions')
 
 const DAY = 86_400_000_000
 const DAYS = 4
@@ -57,8 +57,8 @@ async function fillLog(rule: (directory: string) => CleaningRule = partitionRule
 const untilSettled = (): Promise<void> =>
   vi.waitFor(
     async () => {
-      const { rows } = await database().pool.query(
-        `SELECT FROM ${schema()}.events
+      const rows = await query(
+        `SELECT FROM %events
          WHERE xmin::text::bigint >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint LIMIT 1`,
       )
       expect(rows).toEqual([])
@@ -67,9 +67,9 @@ const untilSettled = (): Promise<void> =>
   )
 
 async function partitionsOf(): Promise<readonly string[]> {
-  const { rows } = await database().pool.query<{ name: string }>(
+  const rows = await query<{ name: string }>(
     `SELECT relname AS name FROM pg_class
-     WHERE relnamespace = '${schema()}'::regnamespace AND relkind = 'r' AND relname LIKE 'events\\_%' ORDER BY 1`,
+     WHERE relnamespace = '${schema()}'::regnamespace AND relkind = 'r' AND relname ~ '^events_' ORDER BY 1`,
   )
   return rows.map(({ name }) => name)
 }
@@ -95,9 +95,9 @@ async function checkArchived({ world, due, directory }: Filled, late: readonly A
   const left = (await world.all()).filter(({ type }) => !type.includes(':data_cleanup:'))
   expect(left.map(({ type }) => type)).toEqual(['new'])
   expect((await partitionsOf()).filter(isOld)).toEqual([])
-  const { rows } = await database().pool.query(
-    `SELECT created_at FROM ${schema()}.foreign_ids UNION ALL
-     SELECT 0 FROM ${schema()}.state WHERE key LIKE 'cleaning-archive%'`,
+  const rows = await query(
+    `SELECT created_at FROM %foreign_ids UNION ALL
+     SELECT 0 FROM %state WHERE starts_with(key, 'cleaning-archive')`,
   )
   expect(rows).toEqual([])
 }

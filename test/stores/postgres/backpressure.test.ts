@@ -10,12 +10,9 @@ import { postgresTruth } from '../../support/postgres-index.js'
 import { useSchemas } from '../../support/schemas.js'
 import { SOON, TUNING } from '../shared/sealer.js'
 
-const { database, schema } = useSchemas('backpressure')
+const { database, schema, query } = useSchemas('backpressure')
 
 const MAX_UNINDEXED = 16
-
-const query = (sql: string): Promise<unknown> =>
-  database().pool.query(sql.replaceAll('%', `${schema()}.`))
 
 /** No process can build the index until the lease is released. */
 const takeLease = (): Promise<unknown> =>

@@ -5,14 +5,10 @@ import { useSchemas } from '../../support/schemas.js'
 import { TUNING } from '../shared/sealer.js'
 import { describeSealerProcesses, useProcesses } from '../shared/sealer-processes.js'
 
-const { database, schema } = useSchemas('processes')
+const { database, schema, query } = useSchemas('processes')
 
-async function read(sql: string): Promise<unknown> {
-  const { rows } = await database().pool.query<{ value: unknown }>(
-    sql.replaceAll('%', `${schema()}.`),
-  )
-  return rows[0]!.value
-}
+const read = async (sql: string): Promise<unknown> =>
+  (await query<{ value: unknown }>(sql))[0]!.value
 
 async function settle(leaseMs: number): Promise<void> {
   const { store, sealer } = createPostgresStore(
@@ -32,7 +28,6 @@ const fixture = useProcesses({
   // The server ends the transaction of a suspended process.
   isWritable: async () => true,
   segmentsBegun: async () => Number(await read('SELECT last_value AS value FROM %segments_id_seq')),
-  remove: () => {},
 })
 
 describe('several processes with a log', () => describeSealerProcesses(fixture))

@@ -16,13 +16,11 @@ import { OLD } from '../../support/index-fixture.js'
 import { useSchemas } from '../../support/schemas.js'
 import { describeSealer, NEVER, SOON, TUNING, useSealer } from '../shared/sealer.js'
 
-const { database, schema } = useSchemas('sealer')
+const { database, schema, query } = useSchemas('sealer')
 
 interface Options extends SealerOptions {
   readonly pool: pg.Pool
 }
-
-const query = (sql: string) => database().pool.query(sql.replaceAll('%', `${schema()}.`))
 
 const fixture = useSealer<Options>({
   open: ({ pool = database().pool, ...options }) =>
@@ -35,8 +33,8 @@ const fixture = useSealer<Options>({
     await query(`ALTER TABLE %${from} RENAME TO ${to}`)
   },
   async isLeased() {
-    const { rows } = await query('SELECT holder FROM %index_state')
-    return rows[0].holder !== null
+    const [state] = await query('SELECT holder FROM %index_state')
+    return state!['holder'] !== null
   },
 })
 const { open, record, truth } = fixture
@@ -62,8 +60,8 @@ describe('the sealer of a log', () => {
     const log = open()
     await record(log, 31)
     await vi.waitFor(async () => expect((await truth()).segments).toEqual([[1, 32]]), SOON)
-    const { rows } = await query('SELECT id FROM %segments')
-    for (const { id } of rows) expect(Math.floor(Number(id) / 2 ** 32)).toBe(node)
+    const segments = await query<{ id: string }>('SELECT id FROM %segments')
+    for (const { id } of segments) expect(Math.floor(Number(id) / 2 ** 32)).toBe(node)
     expect((await log.audit.count()).total).toBe(32)
   })
 

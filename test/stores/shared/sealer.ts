@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog, type EventStore } from 'daybook'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import type { CommonSealerOptions, Sealer } from '../../../src/store-kit/index-builder/sealer.js'
 import { eventCount, type IndexTruth } from '../../support/index-truth.js'
 
@@ -14,14 +14,12 @@ export const NEVER = { segmentSize: 1000, fanOut: 4 }
 
 /** Stores with their sealers, on one log for each test. */
 export interface SealerHarness<Options> {
-  begin?(): void
   open(options: Partial<Options>): { readonly store: EventStore; readonly sealer: Sealer }
   truth(): Promise<IndexTruth>
   /** Renames the table of chunks, so that sealing fails, or undoes that. */
   hideChunks(isHidden: boolean): Promise<void>
   /** Left out if a process may be ended before it has released the lease. */
   isLeased?(): Promise<boolean>
-  remove?(): void
 }
 
 export interface OpenLog {
@@ -42,11 +40,7 @@ export interface SealerFixture<Options> {
 
 export function useSealer<Options>(harness: SealerHarness<Options>): SealerFixture<Options> {
   const opened: OpenLog[] = []
-  beforeEach(() => harness.begin?.())
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map(({ audit }) => audit.close()))
-    harness.remove?.()
-  })
+  afterEach(() => Promise.all(opened.splice(0).map(({ audit }) => audit.close())))
   return {
     open(options = {}) {
       const { store, sealer } = harness.open(options)

@@ -32,11 +32,10 @@ import {
 } from '../../support/index-fixture.js'
 import { ordinalsOf } from '../../support/index-values.js'
 import { sqliteTruth } from '../../support/sqlite-index.js'
-import { tempDir } from '../../support/temp.js'
+import { useSqliteFile } from '../../support/sqlite-file.js'
 import { describeIndexBuilder } from '../shared/index-builder.js'
 
-let temp: ReturnType<typeof tempDir>
-let filename: string
+const file = useSqliteFile()
 let connection: Connection
 
 const numbers = (sql: string): readonly number[] =>
@@ -45,15 +44,12 @@ const count = (from: string): number => numbers(`SELECT count(*) FROM ${from}`)[
 
 const harness: IndexHarness = {
   async open() {
-    temp = tempDir()
-    filename = temp.file('audit.db')
-    const store = sqliteStore({ filename })
-    connection = createConnection(openDatabase(filename, () => {}))
+    const store = sqliteStore({ filename: file.filename })
+    connection = createConnection(openDatabase(file.filename, () => {}))
     return store
   },
   async remove() {
     connection.database.close()
-    temp.remove()
   },
   builder: (steps, tuning) => {
     const write = <Result>(act: () => Result): Promise<Result> =>
@@ -64,7 +60,7 @@ const harness: IndexHarness = {
       driver: createDriver({ connection, steps, write, bounds: tuning.bounds ?? INDEX_BOUNDS }),
     }
   },
-  truth: async () => sqliteTruth(filename),
+  truth: async () => sqliteTruth(file.filename),
   visibleSegments: async () => loadIndexState(connection).segments,
   load: async (segment) => readSegment(connection, segment as SqliteSegmentRow),
   version: async () => loadIndexState(connection).version,
@@ -188,14 +184,14 @@ describe('a file', () => {
       numbers('SELECT appended - sealed FROM daybook_high_water, daybook_index')[0]!
     expect(unsealed()).toBe(17)
     await index.seal()
-    expect(unsealed()).toBe(sqliteTruth(filename).unsealed)
+    expect(unsealed()).toBe(sqliteTruth(file.filename).unsealed)
     await index.record(someAttributes(5))
     const events = await index.all()
     await index.audit().store.remove(events.slice(-7).map(({ id }) => id))
     // Removed events count as unsealed until a round has counted again.
     await index.record(someAttributes(6))
     while (isSealDue(connection, TUNING.segmentSize, INDEX_BOUNDS)) await index.seal()
-    expect(unsealed()).toBe(sqliteTruth(filename).unsealed)
+    expect(unsealed()).toBe(sqliteTruth(file.filename).unsealed)
   })
 
   it('merging makes new lists of grams, and a search finds the same with and without them', async () => {
@@ -211,7 +207,7 @@ describe('a file', () => {
     ]
     // Queries use the index at once, and the store builds none.
     const { store } = createSqliteStore(
-      { filename },
+      { filename: file.filename },
       { tuning: { segmentSize: 1e9, fanOut: 9 } },
       { firstProbe: 0 },
     )

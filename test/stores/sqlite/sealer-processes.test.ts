@@ -2,15 +2,15 @@ import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import { sqliteTruth } from '../../support/sqlite-index.js'
-import { tempDir } from '../../support/temp.js'
+import { useSqliteFile } from '../../support/sqlite-file.js'
 import { TUNING } from '../shared/sealer.js'
 import { describeSealerProcesses, useProcesses } from '../shared/sealer-processes.js'
 
-let temp: ReturnType<typeof tempDir>
-let filename: string
+const file = useSqliteFile()
 
+/** Leaves the file as a process has left it that was killed. */
 function read(sql: string): unknown {
-  const database = new Database(filename, { readonly: true })
+  const database = new Database(file.filename, { readonly: true })
   try {
     return database.prepare(sql).pluck().get()
   } finally {
@@ -19,21 +19,20 @@ function read(sql: string): unknown {
 }
 
 const fixture = useProcesses({
-  async begin() {
-    temp = tempDir()
-    filename = temp.file('audit.db')
-  },
-  place: () => ({ filename }),
-  truth: async () => sqliteTruth(filename),
+  place: () => ({ filename: file.filename }),
+  truth: async () => sqliteTruth(file.filename),
   async settle(leaseMs) {
-    const { store, sealer } = createSqliteStore({ filename }, { tuning: TUNING, leaseMs })
+    const { store, sealer } = createSqliteStore(
+      { filename: file.filename },
+      { tuning: TUNING, leaseMs },
+    )
     await sealer.settled()
     await store.close()
   },
   leaseHolder: async () => read(`SELECT value FROM daybook_state WHERE key = 'sqlite:sealing'`),
   // A process that is suspended within a transaction keeps the lock.
   async isWritable() {
-    const database = new Database(filename, { timeout: 0 })
+    const database = new Database(file.filename, { timeout: 0 })
     try {
       database.exec('BEGIN IMMEDIATE; ROLLBACK')
       return true
@@ -45,7 +44,6 @@ const fixture = useProcesses({
   },
   segmentsBegun: async () =>
     Number(read(`SELECT seq FROM sqlite_sequence WHERE name = 'daybook_segments'`)),
-  remove: () => temp.remove(),
 })
 
 describe('several processes with a file', () => {
@@ -54,6 +52,6 @@ describe('several processes with a file', () => {
   it('the sealing thread keeps no process running', async () => {
     const child = fixture.start({ count: 40, end: 'exit' })
     expect(await child.ended).toBe(0)
-    expect(sqliteTruth(filename)).toMatchObject({ missing: [], damage: [] })
+    expect(sqliteTruth(file.filename)).toMatchObject({ missing: [], damage: [] })
   })
 })

@@ -7,29 +7,24 @@ import type { SealerOptions } from '../../../adapters/sqlite/index/sealer.js'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import { sealingThreadFile } from '../../../adapters/sqlite/index/start-sealing-thread.js'
 import { EARLY_LEVEL } from '../../../src/store-kit/index-builder/segment-levels.js'
-import { execute } from '../../support/sqlite-file.js'
+import { useSqliteFile } from '../../support/sqlite-file.js'
 import { sqliteTruth } from '../../support/sqlite-index.js'
-import { tempDir } from '../../support/temp.js'
 import { describeSealer, NEVER, SOON, TUNING, useSealer } from '../shared/sealer.js'
 
-let temp: ReturnType<typeof tempDir>
-let filename: string
-
+const file = useSqliteFile()
 const fixture = useSealer<SealerOptions>({
-  begin() {
-    temp = tempDir()
-    filename = temp.file('audit.db')
-  },
   open: (options) =>
-    createSqliteStore({ filename, writer: 'inline' }, { tuning: TUNING, ...options }),
-  truth: async () => sqliteTruth(filename),
+    createSqliteStore(
+      { filename: file.filename, writer: 'inline' },
+      { tuning: TUNING, ...options },
+    ),
+  truth: async () => sqliteTruth(file.filename),
   async hideChunks(isHidden) {
     const [from, to] = isHidden
       ? ['daybook_chunks', 'hidden_chunks']
       : ['hidden_chunks', 'daybook_chunks']
-    execute(filename, (database) => database.exec(`ALTER TABLE ${from} RENAME TO ${to}`))
+    file.execute((database) => database.exec(`ALTER TABLE ${from} RENAME TO ${to}`))
   },
-  remove: () => temp.remove(),
 })
 const { open, record } = fixture
 
@@ -41,7 +36,7 @@ describe('the sealer of a file', () => {
     fs.readdirSync('/proc/self/fd').flatMap((fd) => {
       try {
         const path = fs.readlinkSync(`/proc/self/fd/${fd}`)
-        return path.startsWith(filename) ? [path] : []
+        return path.startsWith(file.filename) ? [path] : []
       } catch {
         return []
       }
@@ -50,7 +45,7 @@ describe('the sealer of a file', () => {
   it('the poll checks for events that other processes have added', async () => {
     await record(open({ tuning: NEVER }), 20)
     open()
-    await vi.waitFor(() => expect(sqliteTruth(filename).unsealed).toBe(4), SOON)
+    await vi.waitFor(() => expect(sqliteTruth(file.filename).unsealed).toBe(4), SOON)
   })
 
   it('no thread is started for fewer events than a segment', async () => {
@@ -60,7 +55,7 @@ describe('the sealer of a file', () => {
     await delay(300)
     expect(threadFile).not.toHaveBeenCalled()
     await record(log, 1)
-    await vi.waitFor(() => expect(sqliteTruth(filename).unsealed).toBe(0), SOON)
+    await vi.waitFor(() => expect(sqliteTruth(file.filename).unsealed).toBe(0), SOON)
     expect(threadFile).toHaveBeenCalledTimes(1)
   })
 
@@ -69,10 +64,10 @@ describe('the sealer of a file', () => {
     const log = open({ tuning: { ...TUNING, early }, checkMs: 20 })
     await record(log, 4)
     await delay(400)
-    expect(sqliteTruth(filename)).toMatchObject({ segments: [], unsealed: 4 })
+    expect(sqliteTruth(file.filename)).toMatchObject({ segments: [], unsealed: 4 })
     await record(log, 1)
-    await vi.waitFor(() => expect(sqliteTruth(filename).unsealed).toBe(0), SOON)
-    expect(sqliteTruth(filename)).toMatchObject({ segments: [[EARLY_LEVEL, 5]], missing: [] })
+    await vi.waitFor(() => expect(sqliteTruth(file.filename).unsealed).toBe(0), SOON)
+    expect(sqliteTruth(file.filename)).toMatchObject({ segments: [[EARLY_LEVEL, 5]], missing: [] })
   })
 
   it.runIf(process.platform === 'linux')('close leaves no file open', async () => {
@@ -95,7 +90,7 @@ describe('the sealer of a file', () => {
     await vi.waitFor(() => expect(logs()).toBe(1), SOON)
     await record(log, 8)
     await log.sealer.settled()
-    expect(sqliteTruth(filename).segments).toHaveLength(2)
+    expect(sqliteTruth(file.filename).segments).toHaveLength(2)
   })
 
   it('the main thread builds the index if no thread can start, and warns once', async () => {
@@ -112,18 +107,18 @@ describe('the sealer of a file', () => {
     } finally {
       warn.mockRestore()
     }
-    expect(sqliteTruth(filename)).toMatchObject({ hidden: 0, unsealed: 0, missing: [] })
+    expect(sqliteTruth(file.filename)).toMatchObject({ hidden: 0, unsealed: 0, missing: [] })
   })
 
   it('the index of a host’s file that is not in WAL mode is built', async () => {
-    const host = new Database(filename)
+    const host = new Database(file.filename)
     const { store, sealer } = createSqliteStore({ database: host }, { tuning: TUNING })
     try {
       const log = { audit: new AuditLog({ store, types: {} }), store, sealer }
       for (let n = 0; n < 5; n++) await record(log, 8)
       await sealer.settled()
       expect(host.pragma('journal_mode', { simple: true })).toBe('delete')
-      expect(sqliteTruth(filename)).toMatchObject({ hidden: 0, unsealed: 0, missing: [] })
+      expect(sqliteTruth(file.filename)).toMatchObject({ hidden: 0, unsealed: 0, missing: [] })
     } finally {
       await store.close()
       host.close()

@@ -24,9 +24,8 @@ import { draft, range } from '../../../src/testing/conformance/helpers.js'
 import { eventAt } from '../../support/imported-event.js'
 import { ordinalsOf } from '../../support/index-values.js'
 import { timeOf } from '../../support/part-truth.js'
-import { execute } from '../../support/sqlite-file.js'
+import { useSqliteFile } from '../../support/sqlite-file.js'
 import { sqliteTruth } from '../../support/sqlite-index.js'
-import { tempDir } from '../../support/temp.js'
 import { NEVER } from '../shared/sealer.js'
 import { IMMEDIATE_STEPS } from '../../support/immediate-steps.js'
 
@@ -34,8 +33,7 @@ import { IMMEDIATE_STEPS } from '../../support/immediate-steps.js'
 
 const SIZE = 8
 
-let temp: ReturnType<typeof tempDir>
-let filename: string
+const file = useSqliteFile()
 let store: EventStore
 let audit: AuditLog
 let connection: Connection
@@ -44,11 +42,9 @@ let handOver: HandOver
 let channel: BatchChannel
 
 beforeEach(() => {
-  temp = tempDir()
-  filename = temp.file('audit.db')
-  ;({ store } = createSqliteStore({ filename, writer: 'inline' }, { tuning: NEVER }))
+  ;({ store } = createSqliteStore({ filename: file.filename, writer: 'inline' }, { tuning: NEVER }))
   audit = new AuditLog({ store, types: {} })
-  connection = createConnection(openDatabase(filename, () => {}))
+  connection = createConnection(openDatabase(file.filename, () => {}))
   const { port1, port2 } = new MessageChannel()
   const bytes = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   channel = { port: port2, bytes }
@@ -61,7 +57,6 @@ afterEach(async () => {
   channel.port.close()
   connection.database.close()
   await audit.close()
-  temp.remove()
 })
 
 /** The high-water mark before the last transaction. */
@@ -108,7 +103,11 @@ describe('events that were handed over', () => {
     expect(sources()).toEqual({ memory: ALL, file: [] })
     expect(await seal()).toBe(false)
     expect(Atomics.load(channel.bytes, 0)).toBe(0)
-    expect(sqliteTruth(filename)).toMatchObject({ unsealed: 0, segments: [[0, SIZE]], missing: [] })
+    expect(sqliteTruth(file.filename)).toMatchObject({
+      unsealed: 0,
+      segments: [[0, SIZE]],
+      missing: [],
+    })
   })
 
   it('are sealed with those before, between and after them, which are read', async () => {
@@ -118,8 +117,8 @@ describe('events that were handed over', () => {
       if (count >= 300) hand(first, count)
     }
     expect(await seal(760)).toBe(true)
-    const { memory, file } = sources()
-    expect([...memory, ...file].toSorted((one, other) => one - other)).toEqual(
+    const { memory, file: read } = sources()
+    expect([...memory, ...read].toSorted((one, other) => one - other)).toEqual(
       Array.from({ length: 760 }, (_, ordinal) => ordinal),
     )
     // Some more are read with those that were not handed over.
@@ -127,7 +126,7 @@ describe('events that were handed over', () => {
     const given = (ordinal: number): boolean =>
       (ordinal >= 10 && ordinal < 410) || (ordinal >= 430 && ordinal < 730)
     expect(memory.every(given)).toBe(true)
-    expect(sqliteTruth(filename)).toMatchObject({ unsealed: 0, missing: [] })
+    expect(sqliteTruth(file.filename)).toMatchObject({ unsealed: 0, missing: [] })
   })
 
   it('may belong to two segments', async () => {
@@ -137,7 +136,7 @@ describe('events that were handed over', () => {
       expect(await seal()).toBe(true)
       expect(sources()).toEqual({ memory: ALL, file: [] })
     }
-    expect(sqliteTruth(filename)).toMatchObject({ unsealed: 0, missing: [] })
+    expect(sqliteTruth(file.filename)).toMatchObject({ unsealed: 0, missing: [] })
   })
 
   it('are read if the events before them are not known', async () => {
@@ -167,7 +166,11 @@ describe('events that were handed over are read', () => {
     await store.remove([idAt(first + 2)])
     expect(await seal()).toBe(true)
     expect(sources()).toEqual({ memory: [], file: ALL })
-    expect(sqliteTruth(filename)).toMatchObject({ unsealed: 0, missing: [], segments: [[0, SIZE]] })
+    expect(sqliteTruth(file.filename)).toMatchObject({
+      unsealed: 0,
+      missing: [],
+      segments: [[0, SIZE]],
+    })
   })
 
   it('after the first of them were removed', async () => {
@@ -187,7 +190,7 @@ describe('events that were handed over are read', () => {
     await audit.importEvents([eventAt(first + 2, { attributes: { file: 1 } })])
     expect(await seal()).toBe(true)
     expect(sources()).toEqual({ memory: [], file: ALL })
-    expect(sqliteTruth(filename)).toMatchObject({ unsealed: 0, missing: [] })
+    expect(sqliteTruth(file.filename)).toMatchObject({ unsealed: 0, missing: [] })
   })
 
   it('until all of these are sealed', async () => {
@@ -222,7 +225,7 @@ describe('the writer thread', () => {
     const size = 64
     await audit.close()
     const created = createSqliteStore(
-      { filename },
+      { filename: file.filename },
       // The test starts each round.
       { tuning: { segmentSize: size, fanOut: 4 }, checkMs: 3_600_000 },
     )
@@ -235,7 +238,7 @@ describe('the writer thread', () => {
     await Promise.all(
       Array.from({ length: size }, () => audit.recordCustom('test:note', { memory: 1, note })),
     )
-    execute(filename, (database) =>
+    file.execute((database) =>
       database.exec(`UPDATE daybook_events SET attributes = jsonb('{"file":1}')`),
     )
     await created.sealer.settled()

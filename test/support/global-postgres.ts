@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node'
-import { makeTemplate, startPostgres } from './postgres.js'
+import { startPostgres } from './postgres.js'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -7,16 +7,9 @@ declare module 'vitest' {
   }
 }
 
-/**
- * One server for all test files; each creates its own databases. Files that need a server for themselves start a copy
- * of its cluster.
- */
+/** One server for all test files; each creates its own databases. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const removeTemplate = makeTemplate()
   const { url, stop } = await startPostgres()
   project.provide('postgresUrl', url)
-  return async () => {
-    await stop()
-    removeTemplate()
-  }
+  return stop
 }

@@ -333,11 +333,9 @@ const TEMPLATE = 'DAYBOOK_TEST_CLUSTER'
  * Makes a new cluster, of which `startOwnPostgres` starts copies from then on, also in processes that this one starts:
  * a copy takes a tenth of the time of initdb. Returns a function that removes it.
  */
-export function makeTemplate(): () => void {
-  const binaries = embeddedBinaries()
-  if (!binaries) return () => {}
+function makeTemplate(binaries: Binaries): () => void {
   const place = makePlace(binaries)
-  runIn(place, binaries.initdb, ['-D', place.data, ...INITDB])
+  runIn(place, place.binaries.initdb, ['-D', place.data, ...INITDB])
   process.env[TEMPLATE] = place.data
   return () => {
     delete process.env[TEMPLATE]
@@ -410,7 +408,12 @@ export async function startPostgres(): Promise<PostgresServer> {
   const url = process.env['DAYBOOK_TEST_POSTGRES'] ?? process.env['DATABASE_URL']
   if (url) return { url, origin: 'env', stop: () => Promise.resolve() }
   const embedded = embeddedBinaries()
-  if (embedded) return startOwn(embedded, 'embedded', { template: process.env[TEMPLATE] })
+  if (embedded) {
+    const removeTemplate = makeTemplate(embedded)
+    const server = await startOwn(embedded, 'embedded', { template: process.env[TEMPLATE] })
+    const stop = (): Promise<void> => server.stop().finally(removeTemplate)
+    return { url: server.url, origin: server.origin, stop }
+  }
   const system = systemBinaries()
   if (system) return startOwn(system, 'system')
   throw new Error('no Postgres: set DAYBOOK_TEST_POSTGRES, or install the optional dependencies')

@@ -79,7 +79,7 @@ export function describeSealerProcesses(fixture: ProcessesFixture): void {
   )
 
   it('one of several processes that append builds the index', async () => {
-    const [processes, each] = [2, 64]
+    const [processes, each] = [2, 40]
     const children = Array.from({ length: processes }, () => start({ count: each }))
     expect(await Promise.all(children.map((child) => child.ended))).toEqual(children.map(() => 0))
     await settle(10_000)

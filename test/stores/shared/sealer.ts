@@ -100,7 +100,7 @@ export function describeSealer({
   it('the next process continues where a store was closed in the middle of a round', async () => {
     for (const pause of [0, 50, 150]) {
       const log = open({ checkMs: 10 })
-      await record(log, 80)
+      await record(log, 40)
       await delay(pause)
       await log.audit.close()
       expect(await truth()).toMatchObject({ missing: [], damage: [] })
@@ -109,7 +109,7 @@ export function describeSealer({
     await open().sealer.settled()
     const end = await truth()
     expect(end).toMatchObject({ ...intact, unsealed: 0 })
-    expect(eventCount(end)).toBe(240)
+    expect(eventCount(end)).toBe(120)
   })
 
   it('after errors, which no call notices, it tries again, and warns once', async () => {

@@ -50,7 +50,7 @@ describe('several processes with a file', () => {
   describeSealerProcesses(fixture)
 
   it('the sealing thread keeps no process running', async () => {
-    const child = fixture.start({ count: 40, end: 'exit' })
+    const child = fixture.start({ count: 16, end: 'exit' })
     expect(await child.ended).toBe(0)
     expect(sqliteTruth(file.filename)).toMatchObject({ missing: [], damage: [] })
   })

@@ -62,6 +62,7 @@ export function describeSealerProcesses(fixture: ProcessesFixture): void {
         const before = (await truth()).segments.length
         await vi.waitFor(async () => expect((await truth()).segments.length).not.toBe(before), SOON)
         await delay(Math.random() * 300)
+        await vi.waitFor(async () => expect(await leaseHolder()).toBeDefined(), SOON)
         await child.kill()
         if ((await leaseHolder()) !== undefined) leases += 1
         const now = await truth()

@@ -1,19 +1,23 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AuditLog, type AuditEvent, formatTimestamp, parseTimestamp, type SlowQuery } from 'daybook'
 import { postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
-import { afterEach, describe, expect, it } from 'vitest'
-import { useSchemas } from '../../support/schemas.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { postgresDatabase, type TestDatabase } from '../../support/database.js'
 import { sealPostgres } from '../../support/seal-postgres.js'
 import { watchedPool } from '../../support/watched-pool.js'
 
-const SIZE = 5000
-const schemas = useSchemas('explain')
-let audit: AuditLog
-afterEach(() => audit.close())
+const SIZE = 1500
+let database: TestDatabase
 
+beforeAll(async () => {
+  database = await postgresDatabase()
+})
+afterAll(() => database.remove())
+
+/** Events of more than three days. */
 const past = Array.from({ length: SIZE }, (_, n): AuditEvent => ({
   id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
-  created_at: formatTimestamp(parseTimestamp('2026-01-01')! + n * 60_000_000),
+  created_at: formatTimestamp(parseTimestamp('2026-01-01')! + n * 180_000_000),
   username: null,
   system: true,
   type: 'api:a:b',
@@ -21,10 +25,17 @@ const past = Array.from({ length: SIZE }, (_, n): AuditEvent => ({
   attributes: { n, word: n < 2 ? 'needle' : 'hay' },
 }))
 
-async function openLog(options: Partial<PostgresStoreOptions> = {}): Promise<void> {
-  audit = new AuditLog({ store: schemas.openStore(options), types: {}, slowQueryMs: 0 })
-  for (let i = 0; i < SIZE; i += 1000) await audit.importEvents(past.slice(i, i + 1000))
-}
+type Options = Partial<PostgresStoreOptions>
+
+const openLog = (schema: string, options: Options = {}): AuditLog =>
+  new AuditLog({
+    store: postgresStore({ connectionString: database.url, schema, ...options }),
+    types: {},
+    slowQueryMs: 0,
+  })
+
+/** Matches all events but the newest ones. */
+const MOST = `filter[word_eq]=hay&filter[n_lt]=${SIZE - 100}`
 
 /** Rows that the planner may read in a query. */
 const MAX_PLANNED = 200
@@ -39,7 +50,7 @@ const readAtLeast = (rows: number): unknown =>
     `${rows} rows, or up to ${MAX_PLANNED} more`,
   )
 
-const explain = async (query: string) => {
+const explain = async (audit: AuditLog, query: string) => {
   const { steps } = await audit.explain(query)
   return steps.map(({ method, rows, checked, matched, reason }) => {
     return { method, rows, checked, matched, reason }
@@ -47,19 +58,25 @@ const explain = async (query: string) => {
 }
 
 describe.each([
-  ['one table', { partitions: 'none' }],
-  ['partitions', { partitions: 'day' }],
-] as const)('%s', (_, options) => {
+  ['one table', { schema: 'whole', partitions: 'none' }],
+  ['partitions', { schema: 'parts', partitions: 'day' }],
+] as const)('%s', (_, { schema, partitions }) => {
+  let audit: AuditLog
+
+  beforeAll(async () => {
+    audit = openLog(schema, { partitions })
+    await audit.importEvents(past)
+  })
+  afterAll(() => audit.close())
+
   it('the newest events suffice', async () => {
-    await openLog(options)
-    expect(await explain('filter[word_eq]=hay&limit=4')).toEqual([
+    expect(await explain(audit, 'filter[word_eq]=hay&limit=4')).toEqual([
       { method: 'probe', rows: expect.any(Number), checked: 5, matched: 5, reason: undefined },
     ])
   })
 
   it('the index finds a rare value', async () => {
-    await openLog(options)
-    const [probe, index, ...more] = await explain('filter[word_eq]=needle')
+    const [probe, index, ...more] = await explain(audit, 'filter[word_eq]=needle')
     expect(more).toEqual([])
     expect(probe).toMatchObject({ method: 'probe', rows: readAtLeast(100), checked: 0 })
     expect(index).toMatchObject({
@@ -71,15 +88,13 @@ describe.each([
   })
 
   it('events are read one by one while enough of them match', async () => {
-    await openLog(options)
-    expect(await explain('filter[word_eq]=hay&filter[n_lt]=4900&limit=1000')).toMatchObject([
-      { method: 'probe', checked: 1001, matched: 1001 },
+    expect(await explain(audit, `${MOST}&limit=300`)).toMatchObject([
+      { method: 'probe', checked: 301, matched: 301 },
     ])
   })
 
   it('a filter that the index cannot answer is scanned', async () => {
-    await openLog(options)
-    expect(await explain('filter[id_start]=00000000-0000-4000-8000-00000000000')).toEqual([
+    expect(await explain(audit, 'filter[id_start]=00000000-0000-4000-8000-00000000000')).toEqual([
       {
         method: 'scan',
         rows: readAtLeast(SIZE),
@@ -91,9 +106,8 @@ describe.each([
   })
 
   it('a sorted list reads only the first matching events', async () => {
-    await openLog(options)
     await audit.list('filter[sorts]=n')
-    const [sort, ...more] = await explain('filter[word_cont]=ha&filter[sorts]=n')
+    const [sort, ...more] = await explain(audit, 'filter[word_cont]=ha&filter[sorts]=n')
     expect(more).toEqual([])
     expect(sort).toMatchObject({ method: 'sort', checked: 11, matched: 11 })
     // One row more if the events are being sealed: the unsealed ones have a first event of their own.
@@ -102,11 +116,11 @@ describe.each([
 })
 
 it('large events that SQL cannot rule out end the probe', async () => {
-  audit = new AuditLog({ store: schemas.openStore(), types: {} })
+  await using audit = openLog('large')
   // There are no terms for the values of an event with so many names. Statements of 11 rows read a mebibyte.
   const names = Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`n_${i}`, i]))
-  await Promise.all(Array.from({ length: 150 }, () => audit.recordCustom('large', names)))
-  const [probe, ...more] = await explain('filter[a_or_n_5_eq]=none')
+  await Promise.all(Array.from({ length: 60 }, () => audit.recordCustom('large', names)))
+  const [probe, ...more] = await explain(audit, 'filter[a_or_n_5_eq]=none')
   expect(probe).toMatchObject({ method: 'probe', checked: 33, matched: 0 })
   expect(more).toMatchObject([{ method: 'index', matched: 0 }])
 })
@@ -115,13 +129,16 @@ it('large events that SQL cannot rule out end the probe', async () => {
  * The steps of each query, and the number of statements that it sends with the BEGIN of its snapshot, in a process that asks the
  * queries in this order.
  */
-async function plansOf(queries: readonly string[]): Promise<ReadonlyMap<string, unknown>> {
+async function plansOf(
+  schema: string,
+  queries: readonly string[],
+): Promise<ReadonlyMap<string, unknown>> {
   const statements: number[] = []
-  const pool = watchedPool({ connectionString: schemas.database().url, max: 1 }, (text) => {
+  const pool = watchedPool({ connectionString: database.url, max: 1 }, (text) => {
     if (text.startsWith('BEGIN ISOLATION LEVEL REPEATABLE READ'))
       statements.push(text.split(';').length)
   })
-  const log = new AuditLog({ store: postgresStore({ pool, schema: schemas.schema() }), types: {} })
+  const log = new AuditLog({ store: postgresStore({ pool, schema }), types: {} })
   const plans = new Map<string, unknown>()
   for (const query of queries) {
     const { steps } = await log.explain(query)
@@ -141,28 +158,29 @@ async function plansOf(queries: readonly string[]): Promise<ReadonlyMap<string, 
 }
 
 it('each list takes the same steps whatever was asked before', async () => {
-  await openLog()
-  const tuning = { segmentSize: 1000, fanOut: 16 }
-  await sealPostgres(schemas.database().url, schemas.schema(), tuning)
+  const schema = 'sealed'
+  await using audit = openLog(schema)
+  await audit.importEvents(past)
+  await sealPostgres(database.url, schema, { segmentSize: 300, fanOut: 16 })
   const queries = [
     'filter[word_eq]=hay&limit=4',
     'filter[word_eq]=needle',
     'filter[word_eq]=none',
     'filter[word_start]=need',
-    'filter[n_lt]=4900&filter[word_not_null]=1&limit=300',
+    `filter[n_lt]=${SIZE - 100}&filter[word_not_null]=1&limit=300`,
   ]
-  const plans = await plansOf(queries)
+  const plans = await plansOf(schema, queries)
   expect(plans.get('filter[word_eq]=needle')).toMatchObject([
     expect.any(Number),
     ['probe', 0, 0, undefined],
     ['index', 2, 2, '0 of the 100 newest events match'],
   ])
   for (const order of [[...queries, ...queries], queries.toReversed()])
-    expect(await plansOf(order)).toEqual(plans)
+    expect(await plansOf(schema, order)).toEqual(plans)
 })
 
 it('a slow query is explained without further statements', async () => {
-  await openLog()
+  await using audit = openLog('whole')
   const slowQueries: SlowQuery[] = []
   audit.on('slow-query', (slow) => slowQueries.push(slow))
   await audit.list('filter[n_lt]=2')
@@ -174,12 +192,13 @@ it('a slow query is explained without further statements', async () => {
 })
 
 it('a query that times out is explained up to that point', async () => {
-  await openLog({ queryTimeoutMs: 1000 })
+  await using audit = openLog('whole', { queryTimeoutMs: 500 })
+  await audit.list()
   const slowQueries: SlowQuery[] = []
   audit.on('slow-query', (slow) => slowQueries.push(slow))
-  const client = await schemas.database().pool.connect()
+  const client = await database.pool.connect()
   try {
-    await client.query(`BEGIN; LOCK TABLE ${schemas.schema()}.events`)
+    await client.query(`BEGIN; LOCK TABLE whole.events`)
     await expect(audit.list('filter[n_lt]=2')).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' })
   } finally {
     await client.query('ROLLBACK')

@@ -6,7 +6,6 @@ import {
   type PostgresCaptureOptions,
   removeCapture,
 } from 'daybook/postgres'
-import { PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
@@ -72,8 +71,6 @@ describeCapture({
   },
   capture,
   remove,
-  dialect: () => new PostgresDialect({ pool }),
-  asIn: captureAs,
   version: () =>
     sql(
       `SELECT tgname, tgrelid, xmin FROM pg_trigger UNION ALL SELECT proname, oid, xmin FROM pg_proc ORDER BY 1, 2`,

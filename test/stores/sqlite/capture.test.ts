@@ -7,7 +7,6 @@ import {
   type SqliteCaptureOptions,
   sqliteStore,
 } from 'daybook/sqlite'
-import { SqliteDialect } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { tempDir } from '../../support/temp.js'
 import {
@@ -54,8 +53,6 @@ describeCapture({
   connect: (act) => act({ sql, as: async (...given) => captureAs(database, ...given) }),
   capture: async (options) => capture(options),
   remove: async (tables) => removeCapture({ database, ...(tables && { tables }) }),
-  dialect: () => new SqliteDialect({ database }),
-  asIn: async (transaction, ...given) => captureAs(transaction, ...given),
   version: async () => database.pragma('schema_version', { simple: true }),
   triggers: async () =>
     database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'trigger'`).all(),

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   AuditLog,
   type AuditEvent,
@@ -98,26 +97,4 @@ it('the SQLite store counts the total by columns first, and the attributes in th
   expect(counts.facets).toMatchObject({ level: { exact: true }, n: { exact: false } })
   const [first] = counts.facets['n']!.values
   expect(first!.count).toBeLessThan(SIZE / 10)
-})
-
-it('an SQLite store counts an event once that another connection closes meanwhile', async () => {
-  const filename = temp.file('live.db')
-  const [reader, writer] = [1, 2].map((): AuditLog => {
-    return new AuditLog({ store: sqliteStore({ filename }), types: { 'info:a:b': {} } })
-  })
-  const live = await Promise.all(
-    Array.from({ length: 30 }, async (_, n) => writer!.recordLive('info:a:b', { n })),
-  )
-  let isOver = false
-  const closing = (async () => {
-    for (const one of live) await one.close()
-    isOver = true
-  })()
-  while (!isOver) {
-    expect((await reader!.count()).total).toBe(30)
-    expect((await reader!.count('', { attributes: true })).attributes?.[0]?.count).toBe(30)
-    await nextTurn()
-  }
-  await closing
-  await Promise.all([reader!.close(), writer!.close()])
 })

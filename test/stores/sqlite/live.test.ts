@@ -1,6 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { type AuditEvent, AuditLog, type EventDraft, type EventStore } from 'daybook'
+import type { AuditEvent, EventDraft, EventStore } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createConnection } from '../../../adapters/sqlite/connection/connection.js'
@@ -88,43 +87,6 @@ describe('an open event whose process has died', () => {
       { id: touched, revision: 0 },
     ])
     expect((await other.get(silent!))!.attributes).toEqual({ unfinished: true })
-  })
-})
-
-describe('a scan', () => {
-  it('visits each event once while open events close', async () => {
-    const store = openStore()
-    const other = openStore()
-    await using reader: AuditLog = new AuditLog({ store, types: {} })
-    const all: string[] = []
-    const openIds: string[] = []
-    for (let n = 0; n < 120; n++) {
-      const drafts = Array.from({ length: 20 }, (_, i) => draft(`{"n":${n}}`, i === 3 || undefined))
-      const events = await store.append(drafts)
-      all.push(...events.map(({ id }) => id))
-      openIds.push(events[3]!.id)
-    }
-    let closing = true
-    const closed = (async () => {
-      for (const id of openIds.toSorted(() => Math.random() - 0.5)) {
-        await other.closeLive(id, { revision: 1, json: '{"n":-1}' })
-        await nextTurn()
-      }
-      closing = false
-    })()
-    let scans = 0
-    for (; closing; scans++) {
-      for (const sorts of ['', 'created_at']) {
-        const found: string[] = []
-        const filter = sorts && `&filter[sorts]=${sorts}`
-        for await (const page of reader.pages(`filter[n_gteq]=-1${filter}`))
-          found.push(...page.map(({ id }) => id))
-        expect(found.toSorted()).toEqual(all.toSorted())
-      }
-    }
-    await closed
-    expect(scans).toBeGreaterThan(1)
-    expect(await store.openEvents()).toEqual([])
   })
 })
 

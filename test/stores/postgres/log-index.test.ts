@@ -82,7 +82,7 @@ async function ask(index: LogIndex, moment: Moment, query: string) {
 /** Runs a query in a new index. */
 async function askAnew(query: string, tuning: { readonly segmentSize: number } = TUNING) {
   const answer = await ask(createLogIndex(names(), tuning), await take(), query)
-  if (answer === 'outdated') throw new Error('outdated')
+  if (typeof answer === 'string') throw new Error(answer)
   return answer
 }
 

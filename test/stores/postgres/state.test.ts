@@ -12,7 +12,8 @@ it('expired values are deleted, a hundred per write', async () => {
     (await pool.query(`SELECT count(*)::int AS rows FROM ${schemas.schema()}.state`)).rows
   try {
     await store.updateState('for good', () => 0)
-    for (let n = 0; n < 150; n++) await store.updateState(`${n}`, () => n, { keepFor: 1000 })
+    const values = new Map(Array.from({ length: 150 }, (_, n) => [`${n}`, n]))
+    await store.updateStates([...values.keys()], () => values, { keepFor: 1000 })
     clock.advance(1000)
     await store.updateState('for good', () => 1)
     expect(await rows()).toEqual([{ rows: 151 }])

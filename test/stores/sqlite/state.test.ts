@@ -13,7 +13,8 @@ it('expired values are deleted from the file, a hundred at a time', async () => 
   const rows = () => reader.prepare('SELECT count(*) FROM daybook_state').pluck().get()
   try {
     await store.updateState('for good', () => 0)
-    for (let n = 0; n < 150; n++) await store.updateState(`${n}`, () => n, { keepFor: 1000 })
+    const values = new Map(Array.from({ length: 150 }, (_, n) => [`${n}`, n]))
+    await store.updateStates([...values.keys()], () => values, { keepFor: 1000 })
     clock.advance(1000)
     await store.updateState('for good', () => 1)
     expect(rows()).toBe(151)

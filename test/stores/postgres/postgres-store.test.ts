@@ -1,37 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog, type AuditEvent, AuditLogError, formatTimestamp, parseTimestamp } from 'daybook'
-import { postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
+import type { PostgresStoreOptions } from 'daybook/postgres'
 import { manualClock } from 'daybook/testing'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { eventId } from '../../../src/event/event-id.js'
 import { draft, numbersOf } from '../../../src/testing/conformance/helpers.js'
-import { postgresDatabase, type TestDatabase } from '../../support/database.js'
 import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
+import { useSchemas } from '../../support/schemas.js'
 
-let database: TestDatabase
-let schemas = 0
-let schema = ''
-
-beforeAll(async () => {
-  database = await postgresDatabase()
-})
-afterAll(() => database.remove())
-beforeEach(() => {
-  schema = `test_${schemas++}`
-})
+const { database, schema, openStore } = useSchemas('test')
 
 type Options = Partial<PostgresStoreOptions>
-
-const openStore = (options: Options = {}) =>
-  postgresStore({ connectionString: database.url, schema, ...options })
 
 const openLog = (options?: Options): AuditLog =>
   new AuditLog({ store: openStore(options), types: {} })
 
 /** A connection of the host, for the rest of the test. */
 async function connect(options: pg.ClientConfig = {}): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: database.url, ...options })
+  const client = new pg.Client({ connectionString: database().url, ...options })
   await client.connect()
   onTestFinished(() => client.end())
   return client
@@ -58,7 +45,7 @@ describe('the schema', () => {
   it('of a newer version is refused', async () => {
     await using audit = openLog()
     await audit.recordCustom('a')
-    await database.pool.query(`UPDATE ${schema}.schema_version SET version = 99`)
+    await database().pool.query(`UPDATE ${schema()}.schema_version SET version = 99`)
     await using other = openLog()
     await expect(other.recordCustom('b')).rejects.toMatchObject({
       code: 'SCHEMA_MISMATCH',
@@ -83,26 +70,26 @@ describe('the schema', () => {
   it('can be used by a role without CREATE', async () => {
     await using owner = openLog()
     await owner.recordCustom('a')
-    await database.pool.query(`
-      CREATE ROLE ${schema}_user LOGIN;
-      GRANT USAGE ON SCHEMA ${schema} TO ${schema}_user;
-      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${schema}_user;
-      GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${schema}_user;`)
-    const url = new URL(database.url)
-    url.username = `${schema}_user`
+    await database().pool.query(`
+      CREATE ROLE ${schema()}_user LOGIN;
+      GRANT USAGE ON SCHEMA ${schema()} TO ${schema()}_user;
+      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema()} TO ${schema()}_user;
+      GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA ${schema()} TO ${schema()}_user;`)
+    const url = new URL(database().url)
+    url.username = `${schema()}_user`
     await using audit = openLog({ connectionString: url.href })
     await audit.recordCustom('b')
     expect(types((await audit.list()).events)).toEqual(['a', 'b'])
     await audit.close()
-    await database.pool.query(`DROP OWNED BY ${schema}_user; DROP ROLE ${schema}_user`)
+    await database().pool.query(`DROP OWNED BY ${schema()}_user; DROP ROLE ${schema()}_user`)
   })
 
   it('is refused in a database of another encoding', async () => {
-    const name = `ascii_${schema}_${process.pid}`
-    await database.pool.query(
+    const name = `ascii_${schema()}_${process.pid}`
+    await database().pool.query(
       `CREATE DATABASE ${name} ENCODING 'SQL_ASCII' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'`,
     )
-    const url = new URL(database.url)
+    const url = new URL(database().url)
     url.pathname = `/${name}`
     const audit = openLog({ connectionString: url.href })
     await expect(audit.recordCustom('a')).rejects.toMatchObject({
@@ -110,7 +97,7 @@ describe('the schema', () => {
       message: expect.stringContaining('UTF8') as string,
     })
     await audit.close()
-    await database.pool.query(`DROP DATABASE ${name}`)
+    await database().pool.query(`DROP DATABASE ${name}`)
   })
 })
 
@@ -126,7 +113,7 @@ it('refuses invalid options', () => {
 })
 
 it('rejects at once if a retry cannot help', async () => {
-  const url = new URL(database.url)
+  const url = new URL(database().url)
   url.pathname = '/no_such_database'
   await using audit = openLog({ connectionString: url.href })
   await expect(audit.recordCustom('a')).rejects.toMatchObject({
@@ -137,7 +124,7 @@ it('rejects at once if a retry cannot help', async () => {
 
 describe("in the host's pool", () => {
   it('neither ends the pool nor changes its settings', async () => {
-    const pool = new pg.Pool({ connectionString: database.url, max: 2 })
+    const pool = new pg.Pool({ connectionString: database().url, max: 2 })
     await pool.query('SELECT 1')
     const audit = openLog({ pool })
     await audit.recordCustom('a')
@@ -150,13 +137,13 @@ describe("in the host's pool", () => {
            WHERE name IN ('statement_timeout', 'jit', 'synchronous_commit')`,
         )
       ).rows
-    expect(await settings(pool)).toEqual(await settings(database.pool))
+    expect(await settings(pool)).toEqual(await settings(database().pool))
     await pool.end()
   })
 
   it('works whatever type parsers the host has set, and reports when it cannot', async () => {
     const pool = new pg.Pool({
-      connectionString: database.url,
+      connectionString: database().url,
       types: { getTypeParser: () => () => 'parsed' },
     })
     await using audit = openLog({ pool })
@@ -165,7 +152,7 @@ describe("in the host's pool", () => {
     await audit.close()
     await pool.end()
     const strict = new pg.Pool({
-      connectionString: database.url,
+      connectionString: database().url,
       options: String.raw`-c default_transaction_isolation=repeatable\ read`,
     })
     const other = openLog({ pool: strict })
@@ -208,7 +195,7 @@ describe("in the host's transaction", () => {
     const host = await connect({ statement_timeout: 50 })
     const other = await connect()
     await other.query('BEGIN')
-    await other.query(`LOCK TABLE ${schema}.outbox IN ACCESS EXCLUSIVE MODE`)
+    await other.query(`LOCK TABLE ${schema()}.outbox IN ACCESS EXCLUSIVE MODE`)
     await host.query('BEGIN')
     await expect(audit.recordCustom('a', {}, { transaction: host })).rejects.toMatchObject({
       code: 'STORE_FAILED',
@@ -249,7 +236,7 @@ describe("in the host's transaction", () => {
     await expect(record(host)).rejects.toMatchObject(refused)
     // As wrappers of pools do, it runs each query on any connection.
     const wrapper = {
-      query: (text: string, params: unknown[]) => database.pool.query(text, params),
+      query: (text: string, params: unknown[]) => database().pool.query(text, params),
     }
     await expect(record(wrapper)).rejects.toMatchObject(refused)
     await audit.recordCustom('last')
@@ -259,10 +246,10 @@ describe("in the host's transaction", () => {
   it('a pool, or a client of another database, is refused', async () => {
     await using audit = openLog()
     await audit.recordCustom('first')
-    expect(await codeOf(audit.recordCustom('a', {}, { transaction: database.pool }))).toBe(
+    expect(await codeOf(audit.recordCustom('a', {}, { transaction: database().pool }))).toBe(
       'INVALID_OPTION',
     )
-    const url = new URL(database.url)
+    const url = new URL(database().url)
     url.pathname = '/postgres'
     const other = await connect({ connectionString: url.href })
     expect(await codeOf(audit.recordCustom('a', {}, { transaction: other }))).toBe('INVALID_OPTION')
@@ -272,9 +259,9 @@ describe("in the host's transaction", () => {
 
 describe('partitions', () => {
   const partitionsOf = async (): Promise<string[]> => {
-    const { rows } = await database.pool.query<{ name: string }>(
+    const { rows } = await database().pool.query<{ name: string }>(
       `SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
-       WHERE inhparent = '${schema}.events'::regclass ORDER BY 1`,
+       WHERE inhparent = '${schema()}.events'::regclass ORDER BY 1`,
     )
     return rows.map(({ name }) => name)
   }
@@ -346,12 +333,12 @@ describe('partitions', () => {
     await audit.recordCustom('a')
     clock.advance(31 * 86_400_000_000)
     await audit.recordCustom('b')
-    await database.pool.query(
-      `ALTER TABLE ${schema}.events DETACH PARTITION ${schema}.events_202601`,
+    await database().pool.query(
+      `ALTER TABLE ${schema()}.events DETACH PARTITION ${schema()}.events_202601`,
     )
     await audit.store.removeBefore(Date.UTC(2026, 1, 1) * 1000)
-    const { rows } = await database.pool.query(
-      `SELECT 1 FROM pg_class WHERE oid = to_regclass('${schema}.events_202601')`,
+    const { rows } = await database().pool.query(
+      `SELECT 1 FROM pg_class WHERE oid = to_regclass('${schema()}.events_202601')`,
     )
     expect(rows).toEqual([])
     expect(types((await audit.list()).events)).toEqual(['b'])
@@ -364,7 +351,7 @@ describe('queries', () => {
     await audit.recordCustom('a')
     const host = await connect()
     await host.query('BEGIN')
-    await host.query(`LOCK TABLE ${schema}.events IN ACCESS EXCLUSIVE MODE`)
+    await host.query(`LOCK TABLE ${schema()}.events IN ACCESS EXCLUSIVE MODE`)
     await expect(audit.list('filter[x_cont]=y')).rejects.toMatchObject({
       code: 'QUERY_TIMEOUT',
       message: expect.stringMatching(/longer than 50 ms: add bounds of created_at/) as string,
@@ -383,10 +370,10 @@ describe('queries', () => {
     expect(types((await audit.list()).events)).toEqual(['a'])
     const host = await connect()
     await host.query('BEGIN')
-    await host.query(`LOCK TABLE ${schema}.events IN ACCESS EXCLUSIVE MODE`)
+    await host.query(`LOCK TABLE ${schema()}.events IN ACCESS EXCLUSIVE MODE`)
     // Not by `host`: in a transaction, pg_stat_activity shows the connections of its first query.
     const waiting = async (): Promise<number> => {
-      const { rows } = await database.pool.query(
+      const { rows } = await database().pool.query(
         `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
       )
       return rows.length
@@ -411,7 +398,7 @@ describe('queries', () => {
         attributes: { n, old: n < 400 ? 'yes' : 'no' },
       })),
     )
-    await database.pool.query(`ANALYZE ${schema}.events`)
+    await database().pool.query(`ANALYZE ${schema()}.events`)
     const list = async (filter: object): Promise<unknown[]> =>
       (await audit.list({ filter, limit: 3 } as never)).events.map((event) => event.attributes['n'])
     expect(await list({ n_eq: '17' })).toEqual([17])
@@ -440,7 +427,7 @@ describe('hints', () => {
       }
     }
     await untilHinted()
-    await database.pool.query(
+    await database().pool.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
        WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE 'LISTEN%'`,
     )
@@ -474,7 +461,7 @@ describe('a replica', { timeout: 180_000 }, () => {
     client.on('error', () => {})
     await client.query('SELECT pg_wal_replay_resume()')
     const untilFound = async (table: string, condition: string): Promise<void> => {
-      const name = `${schema}.${table}`
+      const name = `${schema()}.${table}`
       for (;;) {
         const { rows } = await client.query(`SELECT to_regclass('${name}') AS found`)
         if (rows[0].found !== null) {

@@ -25,8 +25,9 @@ const schemaOf = (migrations: readonly string[]): Schema => ({
   migrations,
 })
 
-const migrateTo = async (migrations: readonly string[]): Promise<void> =>
+async function migrateTo(migrations: readonly string[]): Promise<void> {
   openDatabase(filename, (database) => migrate(database, schemaOf(migrations))).close()
+}
 
 const version = (): unknown => host.prepare('SELECT version FROM notes_schema').pluck().get()
 

@@ -79,7 +79,6 @@ describe.each([
     expect(probe).toMatchObject({ method: 'probe', rows: readAtLeast(probed), checked: 0 })
     expect(index).toMatchObject({
       method: 'index',
-      rows: readAtLeast(checked),
       checked,
       matched: 2,
       reason: `0 of the ${probed} newest events match`,
@@ -156,11 +155,15 @@ async function plansOf(
   return plans
 }
 
-it('each list takes the same steps whatever was asked before', async () => {
+it('in a sealed log each list takes the same few steps whatever was asked before', async () => {
   const schema = 'sealed'
   await using audit = openLog(schema)
   await audit.importEvents(past)
   await sealPostgres(database().url, schema, { segmentSize: 300, fanOut: 16 })
+  expect(await explain(audit, 'filter[n_lt]=2')).toMatchObject([
+    { method: 'probe', rows: 250, checked: 0 },
+    { method: 'index', rows: 3, checked: 3, matched: 2 },
+  ])
   const queries = [
     'filter[word_eq]=hay&limit=4',
     'filter[word_eq]=needle',

@@ -4,6 +4,7 @@ import { openDatabase } from '../../../adapters/sqlite/connection/database.js'
 import { findDue } from '../../../adapters/sqlite/index/due.js'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import { INDEX_BOUNDS, maxStoredBytes } from '../../../src/store-kit/index/index-bounds.js'
+import { drafts } from '../../../src/testing/conformance/helpers.js'
 import { tempDir } from '../../support/temp.js'
 
 const temp = tempDir()
@@ -15,16 +16,8 @@ const NEVER = { segmentSize: 1e6, fanOut: 16 }
 it('a check reads some of the events only; the next one goes on after them', async () => {
   const filename = temp.file('audit.db')
   const { store } = createSqliteStore({ filename, writer: 'inline' }, { tuning: NEVER })
-  const drafts = Array.from({ length: EVENTS }, (_, index) => ({
-    suffix: (0x8000_0000_0000_0000n + BigInt(index)).toString(16),
-    username: null,
-    system: true,
-    type: 'test:note',
-    source: null,
-    attributes: {},
-    json: '{"text":"some text"}',
-  }))
-  for (let at = 0; at < EVENTS; at += 500) await store.append(drafts.slice(at, at + 500))
+  const all = drafts(EVENTS).map((draft) => ({ ...draft, json: '{"text":"some text"}' }))
+  for (let at = 0; at < EVENTS; at += 500) await store.append(all.slice(at, at + 500))
   await store.close()
   const connection = createConnection(openDatabase(filename, () => {}))
   try {

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import type { AuditEvent, EventDraft, EventStore } from 'daybook'
+import type { AuditEvent, EventDraft, EventStore, JsonObject } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createConnection } from '../../../adapters/sqlite/connection/connection.js'
@@ -10,6 +10,7 @@ import { createTables, type Tables } from '../../../adapters/sqlite/schema/table
 import { parseEventId } from '../../../src/event/event-id.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { type Sql, sql } from '../../../src/store-kit/sql.js'
+import { draft } from '../../../src/testing/conformance/helpers.js'
 import { runScript } from '../../support/child.js'
 import { tempDir } from '../../support/temp.js'
 
@@ -33,11 +34,7 @@ function openStore(): EventStore {
   return store
 }
 
-let suffixes = 0
-const draft = (json = '{}', live?: true): EventDraft => ({
-  ...{ suffix: `80000000${String(suffixes++).padStart(8, '0')}`, username: null, system: true },
-  ...{ type: 'test:event', source: null, attributes: JSON.parse(json), json, live },
-})
+const openDraft = (attributes: JsonObject = {}): EventDraft => draft(attributes, { live: true })
 
 describe('an open event whose process has died', () => {
   // The store uses timers and `performance.now`; the test advances both.
@@ -75,7 +72,7 @@ describe('an open event whose process has died', () => {
     useFakeTimers()
     const store = openStore()
     const other = openStore()
-    const events = await store.append([draft('{}', true), draft('{}', true), draft('{}', true)])
+    const events = await store.append([openDraft(), openDraft(), openDraft()])
     const [changed, touched, silent] = events.map(({ id }) => id)
     for (let revision = 1; revision <= 10; revision++) {
       await other.changeLive(changed!, { revision })
@@ -133,7 +130,7 @@ describe('an open event with appended text', () => {
       (tables, event) => scanned(tables, event, sql('true')),
     ]
     for (const read of reads) {
-      const [event] = await store.append([draft('{"log":"so "}', true)])
+      const [event] = await store.append([openDraft({ log: 'so ' })])
       const texts = [{ key: 'log', text: 'far', replaces: false }]
       await store.changeLive(event!.id, { revision: 1, texts })
       let changed: Promise<unknown> | undefined
@@ -153,7 +150,7 @@ describe('an open event with appended text', () => {
 
 it('appending to a text does not write the whole text again', async () => {
   const store = openStore()
-  const [event] = await store.append([draft('{"log":""}', true)])
+  const [event] = await store.append([openDraft({ log: '' })])
   const { id } = event!
   const text = 'x'.repeat(50_000)
   const append = (revision: number, added: string): Promise<boolean> =>

@@ -182,7 +182,7 @@ it('in a sealed log each list takes the same few steps whatever was asked before
 })
 
 it('a query that times out is explained up to that point', async () => {
-  await using audit = openLog('whole', { queryTimeoutMs: 500 })
+  await using audit = openLog('whole', { queryTimeoutMs: 1000 })
   await audit.list()
   const slowQueries: SlowQuery[] = []
   audit.on('slow-query', (slow) => slowQueries.push(slow))

@@ -223,7 +223,7 @@ it('both parts of a split filter together match what the filter matches', async 
       const passing = events.filter(({ created_at }) => times.has(created_at))
       expect(passing.filter(compileFilter(rest))).toEqual(events.filter(compileFilter(where)))
     }),
-    { numRuns: 200, endOnFailure: true },
+    { numRuns: 600, endOnFailure: true },
   )
   expect(tested).toBeGreaterThan(20)
 })

@@ -3,24 +3,33 @@ import http from 'node:http'
 import net from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { type Actor, type AuditEvent, AuditLog, withActor } from 'daybook'
+import {
+  type Actor,
+  type AuditEvent,
+  AuditLog,
+  currentActor,
+  type EventStore,
+  withActor,
+} from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { sqliteStore } from 'daybook/sqlite'
 import { faultyStore } from 'daybook/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type RawRequest, send } from '../support/http.js'
+import { JSON_API, listOf, type RawRequest, send } from '../support/http.js'
 import {
+  type Answer,
+  type App,
+  type Framework,
+  frameworks,
   type Handler,
-  type RecordedHost,
-  recordedHosts,
-  type RunningHost,
-  type Service,
-} from '../support/recorded-hosts.js'
+  headerOf,
+} from '../support/frameworks.js'
+import { listen } from '../support/node-server.js'
 import { SOAK_SECONDS, soakTimeout } from '../support/soak.js'
 import { tempDir } from '../support/temp.js'
+import { takeWarnings } from '../support/warnings.js'
+import { CLOSE, rawRequest, responsesTo } from './raw.js'
 import { type Audit, randomFrom, sentIds, types, worker, wrongUsers } from './work.js'
-
-const JSON_API = 'application/vnd.api+json'
 
 const error = (status: number | undefined, message: string): Error =>
   Object.assign(new Error(message), status === undefined ? {} : { status })
@@ -65,17 +74,22 @@ const routes: Readonly<Record<string, Handler>> = {
   'POST /tokens/:token': () => ({ status: 204 }),
 }
 
-async function start(
-  host: RecordedHost,
-  service: Partial<Service> = {},
-  audit: AuditLog = new AuditLog({ store: memoryStore(), types: {} }),
-): Promise<RunningHost & { readonly audit: AuditLog }> {
-  const running = await host.start({ routes, audit, ...service })
+/** The response of the error handler of every host. */
+function answerTo(error: unknown): Answer {
+  const { status = 500, message } = Object(error) as { status?: number; message?: string }
+  return { status, type: 'text/plain', body: status < 500 ? String(message) : 'it failed' }
+}
+
+const newLog = (store: EventStore = memoryStore()): AuditLog => new AuditLog({ store, types: {} })
+
+/** Starts an app of one framework; `app.record` has its log, if it has one. */
+async function start(framework: Framework, app: App): Promise<{ url: string; port: number }> {
+  const { url, close } = await listen(framework({ routes, answerTo, ...app }))
   onTestFinished(async () => {
-    await running.close()
-    await audit.close()
+    await close()
+    await app.record?.[0].close()
   })
-  return { ...running, audit }
+  return { url, port: Number(new URL(url).port) }
 }
 
 const eventsOf = async (audit: AuditLog): Promise<readonly AuditEvent[]> =>
@@ -128,41 +142,27 @@ const TABLE: readonly [
   ],
 ]
 
-const CLOSE = 'Connection: close\r\n'
-const request = (line: string, headers = '', body = ''): string =>
-  `${line} HTTP/1.1\r\nHost: x\r\n${headers}\r\n${body}`
-
 const exchanges: readonly string[] = [
-  ...TABLE.map(([method, path]) => request(`${method} ${path}`, CLOSE)),
-  request('HEAD /orders', CLOSE),
-  request('POST /orders', `${CLOSE}Transfer-Encoding: chunked\r\n`, '2\r\n{}\r\n0\r\n\r\n'),
-  request('POST /orders', `${CLOSE}Expect: 100-continue\r\nContent-Length: 2\r\n`, '{}'),
+  ...TABLE.map(([method, path]) => rawRequest(`${method} ${path}`, CLOSE)),
+  rawRequest('HEAD /orders', CLOSE),
+  rawRequest('POST /orders', `${CLOSE}Transfer-Encoding: chunked\r\n`, '2\r\n{}\r\n0\r\n\r\n'),
+  rawRequest('POST /orders', `${CLOSE}Expect: 100-continue\r\nContent-Length: 2\r\n`, '{}'),
   'POST /orders/export HTTP/1.0\r\n\r\n',
-  request('POST /orders', 'Content-Length: 0\r\n') +
-    request('POST /orders/export', 'Content-Length: 0\r\n') +
-    request('DELETE /orders/1', 'Content-Length: 0\r\n') +
-    request('GET /orders', CLOSE),
+  rawRequest('POST /orders', 'Content-Length: 0\r\n') +
+    rawRequest('POST /orders/export', 'Content-Length: 0\r\n') +
+    rawRequest('DELETE /orders/1', 'Content-Length: 0\r\n') +
+    rawRequest('GET /orders', CLOSE),
 ]
-
-/** The response bytes of one connection, without dates. */
-async function responsesTo(port: number, sent: string): Promise<string> {
-  const socket = net.connect(port, '127.0.0.1')
-  const chunks: Buffer[] = []
-  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-  socket.write(sent)
-  await once(socket, 'end')
-  socket.end()
-  return Buffer.concat(chunks)
-    .toString('latin1')
-    .replaceAll(/^Date: .*\r\n/gim, '')
-}
 
 /** DAYBOOK_SEED repeats the interleavings of a run. */
 const SEED = Number(process.env['DAYBOOK_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 
-describe.each(Object.entries(recordedHosts))('on %s', (name, host) => {
+const post: RawRequest = { method: 'POST', user: null }
+
+describe.each(Object.entries(frameworks))('on %s', (name, framework) => {
   it('requests leave the events of the table', async () => {
-    const { url, audit } = await start(host)
+    const audit = newLog()
+    const { url } = await start(framework, { record: [audit] })
     for (const [method, path, status] of TABLE) {
       const response = await send(url, path, { method, user: null })
       expect([method, path, response.status]).toEqual([method, path, status])
@@ -183,7 +183,8 @@ describe.each(Object.entries(recordedHosts))('on %s', (name, host) => {
   })
 
   it('every method but the safe ones is recorded', async () => {
-    const { url, audit } = await start(host, { record: { username: () => 'ann' } })
+    const audit = newLog()
+    const { url } = await start(framework, { record: [audit, { username: () => 'ann' }] })
     const methods = http.METHODS.filter((method) => method !== 'CONNECT')
     for (const method of methods) await send(url, '/nowhere', { method, user: null })
     const verbs: Record<string, string> = {
@@ -207,18 +208,18 @@ describe.each(Object.entries(recordedHosts))('on %s', (name, host) => {
   })
 
   it('no byte of a response changes', async () => {
-    const recorded = await start(host)
-    const plain = await start(host, { audit: undefined })
+    const recorded = await start(framework, { record: [newLog()] })
+    const plain = await start(framework, {})
     for (const sent of exchanges) {
       const responses = await responsesTo(recorded.port, sent)
       expect(responses).toBe(await responsesTo(plain.port, sent))
       expect(responses).toMatch(/^HTTP\/1\.1 \d{3} /)
     }
-    expect(await eventsOf(plain.audit)).toEqual([])
   })
 
   it('the user may be known only when the handler runs', async () => {
-    const { url, audit } = await start(host)
+    const audit = newLog()
+    const { url } = await start(framework, { record: [audit] })
     const headers = { 'x-user': 'ann', 'x-request-id': 'r1' }
     await send(url, '/orders/7', { method: 'PUT', user: null, headers })
     expect(await eventsOf(audit)).toMatchObject([
@@ -227,18 +228,19 @@ describe.each(Object.entries(recordedHosts))('on %s', (name, host) => {
   })
 
   it('the user may have further fields, which its events get as attributes', async () => {
-    const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {} })
+    const audit = newLog()
     let user: Actor = { username: 'ann', kind: 'agent', on_behalf_of: 'bob', session_id: 's1' }
-    const record = { username: () => user }
     const within: Handler = async () => {
       await audit.recordSystem('info:within')
       await withActor('eve', () => audit.recordSystem('info:nested'))
       return { status: 204 }
     }
-    const { url } = await start(host, { record, routes: { 'POST /orders': within } }, audit)
+    const { url } = await start(framework, {
+      record: [audit, { username: () => user }],
+      routes: { 'POST /orders': within },
+    })
     const headers = { 'x-request-id': 'r1' }
-    const post = () => send(url, '/orders', { method: 'POST', user: null, headers })
-    await post()
+    await send(url, '/orders', { ...post, headers })
     const ofAnn = { actor_kind: 'agent', on_behalf_of: 'bob', session_id: 's1', request_id: 'r1' }
     const [inHandler, nested, ofRequest] = await eventsOf(audit)
     expect(inHandler).toMatchObject({ username: 'ann', attributes: ofAnn })
@@ -247,10 +249,69 @@ describe.each(Object.entries(recordedHosts))('on %s', (name, host) => {
     expect(ofRequest).toMatchObject({ username: 'ann', attributes: ofAnn })
     expect(ofRequest!.attributes['remote_address']).toBe('127.0.0.1')
     user = { username: 'ann', remote_address: '192.0.2.7' }
-    await post()
+    await send(url, '/orders', { ...post, headers })
     expect((await eventsOf(audit)).at(-1)).toMatchObject({
       attributes: { remote_address: '192.0.2.7' },
     })
+  })
+
+  it('the user of basicAuth is the actor of the handler, after the body has been read too', async () => {
+    const audit = newLog()
+    const order: Handler = async ({ state }) => {
+      await turn()
+      // As in code that has no access to the request.
+      await audit.recordCustom('ordered', { actor: currentActor()?.username })
+      return { status: 201, body: String(state['username'] ?? '') }
+    }
+    const { url } = await start(framework, {
+      record: [audit],
+      mounts: [['basicAuth', { users: { ann: 'ann', bob: 'bob' } }]],
+      routes: { 'POST /orders': order },
+    })
+    const json = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
+    expect((await send(url, '/orders', { ...json, user: 'bob' })).status).toBe(201)
+    expect((await send(url, '/orders', { ...json, user: 'bob:wrong' })).status).toBe(401)
+    expect(await eventsOf(audit)).toMatchObject([
+      { type: 'ordered', username: 'bob', attributes: { actor: 'bob' } },
+      { type: 'api:orders:create', username: 'bob' },
+      // The routes of Koa are those of routers that a request has reached.
+      { type: `error:${name === 'Koa' ? 'unmatched' : 'orders'}:create`, username: null },
+    ])
+  })
+
+  it('failures of basicAuth are counted by the address of the client', async () => {
+    const address = (context: object): string => headerOf(context, 'x-client') ?? ''
+    const auth = { users: { ann: 'ann' }, failures: { perUser: 1 }, address }
+    const { url } = await start(framework, { mounts: [['basicAuth', auth]] })
+    const from = async (client: string, user: string): Promise<number> =>
+      (await send(url, '/orders', { user, headers: { 'x-client': client } })).status
+    expect(await from('192.0.2.1', 'ann:wrong')).toBe(401)
+    expect(await from('192.0.2.1', 'ann')).toBe(429)
+    // Koa and Fastify know the address of the client, which is always the same here.
+    const knowsAddress = ['Koa', 'Fastify'].includes(name)
+    expect(await from('192.0.2.2', 'ann')).toBe(knowsAddress ? 429 : 200)
+  })
+
+  it('listRoute shows what a user may see; the error handler answers errors of the host', async () => {
+    const warnings = takeWarnings()
+    const visible = (context: object): object => {
+      const owner = headerOf(context, 'x-user')
+      if (owner === undefined) throw new Error('the directory is away')
+      return { owner_eq: owner }
+    }
+    const source = ['ann', 'bob', 'ann'].map((owner, n) => ({ id: String(n), owner, n }))
+    const attributes = { n: 'number', owner: 'string' }
+    const { url } = await start(framework, {
+      lists: { '/things': { resource: 'thing', attributes, source, visible } },
+    })
+    const path = '/things?filter[m]=or&filter[n_gteq]=0'
+    const { data, links } = listOf(await send(url, path, { headers: { 'x-user': 'ann' } }))
+    expect([data.map(({ id }) => id), links.self]).toEqual([['0', '2'], path])
+    const failed = await send(url, path)
+    const isAlone = name === 'node:http'
+    expect(failed.status).toBe(500)
+    expect(failed.body).toMatch(isAlone ? /INTERNAL_ERROR/ : /^it failed$/)
+    expect(warnings).toEqual(isAlone ? [new Error('the directory is away')] : [])
   })
 
   it(
@@ -258,23 +319,20 @@ describe.each(Object.entries(recordedHosts))('on %s', (name, host) => {
     async () => {
       const audit: Audit = new AuditLog({ store: memoryStore(), types })
       const work = worker(audit, randomFrom(SEED))
-      const { port } = await start(
-        host,
-        {
-          routes: {
-            'POST /work/:n': async ({ state, params }) => {
-              await work(state, Number(params['n']))
-              return { status: 204 }
-            },
+      const { port } = await start(framework, {
+        record: [audit as AuditLog],
+        routes: {
+          'POST /work/:n': async ({ state, params }) => {
+            await work(state, Number(params['n']))
+            return { status: 204 }
           },
         },
-        audit,
-      )
+      })
       const agent = new http.Agent({ keepAlive: true, maxSockets: 20 })
       const end = performance.now() + SOAK_SECONDS * 1000
       let next = 0
       const client = async (): Promise<void> => {
-        while (next < 150 || performance.now() < end) {
+        while (next < 80 || performance.now() < end) {
           const headers = { 'content-type': 'application/json', ...sentIds(next) }
           const path = `/work/${next++}`
           const sent = http
@@ -308,7 +366,7 @@ describe.each(Object.entries(recordedHosts))('on %s', (name, host) => {
       database.close()
       remove()
     })
-    const audit: AuditLog = new AuditLog({ store: sqliteStore({ filename }), types: {} })
+    const audit = newLog(sqliteStore({ filename }))
     const shipIn: Handler = async ({ state, params }) => {
       await turn()
       state['username'] = 'ann'
@@ -317,8 +375,9 @@ describe.each(Object.entries(recordedHosts))('on %s', (name, host) => {
       database.exec(params['id'] === '1' ? 'COMMIT' : 'ROLLBACK')
       return { status: 204 }
     }
-    const { url } = await start(host, { routes: { 'POST /orders/:id/ship': shipIn } }, audit)
-    for (const id of [1, 2]) await send(url, `/orders/${id}/ship`, { method: 'POST', user: null })
+    const routes = { 'POST /orders/:id/ship': shipIn }
+    const { url } = await start(framework, { record: [audit], routes })
+    for (const id of [1, 2]) await send(url, `/orders/${id}/ship`, post)
     const events = await eventsOf(audit)
     expect(events.map(({ type, username }) => [type, username])).toEqual([
       ['shipped_1', 'ann'],
@@ -332,34 +391,31 @@ describe.each(Object.entries(recordedHosts))('on %s', (name, host) => {
     const isHandled = new Promise<void>((resolve) => {
       arrived = resolve
     })
-    const { port, audit } = await start(host, {
-      routes: {
-        'POST /slow': async ({ closed }) => {
-          arrived()
-          if (!closed.aborted) await once(closed, 'abort')
-          return { status: 200, body: 'too late' }
-        },
-      },
-    })
+    const audit = newLog()
+    const slow: Handler = async ({ closed }) => {
+      arrived()
+      if (!closed.aborted) await once(closed, 'abort')
+      return { status: 200, body: 'too late' }
+    }
+    const { port } = await start(framework, { record: [audit], routes: { 'POST /slow': slow } })
     const recorded = new Promise((resolve) => audit.on('recorded', resolve))
     const socket = net.connect(port, '127.0.0.1')
-    socket.write(request('POST /slow', 'Content-Length: 0\r\n'))
+    socket.write(rawRequest('POST /slow', 'Content-Length: 0\r\n'))
     await isHandled
     socket.destroy()
     await recorded
     await audit.flush()
-    expect(await eventsOf(audit)).toMatchObject([
-      { type: 'api:slow:create', attributes: { aborted: true, remote_address: '127.0.0.1' } },
-    ])
+    const attributes = { aborted: true, remote_address: '127.0.0.1', response_status: 200 }
+    expect(await eventsOf(audit)).toMatchObject([{ type: 'api:slow:create', attributes }])
   })
 
   it('the response waits until its event is durable', async () => {
     const store = faultyStore(memoryStore())
-    const audit: AuditLog = new AuditLog({ store, types: {} })
-    const { url } = await start(host, {}, audit)
+    const audit = newLog(store)
+    const { url } = await start(framework, { record: [audit] })
     store.hang('append')
     let isAnswered = false
-    const response = send(url, '/orders', { method: 'POST', user: null }).finally(() => {
+    const response = send(url, '/orders', post).finally(() => {
       isAnswered = true
     })
     await expect.poll(() => audit.stats().waiting).toBe(1)
@@ -372,22 +428,21 @@ describe.each(Object.entries(recordedHosts))('on %s', (name, host) => {
   it('the response is sent if its event cannot be recorded', async () => {
     const store = faultyStore(memoryStore())
     store.fail('append')
-    const audit: AuditLog = new AuditLog({ store, types: {} })
+    const audit = newLog(store)
     const rejected: string[] = []
-    audit.on('rejected', ({ type }) => rejected.push(type))
-    const { url } = await start(host, {}, audit)
-    const response = await send(url, '/orders', { method: 'POST', user: null })
+    audit.on('rejected', ({ type, error }) => rejected.push(`${type} ${error.code}`))
+    const { url } = await start(framework, { record: [audit] })
+    const response = await send(url, '/orders', post)
     expect([response.status, response.body]).toEqual([201, '{"made":1}'])
-    expect(rejected).toEqual(['api:orders:create'])
+    expect(rejected).toEqual(['api:orders:create STORE_FAILED'])
     store.heal()
   })
 
   it('a required request is not handled without an intent', async () => {
     const store = faultyStore(memoryStore())
-    const audit: AuditLog = new AuditLog({ store, types: {} })
+    const audit = newLog(store)
     audit.on('rejected', () => {})
-    const { url } = await start(host, { record: { required: true } }, audit)
-    const post: RawRequest = { method: 'POST', user: null }
+    const { url } = await start(framework, { record: [audit, { required: true }] })
     expect((await send(url, '/orders', post)).status).toBe(201)
     store.fail('updateState')
     store.fail('append')
@@ -400,10 +455,10 @@ describe.each(Object.entries(recordedHosts))('on %s', (name, host) => {
   })
 
   it('routes may be named, or not recorded', async () => {
-    const { url, audit } = await start(host, {
-      record: { routes: { 'POST /orders': 'carts:buy', 'PUT /orders/:id': false } },
-    })
-    await send(url, '/orders', { method: 'POST', user: null })
+    const audit = newLog()
+    const routes = { 'POST /orders': 'carts:buy', 'PUT /orders/:id': false }
+    const { url } = await start(framework, { record: [audit, { routes }] })
+    await send(url, '/orders', post)
     await send(url, '/orders/1', { method: 'PUT', user: null })
     expect((await eventsOf(audit)).map(({ type }) => type)).toEqual(['api:carts:buy'])
   })

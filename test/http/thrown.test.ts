@@ -1,7 +1,5 @@
 import { types as valueTypes } from 'node:util'
 import vm from 'node:vm'
-import { getRequestListener } from '@hono/node-server'
-import Router from '@koa/router'
 import {
   All,
   type ArgumentsHost,
@@ -14,25 +12,15 @@ import {
 } from '@nestjs/common'
 import { BaseExceptionFilter, HttpAdapterHost, NestFactory } from '@nestjs/core'
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify'
-import connect from 'connect'
 import { AuditLog, AuditLogError, AuditLogs } from 'daybook'
-import * as onExpress from 'daybook/express'
-import * as onFastify from 'daybook/fastify'
-import * as onFetch from 'daybook/fetch'
-import * as onHono from 'daybook/hono'
-import * as onKoa from 'daybook/koa'
 import { memoryLogs, memoryStore } from 'daybook/memory'
 import * as onNode from 'daybook/node'
-import express, { type ErrorRequestHandler } from 'express'
-import Fastify, { type FastifyInstance } from 'fastify'
-import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
-import Koa from 'koa'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { basicAuthentication } from '../../src/http/basic-auth.js'
 import { thrownError } from '../../src/http/thrown-error.js'
+import { type App, expressMounts, frameworks, registerOn } from '../support/frameworks.js'
 import { JSON_API } from '../support/http.js'
-import { listen } from '../support/node-server.js'
+import { listen, type Listening } from '../support/node-server.js'
 import { openStream } from '../support/server-sent.js'
 
 /*
@@ -144,15 +132,15 @@ const ERRORS: Readonly<Record<string, unknown>> = {
 
 const VALUES = { ...NO_ERRORS, ...ERRORS }
 
-/** For functions that are called in the same way as others. */
+/** One of each kind: none for an `if`, a word of routers, successes, and errors that are passed on as they are. */
 const SOME = [
   'undefined',
-  'an empty text',
   'route',
-  'a success',
   'a proxy that throws',
   'an error that is a success',
   'an error of ours',
+  'an empty text',
+  'a success',
   'an error of another realm',
 ]
 
@@ -188,7 +176,7 @@ const host =
 const arrived: unknown[] = []
 /** Whether a handler of the host ran. */
 let isInside = false
-const inside = (): string => {
+function inside(): string {
   isInside = true
   return 'in'
 }
@@ -202,10 +190,10 @@ const counter = () => ({
   delete: async () => host('store.delete', true)(),
 })
 const auth = {
+  address: host('address', '127.0.0.1'),
   users: () => (failing?.name === 'store.penalty' ? false : host('users', true)()),
   failures: { store: counter },
 }
-const authWithAddress = { ...auth, address: host('address', '127.0.0.1') }
 const reading = (kind: string) => ({
   authorize: host(`${kind} authorize`, true),
   visible: host(`${kind} visible`, ALL),
@@ -235,175 +223,31 @@ const recording = {
   describe: host('record describe', { name: 'x' }),
   requestId: host('record requestId', 'r1'),
   username: host('record username', 'ann'),
+  address: host('record address', '127.0.0.1'),
+  route: host('record route', '/inside'),
 }
-const address = host('record address', '127.0.0.1')
-const route = host('record route', '/inside')
 
 let audit: AuditLog
 let logs: AuditLogs
 
-/** The entry points have the same functions. */
-interface Entry<Mounted> {
-  auditHealth(audit: AuditLog, options: object): Mounted
-  auditRoutes(audit: AuditLog, options: object): Mounted
-  logRoutes(logs: AuditLogs, options: object): Mounted
-  subscriptionRoutes(audit: AuditLog, options: object): Mounted
-  viewRoutes(audit: AuditLog, options: object): Mounted
-  auditPage(audit: AuditLog, options: object): Mounted
-}
-
-const health = <Mounted>(entry: Entry<Mounted>): Mounted =>
-  entry.auditHealth(audit, { details: host('health details', true) })
-
-const endpoints = <Mounted>(entry: Entry<Mounted>): Mounted[] => [
-  entry.auditRoutes(audit, reading('feed')),
-  entry.logRoutes(logs, reading('logs')),
-  entry.subscriptionRoutes(audit, managing('subscriptions')),
-  entry.viewRoutes(audit, managing('views')),
-  entry.auditPage(audit, { username: host('page username', 'ann') }),
-]
-
-interface Running {
-  readonly url: string
-  close(): Promise<void>
-}
-
-function onNodeHttp(): Promise<Running> {
-  const record = onNode.recordRequests(audit, { ...recording, address, route })
-  const authenticate = onNode.basicAuth(authWithAddress)
-  const mounts = endpoints(onNode)
-  const listThings = onNode.listRoute<Item>(things)
-  const isHealthy = health(onNode)
-  return listen((request, response) => {
-    const run = (): void => {
-      const last: onNode.NodeListener = request.url?.startsWith('/things')
-        ? listThings
-        : () => response.end(inside())
-      const chain = [...mounts, last].reduceRight<() => void>(
-        (next, mount) => () => mount(request, response, next),
-        () => undefined,
-      )
-      authenticate(request, response, () => chain())
-    }
-    record(request, response, () => isHealthy(request, response, () => run()))
-  })
-}
-
-function onConnectApp(): Promise<Running> {
-  const app = connect()
-  app.use(onNode.recordRequests(audit, { ...recording, address, route }))
-  for (const mount of [health(onNode), onNode.basicAuth(authWithAddress), ...endpoints(onNode)])
-    app.use(mount)
-  app.use('/things', onNode.listRoute<Item>(things))
-  app.use((_request, response) => void response.end(inside()))
-  const handle: connect.ErrorHandleFunction = (error, _request, _response, next) => {
-    arrive(error)
-    next(error)
-  }
-  return listen(app.use(handle))
-}
-
-function onExpressApp(): Promise<Running> {
-  const app = express()
-  app.use(onExpress.recordRequests(audit, recording))
-  app.use(health(onExpress), onExpress.basicAuth(authWithAddress), ...endpoints(onExpress))
-  app.get('/things', onExpress.listRoute<Item>(things))
-  app.use((_request, response) => void response.send(inside()))
-  const handle: ErrorRequestHandler = (error, _request, _response, next) => {
-    arrive(error)
-    next(error)
-  }
-  return listen(app.use(handle))
-}
-
-function onKoaApp(): Promise<Running> {
-  const app = new Koa()
-  app.on('error', arrive)
-  app.use(onKoa.recordRequests(audit, recording))
-  app.use(health(onKoa))
-  app.use(onKoa.basicAuth(auth))
-  for (const mount of endpoints(onKoa)) app.use(mount)
-  app.use(new Router().get('/things', onKoa.listRoute<Item>(things)).routes())
-  app.use((ctx) => {
-    ctx.body = inside()
-  })
-  return listen(app.callback())
-}
-
-async function onFastifyApp(): Promise<Running> {
-  const app: FastifyInstance = Fastify({ forceCloseConnections: true })
-  app.addHook('onError', async (_request, _reply, error) => arrive(error))
-  await registerOn(app)
-  app.get('/things', onFastify.listRoute<Item>(things))
-  app.all('/inside', () => inside())
-  const url = await app.listen({ port: 0, host: '127.0.0.1' })
-  return { url, close: () => app.close() }
-}
-
-async function registerOn(app: Pick<FastifyInstance, 'register'>): Promise<void> {
-  const plugins = [
-    onFastify.recordRequests(audit, recording),
-    health(onFastify),
-    onFastify.basicAuth(auth),
-    ...endpoints(onFastify),
-  ]
-  for (const plugin of plugins) await app.register(plugin)
-}
-
-const served = (handler: (request: Request, env: unknown) => unknown): Promise<Running> =>
-  listen(getRequestListener(handler, { overrideGlobalObjects: false }))
-
-/** As many hosts answer errors. */
-function answerTo(error: unknown): Response {
-  arrive(error)
-  const { status, statusCode } = error as { readonly status?: number; readonly statusCode?: number }
-  return new Response('it failed', { status: status ?? statusCode ?? 500 })
-}
-
-function onFetchHandlers(): Promise<Running> {
-  const isHealthy = health(onFetch)
-  const mounts = endpoints(onFetch)
-  const listThings = onFetch.listRoute<Item>(things)
-  const authenticated = onFetch.basicAuth(authWithAddress)(async (
-    request: Request,
-    env: unknown,
-  ) => {
-    for (const mount of mounts) {
-      const response = await mount(request, env)
-      if (response) return response
-    }
-    if (request.url.includes('/things')) return (await listThings(request))!
-    return new Response(inside())
-  })
-  const handler = onFetch.recordRequests(audit, { ...recording, address, route })(
-    async (request: Request, env: unknown) =>
-      (await isHealthy(request, env)) ?? authenticated(request, env),
-  )
-  return served(async (request, env) => {
-    try {
-      return await handler(request, env)
-    } catch (error) {
-      return answerTo(error)
-    }
-  })
-}
-
-function onHonoApp(): Promise<Running> {
-  const app = new Hono()
-  app.use(onHono.recordRequests(audit, { ...recording, address }))
-  app.use(health(onHono), onHono.basicAuth(authWithAddress))
-  for (const mount of endpoints(onHono)) app.use(mount)
-  app.get('/things', onHono.listRoute<Item>(things))
-  app.all('/inside', (context) => context.text(inside()))
-  app.onError((error) => {
-    arrive(error)
-    // As Hono does without `onError`.
-    return 'getResponse' in error
-      ? (error as HTTPException).getResponse()
-      : new Response('it failed', { status: 500 })
-  })
-  return served(app.fetch)
-}
+const newApp = (): App => ({
+  record: [audit, recording],
+  mounts: [
+    ['auditHealth', audit, { details: host('health details', true) }],
+    ['basicAuth', auth],
+    ['auditRoutes', audit, reading('feed')],
+    ['logRoutes', logs, reading('logs')],
+    ['subscriptionRoutes', audit, managing('subscriptions')],
+    ['viewRoutes', audit, managing('views')],
+    ['auditPage', audit, { username: host('page username', 'ann') }],
+  ],
+  lists: { '/things': things },
+  routes: {
+    'GET /inside': () => ({ status: 200, body: inside() }),
+    'POST /inside': () => ({ status: 200, body: inside() }),
+  },
+  onError: arrive,
+})
 
 @Controller()
 class InsideController {
@@ -425,44 +269,40 @@ class Arriving extends BaseExceptionFilter {
 @Module({ controllers: [InsideController] })
 class InsideModule {}
 
-async function running(app: INestApplication): Promise<Running> {
+async function running(app: INestApplication): Promise<Listening> {
   await app.listen(0, '127.0.0.1')
   return { url: await app.getUrl(), close: () => app.close() }
 }
 
-async function onNestWithExpress(): Promise<Running> {
+async function onNestWithExpress(): Promise<Listening> {
   const app = await NestFactory.create(InsideModule, { logger: false, forceCloseConnections: true })
-  app.use(onExpress.recordRequests(audit, recording))
-  app.use(health(onExpress), onExpress.basicAuth(authWithAddress), ...endpoints(onExpress))
-  app.use('/things', onExpress.listRoute<Item>(things))
+  const { mounts, lists } = expressMounts(newApp())
+  for (const mount of mounts) app.use(mount)
+  for (const [path, list] of lists) app.use(path, list)
   app.useGlobalFilters(new Arriving(app.get(HttpAdapterHost).httpAdapter))
   return running(app)
 }
 
-async function onNestWithFastify(): Promise<Running> {
+async function onNestWithFastify(): Promise<Listening> {
   const adapter = new FastifyAdapter({ forceCloseConnections: true })
   const app = await NestFactory.create<NestFastifyApplication>(InsideModule, adapter, {
     logger: false,
   })
-  const fastify = app.getHttpAdapter().getInstance()
   // Nest sets its error handler after the plugins, whose routes keep that of Fastify.
-  fastify.addHook('onError', async (_request, _reply, error) => arrive(error))
-  await registerOn(app as unknown as FastifyInstance)
-  fastify.get('/things', onFastify.listRoute<Item>(things) as never)
+  await registerOn(app.getHttpAdapter().getInstance(), newApp())
   return running(app)
 }
 
-const HOSTS: Readonly<Record<string, () => Promise<Running>>> = {
-  'node:http': onNodeHttp,
-  Connect: onConnectApp,
-  Express: onExpressApp,
-  Koa: onKoaApp,
-  Fastify: onFastifyApp,
-  Fetch: onFetchHandlers,
-  Hono: onHonoApp,
-  'NestJS on Express': onNestWithExpress,
-  'NestJS on Fastify': onNestWithFastify,
-}
+type Start = () => Promise<Listening>
+
+const HOSTS: readonly (readonly [name: string, start: Start])[] = [
+  ...Object.entries(frameworks).map(([name, framework]): [string, Start] => [
+    name,
+    () => listen(framework(newApp())),
+  ]),
+  ['NestJS on Express', onNestWithExpress],
+  ['NestJS on Fastify', onNestWithFastify],
+]
 
 interface Asked {
   readonly path: string
@@ -494,11 +334,7 @@ const FUNCTIONS: Readonly<Record<string, Asked>> = {
   'logs onRead': { path: '/api/logs/acme/events' },
   'subscriptions username': { path: '/api/subscriptions' },
   'subscriptions authorize': { path: '/api/subscriptions/me' },
-  kind: {
-    path: '/api/notification_channels',
-    method: 'POST',
-    body: newChannel,
-  },
+  kind: { path: '/api/notification_channels', method: 'POST', body: newChannel },
   'views username': { path: '/api/views' },
   'views authorize': { path: '/api/views' },
   'page username': { path: '/audit' },
@@ -531,6 +367,22 @@ async function ask(url: string, { path, method = 'GET', body }: Asked) {
 
 /** For a server that does not answer. */
 const HUNG_MS = 20_000
+
+/** Each function fails in each way; the values change with the function. `users` fails with all of them in all ways. */
+function casesFor(host: string): readonly (readonly [name: string, way: string, value: string])[] {
+  const names = Object.keys(FUNCTIONS).filter(
+    (name) => name !== 'address' || !WITHOUT_ADDRESS.has(host),
+  )
+  return names.flatMap((name, n) => {
+    const ways = Object.keys(WAYS)
+    if (name === 'users')
+      return ways.flatMap((way) => SOME.map((value) => [name, way, value] as const))
+    return ways.map((way, i) => {
+      const value = SOME[(n + i) % SOME.length]!
+      return [name, SYNCHRONOUS.has(name) ? 'throws' : way, value] as const
+    })
+  })
+}
 
 interface Case {
   readonly name: string
@@ -590,8 +442,8 @@ afterAll(async () => {
   await logs.close()
 })
 
-describe.each(Object.entries(HOSTS))('on %s', (hostName, start) => {
-  let server: Running
+describe.each(HOSTS)('on %s', (hostName, start) => {
+  let server: Listening
   beforeAll(async () => {
     server = await start()
   })
@@ -611,23 +463,9 @@ describe.each(Object.entries(HOSTS))('on %s', (hostName, start) => {
 
   it('nothing that a function throws lets anyone in', async () => {
     const faults: string[] = []
-    for (const name of Object.keys(FUNCTIONS)) {
-      if (name === 'address' && WITHOUT_ADDRESS.has(hostName)) continue
-      const ways = SYNCHRONOUS.has(name) ? ['throws'] : Object.keys(WAYS)
-      const cases =
-        name === 'users'
-          ? [
-              ...Object.keys(VALUES).flatMap((value) => [
-                ['throws', value],
-                ['rejects', value],
-              ]),
-              ...SOME.flatMap((value) => ways.slice(2).map((way) => [way, value])),
-            ]
-          : SOME.map((value, i) => [ways[i % ways.length]!, value])
-      for (const [way, value] of cases as [string, string][]) {
-        const fault = await faultOf(server.url, { name, way, value })
-        if (fault !== undefined) faults.push(`${name} ${way} ${value}: ${fault}`)
-      }
+    for (const [name, way, value] of casesFor(hostName)) {
+      const fault = await faultOf(server.url, { name, way, value })
+      if (fault !== undefined) faults.push(`${name} ${way} ${value}: ${fault}`)
     }
     expect(faults).toEqual([])
   })
@@ -635,10 +473,11 @@ describe.each(Object.entries(HOSTS))('on %s', (hostName, start) => {
   it('requests are recorded without what a function of recordRequests throws', async () => {
     const faults: string[] = []
     const called = new Set<string>()
-    for (const name of ['describe', 'requestId', 'username', 'address', 'route'])
-      for (const [i, value] of SOME.entries()) {
+    for (const [n, name] of ['describe', 'requestId', 'username', 'address', 'route'].entries())
+      for (const i of [0, 1, 2, 3]) {
         isInside = false
         arrived.length = 0
+        const value = SOME[(n + i) % SOME.length]!
         const way = i % 2 === 0 ? 'throws' : 'rejects'
         const fail = (): unknown => {
           called.add(name)
@@ -648,14 +487,15 @@ describe.each(Object.entries(HOSTS))('on %s', (hostName, start) => {
         const { status } = await ask(server.url, { path: '/inside', method: 'POST' })
         failing = undefined
         const [last] = (await audit.list('limit=1')).events
-        const isRecorded =
-          last?.type.startsWith('api:') && last.attributes['response_status'] === 200
-        const areErrors = arrived.every((error) => valueTypes.isNativeError(error))
-        const isReported = arrived.length > 0 || !called.has(name)
-        if (status !== 200 || !isInside || !isRecorded || !areErrors || !isReported)
-          faults.push(
-            `${name} ${way} ${value}: ${JSON.stringify({ status, isInside, isRecorded, areErrors, isReported })}`,
-          )
+        const seen = {
+          status,
+          isInside,
+          isRecorded: last?.type.startsWith('api:') && last.attributes['response_status'] === 200,
+          areErrors: arrived.every((error) => valueTypes.isNativeError(error)),
+          isReported: arrived.length > 0 || !called.has(name),
+        }
+        const isRight = Object.values(seen).every((one) => one === true || one === 200)
+        if (!isRight) faults.push(`${name} ${way} ${value}: ${JSON.stringify(seen)}`)
       }
     expect(faults).toEqual([])
     expect([...called]).toEqual(expect.arrayContaining(['describe', 'requestId', 'username']))
@@ -699,6 +539,8 @@ describe.each(Object.entries(HOSTS))('on %s', (hostName, start) => {
       expect([value, await stream.ended]).toEqual([value, 'cut off'])
       failing = undefined
       expect(stream.sent.events).toEqual([])
+      // The others end a stream without a word.
+      expect(arrived).toHaveLength(/Fastify|Fetch|Hono/.test(hostName) ? 0 : 1)
       expect(arrived.every((error) => valueTypes.isNativeError(error))).toBe(true)
     }
   })
@@ -736,46 +578,4 @@ it.each([undefined, null, false, 0, ''])('recordErrors passes an error on for %o
   const passed: unknown[] = []
   onNode.recordErrors(value, {} as never, {} as never, (error) => void passed.push(error))
   expect(passed).toEqual([expect.objectContaining({ cause: value })])
-})
-
-describe('a user name that every object has', () => {
-  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf'])(
-    '%s does not sign in',
-    async (name) => {
-      const authenticate = basicAuthentication({ users: { ann: 'ann' }, failures: false })
-      for (const password of [
-        '',
-        '[object Object]',
-        'undefined',
-        'null',
-        String(Object.prototype[name as 'toString']),
-      ]) {
-        const encoded = Buffer.from(`${name}:${password}`).toString('base64')
-        expect(await authenticate(`Basic ${encoded}`, () => '')).toMatchObject({
-          refusal: { status: 401 },
-        })
-      }
-    },
-  )
-
-  it('signs in only if it is a user', async () => {
-    const users = JSON.parse('{"__proto__":"secret"}') as Record<string, string>
-    const authenticate = basicAuthentication({ users, failures: false })
-    const attempt = (password: string) =>
-      authenticate(`Basic ${Buffer.from(`__proto__:${password}`).toString('base64')}`, () => '')
-    expect(await attempt('secret')).toEqual({ username: '__proto__' })
-    expect(await attempt('other')).toMatchObject({ refusal: { status: 401 } })
-  })
-
-  it.each(['ann:ann', ['ann'], null, undefined, 5])(
-    '%o instead of users is refused at once',
-    (users) => {
-      expect(() => basicAuthentication({ users: users as never })).toThrow(
-        expect.objectContaining({
-          code: 'INVALID_OPTION',
-          message: expect.stringContaining('users must be') as string,
-        }),
-      )
-    },
-  )
 })

@@ -1,139 +1,112 @@
-import { AuditLog, type AuditLogError, defineEventTypes, type EventTypes } from 'daybook'
-import { assertCoverage, type CoveredRouter, recordErrors, recordRequests } from 'daybook/express'
+import { AuditLog } from 'daybook'
+import { recordErrors, recordRequests } from 'daybook/express'
 import { memoryStore } from 'daybook/memory'
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { send } from '../support/http.js'
 import { listen } from '../support/node-server.js'
+import { expectTypes } from './recorded.js'
 
 const done: RequestHandler = (_request, response) => void response.status(204).end()
 
-async function start(
-  build: (app: express.Express, audit: AuditLog) => unknown,
-  types: EventTypes = {},
-) {
-  const audit: AuditLog = new AuditLog({ store: memoryStore(), types })
+async function start(build: (app: express.Express) => unknown) {
+  const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {} })
   const app = express()
-  build(app.use(recordRequests(audit)), audit)
+  build(app.use(recordRequests(audit)))
   const { url, close } = await listen(app)
   onTestFinished(async () => {
     await close()
     await audit.close()
   })
-  const events = async () => (await audit.list({ limit: 100 })).events
   return {
-    url,
-    events,
-    /** Sends the requests, `<METHOD> <path>`, and returns the events as `<type> <path>`. */
-    async recorded(...requests: readonly string[]): Promise<string[]> {
-      for (const request of requests) {
-        const [method = '', path = ''] = request.split(' ')
-        await send(url, path, { method, user: null })
-      }
-      return (await events()).map(
-        ({ type, attributes }) => `${type} ${attributes['request_path'] as string}`,
-      )
-    },
+    events: async () => (await audit.list({ limit: 100 })).events,
+    send: (path: string, { method = 'GET' } = {}) => send(url, path, { method, user: null }),
   }
+}
+
+/** Expects the types of the events of requests, and returns the events. */
+async function expectEvents(
+  build: (app: express.Express) => unknown,
+  expected: Readonly<Record<string, string | null>>,
+) {
+  const app = await start(build)
+  await expectTypes(app, expected)
+  return app.events()
 }
 
 describe('the route of a request', () => {
   it('is found in nested routers, with all parameters', async () => {
     const inner = express.Router().post('/steps/:step/approve', done).delete('/', done)
     const outer = express.Router().use('/runs/:run', inner)
-    const { recorded, events } = await start((app) => app.use('/api/:tenant', outer))
-    expect(
-      await recorded('POST /api/acme/runs/1/steps/3/approve', 'DELETE /api/acme/runs/1'),
-    ).toEqual([
-      'api:steps:approve /api/acme/runs/1/steps/3/approve',
-      'api:runs:destroy /api/acme/runs/1',
-    ])
-    expect((await events())[0]!.attributes['url_params']).toEqual({
-      tenant: 'acme',
-      run: '1',
-      step: '3',
+    const [event] = await expectEvents((app) => app.use('/api/:tenant', outer), {
+      'POST /api/acme/runs/1/steps/3/approve': 'api:steps:approve',
+      'DELETE /api/acme/runs/1': 'api:runs:destroy',
     })
+    expect(event!.attributes['url_params']).toEqual({ tenant: 'acme', run: '1', step: '3' })
   })
 
   it('is found in an app that is mounted in another', async () => {
     const admin = express().post('/users/:id/lock', done)
     const outer = express().use('/admin', admin)
-    const { recorded, events } = await start((app) => app.use('/:site', outer))
-    expect(await recorded('POST /one/admin/users/7/lock')).toEqual([
-      'api:users:lock /one/admin/users/7/lock',
-    ])
-    expect((await events())[0]!.attributes['url_params']).toEqual({ site: 'one', id: '7' })
+    const [event] = await expectEvents((app) => app.use('/:site', outer), {
+      'POST /one/admin/users/7/lock': 'api:users:lock',
+    })
+    expect(event!.attributes['url_params']).toEqual({ site: 'one', id: '7' })
   })
 
   it('is the one that ran last, not another match', async () => {
-    const { recorded } = await start((app) =>
-      app
-        .post('/changes/search', done)
-        .post('/changes/:id', done)
-        .post('/passed/:id', (_request, _response, next) => next())
-        .post('/passed/things', done)
-        .get('/changes', done),
+    await expectEvents(
+      (app) =>
+        app
+          .post('/changes/search', done)
+          .post('/changes/:id', done)
+          .post('/passed/:id', (_request, _response, next) => next())
+          .post('/passed/things', done)
+          .get('/changes', done),
+      {
+        'POST /changes/search': 'api:search:create',
+        'POST /changes/7': 'api:changes:create',
+        'POST /passed/things': 'api:things:create',
+        'PUT /changes': 'error:unmatched:update',
+      },
     )
-    expect(
-      await recorded(
-        'POST /changes/search',
-        'POST /changes/7',
-        'POST /passed/things',
-        'PUT /changes',
-      ),
-    ).toEqual([
-      'api:search:create /changes/search',
-      'api:changes:create /changes/7',
-      'api:things:create /passed/things',
-      'error:unmatched:update /changes',
-    ])
   })
 
   it('is the one that would have run if middleware refuses the request', async () => {
     const refuse: RequestHandler = (_request, response) => void response.status(403).end('closed')
-    const { recorded } = await start((app) =>
-      app.use('/changes', refuse).delete('/changes/:id', done),
-    )
-    expect(await recorded('DELETE /changes/7')).toEqual(['error:changes:destroy /changes/7'])
+    await expectEvents((app) => app.use('/changes', refuse).delete('/changes/:id', done), {
+      'DELETE /changes/7': 'error:changes:destroy',
+    })
   })
 
   it('may have several paths, a wildcard, optional parts or a regular expression', async () => {
-    const { recorded } = await start((app) =>
-      app
-        .post(['/a/tea', '/b/coffee'], done)
-        .post('/files/*path', done)
-        .delete('/orders{/:id}', done)
-        .all('/any', done)
-        .post(/^\/x+$/, done),
+    await expectEvents(
+      (app) =>
+        app
+          .post(['/a/tea', '/b/coffee'], done)
+          .post('/files/*path', done)
+          .delete('/orders{/:id}', done)
+          .all('/any', done)
+          .post(/^\/x+$/, done),
+      {
+        'POST /b/coffee': 'api:coffee:create',
+        'POST /files/a/b': 'api:files:create',
+        'DELETE /orders': 'api:orders:destroy',
+        'PATCH /any': 'api:any:update',
+        'POST /xx': 'api:unmatched:create',
+      },
     )
-    expect(
-      await recorded(
-        'POST /b/coffee',
-        'POST /files/a/b',
-        'DELETE /orders',
-        'PATCH /any',
-        'POST /xx',
-      ),
-    ).toEqual([
-      'api:coffee:create /b/coffee',
-      'api:files:create /files/a/b',
-      'api:orders:destroy /orders',
-      'api:any:update /any',
-      'api:unmatched:create /xx',
-    ])
   })
 
   it('hides secret parameters that an error handler no longer sees', async () => {
-    const { recorded } = await start((app) =>
-      app.use(
-        '/resets',
-        express.Router().post('/:token/*secret', () => {
-          throw Object.assign(new Error('expired'), { status: 410 })
-        }),
-      ),
-    )
-    expect(await recorded('POST /resets/hu%20sh/a/b?x=1')).toEqual([
-      'error:resets:create /resets/[redacted]/[redacted]/[redacted]',
+    const resets = express.Router().post('/:token/*secret', () => {
+      throw Object.assign(new Error('expired'), { status: 410 })
+    })
+    const { send, events } = await start((app) => app.use('/resets', resets))
+    await send('/resets/hu%20sh/a/b?x=1', { method: 'POST' })
+    const request_path = '/resets/[redacted]/[redacted]/[redacted]'
+    expect(await events()).toMatchObject([
+      { type: 'error:resets:create', attributes: { request_path } },
     ])
   })
 })
@@ -142,19 +115,17 @@ describe('the error of a request', () => {
   const answer: ErrorRequestHandler = (_error, _request, response, _next) =>
     void response.status(500).end('sorry')
   const failure = new Error('no paper')
+  const fail = (): never => {
+    throw failure
+  }
 
   it.each<[name: string, handler: RequestHandler]>([
-    [
-      'thrown',
-      () => {
-        throw failure
-      },
-    ],
+    ['thrown', fail],
     ['of a promise', () => Promise.reject(failure)],
     ['passed to next', (_request, _response, next) => next(failure)],
   ])('is recorded: %s', async (_name, handler) => {
-    const { url, events } = await start((app) => app.get('/print', handler).use(answer))
-    expect((await send(url, '/print', { user: null })).body).toBe('sorry')
+    const { send, events } = await start((app) => app.get('/print', handler).use(answer))
+    expect((await send('/print')).body).toBe('sorry')
     expect(await events()).toMatchObject([
       {
         type: 'error:api:controller:unhandled',
@@ -169,14 +140,14 @@ describe('the error of a request', () => {
   it('names the event if the response hides it', async () => {
     const redirect: ErrorRequestHandler = (_error, _request, response, _next) =>
       response.redirect('/sign-in')
-    const { url, events } = await start((app) =>
+    const { send, events } = await start((app) =>
       app
         .post('/orders', () => {
           throw Object.assign(new Error('sign in first'), { status: 401 })
         })
         .use(redirect),
     )
-    expect((await send(url, '/orders', { method: 'POST', user: null })).status).toBe(302)
+    expect((await send('/orders', { method: 'POST' })).status).toBe(302)
     expect(await events()).toMatchObject([
       {
         type: 'error:orders:create',
@@ -187,26 +158,16 @@ describe('the error of a request', () => {
 
   it('is forgotten if an error handler continues the request', async () => {
     const ignore: ErrorRequestHandler = (_error, _request, _response, next) => next()
-    const { recorded } = await start((app) =>
-      app
-        .use(() => {
-          throw failure
-        })
-        .use(ignore)
-        .post('/orders', done),
-    )
-    expect(await recorded('POST /orders')).toEqual(['api:orders:create /orders'])
+    await expectEvents((app) => app.use(fail).use(ignore).post('/orders', done), {
+      'POST /orders': 'api:orders:create',
+    })
   })
 
   it('may be noted by recordErrors', async () => {
-    const { url, events } = await start((app) =>
-      app
-        .get('/print', () => {
-          throw failure
-        })
-        .use(recordErrors as ErrorRequestHandler, answer),
+    const { send, events } = await start((app) =>
+      app.get('/print', fail).use(recordErrors as ErrorRequestHandler, answer),
     )
-    await send(url, '/print', { user: null })
+    await send('/print')
     expect(await events()).toMatchObject([{ attributes: { error: 'no paper' } }])
   })
 })
@@ -214,7 +175,7 @@ describe('the error of a request', () => {
 describe('a response that waits for its event', () => {
   it('behaves as one that has ended', async () => {
     const seen: unknown[] = []
-    const { url } = await start((app) =>
+    const { send } = await start((app) =>
       app.post('/orders', (_request, response) => {
         response.on('error', (error: NodeJS.ErrnoException) => seen.push(error.code))
         response.status(201).end('made')
@@ -229,7 +190,7 @@ describe('a response that waits for its event', () => {
         response.end('again')
       }),
     )
-    const response = await send(url, '/orders', { method: 'POST', user: null })
+    const response = await send('/orders', { method: 'POST' })
     expect([response.status, response.body, response.headers['content-length']]).toEqual([
       201,
       'made',
@@ -238,36 +199,5 @@ describe('a response that waits for its event', () => {
     expect(response.headers).not.toHaveProperty('x-late')
     expect(seen.slice(0, 3)).toEqual([true, true, 'ERR_HTTP_HEADERS_SENT'])
     expect(seen).toContain('ERR_STREAM_WRITE_AFTER_END')
-  })
-})
-
-describe('assertCoverage', () => {
-  const types = defineEventTypes({ 'api:orders:create': {}, 'api:orders:ship': {} })
-
-  function faults(routers: CoveredRouter | readonly CoveredRouter[]): string[] {
-    try {
-      assertCoverage(routers, types)
-    } catch (error) {
-      expect((error as AuditLogError).code).toBe('NOT_COVERED')
-      return ((error as AuditLogError).cause as Error).message.split('\n')
-    }
-    return []
-  }
-
-  it('reads the routes of apps and nested routers', () => {
-    const orders = express.Router().get('/', done).post('/', done).post('/:id/ship', done)
-    expect(faults(express().use(['/orders', '/shop/orders'], orders))).toEqual([])
-    const admin = express().delete('/:id', done)
-    const app = express().use('/orders', orders).use('/users', admin)
-    expect(faults(app)).toEqual([])
-    expect(faults([app, admin])).toEqual([
-      'DELETE /users/:id records api:users:destroy, which is not registered',
-    ])
-    expect(faults(express().use(express.Router().all('/orders', done)))).toEqual([
-      'PUT /orders records api:orders:update, which is not registered',
-      'PATCH /orders records api:orders:update, which is not registered',
-      'DELETE /orders records api:orders:destroy, which is not registered',
-      'api:orders:ship is registered, but no route records it',
-    ])
   })
 })

@@ -4,7 +4,6 @@ import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import { AuditLog, bindActor, currentActor, withActor } from 'daybook'
 import { type KoaContext, recordRequests } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
-import type { Middleware } from 'koa'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { postgresDatabase } from '../support/database.js'
@@ -36,8 +35,8 @@ describe('events recorded in nested calls of a request', () => {
     const work = worker(audit, randomFrom(seed))
     const middleware = recordRequests(audit)
     let request = 0
-    await inParallel(1000, async () => {
-      while (request < 9500) {
+    await inParallel(300, async () => {
+      while (request < 1500) {
         const own = request++
         const ctx = contextOf({})
         await middleware(ctx, () => work(ctx.state, own))
@@ -45,38 +44,9 @@ describe('events recorded in nested calls of a request', () => {
     })
     const { seen, wrong } = await wrongUsers(audit)
     expect(wrong, `seed ${seed}`).toEqual([])
-    expect(seen).toBeGreaterThan(15_000)
+    expect(seen).toBeGreaterThan(2000)
     const ofRequests = await audit.list('filter[type_eq]=api:unmatched:create&limit=1000')
     expect(new Set(ofRequests.events.map(({ username }) => username)).size).toBe(1000)
-  })
-
-  it('have the user of their request, on keep-alive connections', async () => {
-    const random = randomFrom(7)
-    let work: ReturnType<typeof worker> | undefined
-    const handle: Middleware = async (ctx) => {
-      await work!(ctx.state, Number(ctx.query['request']))
-      ctx.status = 204
-    }
-    const app = await startRecorded([handle], { types })
-    work = worker(app.audit as Audit, random)
-    const agent = new http.Agent({ keepAlive: true, maxSockets: 20 })
-    const { port } = app
-    let request = 0
-    await inParallel(50, async () => {
-      while (request < 500) {
-        const path = `/work?request=${request++}`
-        const sent = http.get({ port, host: '127.0.0.1', path, agent })
-        const [response] = (await once(sent, 'response')) as [http.IncomingMessage]
-        response.resume()
-        await once(response, 'end')
-        expect(response.statusCode).toBe(204)
-      }
-    })
-    agent.destroy()
-    const { seen, wrong } = await wrongUsers(app.audit)
-    expect(wrong).toEqual([])
-    expect(seen).toBeGreaterThan(700)
-    await app.close()
   })
 
   it('have the user of their request, through a connection pool of Postgres', async () => {
@@ -86,7 +56,7 @@ describe('events recorded in nested calls of a request', () => {
     const middleware = recordRequests(audit)
     let request = 0
     await inParallel(20, async () => {
-      while (request < 100) {
+      while (request < 50) {
         const own = request++
         const ctx = contextOf({ username: `user ${own}` })
         await middleware(ctx, async () => {
@@ -105,7 +75,7 @@ describe('events recorded in nested calls of a request', () => {
         })
       }
     })
-    expect(await wrongUsers(audit)).toEqual({ seen: 200, wrong: [] })
+    expect(await wrongUsers(audit)).toEqual({ seen: 100, wrong: [] })
     await pool.end()
     await database.remove()
   })

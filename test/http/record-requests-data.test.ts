@@ -95,15 +95,13 @@ describe('the data of a request', () => {
     expect(errors).toMatchObject([broken, { code: 'INVALID_OPTION' }])
   })
 
-  it('has no user if the username option throws', async () => {
-    const { postJson, events, errors } = await start({
-      username() {
-        throw new Error('no user')
-      },
-    })
-    expect((await postJson('/a', {})).status).toBe(204)
-    expect(await events()).toMatchObject([{ type: 'api:unmatched:create', username: null }])
-    expect(errors).toHaveLength(1)
+  it('has that of describe, whose path is the source', async () => {
+    const given = { name: 'nightly', parent: { code: 'acme' }, project_path: '/projects/acme' }
+    const { postJson, events } = await start({ describe: () => given })
+    await postJson('/a', {})
+    expect(await events()).toMatchObject([
+      { source: '/api/projects/acme', attributes: { name: 'nightly', parent: { code: 'acme' } } },
+    ])
   })
 
   it('fits types that declare their data, when the log is strict', async () => {
@@ -157,6 +155,16 @@ describe('the body of a request', () => {
     const { send } = await start({}, withBody(body))
     await send('/a', { method: 'POST' })
     expect((await recorded())[0]).not.toHaveProperty('request_body')
+  })
+
+  it('is that of the attributes of a JSON:API document, by which events are found', async () => {
+    const { postJson, audit } = await start()
+    const attributes = { action: 'deploy', password: 'hush' }
+    await postJson('/a', { data: { type: 'thing', attributes } })
+    const { events } = await audit.list('filter[request_body_action_eq]=deploy')
+    expect(events).toMatchObject([
+      { attributes: { request_body: { action: 'deploy', password: '[redacted]' } } },
+    ])
   })
 
   it('is cut if it is long, with request_body_cut', async () => {

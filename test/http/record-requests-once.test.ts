@@ -19,6 +19,9 @@ const throwing =
     throw thrown
   }
 
+/** Records within other middleware. */
+const recording: Middleware = (ctx, next) => (recordRequests(app.audit) as Middleware)(ctx, next)
+
 describe('a request leaves one event', () => {
   const endings: [
     name: string,
@@ -158,9 +161,7 @@ describe('a request leaves one event', () => {
     [503, 'a 4xx response', missing, UNHANDLED, 'Not Found'],
   ])('with the status %i that an outer handler makes of %s', async (...values) => {
     const [status, , handler, type, error] = values
-    const inner: Middleware = (ctx, next) =>
-      (recordRequests(app.audit) as Middleware)(ctx, next) as Promise<void>
-    app = await startRecorded([handled(status), inner, handler], { record: false })
+    app = await startRecorded([handled(status), recording, handler], { record: false })
     expect((await app.send('/a', { method: 'POST' })).status).toBe(status)
     expect(await onlyEvent(app)).toMatchObject({
       type,
@@ -169,13 +170,11 @@ describe('a request leaves one event', () => {
   })
 
   it('of a failure that an outer handler hides from the client', async () => {
-    const inner: Middleware = (ctx, next) =>
-      (recordRequests(app.audit) as Middleware)(ctx, next) as Promise<void>
     const redirect: Middleware = async (ctx, next) => {
       await next().catch(() => ctx.redirect('/sign-in'))
     }
     const refuse401: Middleware = (ctx) => ctx.throw(401, 'sign in first')
-    app = await startRecorded([redirect, inner, refuse401], { record: false })
+    app = await startRecorded([redirect, recording, refuse401], { record: false })
     expect((await app.send('/a', { method: 'POST' })).status).toBe(302)
     expect(await onlyEvent(app)).toMatchObject({
       type: ERROR,
@@ -184,8 +183,6 @@ describe('a request leaves one event', () => {
   })
 
   it('of a failure whose client disconnects before an outer handler responds', async () => {
-    const inner: Middleware = (ctx, next) =>
-      (recordRequests(app.audit) as Middleware)(ctx, next) as Promise<void>
     const slow: Middleware = async (ctx, next) => {
       await next().catch(async () => {
         client.destroy()
@@ -193,7 +190,7 @@ describe('a request leaves one event', () => {
         ctx.status = 503
       })
     }
-    app = await startRecorded([slow, inner, fail], { record: false })
+    app = await startRecorded([slow, recording, fail], { record: false })
     const recorded = nextEvent(app)
     const client = http.request({ port: app.port, host: '127.0.0.1', method: 'POST' }).end()
     client.on('error', () => {})
@@ -217,31 +214,18 @@ describe('a request leaves one event', () => {
   }
 
   it.each([
-    ['outside', false, [compress], 'wrong'],
-    ['inside', {}, [compress], 'Unprocessable Entity'],
-  ] as const)('that is compressed %s of the recording', async (place, record, outer, error) => {
-    const inner: Middleware = (ctx, next) =>
-      place === 'outside' ? (recordRequests(app.audit) as Middleware)(ctx, next) : next()
-    app = await startRecorded([...outer, inner, refuse], { record })
-    const { body, headers } = await new Promise<{
-      body: Buffer
-      headers: http.IncomingHttpHeaders
-    }>((resolve, reject) => {
-      http
-        .request({ port: app.port, host: '127.0.0.1', method: 'POST' }, (response) => {
-          const chunks: Buffer[] = []
-          response.on('data', (chunk: Buffer) => chunks.push(chunk))
-          response.on('end', () =>
-            resolve({ body: Buffer.concat(chunks), headers: response.headers }),
-          )
-        })
-        .on('error', reject)
-        .end()
-    })
-    expect(headers['content-encoding']).toBe('gzip')
-    expect(gunzipSync(body).toString()).toBe('{"errors":[{"detail":"wrong"}]}')
-    expect(await onlyEvent(app)).toMatchObject({ type: ERROR, attributes: { error } })
-  })
+    ['outside', false, [compress, recording, refuse], 'wrong'],
+    ['inside', {}, [compress, refuse], 'Unprocessable Entity'],
+  ] as const)(
+    'that is compressed %s of the recording',
+    async (_place, record, middleware, error) => {
+      app = await startRecorded(middleware, { record })
+      const { bytes, headers } = await app.send('/a', { method: 'POST' })
+      expect(headers['content-encoding']).toBe('gzip')
+      expect(gunzipSync(bytes).toString()).toBe('{"errors":[{"detail":"wrong"}]}')
+      expect(await onlyEvent(app)).toMatchObject({ type: ERROR, attributes: { error } })
+    },
+  )
 
   it.each([
     ['is not JSON', '{"a":', 400],

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
-import net from 'node:net'
 import { PassThrough, Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import type { Middleware } from 'koa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CLOSE, rawRequest, responsesTo } from './raw.js'
 import { parser, type RecordedApp, startRecorded } from './recorded.js'
 
 const BYTES = createHash('sha512').update('seed').digest()
@@ -93,23 +92,6 @@ const handlers: Readonly<Record<string, Middleware>> = {
 
 const dispatch: Middleware = (ctx, next) => handlers[ctx.path.slice(1)]?.(ctx, next) ?? next()
 
-/** The response bytes of one connection, without dates. */
-async function responsesTo(port: number, sent: string): Promise<string> {
-  const socket = net.connect(port, '127.0.0.1')
-  const chunks: Buffer[] = []
-  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-  socket.write(sent)
-  await once(socket, 'end')
-  socket.end()
-  return Buffer.concat(chunks)
-    .toString('latin1')
-    .replaceAll(/^Date: .*\r\n/gm, '')
-}
-
-const request = (line: string, headers = '', body = ''): string =>
-  `${line} HTTP/1.1\r\nHost: x\r\n${headers}\r\n${body}`
-
-const CLOSE = 'Connection: close\r\n'
 const JSON_BODY = '{"password":"p","list":[1,2]}'
 const WITH_JSON = `Content-Type: application/json\r\nContent-Length: ${JSON_BODY.length}\r\n`
 const CHUNKS = '5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n'
@@ -117,25 +99,25 @@ const CHUNKS = '5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n'
 const exchanges: readonly (readonly [name: string, sent: string])[] = [
   ...Object.keys(handlers).flatMap((name) =>
     ['POST', 'GET', 'HEAD', 'DELETE'].map(
-      (method) => [`${method} ${name}`, request(`${method} /${name}`, CLOSE)] as const,
+      (method) => [`${method} ${name}`, rawRequest(`${method} /${name}`, CLOSE)] as const,
     ),
   ),
-  ['POST nowhere', request('POST /nowhere', CLOSE)],
-  ['OPTIONS json', request('OPTIONS /json', CLOSE)],
-  ['JSON that is read', request('PUT /parsed', CLOSE + WITH_JSON, JSON_BODY)],
-  ['JSON that is not', request('PUT /json', CLOSE + WITH_JSON, JSON_BODY)],
-  ['JSON that is wrong', request('PUT /parsed', CLOSE + WITH_JSON, JSON_BODY.replace('}', '!'))],
-  ['a body in chunks', request('POST /echo', `${CLOSE}Transfer-Encoding: chunked\r\n`, CHUNKS)],
+  ['POST nowhere', rawRequest('POST /nowhere', CLOSE)],
+  ['OPTIONS json', rawRequest('OPTIONS /json', CLOSE)],
+  ['JSON that is read', rawRequest('PUT /parsed', CLOSE + WITH_JSON, JSON_BODY)],
+  ['JSON that is not', rawRequest('PUT /json', CLOSE + WITH_JSON, JSON_BODY)],
+  ['JSON that is wrong', rawRequest('PUT /parsed', CLOSE + WITH_JSON, JSON_BODY.replace('}', '!'))],
+  ['a body in chunks', rawRequest('POST /echo', `${CLOSE}Transfer-Encoding: chunked\r\n`, CHUNKS)],
   [
     'a body that waits for 100-continue',
-    request('POST /echo', `${CLOSE}Expect: 100-continue\r\nContent-Length: 2\r\n`, 'ab'),
+    rawRequest('POST /echo', `${CLOSE}Expect: 100-continue\r\nContent-Length: 2\r\n`, 'ab'),
   ],
   ['HTTP/1.0', 'POST /stream HTTP/1.0\r\n\r\n'],
   [
     'pipelined requests',
     ['json', 'stream', 'refused', 'empty', 'broken']
-      .map((name) => request(`POST /${name}`))
-      .join('') + request('POST /gzip', CLOSE),
+      .map((name) => rawRequest(`POST /${name}`))
+      .join('') + rawRequest('POST /gzip', CLOSE),
   ],
 ]
 

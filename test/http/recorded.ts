@@ -87,14 +87,26 @@ export async function startRecorded(
 export const routed = (...routers: readonly Router[]): Middleware[] =>
   routers.map((router) => router.routes() as Middleware)
 
-/** Sends the requests, `<method> <path>`, one after another, and returns the recorded events as `<type> <path>`. */
-export async function recordedOf(app: RecordedApp, requests: readonly string[]): Promise<string[]> {
-  for (const request of requests) {
+/**
+ * Sends requests, `<METHOD> <path>`, one after another, and expects the types of their events; null of a request that
+ * leaves none.
+ */
+export async function expectTypes(
+  { send, events }: Pick<RecordedApp, 'send' | 'events'>,
+  expected: Readonly<Record<string, string | null>>,
+): Promise<void> {
+  for (const request of Object.keys(expected)) {
     const [method = '', path = ''] = request.split(' ')
-    await app.send(path, { method })
+    await send(path, { method })
   }
-  return (await app.events()).map(
-    ({ type, attributes }) => `${type} ${attributes['request_path'] as string}`,
+  const recorded = (await events()).map(
+    ({ type, attributes: { request_method: method, request_path: path } }) =>
+      `${type} of ${String(method)} ${String(path)}`,
+  )
+  expect(recorded).toEqual(
+    Object.entries(expected).flatMap(([request, type]) =>
+      type === null ? [] : [`${type} of ${request.split('?')[0]}`],
+    ),
   )
 }
 
@@ -124,11 +136,11 @@ export function useRecorded() {
     start,
     /** The events of the app started last. */
     events: () => app!.events(),
-    /** Starts an app, sends the requests and returns what it recorded. */
-    recordedBy: async (
+    /** Starts an app and expects the types of the events of its requests. */
+    expectTypes: async (
       middleware: readonly Middleware[],
-      requests: readonly string[],
+      expected: Readonly<Record<string, string | null>>,
       options?: RecordedOptions,
-    ): Promise<string[]> => recordedOf(await start(middleware, options), requests),
+    ): Promise<void> => expectTypes(await start(middleware, options), expected),
   }
 }

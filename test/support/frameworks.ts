@@ -246,9 +246,15 @@ const onConnect: Framework = (app) => {
   for (const mount of [...(recording ? [recording] : []), ownOnNode(app), ...mounts])
     server.use(mount)
   for (const [path, list] of lists) server.use(path, list)
-  server.use((request, response, next: connect.NextFunction) => {
-    runOnNode(find, request, response).catch(next)
-  })
+  const run = async (...exchange: readonly [...NodeExchange, connect.NextFunction]) => {
+    const [request, response, next] = exchange
+    try {
+      await runOnNode(find, request, response)
+    } catch (error) {
+      next(error)
+    }
+  }
+  server.use((...exchange) => void run(...exchange))
   server.use(forNode.recordErrors as connect.ErrorHandleFunction)
   return server.use(handlerOf(app) as connect.ErrorHandleFunction)
 }
@@ -270,12 +276,12 @@ export const expressAfter =
     const { mounts, lists } = expressMounts(app)
     for (const mount of [...before, ...mounts]) server.use(mount)
     for (const [path, list] of lists) server.get(path, list)
-    for (const { method, path, handler } of routesOf(app))
-      server
-        .route(path)
-        [method.toLowerCase() as 'post'](async (request, response) =>
-          send(response, await handler(callOf([request, response], request.params))),
-        )
+    for (const { method, path, handler } of routesOf(app)) {
+      const route = server.route(path)
+      route[method.toLowerCase() as 'post'](async (request, response) =>
+        send(response, await handler(callOf([request, response], request.params))),
+      )
+    }
     server.use((_request, response) => send(response, missing))
     return server.use(handlerOf(app) as ErrorRequestHandler)
   }
@@ -467,7 +473,7 @@ function callOnHono(context: HonoContext): Call {
     return true
   }
   const state = new Proxy<State>({}, { set })
-  return callOnFetch(req.raw, context.env, req.param() as Call['params'], state)
+  return callOnFetch(req.raw, context.env, req.param(), state)
 }
 
 const onHono: Framework = (app) => {

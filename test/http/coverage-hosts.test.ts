@@ -1,5 +1,5 @@
 import Router from '@koa/router'
-import { AuditLog, type AuditLogError, defineEventTypes, type EventTypes } from 'daybook'
+import { AuditLog, type AuditLogError, defineEventTypes } from 'daybook'
 import * as onExpress from 'daybook/express'
 import * as onFastify from 'daybook/fastify'
 import * as onFetch from 'daybook/fetch'
@@ -19,46 +19,59 @@ const types = defineEventTypes({
   'info:changes:done': {},
 })
 
-type Check = (types: EventTypes, options?: onNode.AssertCoverageOptions) => void
+type Options = onNode.AssertCoverageOptions
+
+type Check = (options?: Options) => void
+
+/** The mismatches that a check finds. */
+function faultsOf(check: () => void): readonly string[] {
+  try {
+    check()
+  } catch (error) {
+    const { code, cause } = error as AuditLogError
+    expect(code).toBe('NOT_COVERED')
+    return (cause as Error).message.split('\n')
+  }
+  return []
+}
 
 /** Checks a service that has these routes, as `<METHOD> <path>`. */
 const hosts: Readonly<Record<string, (routes: readonly string[]) => Check | Promise<Check>>> = {
-  'node:http and Connect':
-    (routes) =>
-    (...rest) =>
-      onNode.assertCoverage(routes, ...rest),
-  Fetch:
-    (routes) =>
-    (...rest) =>
-      onFetch.assertCoverage(routes, ...rest),
+  'node:http and Connect': (routes) => (options) => onNode.assertCoverage(routes, types, options),
+  Fetch: (routes) => (options) => onFetch.assertCoverage(routes, types, options),
   Koa(routes) {
     const router = new Router()
     for (const [method, path] of routes.map(parts)) router.register(path, [method], [() => {}])
-    return (...rest) => onKoa.assertCoverage(router, ...rest)
+    return (options) => onKoa.assertCoverage(router, types, options)
   },
   Express(routes) {
     const app = express()
     for (const [method, path] of routes.map(parts))
       app.route(path)[method.toLowerCase() as 'post']((_request, response) => response.end())
-    return (...rest) => onExpress.assertCoverage(app, ...rest)
+    return (options) => onExpress.assertCoverage(app, types, options)
   },
   async Fastify(routes) {
-    const audit = new AuditLog({ store: memoryStore(), types })
-    const app = Fastify()
-    onTestFinished(async () => {
-      await app.close()
-      await audit.close()
-    })
-    await app.register(onFastify.recordRequests(audit))
+    const app = await recordedFastify()
     for (const [method, url] of routes.map(parts)) app.route({ method, url, handler: () => 'done' })
-    return (...rest) => onFastify.assertCoverage(app, ...rest)
+    return (options) => onFastify.assertCoverage(app, types, options)
   },
   Hono(routes) {
     const app = new Hono()
     for (const [method, path] of routes.map(parts))
       app.on(method, path, (context) => context.text('done'))
-    return (...rest) => onHono.assertCoverage(app, ...rest)
+    return (options) => onHono.assertCoverage(app, types, options)
   },
+}
+
+async function recordedFastify() {
+  const audit = new AuditLog({ store: memoryStore(), types })
+  const app = Fastify()
+  onTestFinished(async () => {
+    await app.close()
+    await audit.close()
+  })
+  await app.register(onFastify.recordRequests(audit))
+  return app
 }
 
 function parts(route: string): readonly [method: string, path: string] {
@@ -73,18 +86,16 @@ const TABLE: readonly [
   name: string,
   routes: readonly string[],
   faults: readonly string[],
-  options?: onNode.AssertCoverageOptions,
+  options?: Options,
 ][] = [
   ['passes if routes and types match', ROUTES, []],
   [
-    'lists a route whose type is not registered',
-    [...ROUTES, 'DELETE /changes/:id'],
-    ['DELETE /changes/:id records api:changes:destroy, which is not registered'],
-  ],
-  [
-    'lists a type that no route records',
-    ['GET /changes', 'POST /changes'],
-    ['api:changes:start is registered, but no route records it'],
+    'lists routes without a type and types without a route',
+    ['GET /changes', 'POST /changes', 'DELETE /changes/:id'],
+    [
+      'DELETE /changes/:id records api:changes:destroy, which is not registered',
+      'api:changes:start is registered, but no route records it',
+    ],
   ],
   [
     'lists an entry of routes that is no route',
@@ -106,23 +117,89 @@ const TABLE: readonly [
 describe.each(Object.entries(hosts))('assertCoverage on %s', (_host, create) => {
   it.each(TABLE)('%s', async (_name, routes, faults, options) => {
     const check = await create(routes)
-    const found = (): readonly string[] => {
-      try {
-        check(types, options)
-      } catch (error) {
-        const { code, cause } = error as AuditLogError
-        expect(code).toBe('NOT_COVERED')
-        return (cause as Error).message.split('\n')
-      }
-      return []
-    }
-    expect(found()).toEqual(faults)
+    expect(faultsOf(() => check(options))).toEqual(faults)
   })
 
   it('refuses a malformed entry of routes', async () => {
     const check = await create(ROUTES)
-    expect(() => check(types, { routes: { changes: 'changes:create' } })).toThrow(
+    expect(() => check({ routes: { changes: 'changes:create' } })).toThrow(
       expect.objectContaining({ code: 'INVALID_OPTION' }),
     )
   })
+})
+
+describe('assertCoverage reads the routes', () => {
+  const missing = 'api:changes:start is registered, but no route records it'
+  const noted = (methods: readonly string[]): readonly string[] =>
+    methods.map((one) => {
+      const [method, verb] = one.split(' ')
+      return `${method} /changes records api:changes:${verb}, which is not registered`
+    })
+
+  it('of nested routers, and of several, on Koa', () => {
+    const done = (): void => {}
+    const changes = new Router({ prefix: '/changes' }).post('/', done).post('/:id/start', done)
+    const check = (routers: Router | readonly Router[]) =>
+      faultsOf(() => onKoa.assertCoverage(routers, types))
+    expect(check(new Router().use('/:tenant', changes.routes()))).toEqual([])
+    expect(check([new Router().post('/changes', done), changes])).toEqual([])
+    expect(check(new Router().put('named:so', '/changes/:id', done).use(changes.routes()))).toEqual(
+      ['PUT /changes/:id records api:named:so, which is not registered'],
+    )
+    expect(check(new Router().all('/changes', done))).toEqual([
+      ...noted(['DELETE destroy', 'PATCH update', 'PUT update']),
+      missing,
+    ])
+  })
+
+  it('of apps and nested routers on Express', () => {
+    const done = (): void => {}
+    const changes = express.Router().get('/', done).post('/', done).post('/:id/start', done)
+    const check = (app: onExpress.CoveredRouter | readonly onExpress.CoveredRouter[]) =>
+      faultsOf(() => onExpress.assertCoverage(app, types))
+    expect(check(express().use(['/changes', '/shop/changes'], changes))).toEqual([])
+    const admin = express().delete('/:id', done)
+    const app = express().use('/changes', changes).use('/users', admin)
+    expect(check(app)).toEqual([])
+    expect(check([app, admin])).toEqual([
+      'DELETE /users/:id records api:users:destroy, which is not registered',
+    ])
+    expect(check(express().use(express.Router().all('/changes', done)))).toEqual([
+      ...noted(['PUT update', 'PATCH update', 'DELETE destroy']),
+      missing,
+    ])
+  })
+
+  it('of nested apps on Hono, but not middleware', () => {
+    const changes = new Hono().onError((error) => new Response(error.message))
+    const app = new Hono().post('/admin/*', async (_context, next) => next())
+    changes.post('/', (context) => context.text('done'))
+    const check = () => faultsOf(() => onHono.assertCoverage(app, types))
+    app.route('/changes', changes)
+    expect(check()).toEqual([missing])
+    app.post('/changes/:id/start', (context) => context.text('done'))
+    expect(check()).toEqual([])
+  })
+
+  it('that follow recordRequests on Fastify, without which it cannot know them', async () => {
+    const check = (app: Parameters<typeof onFastify.assertCoverage>[0]) => () =>
+      onFastify.assertCoverage(app, types)
+    const bare = Fastify()
+    expect(check(bare)).toThrow()
+    await bare.close()
+    const app = await recordedFastify()
+    app.post('/changes', () => 'done')
+    expect(faultsOf(check(app))).toEqual([missing])
+  })
+})
+
+it('all mismatches are in the cause when the message is cut', () => {
+  const moves = Array.from({ length: 50 }, (_, i) => `POST /changes/:id/move${i}`)
+  const check = () => onNode.assertCoverage([...ROUTES, ...moves], types)
+  const list = faultsOf(check)
+  expect(list).toHaveLength(50)
+  expect(list[30]).toBe(
+    'POST /changes/:id/move30 records api:changes:move30, which is not registered',
+  )
+  expect(check).toThrow(/move0 records[^]* … [^]*move49 records/)
 })

@@ -2,10 +2,10 @@ import { AuditLog, AuditLogs } from 'daybook'
 import { memoryLogs, memoryStore } from 'daybook/memory'
 import * as node from 'daybook/node'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { basicAuthentication } from '../../src/http/basic-auth.js'
-import type { ChallengeOptions } from '../../src/http/challenge.js'
+import { type ChallengeOptions, readChallenge } from '../../src/http/challenge.js'
 import { pageEndpoint } from '../../src/http/page/page.js'
-import { errorOf, send } from '../support/http.js'
+import { errorResponse } from '../../src/http/problem.js'
+import { type ErrorDocument, errorOf, send } from '../support/http.js'
 import { listen } from '../support/node-server.js'
 
 const BASIC = 'Basic realm="Daybook", charset="UTF-8"'
@@ -36,84 +36,87 @@ const MOUNTS: Readonly<Record<string, (options: ChallengeOptions) => node.NodeLi
   '/audit': (options) => node.auditPage(newLog(), options),
 }
 
+const PASSWORD = 'send user name and password'
+
 /** The header, and the detail for a request without credentials. */
 const CHALLENGES: readonly [ChallengeOptions, header: string | undefined, detail: string][] = [
-  [{}, BASIC, 'send user name and password'],
-  [{ challenge: {} }, BASIC, 'send user name and password'],
-  [{ realm: 'a "b"' }, String.raw`Basic realm="a \"b\"", charset="UTF-8"`, 'send user name'],
-  [{ challenge: { realm: 'api' } }, 'Basic realm="api", charset="UTF-8"', 'send user name'],
-  [{ challenge: { scheme: 'basic' } }, 'basic realm="Daybook", charset="UTF-8"', 'send user name'],
+  [{}, BASIC, PASSWORD],
+  [{ challenge: {} }, BASIC, PASSWORD],
+  [{ realm: 'a "b"' }, String.raw`Basic realm="a \"b\"", charset="UTF-8"`, PASSWORD],
+  [{ challenge: { realm: 'api' } }, 'Basic realm="api", charset="UTF-8"', PASSWORD],
+  [{ challenge: { scheme: 'basic' } }, 'basic realm="Daybook", charset="UTF-8"', PASSWORD],
   [
     { challenge: { scheme: 'Bearer', realm: 'api' } },
     'Bearer realm="api"',
     'send credentials of the scheme Bearer',
   ],
-  [{ realm: 'api', challenge: { scheme: 'Bearer' } }, 'Bearer realm="api"', 'the scheme Bearer'],
+  [
+    { realm: 'api', challenge: { scheme: 'Bearer' } },
+    'Bearer realm="api"',
+    'send credentials of the scheme Bearer',
+  ],
   // That of `challenge` takes precedence.
-  [{ realm: 'b', challenge: { scheme: 'x', realm: 'a\\' } }, 'x realm="a\\\\"', 'the scheme x'],
+  [
+    { realm: 'b', challenge: { scheme: 'x', realm: 'a\\' } },
+    'x realm="a\\\\"',
+    'send credentials of the scheme x',
+  ],
   [{ challenge: false }, undefined, 'the request has no user: sign in'],
   [{ realm: 'b', challenge: false }, undefined, 'the request has no user: sign in'],
 ]
 
-describe.each(Object.entries(MOUNTS))('a request without a user to %s', (path, mount) => {
-  it('is answered with the challenge of the options', async () => {
-    for (const [options, header, detail] of CHALLENGES) {
-      const { url, close } = await listen(mount(options))
-      const response = await send(url, path, { user: null })
-      await close()
-      expect([response.status, response.headers['www-authenticate']]).toEqual([401, header])
-      const error = errorOf(response)
-      expect([error.code, error.title]).toEqual(['UNAUTHENTICATED', 'authentication is required'])
-      expect(error.detail).toContain(detail)
-      if (!header?.toLowerCase().startsWith('basic')) expect(response.body).not.toMatch(/password/i)
-    }
+it.each(CHALLENGES)('a request is refused by the challenge of %j', (options, header, detail) => {
+  const unauthenticated = readChallenge(options)
+  const details = (['missing', 'wrong'] as const).map((credentials) => {
+    const { status, headers, body } = errorResponse(unauthenticated(credentials))
+    expect([status, headers['www-authenticate']]).toEqual([401, header])
+    return (JSON.parse(body as string) as ErrorDocument).errors[0]!.detail
   })
-
-  it.each([
-    ['realm', { realm: 'Büro' }],
-    ['realm', { realm: 'a\r\nset-cookie: a=b' }],
-    ['realm', { realm: null }],
-    ['realm', { realm: 'Büro', challenge: false }],
-    ['challenge.realm', { challenge: { realm: 'Büro' } }],
-    ['challenge.realm', { challenge: { realm: 5 } }],
-    ['challenge.scheme', { challenge: { scheme: '' } }],
-    ['challenge.scheme', { challenge: { scheme: 'Bearer realm="x"' } }],
-    ['challenge.scheme', { challenge: { scheme: 'Bearer\r\n' } }],
-    ['challenge.scheme', { challenge: { scheme: null } }],
-    ['challenge', { challenge: null }],
-    ['challenge', { challenge: true }],
-    ['challenge', { challenge: 'Bearer' }],
-    ['challenge', { challenge: [] }],
-  ])('cannot have an invalid %s: %o', (name, options) => {
-    expect(() => mount(options as ChallengeOptions)).toThrow(
-      expect.objectContaining({
-        code: 'INVALID_OPTION',
-        message: expect.stringMatching(`^${name} must be `) as string,
-      }),
-    )
-  })
+  const isBasic = detail === PASSWORD
+  const wrong = isBasic ? 'user name or password is wrong' : 'the credentials are wrong'
+  expect(details).toEqual([detail, wrong])
 })
 
-it('wrong credentials are refused with the same challenge', async () => {
-  const wrong = `Basic ${Buffer.from('ann:wrong').toString('base64')}`
-  const details: unknown[] = []
-  for (const challenge of [{}, { scheme: 'Bearer' }, false] as const) {
-    const authenticate = basicAuthentication({ users: { ann: 'ann' }, challenge })
-    const result = await authenticate(wrong, () => '')
-    if (!('refusal' in result)) throw new Error('it was accepted')
-    const { errors } = JSON.parse(result.refusal.body as string) as {
-      errors: { detail: string }[]
-    }
-    details.push(result.refusal.headers['www-authenticate'], errors[0]!.detail)
+it.each([
+  ['realm', { realm: 'Büro' }],
+  ['realm', { realm: 'a\r\nset-cookie: a=b' }],
+  ['realm', { realm: null }],
+  ['realm', { realm: 'Büro', challenge: false }],
+  ['challenge.realm', { challenge: { realm: 'Büro' } }],
+  ['challenge.realm', { challenge: { realm: 5 } }],
+  ['challenge.scheme', { challenge: { scheme: '' } }],
+  ['challenge.scheme', { challenge: { scheme: 'Bearer realm="x"' } }],
+  ['challenge.scheme', { challenge: { scheme: 'Bearer\r\n' } }],
+  ['challenge.scheme', { challenge: { scheme: null } }],
+  ['challenge', { challenge: null }],
+  ['challenge', { challenge: true }],
+  ['challenge', { challenge: 'Bearer' }],
+  ['challenge', { challenge: [] }],
+])('%s cannot be that of %o', (name, options) => {
+  expect(() => readChallenge(options as ChallengeOptions)).toThrow(
+    expect.objectContaining({
+      code: 'INVALID_OPTION',
+      message: expect.stringMatching(`^${name} must be `) as string,
+    }),
+  )
+})
+
+it.each(Object.entries(MOUNTS))('%s has the challenge of its options', async (path, mount) => {
+  for (const [options, header] of [CHALLENGES[2]!, CHALLENGES[6]!, CHALLENGES[8]!]) {
+    const { url, close } = await listen(mount(options))
+    const response = await send(url, path, { user: null })
+    const wrong = await send(url, path, { user: 'ann:wrong' })
+    await close()
+    for (const { status, headers } of [response, wrong])
+      expect([status, headers['www-authenticate']]).toEqual([401, header])
+    expect(errorOf(response)).toMatchObject({
+      code: 'UNAUTHENTICATED',
+      title: 'authentication is required',
+    })
   }
-  expect(details).toEqual([
-    BASIC,
-    'user name or password is wrong',
-    'Bearer realm="Daybook"',
-    'the credentials are wrong',
-    undefined,
-    'the credentials are wrong',
-  ])
+  expect(() => mount({ challenge: [] as ChallengeOptions['challenge'] & [] })).toThrow(
+    expect.objectContaining({ code: 'INVALID_OPTION' }),
+  )
 })
 
 it('a name that is not a text is an error of the host', async () => {

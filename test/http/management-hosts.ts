@@ -37,14 +37,16 @@ export interface Mounted {
   readonly hono: (audit: AuditLog, options: Options) => hono.HonoMiddleware
 }
 
+const entries = { koa, node, express, fastify, fetch: fetchHandlers, hono } as const
+
 /** The function of this name of each entry point. */
 export const mountedAs = (name: 'subscriptionRoutes' | 'viewRoutes'): Mounted => ({
-  koa: koa[name],
-  node: node[name],
-  express: express[name],
-  fastify: fastify[name],
-  fetch: fetchHandlers[name],
-  hono: hono[name],
+  koa: entries.koa[name],
+  node: entries.node[name],
+  express: entries.express[name],
+  fastify: entries.fastify[name],
+  fetch: entries.fetch[name],
+  hono: entries.hono[name],
 })
 
 const users = { ann: 'ann', bob: 'bob' }

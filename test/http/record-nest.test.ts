@@ -15,7 +15,7 @@ import {
 } from '@nestjs/common'
 import { BaseExceptionFilter, HttpAdapterHost, NestFactory } from '@nestjs/core'
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify'
-import { type AuditEvent, AuditLog, type AuditLogError, defineEventTypes } from 'daybook'
+import { type AuditEvent, AuditLog, defineEventTypes } from 'daybook'
 import * as onExpress from 'daybook/express'
 import * as onFastify from 'daybook/fastify'
 import { memoryStore } from 'daybook/memory'
@@ -100,7 +100,7 @@ async function start(create: () => Promise<INestApplication>, mount?: MountEndpo
   return { app, audit, url: await app.getUrl() }
 }
 
-describe.each(Object.entries(platforms))('NestJS on %s', (_name, create) => {
+describe.each(Object.entries(platforms))('NestJS on %s', (name, create) => {
   it('records requests with the user of a guard, and what guards and handlers throw', async () => {
     const { audit, url } = await start(create)
     const headers = { 'x-user': 'ann', 'x-request-id': 'r1' }
@@ -138,38 +138,26 @@ describe.each(Object.entries(platforms))('NestJS on %s', (_name, create) => {
       { type: 'error:unmatched:create', attributes: { error: 'Cannot POST /nowhere' } },
     ])
   })
-})
 
-it.each(Object.entries(platforms))(
-  'requests to endpoints that are mounted as middleware leave no event on %s',
-  async (_name, create) => {
+  it('requests to endpoints that are mounted as middleware leave no event', async () => {
     const { audit, url } = await start(create, (app) =>
       app.use(onExpress.auditRoutes(app.get(AuditLog), { username: () => 'ann' })),
     )
     const posted = await send(url, '/api/events', { ...newEvent({ type: 'noted' }), user: null })
     expect(posted.status).toBe(201)
     expect((await audit.list()).events.map(({ type }) => type)).toEqual(['noted'])
-  },
-)
+  })
 
-it.each([
-  ['Express', platforms.Express, onExpress.assertCoverage],
-  ['Fastify', platforms.Fastify, onFastify.assertCoverage],
-])(
-  'assertCoverage reads the routes of controllers on %s',
-  async (_name, create, assertCoverage) => {
+  it('assertCoverage reads the routes of controllers', async () => {
     const { app } = await start(create)
     const instance = app.getHttpAdapter().getInstance() as onExpress.ExpressApp
+    const { assertCoverage } = name === 'Express' ? onExpress : onFastify
     assertCoverage(instance, types)
     const more = defineEventTypes({ ...types, 'api:orders:create': {} })
-    const fault = (): string => {
-      try {
-        assertCoverage(instance, more)
-      } catch (error) {
-        return ((error as AuditLogError).cause as Error).message
-      }
-      return ''
-    }
-    expect(fault()).toBe('api:orders:create is registered, but no route records it')
-  },
-)
+    expect(() => assertCoverage(instance, more)).toThrow(
+      expect.objectContaining({
+        cause: new Error('api:orders:create is registered, but no route records it'),
+      }),
+    )
+  })
+})

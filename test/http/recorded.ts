@@ -101,7 +101,7 @@ export async function expectTypes(
   }
   const recorded = (await events()).map(
     ({ type, attributes: { request_method: method, request_path: path } }) =>
-      `${type} of ${String(method)} ${String(path)}`,
+      [type, 'of', method, path].join(' '),
   )
   expect(recorded).toEqual(
     Object.entries(expected).flatMap(([request, type]) =>

@@ -95,19 +95,18 @@ export async function expectTypes(
   { send, events }: Pick<RecordedApp, 'send' | 'events'>,
   expected: Readonly<Record<string, string | null>>,
 ): Promise<void> {
-  for (const request of Object.keys(expected)) {
+  const seen: (readonly [type: string, method: unknown, path: unknown])[] = []
+  for (const [request, type] of Object.entries(expected)) {
     const [method = '', path = ''] = request.split(' ')
     await send(path, { method })
+    if (type !== null) seen.push([type, method, path.split('?')[0]])
   }
-  const recorded = (await events()).map(
-    ({ type, attributes: { request_method: method, request_path: path } }) =>
-      [type, 'of', method, path].join(' '),
-  )
-  expect(recorded).toEqual(
-    Object.entries(expected).flatMap(([request, type]) =>
-      type === null ? [] : [`${type} of ${request.split('?')[0]}`],
-    ),
-  )
+  const recorded = (await events()).map(({ type, attributes }) => [
+    type,
+    attributes['request_method'],
+    attributes['request_path'],
+  ])
+  expect(recorded).toEqual(seen)
 }
 
 /** The only recorded event. */

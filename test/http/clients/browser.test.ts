@@ -72,19 +72,13 @@ describe('a browser', () => {
     expect(text).toContain('bob')
   })
 
-  it('lists events', async () => {
-    const response = await fetchIn(await open(), '/api/events')
+  it('lists events, filters and sorts them, and pages back', async () => {
+    const page = await open()
+    const response = await fetchIn(page, '/api/events')
     expect([response.status, response.type]).toEqual([206, JSON_API])
     expect(numbers(response)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
-  })
-
-  it('filters and sorts', async () => {
     const query = 'filter[type_in][]=n:1&filter[type_in][]=n:2&filter[sorts]=n desc&limit=3'
-    expect(numbers(await fetchIn(await open(), `/api/events?${query}`))).toEqual([11, 10, 8])
-  })
-
-  it('pages back', async () => {
-    const page = await open()
+    expect(numbers(await fetchIn(page, `/api/events?${query}`))).toEqual([11, 10, 8])
     const seen: unknown[] = []
     let path: string | undefined = '/api/events?limit=5'
     while (path !== undefined) {

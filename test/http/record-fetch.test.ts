@@ -56,6 +56,12 @@ it.each<[string, RequestInit, (request: Request) => Promise<unknown>, unknown]>(
     { item: 'tea' },
   ],
   [
+    'text that is a document of JSON:API',
+    { body: '{"item":"tea"}', headers: { 'content-type': 'application/vnd.api+json' } },
+    (request) => request.text(),
+    { item: 'tea' },
+  ],
+  [
     'a form',
     { body: form },
     (request) => request.formData(),

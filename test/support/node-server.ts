@@ -4,7 +4,6 @@ import { getRequestListener } from '@hono/node-server'
 import connect from 'connect'
 import { AuditLog } from 'daybook'
 import * as fastify from 'daybook/fastify'
-import * as fetchHandlers from 'daybook/fetch'
 import * as hono from 'daybook/hono'
 import type { EventsAction } from 'daybook/koa'
 import * as koa from 'daybook/koa'
@@ -16,14 +15,13 @@ import Fastify from 'fastify'
 import { Hono, type MiddlewareHandler } from 'hono'
 import Koa from 'koa'
 import mount from 'koa-mount'
+import { expressAfter, frameworks, type Listener, userOf } from './frameworks.js'
 
 /** A server on a free port of the loopback address. */
 export interface Listening {
   readonly url: string
   close(): Promise<void>
 }
-
-type Listener = (request: http.IncomingMessage, response: http.ServerResponse) => unknown
 
 export async function listen(listener: Listener): Promise<Listening> {
   const server = http.createServer((request, response) => void listener(request, response))
@@ -53,34 +51,33 @@ export function repeatableLog(): AuditLog {
 
 const users = { ann: 'ann', bob: 'bob' }
 
-/** The options of both mounts: bob may only read. */
-const authorize = (username: unknown, action: EventsAction): boolean =>
-  action !== 'create' || username !== 'bob'
+/** bob may only read. */
+const authorize = (context: object, action: EventsAction): boolean =>
+  action !== 'create' || userOf(context) !== 'bob'
 
-const forKoa = (audit: AuditLog, path?: string): readonly Koa.Middleware[] => [
-  koa.basicAuth({ users }),
-  koa.auditRoutes(audit, {
-    ...(path !== undefined && { path }),
-    authorize: (ctx: Koa.Context, action) => authorize(ctx.state['username'], action),
-  }),
-]
+const OUTER = '/outer'
+const options = { path: '/outer/api/events', authorize }
+const JSON_TYPES = ['application/json', 'application/vnd.api+json']
 
-const routesForNode = (audit: AuditLog, path?: string): node.NodeListener =>
-  node.auditRoutes(audit, {
-    ...(path !== undefined && { path }),
-    authorize: (request, action) => authorize(request.username, action),
-  })
-
-const forNode = (audit: AuditLog, path?: string): readonly node.NodeMiddleware[] => [
-  node.basicAuth({ users }),
-  routesForNode(audit, path),
-]
-
-function koaApp(...middlewares: readonly Koa.Middleware[]): Koa {
+const koaApp = (...middlewares: readonly Koa.Middleware[]): Koa => {
   const app = new Koa()
   for (const middleware of middlewares) app.use(middleware)
   return app
 }
+
+const koaUnder = (audit: AuditLog): readonly Koa.Middleware[] => [
+  koa.basicAuth({ users }),
+  koa.auditRoutes(audit, options),
+]
+
+const nodeUnder = (audit: AuditLog): readonly node.NodeMiddleware[] => [
+  node.basicAuth({ users }),
+  node.auditRoutes(audit, options),
+]
+
+/** @hono/node-server without its own classes `Request` and `Response`, which are global. */
+const fetchListener = (handler: (request: Request, env: unknown) => unknown): Listener =>
+  getRequestListener(handler, { overrideGlobalObjects: false })
 
 /** A host that serves a log's feed. */
 export interface Host {
@@ -89,142 +86,68 @@ export interface Host {
   readonly listener: (audit: AuditLog) => Listener
 }
 
-const OUTER = '/outer'
-const FEED_PATH = '/api/events'
-const OUTER_PATH = '/outer/api/events'
-const JSON_TYPES = ['application/json', 'application/vnd.api+json']
-
-/** Registers the feed on Fastify, within the prefix. */
-function fastifyListener(audit: AuditLog, prefix: string): Listener {
-  const app = Fastify()
-  const path = `${prefix}${FEED_PATH}`
-  const options = {
-    path,
-    authorize: (request: fastify.FastifyRequest, action: EventsAction) =>
-      authorize(request.username, action),
-  }
-  void app.register(fastify.basicAuth({ users }))
-  void app.register(fastify.auditRoutes(audit, options), { prefix })
-  return async (request, response) => {
-    await app.ready()
-    app.routing(request, response)
-  }
+/** Hosts that mount the feed under a path of theirs. */
+const outerHosts: Readonly<Record<string, Host['listener']>> = {
+  'Koa under a path': (audit) =>
+    koaApp(mount(OUTER, koaApp(mount('/api', koaApp(...koaUnder(audit)))))).callback(),
+  'Koa under a path of Express': (audit) =>
+    express().use(OUTER, koaApp(...koaUnder(audit)).callback()),
+  'Connect under a path': (audit) => {
+    const app = connect()
+    for (const middleware of nodeUnder(audit)) app.use('/outer/api', middleware)
+    return app
+  },
+  'Express under a path': (audit) =>
+    express().use(OUTER, express.Router().use('/api', ...nodeUnder(audit))),
+  'Fastify under a path': (audit) => {
+    const app = Fastify()
+    void app.register(fastify.basicAuth({ users }))
+    void app.register(fastify.auditRoutes(audit, options), { prefix: OUTER })
+    return async (request, response) => {
+      await app.ready()
+      app.routing(request, response)
+    }
+  },
+  'Hono under a path': (audit) => {
+    const app = new Hono().use(hono.basicAuth({ users }), hono.auditRoutes(audit, options))
+    return fetchListener(new Hono().route(OUTER, app).fetch)
+  },
 }
 
-/** @hono/node-server without its own classes `Request` and `Response`, which are global. */
-const fetchListener = (handler: (request: Request, env: unknown) => unknown): Listener =>
-  getRequestListener(handler, { overrideGlobalObjects: false })
-
-function fetchHandler(audit: AuditLog): (request: Request, env: unknown) => Promise<Response> {
-  const feed = fetchHandlers.auditRoutes(audit, {
-    authorize: (request, action) => authorize(request.username, action),
-  })
-  return fetchHandlers.basicAuth({ users })(
-    async (request: Request, env: unknown) =>
-      (await feed(request, env)) ?? new Response('nothing is here', { status: 404 }),
-  )
+/** Hosts at the root of a server. */
+const rootHosts: Readonly<Record<string, Host['listener']>> = {
+  ...Object.fromEntries(
+    Object.entries({
+      ...frameworks,
+      'Express behind express.json': expressAfter(express.json({ type: JSON_TYPES })),
+      'Express behind express.raw': expressAfter(express.raw({ type: () => true })),
+      'Express behind express.text': expressAfter(express.text({ type: () => true })),
+    }).map(([name, framework]): [string, Host['listener']] => [
+      name,
+      (audit) =>
+        framework({
+          mounts: [
+            ['basicAuth', { users }],
+            ['auditRoutes', audit, { authorize }],
+          ],
+        }),
+    ]),
+  ),
+  'Hono behind a parser': (audit) => {
+    const parse: MiddlewareHandler = async (context, next) => {
+      if (context.req.method === 'POST') await context.req.text()
+      await next()
+    }
+    const feed = hono.auditRoutes(audit, { authorize })
+    return fetchListener(new Hono().use(parse, hono.basicAuth({ users }), feed).fetch)
+  },
 }
 
-function honoApp(audit: AuditLog, path?: string, ...before: readonly MiddlewareHandler[]): Hono {
-  const app = new Hono()
-  for (const middleware of before) app.use(middleware)
-  app.use(hono.basicAuth({ users }))
-  return app.use(
-    hono.auditRoutes(audit, {
-      ...(path !== undefined && { path }),
-      authorize: (context, action) => authorize(context.get('username'), action),
-    }),
-  )
-}
+const hostsAt = (prefix: string, listeners: Readonly<Record<string, Host['listener']>>) =>
+  Object.entries(listeners).map(([name, listener]): [string, Host] => [name, { prefix, listener }])
 
 /** All ways of mounting. */
-export const hosts: Readonly<Record<string, Host>> = {
-  Koa: {
-    prefix: '',
-    listener: (audit) => koaApp(...forKoa(audit)).callback(),
-  },
-  'Koa under a path': {
-    prefix: OUTER,
-    listener: (audit) =>
-      koaApp(mount(OUTER, koaApp(mount('/api', koaApp(...forKoa(audit, OUTER_PATH)))))).callback(),
-  },
-  'Koa under a path of Express': {
-    prefix: OUTER,
-    listener: (audit) => express().use(OUTER, koaApp(...forKoa(audit, OUTER_PATH)).callback()),
-  },
-  'node:http': {
-    prefix: '',
-    listener: (audit) => {
-      const authenticate = node.basicAuth({ users })
-      const routes = routesForNode(audit)
-      return (request, response) => authenticate(request, response, () => routes(request, response))
-    },
-  },
-  Connect: {
-    prefix: '',
-    listener: (audit) => {
-      const app = connect()
-      for (const middleware of forNode(audit)) app.use(middleware)
-      return app
-    },
-  },
-  'Connect under a path': {
-    prefix: OUTER,
-    listener: (audit) => {
-      const app = connect()
-      for (const middleware of forNode(audit, OUTER_PATH)) app.use('/outer/api', middleware)
-      return app
-    },
-  },
-  Express: {
-    prefix: '',
-    listener: (audit) => express().use(...forNode(audit)),
-  },
-  'Express under a path': {
-    prefix: OUTER,
-    listener: (audit) =>
-      express().use(OUTER, express.Router().use('/api', ...forNode(audit, OUTER_PATH))),
-  },
-  'Express behind express.json': {
-    prefix: '',
-    listener: (audit) => express().use(express.json({ type: JSON_TYPES }), ...forNode(audit)),
-  },
-  'Express behind express.raw': {
-    prefix: '',
-    listener: (audit) => express().use(express.raw({ type: () => true }), ...forNode(audit)),
-  },
-  Fastify: {
-    prefix: '',
-    listener: (audit) => fastifyListener(audit, ''),
-  },
-  'Fastify under a path': {
-    prefix: OUTER,
-    listener: (audit) => fastifyListener(audit, OUTER),
-  },
-  Fetch: {
-    prefix: '',
-    listener: (audit) => fetchListener(fetchHandler(audit)),
-  },
-  Hono: {
-    prefix: '',
-    listener: (audit) => fetchListener(honoApp(audit).fetch),
-  },
-  'Hono under a path': {
-    prefix: OUTER,
-    listener: (audit) => fetchListener(new Hono().route(OUTER, honoApp(audit, OUTER_PATH)).fetch),
-  },
-  'Hono behind a parser': {
-    prefix: '',
-    listener: (audit) => {
-      const parse: MiddlewareHandler = async (context, next) => {
-        if (context.req.method === 'POST') await context.req.text()
-        await next()
-      }
-      return fetchListener(honoApp(audit, undefined, parse).fetch)
-    },
-  },
-  'Express behind express.text': {
-    prefix: '',
-    listener: (audit) => express().use(express.text({ type: () => true }), ...forNode(audit)),
-  },
-}
+export const hosts: Readonly<Record<string, Host>> = Object.fromEntries([
+  ...hostsAt('', rootHosts),
+  ...hostsAt(OUTER, outerHosts),
+])

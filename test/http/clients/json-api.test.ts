@@ -206,7 +206,7 @@ describe('kitsu', () => {
         const body = { type: 'note', text: 'x' }
         const request = { method: 'POST', url: 'events', type: 'Event', body }
         const api = kitsu({ pluralize: false, camelCaseTypes: false })
-        return api.request(request as unknown as KitsuRequest)
+        return api.request(request)
       },
       [422, 'INVALID_EVENT', { pointer: '/data/attributes/type' }],
     ],

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import http from 'node:http'
-import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog, bindActor, currentActor, withActor } from 'daybook'
 import { type KoaContext, recordRequests } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
@@ -8,7 +8,7 @@ import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { postgresDatabase } from '../support/database.js'
 import { startRecorded } from './recorded.js'
-import { type Audit, Pool, randomFrom, types, worker, wrongUsers } from './work.js'
+import { type Audit, randomFrom, types, worker, wrongUsers } from './work.js'
 
 /** The part of a context that is read. */
 const contextOf = (state: Record<PropertyKey, unknown>): KoaContext =>
@@ -78,52 +78,6 @@ describe('events recorded in nested calls of a request', () => {
     expect(await wrongUsers(audit)).toEqual({ seen: 100, wrong: [] })
     await pool.end()
     await database.remove()
-  })
-})
-
-describe('a pool that calls waiting callbacks', () => {
-  /** The actor of a waiting callback that another request releases. */
-  async function calledAs(bind: (callback: () => void) => () => void) {
-    await using audit: Audit = new AuditLog({ store: memoryStore(), types })
-    const middleware = recordRequests(audit)
-    const pool = new Pool(1)
-    const handle = (username: string, run: () => Promise<void>) => {
-      const ctx = contextOf({ username })
-      return middleware(ctx, run)
-    }
-    let release = (): void => {}
-    const first = handle('ann', async () => {
-      await new Promise<void>((resolve) => pool.acquire(resolve))
-      await new Promise<void>((resolve) => {
-        release = resolve
-      })
-      pool.release()
-    })
-    let found: string | null | undefined
-    const second = handle(
-      'bob',
-      () =>
-        new Promise<void>((resolve) =>
-          pool.acquire(
-            bind(() => {
-              found = currentActor()?.username
-              resolve()
-            }),
-          ),
-        ),
-    )
-    await turn()
-    release()
-    await Promise.all([first, second])
-    return found
-  }
-
-  it('runs a waiting callback as the actor that releases it', async () => {
-    expect(await calledAs((callback) => callback)).toBe('ann')
-  })
-
-  it('runs a bound callback as the actor that waits', async () => {
-    expect(await calledAs(bindActor)).toBe('bob')
   })
 })
 

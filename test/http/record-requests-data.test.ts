@@ -2,25 +2,18 @@ import { AuditLog, defineEventTypes, type JsonObject } from 'daybook'
 import { recordRequests, type RecordRequestsOptions } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import type { Middleware } from 'koa'
-import { afterEach, describe, expect, it } from 'vitest'
-import { done, parser, type RecordedApp, startRecorded } from './recorded.js'
+import { describe, expect, it } from 'vitest'
+import { done, parser, type RecordedApp, useRecorded } from './recorded.js'
 
-let app: RecordedApp | undefined
-afterEach(async () => {
-  await app?.close()
-  app = undefined
-})
+const { start: startApp, events } = useRecorded()
 
-async function start(
+const start = (
   record: RecordRequestsOptions = {},
   ...middleware: readonly Middleware[]
-): Promise<RecordedApp> {
-  app = await startRecorded([parser as Middleware, ...middleware, done], { record })
-  return app
-}
+): Promise<RecordedApp> => startApp([parser as Middleware, ...middleware, done], { record })
 
 const recorded = async (): Promise<JsonObject[]> =>
-  (await app!.events()).map(({ attributes }) => attributes)
+  (await events()).map(({ attributes }) => attributes)
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'
@@ -108,7 +101,7 @@ describe('the data of a request', () => {
     const types = defineEventTypes({ 'api:unmatched:create': { data: ['total'] } })
     await using audit: AuditLog = new AuditLog({ store: memoryStore(), types, strict: true })
     const record = recordRequests(audit, { maxBodyBytes: 10 }) as Middleware
-    app = await startRecorded([parser as Middleware, record, done], { record: false })
+    const app = await startApp([parser as Middleware, record, done], { record: false })
     const headers = { 'x-request-id': '7', traceparent: `00-${TRACE}-${SPAN}-01` }
     await app.postJson('/a', { a: 'x'.repeat(99) }, headers)
     const { events } = await audit.list()

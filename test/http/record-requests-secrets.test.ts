@@ -1,15 +1,12 @@
 import Router from '@koa/router'
+import type { AuditEvent } from 'daybook'
 import type { RecordRequestsOptions } from 'daybook/koa'
 import type { Middleware } from 'koa'
 import mount from 'koa-mount'
-import { afterEach, describe, expect, it } from 'vitest'
-import { done, parser, type RecordedApp, routed, startRecorded } from './recorded.js'
+import { describe, expect, it } from 'vitest'
+import { done, parser, routed, useRecorded } from './recorded.js'
 
-let app: RecordedApp | undefined
-afterEach(async () => {
-  await app?.close()
-  app = undefined
-})
+const { start } = useRecorded()
 
 describe('secrets', () => {
   const routes = (): Router => {
@@ -24,74 +21,58 @@ describe('secrets', () => {
     router.post('/twice/:pin/:id', done)
     return router
   }
-  const paths = async (): Promise<unknown[]> =>
-    (await app!.events()).map(({ attributes }) => attributes['request_path'])
-  const shownOf = async (
+  /** Sends requests to these paths, and expects the paths of their events. */
+  async function expectShown(
     middleware: Middleware,
-    sent: readonly string[],
-    record: RecordRequestsOptions = {},
-    method = 'POST',
-  ) => {
-    app = await startRecorded([middleware], { record })
-    for (const path of sent) await app.send(path, { method })
-    return paths()
+    shown: Readonly<Record<string, string>>,
+    { method = 'POST', ...record }: RecordRequestsOptions & { readonly method?: string } = {},
+  ): Promise<AuditEvent> {
+    const app = await start([middleware], { record })
+    for (const path of Object.keys(shown)) await app.send(path, { method })
+    const events = await app.events()
+    const paths = events.map(({ attributes }) => attributes['request_path'])
+    expect(paths).toEqual(Object.values(shown))
+    return events[0]!
   }
 
   it('are redacted in the path', async () => {
-    expect(
-      await shownOf(routed(routes())[0]!, [
-        '/reset/abc',
-        '/reset/a%20b/',
-        '/files/a.b',
-        '/tokens/a/b/c',
-        '/twice/1/2',
-        '/cards/4711',
-        '/closed/abc/x',
-      ]),
-    ).toEqual([
-      '/reset/[redacted]',
-      '/reset/[redacted]/',
-      '/files/a.[redacted]',
-      '/tokens/[redacted]',
-      '/twice/[redacted]/[redacted]',
-      '/cards/4711',
-      '/closed/[redacted]/x',
-    ])
-    const [first] = await app!.events()
-    expect(first!.attributes['url_params']).toEqual({ token: '[redacted]' })
+    const first = await expectShown(routed(routes())[0]!, {
+      '/reset/abc': '/reset/[redacted]',
+      '/reset/a%20b/': '/reset/[redacted]/',
+      '/files/a.b': '/files/a.[redacted]',
+      '/tokens/a/b/c': '/tokens/[redacted]',
+      '/twice/1/2': '/twice/[redacted]/[redacted]',
+      '/cards/4711': '/cards/4711',
+      '/closed/abc/x': '/closed/[redacted]/x',
+    })
+    expect(first.attributes['url_params']).toEqual({ token: '[redacted]' })
   })
 
   it('are redacted in the path of a route with another method', async () => {
-    expect(await shownOf(routed(routes())[0]!, ['/reset/abc'], {}, 'DELETE')).toEqual([
-      '/reset/[redacted]',
-    ])
+    const shown = { '/reset/abc': '/reset/[redacted]' }
+    await expectShown(routed(routes())[0]!, shown, { method: 'DELETE' })
   })
 
   it('are redacted in the path under a mount', async () => {
-    const mounted = mount('/a', mount('/b/c', routed(routes())[0]!))
-    expect(await shownOf(mounted, ['/a/b/c/reset/abc', '/a/b/c/cards/abc'])).toEqual([
-      '/a/b/c/reset/[redacted]',
-      '/a/b/c/cards/abc',
-    ])
+    await expectShown(mount('/a', mount('/b/c', routed(routes())[0]!)), {
+      '/a/b/c/reset/abc': '/a/b/c/reset/[redacted]',
+      '/a/b/c/cards/abc': '/a/b/c/cards/abc',
+    })
   })
 
   it('redact the whole path if it was rewritten', async () => {
+    const router = routed(routes())[0]!
     const rewrite: Middleware = (ctx, next) => {
       ctx.path = '/reset/abc'
-      return next()
+      return router(ctx, next) as Promise<unknown>
     }
-    const router = routed(routes())[0]!
-    const both: Middleware = (ctx, next) =>
-      rewrite(ctx, () => router(ctx, next) as Promise<unknown>)
-    expect(await shownOf(both, ['/elsewhere/abc'])).toEqual(['[redacted]'])
+    await expectShown(rewrite, { '/elsewhere/abc': '[redacted]' })
   })
 
   it('include those that the host names', async () => {
-    expect(
-      await shownOf(routed(routes())[0]!, ['/cards/4711', '/reset/abc'], {
-        redact: { paths: ['url_params.card'], except: ['token'] },
-      }),
-    ).toEqual(['/cards/[redacted]', '/reset/abc'])
+    const shown = { '/cards/4711': '/cards/[redacted]', '/reset/abc': '/reset/abc' }
+    const redact = { paths: ['url_params.card'], except: ['token'] }
+    await expectShown(routed(routes())[0]!, shown, { redact })
   })
 
   it('are redacted in the data of describe and in thrown values', async () => {
@@ -104,7 +85,7 @@ describe('secrets', () => {
       redact: { keys: ['iban'] },
       describe: () => ({ name: 'n', card: { iban: 'DE1', cvv: '1' }, when: new Date(0) }),
     }
-    app = await startRecorded([parser as Middleware, throwing, done], { record })
+    const app = await start([parser as Middleware, throwing, done], { record })
     await app.postJson('/a', { iban: 'DE1', deep: [{ Iban: 'DE1' }] })
     await app.postJson('/thrown', {})
     const [plain, thrown] = await app.events()

@@ -35,7 +35,7 @@ type Exchange = readonly [status: number, path: string, request?: RawRequest]
 interface Managed {
   readonly mounted: Mounted
   readonly outerPath: string
-  /** Whether answers are those of the OpenAPI document. */
+  /** Throws for an answer that the OpenAPI document does not declare. */
   readonly check: AnswerCheck
   /** Members whose values change from run to run. */
   readonly changing: RegExp

@@ -1,13 +1,11 @@
 import http from 'node:http'
 import { Readable } from 'node:stream'
 import { createGzip, gunzipSync } from 'node:zlib'
-import { recordRequests } from 'daybook/koa'
 import type { Middleware } from 'koa'
-import { afterEach, describe, expect, it } from 'vitest'
-import { done, nextEvent, onlyEvent, parser, type RecordedApp, startRecorded } from './recorded.js'
+import { describe, expect, it } from 'vitest'
+import { done, nextEvent, onlyEvent, parser, type RecordedApp, useRecorded } from './recorded.js'
 
-let app: RecordedApp
-afterEach(() => app.close())
+const { start } = useRecorded()
 
 const API = 'api:unmatched:create'
 const ERROR = 'error:unmatched:create'
@@ -18,9 +16,6 @@ const throwing =
   () => {
     throw thrown
   }
-
-/** Records within other middleware. */
-const recording: Middleware = (ctx, next) => (recordRequests(app.audit) as Middleware)(ctx, next)
 
 describe('a request leaves one event', () => {
   const endings: [
@@ -77,7 +72,7 @@ describe('a request leaves one event', () => {
   ]
 
   it.each(endings)('%s', async (_name, handler, type, status, error) => {
-    app = await startRecorded([handler])
+    const app = await start([handler])
     const recorded = nextEvent(app)
     const response = await app.send('/a', { method: 'POST' })
     expect(response.status).toBe(status)
@@ -89,7 +84,7 @@ describe('a request leaves one event', () => {
   })
 
   it('that throws after its response has started, with the status that was sent', async () => {
-    app = await startRecorded([
+    const app = await start([
       (ctx) => {
         ctx.res.writeHead(202)
         ctx.res.write('a')
@@ -108,7 +103,7 @@ describe('a request leaves one event', () => {
 
   // Koa never responds if a handler throws null or undefined.
   it.each([[null], [undefined]])('that throws %s', async (thrown) => {
-    app = await startRecorded([throwing(thrown)])
+    const app = await start([throwing(thrown)])
     const recorded = nextEvent(app)
     const request = http.request({ port: app.port, host: '127.0.0.1', method: 'POST' }).end()
     request.on('error', () => {})
@@ -122,7 +117,7 @@ describe('a request leaves one event', () => {
 
   it('that responds with a stream, before any of it is sent', async () => {
     const atFirstRead: number[] = []
-    app = await startRecorded([
+    const app: RecordedApp = await start([
       (ctx) => {
         ctx.body = Readable.from(
           (async function* () {
@@ -161,7 +156,7 @@ describe('a request leaves one event', () => {
     [503, 'a 4xx response', missing, UNHANDLED, 'Not Found'],
   ])('with the status %i that an outer handler makes of %s', async (...values) => {
     const [status, , handler, type, error] = values
-    app = await startRecorded([handled(status), recording, handler], { record: false })
+    const app = await start([handler], { outside: [handled(status)] })
     expect((await app.send('/a', { method: 'POST' })).status).toBe(status)
     expect(await onlyEvent(app)).toMatchObject({
       type,
@@ -174,7 +169,7 @@ describe('a request leaves one event', () => {
       await next().catch(() => ctx.redirect('/sign-in'))
     }
     const refuse401: Middleware = (ctx) => ctx.throw(401, 'sign in first')
-    app = await startRecorded([redirect, recording, refuse401], { record: false })
+    const app = await start([refuse401], { outside: [redirect] })
     expect((await app.send('/a', { method: 'POST' })).status).toBe(302)
     expect(await onlyEvent(app)).toMatchObject({
       type: ERROR,
@@ -190,7 +185,7 @@ describe('a request leaves one event', () => {
         ctx.status = 503
       })
     }
-    app = await startRecorded([slow, recording, fail], { record: false })
+    const app = await start([fail], { outside: [slow] })
     const recorded = nextEvent(app)
     const client = http.request({ port: app.port, host: '127.0.0.1', method: 'POST' }).end()
     client.on('error', () => {})
@@ -214,24 +209,21 @@ describe('a request leaves one event', () => {
   }
 
   it.each([
-    ['outside', false, [compress, recording, refuse], 'wrong'],
-    ['inside', {}, [compress, refuse], 'Unprocessable Entity'],
-  ] as const)(
-    'that is compressed %s of the recording',
-    async (_place, record, middleware, error) => {
-      app = await startRecorded(middleware, { record })
-      const { bytes, headers } = await app.send('/a', { method: 'POST' })
-      expect(headers['content-encoding']).toBe('gzip')
-      expect(gunzipSync(bytes).toString()).toBe('{"errors":[{"detail":"wrong"}]}')
-      expect(await onlyEvent(app)).toMatchObject({ type: ERROR, attributes: { error } })
-    },
-  )
+    ['outside', [refuse], { outside: [compress] }, 'wrong'],
+    ['inside', [compress, refuse], {}, 'Unprocessable Entity'],
+  ] as const)('that is compressed %s of the recording', async (_place, inside, options, error) => {
+    const app = await start(inside, options)
+    const { bytes, headers } = await app.send('/a', { method: 'POST' })
+    expect(headers['content-encoding']).toBe('gzip')
+    expect(gunzipSync(bytes).toString()).toBe('{"errors":[{"detail":"wrong"}]}')
+    expect(await onlyEvent(app)).toMatchObject({ type: ERROR, attributes: { error } })
+  })
 
   it.each([
     ['is not JSON', '{"a":', 400],
     ['is too large', JSON.stringify('x'.repeat(1_200_000)), 413],
   ])('whose body %s', async (_name, body, status) => {
-    app = await startRecorded([parser as Middleware, done])
+    const app = await start([parser as Middleware, done])
     const response = await app.send('/a', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

@@ -5,19 +5,18 @@ import { basicAuth } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import { faultyStore } from 'daybook/testing'
 import type { Middleware } from 'koa'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { rawRequest } from './raw.js'
-import { done, nextEvent, onlyEvent, parser, type RecordedApp, startRecorded } from './recorded.js'
+import { done, nextEvent, onlyEvent, parser, type RecordedApp, useRecorded } from './recorded.js'
 
-let app: RecordedApp
-afterEach(() => app.close())
+const { start } = useRecorded()
 
 const API = 'api:unmatched:create'
 const ERROR = 'error:unmatched:create'
 
 describe('a client that disconnects', () => {
   /** Its event. */
-  async function eventOf(sent: string) {
+  async function eventOf(app: RecordedApp, sent: string) {
     const recorded = nextEvent(app)
     const socket = net.connect(app.port, '127.0.0.1')
     const arrived = once(app.server, 'request')
@@ -29,31 +28,31 @@ describe('a client that disconnects', () => {
   }
 
   it('while sending is recorded with its address', async () => {
-    app = await startRecorded([parser as Middleware, done])
+    const app = await start([parser as Middleware, done])
     const headers = 'content-type: application/json\r\ncontent-length: 1000\r\n'
-    expect(await eventOf(rawRequest('POST /a', headers, '{"half":'))).toMatchObject({
+    expect(await eventOf(app, rawRequest('POST /a', headers, '{"half":'))).toMatchObject({
       type: ERROR,
       attributes: { response_status: 400, aborted: true, remote_address: '127.0.0.1' },
     })
   })
 
   it('before a response that bypasses Koa is recorded', async () => {
-    app = await startRecorded([(ctx) => void (ctx.respond = false)])
-    const { attributes } = await eventOf(rawRequest('POST /a', 'content-length: 0\r\n'))
+    const app = await start([(ctx) => void (ctx.respond = false)])
+    const { attributes } = await eventOf(app, rawRequest('POST /a', 'content-length: 0\r\n'))
     expect(attributes['aborted']).toBe(true)
   })
 })
 
 describe('refusals', () => {
   it('from the /64 of an IPv6 address are recorded together', async () => {
-    app = await startRecorded([(ctx) => ctx.throw(401)], { proxy: true })
+    const app = await start([(ctx) => ctx.throw(401)], { proxy: true })
     for (const address of ['2001:db8:1:2::7', '2001:db8:1:2:aaaa::1', '2001:db8:1:3::7'])
       await app.send('/a', { method: 'POST', headers: { 'x-forwarded-for': address } })
     expect(await app.types()).toEqual([ERROR, ERROR])
   })
 
   it('by basicAuth have no user, and are recorded once a minute', async () => {
-    app = await startRecorded([basicAuth({ users: { ann: 'ann' } }) as Middleware, done])
+    const app = await start([basicAuth({ users: { ann: 'ann' } }) as Middleware, done])
     for (const user of ['ann:wrong', 'ann:wronger', null])
       await app.send('/a', { method: 'POST', user })
     await app.send('/a')
@@ -69,7 +68,7 @@ describe('the response', () => {
   it('is sent with a store that hangs', async () => {
     const store = faultyStore(memoryStore())
     store.hang('append')
-    app = await startRecorded([(ctx) => void (ctx.body = 'made')], {
+    const app = await start([(ctx) => void (ctx.body = 'made')], {
       store,
       log: { waiting: { deadlineMs: 30 } },
     })
@@ -81,7 +80,7 @@ describe('the response', () => {
   })
 
   it('is unchanged when a socket is upgraded', async () => {
-    app = await startRecorded([done])
+    const app = await start([done])
     app.server.on('upgrade', (_request, socket: net.Socket) => {
       socket.write(
         'HTTP/1.1 101 Switching Protocols\r\nupgrade: echo\r\nconnection: upgrade\r\n\r\n',

@@ -37,6 +37,8 @@ export interface RecordedApp {
 }
 
 export interface RecordedOptions {
+  /** Middleware around the recording. */
+  readonly outside?: readonly Middleware[]
   readonly record?: RecordRequestsOptions | false
   readonly types?: EventTypes
   readonly store?: EventStore
@@ -47,12 +49,20 @@ export interface RecordedOptions {
 
 export async function startRecorded(
   middleware: readonly Middleware[],
-  { record = {}, types = {}, store = memoryStore(), log = {}, proxy = false }: RecordedOptions = {},
+  {
+    outside = [],
+    record = {},
+    types = {},
+    store = memoryStore(),
+    log = {},
+    proxy = false,
+  }: RecordedOptions = {},
 ): Promise<RecordedApp> {
   const audit: AuditLog = new AuditLog({ store, types, ...log })
   const app = new Koa({ proxy })
   const errors: unknown[] = []
   app.on('error', (error) => errors.push(error))
+  for (const one of outside) app.use(one)
   if (record !== false) app.use(recordRequests(audit, record))
   for (const one of middleware) app.use(one)
   const handle = app.callback()

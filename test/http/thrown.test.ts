@@ -174,7 +174,7 @@ const host =
 
 /** What the error handling of the host got. */
 const arrived: unknown[] = []
-/** Whether a handler of the host ran. */
+/** True after a handler of the host has run. */
 let isInside = false
 function inside(): string {
   isInside = true

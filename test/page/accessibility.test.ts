@@ -1,15 +1,15 @@
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createViews } from '../../src/views/views.js'
 import { openPage } from '../support/browser.js'
-import { type PageHost, serveStory } from '../support/page-host.js'
+import { serveStory } from '../support/page-host.js'
 import { webhookKind } from '../support/webhook-kind.js'
+import { shareHost } from './shared-host.js'
 import { rowsOf } from './shown.js'
 
-let host: PageHost
-beforeAll(async () => {
-  host = await serveStory({
+const host = shareHost(() =>
+  serveStory({
     subscriptions: {
       channels: {
         search: { deliver: () => {} },
@@ -27,14 +27,15 @@ beforeAll(async () => {
         state['username'] !== 'eve' || (action !== 'count' && action !== 'export'),
     },
     views: { authorize: () => true },
-  })
+  }),
+)
+beforeAll(async () => {
   const views = createViews(host.audit)
   const saved = { query: '', range: '24h', display: {}, shared: true }
   await views.create({ ...saved, name: 'All events of a day' }, 'ann')
   await views.create({ ...saved, name: 'Of bob', query: 'filter[username_eq]=bob' }, 'bob')
   await host.audit.record('error:api:controller:unhandled', { error: 'boom' })
 })
-afterAll(() => host.close())
 
 const GROUP =
   '?range=24h&filter[type_start_any][]=error:&filter[type_start_any][]=warn:&filter[type_start_any][]=warning:' +
@@ -46,6 +47,8 @@ interface View {
   readonly prepare: (page: Page) => Promise<void>
   /** Views that differ in the rows of events. In the others axe checks the first rows. */
   readonly checksRows?: boolean
+  /** Views that a page shows only after a load. */
+  readonly isLoaded?: boolean
 }
 
 const list = (page: Page): Promise<void> => rowsOf(page).first().waitFor()
@@ -70,11 +73,6 @@ const byKey = (key: string, title: string): View => ({
     await page.getByRole('dialog', { name: title }).waitFor()
   },
 })
-
-const heading =
-  (name: RegExp) =>
-  (page: Page): Promise<void> =>
-    page.getByRole('heading', { name }).waitFor()
 
 /** A page of the panel of subscriptions. */
 const managed = (hash: string, text: RegExp): View => ({
@@ -182,24 +180,34 @@ const VIEWS: Readonly<Record<string, View>> = {
   'a resource': {
     address: '?resource=%2Fapi%2Fsteps%2F0199f09d-5b1e-7c41-8d20-6a4f3e9b1c77',
     prepare: (page) => page.locator('summary').first().click(),
+    isLoaded: true,
   },
   views: {
     address: '#views',
     prepare: (page) =>
       page.getByRole('complementary', { name: 'Views' }).getByText('shared by bob').waitFor(),
   },
-  empty: { address: '?range=24h&filter[username_eq]=nobody', prepare: heading(/^No event/) },
+  empty: {
+    address: '?range=24h&filter[username_eq]=nobody',
+    prepare: (page) =>
+      page
+        .locator('#events')
+        .getByRole('heading', { name: /^No event/ })
+        .waitFor(),
+    isLoaded: true,
+  },
   'bad query': {
     address: '?filter[username_equals]=ann',
-    prepare: heading(/is not a known comparison/),
+    prepare: (page) => page.getByRole('heading', { name: /is not a known comparison/ }).waitFor(),
+    isLoaded: true,
   },
 }
 
-async function show(page: Page, { address = '', prepare }: View): Promise<void> {
+/** Opens a view, and waits for its counts. */
+async function show({ address = '', prepare, isLoaded }: View): Promise<Page> {
   const path = typeof address === 'string' ? address : await address()
-  // A change of only the hash would not reload the page.
-  await page.goto('about:blank')
-  await page.goto(host.page + path)
+  const open = isLoaded ? openPage : host.visit
+  const page = await open(host.page + path, { user: 'ann', viewport: DESK })
   await prepare(page)
   await page
     .getByRole('region', { name: 'Events over time' })
@@ -207,6 +215,7 @@ async function show(page: Page, { address = '', prepare }: View): Promise<void> 
     .or(page.getByRole('heading', { name: /is not a known comparison|^History of/ }))
     .first()
     .waitFor()
+  return page
 }
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
@@ -255,37 +264,24 @@ const TOO_WIDE = `['html', '#events', 'main', '.panel-body', '[role=dialog]', 'd
   .filter((part) => part.scrollWidth > part.clientWidth + 1)
   .map((part) => part.localName + '.' + part.className + ' ' + part.scrollWidth)`
 
-/** Opens a view and runs axe in both colour schemes. */
-async function checkView(view: View, viewport: { width: number; height: number }): Promise<Page> {
-  const page = await openPage('about:blank', { user: 'ann', viewport })
-  await show(page, view)
+/** Runs axe in both colour schemes. */
+async function expectNoViolations(page: Page, checked = ALL): Promise<void> {
   for (const [colorScheme, rules] of SCHEMES) {
     await page.emulateMedia({ colorScheme })
-    expect(
-      await violationsOf(page, rules, view.checksRows ? ALL : FIRST_ROWS),
-      colorScheme,
-    ).toEqual([])
+    expect(await violationsOf(page, rules, checked), colorScheme).toEqual([])
   }
-  return page
 }
 
-describe.each(Object.entries(VIEWS))('%s', (_name, view) => {
-  it('passes axe in light and dark, and does not scroll sideways at any width', async () => {
-    const page = await checkView(view, { width: 1440, height: 900 })
-    const found: Record<number, unknown> = {}
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 800 })
-      await page.evaluate(
-        'new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))',
-      )
-      found[width] = await page.evaluate(TOO_WIDE)
-    }
-    expect(found).toEqual(Object.fromEntries(WIDTHS.map((width) => [width, []])))
-  })
-})
+/** Resizes the page, and waits until it has been laid out. */
+async function resize(page: Page, width: number, height: number): Promise<void> {
+  await page.setViewportSize({ width, height })
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))')
+}
 
-// The other views differ in text, not in layout.
-const PHONE_VIEWS = [
+const DESK = { width: 1440, height: 900 }
+
+/** The views that axe checks on a phone too. The others differ in text, not in layout. */
+const PHONE_VIEWS = new Set([
   'list',
   'changes',
   'history',
@@ -293,51 +289,54 @@ const PHONE_VIEWS = [
   'builder',
   'a subscription',
   'empty',
-] as const
+])
 
-describe('on a phone, axe finds no violations in light and dark', () => {
-  it.each(PHONE_VIEWS)('of %s', async (name) => {
-    const page = await checkView(VIEWS[name]!, { width: 390, height: 844 })
-    await page.close()
-  })
-})
-
-describe('for a user who may neither count nor export, axe finds no violations in light and dark', () => {
-  it.each([1440, 1000, 390])('at %i px', async (width) => {
-    const page = await openPage(host.page, {
-      user: 'eve',
-      viewport: { width, height: 800 },
-      tolerates: /403/,
-    })
-    await list(page)
-    await page.getByText('You may not count events').waitFor()
-    for (const [colorScheme, rules] of SCHEMES) {
-      await page.emulateMedia({ colorScheme })
-      expect(await violationsOf(page, rules), colorScheme).toEqual([])
+describe('passes axe in light and dark, and does not scroll sideways at any width', () => {
+  it.each(Object.entries(VIEWS))('%s', async (name, view) => {
+    const page = await show(view)
+    const checked = view.checksRows ? ALL : FIRST_ROWS
+    await expectNoViolations(page, checked)
+    const found: Record<number, unknown> = {}
+    for (const width of WIDTHS) {
+      await resize(page, width, 800)
+      found[width] = await page.evaluate(TOO_WIDE)
     }
+    expect(found).toEqual(Object.fromEntries(WIDTHS.map((width) => [width, []])))
+    if (!PHONE_VIEWS.has(name)) return
+    await resize(page, 390, 844)
+    await expectNoViolations(page, checked)
   })
 })
 
-describe('axe', () => {
-  it('reports text in pale grey, so the check works', async () => {
-    const page = await openPage(host.page, { user: 'ann' })
-    await list(page)
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    await page.evaluate(`document.querySelector('h1').style.setProperty('color', '#bbb')`)
-    for (const [, rules] of SCHEMES)
-      expect((await violationsOf(page, rules)).join()).toContain('color-contrast: h1')
-  })
+it('passes axe for a user who may neither count nor export', async () => {
+  const page = await openPage(host.page, { user: 'eve', tolerates: /403/ })
+  await list(page)
+  await page.getByText('You may not count events').waitFor()
+  for (const width of [1440, 1000, 390]) {
+    await resize(page, width, 800)
+    await expectNoViolations(page)
+  }
 })
+
+it('would find text in pale grey', async () => {
+  const page = await show(VIEWS['list']!)
+  const colour = (value: string) =>
+    page.evaluate(`document.querySelector('h1').style.color = '${value}'`)
+  await colour('#bbb')
+  await page.emulateMedia({ colorScheme: 'light' })
+  for (const [, rules] of SCHEMES)
+    expect((await violationsOf(page, rules)).join()).toContain('color-contrast: h1')
+  await colour('')
+})
+
+const MOVING = 'document.getAnimations().filter(({ playState }) => playState === "running").length'
 
 describe('motion', () => {
-  const MOVING =
-    'document.getAnimations().filter(({ playState }) => playState === "running").length'
-
   it("respects the user's preference", async () => {
     const moving = await openPage(host.page, { user: 'ann', reducedMotion: 'no-preference' })
     await list(moving)
     await expect.poll(() => moving.evaluate(MOVING)).toBeGreaterThan(0)
-    const still = await openPage(host.page, { user: 'ann', reducedMotion: 'reduce' })
+    const still = await host.visit(host.page, { user: 'ann' })
     await list(still)
     expect(await still.evaluate(MOVING)).toBe(0)
     await rowsOf(still).nth(2).click()

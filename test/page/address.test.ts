@@ -1,19 +1,15 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { openPage } from '../support/browser.js'
-import { type PageHost, serveStory } from '../support/page-host.js'
+import { shareHost } from './shared-host.js'
 import { copied, expectShown, rowIds, rowsOf, WAIT } from './shown.js'
 
 /* What the address says beside the query. */
 
-let host: PageHost
+const host = shareHost()
 
-beforeAll(async () => {
-  host = await serveStory()
-})
-afterAll(() => host.close())
-
-const open = (search: string): Promise<Page> => openPage(`${host.page}?${search}`, { user: 'ann' })
+const open = (search: string): Promise<Page> =>
+  host.visit(`${host.page}?${search}`, { user: 'ann' })
 
 const facets = (page: Page): Promise<string[]> =>
   page.getByRole('complementary', { name: 'Facets' }).getByRole('heading').allTextContents()
@@ -26,7 +22,7 @@ it('shows the facets of the address, and writes those that the user adds', async
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Add anyway' }).click()
   await expect.poll(() => facets(page), WAIT).toEqual(['Level', 'system', 'change_name', 'a,b%'])
-  const reopened = await openPage(page.url(), { user: 'bob' })
+  const reopened = await host.visit(page.url(), { user: 'bob' })
   await expect
     .poll(() => facets(reopened), WAIT)
     .toEqual(['Level', 'system', 'change_name', 'a,b%'])
@@ -44,9 +40,10 @@ it('keeps them while the query changes, and sends the service only the query', a
 })
 
 it('reads hostile texts as names', async () => {
-  const page = await open('range=7d&facets=%ff,level,level,__proto__,%3Cb%3E&view=%&toString=1')
+  const hostile = 'range=7d&facets=%ff,level,level,__proto__,%3Cb%3E&view=%'
+  const page = await openPage(`${host.page}?${hostile}&toString=1`, { user: 'ann' })
   await page.getByRole('heading', { name: 'Part of the query is invalid' }).waitFor()
-  await page.goto(`${host.page}?range=7d&facets=%ff,level,level,__proto__,%3Cb%3E&view=%`)
+  await page.goto(`${host.page}?${hostile}`)
   await rowsOf(page).first().waitFor()
   await expect.poll(() => facets(page), WAIT).toContain('<b>')
 })
@@ -60,7 +57,7 @@ it('is copied without the events that still wait', async () => {
   await host.audit.record('api:changes:create', { name: 'new' }, { username: 'mira' })
   await page.getByRole('button', { name: /^Paused\s*\+1$/ }).waitFor()
   const link = await copied(page, () => page.keyboard.press('y'))
-  const other = await openPage(link, { user: 'bob' })
+  const other = await host.visit(link, { user: 'bob' })
   await expect.poll(async () => (await rowIds(other))[0], WAIT).toBe(shown)
   await expectShown(other, host.audit, new URL(link).search.slice(1))
 })
@@ -72,7 +69,7 @@ it('is copied with the facets that the user has chosen', async () => {
   await page.keyboard.press('Enter')
   await expect.poll(() => facets(page), WAIT).toContain('change_name')
   const link = await copied(page, () => page.keyboard.press('y'))
-  const other = await openPage(link, { user: 'bob' })
+  const other = await host.visit(link, { user: 'bob' })
   await expect.poll(() => facets(other), WAIT).toEqual(await facets(page))
 })
 
@@ -82,7 +79,7 @@ it('is copied with the default columns, whatever a colleague has chosen', async 
   const page = await open('range=7d')
   await rowsOf(page).first().waitFor()
   const link = await copied(page, () => page.keyboard.press('y'))
-  const other = await openPage(host.page, { user: 'bob' })
+  const other = await host.visit(host.page, { user: 'bob' })
   await other.evaluate(`localStorage.setItem('daybook.columns', 'time,change_name')`)
   await other.reload()
   await other.getByRole('columnheader', { name: 'change_name' }).waitFor()

@@ -1,23 +1,14 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openPage, type OpenPageOptions } from '../support/browser.js'
-import { type PageHost, serveStory } from '../support/page-host.js'
-import { expectShown, stopFrames, WAIT } from './shown.js'
+import { describe, expect, it } from 'vitest'
+import { openPage } from '../support/browser.js'
+import { shareHost } from './shared-host.js'
+import { stopFrames, WAIT } from './shown.js'
 
 /* The filter builder. */
 
-let host: PageHost
-beforeAll(async () => {
-  host = await serveStory()
-})
-afterAll(() => host.close())
+const host = shareHost()
 
-async function open(filter = '', options: OpenPageOptions = {}): Promise<Page> {
-  const page = await openPage(`${host.page}?range=all&${filter}`, { user: 'ann', ...options })
-  await expectShown(page, host.audit, filter)
-  return page
-}
-const shows = (page: Page, filter: string) => expectShown(page, host.audit, filter)
+const { open, shows } = host
 const builder = (page: Page) => page.getByRole('dialog', { name: 'Filter builder' })
 const fields = (page: Page, name: 'Attribute' | 'Predicate' | 'Value') =>
   builder(page).getByRole('combobox', { name })
@@ -150,7 +141,8 @@ describe('rows', () => {
   })
 
   it('keep the focus between two keys, however long a frame takes', async () => {
-    const page = await open('filter[username_not_null]=1&filter[g][0][name_cont]=nightly')
+    const filter = 'filter[username_not_null]=1&filter[g][0][name_cont]=nightly'
+    const page = await open(filter, {}, openPage)
     await openBuilder(page)
     await stopFrames(page)
     await fields(page, 'Predicate').first().focus()
@@ -162,7 +154,7 @@ describe('rows', () => {
   })
 
   it('let Tab continue from a predicate without a value', async () => {
-    const page = await open('filter[username_eq]=ann')
+    const page = await open('filter[username_eq]=ann', {}, openPage)
     await openBuilder(page)
     await stopFrames(page)
     await fields(page, 'Predicate').first().focus()

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openPage } from '../support/browser.js'
+import { describe, expect, it } from 'vitest'
 import { parseCsv } from '../support/csv.js'
-import { type PageHost, servePage } from '../support/page-host.js'
+import { servePage } from '../support/page-host.js'
 import { readDownload } from './downloads.js'
 import { requestEvents } from './requests.js'
 import { scrollThrough } from './rows.js'
+import { shareHost } from './shared-host.js'
 import { rowIds, rowsOf, WAIT } from './shown.js'
 
 const events = requestEvents(
@@ -17,14 +17,10 @@ const events = requestEvents(
   })),
 )
 
-let host: PageHost
-beforeAll(async () => {
-  host = await servePage({ events })
-})
-afterAll(() => host.close())
+const host = shareHost(() => servePage({ events }))
 
 const open = async (search: string, options = {}): Promise<Page> => {
-  const page = await openPage(`${host.page}?range=all${search}`, {
+  const page = await host.visit(`${host.page}?range=all${search}`, {
     user: 'ann',
     tolerates: /stream/,
     ...options,

@@ -1,18 +1,18 @@
 import type { AuditEvent } from 'daybook'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { openPage, type OpenPageOptions } from '../support/browser.js'
-import { type PageHost, servePage } from '../support/page-host.js'
+import { servePage } from '../support/page-host.js'
+import { shareHost } from './shared-host.js'
 import { copied, rowOf, rowsOf, WAIT } from './shown.js'
 
 /* Two events side by side. */
 
-let host: PageHost
+const host = shareHost(servePage)
 let first: AuditEvent
 let second: AuditEvent
 
 beforeAll(async () => {
-  host = await servePage()
   const record = async (data: object, username: string): Promise<AuditEvent> =>
     (await host.audit.record('api:projects:update', { name: 'acme', ...data }, { username }))!
   const request = { request_method: 'PATCH', request_path: '/api/projects/acme' }
@@ -37,7 +37,6 @@ beforeAll(async () => {
     'bob',
   )
 })
-afterAll(() => host.close())
 
 const comparison = (page: Page) => page.getByRole('complementary', { name: 'Comparison' })
 
@@ -61,7 +60,7 @@ const DIFFERENT = [
 ]
 
 const open = (hash = '', options: OpenPageOptions = {}): Promise<Page> =>
-  openPage(`${host.page}?range=all${hash}`, { user: 'ann', ...options })
+  host.visit(`${host.page}?range=all${hash}`, { user: 'ann', ...options })
 
 const addressed = (one: AuditEvent, other: AuditEvent): string => `#compare=${one.id},${other.id}`
 

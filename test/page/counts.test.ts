@@ -1,10 +1,11 @@
 import { type AuditEvent, type CountOptions, formatTimestamp } from 'daybook'
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openPage, type OpenPageOptions } from '../support/browser.js'
-import { type PageHost, servePage } from '../support/page-host.js'
+import { describe, expect, it } from 'vitest'
+import type { OpenPageOptions } from '../support/browser.js'
+import { servePage } from '../support/page-host.js'
 import { dayOfEvents } from '../support/story.js'
 import { firstIds, newestFirst } from './rows.js'
+import { shareHost } from './shared-host.js'
 import { WAIT } from './shown.js'
 
 /* Chart, legend and facets over a day in the past, whose counts do not change. */
@@ -18,14 +19,10 @@ const DAY = `filter[created_at_gteq]=${FROM}&filter[created_at_lt]=${TO}`
 const LEVELS = ['error', 'warn', 'audit', 'info', 'api', 'custom'] as const
 const DESK = { width: 1440, height: 900 }
 
-let host: PageHost
-beforeAll(async () => {
-  host = await servePage({ events: EVENTS })
-})
-afterAll(() => host.close())
+const host = shareHost(() => servePage({ events: EVENTS }))
 
 const open = (query = DAY, options: OpenPageOptions = {}): Promise<Page> =>
-  openPage(`${host.page}?${query}`, { user: 'ann', viewport: DESK, ...options })
+  host.visit(`${host.page}?${query}`, { user: 'ann', viewport: DESK, ...options })
 
 /** The filter of the page's address in API form. */
 const queryOf = (page: Page): string => decodeURIComponent(new URL(page.url()).search.slice(1))

@@ -4,7 +4,7 @@ import { memoryStore } from 'daybook/memory'
 import type { Download, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { attributeText } from '../../src/filter/attribute-text.js'
-import { openPage } from '../support/browser.js'
+import { keepPages, openPage } from '../support/browser.js'
 import { parseCsv } from '../support/csv.js'
 import { queryDuckDb } from '../support/duckdb.js'
 import { hidePackage } from '../support/hidden-package.js'
@@ -58,6 +58,7 @@ const eventsOf = (text: string): unknown[] =>
     .map((line) => JSON.parse(line) as unknown)
 
 describe('a file', () => {
+  const visit = keepPages()
   let host: PageHost
   beforeAll(async () => {
     host = await servePage({ events: dayOfEvents(Date.now() * 1000 - 2_000_000) })
@@ -66,7 +67,7 @@ describe('a file', () => {
   afterAll(() => host.close())
 
   async function open(filter: string): Promise<Page> {
-    const page = await openPage(`${host.page}?range=all&${filter}`, { user: 'ann' })
+    const page = await visit(`${host.page}?range=all&${filter}`, { user: 'ann' })
     await expectShown(page, host.audit, filter)
     return page
   }
@@ -86,7 +87,7 @@ describe('a file', () => {
   it('has the filters of the list, not its order', async () => {
     const hourAgo = (): string => new Date(Date.now() - 3_600_000).toISOString()
     const atFirst = hourAgo()
-    const page = await openPage(`${host.page}?range=1h&filter[sorts][]=type desc`, { user: 'ann' })
+    const page = await visit(`${host.page}?range=1h&filter[sorts][]=type desc`, { user: 'ann' })
     await page.getByRole('grid').waitFor()
     const { text } = await exportAs(page, 'NDJSON')
     // The range ends when the page sends the request, so events at its edge may be included or not.

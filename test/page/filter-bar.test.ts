@@ -1,26 +1,17 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openPage } from '../support/browser.js'
-import { type PageHost, serveStory } from '../support/page-host.js'
-import { expectShown, stopFrames, WAIT } from './shown.js'
+import { shareHost } from './shared-host.js'
+import { stopFrames, WAIT } from './shown.js'
 
 /* The filters in the bar: chips, and the field to add a filter. */
 
-let host: PageHost
-beforeAll(async () => {
-  host = await serveStory()
-})
-afterAll(() => host.close())
+const host = shareHost()
 
 const ANN = 'filter[username_eq]=ann'
 const AUDIT = 'filter[type_start_any][]=audit:'
 
-async function open(filter = ''): Promise<Page> {
-  const page = await openPage(`${host.page}?range=all&${filter}`, { user: 'ann' })
-  await expectShown(page, host.audit, filter)
-  return page
-}
-const shows = (page: Page, filter: string) => expectShown(page, host.audit, filter)
+const { open, shows } = host
 const field = (page: Page) => page.getByRole('combobox', { name: 'Add a filter' })
 const chip = (page: Page, name: string | RegExp) =>
   page.getByRole('list', { name: 'Filters' }).getByRole('button', { name }).first()
@@ -66,7 +57,7 @@ describe('chips', () => {
   })
 
   it('keep the focus between two keys, however long a frame takes', async () => {
-    const page = await open(`${ANN}&${AUDIT}`)
+    const page = await open(`${ANN}&${AUDIT}`, {}, openPage)
     await chip(page, 'level is audit').focus()
     await stopFrames(page)
     await page.keyboard.press('Backspace')
@@ -196,7 +187,7 @@ describe('the field', () => {
   })
 
   it('suggests recent queries', async () => {
-    const page = await open(`${ANN}&${AUDIT}`)
+    const page = await open(`${ANN}&${AUDIT}`, {}, openPage)
     await field(page).focus()
     await page.keyboard.press('Escape')
     await page.keyboard.press('Escape')

@@ -1,10 +1,11 @@
 import type { EventGroups } from 'daybook'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { watchRequests } from '../http/clients/requests.js'
 import { openPage } from '../support/browser.js'
-import { type PageHost, servePage } from '../support/page-host.js'
+import { servePage } from '../support/page-host.js'
 import { requestEvents } from './requests.js'
+import { shareHost } from './shared-host.js'
 import { expectShown, rowsOf, WAIT } from './shown.js'
 
 const events = requestEvents(
@@ -16,11 +17,7 @@ const events = requestEvents(
   })),
 )
 
-let host: PageHost
-beforeAll(async () => {
-  host = await servePage({ events })
-})
-afterAll(() => host.close())
+const host = shareHost(() => servePage({ events }))
 
 const table = (page: Page) => page.getByRole('table', { name: 'Groups' })
 
@@ -33,7 +30,7 @@ const cellsOf = (page: Page): Promise<string[][]> =>
     )
 
 const open = async (search: string): Promise<Page> => {
-  const page = await openPage(`${host.page}?${search}`, { user: 'ann', tolerates: /stream/ })
+  const page = await host.visit(`${host.page}?${search}`, { user: 'ann', tolerates: /stream/ })
   await table(page).waitFor()
   return page
 }

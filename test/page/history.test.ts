@@ -1,8 +1,9 @@
 import type { AuditEvent, JsonValue } from 'daybook'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { openPage } from '../support/browser.js'
-import { type PageHost, servePage } from '../support/page-host.js'
+import { servePage } from '../support/page-host.js'
+import { shareHost } from './shared-host.js'
 import { copied, rowOf, WAIT } from './shown.js'
 
 /* The history of a resource. */
@@ -10,7 +11,7 @@ import { copied, rowOf, WAIT } from './shown.js'
 const PROJECT = '0190b6a4-64a1-7000-8000-000000000001'
 const SOURCE = `/api/projects/${PROJECT}`
 
-let host: PageHost
+const host = shareHost(servePage)
 const events: AuditEvent[] = []
 
 async function record(
@@ -30,13 +31,11 @@ const THIRD = { description: 'Storefront and returns', limits: { parallel: 0 }, 
 const FOURTH = { ...THIRD, description: 'Returns' }
 
 beforeAll(async () => {
-  host = await servePage()
   await record('create', null, FIRST, 'ann')
   await record('update', FIRST, SECOND, 'ann')
   await record('update', SECOND, THIRD, 'bob')
   await record('update', THIRD, FOURTH, 'eve')
 })
-afterAll(() => host.close())
 
 const history = (page: Page) => page.getByRole('complementary', { name: 'History' })
 const entries = (page: Page) => history(page).locator('.timeline > li')
@@ -55,7 +54,7 @@ const expectEntries = (page: Page, expected: readonly AuditEvent[]) =>
     .toEqual(expected.map(({ id }) => id).toReversed())
 
 const open = (address = `#history?source=${SOURCE}`): Promise<Page> =>
-  openPage(`${host.page}?range=all${address}`, { user: 'ann' })
+  host.visit(`${host.page}?range=all${address}`, { user: 'ann' })
 
 const NOW = ['descriptionReturns', 'limits.parallel0', 'token[redacted]not stored']
 

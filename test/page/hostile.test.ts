@@ -1,7 +1,7 @@
+import type { AuditEvent } from 'daybook'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { OpenPageOptions } from '../support/browser.js'
-import type { PageHost } from '../support/page-host.js'
 import {
   BOLD,
   EMOJI,
@@ -13,13 +13,10 @@ import {
   SCRIPT,
   serveHostile,
 } from './hostile.js'
+import { shareHost } from './shared-host.js'
 import { rowOf, rowsOf, WAIT } from './shown.js'
 
-let host: PageHost
-beforeAll(async () => {
-  host = await serveHostile()
-})
-afterAll(() => host.close())
+const host = shareHost(serveHostile)
 
 const open = (address?: string, options?: OpenPageOptions): Promise<Page> =>
   openWatched(host, address, options)
@@ -45,18 +42,12 @@ describe('the list', () => {
     await expectNoHarm(page)
   })
 
-  it('writes out invisible and bidirectional characters', async () => {
-    const page = await open()
-    const row = rowOf(page, EVENTS.turned.id)
-    await row.waitFor()
-    expect(await row.textContent()).toContain('annU+202Etxt.exe')
-    expect(await rowOf(page, EVENTS.lines.id).textContent()).toContain(EMOJI)
-    await expectNoHarm(page)
-  })
-
-  it('links only to paths of its own host', async () => {
+  it('writes out hidden characters, and links only to paths of its own host', async () => {
     const page = await open()
     await rowsOf(page).first().waitFor()
+    expect(await rowOf(page, EVENTS.turned.id).textContent()).toContain('annU+202Etxt.exe')
+    expect(await rowOf(page, EVENTS.lines.id).textContent()).toContain(EMOJI)
+    await expectNoHarm(page)
     const linked = Object.values(EVENTS).map(({ id }) => rowOf(page, id).getByRole('link').count())
     expect((await Promise.all(linked)).map(Boolean)).toEqual(
       Object.keys(EVENTS).map((name) => name === 'markup'),
@@ -64,14 +55,31 @@ describe('the list', () => {
   })
 })
 
+/** Markup in the panels of events. */
+const MARKUP: Readonly<Partial<Record<Name, readonly string[]>>> = {
+  markup: [IMAGE, SCRIPT, BOLD],
+  changes: [IMAGE, SCRIPT, BOLD],
+  log: [IMAGE, SCRIPT],
+}
+
+/** Hidden characters that are written out, and keys like any other, in the trees of events. */
+const IN_TREE: Readonly<Partial<Record<Name, readonly string[]>>> = {
+  turned: ['annU+202Etxt.exe', 'anU+200BnU+2066x'],
+  prototype: ['__proto__', 'constructor', 'polluted', 'toString'],
+}
+
 describe('the panel', () => {
   it('shows each event as tree and as JSON, safely', async () => {
     const page = await openEvent('markup')
-    for (const [name, { id }] of Object.entries(EVENTS)) {
+    for (const [name, { id }] of Object.entries(EVENTS) as [Name, AuditEvent][]) {
       // The same page opens the next event.
       await page.goto(`${host.page}?range=all#event=${id}`)
       await expect.poll(() => panel(page).locator('dl').innerText(), WAIT).toContain(id)
       await expectNoHarm(page)
+      for (const part of MARKUP[name] ?? [])
+        expect(await panel(page).textContent(), name).toContain(part)
+      for (const part of IN_TREE[name] ?? [])
+        expect(await tree(page).textContent(), name).toContain(part)
       const links = await panel(page)
         .getByRole('link')
         .evaluateAll((all: readonly { readonly href: string }[]) => all.map(({ href }) => href))
@@ -84,32 +92,6 @@ describe('the panel', () => {
       expect(length).toBeLessThan(500_000)
       await page.keyboard.press('d')
     }
-  })
-
-  it('shows markup in each of its parts as text', async () => {
-    for (const [name, parts] of [
-      ['markup', [IMAGE, SCRIPT, BOLD]],
-      ['changes', [IMAGE, SCRIPT, BOLD]],
-      ['log', [IMAGE, SCRIPT]],
-    ] as const) {
-      const page = await openEvent(name)
-      const text = await panel(page).textContent()
-      for (const part of parts) expect(text).toContain(part)
-    }
-  })
-
-  it('writes out invisible characters in names and values', async () => {
-    const page = await openEvent('turned')
-    const text = await tree(page).textContent()
-    for (const part of ['annU+202Etxt.exe', 'anU+200BnU+2066x']) expect(text).toContain(part)
-  })
-
-  it('shows keys such as constructor like any other', async () => {
-    const page = await openEvent('prototype')
-    const text = await tree(page).textContent()
-    for (const part of ['__proto__', 'constructor', 'polluted', 'toString'])
-      expect(text).toContain(part)
-    await expectNoHarm(page)
   })
 
   it('shows many keys in steps', async () => {

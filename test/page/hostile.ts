@@ -120,7 +120,7 @@ const NONE = {
 
 /** A page that records such effects. */
 export async function openWatched(
-  host: PageHost,
+  host: Pick<PageHost, 'url' | 'page'>,
   address = '?range=all',
   options: OpenPageOptions = {},
 ): Promise<Page> {

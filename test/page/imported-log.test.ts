@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { openPage } from '../support/browser.js'
-import { type PageHost, servePage } from '../support/page-host.js'
+import { servePage } from '../support/page-host.js'
 import { dayOfEvents } from '../support/story.js'
+import { shareHost } from './shared-host.js'
 import { rowIds, rowsOf, WAIT } from './shown.js'
 
 /* A log whose events are older than the default range. */
 
 const END = Date.parse('2024-02-29T12:00:00Z') * 1000
 
-let host: PageHost
-beforeAll(async () => {
-  host = await servePage({ events: dayOfEvents(END) })
-})
-afterAll(() => host.close())
+const host = shareHost(() => servePage({ events: dayOfEvents(END) }))
 
 it('is shown from its first event to its newest, and the page says so', async () => {
   const { events } = await host.audit.list('limit=1000')

@@ -1,15 +1,11 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openPage } from '../support/browser.js'
-import { type PageHost, serveStory } from '../support/page-host.js'
 import { firstIds, newestFirst } from './rows.js'
+import { shareHost } from './shared-host.js'
 import { rowsOf, WAIT } from './shown.js'
 
-let host: PageHost
-beforeAll(async () => {
-  host = await serveStory()
-})
-afterAll(() => host.close())
+const host = shareHost()
 
 async function open(address = ''): Promise<Page> {
   const page = await openPage(`${host.page}${address}`, {

@@ -1,15 +1,11 @@
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { openPage } from '../support/browser.js'
-import { type PageHost, serveStory } from '../support/page-host.js'
+import { shareHost } from './shared-host.js'
 import { rowsOf, WAIT } from './shown.js'
 
-let host: PageHost
-beforeAll(async () => {
-  host = await serveStory()
-})
-afterAll(() => host.close())
+const host = shareHost()
 
 const BLANK = 'about:blank'
 

@@ -1,19 +1,14 @@
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openPage } from '../support/browser.js'
-import { type PageHost, serveStory } from '../support/page-host.js'
+import { describe, expect, it } from 'vitest'
+import { shareHost } from './shared-host.js'
 import { rowOf, rowsOf, WAIT } from './shown.js'
 
 /* What must not cover, cut or move other parts. */
 
-let host: PageHost
-beforeAll(async () => {
-  host = await serveStory()
-})
-afterAll(() => host.close())
+const host = shareHost()
 
 const open = async (address: string, width: number): Promise<Page> => {
-  const page = await openPage(`${host.page}${address}`, {
+  const page = await host.visit(`${host.page}${address}`, {
     user: 'ann',
     viewport: { width, height: 900 },
     tolerates: /stream/,

@@ -1,19 +1,19 @@
 import { type AuditEvent, describeEvent, sentenceText } from 'daybook'
 import { workflowEventTypes } from 'daybook/workflow'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openPage, type OpenPageOptions } from '../support/browser.js'
-import { type PageHost, serveStory } from '../support/page-host.js'
+import { describe, expect, it } from 'vitest'
+import type { OpenPageOptions } from '../support/browser.js'
 import { firstIds, inOrder, newestFirst, scrollThrough } from './rows.js'
+import { shareHost } from './shared-host.js'
 import { rowOf, rowsOf, WAIT } from './shown.js'
 
 const PHONE = { viewport: { width: 390, height: 844 } }
 const ZONE = 'Asia/Kolkata'
 
-let host: PageHost
+const host = shareHost()
 
 const open = (address = '', options: OpenPageOptions = {}): Promise<Page> =>
-  openPage(`${host.page}${address}`, { user: 'ann', ...options })
+  host.visit(`${host.page}${address}`, { user: 'ann', ...options })
 
 const eventOf = async (query: string): Promise<AuditEvent> =>
   (await host.audit.list(`${query}&limit=1`)).events[0]!
@@ -24,11 +24,6 @@ const clock = ({ created_at }: AuditEvent, timeZone: string): string => {
 }
 
 const cellsOf = (page: Page, { id }: AuditEvent) => rowOf(page, id).getByRole('gridcell')
-
-beforeAll(async () => {
-  host = await serveStory()
-})
-afterAll(() => host.close())
 
 describe('a row', () => {
   it('shows time, level, user, sentence, type and source; on hover the full time, and on a key press UTC', async () => {

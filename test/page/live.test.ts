@@ -1,17 +1,34 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { openPage } from '../support/browser.js'
-import { expectNewest, liveButton, openList, pill, record, servePast, TYPE } from './following.js'
+import type { OpenPageOptions } from '../support/browser.js'
+import { servePage } from '../support/page-host.js'
+import { expectNewest, liveButton, openList, past, pill, record, TYPE } from './following.js'
 import { firstIds } from './rows.js'
+import { shareHost } from './shared-host.js'
 import { rowIds, rowsOf, WAIT } from './shown.js'
+
+/* Live updates of a log that grows with each test. */
+
+const host = shareHost(() => servePage({ events: past }))
+
+const open = (options: OpenPageOptions = {}): Promise<Page> => openList(host, options, host.visit)
+
+const heading = (page: Page) =>
+  page.getByRole('region', { name: 'Events over time' }).getByRole('heading')
+
+/** Waits until the heading has the number of all events, and returns it. */
+async function expectCounted(page: Page): Promise<number> {
+  const { total } = await host.audit.count()
+  await expect.poll(() => heading(page).innerText(), WAIT).toBe(`${total} events`)
+  return total
+}
 
 const scrollDown = (page: Page): Promise<void> =>
   page.evaluate(`{ document.querySelector('#events').scrollTop = 1500 }`)
 
 describe('at the top', () => {
   it('new events appear above the others', async () => {
-    const host = await servePast()
-    const page = await openList(host)
+    const page = await open()
     await expect.poll(() => liveButton(page).innerText(), WAIT).toBe('Live')
     for (const names of [['one'], ['two', 'three', 'four'], ['five']]) {
       await record(host, ...names)
@@ -23,8 +40,7 @@ describe('at the top', () => {
   })
 
   it('only matching events appear', async () => {
-    const host = await servePast()
-    const page = await openPage(`${host.page}?range=24h&filter[username_eq]=eve`, { user: 'ann' })
+    const page = await host.visit(`${host.page}?range=24h&filter[username_eq]=eve`, { user: 'ann' })
     await page.getByRole('heading', { name: /No event/ }).waitFor()
     await host.audit.record(TYPE, { name: 'of bob' }, { username: 'bob' })
     const mine = await host.audit.record(TYPE, { name: 'of eve' }, { username: 'eve' })
@@ -32,28 +48,24 @@ describe('at the top', () => {
   })
 
   it('they appear on a phone', async () => {
-    const host = await servePast()
-    const page = await openList(host, { viewport: { width: 390, height: 844 } })
+    const page = await open({ viewport: { width: 390, height: 844 } })
     await record(host, 'one', 'two')
     await expectNewest(page, host)
   })
 
   it('the count in the heading grows', async () => {
-    const host = await servePast()
-    const page = await openList(host)
-    const heading = page.getByRole('region', { name: 'Events over time' }).getByRole('heading')
-    await expect.poll(() => heading.innerText(), WAIT).toBe('300 events')
+    const page = await open()
+    const total = await expectCounted(page)
     await record(host, 'one', 'two')
-    await expect.poll(() => heading.innerText(), WAIT).toBe('302 events')
+    expect(await expectCounted(page)).toBe(total + 2)
   })
 })
 
 describe('while the user reads', () => {
   it('new events wait above a scrolled list, which does not move', async () => {
-    const host = await servePast()
-    const page = await openList(host)
+    const page = await open()
     // The chart has its height once it is drawn.
-    await page.getByRole('heading', { level: 1, name: '300 events' }).waitFor()
+    await expectCounted(page)
     await scrollDown(page)
     await expect.poll(() => liveButton(page).getAttribute('class'), WAIT).toContain('held')
     const inView = `[...document.querySelectorAll('[data-id]')].map((row) => [
@@ -70,8 +82,7 @@ describe('while the user reads', () => {
   })
 
   it('they wait while an event is open, until a key shows them', async () => {
-    const host = await servePast()
-    const page = await openList(host)
+    const page = await open()
     const before = await rowIds(page)
     await rowsOf(page).nth(3).click()
     await page.getByRole('complementary', { name: 'Event' }).waitFor()
@@ -84,8 +95,7 @@ describe('while the user reads', () => {
   })
 
   it('they wait while the pointer is on a row, and appear once it leaves', async () => {
-    const host = await servePast()
-    const page = await openList(host)
+    const page = await open()
     const before = await rowIds(page)
     await rowsOf(page).nth(4).hover()
     await record(host, 'one', 'two')
@@ -96,8 +106,7 @@ describe('while the user reads', () => {
   })
 
   it('they wait on a scrolled phone', async () => {
-    const host = await servePast()
-    const page = await openList(host, { viewport: { width: 390, height: 844 } })
+    const page = await open({ viewport: { width: 390, height: 844 } })
     await page.evaluate('scrollTo(0, 2000)')
     await expect.poll(() => liveButton(page).getAttribute('class'), WAIT).toContain('held')
     await record(host, 'one', 'two')
@@ -108,8 +117,7 @@ describe('while the user reads', () => {
 
 describe('paused', () => {
   it('new events are counted, and only resuming shows them', async () => {
-    const host = await servePast()
-    const page = await openList(host)
+    const page = await open()
     const before = await firstIds(page, 10)
     await page.keyboard.press('l')
     await expect.poll(() => liveButton(page).innerText(), WAIT).toBe('Paused')
@@ -126,8 +134,7 @@ describe('paused', () => {
   })
 
   it('waiting events can be shown, and it stays paused', async () => {
-    const host = await servePast()
-    const page = await openList(host)
+    const page = await open()
     await liveButton(page).click()
     await record(host, 'one')
     await pill(page).click()

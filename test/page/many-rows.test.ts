@@ -3,7 +3,7 @@ import { type AuditEvent, formatTimestamp } from 'daybook'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { recordLines } from '../../adapters/cli/importing/record-lines.js'
-import { openPage } from '../support/browser.js'
+import { keepPages, openPage } from '../support/browser.js'
 import { type PageHost, servePage } from '../support/page-host.js'
 import { tempDir } from '../support/temp.js'
 import { firstIds, inOrder, newestFirst, scrollThrough, shownRows } from './rows.js'
@@ -92,6 +92,7 @@ describe('20,000 events', () => {
   /** Newest first. */
   const ids = events.map(({ id }) => id).toReversed()
 
+  const visit = keepPages()
   let host: PageHost
   beforeAll(async () => {
     host = await servePage({ events })
@@ -99,7 +100,7 @@ describe('20,000 events', () => {
   afterAll(() => host.close())
 
   const open = async (viewport = { width: 1280, height: 900 }): Promise<Page> => {
-    const page = await openPage(`${host.page}?range=all`, { user: 'ann', viewport })
+    const page = await visit(`${host.page}?range=all`, { user: 'ann', viewport })
     await expect
       .poll(() => page.getByRole('grid').getAttribute('aria-rowcount'), WAIT)
       .toBe(String(COUNT + 1))

@@ -1,8 +1,8 @@
 import type { AuditEvent } from 'daybook'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { openPage, type OpenPageOptions } from '../support/browser.js'
-import { type PageHost, serveStory } from '../support/page-host.js'
+import { shareHost } from './shared-host.js'
 import { addressed, copied, expectShown, matching, rowOf, WAIT } from './shown.js'
 
 /* The panel of one event. */
@@ -11,15 +11,13 @@ const UPDATE = 'filter[type_eq]=api:projects:update'
 const FAILURE = 'filter[attempt_eq]=3'
 const PHONE = { viewport: { width: 390, height: 844 } } as const
 
-let host: PageHost
+const host = shareHost()
 let update: AuditEvent
 let failure: AuditEvent
 beforeAll(async () => {
-  host = await serveStory()
   ;[update] = (await host.audit.list(UPDATE)).events as [AuditEvent]
   ;[failure] = (await host.audit.list(FAILURE)).events as [AuditEvent]
 })
-afterAll(() => host.close())
 
 const panel = (page: Page) => page.getByRole('complementary', { name: 'Event' })
 const heading = (page: Page) => panel(page).getByRole('heading', { level: 2 }).first()
@@ -29,7 +27,7 @@ const focusIs = (page: Page) => expect.poll(() => page.locator(':focus').textCon
 
 /** Opens an event by clicking its row. */
 async function open({ id }: AuditEvent, options: OpenPageOptions = {}): Promise<Page> {
-  const page = await openPage(`${host.page}?range=all`, { user: 'ann', ...options })
+  const page = await host.visit(`${host.page}?range=all`, { user: 'ann', ...options })
   await rowOf(page, id).click()
   await heading(page).waitFor()
   const inPanel = `document.activeElement.matches('aside h2')`
@@ -219,7 +217,7 @@ describe('related events', () => {
     const oldest = (
       await host.audit.list('filter[type_eq]=api:steps:start&filter[sorts]=created_at')
     ).events[0]!
-    const page = await openPage(`${host.page}?range=all#event=${oldest.id}`, { user: 'ann' })
+    const page = await host.visit(`${host.page}?range=all#event=${oldest.id}`, { user: 'ann' })
     const around = section(page, 'Related events')
     await around.getByRole('button', { name: 'Same type' }).click()
     await around.getByRole('button', { name: 'Show in list' }).click()
@@ -244,7 +242,7 @@ describe('related events', () => {
 describe('the way back from related events', () => {
   it('leads to the query that they have replaced', async () => {
     const filter = 'filter[attempt_eq]=3'
-    const page = await openPage(`${host.page}?range=24h&${filter}`, { user: 'ann' })
+    const page = await host.visit(`${host.page}?range=24h&${filter}`, { user: 'ann' })
     await rowOf(page, failure.id).click()
     const related = section(page, 'Related events')
     await related.getByRole('button', { name: /^Same step/ }).click()
@@ -267,7 +265,7 @@ describe('the same session', () => {
     const record = async (username: string) =>
       (await host.audit.recordCustom('deploy:note', { session_id }, { username }))!
     const [first, second] = [await record('ann'), await record('bob')]
-    const page = await openPage(`${host.page}?range=all#event=${first.id}`, { user: 'ann' })
+    const page = await host.visit(`${host.page}?range=all#event=${first.id}`, { user: 'ann' })
     const related = section(page, 'Related events')
     await related.getByRole('button', { name: /^Same session 2$/ }).click()
     await related.getByRole('button', { name: 'Show in list' }).click()
@@ -336,7 +334,7 @@ describe('navigation between events', () => {
     ['does not exist', '0199f1a6-02cc-7d14-9a55-000000000000'],
     ['has an address that cannot be decoded', '%zz'],
   ])('says that an event is missing that %s', async (_what, id) => {
-    const page = await openPage(`${host.page}?range=all#event=${id}`, {
+    const page = await host.visit(`${host.page}?range=all#event=${id}`, {
       user: 'ann',
       tolerates: new RegExp(`404.*${encodeURIComponent(id)}`),
     })

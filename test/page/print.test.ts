@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { extractText, getDocumentProxy } from 'unpdf'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { openPage } from '../support/browser.js'
+import { keepPages, openPage } from '../support/browser.js'
 import { type PageHost, servePage } from '../support/page-host.js'
 import { dayOfEvents } from '../support/story.js'
 import { rowIds, rowsOf, WAIT } from './shown.js'
@@ -27,6 +27,7 @@ const idsIn = (pages: readonly string[]): string[] => pages.join(' ').match(UUID
 
 describe('a report', () => {
   const COUNT = 1000
+  const visit = keepPages()
   let host: PageHost
   beforeAll(async () => {
     host = await servePage({ events: dayOfEvents(newest()).slice(-COUNT) })
@@ -34,7 +35,7 @@ describe('a report', () => {
   afterAll(() => host.close())
 
   const open = (address: string): Promise<Page> =>
-    openPage(`${host.page}${address}`, { user: 'ann', timezoneId: 'Europe/Berlin' })
+    visit(`${host.page}${address}`, { user: 'ann', timezoneId: 'Europe/Berlin' })
 
   const facts = async (page: Page): Promise<Record<string, string>> => {
     const [terms, texts] = await Promise.all([

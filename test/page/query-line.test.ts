@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { parseQuery } from 'daybook'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openPage, type OpenPageOptions } from '../support/browser.js'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { openPage } from '../support/browser.js'
 import { hasCurl } from '../support/curl.js'
 import { listOf } from '../support/http.js'
-import { type PageHost, serveStory } from '../support/page-host.js'
-import { addressed, copied, expectShown, paste, rowIds, WAIT } from './shown.js'
+import { shareHost } from './shared-host.js'
+import { addressed, copied, paste, rowIds, WAIT } from './shown.js'
 
 /* The query as text: query line, copying, pasting, and invalid queries. */
 
@@ -17,22 +17,14 @@ const ERRORS = 'filter[type_start_any][]=error:'
 /** Characters with a meaning in shells. */
 const HOSTILE = `it's "$(id)" \`id\` $HOME \\ ; & | > x\n!! 100%+ü #[a-b]{1,2}`
 
-let host: PageHost
+const host = shareHost()
 beforeAll(async () => {
-  host = await serveStory()
   await host.audit.recordCustom('note', { name: HOSTILE })
 })
-afterAll(() => host.close())
 
-const openAt = (search: string, options: OpenPageOptions = {}) =>
-  openPage(`${host.page}?${search}`, { user: 'ann', ...options })
+const openAt = (search: string) => openPage(`${host.page}?${search}`, { user: 'ann' })
 
-async function open(filter = '', options: OpenPageOptions = {}): Promise<Page> {
-  const page = await openAt(`range=all&${filter}`, options)
-  await expectShown(page, host.audit, filter)
-  return page
-}
-const shows = (page: Page, filter: string) => expectShown(page, host.audit, filter)
+const { open, shows } = host
 const line = (page: Page) => page.getByRole('textbox', { name: 'Query', exact: true })
 const editor = (page: Page) => page.getByRole('combobox', { name: 'Query', exact: true })
 const press = (page: Page, name: string) =>
@@ -138,9 +130,6 @@ describe('a pasted text', () => {
 
   it.each([
     ['an address of the page', (url: string) => `${url}/audit?range=all&${ERRORS}#event=x`],
-    ['an address of the API', (url: string) => `${url}/api/events?${ERRORS}&limit=5`],
-    ['a curl line', (url: string) => `curl -g -u bob '${url}/api/events?${ERRORS}'`],
-    ['encoded filters', () => 'filter%5Btype_start_any%5D%5B%5D=error%3A'],
     ['filters', () => ERRORS],
   ])('replaces the filters: %s', async (_name, text) => {
     const page = await open(ANN)

@@ -1,23 +1,13 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openPage, type OpenPageOptions } from '../support/browser.js'
-import { type PageHost, serveStory } from '../support/page-host.js'
-import { expectShown, matching, rowIds, rowOf, WAIT } from './shown.js'
+import { describe, expect, it } from 'vitest'
+import { shareHost } from './shared-host.js'
+import { matching, rowIds, rowOf, WAIT } from './shown.js'
 
 /* Filtering and sorting from the list, and the time range. */
 
-let host: PageHost
-beforeAll(async () => {
-  host = await serveStory()
-})
-afterAll(() => host.close())
+const host = shareHost()
 
-async function open(filter = '', options: OpenPageOptions = {}): Promise<Page> {
-  const page = await openPage(`${host.page}?range=all&${filter}`, { user: 'ann', ...options })
-  await expectShown(page, host.audit, filter)
-  return page
-}
-const shows = (page: Page, filter: string) => expectShown(page, host.audit, filter)
+const { open, shows } = host
 
 const COLUMNS = ['time', 'level', 'who', 'what', 'type', 'source'] as const
 

@@ -4,7 +4,7 @@ import { memoryStore } from 'daybook/memory'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { addToParkedCount, changeStates, keyOf, parkedKey } from '../../src/subscriptions/states.js'
-import { openPage } from '../support/browser.js'
+import { keepPages, openPage } from '../support/browser.js'
 import { type PageHost, servePage } from '../support/page-host.js'
 import { closeReceivers, receive, type Receiver } from '../support/receiver.js'
 import { dayOfEvents } from '../support/story.js'
@@ -24,6 +24,7 @@ const authorize = (
   return (user === 'ann' || (user === 'eve' && READING.test(action))) && 'all'
 }
 
+const visit = keepPages()
 const store = memoryStore()
 let host: PageHost
 let receiver: Receiver
@@ -61,7 +62,7 @@ const headed = (page: Page, name: string): Promise<void> =>
   panelOf(page).getByRole('heading', { name, level: 2, exact: true }).waitFor()
 
 const open = (address: string, user = 'ann', tolerates?: RegExp): Promise<Page> =>
-  openPage(`${host.page}${address}`, { user, ...(tolerates && { tolerates }) })
+  visit(`${host.page}${address}`, { user, ...(tolerates && { tolerates }) })
 
 /** The subscription with this name; `undefined` if there is none. */
 const find = async (name: string): Promise<Subscription | undefined> =>

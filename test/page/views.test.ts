@@ -1,17 +1,15 @@
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createViews, type Views } from '../../src/views/views.js'
 import { openPage } from '../support/browser.js'
-import { type PageHost, servePage, serveStory } from '../support/page-host.js'
+import { servePage, serveStory } from '../support/page-host.js'
+import { shareHost } from './shared-host.js'
 import { addressed, expectShown, matching, rowIds, rowsOf, WAIT } from './shown.js'
 
 /* Named views on the page. */
 
-let host: PageHost
-let stored: Views
-
-beforeAll(async () => {
-  host = await serveStory({
+const host = shareHost(() =>
+  serveStory({
     // `eve` only reads, `bob` may not share.
     views: {
       authorize: ({ state }, action) =>
@@ -20,10 +18,13 @@ beforeAll(async () => {
         state['username'] === 'ann' ||
         (state['username'] === 'bob' && action !== 'views:share'),
     },
-  })
+  }),
+)
+let stored: Views
+
+beforeAll(async () => {
   stored = createViews(host.audit)
 })
-afterAll(() => host.close())
 
 const panelOf = (page: Page): Locator => page.getByRole('complementary', { name: 'Views' })
 const button = (inside: Page | Locator, name: string | RegExp): Locator =>
@@ -34,6 +35,10 @@ const itemOf = (page: Page, name: string): Locator =>
     .filter({ has: button(page, name) })
 
 const open = (address: string, user = 'ann'): Promise<Page> =>
+  host.visit(`${host.page}${address}`, { user })
+
+/** Loads the page, which then knows the views that were stored before. */
+const load = (address: string, user = 'ann'): Promise<Page> =>
   openPage(`${host.page}${address}`, { user })
 
 /** The view with this name, as the service has it. */
@@ -77,7 +82,7 @@ describe('saving', () => {
 
   it('says that the view has changed, and saves or drops the change', async () => {
     const { id } = await make('By type', { query: 'filter[type_start]=api:', range: '7d' })
-    const page = await open(`?range=7d&filter[type_start]=api:&view=${id}`)
+    const page = await load(`?range=7d&filter[type_start]=api:&view=${id}`)
     await button(page, 'By type').waitFor()
     await button(page, 'Remove filter type starts with api:').click()
     await button(page, 'By type · changed').click()
@@ -155,7 +160,7 @@ describe('the list', () => {
   it('shows hostile names as text', async () => {
     const name = '<img src=x onerror=alert(1)>\u202Egpj.exe "quoted" & more'
     const { id } = await make(name, { shared: true })
-    const page = await open(`?range=7d&view=${id}#views`, 'eve')
+    const page = await load(`?range=7d&view=${id}#views`, 'eve')
     await itemOf(page, name).waitFor()
     await panelOf(page).getByRole('heading', { name }).waitFor()
     expect(await page.locator('img').count()).toBe(0)
@@ -218,7 +223,7 @@ describe('an address', () => {
   it('that names only a view shows the view', async () => {
     const query = 'filter[username_eq]=ann'
     const { id } = await make('Of ann', { query, range: '7d', shared: true })
-    const page = await open(`?view=${id}`, 'eve')
+    const page = await load(`?view=${id}`, 'eve')
     await expectShown(page, host.audit, query)
     await button(page, 'Of ann').waitFor()
     expect(new URL(page.url()).searchParams.get('range')).toBe('7d')
@@ -226,14 +231,14 @@ describe('an address', () => {
 
   it('that names a view and more shows the rest, as a change', async () => {
     const { id } = await make('Day', { range: '24h' })
-    const page = await open(`?range=1h&filter[username_eq]=ann&view=${id}`)
+    const page = await load(`?range=1h&filter[username_eq]=ann&view=${id}`)
     await button(page, 'Day · changed').waitFor()
     expect(addressed(page).where?.conditions).toHaveLength(1)
   })
 
   it('that says more about the display than the view is a change', async () => {
     const { id } = await make('Plain', { range: '7d' })
-    const page = await open(`?range=7d&view=${id}&facets=system`)
+    const page = await load(`?range=7d&view=${id}&facets=system`)
     await button(page, 'Plain · changed').click()
     await button(panelOf(page), 'Show as saved').click()
     await button(page, 'Plain').waitFor()
@@ -242,7 +247,7 @@ describe('an address', () => {
 
   it('that names a view of another user says so', async () => {
     const { id } = await make('Private', {}, 'bob')
-    const page = await open(`?range=7d&view=${id}`)
+    const page = await load(`?range=7d&view=${id}`)
     await rowsOf(page).first().waitFor()
     await page.getByText('There is no such view, or you may not see it').first().waitFor()
     await button(page, 'Views').waitFor()

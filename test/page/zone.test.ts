@@ -1,19 +1,15 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openPage, type OpenPageOptions } from '../support/browser.js'
-import { type PageHost, serveStory } from '../support/page-host.js'
+import { describe, expect, it } from 'vitest'
+import { type OpenPageOptions } from '../support/browser.js'
+import { shareHost } from './shared-host.js'
 import { rowIds, rowsOf, WAIT } from './shown.js'
 
 /* The time zone of the page, and the ranges of its calendar. */
 
-let host: PageHost
-beforeAll(async () => {
-  host = await serveStory()
-})
-afterAll(() => host.close())
+const host = shareHost()
 
 async function open(search: string, options: OpenPageOptions = {}): Promise<Page> {
-  const page = await openPage(`${host.page}?${search}`, { user: 'ann', ...options })
+  const page = await host.visit(`${host.page}?${search}`, { user: 'ann', ...options })
   await rowsOf(page).first().waitFor()
   return page
 }

@@ -5,7 +5,7 @@ import {
   chromium,
   type Page,
 } from 'playwright-core'
-import { expect, inject, onTestFinished } from 'vitest'
+import { afterAll, expect, inject, onTestFinished } from 'vitest'
 
 export interface OpenPageOptions extends BrowserContextOptions {
   /** The user whose credentials each request has; the password is the name. */
@@ -15,6 +15,8 @@ export interface OpenPageOptions extends BrowserContextOptions {
   /** For tests that measure the page's memory. */
   readonly ownProcess?: boolean
 }
+
+export type OpenPage = (url: string, options?: OpenPageOptions) => Promise<Page>
 
 /** Long enough for a busy machine. */
 const HANGS_AFTER_MS = 60_000
@@ -96,12 +98,16 @@ async function newPage(
   return { page: await context.newPage(), close }
 }
 
-/**
- * A page that is closed after the test. Its storage starts empty, and no other open page shares it. The
- * test fails if the page logs an error to the console or throws an uncaught one.
- */
-export async function openPage(url: string, options: OpenPageOptions = {}): Promise<Page> {
-  const { user, tolerates, viewport, ownProcess = false, ...rest } = options
+interface OpenedPage {
+  readonly page: Page
+  readonly close: () => Promise<void>
+  /** The errors that the page has logged or thrown. */
+  readonly errors: string[]
+}
+
+/** Opens a blank page. */
+async function openBlank(options: OpenPageOptions): Promise<OpenedPage> {
+  const { user, tolerates: _, viewport, ownProcess = false, ...rest } = options
   const headers = user !== undefined && {
     // Playwright's own credentials would intercept each request, and disable the cache.
     extraHTTPHeaders: { authorization: `Basic ${btoa(`${user}:${user}`)}` },
@@ -110,15 +116,88 @@ export async function openPage(url: string, options: OpenPageOptions = {}): Prom
   const errors: string[] = []
   page.on('pageerror', (error) => errors.push(String(error)))
   page.on('console', (message) => {
-    const text = `${message.text()} ${message.location().url}`
-    if (message.type() === 'error' && !tolerates?.test(text)) errors.push(text)
-  })
-  onTestFinished(async () => {
-    await close()
-    expect(errors, 'errors of the page').toEqual([])
+    if (message.type() === 'error') errors.push(`${message.text()} ${message.location().url}`)
   })
   page.setDefaultTimeout(HANGS_AFTER_MS)
   if (viewport) await page.setViewportSize(viewport)
-  if (url !== 'about:blank') await page.goto(url)
-  return page
+  return { page, close, errors }
+}
+
+/** Fails the test if the page has logged an error that it does not tolerate. */
+function expectNoErrors({ errors }: OpenedPage, { tolerates }: OpenPageOptions): void {
+  const unexpected = errors.splice(0).filter((text) => !tolerates?.test(text))
+  expect(unexpected, 'errors of the page').toEqual([])
+}
+
+/**
+ * A page that is closed after the test. Its storage starts empty, and no other open page shares it. The
+ * test fails if the page logs an error to the console or throws an uncaught one.
+ */
+export async function openPage(url: string, options: OpenPageOptions = {}): Promise<Page> {
+  const opened = await openBlank(options)
+  onTestFinished(async () => {
+    await opened.close()
+    expectNoErrors(opened, options)
+  })
+  if (url !== 'about:blank') await opened.page.goto(url)
+  return opened.page
+}
+
+/** The state that is in no address: preferences, typed text, paused updates, and the chart as a table. */
+const STATE = `JSON.stringify([
+  Object.entries(localStorage).filter(([key]) => key !== 'daybook.recent').toSorted(),
+  document.querySelector('[role=search] input')?.value ?? '',
+  document.querySelector('header')?.textContent.includes('Paused') ?? false,
+  document.querySelector('.numbers table') !== null,
+])`
+
+/** Layers above and beside the list, each of which Escape closes. */
+const LAYERS = '.panel, dialog[open], [role=dialog], [role=listbox], .picking, .line-field'
+
+/** Parts that show the address before. */
+const OLD = '[role=grid][aria-busy=true], .is-stale, .stale'
+
+/** Shows another address of the audit page without loading it again, as Back and Forward do. */
+async function showAddress(page: Page, url: string): Promise<void> {
+  while ((await page.locator(LAYERS).count()) > 0) await page.keyboard.press('Escape')
+  await page.mouse.move(0, 0)
+  await page.evaluate(`new Promise((resolve) => {
+    document.activeElement.blur()
+    document.querySelector('#events')?.scrollTo(0, 0)
+    history.pushState(null, '', ${JSON.stringify(url)})
+    dispatchEvent(new PopStateEvent('popstate'))
+    const settle = () => (document.querySelector('${OLD}') ? requestAnimationFrame(settle) : resolve())
+    requestAnimationFrame(settle)
+  })`)
+}
+
+/**
+ * Opens pages as {@link openPage} does, but keeps one for each user and place of a browser until the end of the test
+ * file. The next test shows its address there, which takes a third of the time of a load. A page is not kept after a
+ * test that fails, or that leaves state which is in no address. {@link openPage} is for a test that changes the page
+ * itself, or whose address is invalid or lacks counts.
+ */
+export function keepPages(): OpenPage {
+  const kept = new Map<string, OpenedPage & { readonly state: string }>()
+  afterAll(() => Promise.all(Array.from(kept.values(), ({ close }) => close())))
+  return async (url: string, options: OpenPageOptions = {}) => {
+    const { tolerates: _, viewport = { width: 1280, height: 720 }, ...rest } = options
+    const key = JSON.stringify([new URL(url).origin, rest])
+    const last = kept.get(key)
+    const opened = last ?? (await openBlank(options))
+    const { page } = opened
+    kept.delete(key)
+    let state = last?.state
+    onTestFinished(async ({ task }) => {
+      const isClean = task.result?.state === 'pass' && (await page.evaluate(STATE)) === state
+      if (state !== undefined && isClean) kept.set(key, { ...opened, state })
+      else await opened.close()
+      expectNoErrors(opened, options)
+    })
+    if (viewport) await page.setViewportSize(viewport)
+    if (last) await showAddress(page, url)
+    else await page.goto(url)
+    state ??= await page.evaluate<string>(STATE)
+    return page
+  }
 }

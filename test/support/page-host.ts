@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { AuditLog, type AuditEvent, type EventStore, type SubscriptionsOptions } from 'daybook'
 import {
@@ -40,6 +42,21 @@ export interface PageHost {
   close(): Promise<void>
 }
 
+/** The port of the last host of the worker. The browser has the files of its page, compiled. */
+let lastPort = 0
+
+/** Listens on the port, or on another one if it is taken. */
+async function listen(app: Koa, port: number): Promise<Server> {
+  const server = app.listen(port, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+    return server
+  } catch (error) {
+    if (port === 0) throw error
+    return listen(app, 0)
+  }
+}
+
 /** A service with feed and page; users are `ann`, `bob` and `eve`. */
 export async function servePage(options: PageHostOptions = {}): Promise<PageHost> {
   const { store = memoryStore(), events = [], page, feed, inside = [] } = options
@@ -60,9 +77,9 @@ export async function servePage(options: PageHostOptions = {}): Promise<PageHost
   if (management) app.use(subscriptionRoutes(audit, management))
   if (views) app.use(viewRoutes(audit, views))
   app.use(auditPage(audit, { name: 'acme workflows', ...page }))
-  const server = app.listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const server = await listen(app, lastPort)
+  lastPort = (server.address() as AddressInfo).port
+  const url = `http://127.0.0.1:${lastPort}`
   return {
     audit,
     url,

@@ -1,10 +1,10 @@
-import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createViews } from '../../src/views/views.js'
 import { openPage } from '../support/browser.js'
 import { serveStory } from '../support/page-host.js'
 import { webhookKind } from '../support/webhook-kind.js'
+import { ALL, RULES, violationsOf } from './axe.js'
 import { shareHost } from './shared-host.js'
 import { rowsOf } from './shown.js'
 
@@ -218,38 +218,11 @@ async function show({ address = '', prepare, isLoaded }: View): Promise<Page> {
   return page
 }
 
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 /** The only rules whose result depends on the colours. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block']
 
-interface Violation {
-  readonly id: string
-  readonly nodes: readonly {
-    readonly target: readonly string[]
-    readonly failureSummary?: string
-  }[]
-}
-
-/** What axe checks, as an expression. Checking all rows takes half of its time. */
+/** Without most rows, which take half of the time of axe. */
 const FIRST_ROWS = `{ exclude: [['[role=grid] [data-id] ~ [data-id] ~ [data-id] ~ [data-id]']] }`
-const ALL = 'document'
-
-/** The violations that axe reports, with their elements. */
-async function violationsOf(
-  page: Page,
-  rules: readonly string[] = RULES,
-  checked = ALL,
-): Promise<string[]> {
-  const isLoaded = await page.evaluate<boolean>(`'axe' in globalThis`)
-  if (!isLoaded) await page.evaluate(`${axe.source};undefined`)
-  const { violations } = await page.evaluate<{ violations: readonly Violation[] }>(
-    `axe.run(${checked}, { runOnly: ${JSON.stringify(rules)}, resultTypes: ['violations'] })`,
-  )
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
-  )
-}
-
 /** The rules that are checked in each colour scheme. */
 const SCHEMES = [
   ['light', RULES],

@@ -104,16 +104,6 @@ describe('a comparison', () => {
 describe('the events to compare are chosen', () => {
   const hash = (page: Page) => expect.poll(() => new URL(page.url()).hash, WAIT)
 
-  it('from the panel, and by opening the second one', async () => {
-    const page = await open()
-    await rowOf(page, first.id).click()
-    await page.getByRole('button', { name: 'Compare with…' }).click()
-    await page.locator('.picking').waitFor()
-    await rowOf(page, second.id).click()
-    await hash(page).toBe(addressed(first, second))
-    await expectRows(page, DIFFERENT)
-  })
-
   it('with m on two rows', async () => {
     const page = await open()
     await rowOf(page, second.id).focus()

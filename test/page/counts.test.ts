@@ -261,19 +261,4 @@ describe('facets', () => {
     const found = async () => (await types.allInnerTexts()).filter((text) => numberIn(text) > 0)
     await expect.poll(async () => (await found()).length, WAIT).toBe(seen.size)
   })
-
-  it('are a sheet on a phone', async () => {
-    const page = await open(DAY, { viewport: { width: 390, height: 844 } })
-    await page
-      .getByRole('navigation', { name: 'Tools' })
-      .getByRole('button', { name: 'Filters' })
-      .click()
-    const sheet = page.getByRole('dialog', { name: 'Filters' })
-    await sheet.getByRole('checkbox', { name: /^ann/ }).click()
-    const { total } = await count(`${DAY}&filter[username_eq]=ann`)
-    await sheet
-      .getByRole('button', { name: `Show ${total.toLocaleString('en-US')} events` })
-      .click()
-    await expectShown(page, `${DAY}&filter[username_eq]=ann`)
-  })
 })

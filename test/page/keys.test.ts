@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { openPage } from '../support/browser.js'
 import { firstIds, newestFirst } from './rows.js'
 import { shareHost } from './shared-host.js'
-import { rowsOf, WAIT } from './shown.js'
+import { rowOf, rowsOf, WAIT } from './shown.js'
 
 const host = shareHost()
 
@@ -181,6 +181,7 @@ describe('the keyboard', () => {
     }
     await page.keyboard.press('k')
     await expect.poll(() => panel(page).innerText(), WAIT).toContain(ids[2]!)
+    expect(await rowOf(page, ids[2]!).getAttribute('aria-selected')).toBe('true')
     await page.keyboard.press('Escape')
     await expect.poll(() => focusedId(page), WAIT).toBe(ids[2])
     expect(await panel(page).count()).toBe(0)
@@ -236,6 +237,7 @@ describe('the keyboard', () => {
     expect(await panel(page).count()).toBe(1)
     await page.keyboard.press('Escape')
     await panel(page).waitFor({ state: 'detached' })
+    expect(new URL(page.url()).hash).toBe('')
   })
 
   it('has no single-letter shortcuts if they are turned off', async () => {

@@ -1,7 +1,7 @@
-import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { openPage } from '../support/browser.js'
+import { violationsOf } from './axe.js'
 import { shareHost } from './shared-host.js'
 import { rowsOf, WAIT } from './shown.js'
 
@@ -36,9 +36,7 @@ it('shows the page in the language of the browser, and loads only its texts', as
     .getByRole('complementary', { name: 'Facetten' })
     .getByRole('heading', { name: 'Benutzer username' })
     .waitFor()
-  await page.evaluate(axe.source)
-  const { violations } = await page.evaluate<{ violations: { id: string }[] }>('axe.run()')
-  expect(violations).toEqual([])
+  expect(await violationsOf(page)).toEqual([])
 })
 
 it('shows the page in English to readers of other languages', async () => {

@@ -142,21 +142,6 @@ describe('an open event', () => {
     letStream()
     await expect.poll(() => row.innerText(), WAIT).not.toContain('is being')
   })
-
-  it('grows in its panel', async () => {
-    const host = await servePast()
-    const live = await host.audit.recordLive('info:template_version:fetch', {
-      name: 'storefront@main',
-      progress: 'first line\n',
-    })
-    const page = await openList(host)
-    await rowOf(page, live.event!.id).click()
-    const log = page.getByRole('log')
-    await expect.poll(() => log.innerText(), WAIT).toContain('first line')
-    await live.append('progress', 'second line\n')
-    await live.flush()
-    await expect.poll(() => log.innerText(), WAIT).toContain('second line')
-  })
 })
 
 describe('when live is not possible', () => {

@@ -1,14 +1,13 @@
 import type { AddressInfo } from 'node:net'
-import axe from 'axe-core'
 import { AuditLogs } from 'daybook'
 import { auditPage, basicAuth, logRoutes } from 'daybook/koa'
 import { memoryLogs } from 'daybook/memory'
 import { workflowEventTypes } from 'daybook/workflow'
 import Koa from 'koa'
-import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openPage } from '../support/browser.js'
 import { send } from '../support/http.js'
+import { violationsOf } from './axe.js'
 import { readDownload } from './downloads.js'
 import { rowsOf } from './shown.js'
 
@@ -43,16 +42,6 @@ beforeAll(async () => {
   }
 })
 afterAll(() => close())
-
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-
-async function violationsOf(page: Page): Promise<unknown> {
-  await page.evaluate(`${axe.source};undefined`)
-  const found = await page.evaluate<{ violations: readonly { id: string }[] }>(
-    `axe.run(document, { runOnly: ${JSON.stringify(RULES)}, resultTypes: ['violations'] })`,
-  )
-  return found.violations.map(({ id }) => id)
-}
 
 it('lets the user search and choose logs, and shows the log of each event', async () => {
   const page = await openPage(`${url}/audit`, { user: 'ann' })

@@ -1,19 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { LiveEvent } from 'daybook'
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openPage, type OpenPageOptions } from '../support/browser.js'
-import { type PageHost, servePage } from '../support/page-host.js'
+import { servePage } from '../support/page-host.js'
 import { FETCH_LOG } from '../support/story.js'
+import { shareHost } from './shared-host.js'
 import { rowOf, WAIT } from './shown.js'
 
 /* The log of a live event, in the panel. */
 
-let host: PageHost
-beforeAll(async () => {
-  host = await servePage()
-})
-afterAll(() => host.close())
+const host = shareHost(servePage)
 
 const panel = (page: Page) => page.getByRole('complementary', { name: 'Event' })
 const log = (page: Page) => panel(page).getByRole('log', { name: 'Log' })
@@ -38,7 +35,7 @@ async function openFetch(options: OpenPageOptions = {}): Promise<Fetch> {
   await live.append('progress', FETCH_LOG)
   await live.flush()
   const { id } = live.event!
-  const page = await openPage(`${host.page}?range=all`, { user: 'ann', ...options })
+  const page = await host.visit(`${host.page}?range=all`, { user: 'ann', ...options })
   await rowOf(page, id).click()
   await log(page).waitFor()
   return { live, id, version, page }

@@ -275,44 +275,6 @@ describe('the same session', () => {
 })
 
 describe('navigation between events', () => {
-  it('moves with j and k, and returns to the row', async () => {
-    const page = await open(update)
-    const ids = await matching(host.audit, '')
-    const at = ids.indexOf(update.id)
-    const openIs = (id: string) =>
-      expect.poll(() => new URL(page.url()).hash, WAIT).toBe(`#event=${id}`)
-    await openIs(update.id)
-    await page.keyboard.press('j')
-    await openIs(ids[at + 1]!)
-    await page.keyboard.press('j')
-    await openIs(ids[at + 2]!)
-    await page.keyboard.press('k')
-    await openIs(ids[at + 1]!)
-    const shown = (await host.audit.get(ids[at + 1]!))!
-    await expect.poll(() => panel(page).getByText(shown.id).count(), WAIT).toBe(1)
-    expect(await rowOf(page, shown.id).getAttribute('aria-selected')).toBe('true')
-    await page.keyboard.press('Escape')
-    await panel(page).waitFor({ state: 'detached' })
-    await expect.poll(() => page.locator(':focus').getAttribute('data-id'), WAIT).toBe(ids[at + 1])
-  })
-
-  it('closes from within the panel', async () => {
-    const page = await open(update)
-    await focusIs(page).toContain('changed 4 fields')
-    await page.keyboard.press('b')
-    const builder = page.getByRole('dialog', { name: 'Filter builder' })
-    const picker = builder.getByRole('listbox')
-    await picker.waitFor()
-    await page.keyboard.press('Escape')
-    await picker.waitFor({ state: 'detached' })
-    await page.keyboard.press('Escape')
-    await builder.waitFor({ state: 'detached' })
-    expect(await panel(page).count()).toBe(1)
-    await page.keyboard.press('Escape')
-    await panel(page).waitFor({ state: 'detached' })
-    expect(new URL(page.url()).hash).toBe('')
-  })
-
   it('starts at a link, whatever the list shows', async () => {
     const [old] = (await host.audit.list('filter[sorts]=created_at&filter[username_eq]=ann')).events
     const url = `${host.page}?range=15m&filter[username_eq]=bob#event=${old!.id}`

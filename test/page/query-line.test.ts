@@ -149,13 +149,19 @@ describe('a pasted text', () => {
 })
 
 describe('an invalid query', () => {
-  it('shows the invalid part, and is repaired with the nearest name', async () => {
-    const page = await openAt(`range=all&${ANN}&filter[name_contt]=nightly`)
+  it('is reported, not sent, and repaired with the nearest name', async () => {
+    const page = await openPage('about:blank', { user: 'ann' })
+    const sent: string[] = []
+    page.on('request', (request) => sent.push(decodeURIComponent(request.url())))
+    await page.goto(`${host.page}?range=all&${ANN}&filter[name_contt]=nightly`)
     const state = page.getByRole('region', { name: 'Events', exact: true })
+    await state.getByRole('heading', { name: '“_contt” is not a known comparison' }).waitFor()
     await state.getByText('nearest valid name: name_cont').waitFor()
     expect(await state.locator('u').textContent()).toBe('_contt')
+    expect(await page.getByRole('button', { name: /^Stopped/ }).count()).toBe(1)
     const chips = page.getByRole('list', { name: 'Filters' })
     await chips.getByText('user is ann').waitFor()
+    expect(sent.filter((url) => url.includes('contt') && url.includes('/api'))).toEqual([])
     await state.getByRole('button', { name: 'Use name_cont' }).click()
     await shows(page, `${ANN}&filter[name_cont]=nightly`)
   })

@@ -249,13 +249,15 @@ describe('on a phone', () => {
   }
 
   it('finds what bob was not allowed, and reads the event', async () => {
-    const page = await host.visit(host.page, PHONE)
+    const page = await host.visit(`${host.page}?range=all`, PHONE)
     await rowsOf(page).first().waitFor()
     const { click, sees } = auditor(page)
     const ids = await found('filter[username_eq]=bob')
     await click(page.getByRole('button', { name: /^Filters/ }).last())
-    await click(page.getByRole('dialog').getByRole('checkbox', { name: /bob/ }))
-    await click(page.getByRole('dialog').getByRole('button', { name: /^Show/ }))
+    const sheet = page.getByRole('dialog', { name: 'Filters' })
+    await click(sheet.getByRole('checkbox', { name: /^bob/ }))
+    const { total } = await host.audit.count('filter[username_eq]=bob')
+    await click(sheet.getByRole('button', { name: `Show ${total} events` }))
     await sees(ids.slice(0, 3))
     await click(rowOf(page, ids[0]!))
     await expect.poll(() => eventPanel(page).innerText(), WAIT).toContain(ids[0]!)

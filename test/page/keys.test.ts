@@ -1,14 +1,14 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { openPage } from '../support/browser.js'
+import { type OpenPage, openPage } from '../support/browser.js'
 import { firstIds, newestFirst } from './rows.js'
 import { shareHost } from './shared-host.js'
 import { rowOf, rowsOf, WAIT } from './shown.js'
 
 const host = shareHost()
 
-async function open(address = ''): Promise<Page> {
-  const page = await openPage(`${host.page}${address}`, {
+async function open(address = '', from: OpenPage = openPage): Promise<Page> {
+  const page = await from(`${host.page}${address}`, {
     user: 'ann',
     viewport: { width: 1440, height: 900 },
   })
@@ -105,7 +105,7 @@ const focused = (page: Page): Promise<string> =>
 
 describe('the arrow keys in a facet', () => {
   it('move between values and their actions, and Tab returns to the same value', async () => {
-    const page = await open()
+    const page = await open('', host.visit)
     const facet = page
       .getByRole('complementary', { name: 'Facets' })
       .locator('section')
@@ -133,7 +133,7 @@ describe('the arrow keys in a facet', () => {
 
 describe('the menu of commands', () => {
   it('has every command that has no other control, and returns the focus', async () => {
-    const page = await open()
+    const page = await open('', host.visit)
     const more = page.getByRole('button', { name: 'More commands' })
     await more.focus()
     await page.keyboard.press('Enter')

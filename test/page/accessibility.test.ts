@@ -140,6 +140,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   groups: {
     address: '?range=24h&groups=type,username&numbers=response_status',
     prepare: (page) => page.getByRole('table', { name: 'Groups' }).waitFor(),
+    isLoaded: true,
   },
   report: {
     address: GROUP,

@@ -146,7 +146,7 @@ export async function openPage(url: string, options: OpenPageOptions = {}): Prom
 /** The state that is in no address: preferences, typed text, paused updates, and the chart as a table. */
 const STATE = `JSON.stringify([
   Object.entries(localStorage).filter(([key]) => key !== 'daybook.recent').toSorted(),
-  document.querySelector('[role=search] input')?.value ?? '',
+  document.querySelector('search input')?.value ?? '',
   document.querySelector('header')?.textContent.includes('Paused') ?? false,
   document.querySelector('.numbers table') !== null,
 ])`

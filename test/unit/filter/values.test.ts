@@ -288,6 +288,22 @@ describe('likeMatcher', () => {
     expect(likeMatcher(pattern)(text)).toBe(matches)
   })
 
+  // Longer pieces are not matched by regular expressions.
+  const long = 'x'.repeat(40)
+
+  it.each([
+    [`${long}%bcd%de`, `${long}abcde`, false],
+    [`${long}%bcd%de`, `${long}abcdde`, true],
+    [`${long}%xa`, `${long}a`, false],
+    [`${long}%xa`, `${long}xa`, true],
+    [`%${long}%${long}`, `${long}${long.slice(1)}`, false],
+    [`%${long}%${long}`, long + long, true],
+    [`${long}%`, long.slice(1), false],
+    [long, `${long}x`, false],
+  ])('%s against %s: %s', (pattern, text, matches) => {
+    expect(likeMatcher(pattern)(text)).toBe(matches)
+  })
+
   const chars = (letters: readonly string[], maxLength: number): fc.Arbitrary<string[]> =>
     fc.array(fc.constantFrom(...letters), { maxLength, size: 'max' })
 

@@ -52,6 +52,18 @@ describe('a group tally', () => {
     expect(countsOf(tally)).toHaveLength(6)
   })
 
+  it('counts an event at an edge in the bucket that begins there', () => {
+    const start = 1_767_225_600_000_000
+    const edges = Array.from({ length: 6 }, (_, n) => start + n * 2_000_000)
+    const tally = createGroupTally({ by: ['a'], numbers: [] }, edges)
+    added(
+      tally,
+      Array.from({ length: 9 }, () => ({ a: 1 })),
+    )
+    const [group] = tally.groups.values()
+    expect([...group!.buckets!]).toEqual([2, 2, 2, 2, 1])
+  })
+
   it('pauses while it adds an event with many values', () => {
     const many = Array.from({ length: 200 }, (_, n) => n)
     const tally = createGroupTally({ by: ['a', 'b'], numbers: [] }, [])

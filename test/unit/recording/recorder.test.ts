@@ -669,6 +669,16 @@ describe('flush', () => {
     await recorder.close()
   })
 
+  it('a live event in the journal is no longer live', async () => {
+    const journal = memoryJournal()
+    const journaling = createJournaling(journal, () => 0)
+    const { recorder, store } = rig(fakeStore({ answers: [failing('down')] }), {}, journaling)
+    await recorder.add({ ...draft('a'), live: true }, { policy: 'queue' })
+    expect(store.drafts[0]![0]!.live).toBe(true)
+    expect(journal.entries.map((entry) => entry.draft.live)).toEqual([undefined])
+    await recorder.close()
+  })
+
   it('resolves when all events added before are settled', async () => {
     const hold = gate()
     const store = fakeStore({ maxBatch: 1, answers: [hold.answer, failing(new Error('no'))] })

@@ -236,6 +236,13 @@ describe('the endpoints of many logs', () => {
     sinceTime.leave()
   })
 
+  it.each([undefined, null, 1, 'true', {}])('show no log by the answer %o', async (answer) => {
+    const { logs, get } = await serve({ authorize: () => answer as never })
+    await logs.log('a').record('note')
+    expect(listOf(await get('')).data).toEqual([])
+    expect((await get('/a/events')).status).toBe(404)
+  })
+
   it('end a stream when the user may no longer read one of its logs', async () => {
     let isAllowed = true
     const { logs, url } = await serve({

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import http from 'node:http'
-import { DeliveryError } from 'daybook'
-import { describe, expect, it } from 'vitest'
+import { DeliveryError, formatTimestamp } from 'daybook'
+import { describe, expect, it, vi } from 'vitest'
 import { expectError } from '../support/expect-error.js'
 import { JSON_API, type RawRequest } from '../support/http.js'
+import { numberedId } from '../support/plain-events.js'
 import {
   action,
   CHANNELS,
@@ -401,6 +402,24 @@ describe('actions on a subscription', () => {
     const discarded = await server.send(`${path}/discard`, action({ which: 'all' }))
     expect([discarded.status, metaOf(discarded)]).toEqual([200, { discarded: 1 }])
     expect(await idsOf()).toEqual([200, []])
+  })
+
+  it('lists all parked events, although the log gives at most 1,000 at once', async () => {
+    const server = await serveDelivering(() => {})
+    const id = await server.create('notes', { paused: true })
+    const all = Array.from({ length: 2001 }, (_, n) => {
+      const at = formatTimestamp(1_767_225_600_000_000 + n)
+      const last_error = { at, kind: 'status', status: 422 } as const
+      const times = { created_at: at, parked_at: at }
+      return { event_id: numberedId(n), ...times, attempts: 3, error: 'no', last_error }
+    })
+    vi.spyOn(server.audit.subscriptions, 'parked').mockImplementation(
+      async (_id, { after = '', limit } = {}) =>
+        all.filter(({ created_at }) => created_at > after).slice(0, limit),
+    )
+    const newest = '?filter[sorts]=created_at+desc&limit=1'
+    const { body } = await server.send(`${SUBSCRIPTIONS}/${id}/parked${newest}`)
+    expect(JSON.parse(body)).toMatchObject({ data: [{ id: numberedId(2000) }] })
   })
 
   it('redrive ends when the client disconnects, and the rest stays parked', async () => {

@@ -6,7 +6,7 @@ import { manualClock } from 'daybook/testing'
 import pg from 'pg'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { readManifest } from '../../../src/cleaning/manifest.js'
-import type { CleaningRule } from '../../../src/cleaning/rule.js'
+import type { CleaningOptions, CleaningRule } from '../../../src/cleaning/rule.js'
 import { runScript } from '../../support/child.js'
 import { eventAt } from '../../support/imported-event.js'
 import { useSchemas } from '../../support/schemas.js'
@@ -30,13 +30,16 @@ interface Filled {
 }
 
 /** A log with events of some days that are due, and of one day that is not. */
-async function fillLog(rule: (directory: string) => CleaningRule = partitionRule): Promise<Filled> {
+async function fillLog(
+  rule: (directory: string) => CleaningRule = partitionRule,
+  cleaning: Partial<CleaningOptions> = {},
+): Promise<Filled> {
   const clock = manualClock('2026-10-01T12:00:00Z')
   const temp = tempDir()
   onTestFinished(temp.remove)
   const directory = temp.file('lake')
   const store = openStore({ partitions: 'day', clock })
-  const world = openWorld(store, { rules: [rule(directory)] })
+  const world = openWorld(store, { rules: [rule(directory)], ...cleaning })
   onTestFinished(() => world.close())
   for (let day = 0; day < DAYS; day++) {
     const some = Array.from({ length: PER_DAY }, (_, n) =>
@@ -140,6 +143,19 @@ it('archives whole partitions, then drops them', async () => {
   await checkArchived(log)
   // Files do not end with the partitions.
   expect((await verifyArchive(log.directory)).files).toBe(Math.ceil((DAYS * (PER_DAY + 1)) / 25))
+})
+
+it.each([
+  ['a filter', { filter: 'filter[n_lt]=10' }, {}],
+  ['a hold', {}, { holds: [{ name: 'a case', filter: 'filter[n_lt]=10' }] }],
+])('a rule with %s leaves the other events of a partition', async (_, rule, cleaning) => {
+  const isSmall = ({ attributes }: AuditEvent): boolean => Number(attributes['n'] ?? 99) < 10
+  const isRemoved = (event: AuditEvent): boolean => isSmall(event) === 'filter' in rule
+  const log = await fillLog((directory) => ({ ...partitionRule(directory), ...rule }), cleaning)
+  await log.world.cleaning.run()
+  expect(idsOf(await archivedIn(log.directory))).toEqual(idsOf(log.due.filter(isRemoved)))
+  const left = (await log.world.all()).filter(({ type }) => type === 'old' || type === 'imported')
+  expect(idsOf(left)).toEqual(idsOf(log.due.filter((event) => !isRemoved(event))))
 })
 
 it('archives events that are imported meanwhile, once', async () => {

@@ -4,6 +4,7 @@ import { sqliteLogs } from 'daybook/sqlite'
 import { expect, it, onTestFinished } from 'vitest'
 import { runScript } from '../support/child.js'
 import { postgresDatabase } from '../support/database.js'
+import { soakRounds, soakTimeout } from '../support/soak.js'
 import { tempDir } from '../support/temp.js'
 
 const KEYS = ['a', 'b', 'c', 'd']
@@ -39,33 +40,37 @@ async function recordAndKill(place: Place, name: string): Promise<readonly strin
   return Array.from(child.stdout().matchAll(/^kept (.*)\n/gm), ([, kept]) => kept!)
 }
 
+async function killWhileRecording(create: () => Promise<Place>): Promise<void> {
+  const place = await create()
+  const logs: AuditLogs = new AuditLogs({ stores: place.open(), types: {} })
+  onTestFinished(() => logs.close())
+  for (const key of KEYS) await logs.log(key).recordCustom('test:start')
+  const query = 'filter[type_eq]=test:logs'
+  const first = logs.tail(query, { logs: KEYS, cursor: await logs.position() })
+  const killed = recordAndKill(place, 'killed')
+  // The first event arrives while the process records; the tail ends here, and another one continues.
+  const followed = [textOf((await first.next()).value!)]
+  const kept = await killed
+  const { cursor } = first
+  await first.return()
+  const stored: string[] = []
+  for await (const page of logs.pages(`${query}&filter[s]=created_at asc`))
+    stored.push(...page.map(textOf))
+  expect(new Set(stored).size).toBe(stored.length)
+  expect(stored).toEqual(expect.arrayContaining([...kept]))
+  const tail = logs.tail(query, { logs: KEYS, cursor: cursor! })
+  while (followed.length < stored.length) followed.push(textOf((await tail.next()).value!))
+  await tail.return()
+  expect(followed.toSorted()).toEqual(stored.toSorted())
+}
+
 it.each([
   ['SQLite', sqlitePlace],
   ['Postgres', postgresPlace],
 ])(
   'a process that records in several logs on %s is killed: nothing acknowledged is lost, and a tail misses nothing',
-  { timeout: 180_000 },
+  { timeout: soakTimeout(180_000) },
   async (_name, create) => {
-    const place = await create()
-    const logs: AuditLogs = new AuditLogs({ stores: place.open(), types: {} })
-    onTestFinished(() => logs.close())
-    for (const key of KEYS) await logs.log(key).recordCustom('test:start')
-    const query = 'filter[type_eq]=test:logs'
-    const first = logs.tail(query, { logs: KEYS, cursor: await logs.position() })
-    const killed = recordAndKill(place, 'killed')
-    // The first event arrives while the process records; the tail ends here, and another one continues.
-    const followed = [textOf((await first.next()).value!)]
-    const kept = await killed
-    const { cursor } = first
-    await first.return()
-    const stored: string[] = []
-    for await (const page of logs.pages(`${query}&filter[s]=created_at asc`))
-      stored.push(...page.map(textOf))
-    expect(new Set(stored).size).toBe(stored.length)
-    expect(stored).toEqual(expect.arrayContaining([...kept]))
-    const tail = logs.tail(query, { logs: KEYS, cursor: cursor! })
-    while (followed.length < stored.length) followed.push(textOf((await tail.next()).value!))
-    await tail.return()
-    expect(followed.toSorted()).toEqual(stored.toSorted())
+    for (const _ of soakRounds(1)) await killWhileRecording(create)
   },
 )

@@ -275,6 +275,17 @@ describe('a delivery that fails', () => {
     expect(parked).toHaveLength(1)
   })
 
+  it('delivers the event once that shows that the receiver accepts others', async () => {
+    const answer = ({ numbers: given }: { readonly numbers: readonly unknown[] }): void => {
+      if (given.includes(3)) throw new DeliveryError('status', 'crashed', { status: 500 })
+    }
+    const channel = recordingChannel(answer, { batch: { maxEvents: 1 } })
+    const audit = open(numbersTo(channel))
+    await recordNumbers(audit, 1, 6)
+    await until(() => channel.accepted().includes(6), 4_000_000, LONG_STEP_MS)
+    expect(channel.accepted()).toEqual([1, 2, 4, 5, 6])
+  })
+
   it('parks nothing in an outage, however long', async () => {
     let isDown = true
     const channel = recordingChannel(() => {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { expectError } from '../support/expect-error.js'
-import { JSON_API, listOf, serve, type TestServer } from '../support/http.js'
+import { JSON_API, listOf, newEvent, serve, type TestServer } from '../support/http.js'
 
 describe('GET /api/events', () => {
   let server: TestServer
@@ -132,6 +132,19 @@ describe('GET /api/events', () => {
       expect(new Set(links.map((text) => text.length)).size).toBe(1)
     },
   )
+
+  it('is polled by the time of the last event, and by its type', async () => {
+    const type = 'api:changes:success'
+    const last = (await server.audit.recordCustom('own'))!
+    const query = `filter[created_at_gt]=${last.created_at}&filter[type_eq]=${type}`
+    const system = `${query}&filter[system_true]=1`
+    expect(await names(query)).toEqual([])
+    await server.send('/api/events', newEvent({ type, n: 1 }))
+    // An event of a user is none of the service, whatever its type.
+    expect([await names(query), await names(system)]).toEqual([[1], []])
+    await server.audit.record(type, { n: 2 })
+    expect([await names(query), await names(system)]).toEqual([[1, 2], [2]])
+  })
 
   it('gives the first events of the order with sorts, and no links.prev', async () => {
     await recordNumbers(5)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import catalogue from '../../fixtures/event-types.json' with { type: 'json' }
-import { eachStore, sqlitePlace } from '../../support/event-stores.js'
+import { memoryPlace, sqlitePlace } from '../../support/event-stores.js'
 import { errorOf, type RawResponse } from '../../support/http.js'
 import {
   clientOf,
@@ -14,7 +14,7 @@ import {
 /*
  * The interface, "Errors", sentence by sentence. It does not specify the body and the status of a
  * failed request: `create-event.test.ts` and `refused-parameters.test.ts`. The statuses 200, 201 and 206:
- * `endpoints.test.ts`. Denied approvals: `authentication.test.ts`.
+ * `create-event.test.ts` and `limits.test.ts`. Denied approvals: `authentication.test.ts`.
  */
 
 const PROD = '/projects/acme/environments/prod'
@@ -78,8 +78,8 @@ describe('Failures of the service', () => {
   })
 })
 
-describe.each(eachStore)('Errors, on the %s store', (_name, create) => {
-  const server = useServer(create, {
+describe('Errors', () => {
+  const server = useServer(memoryPlace, {
     routes: (router) =>
       router.get('/api/broken', () => {
         throw new Error('nobody expected this')

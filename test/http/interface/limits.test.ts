@@ -2,7 +2,7 @@ import { manualClock, type ManualClock } from 'daybook/testing'
 import { workflowEventTypes } from 'daybook/workflow'
 import { beforeAll, describe, expect, it } from 'vitest'
 import catalogue from '../../fixtures/event-types.json' with { type: 'json' }
-import { eachStore } from '../../support/event-stores.js'
+import { memoryPlace } from '../../support/event-stores.js'
 import { listOf, type RawResponse, serve } from '../../support/http.js'
 import { clientOf, type Resource, useHost, useServer } from '../../support/host.js'
 
@@ -36,8 +36,8 @@ it('the summary of git remotes is due once a day', () => {
   expect(workflowEventTypes['info:git_remote:periodic_fetch:summary'].cadence).toEqual({ days: 1 })
 })
 
-describe.each(eachStore)('Limits, on the %s store', (_name, create) => {
-  const server = useServer(create)
+describe('Limits', () => {
+  const server = useServer(memoryPlace)
   const get = (query: string): Promise<RawResponse> => server().send(`/api/events?${query}`)
   const { events } = clientOf(() => server().url)
 
@@ -70,9 +70,9 @@ describe.each(eachStore)('Limits, on the %s store', (_name, create) => {
   })
 })
 
-describe.each(eachStore)('Throttles, on the %s store', (_name, create) => {
+describe('Throttles', () => {
   let clock: ManualClock
-  const server = useHost(create, (place) => {
+  const server = useHost(memoryPlace, (place) => {
     clock = manualClock()
     return serve({ store: place.open(clock) })
   })

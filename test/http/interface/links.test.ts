@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { eachStore, memoryPlace, sqlitePlace } from '../../support/event-stores.js'
+import { memoryPlace, sqlitePlace } from '../../support/event-stores.js'
 import { expectError } from '../../support/expect-error.js'
 import { newEvent } from '../../support/http.js'
 import { clientOf, type Resource, resourceOf, useDemo, useServer } from '../../support/host.js'
@@ -39,15 +39,17 @@ const refused = [
   ...[...new Set(links.map(([, attribute]) => attribute))]
     .filter((attribute) => attribute.endsWith('_id'))
     .map((attribute) => [attribute, 'not-a-uuid'] as const),
+  ['step_id', true],
   ['project_path', 'acme'],
+  ['project_path', '/projects/..'],
   ['project_path', ENVIRONMENT],
   ['node_path', '/projects'],
   ['node_path', '/projects/acme/assets/web'],
   ['node_path', `${ASSET}/`],
 ] as const
 
-describe.each(eachStore)('Link attributes, on the %s store', (_name, create) => {
-  const server = useServer(create)
+describe('Link attributes', () => {
+  const server = useServer(memoryPlace)
   const { events } = clientOf(() => server().url)
 
   it.each(links)('a %s is linked by %s %s', async (target, attribute, value, source) => {
@@ -60,13 +62,8 @@ describe.each(eachStore)('Link attributes, on the %s store', (_name, create) => 
     expect(event!.relationships).toEqual({ source: { links: { source } } })
     expect(event!.attributes[attribute]).toBe(value)
   })
-})
 
-describe('Values of another form', () => {
-  const server = useServer(memoryPlace)
-  const { events } = clientOf(() => server().url)
-
-  it.each(refused)('%s %s is refused', async (attribute, value) => {
+  it.each(refused)('%s %s is refused: it has another form', async (attribute, value) => {
     const response = await server().send(
       '/api/events',
       newEvent({ type: 'refused', [attribute]: value }),

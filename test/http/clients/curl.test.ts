@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { curl, hasCurl, startCurl } from '../../support/curl.js'
 import { listOf, serve, type TestServer } from '../../support/http.js'
-import { watchRequests } from './requests.js'
 
 /* The installed curl with `-g`, so that it does not interpret brackets. */
 
-const requests = watchRequests()
 let server: TestServer
 let url: string
 
@@ -19,7 +17,7 @@ const partsOf = (output: string): { head: string; body: string } => {
 }
 
 beforeAll(async () => {
-  server = await serve({ outside: [requests.middleware] })
+  server = await serve()
   url = `${server.url}/api/events`
   for (let n = 0; n < 12; n++)
     await server.audit.recordCustom(`n:${n % 3}`, { n, name: `${n}% of 50 & more` })
@@ -27,10 +25,6 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 describe.skipIf(!hasCurl)('curl (skipped if it is not installed)', () => {
-  it('lists events', async () => {
-    expect(numbers(await curl(url))).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
-  })
-
   it('filters and sorts with brackets in the URL', async () => {
     const query = 'filter[type_in][]=n:1&filter[type_in][]=n:2&filter[sorts]=n%20desc&limit=3'
     expect(numbers(await curl(`${url}?${query}`))).toEqual([11, 10, 8])
@@ -59,47 +53,6 @@ describe.skipIf(!hasCurl)('curl (skipped if it is not installed)', () => {
     expect(body).toBe('')
     const { data } = listOf({ body: await curl(`${url}?filter[text_eq]=by%20curl`) })
     expect(data[0]!.attributes).toMatchObject({ type: 'note', username: 'ann', system: false })
-  })
-
-  it('waits for an event', async () => {
-    const [newest] = listOf({ body: await curl(`${url}?limit=1`) }).data
-    const query = `filter[created_at_gt]=${String(newest!.attributes['created_at'])}&filter[type_eq]=awaited`
-    const arrived = requests.next('awaited')
-    const waiting = curl('-i', '-H', 'Prefer: wait=30', `${url}?${query}`)
-    await arrived
-    await server.audit.recordCustom('awaited', { n: 100 })
-    const { head, body } = partsOf(await waiting)
-    expect(head).toMatch(/^preference-applied: wait=30$/m)
-    expect(numbers(body)).toEqual([100])
-  })
-
-  it('gets 304 for a known entity tag until there is a new event', async () => {
-    const query = `${url}?filter[type_eq]=conditional`
-    const get = async (...options: readonly string[]): Promise<string> =>
-      partsOf(await curl('-i', ...options, query)).head
-    const tagOf = (head: string): string => /^etag: (.+)$/m.exec(head)![1]!
-    await server.audit.recordCustom('conditional')
-    // Entity tags are case-sensitive.
-    const { 1: tag } = /^etag: (.+)$/im.exec(await curl('-i', query))!
-    expect(await get('-H', `If-None-Match: ${tag}`)).toMatch(/^http\/1\.1 304/)
-    await server.audit.recordCustom('conditional')
-    const changed = await get('-H', `If-None-Match: ${tag}`)
-    expect(changed).toMatch(/^http\/1\.1 200/)
-    expect(tagOf(changed)).not.toBe(tag!.toLowerCase())
-  })
-
-  it('accepts compressed responses', async () => {
-    const query = `${url}?limit=1000&filter[n_lt]=12`
-    const { head, body } = partsOf(await curl('-i', '--compressed', query))
-    expect(head).toMatch(/^content-encoding: \S+$/m)
-    expect(listOf({ body }).data).toEqual(listOf({ body: await curl(query) }).data)
-  })
-
-  it('sends HEAD requests', async () => {
-    const { head, body } = partsOf(await curl('--head', url))
-    expect(head).toMatch(/^http\/1\.1 206/)
-    expect(head).toMatch(/^content-type: application\/vnd\.api\+json$/m)
-    expect(body).toBe('')
   })
 
   it('follows the stream with -N, and resumes', async () => {

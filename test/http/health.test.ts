@@ -1,7 +1,4 @@
-import type http from 'node:http'
 import { setImmediate } from 'node:timers/promises'
-import { getRequestListener } from '@hono/node-server'
-import connect from 'connect'
 import { type AuditHealth, AuditLog, defineEventTypes } from 'daybook'
 import * as forExpress from 'daybook/express'
 import * as forFastify from 'daybook/fastify'
@@ -11,99 +8,33 @@ import * as forKoa from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import * as forNode from 'daybook/node'
 import { type FaultyStore, faultyStore } from 'daybook/testing'
-import express from 'express'
 import Fastify from 'fastify'
-import { Hono } from 'hono'
-import Koa from 'koa'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { HttpRequest } from '../../src/http/exchange.js'
 import { healthEndpoint } from '../../src/http/health.js'
+import { type Framework, frameworks, headerOf, type Listener } from '../support/frameworks.js'
 import { type RawResponse, send } from '../support/http.js'
 import { listen } from '../support/node-server.js'
+import { takeWarnings } from '../support/warnings.js'
 
-type Listener = (request: http.IncomingMessage, response: http.ServerResponse) => unknown
-
-const users = { ann: 'ann' }
 const TOKEN = 'x-token'
 
 /** Shows the details to those who know the token. */
-function details(header: unknown): boolean {
-  if (header === 'throw') throw Object.assign(new Error('no'), { expose: false })
-  return header === 'secret'
+async function details(context: object): Promise<boolean> {
+  const token = headerOf(context, TOKEN)
+  if (token === 'throw') throw Object.assign(new Error('no'), { expose: false })
+  return token === 'secret'
 }
 
-/** Services that record their requests, with the probes before their authentication. */
-const hosts: Readonly<Record<string, (audit: AuditLog) => Listener>> = {
-  Koa: (audit) => {
-    const probes = forKoa.auditHealth(audit, {
-      details: (ctx) => details(ctx.get(TOKEN)),
-    })
-    const app = new Koa().use(forKoa.recordRequests(audit))
-    app.silent = true
-    return app.use(probes).use(forKoa.basicAuth({ users })).callback()
-  },
-  'node:http': (audit) => {
-    const probes = forNode.auditHealth(audit, {
-      details: async ({ headers }) => details(headers[TOKEN]),
-    })
-    const authenticate = forNode.basicAuth({ users })
-    const record = forNode.recordRequests(audit)
-    return (request, response) =>
-      record(request, response, () =>
-        probes(request, response, (error) =>
-          error
-            ? response.writeHead(500).end()
-            : authenticate(request, response, () => response.end()),
-        ),
-      )
-  },
-  Connect: (audit) => {
-    const probes = forNode.auditHealth(audit, { details: ({ headers }) => details(headers[TOKEN]) })
-    return connect()
-      .use(forNode.recordRequests(audit))
-      .use(probes)
-      .use(forNode.basicAuth({ users }))
-  },
-  Express: (audit) => {
-    const probes = forExpress.auditHealth(audit, {
-      details: ({ headers }) => details(headers[TOKEN]),
-    })
-    return express().use(forExpress.recordRequests(audit), probes, forExpress.basicAuth({ users }))
-  },
-  Fetch: (audit) => {
-    const probes = forFetch.auditHealth(audit, {
-      details: ({ headers }) => details(headers.get(TOKEN)),
-    })
-    const authenticated = forFetch.basicAuth({ users })(() => new Response())
-    const handler = forFetch.recordRequests(audit)(
-      async (request, env: unknown) =>
-        (await probes(request, env)) ?? (await authenticated(request)),
-    )
-    return getRequestListener(handler, { overrideGlobalObjects: false })
-  },
-  Hono: (audit) => {
-    const probes = forHono.auditHealth(audit, {
-      details: ({ req }) => details(req.raw.headers.get(TOKEN)),
-    })
-    const app = new Hono()
-      .use(forHono.recordRequests(audit), probes, forHono.basicAuth({ users }))
-      .onError((error, context) => context.text(error.message, 500))
-    return getRequestListener(app.fetch, { overrideGlobalObjects: false })
-  },
-  Fastify: (audit) => {
-    const app = Fastify()
-    const options = {
-      details: ({ headers }: forFastify.FastifyRequest) => details(headers[TOKEN]),
-    }
-    void app.register(forFastify.recordRequests(audit))
-    void app.register(forFastify.auditHealth(audit, options))
-    void app.register(forFastify.basicAuth({ users }))
-    return async (request, response) => {
-      await app.ready()
-      app.routing(request, response)
-    }
-  },
-}
+/** A service that records its requests, with the probes before its authentication. */
+const serviceOf = (framework: Framework, audit: AuditLog): Listener =>
+  framework({
+    record: [audit],
+    mounts: [
+      ['auditHealth', audit, { details }],
+      ['basicAuth', { users: { ann: 'ann' } }],
+    ],
+  })
 
 function create(): { readonly store: FaultyStore; readonly audit: AuditLog } {
   const store = faultyStore(memoryStore())
@@ -129,10 +60,10 @@ function check(response: RawResponse, status: number, body: unknown): void {
   expect(JSON.parse(response.body)).toEqual(body)
 }
 
-describe.each(Object.entries(hosts))('auditHealth on %s', (_name, listener) => {
+describe.each(Object.entries(frameworks))('auditHealth on %s', (name, framework) => {
   it('answers probes without authentication, with the status alone', async () => {
     const { store, audit } = create()
-    const url = await serve(listener(audit))
+    const url = await serve(serviceOf(framework, audit))
     check(await send(url, '/health/live', probe), 200, { status: 'pass' })
     check(await send(url, '/health/ready', probe), 200, { status: 'pass' })
     store.fail('health')
@@ -148,13 +79,16 @@ describe.each(Object.entries(hosts))('auditHealth on %s', (_name, listener) => {
   })
 
   it('passes an error of details to the error handling of the host', async () => {
-    const url = await serve(listener(create().audit))
+    const warnings = takeWarnings()
+    const url = await serve(serviceOf(framework, create().audit))
     const failing = await send(url, '/health/ready', { ...probe, headers: { [TOKEN]: 'throw' } })
     expect(failing.status).toBe(500)
+    // There is none without a framework.
+    expect(warnings.map(String)).toEqual(name === 'node:http' ? ['Error: no'] : [])
   })
 
   it('leaves other paths and methods to others', async () => {
-    const url = await serve(listener(create().audit))
+    const url = await serve(serviceOf(framework, create().audit))
     for (const path of ['/health', '/health/', '/health/ready/', '/health/readyz'])
       expect([401, 404]).toContain((await send(url, path, probe)).status)
     const posted = await send(url, '/health/ready', { ...probe, method: 'POST', body: 'x' })
@@ -167,7 +101,7 @@ it('a warning is still ready', async () => {
   audit.on('rejected', () => {})
   store.fail('append', 1)
   await audit.recordCustom('one').catch(() => {})
-  const url = await serve(hosts['node:http']!(audit))
+  const url = await serve(serviceOf(frameworks['node:http']!, audit))
   check(await send(url, '/health/ready', probe), 200, { status: 'warn' })
 })
 

@@ -1,15 +1,11 @@
-import { AuditLogs, type AuditLog } from 'daybook'
-import * as express from 'daybook/express'
-import * as fastify from 'daybook/fastify'
+import { AuditLogs } from 'daybook'
 import * as fetchHandlers from 'daybook/fetch'
-import * as hono from 'daybook/hono'
-import * as koa from 'daybook/koa'
 import { memoryLogs } from 'daybook/memory'
-import * as node from 'daybook/node'
 import { describe, expect, it, vi } from 'vitest'
+import { userOf } from '../support/frameworks.js'
 import { errorOf, listOf, newEvent, send } from '../support/http.js'
 import { openStream, type SentEvent } from '../support/server-sent.js'
-import { hostsOf, type Mounted } from './management-hosts.js'
+import { hostsOf } from './management-hosts.js'
 import { checkAnswers, closing, listen, PATH, serve, TYPES } from './served-logs.js'
 
 interface LogEvents {
@@ -256,29 +252,14 @@ describe('the endpoints of many logs', () => {
   })
 })
 
-const allowing =
-  <Context>(authorize: (context: Context, action: string) => unknown) =>
-  (context: Context, action: string): boolean =>
-    authorize(context, action) !== false
-
-const as = (logs: AuditLog): AuditLogs => logs as unknown as AuditLogs
-
-const mounts: Mounted = {
-  koa: (logs, { authorize }) => koa.logRoutes(as(logs), { authorize: allowing(authorize) }),
-  node: (logs, { authorize }) => node.logRoutes(as(logs), { authorize: allowing(authorize) }),
-  express: (logs, { authorize }) => express.logRoutes(as(logs), { authorize: allowing(authorize) }),
-  fastify: (logs, { authorize }) => fastify.logRoutes(as(logs), { authorize: allowing(authorize) }),
-  fetch: (logs, { authorize }) =>
-    fetchHandlers.logRoutes(as(logs), { authorize: allowing(authorize) }),
-  hono: (logs, { authorize }) => hono.logRoutes(as(logs), { authorize: allowing(authorize) }),
-}
+const hosts = hostsOf('logRoutes', { authorize: (context: object) => userOf(context) === 'ann' })
 
 describe('every host serves many logs', () => {
-  it.each(Object.entries(hostsOf(mounts)))('%s', async (_name, host) => {
+  it.each(Object.entries(hosts))('%s', async (_name, host) => {
     const logs: AuditLogs = new AuditLogs({ stores: memoryLogs(), types: TYPES })
     closing.push(() => logs.close())
     await logs.log('a').record('note', { n: 1 })
-    const url = await listen(host(logs as unknown as AuditLog))
+    const url = await listen(host(logs))
     const made = await send(url, `${PATH}/a/events`, newEvent({ type: 'own', n: 2 }))
     expect(made.status).toBe(201)
     expect(textsOf(await send(url, `${PATH}/events?logs[]=a`))).toEqual(['a 1', 'a 2'])

@@ -9,7 +9,6 @@ import {
   comparable,
   type Host,
   hostsOf,
-  mountedAs,
   type Mounted,
   OUTER,
   outerHostsOf,
@@ -48,7 +47,7 @@ const paused = { name: 'errors', channel: 'search', paused: true }
 const pad = { name: 'pad', kind: 'notebook', config: { page: 'one' } }
 
 const subscriptions: Managed = {
-  mounted: mountedAs('subscriptionRoutes'),
+  mounted: 'subscriptionRoutes',
   outerPath: '/api',
   check: managementCheck('/api'),
   changing: /"(position|duration_ms)":(?:"[^"]*"|[\d.]+)/g,
@@ -91,7 +90,7 @@ const subscriptions: Managed = {
 }
 
 const views: Managed = {
-  mounted: mountedAs('viewRoutes'),
+  mounted: 'viewRoutes',
   outerPath: VIEWS,
   check: viewsCheck(VIEWS),
   changing: /"(created_at|updated_at)":"[^"]*"/g,

@@ -1,53 +1,22 @@
-import type { AuditLog } from 'daybook'
+import type { AuditLog, AuditLogs } from 'daybook'
 import * as express from 'daybook/express'
 import * as fastify from 'daybook/fastify'
-import * as fetchHandlers from 'daybook/fetch'
-import * as hono from 'daybook/hono'
 import * as koa from 'daybook/koa'
-import * as node from 'daybook/node'
 import expressApp from 'express'
 import Fastify from 'fastify'
 import Koa from 'koa'
 import mount from 'koa-mount'
-import {
-  type EntryName,
-  expressAfter,
-  frameworks,
-  type Listener,
-  userOf,
-} from '../support/frameworks.js'
+import { expressAfter, frameworks, type Listener, userOf } from '../support/frameworks.js'
 import type { RawResponse } from '../support/http.js'
 
 /* Every host of the endpoints by which users manage something. */
 
-export type Host = (audit: AuditLog) => Listener
+export type Host<Log = AuditLog> = (log: Log) => Listener
 
-interface Options {
-  readonly path?: string
-  readonly authorize: (context: object, action: string) => 'all' | boolean
-}
+const entries = { koa, express, fastify } as const
 
-/** The function of each entry point that mounts the endpoints. */
-export interface Mounted {
-  readonly koa: (audit: AuditLog, options: Options) => koa.KoaMiddleware
-  readonly node: (audit: AuditLog, options: Options) => node.NodeListener
-  readonly express: (audit: AuditLog, options: Options) => express.NodeListener
-  readonly fastify: (audit: AuditLog, options: Options) => fastify.FastifyPlugin
-  readonly fetch: (audit: AuditLog, options: Options) => fetchHandlers.FetchMount
-  readonly hono: (audit: AuditLog, options: Options) => hono.HonoMiddleware
-}
-
-const entries = { koa, node, express, fastify, fetch: fetchHandlers, hono } as const
-
-/** The function of this name of each entry point. */
-export const mountedAs = (name: 'subscriptionRoutes' | 'viewRoutes'): Mounted => ({
-  koa: entries.koa[name],
-  node: entries.node[name],
-  express: entries.express[name],
-  fastify: entries.fastify[name],
-  fetch: entries.fetch[name],
-  hono: entries.hono[name],
-})
+/** The functions of all entry points that mount the endpoints. */
+export type Mounted = 'subscriptionRoutes' | 'viewRoutes'
 
 const users = { ann: 'ann', bob: 'bob' }
 
@@ -57,16 +26,23 @@ const authorize = (context: object, action: string): 'all' | boolean =>
 
 const parser = expressApp.json({ type: 'application/vnd.api+json' })
 
-export const hostsOf = (mounted: Mounted): Readonly<Record<string, Host>> =>
+/** Hosts that mount a log by the function of this name of their entry points. */
+export const hostsOf = (
+  mounted: Mounted | 'auditRoutes' | 'logRoutes',
+  options: object = { authorize },
+): Readonly<Record<string, Host<AuditLog | AuditLogs>>> =>
   Object.fromEntries(
     Object.entries({ ...frameworks, 'Express behind express.json': expressAfter(parser) }).map(
-      ([name, framework]) => {
-        const host: Host = (audit) => {
-          const routes = (entry: EntryName): unknown => mounted[entry](audit, { authorize })
-          return framework({ mounts: [['basicAuth', { users }], routes] })
-        }
-        return [name, host]
-      },
+      ([name, framework]) => [
+        name,
+        (log: AuditLog | AuditLogs) =>
+          framework({
+            mounts: [
+              ['basicAuth', { users }],
+              [mounted, log, options],
+            ],
+          }),
+      ],
     ),
   )
 
@@ -79,7 +55,7 @@ export const outerHostsOf = (mounted: Mounted, path: string): Readonly<Record<st
     Koa: (audit) => {
       const inner = new Koa()
       inner.use(koa.basicAuth({ users }))
-      inner.use(mounted.koa(audit, outer))
+      inner.use(entries.koa[mounted](audit, outer))
       return new Koa().use(mount(OUTER, inner)).callback()
     },
     Express: (audit) =>
@@ -87,12 +63,12 @@ export const outerHostsOf = (mounted: Mounted, path: string): Readonly<Record<st
         OUTER,
         expressApp
           .Router()
-          .use('/api', express.basicAuth({ users }), mounted.express(audit, outer)),
+          .use('/api', express.basicAuth({ users }), entries.express[mounted](audit, outer)),
       ),
     Fastify: (audit) => {
       const app = Fastify()
       void app.register(fastify.basicAuth({ users }))
-      void app.register(mounted.fastify(audit, outer), { prefix: OUTER })
+      void app.register(entries.fastify[mounted](audit, outer), { prefix: OUTER })
       return async (request, response) => {
         await app.ready()
         app.routing(request, response)

@@ -1,13 +1,11 @@
 import http from 'node:http'
-import { AuditLog } from 'daybook'
 import { auditRoutes, basicAuth, type EventsAction, listRoute, recordRequests } from 'daybook/koa'
-import { memoryStore } from 'daybook/memory'
 import Koa, { type Context } from 'koa'
 import mount from 'koa-mount'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { errorOf, JSON_API, listOf, newEvent, send } from '../support/http.js'
-import { listen } from '../support/node-server.js'
 import { PATH, requests, startFeed } from './access.js'
+import { openLog, serveOn } from './until-finished.js'
 
 describe('authorize', () => {
   it('receives the action and decides about it', async () => {
@@ -77,17 +75,13 @@ describe('the user', () => {
 
 describe('under a mount path', () => {
   it('requests to the feed are not recorded, and links.self has the full path', async () => {
-    const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {} })
+    const audit = openLog()
     const inner = new Koa()
     inner.use(recordRequests(audit))
     inner.use(basicAuth({ users: { ann: 'ann' } }))
     inner.use(auditRoutes(audit, { path: `/outer${PATH}` }))
     inner.use(listRoute({ resource: 'thing', attributes: {}, source: [] }))
-    const { url, close } = await listen(new Koa().use(mount('/outer', inner)).callback())
-    onTestFinished(async () => {
-      await close()
-      await audit.close()
-    })
+    const url = await serveOn(new Koa().use(mount('/outer', inner)).callback())
     const request = newEvent({ type: 'x' })
     expect((await send(url, `/outer${PATH}`, {})).status).toBe(200)
     expect((await send(url, `/outer${PATH}`, request)).status).toBe(201)

@@ -1,6 +1,6 @@
 import type http from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { AuditLog } from 'daybook'
+import type { AuditLog } from 'daybook'
 import {
   auditPage,
   type AuditPageOptions,
@@ -10,14 +10,13 @@ import {
   subscriptionRoutes,
   viewRoutes,
 } from 'daybook/koa'
-import { memoryStore } from 'daybook/memory'
 import { auditPage as nodeAuditPage, auditRoutes as nodeAuditRoutes } from 'daybook/node'
 import express from 'express'
 import Koa from 'koa'
 import mount from 'koa-mount'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type RawRequest, type RawResponse, send } from '../support/http.js'
-import { listen } from '../support/node-server.js'
+import { openLog, serveOn } from './until-finished.js'
 
 interface Served {
   readonly audit: AuditLog
@@ -27,18 +26,12 @@ interface Served {
 type Handler = (...exchange: Parameters<http.RequestListener>) => unknown
 
 async function listening(handler: Handler, audit: AuditLog): Promise<Served> {
-  const { url, close } = await listen(handler)
-  onTestFinished(async () => {
-    await close()
-    await audit.close()
-  })
+  const url = await serveOn(handler)
   return { audit, get: (path, request) => send(url, path, request) }
 }
 
-const newLog = (): AuditLog => new AuditLog({ store: memoryStore(), types: {} })
-
 function serve(options?: AuditPageOptions, feed = '/api/events'): Promise<Served> {
-  const audit = newLog()
+  const audit = openLog()
   const app = new Koa()
   app.silent = true
   app.use(recordRequests(audit))
@@ -128,7 +121,7 @@ describe('auditPage', () => {
     expect(await languageOf('fr, de;q=0.5, en;q=0.4')).toEqual(['de', 'de', true])
     const german = await serve({ language: 'de' })
     expect(await languageOf('en', german.get)).toEqual(['de', 'de', false])
-    expect(() => auditPage(newLog(), { language: 'fr' as 'de' })).toThrow(
+    expect(() => auditPage(openLog(), { language: 'fr' as 'de' })).toThrow(
       'language must be one of en, de; it is "fr"',
     )
   })
@@ -177,8 +170,7 @@ describe('auditPage', () => {
   })
 
   it('refuses options of its look when it is mounted', async () => {
-    const audit = newLog()
-    onTestFinished(() => audit.close())
+    const audit = openLog()
     expect(() => auditPage(audit, { frameAncestors: ['*'] })).toThrow('frameAncestors must list')
     expect(() => auditPage(audit, { logo: 'https://example.com/x.png' })).toThrow('logo must be')
   })
@@ -224,7 +216,7 @@ describe('auditPage', () => {
       expect(status).toBe(401)
       expect(headers['www-authenticate']).toMatch(/^Basic /)
     }
-    const open = await listening(new Koa().use(auditPage(newLog())).callback(), newLog())
+    const open = await listening(new Koa().use(auditPage(openLog())).callback(), openLog())
     expect((await open.get('/audit', { user: null })).status).toBe(401)
   })
 
@@ -295,20 +287,20 @@ describe('auditPage', () => {
 
   it('refuses the root path', () => {
     for (const path of ['', '/', 'audit'])
-      expect(() => auditPage(newLog(), { path })).toThrow(
+      expect(() => auditPage(openLog(), { path })).toThrow(
         `path must be an absolute path such as /audit, and not the root; it is ${JSON.stringify(path)}`,
       )
   })
 
   it('works under a mount path of koa-mount and of Express', async () => {
-    const audit = newLog()
+    const audit = openLog()
     const inner = new Koa()
     inner.use(basicAuth({ users: { ann: 'ann' } }))
     inner.use(auditPage(audit, { path: '/ops/audit' }))
     inner.use(auditRoutes(audit, { path: '/ops/events' }))
     const koa = await listening(new Koa().use(mount('/ops', inner)).callback(), audit)
 
-    const log = newLog()
+    const log = openLog()
     const router = express.Router()
     router.use(nodeAuditPage(log, { path: '/ops/audit', username: () => 'ann' }))
     router.use(nodeAuditRoutes(log, { path: '/ops/events', username: () => 'ann' }))

@@ -7,8 +7,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { basicAuthentication } from '../../src/http/basic-auth.js'
 import type { FailureCounter, FailureCounterOptions } from '../../src/http/failure-counters.js'
 import { errorOf, JSON_API, send } from '../support/http.js'
-import { listen } from '../support/node-server.js'
 import { tempDir } from '../support/temp.js'
+import { serveOn } from './until-finished.js'
 
 const base64 = (text: string | Uint8Array): string => Buffer.from(text).toString('base64')
 const basic = (username: string, password: string): string =>
@@ -414,12 +414,10 @@ describe('failed attempts', () => {
 })
 
 describe('basicAuth of daybook/koa', () => {
-  async function serve(options: BasicAuthOptions, app = new Koa()): Promise<string> {
+  function serve(options: BasicAuthOptions, app = new Koa()): Promise<string> {
     app.use(basicAuth(options))
     app.use((ctx) => void (ctx.body = 'in'))
-    const { url, close } = await listen(app.callback())
-    onTestFinished(close)
-    return url
+    return serveOn(app.callback())
   }
 
   it('responds to other requests with a challenge and a JSON:API error', async () => {

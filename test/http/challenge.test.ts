@@ -1,5 +1,5 @@
-import { AuditLog, AuditLogs } from 'daybook'
-import { memoryLogs, memoryStore } from 'daybook/memory'
+import { AuditLogs } from 'daybook'
+import { memoryLogs } from 'daybook/memory'
 import * as node from 'daybook/node'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type ChallengeOptions, readChallenge } from '../../src/http/challenge.js'
@@ -7,14 +7,9 @@ import { pageEndpoint } from '../../src/http/page/page.js'
 import { errorResponse } from '../../src/http/problem.js'
 import { type ErrorDocument, errorOf, send } from '../support/http.js'
 import { listen } from '../support/node-server.js'
+import { openLog, serveOn } from './until-finished.js'
 
 const BASIC = 'Basic realm="Daybook", charset="UTF-8"'
-
-function newLog(): AuditLog {
-  const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {} })
-  onTestFinished(() => audit.close())
-  return audit
-}
 
 function newLogs(): AuditLogs {
   const logs: AuditLogs = new AuditLogs({ stores: memoryLogs(), types: {} })
@@ -28,12 +23,12 @@ const MOUNTS: Readonly<Record<string, (options: ChallengeOptions) => node.NodeLi
     const authenticate = node.basicAuth({ users: { ann: 'ann' }, ...options })
     return (request, response) => authenticate(request, response, () => response.end('in'))
   },
-  '/api/events': (options) => node.auditRoutes(newLog(), options),
-  '/api/subscriptions': (options) => node.subscriptionRoutes(newLog(), options),
-  '/api/views': (options) => node.viewRoutes(newLog(), options),
+  '/api/events': (options) => node.auditRoutes(openLog(), options),
+  '/api/subscriptions': (options) => node.subscriptionRoutes(openLog(), options),
+  '/api/views': (options) => node.viewRoutes(openLog(), options),
   '/api/logs': (options) => node.logRoutes(newLogs(), options),
   '/api/logs/acme/events': (options) => node.logRoutes(newLogs(), options),
-  '/audit': (options) => node.auditPage(newLog(), options),
+  '/audit': (options) => node.auditPage(openLog(), options),
 }
 
 const PASSWORD = 'send user name and password'
@@ -120,12 +115,11 @@ it.each(Object.entries(MOUNTS))('%s has the challenge of its options', async (pa
 })
 
 it('a name that is not a text is an error of the host', async () => {
-  const { url, close } = await listen((request, response) =>
-    node.auditRoutes(newLog(), { username: () => ({}) as string })(request, response, (error) =>
+  const url = await serveOn((request, response) =>
+    node.auditRoutes(openLog(), { username: () => ({}) as string })(request, response, (error) =>
       response.writeHead(500).end(String(error)),
     ),
   )
-  onTestFinished(close)
   const { status, body } = await send(url, '/api/events')
   expect([status, body]).toEqual([500, expect.stringContaining('username must return a text')])
 })
@@ -134,8 +128,7 @@ describe('signIn of the page', () => {
   const NAVIGATION = { 'sec-fetch-mode': 'navigate', accept: 'text/html' }
 
   async function serve(options: node.AuditPageOptions) {
-    const { url, close } = await listen(node.auditPage(newLog(), options))
-    onTestFinished(close)
+    const url = await serveOn(node.auditPage(openLog(), options))
     return (path: string, headers: Record<string, string> = {}, method = 'GET') =>
       send(url, path, { user: null, headers, method })
   }
@@ -199,7 +192,7 @@ describe('signIn of the page', () => {
     false,
     5,
   ])('cannot be %o', (signIn) => {
-    expect(() => pageEndpoint(newLog(), { signIn: signIn as string })).toThrow(
+    expect(() => pageEndpoint(openLog(), { signIn: signIn as string })).toThrow(
       expect.objectContaining({
         code: 'INVALID_OPTION',
         message: expect.stringMatching(/^signIn must /) as string,

@@ -14,8 +14,8 @@ import type { HttpRequest } from '../../src/http/exchange.js'
 import { healthEndpoint } from '../../src/http/health.js'
 import { type Framework, frameworks, headerOf, type Listener } from '../support/frameworks.js'
 import { type RawResponse, send } from '../support/http.js'
-import { listen } from '../support/node-server.js'
 import { takeWarnings } from '../support/warnings.js'
+import { serveOn } from './until-finished.js'
 
 const TOKEN = 'x-token'
 
@@ -43,12 +43,6 @@ function create(): { readonly store: FaultyStore; readonly audit: AuditLog } {
   return { store, audit }
 }
 
-async function serve(listener: Listener): Promise<string> {
-  const { url, close } = await listen(listener)
-  onTestFinished(close)
-  return url
-}
-
 const probe = { user: null }
 
 function check(response: RawResponse, status: number, body: unknown): void {
@@ -63,7 +57,7 @@ function check(response: RawResponse, status: number, body: unknown): void {
 describe.each(Object.entries(frameworks))('auditHealth on %s', (name, framework) => {
   it('answers probes without authentication, with the status alone', async () => {
     const { store, audit } = create()
-    const url = await serve(serviceOf(framework, audit))
+    const url = await serveOn(serviceOf(framework, audit))
     check(await send(url, '/health/live', probe), 200, { status: 'pass' })
     check(await send(url, '/health/ready', probe), 200, { status: 'pass' })
     store.fail('health')
@@ -80,7 +74,7 @@ describe.each(Object.entries(frameworks))('auditHealth on %s', (name, framework)
 
   it('passes an error of details to the error handling of the host', async () => {
     const warnings = takeWarnings()
-    const url = await serve(serviceOf(framework, create().audit))
+    const url = await serveOn(serviceOf(framework, create().audit))
     const failing = await send(url, '/health/ready', { ...probe, headers: { [TOKEN]: 'throw' } })
     expect(failing.status).toBe(500)
     // There is none without a framework.
@@ -88,7 +82,7 @@ describe.each(Object.entries(frameworks))('auditHealth on %s', (name, framework)
   })
 
   it('leaves other paths and methods to others', async () => {
-    const url = await serve(serviceOf(framework, create().audit))
+    const url = await serveOn(serviceOf(framework, create().audit))
     for (const path of ['/health', '/health/', '/health/ready/', '/health/readyz'])
       expect([401, 404]).toContain((await send(url, path, probe)).status)
     const posted = await send(url, '/health/ready', { ...probe, method: 'POST', body: 'x' })
@@ -101,7 +95,7 @@ it('a warning is still ready', async () => {
   audit.on('rejected', () => {})
   store.fail('append', 1)
   await audit.recordCustom('one').catch(() => {})
-  const url = await serve(serviceOf(frameworks['node:http']!, audit))
+  const url = await serveOn(serviceOf(frameworks['node:http']!, audit))
   check(await send(url, '/health/ready', probe), 200, { status: 'warn' })
 })
 
@@ -134,7 +128,7 @@ it('another path, also as a plugin of Fastify with a prefix', async () => {
   void app.register(forFastify.auditHealth(audit, { path: '/inner/probes' }), { prefix: '/inner' })
   await app.ready()
   onTestFinished(() => app.close())
-  const url = await serve((request, response) => app.routing(request, response))
+  const url = await serveOn((request, response) => app.routing(request, response))
   check(await send(url, '/inner/probes/ready', probe), 200, { status: 'pass' })
 })
 

@@ -5,7 +5,7 @@ import { listRoute as nodeRoute } from 'daybook/node'
 import Koa from 'koa'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { errorOf, listOf, send } from '../support/http.js'
-import { listen } from '../support/node-server.js'
+import { serveOn } from './until-finished.js'
 
 interface Item {
   readonly id: string
@@ -48,11 +48,8 @@ function endless(next: () => Promise<unknown> = nextTurn) {
 }
 
 /** Serves the list until the test is over. */
-async function serve(name: keyof typeof listeners, options: Options): Promise<string> {
-  const { url, close } = await listen(listeners[name](options))
-  onTestFinished(close)
-  return url
-}
+const serve = (name: keyof typeof listeners, options: Options): Promise<string> =>
+  serveOn(listeners[name](options))
 
 describe.each(['Koa', 'node:http'] as const)('a list on %s', (name) => {
   it('ends when its client leaves', async () => {

@@ -1,10 +1,9 @@
 import net from 'node:net'
 import connect from 'connect'
-import { AuditLog } from 'daybook'
-import { memoryStore } from 'daybook/memory'
+import type { AuditLog } from 'daybook'
 import { auditRoutes, basicAuth, listRoute, type NodeListener } from 'daybook/node'
 import express, { type ErrorRequestHandler } from 'express'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
   errorOf,
   JSON_API,
@@ -14,26 +13,22 @@ import {
   type RawResponse,
   send,
 } from '../support/http.js'
-import { listen } from '../support/node-server.js'
 import { openStream } from '../support/server-sent.js'
 import { takeWarnings } from '../support/warnings.js'
+import { openLog, serveOn } from './until-finished.js'
 
 const PATH = '/api/events'
 
 const users = { ann: 'ann' }
 
 /** A server with a log. */
-async function start(listener: (audit: AuditLog) => Parameters<typeof listen>[0]): Promise<{
+async function start(listener: (audit: AuditLog) => Parameters<typeof serveOn>[0]): Promise<{
   audit: AuditLog
   url: string
   send: (path: string, request?: RawRequest) => Promise<RawResponse>
 }> {
-  const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {} })
-  const { url, close } = await listen(listener(audit))
-  onTestFinished(async () => {
-    await close()
-    await audit.close()
-  })
+  const audit = openLog()
+  const url = await serveOn(listener(audit))
   return { audit, url, send: (path, request) => send(url, path, request) }
 }
 

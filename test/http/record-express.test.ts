@@ -1,25 +1,19 @@
-import { AuditLog } from 'daybook'
 import { recordErrors, recordRequests } from 'daybook/express'
-import { memoryStore } from 'daybook/memory'
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { send } from '../support/http.js'
-import { listen } from '../support/node-server.js'
 import { expectTypes } from './recorded.js'
+import { eventsOf, openLog, serveOn } from './until-finished.js'
 
 const done: RequestHandler = (_request, response) => void response.status(204).end()
 
 async function start(build: (app: express.Express) => unknown) {
-  const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {} })
+  const audit = openLog()
   const app = express()
   build(app.use(recordRequests(audit)))
-  const { url, close } = await listen(app)
-  onTestFinished(async () => {
-    await close()
-    await audit.close()
-  })
+  const url = await serveOn(app)
   return {
-    events: async () => (await audit.list({ limit: 100 })).events,
+    events: () => eventsOf(audit),
     send: (path: string, { method = 'GET' } = {}) => send(url, path, { method, user: null }),
   }
 }

@@ -1,21 +1,17 @@
-import { AuditLog } from 'daybook'
+import type { AuditLog } from 'daybook'
 import { auditRoutes, recordRequests } from 'daybook/fastify'
-import { memoryStore } from 'daybook/memory'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { expect, it, onTestFinished } from 'vitest'
+import { eventsOf, openLog } from './until-finished.js'
 
 function create(): { app: FastifyInstance; audit: AuditLog } {
-  const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {} })
+  const audit = openLog()
   const app = Fastify()
-  onTestFinished(async () => {
-    await app.close()
-    await audit.close()
-  })
+  onTestFinished(() => app.close())
   return { app, audit }
 }
 
 const done = (): string => 'done'
-const recorded = async (audit: AuditLog) => (await audit.list()).events
 
 it('routes are named with the prefixes of their plugins, also without a socket', async () => {
   const { app, audit } = create()
@@ -30,7 +26,7 @@ it('routes are named with the prefixes of their plugins, also without a socket',
   )
   await app.inject({ method: 'POST', url: '/tea/orders/7/ship' })
   await app.inject({ method: 'POST', url: '/tea/orders/files/a/b' })
-  expect(await recorded(audit)).toMatchObject([
+  expect(await eventsOf(audit)).toMatchObject([
     { type: 'api:orders:ship', attributes: { url_params: { shop: 'tea', id: '7' } } },
     { type: 'api:files:create', attributes: { url_params: { shop: 'tea', '*': 'a/b' } } },
   ])
@@ -42,7 +38,7 @@ it('a body that Fastify refuses is recorded with the reason', async () => {
   const schema = { body: { type: 'object', required: ['total'] } }
   app.post('/orders', { schema }, done)
   expect((await app.inject({ method: 'POST', url: '/orders', payload: {} })).statusCode).toBe(400)
-  expect(await recorded(audit)).toMatchObject([
+  expect(await eventsOf(audit)).toMatchObject([
     {
       type: 'error:orders:create',
       attributes: { error: "body must have required property 'total'", response_status: 400 },
@@ -56,7 +52,7 @@ it('a request whose hook refuses it is recorded', async () => {
   app.addHook('preHandler', (_request, reply) => reply.code(403).send('closed'))
   app.post('/orders', done)
   await app.inject({ method: 'POST', url: '/orders' })
-  expect(await recorded(audit)).toMatchObject([
+  expect(await eventsOf(audit)).toMatchObject([
     { type: 'error:orders:create', attributes: { error: 'closed', response_status: 403 } },
   ])
 })

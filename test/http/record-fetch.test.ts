@@ -1,23 +1,15 @@
-import { AuditLog } from 'daybook'
 import { auditRoutes, listRoute, recordRequests } from 'daybook/fetch'
-import { memoryStore } from 'daybook/memory'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { connectionAddress } from '../../src/http/fetch/address.js'
-
-function create(): AuditLog {
-  const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {} })
-  onTestFinished(() => audit.close())
-  return audit
-}
+import { eventsOf, openLog } from './until-finished.js'
 
 const URL_BASE = 'http://service.test'
 const post = (path: string, init: RequestInit = {}): Request =>
   new Request(URL_BASE + path, { method: 'POST', ...init })
-const recorded = async (audit: AuditLog) => (await audit.list()).events
 const done = (): Response => new Response('done')
 
 it('a route handler is recorded under the path that is given with it', async () => {
-  const audit = create()
+  const audit = openLog()
   const record = recordRequests(audit)
   const ship = record(
     async (request: Request, { params }: { params: Promise<{ id: string }> }) =>
@@ -28,7 +20,7 @@ it('a route handler is recorded under the path that is given with it', async () 
     params: Promise.resolve({ id: '7' }),
   })
   expect(await response.json()).toEqual({ shipped: '7', with: { by: 'sea' } })
-  expect(await recorded(audit)).toMatchObject([
+  expect(await eventsOf(audit)).toMatchObject([
     {
       type: 'api:orders:ship',
       attributes: {
@@ -70,18 +62,18 @@ it.each<[string, RequestInit, (request: Request) => Promise<unknown>, unknown]>(
   ['bytes', { body: 'plain' }, (request) => request.arrayBuffer(), undefined],
   ['nothing', { body: 'plain' }, async () => 'unread', undefined],
 ])('the body of a handler that reads %s', async (_name, init, read, body) => {
-  const audit = create()
+  const audit = openLog()
   const handle = recordRequests(audit)(async (request: Request) => {
     await read(request)
     return done()
   }, '/orders')
   await handle(post('/orders', init))
-  const [event] = await recorded(audit)
+  const [event] = await eventsOf(audit)
   expect(event!.attributes['request_body']).toEqual(body)
 })
 
 it('an error of the handler is recorded and thrown again', async () => {
-  const audit = create()
+  const audit = openLog()
   const failure = Object.assign(new Error('no such order'), { status: 404 })
   const thrown: unknown[] = [failure, 'a text', null]
   for (const value of thrown) {
@@ -90,7 +82,7 @@ it('an error of the handler is recorded and thrown again', async () => {
     }, '/orders')
     await expect(handle(post('/orders'))).rejects.toBe(value)
   }
-  expect(await recorded(audit)).toMatchObject([
+  expect(await eventsOf(audit)).toMatchObject([
     { type: 'error:orders:create', attributes: { error: 'no such order', response_status: 404 } },
     { type: 'error:api:controller:unhandled', attributes: { error: "'a text'" } },
     { type: 'error:api:controller:unhandled', attributes: { error: 'null', response_status: 500 } },
@@ -98,11 +90,11 @@ it('an error of the handler is recorded and thrown again', async () => {
 })
 
 it('a required request of any method is recorded', async () => {
-  const audit = create()
+  const audit = openLog()
   const handle = recordRequests(audit, { required: true })(done, '/orders')
   const methods = ['patch', 'Delete', 'X'.repeat(300)]
   for (const method of methods) await handle(new Request(`${URL_BASE}/orders`, { method }))
-  const events = await recorded(audit)
+  const events = await eventsOf(audit)
   expect(events.map(({ type, attributes }) => [type, attributes['request_method']])).toEqual([
     ['api:orders:update', 'patch'],
     ['api:orders:destroy', 'DELETE'],
@@ -125,23 +117,23 @@ it.each(ADDRESSES)('the address with %s', (_name, passed, address = '') => {
 })
 
 it('the option address gets the request and what the server passes', async () => {
-  const audit = create()
+  const audit = openLog()
   const address = (request: Request, env: { header: string }): string =>
     request.headers.get(env.header) ?? ''
   const handle = recordRequests(audit, { address })((_request, _env: object) => done(), '/orders')
   await handle(post('/orders', { headers: { 'x-client': '192.0.2.9' } }), { header: 'x-client' })
-  expect((await recorded(audit))[0]!.attributes['remote_address']).toBe('192.0.2.9')
+  expect((await eventsOf(audit))[0]!.attributes['remote_address']).toBe('192.0.2.9')
 })
 
 it('a handler that has taken over the connection may return nothing', async () => {
-  const audit = create()
+  const audit = openLog()
   const handle = recordRequests(audit)(() => undefined)
   expect(await handle(new Request(URL_BASE))).toBeUndefined()
-  expect(await recorded(audit)).toEqual([])
+  expect(await eventsOf(audit)).toEqual([])
 })
 
 it('the reason is not awaited from a response that is still being produced', async () => {
-  const audit = create()
+  const audit = openLog()
   let end = (): void => {}
   const body = new ReadableStream({
     start(controller) {
@@ -152,7 +144,7 @@ it('the reason is not awaited from a response that is still being produced', asy
   const response = await recordRequests(audit)(() => new Response(body, { status: 500 }))(post('/'))
   end()
   expect(await response.text()).toBe('the first part')
-  expect(await recorded(audit)).toMatchObject([{ attributes: { error: 'Internal Server Error' } }])
+  expect(await eventsOf(audit)).toMatchObject([{ attributes: { error: 'Internal Server Error' } }])
 })
 
 it.each([
@@ -161,15 +153,15 @@ it.each([
   ['a long text', 'x'.repeat(70_000), 'Bad Request'],
   ['a text', 'refused', 'refused'],
 ])('the reason of a response with %s', async (_name, body, reason) => {
-  const audit = create()
+  const audit = openLog()
   const handle = recordRequests(audit)(() => new Response(body, { status: 400 }), '/orders')
   const response = await handle(post('/orders'))
   expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.from(body))
-  expect((await recorded(audit))[0]!.attributes['error']).toBe(reason)
+  expect((await eventsOf(audit))[0]!.attributes['error']).toBe(reason)
 })
 
 it('a server that cancels the response ends the stream', async () => {
-  const audit = create()
+  const audit = openLog()
   const feed = auditRoutes(audit, { username: () => 'ann' })
   const response = await feed(new Request(`${URL_BASE}/api/events/stream`))
   const reader = response!.body!.getReader()
@@ -182,7 +174,7 @@ it('a server that cancels the response ends the stream', async () => {
 })
 
 it('a mount returns nothing for other paths and methods', async () => {
-  expect(await auditRoutes(create())(new Request(`${URL_BASE}/orders`))).toBeUndefined()
+  expect(await auditRoutes(openLog())(new Request(`${URL_BASE}/orders`))).toBeUndefined()
   const things = listRoute({ resource: 'thing', attributes: {}, source: () => [{ id: '1' }] })
   expect(await things(post('/things'))).toBeUndefined()
 })
@@ -191,7 +183,7 @@ it('a body that the host has read is an error of the host', async () => {
   const headers = { 'content-type': 'application/vnd.api+json' }
   const read = post('/api/events', { body: '{}', headers })
   await read.text()
-  await expect(auditRoutes(create(), { username: () => 'ann' })(read)).rejects.toThrow(
+  await expect(auditRoutes(openLog(), { username: () => 'ann' })(read)).rejects.toThrow(
     'the request body was already read',
   )
 })
@@ -201,7 +193,7 @@ it.each<[string, string | null, object, string?]>([
   ['not compressed on Next.js', null, { nextUrl: new URL(URL_BASE) }],
   ['not compressed in a worker', null, {}, 'Cloudflare-Workers'],
 ])('a list is %s', async (_what, coding, added, userAgent) => {
-  const audit = create()
+  const audit = openLog()
   await audit.recordCustom('note', { text: 'long'.repeat(500) })
   if (userAgent) {
     vi.stubGlobal('navigator', { userAgent })

@@ -1,25 +1,17 @@
 import { createAdaptorServer } from '@hono/node-server'
-import { AuditLog } from 'daybook'
 import { auditRoutes, basicAuth, recordRequests } from 'daybook/hono'
-import { memoryStore } from 'daybook/memory'
 import { type Context, Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { HTTPException } from 'hono/http-exception'
 import { validator } from 'hono/validator'
 import { expect, it, onTestFinished } from 'vitest'
 import { send } from '../support/http.js'
+import { eventsOf, openLog } from './until-finished.js'
 
-function create(): AuditLog {
-  const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {} })
-  onTestFinished(() => audit.close())
-  return audit
-}
-
-const recorded = async (audit: AuditLog) => (await audit.list()).events
 const POST = { method: 'POST' }
 
 it('routes are named with the paths of their apps', async () => {
-  const audit = create()
+  const audit = openLog()
   const orders = new Hono()
     .post('/:id{[0-9]+}/ship', (context) => context.text('done'))
     .all('/any', (context) => context.text('done'))
@@ -36,7 +28,7 @@ it('routes are named with the paths of their apps', async () => {
   await app.request('/tea/orders/7/ship', POST)
   await app.request('/tea/orders/any', POST)
   expect((await app.request('/wrapped/fail', POST)).status).toBe(418)
-  expect(await recorded(audit)).toMatchObject([
+  expect(await eventsOf(audit)).toMatchObject([
     { type: 'api:orders:ship', attributes: { url_params: { shop: 'tea', id: '7' } } },
     { type: 'api:any:create', attributes: { url_params: { shop: 'tea' } } },
     { type: 'error:fail:create', attributes: { error: 'it broke', response_status: 418 } },
@@ -44,14 +36,14 @@ it('routes are named with the paths of their apps', async () => {
 })
 
 it('a request that middleware refuses has the route and the secrets of its handler', async () => {
-  const audit = create()
+  const audit = openLog()
   const app = new Hono()
     .use(recordRequests(audit))
     .use(async (context) => context.text('closed', 403))
     .post('/tokens/*', async (_context, next) => next())
     .post('/tokens/:token', (context) => context.text('done'))
   await app.request('/tokens/hush', POST)
-  expect(await recorded(audit)).toMatchObject([
+  expect(await eventsOf(audit)).toMatchObject([
     {
       type: 'error:tokens:create',
       attributes: { error: 'closed', request_path: '/tokens/[redacted]', response_status: 403 },
@@ -60,7 +52,7 @@ it('a request that middleware refuses has the route and the secrets of its handl
 })
 
 it('errors are recorded, whatever onError answers', async () => {
-  const audit = create()
+  const audit = openLog()
   const app = new Hono()
     .use(recordRequests(audit))
     .post('/orders', () => {
@@ -76,7 +68,7 @@ it('errors are recorded, whatever onError answers', async () => {
   expect((await app.request('/orders', POST)).status).toBe(402)
   expect((await app.request('/orders')).status).toBe(500)
   await expect(app.request('/orders/7/ship', POST)).rejects.toBe('not an error')
-  expect(await recorded(audit)).toMatchObject([
+  expect(await eventsOf(audit)).toMatchObject([
     { type: 'error:orders:create', attributes: { error: 'pay first', response_status: 402 } },
     {
       type: 'error:api:controller:unhandled',
@@ -90,13 +82,13 @@ it('errors are recorded, whatever onError answers', async () => {
 })
 
 it('a handler that gives no response has failed', async () => {
-  const audit = create()
+  const audit = openLog()
   const app = new Hono()
     .use(recordRequests(audit))
     .post('/orders', (() => undefined) as never)
     .onError((error, context) => context.text(error.message, 500))
   expect((await app.request('/orders', POST)).status).toBe(500)
-  expect(await recorded(audit)).toMatchObject([
+  expect(await eventsOf(audit)).toMatchObject([
     {
       type: 'error:api:controller:unhandled',
       attributes: { error: 'the handler gave no response', response_status: 500 },
@@ -105,7 +97,7 @@ it('a handler that gives no response has failed', async () => {
 })
 
 it('the body is what Hono has read', async () => {
-  const audit = create()
+  const audit = openLog()
   const form = new FormData()
   form.append('item', 'tea')
   const app = new Hono()
@@ -125,7 +117,7 @@ it('the body is what Hono has read', async () => {
   await app.request('/valid', json)
   await app.request('/wrong', { ...json, body: '{' })
   await app.request('/unread', json)
-  const bodies = (await recorded(audit)).map(({ attributes }) => attributes['request_body'])
+  const bodies = (await eventsOf(audit)).map(({ attributes }) => attributes['request_body'])
   const tea = { item: 'tea' }
   expect(bodies).toEqual([tea, tea, tea, '{', undefined])
 })
@@ -134,7 +126,7 @@ it('functions of the options may take the context of an app with its own variabl
   interface Env {
     Variables: { user: { name: string } }
   }
-  const audit = create()
+  const audit = openLog()
   const app = new Hono<Env>()
     .use(recordRequests(audit, { username: (context: Context<Env>) => context.get('user').name }))
     .use(async (context, next) => {
@@ -143,7 +135,7 @@ it('functions of the options may take the context of an app with its own variabl
     })
     .post('/orders', (context) => context.text('done'))
   await app.request('/orders', POST)
-  expect(await recorded(audit)).toMatchObject([{ type: 'api:orders:create', username: 'ann' }])
+  expect(await eventsOf(audit)).toMatchObject([{ type: 'api:orders:create', username: 'ann' }])
 })
 
 it('the feed keeps headers of middleware, and Vary of both', async () => {
@@ -153,7 +145,7 @@ it('the feed keeps headers of middleware, and Vary of both', async () => {
       context.res.headers.append('vary', 'x-tenant')
       await next()
     })
-    .use(auditRoutes(create(), { username: () => 'ann' }))
+    .use(auditRoutes(openLog(), { username: () => 'ann' }))
   const { headers, status } = await app.request('/api/events', {
     headers: { origin: 'http://page.test' },
   })
@@ -163,7 +155,7 @@ it('the feed keeps headers of middleware, and Vary of both', async () => {
 
 it('a refusal keeps its text with the classes of @hono/node-server', async () => {
   const { Request, Response } = globalThis
-  const audit = create()
+  const audit = openLog()
   const app = new Hono()
     .use(recordRequests(audit))
     .use(basicAuth({ users: { ann: 'ann' } }))
@@ -182,7 +174,7 @@ it('a refusal keeps its text with the classes of @hono/node-server', async () =>
     'content-type': 'application/json',
     'content-length': '34',
   })
-  expect(await recorded(audit)).toMatchObject([
+  expect(await eventsOf(audit)).toMatchObject([
     {
       type: 'error:orders:create',
       username: 'ann',

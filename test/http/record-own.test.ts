@@ -1,9 +1,8 @@
-import { AuditLog } from 'daybook'
-import { memoryStore } from 'daybook/memory'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import type { AuditLog } from 'daybook'
+import { describe, expect, it } from 'vitest'
 import { type App, frameworks, headerOf } from '../support/frameworks.js'
 import { newEvent, type RawRequest, send } from '../support/http.js'
-import { listen } from '../support/node-server.js'
+import { eventsOf, openLog, serveOn } from './until-finished.js'
 
 /* A service on each framework, whose own handlers read the path in another way than the endpoints of the log. */
 
@@ -65,22 +64,15 @@ const TARGETS = [
 ]
 
 const recorded = async (audit: AuditLog): Promise<unknown[]> =>
-  (await audit.list({ limit: 1000 })).events.map(({ type, attributes }) => [
-    type,
-    attributes['response_status'],
-  ])
+  (await eventsOf(audit)).map(({ type, attributes }) => [type, attributes['response_status']])
 
 const REFUSED = 'error:unmatched:create'
 const UNHANDLED = 'error:api:controller:unhandled'
 
 describe.each(Object.entries(frameworks))('on %s', (_name, framework) => {
   const run = async (required = false) => {
-    const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {} })
-    const { url, close } = await listen(framework(appOf(audit, required)))
-    onTestFinished(async () => {
-      await close()
-      await audit.close()
-    })
+    const audit = openLog()
+    const url = await serveOn(framework(appOf(audit, required)))
     const request = async (path: string, raw: RawRequest = {}, name: string | null = 'ann') => {
       const headers = { ...raw.headers, ...(name !== null && { 'x-user': name }) }
       return (await send(url, path, { ...raw, user: null, headers })).status

@@ -1,0 +1,24 @@
+import { type AuditEvent, AuditLog } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { onTestFinished } from 'vitest'
+import { listen } from '../support/node-server.js'
+
+/* What a test opens, and what is closed when it has finished, the last one first. */
+
+/** A log in memory. */
+export function openLog(): AuditLog {
+  const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {} })
+  onTestFinished(() => audit.close())
+  return audit
+}
+
+/** Serves on a free port; returns the URL. */
+export async function serveOn(listener: Parameters<typeof listen>[0]): Promise<string> {
+  const { url, close } = await listen(listener)
+  onTestFinished(close)
+  return url
+}
+
+/** The events of a log, oldest first. */
+export const eventsOf = async (audit: AuditLog): Promise<readonly AuditEvent[]> =>
+  (await audit.list({ limit: 1000 })).events

@@ -13,17 +13,24 @@ const run: RunArchiving = async (args) => {
   return { wasKilled: false, steps: Number(done) }
 }
 
-it.each(['ndjson', 'parquet'] as const)(
+// Each run goes on where the one before was killed, so that these are places early and late in the work.
+it.each([
+  ['ndjson', [9, 41, 83]],
+  ['parquet', [9, 41, 83]],
+  ['folder', [9, 20, 30]],
+] as const)(
   'a process that is killed while it archives as %s loses no event',
   { timeout: 180_000 },
-  async (format) => {
+  async (format, kills) => {
     const log = await openArchivedLog(format, run)
     try {
-      // Each run goes on where the one before was killed, so that these are places early and late in the work.
-      const kills = [9, 41, 83]
       for (const step of kills)
         expect(await log.archive(step), `step ${step}`).toEqual({ wasKilled: true, steps: step })
       expect((await log.archive()).wasKilled).toBe(false)
+      expect(await log.runs()).toEqual([
+        ...kills.map(() => 'error:data_cleanup:events'),
+        'info:data_cleanup:events',
+      ])
     } finally {
       await log.close()
     }

@@ -1,17 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { gunzipSync } from 'node:zlib'
+import { constants, gunzipSync } from 'node:zlib'
 import { type AuditEvent, formatTimestamp, verifyArchive } from 'daybook'
 import { fromParquet } from 'daybook/parquet'
 import { manualClock } from 'daybook/testing'
-import type { ArchiveDirectory } from '../../../src/cleaning/rule.js'
 import { openWorld } from '../../stores/shared/cleaning-world.js'
 import { queryDuckDb } from '../../support/duckdb.js'
+import type { ArchiveFormat } from './archive-rule.js'
 import { isPostgres, openPlace, type Place, sqlitePlace } from './archive-place.js'
 import { tempDir } from '../../support/temp.js'
 
 const DUE = 200
+/** More than a page of the store, so that a file grows. */
+const DUE_IN_FOLDER = 600
 /** One event that is not due follows each of so many. */
 const OTHER = 20
 const MINUTE = 60_000_000
@@ -29,16 +31,22 @@ export type RunArchiving = (args: readonly string[]) => Promise<Ended>
 export interface ArchivedLog {
   /** Archives until the step, or to the end. Checks then that log and files together have every event. */
   archive(step?: number): Promise<Ended>
+  /** The types of the events that cleaning has recorded. */
+  runs(): Promise<readonly string[]>
   close(): Promise<void>
 }
 
-async function readArchived(file: string): Promise<AuditEvent[]> {
+/** The events of a file, which for `folder` may end within a page. */
+async function readArchived(file: string, format: ArchiveFormat): Promise<AuditEvent[]> {
   if (file.endsWith('.parquet')) {
     const events: AuditEvent[] = []
     for await (const some of fromParquet(file)) events.push(...some)
     return events
   }
-  const lines = gunzipSync(readFileSync(file)).toString('utf8').split('\n').slice(0, -1)
+  const bytes = readFileSync(file)
+  if (format === 'folder' && bytes.length === 0) return []
+  const options = format === 'folder' ? { finishFlush: constants.Z_SYNC_FLUSH } : {}
+  const lines = gunzipSync(bytes, options).toString('utf8').split('\n').slice(0, -1)
   return lines.map((line) => JSON.parse(line) as AuditEvent)
 }
 
@@ -48,7 +56,7 @@ function must(holds: boolean, what: string): void {
 
 /** A new log with events of two months, of which most are due. */
 export async function openArchivedLog(
-  format: ArchiveDirectory['format'],
+  format: ArchiveFormat,
   run: RunArchiving,
   place: Place = sqlitePlace(),
 ): Promise<ArchivedLog> {
@@ -57,9 +65,10 @@ export async function openArchivedLog(
   const clock = manualClock('2026-10-31T23:59:00Z')
   const world = openWorld(openPlace(place.name, clock))
   // Rules for whole partitions have no filter.
-  const others = isPostgres(place.name) ? 0 : DUE / OTHER
-  for (let n = 0; n < DUE; n++) {
-    if (n === DUE / 2) {
+  const due = format === 'folder' ? DUE_IN_FOLDER : DUE
+  const others = isPostgres(place.name) ? 0 : due / OTHER
+  for (let n = 0; n < due; n++) {
+    if (n === due / 2) {
       await world.audit.flush()
       clock.advance(2 * MINUTE)
     }
@@ -80,7 +89,7 @@ export async function openArchivedLog(
   /** Every event is in the log or in a file, as it was recorded; in both or in two files only if a process was killed. */
   const check = async (): Promise<void> => {
     const files = [...filesOf('.ndjson.gz'), ...filesOf('.parquet')]
-    const archived = (await Promise.all(files.map(readArchived))).flat()
+    const archived = (await Promise.all(files.map((file) => readArchived(file, format)))).flat()
     const left = await world.all()
     const byId = new Map([...archived, ...left].map((event) => [event.id, event]))
     for (const event of recorded) {
@@ -97,14 +106,15 @@ export async function openArchivedLog(
     const left = (await world.all()).filter(({ type }) => type === 'due')
     must(left.length === 0, `${left.length} due events are left`)
     must(filesOf('.partial').length === 0, 'a file is left that is not complete')
+    if (format === 'folder') return
     const { files, events, faults } = await verifyArchive(directory)
     must(faults.length === 0, `the manifest differs: ${JSON.stringify(faults)}`)
-    must(files > 2 && events >= DUE, `the manifest has ${files} files and ${events} events`)
+    must(files > 2 && events >= due, `the manifest has ${files} files and ${events} events`)
     if (format !== 'parquet') return
     const [rows] = await queryDuckDb(
       `SELECT count(DISTINCT id)::INTEGER AS events FROM '${directory}/**/*.parquet'`,
     )
-    must(rows![0]!['events'] === DUE, `DuckDB finds ${String(rows![0]!['events'])} events`)
+    must(rows![0]!['events'] === due, `DuckDB finds ${String(rows![0]!['events'])} events`)
   }
 
   return {
@@ -118,6 +128,7 @@ export async function openArchivedLog(
       if (!ended.wasKilled) await checkWhole()
       return ended
     },
+    runs: async () => (await world.cleaningEvents()).map(({ type }) => type),
     async close() {
       await world.close()
       temp.remove()

@@ -2,7 +2,7 @@ import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import pg from 'pg'
 import { manualClock } from 'daybook/testing'
-import type { ArchiveDirectory } from '../../../src/cleaning/rule.js'
+import type { ArchiveFormat } from './archive-rule.js'
 
 /*
  * A process that archives: `<place> <directory> <format> <time> <step>`. It counts the steps of its work: before and after each
@@ -65,8 +65,7 @@ const { archivingRule } = await import('./archive-rule.js')
 if (isPostgres(place)) countSteps(pg.Client.prototype, ['query'])
 const store = openPlace(place, manualClock(time))
 countSteps(store, ['remove'])
-const archive = { directory, format: format as ArchiveDirectory['format'] }
-const rule = archivingRule(archive, isPostgres(place))
+const rule = archivingRule(directory, format as ArchiveFormat, isPostgres(place))
 const world = openWorld(store, { rules: [rule] })
 const [result] = await world.cleaning.run()
 if (result?.error !== undefined) throw new Error(result.error)

@@ -3,10 +3,8 @@ import { AuditLog, type AuditEvent, AuditLogError, formatTimestamp, parseTimesta
 import type { PostgresStoreOptions } from 'daybook/postgres'
 import { manualClock } from 'daybook/testing'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { eventId } from '../../../src/event/event-id.js'
-import { draft, numbersOf } from '../../../src/testing/conformance/helpers.js'
-import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
 import { useSchemas } from '../../support/schemas.js'
 
 const { database, schema, openStore } = useSchemas('test')
@@ -434,109 +432,5 @@ describe('hints', () => {
     await delay(50)
     await untilHinted()
     stop()
-  })
-})
-
-describe('a replica', { timeout: 180_000 }, () => {
-  let primary: OwnServer
-  let replica: OwnServer
-  let readPool: pg.Pool
-
-  beforeAll(async () => {
-    primary = await startOwnPostgres()
-    replica = await primary.replicate()
-    readPool = new pg.Pool({ connectionString: replica.url })
-    // A test crashes the replica.
-    readPool.on('error', () => {})
-  })
-  afterAll(async () => {
-    await readPool.end()
-    await replica.stop()
-    await primary.stop()
-  })
-
-  /** A connection to the replica, and functions that wait for a row there and stop it after that. */
-  async function watchReplica() {
-    const client = await connect({ connectionString: replica.url })
-    client.on('error', () => {})
-    await client.query('SELECT pg_wal_replay_resume()')
-    const untilFound = async (table: string, condition: string): Promise<void> => {
-      const name = `${schema()}.${table}`
-      for (;;) {
-        const { rows } = await client.query(`SELECT to_regclass('${name}') AS found`)
-        if (rows[0].found !== null) {
-          const { rowCount } = await client.query(`SELECT FROM ${name} WHERE ${condition}`)
-          if (rowCount === 1) return
-        }
-        await delay(20)
-      }
-    }
-    return {
-      async pauseAfter(table: string, condition = 'true'): Promise<void> {
-        await untilFound(table, condition)
-        await client.query('SELECT pg_wal_replay_pause()')
-      },
-      resume: () => client.query('SELECT pg_wal_replay_resume()'),
-    }
-  }
-
-  it('answers, but never behind what this process has recorded', async () => {
-    const { pauseAfter, resume } = await watchReplica()
-    await using audit = openLog({ connectionString: primary.url, readPool })
-    await using other = openLog({ connectionString: primary.url })
-    const pauseAfterEvent = (event: AuditEvent | undefined): Promise<void> =>
-      pauseAfter('events', `'${event!.id}' LIKE '%' || substr(suffix, 5)`)
-    await pauseAfterEvent(await audit.recordCustom('first'))
-    // The event of another process is missing, which shows that the replica answers.
-    await other.recordCustom('of another')
-    expect(types((await audit.list()).events)).toEqual(['first'])
-    const second = await audit.recordCustom('second')
-    expect(types((await audit.list()).events)).toEqual(['first', 'of another', 'second'])
-    expect(await audit.get(second!.id)).toEqual(second)
-    await resume()
-    await pauseAfterEvent(second)
-    await other.recordCustom('of another again')
-    expect(types((await audit.list()).events)).toEqual(['first', 'of another', 'second'])
-    const imported = old('2025-05-01T10:00:00.000001Z')
-    await audit.importEvents([imported])
-    expect(await audit.get(imported.id)).toEqual(imported)
-    await resume()
-    // Without the replica the primary answers.
-    await replica.crash()
-    expect((await audit.list()).events.length).toBe(5)
-    await replica.start()
-  })
-
-  it('is not read if it lacks a change of a live event of this process', async () => {
-    const { pauseAfter, resume } = await watchReplica()
-    const store = openStore({ connectionString: primary.url, readPool })
-    const other = openStore({ connectionString: primary.url })
-    const numbers = async (): Promise<unknown[]> =>
-      numbersOf((await store.list({ where: undefined, sorts: [], limit: 10 })).events)
-    const grow = (revision: number, text: string) =>
-      store.changeLive(event!.id, { revision, texts: [{ key: 'log', text, replaces: false }] })
-    const [event] = await store.append([draft({ n: 1, log: '' }, { live: true })])
-    await pauseAfter('live_events')
-    // The event of another process is missing, which shows that the replica answers.
-    await other.append([draft({ n: 2 })])
-    expect(await numbers()).toEqual([1])
-    // After the primary has returned a revision, the replica must not return an older one.
-    const texts = [{ key: 'log', text: 'some', replaces: false }]
-    await other.changeLive(event!.id, { revision: 1, texts })
-    expect(await store.openEvents()).toEqual([{ id: event!.id, revision: 0 }])
-    const connecting = vi.spyOn(readPool, 'connect').mockImplementationOnce(() => {
-      throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
-    })
-    expect(await store.openEvents()).toEqual([{ id: event!.id, revision: 1 }])
-    expect(connecting).toHaveBeenCalled()
-    connecting.mockRestore()
-    expect((await store.get(event!.id))!.attributes['log']).toBe('some')
-    await grow(2, 'more')
-    expect((await store.get(event!.id))!.attributes['log']).toBe('somemore')
-    expect(await numbers()).toEqual([1, 2])
-    await store.closeLive(event!.id, { revision: 3 })
-    expect(await store.openEvents()).toEqual([])
-    await resume()
-    await Promise.all([store.close(), other.close()])
   })
 })

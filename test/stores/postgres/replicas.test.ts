@@ -1,7 +1,9 @@
-import { AuditLog, type AuditEvent, AuditLogs, defineEventTypes } from 'daybook'
+import { AuditLog, type AuditEvent, AuditLogs, defineEventTypes, type EventStore } from 'daybook'
 import { postgresLogs, postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { draft, numbersOf } from '../../../src/testing/conformance/helpers.js'
 import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
 import { oldEvent } from '../../support/imported-event.js'
 import { ask, hostOf, untilRow } from '../../support/own-server.js'
@@ -123,6 +125,75 @@ it('a token of the log stands for imports and changes of live events too', async
   expect(await audit.get(imported.id, { consistencyToken: elsewhere })).toEqual(imported)
   await resume()
   await live.close()
+})
+
+/** A pool to the first standby, for the rest of the test. */
+function openReadPool(): pg.Pool {
+  const readPool = new pg.Pool({ connectionString: standbys[0]!.url })
+  readPool.on('error', () => {})
+  closing.push(() => readPool.end())
+  return readPool
+}
+
+it('a log never reads behind what it has recorded and imported itself', async () => {
+  const audit = openLog({ readPool: openReadPool() })
+  await pauseAfterEvent()
+  const unseen = await record(other)
+  expect(await has(audit, unseen)).toBe(false)
+  const own = await record(audit)
+  expect(await has(audit, own)).toBe(true)
+  expect(await audit.get(own.id)).toEqual(own)
+  await resume()
+  for (const standby of standbys) await untilReplayed(standby, own)
+  await pause()
+  const later = await record(other)
+  expect(await has(audit, own)).toBe(true)
+  expect(await has(audit, later)).toBe(false)
+  const imported = oldEvent().event
+  await audit.importEvents([imported])
+  expect(await audit.get(imported.id)).toEqual(imported)
+  await resume()
+})
+
+it('a replica is not read if it lacks a change of a live event of this process', async () => {
+  const readPool = openReadPool()
+  const [store, another] = [{ readPool }, {}].map((options): EventStore => {
+    const store = postgresStore({ connectionString: primary.url, schema: 'live', ...options })
+    closing.push(() => store.close())
+    return store
+  }) as [EventStore, EventStore]
+  const numbers = async (): Promise<unknown[]> =>
+    numbersOf((await store.list({ where: undefined, sorts: [], limit: 10 })).events)
+  const grow = (revision: number, text: string) => ({
+    revision,
+    texts: [{ key: 'log', text, replaces: false }],
+  })
+  const [event] = await store.append([draft({ n: 1, log: '' }, { live: true })])
+  const { id } = event!
+  for (const standby of standbys) {
+    await untilRow(standby, `SELECT WHERE to_regclass('live.live_events') IS NOT NULL`)
+    await untilRow(standby, 'SELECT FROM live.live_events')
+  }
+  await pause()
+  // The event of another process is missing, which shows that the replica answers.
+  await another.append([draft({ n: 2 })])
+  expect(await numbers()).toEqual([1])
+  // After the primary has returned a revision, the replica must not return an older one.
+  await another.changeLive(id, grow(1, 'some'))
+  expect(await store.openEvents()).toEqual([{ id, revision: 0 }])
+  const connecting = vi.spyOn(readPool, 'connect').mockImplementationOnce(() => {
+    throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
+  })
+  expect(await store.openEvents()).toEqual([{ id, revision: 1 }])
+  expect(connecting).toHaveBeenCalled()
+  connecting.mockRestore()
+  expect((await store.get(id))!.attributes['log']).toBe('some')
+  await store.changeLive(id, grow(2, 'more'))
+  expect((await store.get(id))!.attributes['log']).toBe('somemore')
+  expect(await numbers()).toEqual([1, 2])
+  await store.closeLive(id, { revision: 3 })
+  expect(await store.openEvents()).toEqual([])
+  await resume()
 })
 
 it('a replica that is further behind than maxLag does not answer', async () => {

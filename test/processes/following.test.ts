@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog, type AuditEvent } from 'daybook'
 import { describe, expect, it } from 'vitest'
-import { type Child, runScript } from '../support/child.js'
+import { type Child, linesOf, runScript } from '../support/child.js'
 import { SOAK_SECONDS, soakTimeout } from '../support/soak.js'
 import { onPostgres, onSqlite, type StoredPlace } from './stored-place.js'
 
@@ -63,16 +63,8 @@ function pager(audit: AuditLog): Reader {
   }
 }
 
-/** The names in lines that start with this word, without the last line, which may be incomplete. */
 const printed = (children: readonly Child[], word: string): string[] =>
-  children.flatMap((child) =>
-    child
-      .stdout()
-      .split('\n')
-      .slice(0, -1)
-      .filter((line) => line.startsWith(`${word} `))
-      .map((line) => line.slice(word.length + 1)),
-  )
+  children.flatMap((child) => linesOf(child, `${word} `))
 
 async function follow({ location, openStore }: StoredPlace): Promise<void> {
   const children: Child[] = []

@@ -4,7 +4,7 @@ import { AuditLog, type EventStore } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
 import { sqliteJournal, sqliteStore } from 'daybook/sqlite'
 import { expect, it } from 'vitest'
-import { type Child, runScript } from '../support/child.js'
+import { type Child, linesOf, runScript } from '../support/child.js'
 import { startOwnPostgres } from '../support/postgres.js'
 import { SOAK_SECONDS, soakRounds, soakTimeout } from '../support/soak.js'
 import { tempDir } from '../support/temp.js'
@@ -24,13 +24,8 @@ interface Place {
   trouble(child: Child, life: number): Promise<void>
 }
 
-/** The numbers of the settled calls, without the last line, which may be incomplete. */
-function settledBy(child: Child): { readonly stored: number[]; readonly journalled: number[] } {
-  const lines = child.stdout().split('\n').slice(0, -1)
-  const numbersBehind = (word: string): number[] =>
-    lines.filter((line) => line.startsWith(word)).map((line) => Number(line.split(' ')[1]))
-  return { stored: numbersBehind('stored '), journalled: numbersBehind('journalled ') }
-}
+const numbersBehind = (child: Child, word: string): number[] =>
+  linesOf(child, `${word} `).map(Number)
 
 async function live(place: Place, life: number): Promise<Child> {
   const { location, journal } = place
@@ -78,7 +73,8 @@ async function killAgainAndAgain(place: Place): Promise<void> {
   let storedInAll = 0
   for (const [life, child] of children.entries()) {
     const there = numbers.get(String(life)) ?? []
-    const { stored, journalled } = settledBy(child)
+    const stored = numbersBehind(child, 'stored')
+    const journalled = numbersBehind(child, 'journalled')
     journalledInAll += journalled.length
     storedInAll += stored.length
     const isThere = new Set(there)

@@ -1,6 +1,6 @@
 import { AuditLog } from 'daybook'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { type Child, runScript } from '../support/child.js'
+import { type Child, linesOf, runScript } from '../support/child.js'
 import { eachStore } from '../support/event-stores.js'
 import { useLeapingTime } from '../support/leaping-time.js'
 
@@ -12,14 +12,15 @@ const ANSWERS = 40
 /** Sends requests with paths of their own, and kills the service among them. */
 async function killDuringRequests(child: Child): Promise<readonly string[]> {
   await child.saw('\n')
-  const [, port] = child.stdout().match(/port (\d+)/)!
+  const [port] = linesOf(child, 'port ')
   const answered: string[] = []
   const post = async (n: number): Promise<void> => {
     // A batch of requests at a time.
     await new Promise((resolve) => setTimeout(resolve, Math.floor(n / 10)))
-    const { status } = await fetch(`http://127.0.0.1:${port}/${n}`, { method: 'POST' })
+    const path = `/${n % 10 === 0 ? 'hanging' : 'quick'}/${n}`
+    const { status } = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST' })
     expect(status).toBe(204)
-    if (answered.push(`/${n}`) === ANSWERS) child.process.kill('SIGKILL')
+    if (answered.push(path) === ANSWERS) child.process.kill('SIGKILL')
   }
   await Promise.allSettled(Array.from({ length: REQUESTS }, (_, n) => post(n)))
   await child.ended
@@ -33,9 +34,9 @@ it.each(eachStore.filter(([name]) => name !== 'memory'))(
     const place = await createPlace()
     const { demo } = place
     const location = demo.kind === 'sqlite' ? demo.filename : String(Object.values(demo)[1])
-    const child = runScript('test/processes/required-child.ts', [location])
+    const child = runScript('test/campaigns/required-child.ts', [location])
     const answered = await killDuringRequests(child)
-    const ran = Array.from(child.stdout().matchAll(/ran (\S+) /g), ([, path]) => path!)
+    const ran = linesOf(child, 'ran ')
 
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const store = place.open()
@@ -63,7 +64,9 @@ it.each(eachStore.filter(([name]) => name !== 'memory'))(
     expect(new Set(paths).size).toBe(paths.length)
     expect(paths).toHaveLength(events.length)
     expect(paths).toEqual(expect.arrayContaining([...ran, ...answered]))
-    expect(interrupted).toEqual(expect.arrayContaining(ran.filter((path) => path.endsWith('0'))))
+    expect(interrupted).toEqual(
+      expect.arrayContaining(ran.filter((path) => path.startsWith('/hanging/'))),
+    )
     expect(recorded).toEqual(expect.arrayContaining(interrupted))
   },
 )

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type AuditEvent, AuditLog, parseTimestamp } from 'daybook'
 import { describe, expect, it } from 'vitest'
-import { type Child, runScript } from '../support/child.js'
+import { type Child, linesOf, runScript } from '../support/child.js'
 import { SOAK_SECONDS, soakTimeout } from '../support/soak.js'
 import { onPostgres, onSqlite, type StoredPlace } from './stored-place.js'
 import { CONDITION } from './throttled-types.js'
@@ -22,14 +22,9 @@ const CLOCKS_MS = 50
 const run = ({ location }: StoredPlace, calls: number): Child =>
   runScript('test/processes/throttled-child.ts', [location, String(PERIOD_SECONDS), String(calls)])
 
-/** The numbers in lines that start with this word, without the last line, which may be incomplete. */
+/** The numbers in lines that start with this word. */
 const said = (child: Child, word: string): number[][] =>
-  child
-    .stdout()
-    .split('\n')
-    .slice(0, -1)
-    .filter((line) => line.startsWith(`${word} `))
-    .map((line) => line.split(' ').slice(1).map(Number))
+  linesOf(child, `${word} `).map((line) => line.split(' ').map(Number))
 
 const sumOf = (children: readonly Child[], word: string): number =>
   children.flatMap((child) => said(child, word)).reduce((sum, [count]) => sum + count!, 0)

@@ -33,6 +33,14 @@ function commandOf(file: string): readonly string[] {
   return [path.join(inject('compiledFolder'), file.replace(/\.ts$/, '.js'))]
 }
 
+/** The rests of the lines that begin with this text, without the last line, which a kill may have cut off. */
+export const linesOf = ({ stdout }: Pick<Child, 'stdout'>, begin = ''): string[] =>
+  stdout()
+    .split('\n')
+    .slice(0, -1)
+    .filter((line) => line.startsWith(begin))
+    .map((line) => line.slice(begin.length))
+
 /** Runs a TypeScript file of this project, relative to its root, in a separate process. */
 export function runScript(
   file: string,

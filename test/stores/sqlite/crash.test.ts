@@ -2,14 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 import { expect, it } from 'vitest'
-import { type Child, runScript } from '../../support/child.js'
+import { linesOf, runScript } from '../../support/child.js'
 import { soakRounds, soakTimeout } from '../../support/soak.js'
 import { tempDir } from '../../support/temp.js'
 
 const CHILD = 'test/processes/recording-child.ts'
-
-/** The ids that a process has printed, without the last line, which a kill may have cut off. */
-const idsOf = (child: Child): string[] => child.stdout().split('\n').slice(0, -1)
 
 it(
   'processes that are killed under load lose no acknowledged event',
@@ -25,11 +22,11 @@ it(
           runScript(CHILD, [filename, `${round}/${inFlight}`, String(inFlight)]),
         )
         await Promise.all(children.map((child) => child.saw('\n')))
-        while (idsOf(children[1]!).length < 50) await delay(5)
+        while (linesOf(children[1]!).length < 50) await delay(5)
         await delay(Math.random() * 120)
         for (const child of children) {
           await child.kill()
-          for (const id of idsOf(child)) acknowledged.add(id)
+          for (const id of linesOf(child)) acknowledged.add(id)
         }
       }
       const audit: AuditLog = new AuditLog({ store: sqliteStore({ filename }), types: {} })

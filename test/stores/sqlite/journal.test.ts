@@ -5,7 +5,7 @@ import type { EventDraft } from 'daybook'
 import { sqliteJournal, sqliteStore } from 'daybook/sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { draft } from '../../../src/testing/conformance/helpers.js'
-import { runScript } from '../../support/child.js'
+import { linesOf, runScript } from '../../support/child.js'
 import { soakRounds, soakTimeout } from '../../support/soak.js'
 import { tempDir } from '../../support/temp.js'
 
@@ -158,7 +158,7 @@ describe('sqliteJournal', () => {
       await child.saw('-5\n')
       await delay(Math.random() * 100)
       await child.kill()
-      const lines = child.stdout().split('\n').slice(0, -1)
+      const lines = linesOf(child)
       const added = lines.filter((line) => !line.startsWith('-')).length
       const removed = 5 * (lines.length - added)
       const journal = sqliteJournal({ filename: file })

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3'
 import { AuditLog } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 import { describe, expect, it, vi } from 'vitest'
-import { runScript } from '../../support/child.js'
+import { linesOf, runScript } from '../../support/child.js'
 import { useSqliteFile } from '../../support/sqlite-file.js'
 
 const file = useSqliteFile()
@@ -157,7 +157,7 @@ describe('tail', () => {
     await recording
     expect(await Promise.all(children.map((child) => child.ended))).toEqual([0, 0, 0])
     isOver = true
-    const written = children.flatMap((child) => child.stdout().split('\n').slice(0, -1))
+    const written = children.flatMap((child) => linesOf(child))
     expect(written).toHaveLength(300)
     expect(seen.toSorted()).toEqual([...written, ...own].toSorted())
     expect(times).toEqual([...new Set(times)].toSorted())

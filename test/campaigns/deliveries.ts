@@ -1,12 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { AuditLog } from 'daybook'
 import fc from 'fast-check'
 import { compileSources } from '../support/global-compiled.js'
-import { startOwnPostgres } from '../support/postgres.js'
+import { openStore } from '../support/open-store.js'
 import { allEvents } from '../support/reported-losses.js'
 import { suspend } from '../support/stopped.js'
 import { tempDir } from '../support/temp.js'
@@ -14,7 +12,8 @@ import { type Arrivals, readArrivals } from './deliveries/arrivals.js'
 import { CHANNELS, type ChannelName, TYPE } from './deliveries/log.js'
 import { explainRepeats, type Interruption } from './deliveries/repeats.js'
 import type { Campaign } from './run.js'
-import { openStore } from '../support/open-store.js'
+import { type Running, startProcess, until as untilHanging } from './shared/process.js'
+import { runLogs } from './shared/rounds.js'
 
 /*
  * Three processes deliver one log to a function and to a webhook, whose receiver is a process too, while four writers record events
@@ -45,49 +44,23 @@ export const deliveryRounds: fc.Arbitrary<DeliveryRound> = fc.record({
   delayMs: fc.integer({ min: 0, max: 1000 }),
 })
 
-async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + HANGS_AFTER_MS
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`waited in vain until ${what}`)
-    await delay(10)
-  }
-}
+const until = (what: string, condition: () => boolean | Promise<boolean>): Promise<void> =>
+  untilHanging(what, HANGS_AFTER_MS, condition)
 
-/** A process of the campaign, and the lines that it has printed. */
-interface Running {
-  readonly name: string
-  readonly process: ChildProcess
+/** A process, and the lines that it has printed. */
+interface Printing extends Running {
   readonly lines: readonly string[]
-  /** Ends the process if it still runs. */
-  kill(): Promise<void>
 }
 
 /** Starts a compiled file of `test/campaigns/deliveries`; resolves when it has printed a line. */
-async function run(file: string, name: string, args: readonly string[]): Promise<Running> {
-  const child = spawn(process.execPath, [file, ...args], { stdio: ['pipe', 'pipe', 'pipe'] })
+async function start(file: string, name: string, args: readonly string[]): Promise<Printing> {
   const lines: string[] = []
-  let rest = ''
-  let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    const [...complete] = (rest + text).split('\n')
-    rest = complete.pop()!
-    lines.push(...complete)
-  })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-  const ended = once(child, 'close')
+  const running = startProcess(name, [file, ...args], (line) => lines.push(line))
   await until(`${name} has started`, () => {
-    if (child.exitCode !== null) throw new Error(`${name} ended: ${stderr}`)
+    if (running.process.exitCode !== null) throw new Error(`${name} ended: ${running.stderr()}`)
     return lines.length > 0
   })
-  return {
-    name,
-    process: child,
-    lines,
-    async kill() {
-      child.kill('SIGKILL')
-      await ended
-    },
-  }
+  return { ...running, lines }
 }
 
 /** True if a write transaction can begin. Suspended processes may hold the lock of SQLite. */
@@ -155,10 +128,10 @@ class Deliveries {
   readonly interruptions: Interruption[] = []
   readonly #run: DeliveriesRun
   readonly #folder: string
-  readonly #deliverers = new Map<string, Running>()
+  readonly #deliverers = new Map<string, Printing>()
   #started = 0
-  #receiver: Running | undefined
-  #writers: Running | undefined
+  #receiver: Printing | undefined
+  #writers: Printing | undefined
 
   constructor(run: DeliveriesRun, folder: string) {
     this.#run = run
@@ -166,9 +139,9 @@ class Deliveries {
     this.arrivals = CHANNELS.map((channel) => readArrivals(folder, channel))
   }
 
-  #start(role: string, name: string, args: readonly string[]): Promise<Running> {
+  #start(role: string, name: string, args: readonly string[]): Promise<Printing> {
     const file = path.join(this.#run.compiled, `test/campaigns/deliveries/${role}.js`)
-    return run(file, name, args)
+    return start(file, name, args)
   }
 
   async #startDeliverer(): Promise<void> {
@@ -244,10 +217,8 @@ class Deliveries {
 
   /** Ends the writers. Resolves to the keys of the events that are certainly stored, and of those that were rolled back. */
   async endWriters(): Promise<{ kept: readonly string[]; undone: readonly string[] }> {
-    const { process: child, lines } = this.#writers!
-    const ended = once(child, 'close')
-    child.stdin!.end()
-    await ended
+    const { lines } = this.#writers!
+    await this.#writers!.finish()
     const keysOf = (word: string): string[] =>
       lines.filter((line) => line.startsWith(word)).map((line) => line.slice(word.length))
     return { kept: keysOf('kept '), undone: keysOf('undone ') }
@@ -255,7 +226,7 @@ class Deliveries {
 
   async kill(): Promise<void> {
     const all = [this.#receiver, this.#writers, ...this.#deliverers.values()]
-    for (const one of all) await one?.kill()
+    for (const one of all) await one?.end()
   }
 }
 
@@ -341,34 +312,20 @@ export async function runDeliveries(run: DeliveriesRun): Promise<void> {
 
 export const campaign: Campaign = {
   rounds: 400,
-  async run({ seed, rounds: count, from, seconds = Infinity, store, failed }) {
+  async run(run) {
+    const { seconds = Infinity, store, failed } = run
     const compiled = await compileSources()
-    const plan = fc.sample(deliveryRounds, { seed, numRuns: count })
     const end = performance.now() + seconds * 1000
-    const isOver = (): boolean => performance.now() >= end
     const figures = noFigures()
-    for (let first = from; first < count && !isOver(); first += ROUNDS_PER_LOG) {
-      const isPostgres = store ? store === 'postgres' : (first / ROUNDS_PER_LOG) % 2 === 1
-      const server = isPostgres ? await startOwnPostgres() : undefined
-      const temp = tempDir()
-      const location = server?.url ?? temp.file('audit.db')
-      const some = plan.slice(first, first + ROUNDS_PER_LOG)
-      const run = {
-        compiled: compiled.folder,
-        location,
-        plan: some,
-        figures,
-        isOver,
-        print: console.log,
-      }
-      await runDeliveries(run).catch((error: unknown) =>
-        failed(`the log of round ${first}: ${(error as Error).stack}`),
-      )
-      temp.remove()
-      await server?.stop()
-      const name = isPostgres ? 'Postgres' : 'SQLite'
-      console.log(`rounds ${first} to ${first + some.length} of ${count}, seed ${seed} (${name})`)
+    const common = {
+      compiled: compiled.folder,
+      figures,
+      isOver: () => performance.now() >= end,
+      print: console.log,
     }
+    const isPostgres = (log: number): boolean => (store ? store === 'postgres' : log % 2 === 1)
+    const logs = { round: deliveryRounds, perLog: ROUNDS_PER_LOG, isPostgres, figures }
+    await runLogs(run, logs, (location, plan) => runDeliveries({ ...common, location, plan }))
     if (figures.takeOversOver8s > 0)
       failed(`${figures.takeOversOver8s} times nobody took over within ${MAX_TAKE_OVER_MS} ms`)
     if (figures.repeatsOver250Ms > 0)

@@ -7,9 +7,9 @@ import type { JsonObject } from 'daybook'
 import { median } from 'simple-statistics'
 import { createRandom } from '../../benchmarks/harness/random.js'
 import { compileSources } from '../support/global-compiled.js'
-import { startOwnPostgres } from '../support/postgres.js'
 import { tempDir } from '../support/temp.js'
 import type { Campaign, CampaignRun } from './run.js'
+import { onNewPlace } from './shared/rounds.js'
 
 /*
  * Imports 100,000 records of CloudTrail by the command line, into a new log of SQLite and of Postgres in turn: those of the fixture,
@@ -50,26 +50,11 @@ async function importRecords(run: Run, log: string, file: string): Promise<numbe
   return seconds
 }
 
-async function importIntoSqlite(run: Run, file: string): Promise<number> {
-  const temp = tempDir()
-  try {
-    return await importRecords(run, temp.file('audit.db'), file)
-  } finally {
-    temp.remove()
-  }
-}
-
-async function importIntoPostgres(run: Run, file: string): Promise<number> {
-  const server = await startOwnPostgres()
-  try {
-    await run('migrate', server.url)
-    return await importRecords(run, server.url, file)
-  } finally {
-    await server.stop()
-  }
-}
-
-const STORES = { sqlite: importIntoSqlite, postgres: importIntoPostgres }
+const importInto = (name: string, run: Run, file: string): Promise<number> =>
+  onNewPlace(name === 'postgres', async (location) => {
+    if (name === 'postgres') await run('migrate', location)
+    return importRecords(run, location, file)
+  })
 
 const tenths = (value: number): number => Math.round(value * 10) / 10
 
@@ -79,11 +64,11 @@ async function importInTurn(
   { rounds, from, seconds: limit = Infinity, store, failed }: CampaignRun,
 ): Promise<object> {
   const end = performance.now() + limit * 1000
-  const stores = Object.entries(STORES).filter(([name]) => name === (store ?? name))
+  const stores = ['sqlite', 'postgres'].filter((name) => name === (store ?? name))
   const taken = new Map<string, number[]>()
   for (let round = from; round < rounds && performance.now() < end; round++)
-    for (const [name, importInto] of stores) {
-      const seconds = await importInto(run, file)
+    for (const name of stores) {
+      const seconds = await importInto(name, run, file)
       console.log(`round ${round}: ${name}, ${tenths(seconds)} s`)
       if (seconds >= MAX_SECONDS) failed(`round ${round}: ${name} took ${tenths(seconds)} s`)
       taken.set(name, [...(taken.get(name) ?? []), seconds])

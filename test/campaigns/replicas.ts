@@ -1,7 +1,4 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import path from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog, parseTimestamp } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
@@ -11,6 +8,8 @@ import { compileSources } from '../support/global-compiled.js'
 import { ask, untilRow } from '../support/own-server.js'
 import { type OwnServer, startOwnPostgres } from '../support/postgres.js'
 import type { Campaign } from './run.js'
+import { startProcess, until } from './shared/process.js'
+import { runRounds } from './shared/rounds.js'
 
 /*
  * A process records events without a pause, and this one reads from two replicas of the server. Each read has the token of an event that the
@@ -61,24 +60,19 @@ interface Written {
 async function startWriter(url: string): Promise<Written> {
   const compiled = await compileSources()
   const file = path.join(compiled.folder, 'test/campaigns/replicas/writer.js')
-  const child = spawn(process.execPath, [file, url, String(WRITERS)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
   let newest: ReturnType<Written['newest']> | undefined
   let count = 0
-  const lines = createInterface({ input: child.stdout })
-  lines.on('line', (line) => {
+  const writer = startProcess('writer', [file, url, String(WRITERS)], (line) => {
     const [id = '', created_at = ''] = line.split(' ')
     if (newest === undefined || created_at > newest.created_at) newest = { id, created_at }
     count += 1
   })
-  while (!newest) await delay(10)
+  await until('the writer has recorded', QUERY_TIMEOUT_MS, () => newest !== undefined)
   return {
     newest: () => newest!,
     count: () => count,
     async stop() {
-      child.stdin.end()
-      await once(child, 'close')
+      await writer.finish()
       await compiled.remove()
     },
   }
@@ -140,9 +134,7 @@ async function runRound(reading: Reading, total: Figures): Promise<Figures> {
 
 export const campaign: Campaign = {
   rounds: 100,
-  async run({ seed, rounds, from, seconds = Infinity, failed }) {
-    const plan = fc.sample(roundOf, { seed, numRuns: rounds })
-    const end = performance.now() + seconds * 1000
+  async run(run) {
     const primary = await startOwnPostgres()
     const standbys = [await primary.replicate(), await primary.replicate()]
     const onPrimary = countedPool(primary)
@@ -157,21 +149,19 @@ export const campaign: Campaign = {
     })
     const written = await startWriter(primary.url)
     let figures: Figures = { tries: 0, violations: 0, staleness: [] }
-    let done = from
+    let done = 0
     try {
       for (const standby of standbys)
         await untilRow(standby, `SELECT WHERE to_regclass('daybook.events') IS NOT NULL`)
       await audit.list()
-      for (const { paused, pauseMs } of plan.slice(from)) {
-        if (performance.now() > end) break
+      done = await runRounds(run, roundOf, {}, async ({ paused, pauseMs }) => {
         const standby = standbys[paused]
         const pausing = standby && ask(standby, 'SELECT pg_wal_replay_pause()')
         const resuming = pausing?.then(() => delay(pauseMs))
-        figures = await runRound({ audit, written, failed }, figures)
+        figures = await runRound({ audit, written, failed: run.failed }, figures)
         await resuming
         if (standby) await ask(standby, 'SELECT pg_wal_replay_resume()')
-        done += 1
-      }
+      })
     } finally {
       await written.stop()
       await audit.close()
@@ -180,7 +170,7 @@ export const campaign: Campaign = {
     }
     const sorted = figures.staleness.toSorted((a, b) => a - b)
     return {
-      nextRound: done,
+      nextRound: run.from + done,
       recorded: written.count(),
       readsWithToken: figures.tries,
       violations: figures.violations,

@@ -1,24 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import http from 'node:http'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type AuditEvent, AuditLog } from 'daybook'
-import fc from 'fast-check'
 import { compileSources } from '../support/global-compiled.js'
-import { startOwnPostgres } from '../support/postgres.js'
+import { openStore } from '../support/open-store.js'
 import { allEvents } from '../support/reported-losses.js'
-import { tempDir } from '../support/temp.js'
-import {
-  type KillRound,
-  killRounds,
-  type Place,
-  postgresPlace,
-  sqlitePlace,
-  waitFor,
-} from './kill.js'
 import { KINDS } from './required-child.js'
 import type { Campaign } from './run.js'
+import { createBegin, killInTurn, killRounds, type KillRound, type Life } from './shared/lives.js'
+import { startProcess, until } from './shared/process.js'
+import { runLogs } from './shared/rounds.js'
 
 /*
  * Three processes on one store handle requests with `recordRequests({ required: true })`. In each round one of them is killed
@@ -27,9 +18,7 @@ import type { Campaign } from './run.js'
  * of a request that was not sent. Every fifth log is on Postgres.
  */
 
-const PROCESSES = 3
 const LANES = 4
-const ROUNDS_PER_LOG = 100
 const KEEPERS = 2
 // The heartbeats of the last processes end after 20 seconds; a busy machine takes longer.
 const MAX_TAKEOVER_MS = 300_000
@@ -54,73 +43,43 @@ function post(port: number, target: string, agent: http.Agent): Promise<number |
   })
 }
 
-/** A life of a process, with clients that send requests until it is killed. */
-class Life {
-  readonly #child: ChildProcess
-  readonly #known: Known
-  readonly #name: string
-  readonly #agent = new http.Agent({ keepAlive: true })
-  readonly #clients: Promise<unknown>[] = []
-  #rest = ''
-  #stderr = ''
-  #isKilled = false
-  #begin = (): void => {}
-  readonly began = new Promise<void>((resolve) => (this.#begin = resolve))
-
-  constructor(file: string, place: Place, name: string, known: Known) {
-    this.#name = name
-    this.#known = known
-    this.#child = spawn(process.execPath, [file, place.location], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.#stderr += text))
-    this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => {
-      const lines = (this.#rest + text).split('\n')
-      this.#rest = lines.pop()!
-      for (const line of lines) this.#read(line)
-    })
-  }
-
-  #read(line: string): void {
-    const [word, value] = line.split(' ') as [string, string]
-    if (word === 'ran' && this.#known.ran.has(value)) throw new Error(`${value} ran twice`)
-    if (word === 'ran') this.#known.ran.add(value)
-    if (word === 'port')
-      for (let lane = 0; lane < LANES; lane++) this.#clients.push(this.#send(Number(value), lane))
-  }
-
-  async #ask(port: number, target: string): Promise<void> {
-    const status = await post(port, target, this.#agent)
+/** Starts a process, with clients that send requests until it is killed. */
+function startLife([file, location, name]: readonly [string, string, string], known: Known): Life {
+  const { sent, ran, answered } = known
+  const agent = new http.Agent({ keepAlive: true })
+  const { began, begin } = createBegin()
+  let isKilled = false
+  const clients: Promise<unknown>[] = []
+  const ask = async (port: number, target: string): Promise<void> => {
+    const status = await post(port, target, agent)
     if (status === undefined) return
-    this.#known.answered.set(target, status)
-    this.#begin()
+    answered.set(target, status)
+    begin()
   }
-
-  async #send(port: number, lane: number): Promise<void> {
-    for (let n = 0; !this.#isKilled; n++) {
+  const send = async (port: number, lane: number): Promise<void> => {
+    for (let n = 0; !isKilled; n++) {
       const kind = KINDS[(n + lane) % KINDS.length]!
-      const target = `/${kind}/${this.#name}-${lane}-${n}`
-      this.#known.sent.add(target)
-      const answer = this.#ask(port, target)
-      if (kind === 'hanging') this.#clients.push(answer)
+      const target = `/${kind}/${name}-${lane}-${n}`
+      sent.add(target)
+      const answer = ask(port, target)
+      if (kind === 'hanging') clients.push(answer)
       else await answer
     }
   }
-
-  /** Ends the process if it still runs. */
-  end(): void {
-    this.#isKilled = true
-    this.#child.kill('SIGKILL')
-    this.#agent.destroy()
+  const running = startProcess(name, [file, location], (line) => {
+    const [word, value] = line.split(' ') as [string, string]
+    if (word === 'ran' && ran.has(value)) throw new Error(`${value} ran twice`)
+    if (word === 'ran') ran.add(value)
+    if (word === 'port')
+      for (let lane = 0; lane < LANES; lane++) clients.push(send(Number(value), lane))
+  })
+  const end = async (how: 'kill' | 'end'): Promise<void> => {
+    isKilled = true
+    await running[how]()
+    agent.destroy()
+    await Promise.all(clients)
   }
-
-  async kill(): Promise<void> {
-    if (this.#child.exitCode !== null) throw new Error(`${this.#name} ended: ${this.#stderr}`)
-    const ended = once(this.#child, 'close')
-    this.end()
-    await ended
-    await Promise.all(this.#clients)
-  }
+  return { began, running: { ...running, kill: () => end('kill'), end: () => end('end') } }
 }
 
 interface Figures {
@@ -159,81 +118,43 @@ function checkEvents(events: readonly AuditEvent[], { sent, ran, answered }: Kno
   return unfinished.length
 }
 
-interface LogRun {
-  readonly place: Place
-  readonly plan: readonly KillRound[]
-  readonly figures: Figures
-  /** Called when all rounds are over. Then only their heartbeats have to end. */
-  readonly onKilled: () => void
-}
-
-async function runLog(file: string, { place, plan, figures, onKilled }: LogRun): Promise<void> {
+async function runLog(
+  file: string,
+  location: string,
+  plan: readonly KillRound[],
+  figures: Figures,
+): Promise<void> {
   const keepers = Array.from({ length: KEEPERS }, () => {
-    const audit: AuditLog = new AuditLog({ store: place.openStore(), types: {} })
+    const audit: AuditLog = new AuditLog({ store: openStore(location), types: {} })
     audit.intents()
     return audit
   })
   const [audit] = keepers as [AuditLog]
   const known: Known = { sent: new Set(), ran: new Set(), answered: new Map() }
-  const lives: Life[] = []
-  const left = [...plan]
-  const runProcess = async (number: number): Promise<void> => {
-    for (let round = left.pop(); round; round = left.pop()) {
-      const life = new Life(file, place, `${number}-${lives.length}`, known)
-      lives.push(life)
-      await waitFor(round, life.began)
-      await life.kill()
-    }
-  }
   try {
-    await Promise.all(Array.from({ length: PROCESSES }, (_, i) => runProcess(i)))
-    onKilled()
-    const end = performance.now() + MAX_TAKEOVER_MS
-    while ((await audit.store.updateState('intents', (value) => value)) !== undefined) {
-      if (performance.now() > end) throw new Error('intents of killed processes are left')
+    await killInTurn(plan, (name) => startLife([file, location, name], known))
+    await until('no intent of a killed process is left', MAX_TAKEOVER_MS, async () => {
       await delay(500)
-    }
+      return (await audit.store.updateState('intents', (value) => value)) === undefined
+    })
     figures.unfinished += checkEvents(await allEvents(audit), known)
     figures.logs += 1
     for (const name of ['sent', 'ran', 'answered'] as const) figures[name] += known[name].size
   } finally {
-    for (const life of lives) life.end()
     await Promise.all(keepers.map((keeper) => keeper.close()))
   }
-  place.check()
 }
 
 export const campaign: Campaign = {
   rounds: 1000,
-  async run({ seed, rounds: count, from, failed }) {
+  async run(run) {
     const compiled = await compileSources()
     const file = path.join(compiled.folder, 'test/campaigns/required-child.js')
-    const plan = fc.sample(killRounds, { seed, numRuns: count })
     const figures: Figures = { logs: 0, sent: 0, ran: 0, answered: 0, unfinished: 0 }
-    const runSome = async (first: number, onKilled: () => void): Promise<void> => {
-      const number = Math.floor(first / ROUNDS_PER_LOG)
-      const some = plan.slice(first, first + ROUNDS_PER_LOG)
-      const server = number % 5 === 4 ? await startOwnPostgres() : undefined
-      const temp = tempDir()
-      const place = server ? postgresPlace(server) : sqlitePlace(temp.file('audit.db'))
-      try {
-        await runLog(file, { place, plan: some, figures, onKilled })
-      } catch (error) {
-        failed(`round ${first} and the following: ${(error as Error).stack}`)
-      }
-      temp.remove()
-      await server?.stop()
-      const store = server ? 'Postgres' : 'SQLite'
-      console.log(`${first + some.length} rounds of ${count}, seed ${seed} (${store})`, figures)
-    }
-    const runs: Promise<void>[] = []
-    for (let first = from; first < count; first += ROUNDS_PER_LOG) {
-      // Resolves too if a run ends before all processes are killed.
-      await new Promise<void>((resolve) => {
-        runs.push(runSome(first, resolve).finally(resolve))
-      })
-    }
-    await Promise.all(runs)
+    const isPostgres = (log: number): boolean => log % 5 === 4
+    await runLogs(run, { round: killRounds, perLog: 100, isPostgres, figures }, (location, some) =>
+      runLog(file, location, some, figures),
+    )
     await compiled.remove()
     return { ...figures }
   },

@@ -4,10 +4,11 @@ import path from 'node:path'
 import { AuditLog } from 'daybook'
 import fc from 'fast-check'
 import { createPostgresStore } from '../../adapters/postgres/postgres-store.js'
-import { ask } from '../support/own-server.js'
+import { ask, targetOf } from '../support/own-server.js'
 import { type OwnServer, startSystemPostgres, systemBinaries } from '../support/postgres.js'
 import { type Proxy, startProxy } from '../support/proxy.js'
 import type { Campaign } from './run.js'
+import { runRounds } from './shared/rounds.js'
 
 /*
  * A log is dumped, restored on a server with other transaction ids, and its name is moved there, while processes run that have
@@ -94,7 +95,6 @@ export async function runRestoreRound(
   schema: string,
   copy: CopyLog,
 ): Promise<number> {
-  const targetOf = ({ url }: OwnServer) => ({ host: '127.0.0.1', port: Number(new URL(url).port) })
   const proxy = await startProxy(targetOf(old))
   const processes = [openProcess(proxy, schema), openProcess(proxy, schema)]
   const [{ audit, sealer }, other] = processes as [(typeof processes)[0], (typeof processes)[0]]
@@ -159,25 +159,18 @@ const copyByDump: CopyLog = async (from, to, schema) => {
 
 export const campaign: Campaign = {
   rounds: 100,
-  async run({ seed, rounds: count, from, seconds = Infinity, failed }) {
-    const plan = fc.sample(restoreRounds, { seed, numRuns: count })
-    const end = performance.now() + seconds * 1000
+  async run(run) {
     const figures = { done: 0, events: 0 }
     const old = await startSystemPostgres()
-    for (const [i, round] of plan.slice(from).entries()) {
-      if (performance.now() > end) break
-      const number = from + i
+    figures.done = await runRounds(run, restoreRounds, figures, async (round, number) => {
       // Its transaction ids begin again.
       const fresh = await startSystemPostgres()
       try {
         figures.events += await runRestoreRound(round, [old, fresh], `round_${number}`, copyByDump)
-        figures.done += 1
-      } catch (error) {
-        failed(`round ${number}, ${JSON.stringify(round)}: ${(error as Error).stack}`)
+      } finally {
+        await fresh.stop()
       }
-      await fresh.stop()
-      if (number % 10 === 9) console.log(`${number + 1} rounds of ${count}, seed ${seed}`, figures)
-    }
+    })
     await old.stop()
     return figures
   },

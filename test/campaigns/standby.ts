@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { ask, untilRow } from '../support/own-server.js'
 import { type OwnServer, startOwnPostgres } from '../support/postgres.js'
 import type { Campaign } from './run.js'
+import { runRounds } from './shared/rounds.js'
 
 /*
  * A synchronous standby stops confirming while calls record, the deadline of some of them passes, the primary is killed, and the
@@ -228,25 +229,18 @@ export async function runStandbyRound(
 
 export const campaign: Campaign = {
   rounds: 100,
-  async run({ seed, rounds: count, from, seconds = Infinity, failed }) {
-    const plan = fc.sample(standbyRounds, { seed, numRuns: count })
-    const end = performance.now() + seconds * 1000
+  async run(run) {
     const figures = noStandbyFigures()
     let primary = await startOwnPostgres()
-    let done = 0
-    for (const [i, round] of plan.slice(from).entries()) {
-      if (performance.now() > end) break
-      const number = from + i
+    const done = await runRounds(run, standbyRounds, figures, async (round, number) => {
       try {
         primary = await runStandbyRound(primary, `round_${number}`, round, figures)
-        done += 1
       } catch (error) {
-        failed(`round ${number}, ${JSON.stringify(round)}: ${(error as Error).stack}`)
         await primary.stop()
         primary = await startOwnPostgres()
+        throw error
       }
-      if (number % 10 === 9) console.log(`${number + 1} rounds of ${count}, seed ${seed}`, figures)
-    }
+    })
     await primary.stop()
     return { done, ...figures }
   },

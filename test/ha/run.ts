@@ -1,5 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync } from 'node:child_process'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -8,6 +7,7 @@ import { postgresStore } from 'daybook/postgres'
 import fc from 'fast-check'
 import { median } from 'simple-statistics'
 import { compileSources } from '../support/global-compiled.js'
+import { type Running, startProcess, until as untilHanging } from '../campaigns/shared/process.js'
 import { TYPE } from './child.js'
 import { type Cluster, findPrograms, type Mode, type Node, startCluster } from './cluster.js'
 
@@ -52,56 +52,23 @@ interface Heard {
   readonly rejected: { readonly key: string; readonly code: string }[]
   /** By follower. */
   readonly got: Map<string, string[]>
-  readonly warnings: string[]
-}
-
-interface Running {
-  readonly process: ChildProcess
-  end(): Promise<void>
 }
 
 function startChild(file: string, args: readonly string[], heard: Heard): Running {
   const [role, name] = args as [string, string]
-  const child = spawn(process.execPath, [file, ...args], { stdio: ['pipe', 'pipe', 'pipe'] })
-  let rest = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    const complete = (rest + text).split('\n')
-    rest = complete.pop()!
-    for (const line of complete) {
-      const [word, ...words] = line.split(' ') as [string, ...string[]]
-      const [a, b, c, d] = words as [string, string, string, string]
-      if (word === 'kept')
-        heard.kept.push({
-          lane: `${name}:${a}`,
-          key: b,
-          id: c,
-          createdAt: d,
-          at: performance.now(),
-        })
-      else if (word === 'rejected') heard.rejected.push({ key: b, code: c })
-      else if (c !== 'undefined') heard.got.get(name)!.push(a)
-    }
-  })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => heard.warnings.push(text))
-  const ended = once(child, 'close') as Promise<[code: number | null]>
   if (role === 'follower') heard.got.set(name, [])
-  return {
-    process: child,
-    async end() {
-      child.stdin.end()
-      const [code] = await ended
-      if (code !== 0) throw new Error(`${name} ended with ${code}: ${heard.warnings.join('')}`)
-    },
-  }
+  return startProcess(name, [file, ...args], (line) => {
+    const [word, ...words] = line.split(' ') as [string, ...string[]]
+    const [a, b, c, d] = words as [string, string, string, string]
+    if (word === 'kept')
+      heard.kept.push({ lane: `${name}:${a}`, key: b, id: c, createdAt: d, at: performance.now() })
+    else if (word === 'rejected') heard.rejected.push({ key: b, code: c })
+    else if (c !== 'undefined') heard.got.get(name)!.push(a)
+  })
 }
 
-async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + HANGS_AFTER_MS
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`waited in vain until ${what}`)
-    await delay(50)
-  }
-}
+const until = (what: string, condition: () => boolean | Promise<boolean>): Promise<void> =>
+  untilHanging(what, HANGS_AFTER_MS, condition)
 
 /** Brings about the fault; returns a function that repairs what it has broken. */
 async function inject(cluster: Cluster, fault: Fault, primary: Node): Promise<() => void> {
@@ -265,7 +232,7 @@ async function runMode({ mode, plan, first, seconds, child, logs }: Run): Promis
     process.exit(1)
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop())
-  const heard: Heard = { kept: [], rejected: [], got: new Map(), warnings: [] }
+  const heard: Heard = { kept: [], rejected: [], got: new Map() }
   const children: Running[] = []
   const audit = new AuditLog({
     store: postgresStore({ connectionString: cluster.hostsUrl, queryTimeoutMs: 60_000 }),
@@ -305,19 +272,19 @@ async function runMode({ mode, plan, first, seconds, child, logs }: Run): Promis
       () => undefined,
       (error: unknown) => String(error),
     )
-    for (const writer of writers) await writer.end()
+    for (const writer of writers) await writer.finish()
     const log = await readLog(audit)
     await until('the followers have all events', () =>
       [...heard.got.values()].every((events) => events.at(-1) === log.at(-1)!.id),
     ).catch(() => {})
-    for (const follower of followers) await follower.end()
+    for (const follower of followers) await follower.finish()
     const ids = new Set(log.map(({ id }) => id))
     describeLost(
       heard.kept.filter(({ id }) => !ids.has(id)),
       begun,
     )
-    const warned = new Set(heard.warnings.join('').match(/acknowledged events are lost/g) ?? [])
-    if (warned.size > 0) console.log(`${mode}: processes warned that acknowledged events are lost`)
+    if (children.some((one) => one.stderr().includes('acknowledged events are lost')))
+      console.log(`${mode}: processes warned that acknowledged events are lost`)
     return {
       rounds: waits.length,
       ...(failure !== undefined && { failure }),
@@ -327,7 +294,7 @@ async function runMode({ mode, plan, first, seconds, child, logs }: Run): Promis
       }),
     }
   } finally {
-    for (const one of children) one.process.kill('SIGKILL')
+    for (const one of children) await one.end()
     await audit.close()
     if (logs) cluster.copyLogs(path.join(logs, mode))
     await cluster.stop()

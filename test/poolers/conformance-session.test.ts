@@ -1,25 +1,3 @@
-import { afterAll, beforeAll } from 'vitest'
-import { describeStore } from '../conformance/describe-store.js'
-import { createPostgresStore } from '../conformance/postgres-under-test.js'
-import { type LogSchemas, openLogSchemas } from '../support/log-schemas.js'
-import { type PgBouncer, startPgBouncer } from '../support/pgbouncer.js'
-import { type PostgresServer, startOwnPostgres } from '../support/postgres.js'
+import { describePooledStore } from './conformance.js'
 
-let server: PostgresServer
-let bouncer: PgBouncer
-let schemas: LogSchemas
-
-beforeAll(async () => {
-  server = await startOwnPostgres()
-  bouncer = await startPgBouncer(server.url, 'session')
-  schemas = await openLogSchemas(server.url, 'conformance ')
-})
-afterAll(async () => {
-  await schemas.close()
-  await bouncer.stop()
-  await server.stop()
-})
-
-describeStore('postgres, through PgBouncer in session mode,', (options) =>
-  createPostgresStore(server.url, schemas, { ...options, pooler: bouncer.url }, 'lock'),
-)
+describePooledStore('session')

@@ -74,13 +74,13 @@ async function follow({ location, openStore }: StoredPlace): Promise<void> {
     printed(children, 'kept').length > 100 &&
     printed(children, 'undone').length > 0
   /** Keeps one writer running; some are killed while they write. */
-  const keepWriting = async (name: string): Promise<void> => {
+  const keepWriting = async (number: number): Promise<void> => {
     for (let life = 0; !isOver(); life++) {
-      const isKilled = Math.random() < 1 / 2
+      const isKilled = life === 0 ? number % 2 === 0 : Math.random() < 1 / 2
       const left = Math.max(500, end - performance.now())
       const child = runScript('test/processes/following-child.ts', [
         location,
-        `${name}.${life}`,
+        `writer${number}.${life}`,
         String(left),
       ])
       children.push(child)
@@ -118,7 +118,7 @@ async function follow({ location, openStore }: StoredPlace): Promise<void> {
     return reader.seen.slice(0, reader.seen.indexOf(last))
   })
   try {
-    await Promise.all(Array.from({ length: WRITERS }, (_, i) => keepWriting(`writer${i}`)))
+    await Promise.all(Array.from({ length: WRITERS }, (_, i) => keepWriting(i)))
     await logs[0]!.recordCustom('test:following', { event: LAST })
     const read = await Promise.all(reading)
     await tailing

@@ -1,23 +1,17 @@
 import Database from 'better-sqlite3'
 import type { EventStore } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { tempDir } from '../../support/temp.js'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { useSqliteFile } from '../../support/sqlite-file.js'
 
 describe('analyze', () => {
-  let temp: ReturnType<typeof tempDir>
+  const file = useSqliteFile()
   let host: Database.Database
   let store: EventStore
 
   beforeEach(() => {
-    temp = tempDir()
-    host = new Database(temp.file('audit.db'))
-    store = sqliteStore({ database: host })
-  })
-  afterEach(async () => {
-    await store.close()
-    host.close()
-    temp.remove()
+    host = file.closing(new Database(file.filename))
+    store = file.closing(sqliteStore({ database: host }))
   })
 
   /** Inserts rows; the name of the table has its quotes. */

@@ -2,19 +2,12 @@ import fs from 'node:fs'
 import { AuditLog } from 'daybook'
 import { sqliteJournal, sqliteStore } from 'daybook/sqlite'
 import Database from 'better-sqlite3'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { defaultDriver, type SqliteDriverName } from '../../../adapters/sqlite/connection/driver.js'
 import { hasNodeSqlite } from '../../../adapters/sqlite/connection/driver-versions.js'
-import { tempDir } from '../../support/temp.js'
+import { useSqliteFile } from '../../support/sqlite-file.js'
 
-let temp: ReturnType<typeof tempDir>
-let filename: string
-
-beforeEach(() => {
-  temp = tempDir()
-  filename = temp.file('audit.db')
-})
-afterEach(() => temp.remove())
+const file = useSqliteFile()
 
 const own = defaultDriver()
 const foreign: SqliteDriverName = own === 'node:sqlite' ? 'better-sqlite3' : 'node:sqlite'
@@ -27,14 +20,14 @@ const handleOf = (driver: SqliteDriverName, sourceId?: string): never => {
   }
   const handle =
     driver === 'node:sqlite'
-      ? { isOpen: true, isTransaction: true, location: () => filename, prepare }
-      : { open: true, inTransaction: true, name: filename, prepare }
+      ? { isOpen: true, isTransaction: true, location: () => file.filename, prepare }
+      : { open: true, inTransaction: true, name: file.filename, prepare }
   return handle as never
 }
 
 /** Records with the handle as `transaction`. */
 const enlist = async (transaction: object): Promise<unknown> => {
-  const audit = new AuditLog({ store: sqliteStore({ filename }), types: {} })
+  const audit = new AuditLog({ store: sqliteStore({ filename: file.filename }), types: {} })
   try {
     return await audit.recordCustom('x', {}, { transaction })
   } finally {
@@ -57,7 +50,7 @@ describe('a handle of another SQLite library', () => {
     expect(() => sqliteStore({ database: handleOf(foreign), driver: own })).toThrow(
       expect.objectContaining(refusal(/^database: the handle is of .*cancel each other's locks/)),
     )
-    expect(fs.existsSync(filename)).toBe(false)
+    expect(fs.existsSync(file.filename)).toBe(false)
   })
 
   it('is refused if it is of another copy of the driver', async () => {
@@ -70,7 +63,7 @@ describe('a handle of another SQLite library', () => {
   })
 
   it('of no driver is refused', () => {
-    const database = { name: filename } as never
+    const database = { name: file.filename } as never
     expect(() => sqliteStore({ database })).toThrow(
       expect.objectContaining(refusal(/^database: the SQLite store takes a /)),
     )
@@ -81,12 +74,12 @@ describe('the option driver', () => {
   it('accepts the names of the drivers only', () => {
     const driver = 'sqlite3' as never
     const error = expect.objectContaining(refusal(/^driver must be 'better-sqlite3' or /))
-    expect(() => sqliteStore({ filename, driver })).toThrow(error)
-    expect(() => sqliteJournal({ filename, driver })).toThrow(error)
+    expect(() => sqliteStore({ filename: file.filename, driver })).toThrow(error)
+    expect(() => sqliteJournal({ filename: file.filename, driver })).toThrow(error)
   })
 
   it('needs Node 24 for node:sqlite', async () => {
-    const open = () => sqliteStore({ filename, driver: 'node:sqlite' })
+    const open = () => sqliteStore({ filename: file.filename, driver: 'node:sqlite' })
     if (hasNodeSqlite(process.versions.node)) return open().close()
     expect(open).toThrow(
       expect.objectContaining({
@@ -97,7 +90,7 @@ describe('the option driver', () => {
   })
 
   it('is by default that of the handle', async () => {
-    const database = new Database(filename)
+    const database = new Database(file.filename)
     const store = sqliteStore({ database })
     const audit = new AuditLog({ store, types: {} })
     database.exec('BEGIN')

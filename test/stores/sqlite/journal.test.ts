@@ -3,31 +3,21 @@ import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import type { EventDraft } from 'daybook'
 import { sqliteJournal, sqliteStore } from 'daybook/sqlite'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { draft } from '../../../src/testing/conformance/helpers.js'
 import { linesOf, runScript } from '../../support/child.js'
 import { soakRounds, soakTimeout } from '../../support/soak.js'
-import { tempDir } from '../../support/temp.js'
+import { useSqliteFile } from '../../support/sqlite-file.js'
 
 describe('sqliteJournal', () => {
-  let temp: ReturnType<typeof tempDir>
+  const file = useSqliteFile()
   let filename: string
-  const open: ReturnType<typeof sqliteJournal>[] = []
-
   beforeEach(() => {
-    temp = tempDir()
-    filename = temp.file('journal.db')
-  })
-  afterEach(() => {
-    for (const journal of open.splice(0)) journal.close()
-    temp.remove()
+    filename = file.beside('journal.db')
   })
 
-  const openJournal = (maxBytes?: number): ReturnType<typeof sqliteJournal> => {
-    const journal = sqliteJournal({ filename, ...(maxBytes && { maxBytes }) })
-    open.push(journal)
-    return journal
-  }
+  const openJournal = (maxBytes?: number): ReturnType<typeof sqliteJournal> =>
+    file.closing(sqliteJournal({ filename, ...(maxBytes && { maxBytes }) }))
   const entry = (n: number, more: Partial<EventDraft> = {}) => ({
     draft: draft({ n }, more),
     recordedAt: 1000 + n,
@@ -153,15 +143,15 @@ describe('sqliteJournal', () => {
 
   it('a kill loses no draft', { timeout: soakTimeout(180_000) }, async () => {
     for (const round of soakRounds(1)) {
-      const file = temp.file(`${round}.db`)
-      const child = runScript('test/stores/sqlite/journaling-child.ts', [file])
+      const own = file.beside(`${round}.db`)
+      const child = runScript('test/stores/sqlite/journaling-child.ts', [own])
       await child.saw('-5\n')
       await delay(Math.random() * 100)
       await child.kill()
       const lines = linesOf(child)
       const added = lines.filter((line) => !line.startsWith('-')).length
       const removed = 5 * (lines.length - added)
-      const journal = sqliteJournal({ filename: file })
+      const journal = sqliteJournal({ filename: own })
       const left = numbers(journal, Infinity) as number[]
       journal.close()
       // The kill may come between an action and its line.
@@ -192,7 +182,7 @@ describe('sqliteJournal', () => {
     database.exec('UPDATE daybook_journal_schema SET version = 99')
     database.close()
     expect(() => openJournal()).toThrow(/schema version 99/)
-    const log = temp.file('audit.db')
+    const log = file.beside('audit.db')
     await sqliteStore({ filename: log }).close()
     const invalid = expect.objectContaining({ code: 'INVALID_OPTION' })
     expect(() => sqliteJournal({ filename: log })).toThrow(invalid)
@@ -209,7 +199,7 @@ describe('sqliteJournal', () => {
   )
 
   it('errors name the file, and calls after close are refused', () => {
-    const missing = temp.file('none/journal.db')
+    const missing = file.beside('none/journal.db')
     expect(() => sqliteJournal({ filename: missing })).toThrow(
       expect.objectContaining({ code: 'STORE_FAILED', message: expect.stringContaining(missing) }),
     )

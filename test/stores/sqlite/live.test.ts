@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import type { AuditEvent, EventDraft, EventStore, JsonObject } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createConnection } from '../../../adapters/sqlite/connection/connection.js'
 import { openDatabase } from '../../../adapters/sqlite/connection/database.js'
 import type { EventRow } from '../../../adapters/sqlite/schema/rows.js'
@@ -12,27 +12,12 @@ import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { type Sql, sql } from '../../../src/store-kit/sql.js'
 import { draft } from '../../../src/testing/conformance/helpers.js'
 import { runScript } from '../../support/child.js'
-import { tempDir } from '../../support/temp.js'
+import { useSqliteFile } from '../../support/sqlite-file.js'
 
-let temp: ReturnType<typeof tempDir>
-let filename: string
-const open: EventStore[] = []
+const file = useSqliteFile()
+afterEach(() => void vi.useRealTimers())
 
-beforeEach(() => {
-  temp = tempDir()
-  filename = temp.file('audit.db')
-})
-afterEach(async () => {
-  vi.useRealTimers()
-  await Promise.all(open.splice(0).map((store) => store.close()))
-  temp.remove()
-})
-
-function openStore(): EventStore {
-  const store = sqliteStore({ filename })
-  open.push(store)
-  return store
-}
+const openStore = (): EventStore => file.closing(sqliteStore({ filename: file.filename }))
 
 const openDraft = (attributes: JsonObject = {}): EventDraft => draft(attributes, { live: true })
 
@@ -43,7 +28,7 @@ describe('an open event whose process has died', () => {
   const useFakeTimers = (): unknown => vi.useFakeTimers({ toFake: [...FAKED.toFake] })
 
   it('is closed in its last state and marked as unfinished', async () => {
-    const child = runScript('test/stores/sqlite/open-child.ts', [filename])
+    const child = runScript('test/stores/sqlite/open-child.ts', [file.filename])
     await child.saw('\n')
     await child.kill()
     const id = child.stdout().trim()
@@ -63,7 +48,7 @@ describe('an open event whose process has died', () => {
     })
     expect(hints).toBe(1)
     expect(await store.changeLive(id, { revision: 2 })).toBe(false)
-    const database = new Database(filename)
+    const database = new Database(file.filename)
     expect(database.prepare('SELECT count(*) FROM daybook_live_texts').pluck().get()).toBe(0)
     database.close()
   })
@@ -90,7 +75,7 @@ describe('an open event whose process has died', () => {
 describe('an open event with appended text', () => {
   /** The tables; `act` is called right before the texts are read for the first time. */
   const tablesWith = (act: () => void): { tables: Tables; close: () => void } => {
-    const database = openDatabase(filename, () => {})
+    const database = openDatabase(file.filename, () => {})
     const connection = createConnection(database)
     let isOver = false
     const statement: typeof connection.statement = (text) => {
@@ -156,7 +141,7 @@ it('appending to a text does not write the whole text again', async () => {
   const append = (revision: number, added: string): Promise<boolean> =>
     store.changeLive(id, { revision, texts: [{ key: 'log', text: added, replaces: false }] })
   await append(1, text)
-  const probe = new Database(filename)
+  const probe = new Database(file.filename)
   const walPages = (): number => {
     const [row] = probe.pragma('wal_checkpoint(PASSIVE)') as { log: number }[]
     return row!.log

@@ -1,23 +1,15 @@
 import Database from 'better-sqlite3'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { openDatabase } from '../../../adapters/sqlite/connection/database.js'
 import { migrate, type Schema } from '../../../adapters/sqlite/schema/schema.js'
 import { runScript } from '../../support/child.js'
-import { tempDir } from '../../support/temp.js'
+import { useSqliteFile } from '../../support/sqlite-file.js'
 import { describeMigration, VERSION_1, VERSION_2 } from '../shared/migration.js'
 
-let temp: ReturnType<typeof tempDir>
-let filename: string
+const file = useSqliteFile()
 let host: Database.Database
-
 beforeEach(() => {
-  temp = tempDir()
-  filename = temp.file('notes.db')
-  host = new Database(filename)
-})
-afterEach(() => {
-  host.close()
-  temp.remove()
+  host = file.closing(new Database(file.filename))
 })
 
 const schemaOf = (migrations: readonly string[]): Schema => ({
@@ -26,7 +18,7 @@ const schemaOf = (migrations: readonly string[]): Schema => ({
 })
 
 async function migrateTo(migrations: readonly string[]): Promise<void> {
-  openDatabase(filename, (database) => migrate(database, schemaOf(migrations))).close()
+  openDatabase(file.filename, (database) => migrate(database, schemaOf(migrations))).close()
 }
 
 const version = (): unknown => host.prepare('SELECT version FROM notes_schema').pluck().get()
@@ -41,7 +33,7 @@ describeMigration({
 it('of two processes that migrate at once, one migrates and the other waits', async () => {
   await migrateTo(VERSION_1)
   host.exec('BEGIN IMMEDIATE')
-  const args = [filename, JSON.stringify(schemaOf(VERSION_2))]
+  const args = [file.filename, JSON.stringify(schemaOf(VERSION_2))]
   const children = [1, 2].map(() => runScript('test/stores/sqlite/migrating-child.ts', args))
   await Promise.all(children.map((child) => child.saw('opened')))
   expect(version()).toBe(1)

@@ -3,48 +3,30 @@ import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { type AppendOptions, AuditLog, AuditLogError } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { openDatabase } from '../../../adapters/sqlite/connection/database.js'
 import { readCacheBytes } from '../../../adapters/sqlite/connection/page-cache.js'
 import { draft } from '../../../src/testing/conformance/helpers.js'
 import { DEADLINE_MS, driveDeadlines, untilTried } from '../../support/deadlines.js'
 import { BUSY } from '../../support/node-sqlite/busy.js'
-import { tempDir } from '../../support/temp.js'
+import { useSqliteFile } from '../../support/sqlite-file.js'
 import { turnsDuring } from '../../support/turns.js'
 
 describe('sqliteStore', () => {
-  let temp: ReturnType<typeof tempDir>
-  let filename: string
-  const open: AuditLog[] = []
-
-  beforeEach(() => {
-    temp = tempDir()
-    filename = temp.file('audit.db')
-  })
-  afterEach(async () => {
-    await Promise.all(open.splice(0).map((audit) => audit.close()))
-    temp.remove()
-  })
+  const file = useSqliteFile()
 
   const auditLog = (waiting = {}): AuditLog => {
-    const audit: AuditLog = new AuditLog({ store: sqliteStore({ filename }), types: {}, waiting })
-    open.push(audit)
-    return audit
+    const store = sqliteStore({ filename: file.filename })
+    return file.closing(new AuditLog({ store, types: {}, waiting }))
   }
   /** A connection that holds the write lock. */
   const locked = (): Database.Database => {
-    const other = new Database(filename)
+    const other = new Database(file.filename)
     other.exec('BEGIN IMMEDIATE')
     return other
   }
-  const inspect = <Row>(sql: string): Row[] => {
-    const database = new Database(filename, { readonly: true })
-    try {
-      return database.prepare<[], Row>(sql).all()
-    } finally {
-      database.close()
-    }
-  }
+  const inspect = <Row>(sql: string): Row[] =>
+    file.execute((database) => database.prepare<[], Row>(sql).all())
 
   it('a new file has WAL mode, incremental vacuum and no index on the events', async () => {
     await auditLog().recordCustom('x')
@@ -81,10 +63,12 @@ describe('sqliteStore', () => {
   it('the high-water mark does not depend on the events', async () => {
     const audit = auditLog()
     const event = await audit.recordCustom('x')
-    const database = new Database(filename)
-    database.exec('DELETE FROM daybook_events')
-    database.exec('UPDATE daybook_high_water SET created_at = created_at + 3600000000')
-    database.close()
+    file.execute((database) =>
+      database.exec(
+        `DELETE FROM daybook_events;
+         UPDATE daybook_high_water SET created_at = created_at + 3600000000`,
+      ),
+    )
     const next = await audit.recordCustom('y')
     expect(Date.parse(next!.created_at) - Date.parse(event!.created_at)).toBeGreaterThan(3_599_000)
   })
@@ -106,7 +90,9 @@ describe('sqliteStore', () => {
     [10_000_000, -9765],
   ])('a connection with cacheBytes %o has a page cache of %i KiB', (cacheBytes, size) => {
     auditLog()
-    const database = openDatabase(filename, () => {}, { cacheBytes: readCacheBytes(cacheBytes) })
+    const database = openDatabase(file.filename, () => {}, {
+      cacheBytes: readCacheBytes(cacheBytes),
+    })
     try {
       expect(database.pragma('cache_size', { simple: true })).toBe(size)
     } finally {
@@ -115,12 +101,15 @@ describe('sqliteStore', () => {
   })
 
   it('the error names a file that cannot be opened', () => {
-    const missing = temp.file('none/audit.db')
+    const missing = file.beside('none/audit.db')
     expect(() => sqliteStore({ filename: missing })).toThrow(
       expect.objectContaining({ code: 'STORE_FAILED', message: expect.stringContaining(missing) }),
     )
-    fs.writeFileSync(filename, 'this is no database, but it is long enough to look like a file')
-    expect(() => sqliteStore({ filename })).toThrow(
+    fs.writeFileSync(
+      file.filename,
+      'this is no database, but it is long enough to look like a file',
+    )
+    expect(() => sqliteStore({ filename: file.filename })).toThrow(
       expect.objectContaining({ code: 'STORE_FAILED' }),
     )
   })
@@ -135,15 +124,13 @@ describe('sqliteStore', () => {
 
   it('a file of a newer version is refused and left unchanged', async () => {
     await auditLog().close()
-    const database = new Database(filename)
-    database.exec('UPDATE daybook_schema SET version = 99')
-    database.close()
-    expect(() => sqliteStore({ filename })).toThrow(/schema version 99/)
+    file.execute((database) => database.exec('UPDATE daybook_schema SET version = 99'))
+    expect(() => sqliteStore({ filename: file.filename })).toThrow(/schema version 99/)
     expect(inspect('SELECT version FROM daybook_schema')).toEqual([{ version: 99 }])
   })
 
   it('the log shares the file of an open handle, and the settings of the handle stay', async () => {
-    const host = new Database(filename)
+    const host = new Database(file.filename)
     host.exec(
       "CREATE TABLE projects (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO projects VALUES (1, 'acme')",
     )
@@ -151,7 +138,7 @@ describe('sqliteStore', () => {
     const settings = (): unknown => names.map((name) => host.pragma(name))
     const before = settings()
     const audit: AuditLog = new AuditLog({ store: sqliteStore({ database: host }), types: {} })
-    open.push(audit)
+    file.closing(audit)
     await audit.recordCustom('x', { a: 1 })
     expect((await audit.list()).events).toHaveLength(1)
     expect(settings()).toEqual(before)
@@ -225,9 +212,7 @@ describe('sqliteStore', () => {
 
   it('if the file is damaged, the error of the driver is the cause', async () => {
     const audit = auditLog()
-    const other = new Database(filename)
-    other.exec('DROP TABLE daybook_high_water')
-    other.close()
+    file.execute((database) => database.exec('DROP TABLE daybook_high_water'))
     const error = await audit.recordCustom('x').catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(AuditLogError)
     expect(error).toMatchObject({ code: 'STORE_FAILED' })

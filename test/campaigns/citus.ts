@@ -4,6 +4,7 @@ import { postgresStore } from 'daybook/postgres'
 import fc from 'fast-check'
 import { citusSchemas } from '../support/citus-schemas.js'
 import { startCitus } from '../support/citus.js'
+import { follow, OVER } from '../support/followed.js'
 import { allEvents } from '../support/reported-losses.js'
 import type { Campaign } from './run.js'
 
@@ -44,16 +45,6 @@ async function write(audit: AuditLog, writer: number, writing: Writing): Promise
     }
     writing.slowestMs = Math.max(writing.slowestMs, performance.now() - begun)
   }
-}
-
-/** Follows the log until an event `test:over`; resolves to the ids of what it got. */
-async function follow(audit: AuditLog): Promise<readonly string[]> {
-  const ids: string[] = []
-  for await (const event of audit.tail('', { after: '2000-01-01' })) {
-    if (event.type === 'test:over') break
-    ids.push(event.id)
-  }
-  return ids
 }
 
 /** What is wrong with the log. */
@@ -115,7 +106,7 @@ export const campaign: Campaign = {
       }
       writing.isOver = true
       await Promise.all(writers)
-      await logs[0]!.recordCustom('test:over')
+      await logs[0]!.recordCustom(OVER)
       for (const what of await check(logs[0]!, writing, await following)) failed(what)
       return { acknowledged: writing.kept.size, slowestRecordMs: slowest, moveMs: moves }
     } finally {

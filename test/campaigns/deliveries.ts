@@ -1,11 +1,11 @@
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import Database from 'better-sqlite3'
 import { AuditLog } from 'daybook'
 import fc from 'fast-check'
 import { compileSources } from '../support/global-compiled.js'
 import { openStore } from '../support/open-store.js'
 import { allEvents } from '../support/reported-losses.js'
+import { isWritable } from '../support/sqlite-lock.js'
 import { suspend } from '../support/stopped.js'
 import { tempDir } from '../support/temp.js'
 import { type Arrivals, readArrivals } from './deliveries/arrivals.js'
@@ -63,23 +63,14 @@ async function start(file: string, name: string, args: readonly string[]): Promi
   return { ...running, lines }
 }
 
-/** True if a write transaction can begin. Suspended processes may hold the lock of SQLite. */
+/** True if a write transaction can begin soon. Suspended processes may hold the lock of SQLite. */
 async function canWrite(location: string): Promise<boolean> {
   if (location.startsWith('postgres')) return true
-  const database = new Database(location, { timeout: 0 })
-  try {
-    for (let attempt = 0; attempt < 100; attempt++) {
-      try {
-        database.exec('BEGIN IMMEDIATE; ROLLBACK')
-        return true
-      } catch {
-        await delay(10)
-      }
-    }
-    return false
-  } finally {
-    database.close()
+  for (let attempt = 0; attempt < 100; attempt++) {
+    if (isWritable(location)) return true
+    await delay(10)
   }
+  return false
 }
 
 export interface DeliveryFigures {

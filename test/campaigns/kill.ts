@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { type AuditEvent, AuditLog } from 'daybook'
+import { follow, OVER } from '../support/followed.js'
 import { compileSources } from '../support/global-compiled.js'
 import { openStore } from '../support/open-store.js'
 import { allEvents } from '../support/reported-losses.js'
@@ -64,24 +65,6 @@ function startLife(
   return { running, began, open }
 }
 
-/** Follows the log until the returned function is called, and then until it has the newest event. */
-function follow(audit: AuditLog): () => Promise<readonly string[]> {
-  const ids: string[] = []
-  const tail = audit.tail('', { after: '2000-01-01' })
-  const reading = (async () => {
-    for await (const event of tail) {
-      ids.push(event.id)
-      if (event.type === 'test:over') return
-    }
-  })()
-  reading.catch(() => {})
-  return async () => {
-    await audit.recordCustom('test:over')
-    await reading
-    return ids
-  }
-}
-
 interface Figures {
   kept: number
   repeated: number
@@ -118,7 +101,8 @@ async function runLog(
 ): Promise<void> {
   await using audit: AuditLog = new AuditLog({ store: openStore(location), types: {} })
   await audit.recordCustom('test:begin')
-  const end = follow(audit)
+  const following = follow(audit)
+  following.catch(() => {})
   const acknowledged: Acknowledged = { kept: new Map(), lanes: new Map() }
   const last = await killInTurn<RecordingLife>(plan, (name, before) => {
     const repeated = [...(before?.open ?? [])]
@@ -131,8 +115,9 @@ async function runLog(
     acknowledged.kept.set(key, event!)
     figures.repeated += 1
   }
-  const followed = await end()
   const events = await allEvents(audit)
+  await audit.recordCustom(OVER)
+  const followed = await following
   checkEvents(events, acknowledged)
   if (followed.join() !== events.map(({ id }) => id).join())
     throw new Error(`the follower got ${followed.length} of ${events.length} events, or others`)

@@ -5,6 +5,7 @@ import { expect, inject, it } from 'vitest'
 import { imported, importedSome } from '../../src/testing/conformance/helpers.js'
 import { citusSchemas } from '../support/citus-schemas.js'
 import { askNode } from '../support/citus.js'
+import { follow, OVER } from '../support/followed.js'
 import { allEvents } from '../support/reported-losses.js'
 
 const url = inject('citusUrl')
@@ -52,13 +53,7 @@ it('writers and followers go on while the log moves, whichever node they entered
   await first.recordCustom('test:begun')
   const second = openLog(schema, urlOf(nodes[0]!))
   const third = openLog(schema, urlOf(nodes[1]!))
-  const followed: string[] = []
-  const following = (async () => {
-    for await (const event of third.tail('', { after: '2000-01-01' })) {
-      if (event.type === 'test:over') break
-      followed.push(event.id)
-    }
-  })()
+  const following = follow(third)
   const acknowledged: string[] = []
   let isOver = false
   const writers = [first, second, first, second].map(async (audit, writer) => {
@@ -73,11 +68,10 @@ it('writers and followers go on while the log moves, whichever node they entered
   }
   isOver = true
   await Promise.all(writers)
-  await first.recordCustom('test:over')
-  await following
+  await first.recordCustom(OVER)
   const stored = (await allEvents(first)).map(({ id }) => id)
   expect(stored.slice(1, -1).toSorted()).toEqual(acknowledged.toSorted())
-  expect(followed).toEqual(stored.slice(0, -1))
+  expect(await following).toEqual(stored.slice(0, -1))
   for (const audit of [first, second, third]) await audit.close()
   await schemas.drop(schema)
 })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import { sqliteTruth } from '../../support/sqlite-index.js'
 import { useSqliteFile } from '../../support/sqlite-file.js'
+import { isWritable } from '../../support/sqlite-lock.js'
 import { TUNING } from '../shared/sealer.js'
 import { describeSealerProcesses, useProcesses } from '../shared/sealer-processes.js'
 
@@ -30,18 +31,7 @@ const fixture = useProcesses({
     await store.close()
   },
   leaseHolder: async () => read(`SELECT value FROM daybook_state WHERE key = 'sqlite:sealing'`),
-  // A process that is suspended within a transaction keeps the lock.
-  async isWritable() {
-    const database = new Database(file.filename, { timeout: 0 })
-    try {
-      database.exec('BEGIN IMMEDIATE; ROLLBACK')
-      return true
-    } catch {
-      return false
-    } finally {
-      database.close()
-    }
-  },
+  isWritable: async () => isWritable(file.filename),
   segmentsBegun: async () =>
     Number(read(`SELECT seq FROM sqlite_sequence WHERE name = 'daybook_segments'`)),
 })

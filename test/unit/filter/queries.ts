@@ -1,5 +1,12 @@
 import type { Condition, EventQuery, Grouping, PredicateName } from 'daybook'
 
+/** The query string of filters whose names are given without `filter[…]` around their first part. */
+export const filters = (text: string): string =>
+  text.replaceAll(
+    /(^|&)([^=&[]+)/g,
+    (_, before: string, name: string) => `${before}filter[${name}]`,
+  )
+
 /** A condition on one attribute. */
 export const cond = (
   attribute: string,

@@ -3,6 +3,7 @@ import { memoryStore } from 'daybook/memory'
 import { workflowEventTypes } from 'daybook/workflow'
 import { describe, expect, it } from 'vitest'
 import { readSourcePath } from '../../../src/event/source-path.js'
+import { words } from '../../support/words.js'
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e'
 
@@ -24,14 +25,7 @@ describe('the source of an event type', () => {
 
   it.each([
     '',
-    'orders/{id}',
-    '/orders',
-    '/orders/',
-    '/orders/{id',
-    '/orders/{}',
-    '/a/../{id}',
-    '/a?{id}',
-    '/a/{id}/',
+    ...words('orders/{id} /orders /orders/ /orders/{id /orders/{} /a/../{id} /a?{id} /a/{id}/'),
   ])('cannot be %j', (source) =>
     expect(() => defineEventTypes({ 'api:orders:create': { source } })).toThrow(
       expect.objectContaining({

@@ -97,21 +97,7 @@ describe('fold', () => {
 
 describe('compareText', () => {
   it('sorts code points above U+FFFF last', () => {
-    const sorted = [
-      '',
-      'A',
-      'B',
-      'Z',
-      'a',
-      'aa',
-      'b',
-      'é',
-      '\uD7FF',
-      '\uE000',
-      '\uFFFD',
-      '😀',
-      '😀a',
-    ]
+    const sorted = ['', ...words('A B Z a aa b é \uD7FF \uE000 \uFFFD 😀 😀a')]
     expect(sorted.toReversed().toSorted(compareText)).toEqual(sorted)
   })
 

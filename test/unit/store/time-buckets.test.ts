@@ -2,6 +2,7 @@ import { formatTimestamp, parseTimestamp } from 'daybook'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { timeBuckets } from '../../../src/store/time-buckets.js'
+import { words } from '../../support/words.js'
 
 const time = (text: string): number => parseTimestamp(text)!
 
@@ -18,17 +19,10 @@ const DAY = 24 * HOUR
 describe('buckets of time', () => {
   it('have the smallest round width that does not exceed the number of buckets', () => {
     const widths = (count: number): unknown[] =>
-      [
-        '2026-03-01T00:00:09.5Z',
-        '2026-03-01T00:01',
-        '2026-03-01T01:00',
-        '2026-03-02',
-        '2026-03-08',
-        '2026-04-01',
-        '2027-03-01',
-        '2036-03-01',
-        '3026-03-01',
-      ].map((to) => bucketsOf('2026-03-01', to, count)[0])
+      words(`
+        2026-03-01T00:00:09.5Z 2026-03-01T00:01 2026-03-01T01:00 2026-03-02 2026-03-08 2026-04-01
+        2027-03-01 2036-03-01 3026-03-01
+      `).map((to) => bucketsOf('2026-03-01', to, count)[0])
     expect(widths(96)).toEqual([
       ...[1, 1, 60, 1800, 2 * HOUR, 12 * HOUR, 7 * DAY, 3 * 2_629_746],
       20 * 12 * 2_629_746,

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseAst } from 'vite'
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { words } from '../../../support/words.js'
 
 const root = fileURLToPath(new URL('../../../../adapters/page', import.meta.url))
 const files = fs.readdirSync(root, { recursive: true, encoding: 'utf8' }).toSorted()
@@ -11,28 +12,11 @@ const featureTexts = files.filter((file) => file.endsWith('-texts.ts'))
 /** Texts that are the same in both languages. */
 const SAME: ReadonlySet<string> = new Set([
   '±  min',
-  'CSV',
-  'Daybook',
-  'Enter',
-  'Esc',
-  'Export',
-  'Filter',
-  'Format',
-  'GET',
-  'JSON',
   'JSON Patch',
-  'Link',
-  'Live',
-  'Name',
-  'Offline',
-  'SHA-',
-  'Slack',
-  'URL',
-  'UUID',
-  'created_at',
-  'curl',
-  'live',
-  'optional',
+  ...words(`
+    CSV Daybook Enter Esc Export Filter Format GET JSON Link Live Name Offline SHA- Slack URL UUID
+    created_at curl live optional
+  `),
 ])
 
 afterAll(() => vi.unstubAllGlobals())

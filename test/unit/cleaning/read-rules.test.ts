@@ -6,6 +6,8 @@ import type { CleaningRule } from '../../../src/cleaning/rule.js'
 const run = (): Promise<number> => Promise.resolve(0)
 const maxAge = { days: 30 }
 
+const aged = { target: 'events', maxAge } as const
+
 const invalid: [string, object, RegExp][] = [
   ['no bound', { target: 'events' }, /rule events: needs maxAge, maxRows or maxBytes/],
   ['an empty age', { target: 'events', maxAge: {} }, /rule events: maxAge must be/],
@@ -23,54 +25,42 @@ const invalid: [string, object, RegExp][] = [
   ['negative bytes', { target: 'events', maxBytes: -1 }, /maxBytes must be a whole number/],
   [
     'an unknown predicate',
-    { name: 'old', target: 'events', maxAge, filter: 'filter[type_equals]=a' },
+    { ...aged, name: 'old', filter: 'filter[type_equals]=a' },
     /rule old: filter: filter\[type_equals\]: no known predicate/,
   ],
   [
     'an unknown parameter',
-    { target: 'events', maxAge, filter: 'fliter[type_eq]=a' },
+    { ...aged, filter: 'fliter[type_eq]=a' },
     /rule events: filter: fliter\[type_eq\] is not a parameter/,
   ],
-  [
-    'a limit',
-    { target: 'events', maxAge, filter: 'filter[type_eq]=a&limit=5' },
-    /cannot have a limit/,
-  ],
-  [
-    'sorts',
-    { target: 'events', maxAge, filter: 'filter[type_eq]=a&filter[s]=type' },
-    /cannot have sorts/,
-  ],
-  ['a blank filter', { target: 'events', maxAge, filter: '' }, /filter has no condition/],
-  ['a filter that is undefined', { target: 'events', maxAge, filter: undefined }, /is undefined/],
+  ['a limit', { ...aged, filter: 'filter[type_eq]=a&limit=5' }, /cannot have a limit/],
+  ['sorts', { ...aged, filter: 'filter[type_eq]=a&filter[s]=type' }, /cannot have sorts/],
+  ['a blank filter', { ...aged, filter: '' }, /filter has no condition/],
+  ['a filter that is undefined', { ...aged, filter: undefined }, /is undefined/],
   [
     'a filter of which a part would be left out',
-    { target: 'events', maxAge, filter: { filter: { type_eq: 'a', tenant_eq: undefined } } },
+    { ...aged, filter: { filter: { type_eq: 'a', tenant_eq: undefined } } },
     /rule events: filter: filter\[tenant_eq\]: sets no condition/,
   ],
-  ['null as filter', { target: 'events', maxAge, filter: null }, /rule events: filter: a query is/],
-  ['an archive without a name', { target: 'events', maxAge, archive: '' }, /archive must be/],
+  ['null as filter', { ...aged, filter: null }, /rule events: filter: a query is/],
+  ['an archive without a name', { ...aged, archive: '' }, /archive must be/],
   [
     'a mode without owner',
-    { target: 'events', maxAge, archive: 'a', archiveMode: 0o044 },
+    { ...aged, archive: 'a', archiveMode: 0o044 },
     /archiveMode must be from 0o600 to 0o777.*it is 0o44/,
   ],
   [
     'a mode without a directory',
-    { target: 'events', maxAge, archiveMode: 0o640 },
+    { ...aged, archiveMode: 0o640 },
     /archiveMode needs an archive in a directory/,
   ],
-  [
-    'every and at',
-    { target: 'events', maxAge, every: { days: 1 }, at: '03:00' },
-    /cannot have both/,
-  ],
+  ['every and at', { ...aged, every: { days: 1 }, at: '03:00' }, /cannot have both/],
   ['a wrong interval', { target: 'statistics', every: { fortnights: 1 } }, /every must be/],
   ['a wrong time of day', { target: 'statistics', at: '24:00' }, /at must be a time of day/],
   ['a time of day that is a number', { target: 'statistics', at: 330 }, /at must be a time of day/],
   [
     'a misspelt member',
-    { target: 'events', maxAge, maxage: 1 },
+    { ...aged, maxage: 1 },
     /rule events has no option maxage; did you mean maxAge\?/,
   ],
   [
@@ -110,40 +100,15 @@ describe('cleaning rules', () => {
 
   it('are named after their target by default, and have their criteria as filters', () => {
     const rules = readRules([
-      { target: 'events', maxAge, maxRows: 0, maxBytes: 5, filter: { filter: { type_eq: 'a:b' } } },
+      { ...aged, maxRows: 0, maxBytes: 5, filter: { filter: { type_eq: 'a:b' } } },
       { name: 'nightly', target: 'statistics', at: '03:30' },
       { target: 'jobs', run, every: { hours: 2 }, filters: { state: 'done' } },
     ])
-    const read = rules.map(({ name, target, schedule, filters }) => ({
-      name,
-      target,
-      schedule,
-      filters,
-    }))
-    expect(read).toEqual([
-      {
-        name: 'events',
-        target: 'events',
-        schedule: undefined,
-        filters: {
-          filter: 'filter[type_eq]=a%3Ab',
-          max_age: { days: 30 },
-          max_rows: 0,
-          max_bytes: 5,
-        },
-      },
-      {
-        name: 'nightly',
-        target: 'statistics',
-        schedule: { at: 12_600_000_000 },
-        filters: {},
-      },
-      {
-        name: 'jobs',
-        target: 'jobs',
-        schedule: { every: { hours: 2 } },
-        filters: { state: 'done' },
-      },
+    const filters = { filter: 'filter[type_eq]=a%3Ab', max_age: maxAge, max_rows: 0, max_bytes: 5 }
+    expect(rules.map((rule) => [rule.name, rule.target, rule.schedule, rule.filters])).toEqual([
+      ['events', 'events', undefined, filters],
+      ['nightly', 'statistics', { at: 12_600_000_000 }, {}],
+      ['jobs', 'jobs', { every: { hours: 2 } }, { state: 'done' }],
     ])
   })
 })

@@ -414,7 +414,7 @@ describe('invalid values', () => {
     expect(faultOf(query)).toEqual({ code: 'INVALID_VALUE', parameter: firstName(query) })
   })
 
-  it.each([
+  it.each<[query: string, ...condition: Parameters<typeof cond>]>([
     ['created_at_lt=2026-03-01T14:00:00+02:00', 'created_at', 'lt', '2026-03-01T14:00:00 02:00'],
     ['created_at_cont=12:00', 'created_at', 'cont', '12:00'],
     ['created_at_start=2026-03', 'created_at', 'start', '2026-03'],
@@ -423,7 +423,7 @@ describe('invalid values', () => {
     ['system_cont=x', 'system', 'cont', 'x'],
     ['my_created_at_lt=x', 'my_created_at', 'lt', 'x'],
     ['n_eq=x', 'n', 'eq', 'x'],
-  ] as const)('%s', (query, ...condition) => {
+  ])('%s', (query, ...condition) => {
     expect(parseQuery(filters(query))).toEqual(all(cond(...condition)))
   })
 })

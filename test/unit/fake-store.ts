@@ -137,10 +137,9 @@ export function gate(): { answer: Answer; open: () => void; fail: (error: unknow
   return { answer: () => passed, open, fail }
 }
 
-export function failing(error: unknown): Answer {
-  return () => {
-    throw error
-  }
+/** A function that throws the error. */
+export const failing = (error: unknown) => (): never => {
+  throw error
 }
 
 /** Waits a few event loop turns, so that everything that needs no timer has happened. */

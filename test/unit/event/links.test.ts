@@ -3,6 +3,7 @@ import { memoryStore } from 'daybook/memory'
 import { describe, expect, it } from 'vitest'
 import { LINK_ATTRIBUTES, sourceOf } from '../../../src/event/links.js'
 import { words } from '../../support/words.js'
+import { failing } from '../fake-store.js'
 
 const ID = '0b7e9c1a-5d2f-4e6b-8a3c-1f2e3d4c5b6a'
 
@@ -231,9 +232,7 @@ describe('resolveSource', () => {
 
   it('that throws another error only removes the source of a system event', async () => {
     const broken = new Error('cannot look it up')
-    await using audit = openLog(() => {
-      throw broken
-    })
+    await using audit = openLog(failing(broken))
     const event = await audit.record('api:changes:start', { change_id: ID })
     expect(event?.source).toBeNull()
     await expect(audit.recordCustom('own', { change_id: ID })).rejects.toMatchObject({

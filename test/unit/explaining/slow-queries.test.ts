@@ -3,6 +3,7 @@ import { AuditLog, type AuditLogOptions, parseQuery, type SlowQuery } from 'dayb
 import { memoryStore } from 'daybook/memory'
 import { faultyStore } from 'daybook/testing'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { failing } from '../fake-store.js'
 
 const NEVER_MS = 86_400_000
 
@@ -142,9 +143,7 @@ describe('slow queries', () => {
     const { audit, reported, listen } = await openLog(0)
     const errors: unknown[] = []
     audit.on('error', (error) => errors.push(error))
-    audit.on('slow-query', () => {
-      throw new Error('of the handler')
-    })
+    audit.on('slow-query', failing(new Error('of the handler')))
     listen()
     expect((await audit.list()).events).toHaveLength(3)
     await nextTurn()

@@ -3,7 +3,7 @@ import { memoryStore } from 'daybook/memory'
 import { faultyStore } from 'daybook/testing'
 import { expect, it, onTestFinished } from 'vitest'
 import { memoryJournal } from '../memory-journal.js'
-import { fakeStore } from '../fake-store.js'
+import { failing, fakeStore } from '../fake-store.js'
 
 const MIB = 1024 * 1024
 
@@ -108,9 +108,7 @@ it('a store that does not answer is waited for no longer than timeoutMs', async 
 it('a store without a health of its own is asked for an event', async () => {
   const store: EventStore = fakeStore()
   expect((await open(store).health()).status).toBe('pass')
-  store.get = () => {
-    throw new Error('no longer')
-  }
+  store.get = failing(new Error('no longer'))
   expect(await open(store).health()).toMatchObject({ store: { error: { code: 'STORE_FAILED' } } })
 })
 

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Actor, AuditLog, bindActor, currentActor, withActor } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { failing } from '../fake-store.js'
 
 const username = (): string | null | undefined => currentActor()?.username
 
@@ -26,11 +27,7 @@ describe('withActor', () => {
 
   it('ends if the function throws or rejects', async () => {
     const broken = new Error('broken')
-    expect(() =>
-      withActor('ann', () => {
-        throw broken
-      }),
-    ).toThrow(broken)
+    expect(() => withActor('ann', failing(broken))).toThrow(broken)
     expect(username()).toBeUndefined()
     await expect(withActor('ann', () => Promise.reject(broken))).rejects.toBe(broken)
     expect(username()).toBeUndefined()

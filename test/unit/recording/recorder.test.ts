@@ -14,10 +14,13 @@ import {
   untilAborted,
 } from '../fake-store.js'
 import { plainDraft } from '../../support/plain-events.js'
+import { takeWarnings } from '../../support/warnings.js'
 import { memoryJournal } from '../memory-journal.js'
 
 const draft = (type: string, json = '{}'): EventDraft =>
   plainDraft({ type, attributes: JSON.parse(json) as EventDraft['attributes'], json })
+
+const journalingOf = (journal = memoryJournal()): Journaling => createJournaling(journal, () => 0)
 
 interface Rig {
   readonly recorder: Recorder
@@ -174,9 +177,7 @@ describe('a failing append', () => {
   it('may also throw synchronously', async () => {
     const store = fakeStore()
     const broken = new Error('not even a promise')
-    store.append = () => {
-      throw broken
-    }
+    store.append = failing(broken)
     await expect(rig(store).add('a')).rejects.toMatchObject({
       code: 'STORE_FAILED',
       cause: broken,
@@ -394,7 +395,7 @@ describe('the deadline', () => {
   })
 
   it('that has passed does not set the timer again', async () => {
-    const journaling = createJournaling(memoryJournal(), () => 0)
+    const journaling = journalingOf()
     const hold = gate()
     const { add, observed } = rig(
       fakeStore({ answers: [hold.answer] }),
@@ -418,13 +419,8 @@ describe('the deadline', () => {
   })
 
   it('older calls with the policy queue get into the journal before one that is due', async () => {
-    const journal = memoryJournal()
     const store = fakeStore({ answers: [untilAborted] })
-    const { add, recorder, observed } = rig(
-      store,
-      { deadlineMs: 40 },
-      createJournaling(journal, () => 0),
-    )
+    const { add, recorder, observed } = rig(store, { deadlineMs: 40 }, journalingOf())
     const policy = 'queue'
     void add('older', undefined, { policy })
     void add('due', undefined, { policy, deadline: performance.now() + 20 })
@@ -437,7 +433,7 @@ describe('the deadline', () => {
 
   it('events that are not due are tried again before the journal is replayed', async () => {
     const entry = { draft: draft('journalled'), recordedAt: 0, since: undefined }
-    const journaling = createJournaling(memoryJournal(Infinity, [entry]), () => 0)
+    const journaling = journalingOf(memoryJournal(Infinity, [entry]))
     const store = fakeStore({ answers: [untilAborted] })
     const { add, recorder } = rig(store, { deadlineMs: 40 }, journaling)
     void add('due', undefined, { deadline: performance.now() + 20 })
@@ -461,18 +457,14 @@ describe('the deadline', () => {
 
   it('beyond the longest timer neither aborts nor fires', async () => {
     // A timer of more than 2^31 - 1 ms fires at once.
-    const warnings: unknown[] = []
-    vi.spyOn(process, 'emitWarning').mockImplementation((warning) => void warnings.push(warning))
+    const warnings = takeWarnings()
     const hold = gate()
     let signal: AbortSignal | undefined
-    const store = fakeStore({
-      answers: [
-        (given) => {
-          signal = given
-          return hold.answer(given, [])
-        },
-      ],
-    })
+    const remember: Answer = (given) => {
+      signal = given
+      return hold.answer(given, [])
+    }
+    const store = fakeStore({ answers: [remember] })
     const { add, recorder } = rig(store, { deadlineMs: 2 ** 31 })
     const calls = [add('a')]
     await pass(100)
@@ -554,6 +546,8 @@ describe('a full queue', () => {
 })
 
 describe('an abort signal', () => {
+  type Gate = ReturnType<typeof gate>
+
   it('that is aborted already throws', () => {
     const { recorder, store, observed } = rig()
     const reason = new Error('changed my mind')
@@ -596,29 +590,25 @@ describe('an abort signal', () => {
     expect(store.tried).toEqual([])
   })
 
-  it('during the append has no effect: the event is stored', async () => {
+  it.each([
+    ['the event is stored', 'stored', 'stored a', (hold: Gate) => hold.open()],
+    [
+      'the append fails',
+      'STORE_FAILED',
+      'STORE_FAILED a',
+      (hold: Gate) => hold.fail(new Error('disk full')),
+    ],
+  ])('during the append has no effect: %s', async (_, state, outcome, end) => {
     const hold = gate()
-    const { add, store, observed } = rig(fakeStore({ answers: [hold.answer] }))
+    const { add, observed } = rig(fakeStore({ answers: [hold.answer] }))
     const controller = new AbortController()
     const call = add('a', controller.signal)
     await turns()
     controller.abort()
     expect(await stateOf(call)).toBe('waiting')
-    hold.open()
-    expect(await stateOf(call)).toBe('stored')
-    expect(store.stored).toEqual(['a'])
-    expect(observed).toEqual(['stored a'])
-  })
-
-  it('during the append has no effect: the append fails', async () => {
-    const hold = gate()
-    const { add } = rig(fakeStore({ answers: [hold.answer] }))
-    const controller = new AbortController()
-    const call = add('a', controller.signal)
-    await turns()
-    controller.abort()
-    hold.fail(new Error('disk full'))
-    expect(await stateOf(call)).toBe('STORE_FAILED')
+    end(hold)
+    expect(await stateOf(call)).toBe(state)
+    expect(observed).toEqual([outcome])
   })
 
   it('during an append that is aborted: the event is not tried again', async () => {
@@ -654,11 +644,7 @@ describe('flush', () => {
   it('resolves if it is called while the batch in flight goes into the journal', async () => {
     const journal = memoryJournal()
     const store = fakeStore({ answers: [failing(new Error('down'))] })
-    const { add, recorder } = rig(
-      store,
-      {},
-      createJournaling(journal, () => 0),
-    )
+    const { add, recorder } = rig(store, {}, journalingOf(journal))
     const queued = add('queued', undefined, { policy: 'queue' })
     const blocked = add('blocked')
     // Runs while the batch is in flight and the queued event is on its way into the journal.
@@ -671,7 +657,7 @@ describe('flush', () => {
 
   it('a live event in the journal is no longer live', async () => {
     const journal = memoryJournal()
-    const journaling = createJournaling(journal, () => 0)
+    const journaling = journalingOf(journal)
     const { recorder, store } = rig(fakeStore({ answers: [failing('down')] }), {}, journaling)
     await recorder.add({ ...draft('a'), live: true }, { policy: 'queue' })
     expect(store.drafts[0]![0]!.live).toBe(true)

@@ -1,5 +1,6 @@
 import { type AuditLog, DeliveryError, type SubscriptionsOptions, withActor } from 'daybook'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { failing } from '../fake-store.js'
 import {
   advance,
   type Delivery,
@@ -335,9 +336,7 @@ describe('a channel that is disabled', () => {
   })
 
   it('is noticed by the process that delivers, with the events that it was about to repeat', async () => {
-    const kind = topicKind(() => {
-      throw new DeliveryError('network', 'connection refused')
-    })
+    const kind = topicKind(failing(new DeliveryError('network', 'connection refused')))
     const { audit, channel } = await openOps({ kinds: { topic: kind } })
     await recordNumbers(audit, 1, 4)
     await until(async () => (await stateOf(audit)) === 'failing')
@@ -390,9 +389,11 @@ describe('a channel that is disabled', () => {
   })
 
   it('is disabled by a receiver that is gone, which is recorded', async () => {
-    const kind = topicKind(() => {
-      throw new DeliveryError('status', 'https://hooks.example responded with 410', { status: 410 })
-    })
+    const kind = topicKind(
+      failing(
+        new DeliveryError('status', 'https://hooks.example responded with 410', { status: 410 }),
+      ),
+    )
     const { audit, channel } = await openOps({ kinds: { topic: kind } })
     await recordNumbers(audit, 1, 3)
     await until(async () => (await stateOf(audit)) === 'disabled')

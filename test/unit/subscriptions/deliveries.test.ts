@@ -1,7 +1,7 @@
 import { type AuditLog, currentActor, DeliveryError, withActor } from 'daybook'
 import { faultyStore } from 'daybook/testing'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { turns } from '../fake-store.js'
+import { failing, turns } from '../fake-store.js'
 import {
   advance,
   NUMBERS,
@@ -22,9 +22,7 @@ const { open } = world
 /** For waits that take hours: fewer steps. */
 const LONG_STEP_MS = 1000
 
-const busy = (): never => {
-  throw new DeliveryError('network', 'connection refused')
-}
+const busy = failing(new DeliveryError('network', 'connection refused'))
 
 describe('a subscription', () => {
   it('delivers the matching events that are recorded from its creation on, each once and in order', async () => {
@@ -539,9 +537,7 @@ describe('a redrive under way', () => {
 describe('the number of parked events', () => {
   it('stays right when they are parked again after a replay, and when two discard them at once', async () => {
     const channel = recordingChannel(
-      () => {
-        throw new DeliveryError('rendering', 'no template', { permanent: true })
-      },
+      failing(new DeliveryError('rendering', 'no template', { permanent: true })),
       { batch: { maxEvents: 1 } },
     )
     const audit = open(numbersTo(channel))

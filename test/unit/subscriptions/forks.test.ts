@@ -1,6 +1,7 @@
 import { type AuditLog, type Clock, DeliveryError, type EventStore } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { describe, expect, it } from 'vitest'
+import { failing } from '../fake-store.js'
 import {
   advance,
   numbers,
@@ -106,12 +107,7 @@ describe.each([
 
   it.each([
     ['accepted', () => {}],
-    [
-      'refused',
-      () => {
-        throw new DeliveryError('status', 'unavailable', { status: 503 })
-      },
-    ],
+    ['refused', failing(new DeliveryError('status', 'unavailable', { status: 503 }))],
   ])('goes on after a delivery of lost events that is %s later', async (__, end) => {
     const forked = fork(ahead)
     const { next, takeOver } = forked

@@ -1,5 +1,6 @@
 import { type AuditLog, DeliveryError } from 'daybook'
 import { describe, expect, it } from 'vitest'
+import { failing } from '../fake-store.js'
 import {
   advance,
   type Delivery,
@@ -55,12 +56,10 @@ const outcomes = async (): Promise<number> => {
 
 describe('two subscriptions to all events, whose deliveries fail', () => {
   it('record one outcome each in an outage, and no further one while they are tried for an hour', async () => {
-    const both = await openBoth(
-      () => {
-        throw new DeliveryError('network', 'connection refused')
-      },
-      { kind: 'email', batch: { maxEvents: 50 } },
-    )
+    const both = await openBoth(failing(new DeliveryError('network', 'connection refused')), {
+      kind: 'email',
+      batch: { maxEvents: 50 },
+    })
     await advance(MINUTE_MS)
     expect(await outcomes()).toBe(2)
     const attempts = both.map(({ deliveries }) => deliveries.length)

@@ -1,6 +1,7 @@
 import { type AuditLog, DeliveryError } from 'daybook'
 import { describe, expect, it } from 'vitest'
 import { randomOf } from '../../support/random.js'
+import { failing } from '../fake-store.js'
 import {
   advance,
   numbers,
@@ -17,21 +18,11 @@ const EVENTS = 200
 
 /** What a receiver may do before it accepts a batch. */
 const faults: readonly (() => unknown)[] = [
-  () => {
-    throw new DeliveryError('network', 'connection reset')
-  },
-  () => {
-    throw new DeliveryError('timeout', 'no response in time')
-  },
-  () => {
-    throw new DeliveryError('status', 'busy', { status: 429, retryAfterMs: 3000 })
-  },
-  () => {
-    throw new DeliveryError('status', 'broken', { status: 502 })
-  },
-  () => {
-    throw new Error('anything')
-  },
+  failing(new DeliveryError('network', 'connection reset')),
+  failing(new DeliveryError('timeout', 'no response in time')),
+  failing(new DeliveryError('status', 'busy', { status: 429, retryAfterMs: 3000 })),
+  failing(new DeliveryError('status', 'broken', { status: 502 })),
+  failing(new Error('anything')),
   () => new Promise((resolve) => setTimeout(resolve, 2000)),
 ]
 

@@ -1,5 +1,6 @@
 import { slack } from 'daybook/channels'
 import { expect, it } from 'vitest'
+import { failing } from '../fake-store.js'
 import { NUMBERS, recordNumbers, until, useWorld } from './world.js'
 
 const { open } = useWorld()
@@ -7,9 +8,7 @@ const { open } = useWorld()
 it('an event whose text cannot be rendered is reported as such, and parked', async () => {
   const chat = slack({
     url: 'http://127.0.0.1:1/',
-    render: () => {
-      throw new Error('no name')
-    },
+    render: failing(new Error('no name')),
   })
   const audit = open({
     channels: { chat },

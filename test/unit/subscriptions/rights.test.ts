@@ -1,5 +1,6 @@
 import type { AuditLog, SubscriptionsOptions, Visible } from 'daybook'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { failing } from '../fake-store.js'
 import {
   advance,
   NUMBERS,
@@ -84,12 +85,7 @@ describe('a subscription with an owner', () => {
   })
 
   it.each<[string, () => unknown]>([
-    [
-      'throws',
-      () => {
-        throw new Error('the directory is down')
-      },
-    ],
+    ['throws', failing(new Error('the directory is down'))],
     ['rejects', () => Promise.reject(new Error('the directory is down'))],
     ['returns undefined', () => undefined],
     ['returns a filter without conditions', () => ({ username_eq: '' })],
@@ -157,12 +153,7 @@ describe('a subscription with an owner', () => {
   })
 
   it('does not get a parked event again that the owner may no longer see', async () => {
-    channel = recordingChannel(
-      () => {
-        throw new Error('no')
-      },
-      { batch: { maxEvents: 1 } },
-    )
+    channel = recordingChannel(failing(new Error('no')), { batch: { maxEvents: 1 } })
     const audit = open()
     const { id } = await create(audit, 'ann')
     await recordTurns(audit, 2, 2)

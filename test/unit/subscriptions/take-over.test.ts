@@ -1,6 +1,7 @@
 import type { AuditLog, Channel, EventStore } from 'daybook'
 import { faultyStore, type FaultyStore } from 'daybook/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { failing } from '../fake-store.js'
 import {
   advance,
   type Delivery,
@@ -151,9 +152,7 @@ describe('of two processes with the same channel', () => {
   })
 
   it('one goes on with a failed batch of the other: the same events, the next attempt', async () => {
-    const refuse = (): never => {
-      throw new Error('index is down')
-    }
+    const refuse = failing(new Error('index is down'))
     const first = recordingChannel(refuse, { batch: { maxEvents: 5 } })
     const second = recordingChannel()
     const cut = openFaulty({ search: first })

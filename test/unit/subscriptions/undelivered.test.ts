@@ -2,6 +2,7 @@ import { AuditLog, type CleaningRule, DeliveryError, type SubscriptionsOptions }
 import { memoryStore } from 'daybook/memory'
 import { manualClock } from 'daybook/testing'
 import { afterEach, describe, expect, it } from 'vitest'
+import { failing } from '../fake-store.js'
 import {
   advance,
   NUMBERS,
@@ -116,9 +117,7 @@ describe('a cleaning rule of age', () => {
   })
 
   it('spares what a receiver fails to accept for less than `retain`, and records exactly what was missed after it', async () => {
-    const channel = recordingChannel(() => {
-      throw new DeliveryError('network', 'connection refused')
-    })
+    const channel = recordingChannel(failing(new DeliveryError('network', 'connection refused')))
     const audit = openLog({ maxAge: { hours: 1 }, filter: NUMBERS }, channel)
     await audit.subscriptions.create({ name: 'numbers', channel: 'search', filter: NUMBERS })
     await recordNumbers(audit, 1, 8)

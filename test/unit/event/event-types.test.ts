@@ -4,6 +4,7 @@ import { workflowEventTypes } from 'daybook/workflow'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { checkData, eventTypeFault } from '../../../src/event/event-types.js'
+import { words } from '../../support/words.js'
 
 const invalid = (part: string): unknown =>
   expect.objectContaining({
@@ -99,23 +100,11 @@ describe('checkData', () => {
   }
 
   it('accepts declared keys, scope keys, common keys and links', () => {
-    const data = {
-      total: 1,
-      shop: 's',
-      name: 'n',
-      message: 'm',
-      parent: {},
-      error: 'e',
-      backtrace: 'b',
-      request_method: 'GET',
-      request_path: '/',
-      request_body: {},
-      url_params: {},
-      response_status: 200,
-      occurred_at: '2026-03-01',
-      change_id: null,
-      node_path: null,
-    }
+    const names = words(`
+      total shop name message parent error backtrace request_method request_path request_body
+      url_params response_status occurred_at change_id node_path
+    `)
+    const data = Object.fromEntries(names.map((name) => [name, null]))
     expect(() => checkData('a:b:c', list, data)).not.toThrow()
     expect(() => checkData('a:b:c', {}, { whatever: 1 })).not.toThrow()
   })

@@ -1,15 +1,8 @@
-import type { AuditEvent } from 'daybook'
 import { expect, it } from 'vitest'
 import { attributesJson, plainEvent, LazyEvent } from '../../../src/event/lazy-event.js'
+import { plainEvent as storedEvent } from '../../support/plain-events.js'
 
-const own: Omit<AuditEvent, 'attributes'> = {
-  id: '01890a5d-ac96-774b-bcce-b302099a8057',
-  created_at: '2026-01-01T00:00:00.000000Z',
-  username: 'ann',
-  system: true,
-  type: 'deploy:note',
-  source: null,
-}
+const { attributes: _, ...own } = storedEvent({ username: 'ann', type: 'deploy:note' })
 
 it('parses the attributes once, when they are first read', () => {
   const event = new LazyEvent(own, '{"count": 1}')

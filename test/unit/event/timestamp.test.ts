@@ -194,61 +194,54 @@ describe('systemClock', () => {
     vi.restoreAllMocks()
   })
 
-  /** Sets the two clocks of the system, in milliseconds. */
-  function fakeClocks(): { wall: (ms: number) => void; fine: (ms: number) => void } {
-    const wall = vi.spyOn(Date, 'now').mockReturnValue(0)
-    const fine = vi.spyOn(performance, 'now').mockReturnValue(0)
-    return { wall: (ms) => wall.mockReturnValue(ms), fine: (ms) => fine.mockReturnValue(ms) }
-  }
+  type Reading = readonly [wallMs: number, fineMs: number, microseconds: number]
 
-  it('counts microseconds from the time of the wall clock', () => {
-    const { wall, fine } = fakeClocks()
-    wall(1_772_366_400_000)
-    fine(100)
+  it.each<[title: string, readings: readonly Reading[]]>([
+    [
+      'counts microseconds from the time of the wall clock',
+      [
+        [0, 100, 0],
+        [0, 100.042, 42],
+        [1, 101.25, 1250],
+      ],
+    ],
+    [
+      'follows a wall clock that is stepped forward or back',
+      [
+        [0, 0, 0],
+        [60_000, 10, 60 * SECOND],
+        [-60_000, 20, -60 * SECOND],
+        [-60_000, 20.5, -60 * SECOND + 500],
+      ],
+    ],
+    [
+      'follows a wall clock that is slewed away by more than 2 ms',
+      [
+        [0, 0, 0],
+        [12, 10, 10_000],
+        [23, 20, 23_000],
+      ],
+    ],
+    [
+      'returns whole microseconds',
+      [
+        [0, 0, 0],
+        [0, 0.123_456_789, 123],
+      ],
+    ],
+  ])('%s', (_, [first, ...others]) => {
+    const wall = vi.spyOn(Date, 'now')
+    const fine = vi.spyOn(performance, 'now')
+    const set = ([wallMs, fineMs]: Reading): void => {
+      wall.mockReturnValue(NOON / 1000 + wallMs)
+      fine.mockReturnValue(fineMs)
+    }
+    set(first!)
     const clock = systemClock()
-    expect(clock()).toBe(NOON)
-    fine(100.042)
-    expect(clock()).toBe(NOON + 42)
-    wall(1_772_366_400_001)
-    fine(101.25)
-    expect(clock()).toBe(NOON + 1250)
-  })
-
-  it('follows a wall clock that is stepped forward or back', () => {
-    const { wall, fine } = fakeClocks()
-    wall(1_772_366_400_000)
-    const clock = systemClock()
-    expect(clock()).toBe(NOON)
-    wall(1_772_366_460_000)
-    fine(10)
-    expect(clock()).toBe(NOON + 60 * SECOND)
-    wall(1_772_366_340_000)
-    fine(20)
-    expect(clock()).toBe(NOON - 60 * SECOND)
-    fine(20.5)
-    expect(clock()).toBe(NOON - 60 * SECOND + 500)
-  })
-
-  it('follows a wall clock that is slewed away by more than 2 ms', () => {
-    const { wall, fine } = fakeClocks()
-    wall(1_772_366_400_000)
-    const clock = systemClock()
-    expect(clock()).toBe(NOON)
-    wall(1_772_366_400_012)
-    fine(10)
-    expect(clock()).toBe(NOON + 10_000)
-    wall(1_772_366_400_023)
-    fine(20)
-    expect(clock()).toBe(NOON + 23_000)
-  })
-
-  it('returns whole microseconds', () => {
-    const { wall, fine } = fakeClocks()
-    wall(1_772_366_400_000)
-    const clock = systemClock()
-    clock()
-    fine(0.123_456_789)
-    expect(clock()).toBe(NOON + 123)
+    for (const reading of [first!, ...others]) {
+      set(reading)
+      expect(clock() - NOON).toBe(reading[2])
+    }
   })
 
   it('returns whole microseconds with the real clocks', () => {

@@ -1,16 +1,9 @@
-import type { AuditEvent } from 'daybook'
 import { expect, it } from 'vitest'
 import { attributesJson, LazyEvent } from '../../../src/event/lazy-event.js'
 import { lazyPage } from '../../../src/store-kit/lazy-page.js'
+import { plainEvent } from '../../support/plain-events.js'
 
-const own: Omit<AuditEvent, 'attributes'> = {
-  id: '01890a5d-ac96-774b-bcce-b302099a8057',
-  created_at: '2026-01-01T00:00:00.000000Z',
-  username: 'ann',
-  system: true,
-  type: 'deploy:note',
-  source: null,
-}
+const { attributes: _, ...own } = plainEvent({ username: 'ann', type: 'deploy:note' })
 
 it('keeps its text if a store only matched its attributes', () => {
   const [read, unread] = ['{"count": 1}', '{"count": 2}'].map((json) => new LazyEvent(own, json))

@@ -1,4 +1,4 @@
-import type { AuditEvent, JsonObject } from 'daybook'
+import type { JsonObject } from 'daybook'
 import { parseQuery } from 'daybook'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -7,15 +7,9 @@ import { compileFilter } from '../../../src/filter/evaluate.js'
 import { finishSteps } from '../../../src/filter/steps.js'
 import { compileStoredFilter, MIN_SEARCHED } from '../../../src/store-kit/stored-filter.js'
 import { eventsOf, query, searches } from '../../property/arbitraries.js'
+import { plainEvent } from '../../support/plain-events.js'
 
-const own: Omit<AuditEvent, 'attributes'> = {
-  id: '01890a5d-ac96-774b-bcce-b302099a8057',
-  created_at: '2026-01-01T00:00:00.000000Z',
-  username: 'ann',
-  system: true,
-  type: 'deploy:note',
-  source: null,
-}
+const { attributes: _, ...own } = plainEvent({ username: 'ann', type: 'deploy:note' })
 
 const PADDING = 'x'.repeat(MIN_SEARCHED)
 

@@ -37,6 +37,15 @@ const cutOff = (from: FaultyStore): void => {
   for (const method of METHODS) from.hang(method)
 }
 
+/** A process with the first channel, which can be cut off, and one with the second, which waits. */
+async function openBoth(first: Channel, second: Channel): Promise<FaultyStore> {
+  const cut = openFaulty({ search: first })
+  await until(isRunning)
+  open({ search: second })
+  await advance(5000)
+  return cut
+}
+
 const isRunning = async (): Promise<boolean> =>
   (await writer.subscriptions.status()).some(({ position }) => position !== '')
 
@@ -100,10 +109,7 @@ describe('of two processes with the same channel', () => {
 
   it('one that cannot reach the store delivers no more, and the other what it has not delivered', async () => {
     const [first, second] = [recordingChannel(), recordingChannel()]
-    const cut = openFaulty({ search: first })
-    await until(isRunning)
-    open({ search: second })
-    await advance(5000)
+    const cut = await openBoth(first, second)
     await recordNumbers(writer, 1, 20)
     await until(() => first.accepted().length === 20)
     await advance(1000)
@@ -129,10 +135,7 @@ describe('of two processes with the same channel', () => {
       { batch: { maxEvents: 10 } },
     )
     const second = recordingChannel()
-    const cut = openFaulty({ search: first })
-    await until(isRunning)
-    open({ search: second })
-    await advance(5000)
+    const cut = await openBoth(first, second)
     await recordNumbers(writer, 1, 10)
     await until(() => first.deliveries.some((delivery) => delivery.numbers.includes(10)))
     cutOff(cut)
@@ -155,10 +158,7 @@ describe('of two processes with the same channel', () => {
     const refuse = failing(new Error('index is down'))
     const first = recordingChannel(refuse, { batch: { maxEvents: 5 } })
     const second = recordingChannel()
-    const cut = openFaulty({ search: first })
-    await until(isRunning)
-    open({ search: second })
-    await advance(5000)
+    const cut = await openBoth(first, second)
     await recordNumbers(writer, 1, 3)
     await until(() => first.deliveries.length >= 2)
     await advance(500)

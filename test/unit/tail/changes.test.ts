@@ -9,7 +9,7 @@ import {
 import { memoryStore } from 'daybook/memory'
 import fc from 'fast-check'
 import jsonPatch, { type Operation } from 'fast-json-patch'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { suffixSource } from '../../../src/event/event-id.js'
 import type { SessionOptions } from '../../../src/tail/session.js'
 import { createSharedTail } from '../../../src/tail/shared-tail.js'
@@ -28,9 +28,13 @@ function rig(
   options: SessionOptions = {},
 ) {
   const memory = memoryStore()
-  const tails = createTails(createSharedTail({ ...memory, ...replace(memory) }, options))
+  const store: EventStore = { ...memory, ...replace(memory) }
+  const reads = { get: vi.spyOn(store, 'get'), openEvents: vi.spyOn(store, 'openEvents') }
+  const tails = createTails(createSharedTail(store, options))
   return {
     memory,
+    /** Number of calls of a method of the store. */
+    readsBy: (method: keyof typeof reads): number => reads[method].mock.calls.length,
     tail: (query = '', options: TailOptions = {}): EventTail<Item> =>
       tails.tail(() => parseQuery(query), { changes: true, ...options }),
     async open(attributes: JsonObject = {}, type = 'live'): Promise<string> {
@@ -142,13 +146,7 @@ describe('a tail with changes', () => {
   })
 
   it('delivers other events unchanged, and changes only if they are requested', async () => {
-    let loads = 0
-    const { tail, open, change, close } = rig((memory) => ({
-      openEvents(options) {
-        loads++
-        return memory.openEvents(options)
-      },
-    }))
+    const { tail, open, change, close, readsBy } = rig()
     await using items = tail('', { changes: false })
     const id = await open({ a: 1 })
     expect(await next(items)).toMatchObject({ id, attributes: { a: 1 } })
@@ -156,7 +154,7 @@ describe('a tail with changes', () => {
     await close(id, 2)
     const other = await open({ b: 1 })
     expect(await next(items)).toMatchObject({ id: other })
-    expect(loads).toBe(0)
+    expect(readsBy('openEvents')).toBe(0)
   })
 
   it('misses no change that happens during a poll', async () => {
@@ -229,13 +227,7 @@ describe('a tail with changes', () => {
   })
 
   it('loads a changed event once for all tails, and nothing without changes', async () => {
-    let reads = 0
-    const { tail, open, change } = rig((memory) => ({
-      get(id, options) {
-        reads++
-        return memory.get(id, options)
-      },
-    }))
+    const { tail, open, change, readsBy } = rig()
     const tails = [tail(), tail(), tail()]
     const [id, other] = [await open({ n: 0 }), await open({ text: 'long' })]
     for (const items of tails)
@@ -247,29 +239,23 @@ describe('a tail with changes', () => {
       for (const { patch } of await Promise.all(changes))
         expect(patch).toEqual([{ op: 'replace', path: '/n', value: n }])
     }
-    expect(reads).toBe(3)
+    expect(readsBy('get')).toBe(3)
     await Promise.all(tails.map((items) => items.return()))
   })
 
   it('reads the open events once for all tails', async () => {
-    let reads = 0
-    const { tail, open, change } = rig((memory) => ({
-      openEvents(options) {
-        reads++
-        return memory.openEvents(options)
-      },
-    }))
+    const { tail, open, change, readsBy } = rig()
     const tails = Array.from({ length: 50 }, () => tail())
     const opened = tails.map(nextEvent)
     await turns()
     const id = await open({ n: 0 })
     expect(new Set((await Promise.all(opened)).map((event) => event.id))).toEqual(new Set([id]))
-    const before = reads
+    const before = readsBy('openEvents')
     const changes = tails.map(nextChange)
     await turns()
     await change(id, 1, { n: 1 })
     await Promise.all(changes)
-    expect(reads - before).toBeLessThan(10)
+    expect(readsBy('openEvents') - before).toBeLessThan(10)
     await Promise.all(tails.map((items) => items.return()))
   })
 

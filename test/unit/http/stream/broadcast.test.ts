@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type AuditEvent, AuditLog, AuditLogError, type EventStore, parseQuery } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { faultyStore } from 'daybook/testing'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { compileFilter } from '../../../../src/filter/evaluate.js'
 import { type Broadcast, createBroadcast } from '../../../../src/http/stream/broadcast.js'
 import type { Chunk, StreamView } from '../../../../src/http/stream/chunks.js'
@@ -33,13 +33,9 @@ afterEach(async () => {
 })
 
 function rig(options: SessionOptions = {}, inner: EventStore = memoryStore()): Rig {
-  let [lists, watching] = [0, 0]
+  let watching = 0
   const store: EventStore = {
     ...inner,
-    list(query, waiting) {
-      lists++
-      return inner.list(query, waiting)
-    },
     watch(hint) {
       const stop = inner.watch(hint)
       watching++
@@ -49,13 +45,14 @@ function rig(options: SessionOptions = {}, inner: EventStore = memoryStore()): R
       }
     },
   }
+  const list = vi.spyOn(store, 'list')
   const audit: AuditLog = new AuditLog({ store, types: {} })
   const broadcast = createBroadcast(createSharedTail(store, options), ({ type }) => `${type};`)
   cleanUp.push(() => audit.close())
   return {
     audit,
     broadcast,
-    lists: () => lists,
+    lists: () => list.mock.calls.length,
     watching: () => watching,
     read(query, after) {
       const stop = new AbortController()

@@ -16,12 +16,14 @@ const START = '2026-06-01T00:00:00Z'
 type ManualClock = ReturnType<typeof manualClock>
 
 let time: ManualClock
+let store: EventStore
 /** When the rule ran. */
 let runs: string[]
 let opened: World[]
 
 beforeEach(() => {
   time = manualClock(START)
+  store = memoryStore({ clock: time })
   runs = []
   opened = []
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
@@ -47,15 +49,18 @@ function open(store: EventStore, rules: readonly CleaningRule[]): World {
   return world
 }
 
+/** The store, which stays open when a log closes it. */
+const keptOpen = (): EventStore => ({ ...store, close: async () => {} })
+
 /** Counts the checks whether the rule is due. */
-function watched(store: EventStore): { readonly store: EventStore; checks: () => number } {
+function watched(given: EventStore): { readonly store: EventStore; checks: () => number } {
   let checks = 0
   return {
     checks: () => checks,
     store: {
-      ...store,
+      ...given,
       async updateState(key, change, options) {
-        const value = await store.updateState(key, change, options)
+        const value = await given.updateState(key, change, options)
         if (key === 'cleaning:jobs') checks++
         return value
       },
@@ -73,23 +78,21 @@ async function pass(ms: number, step = MINUTE): Promise<void> {
   }
 }
 
-const stateOf = (store: EventStore): Promise<JsonValue | undefined> =>
+const stateOf = (): Promise<JsonValue | undefined> =>
   store.updateState('cleaning:jobs', (value) => value)
 
 describe('a rule with an interval', () => {
   it('runs at once, and then at that interval from each start', async () => {
-    open(memoryStore({ clock: time }), [job({ every: { hours: 6 } })])
+    open(store, [job({ every: { hours: 6 } })])
     await pass(13 * HOUR)
     expect(runs).toEqual(['2026-06-01T00:01', '2026-06-01T06:01', '2026-06-01T12:01'].map(late))
   })
 
   it('continues from the last run after a restart, and makes up for one missed run at most', async () => {
-    const store = memoryStore({ clock: time })
-    const keptOpen = { ...store, close: async () => {} }
-    const first = open(keptOpen, [job({ every: { hours: 6 } })])
+    const first = open(keptOpen(), [job({ every: { hours: 6 } })])
     await pass(HOUR)
     await first.close()
-    const second = open(keptOpen, [job({ every: { hours: 6 } })])
+    const second = open(keptOpen(), [job({ every: { hours: 6 } })])
     await pass(HOUR)
     expect(runs).toHaveLength(1)
     await second.close()
@@ -100,16 +103,14 @@ describe('a rule with an interval', () => {
   })
 
   it('runs once per interval if several logs share the store', async () => {
-    const store = memoryStore({ clock: time })
-    for (let i = 0; i < 3; i++)
-      open({ ...store, close: async () => {} }, [job({ every: { hours: 1 } })])
+    for (let i = 0; i < 3; i++) open(keptOpen(), [job({ every: { hours: 1 } })])
     await pass(2 * HOUR + 30 * MINUTE)
     expect(runs).toHaveLength(3)
   })
 
   it('may be longer than the longest timer', async () => {
-    const { store, checks } = watched(memoryStore({ clock: time }))
-    open(store, [job({ every: { years: 1 } })])
+    const { store: counted, checks } = watched(store)
+    open(counted, [job({ every: { years: 1 } })])
     await pass(HOUR)
     const seen = checks()
     await pass(2 * DAY, 10 * MINUTE)
@@ -120,7 +121,6 @@ describe('a rule with an interval', () => {
   })
 
   it('runs again soon after the log was closed during a run', async () => {
-    const store = memoryStore({ clock: time })
     let isEndless = true
     const rule: CleaningRule = {
       target: 'jobs',
@@ -131,7 +131,7 @@ describe('a rule with an interval', () => {
         return isEndless ? new Promise(() => {}) : Promise.resolve(0)
       },
     }
-    const world = open({ ...store, close: async () => {} }, [rule])
+    const world = open(keptOpen(), [rule])
     await pass(MINUTE)
     expect((await world.cleaning.status()).rules).toMatchObject([
       { running: true, nextRun: expect.stringContaining('2026-06-02') },
@@ -146,9 +146,8 @@ describe('a rule with an interval', () => {
   })
 
   it('is not delayed by a clock that was a year ahead', async () => {
-    const store = memoryStore({ clock: time })
     time.advance(365 * DAY * 1000)
-    const world = open({ ...store, close: async () => {} }, [job({ every: { hours: 1 } })])
+    const world = open(keptOpen(), [job({ every: { hours: 1 } })])
     await pass(10 * MINUTE)
     await world.close()
     time.advance(-365 * DAY * 1000)
@@ -163,7 +162,6 @@ describe('a rule with an interval', () => {
   })
 
   it('tries again after a failure of the store', async () => {
-    const store = memoryStore({ clock: time })
     let isDown = true
     let attempts = 0
     const shaky: EventStore = {
@@ -191,7 +189,7 @@ function late(minute: string): unknown {
 
 describe('a rule with a time of day', () => {
   it('runs at that time in UTC, once a day', async () => {
-    open(memoryStore({ clock: time }), [job({ at: '03:30' })])
+    open(store, [job({ at: '03:30' })])
     await pass(3 * HOUR)
     expect(runs).toEqual([])
     await pass(2 * DAY, 5 * MINUTE)
@@ -199,8 +197,7 @@ describe('a rule with a time of day', () => {
   })
 
   it('makes up for a run that no process was there for, even the first', async () => {
-    const store = memoryStore({ clock: time })
-    const world = open({ ...store, close: async () => {} }, [job({ at: '03:30' })])
+    const world = open(keptOpen(), [job({ at: '03:30' })])
     await pass(10 * MINUTE)
     await world.close()
     time.advance(8 * HOUR * 1000)
@@ -221,8 +218,16 @@ describe('the lease of a rule', () => {
     },
   })
 
+  /** A rule that has removed three things, and goes on until the promise resolves. */
+  const slow = (end: Promise<number>): CleaningRule => ({
+    target: 'jobs',
+    run({ progress }) {
+      progress(3)
+      return end
+    },
+  })
+
   it('keeps other processes from running it', async () => {
-    const store = memoryStore({ clock: time })
     const world = open(store, [job({}), { target: 'statistics' }])
     await store.updateState('cleaning:jobs', () => lease(30 * SECOND))
     await store.updateState('cleaning:statistics', () => lease(30 * SECOND))
@@ -245,7 +250,6 @@ describe('the lease of a rule', () => {
   })
 
   it('expires, and the next process records the lost run', async () => {
-    const store = memoryStore({ clock: time })
     const world = open(store, [job({ every: { days: 1 } })])
     await store.updateState('cleaning:jobs', () => lease(30 * SECOND))
     await pass(20 * SECOND, SECOND)
@@ -263,11 +267,10 @@ describe('the lease of a rule', () => {
         },
       },
     ])
-    expect(await stateOf(store)).not.toHaveProperty('lease')
+    expect(await stateOf()).not.toHaveProperty('lease')
   })
 
   it('from before the clock was set back delays no process', async () => {
-    const store = memoryStore({ clock: time })
     const world = open(store, [job({})])
     await store.updateState('cleaning:jobs', () => lease(DAY))
     expect((await world.cleaning.status()).rules).toMatchObject([{ running: false }])
@@ -276,35 +279,19 @@ describe('the lease of a rule', () => {
   })
 
   it('is renewed during the run', async () => {
-    const store = memoryStore({ clock: time })
     let finish = (): void => {}
-    const slow: CleaningRule = {
-      target: 'jobs',
-      run({ progress }) {
-        progress(3)
-        return new Promise((resolve) => (finish = () => resolve(9)))
-      },
-    }
-    const world = open(store, [slow])
+    const world = open(store, [slow(new Promise((resolve) => (finish = () => resolve(9))))])
     const running = world.cleaning.run()
     await pass(5 * MINUTE, 5 * SECOND)
     expect(await world.cleaning.run()).toMatchObject([{ skipped: 'another process is cleaning' }])
-    expect(await stateOf(store)).toMatchObject({ lease: { removedCount: 3 } })
+    expect(await stateOf()).toMatchObject({ lease: { removedCount: 3 } })
     finish()
     expect(await running).toMatchObject([{ removed_count: 9 }])
-    expect(await stateOf(store)).toMatchObject({ last: { removedCount: 9 } })
+    expect(await stateOf()).toMatchObject({ last: { removedCount: 9 } })
   })
 
   it('ends the run if another process has taken it', async () => {
-    const store = memoryStore({ clock: time })
-    const slow: CleaningRule = {
-      target: 'jobs',
-      run({ progress }) {
-        progress(3)
-        return new Promise(() => {})
-      },
-    }
-    const world = open(store, [slow])
+    const world = open(store, [slow(new Promise(() => {}))])
     const running = world.cleaning.run()
     await pass(SECOND, SECOND)
     await store.updateState('cleaning:jobs', () => lease(30 * SECOND))
@@ -315,11 +302,10 @@ describe('the lease of a rule', () => {
       { type: 'error:data_cleanup:jobs', attributes: { error, removed_count: 3 } },
     ])
     // The other process still holds it.
-    expect(await stateOf(store)).toMatchObject({ lease: { holder: 'another process' } })
+    expect(await stateOf()).toMatchObject({ lease: { holder: 'another process' } })
   })
 
   it('ends the run if it could not be renewed before it expired', async () => {
-    const store = memoryStore({ clock: time })
     let isDown = false
     const shaky: EventStore = {
       ...store,
@@ -344,7 +330,6 @@ describe('the lease of a rule', () => {
 
 describe('without rules', () => {
   it('suppressed calls are recorded every hour', async () => {
-    const store = memoryStore({ clock: time })
     const world = open(store, [])
     const report = (number: number): Promise<void> => {
       const [first, last] = [time(), time()]

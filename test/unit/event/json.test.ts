@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject, JsonValue } from 'daybook'
+import { failing } from '../fake-store.js'
 import { defaultJsonLimits, findUnstorable, toJsonText } from '../../../src/event/json.js'
 
 /** The JSON text of the data; checks that the returned value equals it, and that the text is the same without a copy. */
@@ -44,77 +45,73 @@ describe('toJsonText: JSON is unchanged', () => {
     )
   })
 
-  it('leaves undefined members out and lists nothing', () => {
-    expect(textOf({ a: undefined, b: 1, c: { d: undefined } })).toBe('{"b":1,"c":{}}')
-  })
+  const shared = { x: 1 }
+  const own = { toJSON: (key: string) => `made for ${key}` }
 
-  it('writes -0 as 0 and lists nothing', () => {
-    expect(textOf({ zero: -0, list: [-0] })).toBe('{"zero":0,"list":[0]}')
-  })
-
-  it('honours toJSON: dates, URLs, buffers and what the host defines', () => {
-    const data = {
-      at: new Date(0),
-      url: new URL('http://example.test/a'),
-      own: { toJSON: (key: string) => `made for ${key}` },
-      list: [{ toJSON: (key: string) => `made for ${key}` }],
+  class Money {
+    readonly amount = 5
+    toJSON(): this {
+      return this
     }
-    expect(textOf(data)).toBe(
-      '{"at":"1970-01-01T00:00:00.000Z","url":"http://example.test/a",' +
-        '"own":"made for own","list":["made for 0"]}',
-    )
-  })
+  }
 
-  it('honours a toJSON that returns the object itself', () => {
-    class Money {
-      readonly amount = 5
-      toJSON(): this {
-        return this
-      }
+  class Tags extends Array<string> {
+    toJSON(): string {
+      return this.join(' ')
     }
-    expect(textOf({ price: new Money() })).toBe('{"price":{"amount":5}}')
-  })
+  }
 
-  it('honours toJSON of arrays', () => {
-    class Tags extends Array<string> {
-      toJSON(): string {
-        return this.join(' ')
-      }
-    }
-    expect(textOf({ tags: Tags.of('a', 'b') })).toBe('{"tags":"a b"}')
-    const own = Object.assign(['a'], { toJSON: () => 'own' })
-    expect(textOf({ own })).toBe('{"own":"own"}')
-  })
-
-  it('unwraps boxed numbers, texts and booleans as JSON.stringify does', () => {
-    expect(textOf({ n: Object(5), s: Object('ab'), b: Object(true) })).toBe(
+  it.each<[title: string, data: object, json: string]>([
+    ['undefined members left out', { a: undefined, b: 1, c: { d: undefined } }, '{"b":1,"c":{}}'],
+    ['-0 as 0', { zero: -0, list: [-0] }, '{"zero":0,"list":[0]}'],
+    [
+      'dates and URLs by their toJSON',
+      { at: new Date(0), url: new URL('http://example.test/a') },
+      '{"at":"1970-01-01T00:00:00.000Z","url":"http://example.test/a"}',
+    ],
+    ['what the host defines', { own, list: [own] }, '{"own":"made for own","list":["made for 0"]}'],
+    ['a toJSON that returns the object itself', { price: new Money() }, '{"price":{"amount":5}}'],
+    ['toJSON of a class of arrays', { tags: Tags.of('a', 'b') }, '{"tags":"a b"}'],
+    ['toJSON of an array', { own: Object.assign(['a'], { toJSON: () => 'own' }) }, '{"own":"own"}'],
+    [
+      'boxed numbers, texts and booleans as JSON.stringify does',
+      { n: Object(5) as object, s: Object('ab') as object, b: Object(true) as object },
       '{"n":5,"s":"ab","b":true}',
-    )
-  })
-
-  it('writes the content of Error, Map and Set', () => {
-    const data = {
-      error: new TypeError('no such thing'),
-      map: new Map<string, unknown>([
-        ['b', 1],
-        ['a', new Map([['c', 2]])],
-      ]),
-      set: new Set([1, 'x']),
-    }
-    expect(textOf(data)).toBe(
+    ],
+    [
+      'the content of Error, Map and Set',
+      {
+        error: new TypeError('no such thing'),
+        map: new Map<string, unknown>([
+          ['b', 1],
+          ['a', new Map([['c', 2]])],
+        ]),
+        set: new Set([1, 'x']),
+      },
       '{"error":"TypeError: no such thing","map":{"b":1,"a":{"c":2}},"set":[1,"x"]}',
-    )
-  })
-
-  it('writes BigInt as a number up to 2^53', () => {
-    expect(textOf({ max: 9_007_199_254_740_991n, min: -9_007_199_254_740_991n, one: 1n })).toBe(
+    ],
+    [
+      'BigInt up to 2^53 as a number',
+      { max: 9_007_199_254_740_991n, min: -9_007_199_254_740_991n, one: 1n },
       '{"max":9007199254740991,"min":-9007199254740991,"one":1}',
-    )
-  })
-
-  it('writes a shared value at each place', () => {
-    const shared = { x: 1 }
-    expect(textOf({ a: shared, b: [shared, shared] })).toBe('{"a":{"x":1},"b":[{"x":1},{"x":1}]}')
+    ],
+    [
+      'a shared value at each place',
+      { a: shared, b: [shared, shared] },
+      '{"a":{"x":1},"b":[{"x":1},{"x":1}]}',
+    ],
+    [
+      'objects without a prototype',
+      Object.assign(Object.create(null) as object, { a: 1 }),
+      '{"a":1}',
+    ],
+    [
+      'an attribute named recording if nothing had to be changed',
+      { recording: 'tape 1' },
+      '{"recording":"tape 1"}',
+    ],
+  ])('writes %s', (_, data, json) => {
+    expect(textOf(data)).toBe(json)
   })
 
   it('keeps a key named __proto__ as a key', () => {
@@ -124,14 +121,6 @@ describe('toJsonText: JSON is unchanged', () => {
     expect(Object.getPrototypeOf(attributes)).toBe(Object.prototype)
     expect('a' in attributes).toBe(false)
     expect(textOf({ map: new Map([['__proto__', 1]]) })).toBe('{"map":{"__proto__":1}}')
-  })
-
-  it('accepts objects without a prototype', () => {
-    expect(textOf(Object.assign(Object.create(null) as object, { a: 1 }))).toBe('{"a":1}')
-  })
-
-  it('keeps an attribute named recording if nothing had to be changed', () => {
-    expect(textOf({ recording: 'tape 1' })).toBe('{"recording":"tape 1"}')
   })
 })
 
@@ -171,23 +160,14 @@ describe('toJsonText: values that cannot be stored are replaced and listed', () 
     ],
     [
       'a getter that throws',
-      {
-        get broken(): unknown {
-          throw new Error('not now')
-        },
-        fine: 1,
-      },
+      Object.defineProperty({ broken: 0, fine: 1 }, 'broken', {
+        get: failing(new Error('not now')),
+      }),
       noted('"broken":null,"fine":1', '/broken'),
     ],
     [
       'a toJSON that throws',
-      {
-        bad: {
-          toJSON() {
-            throw new Error('not now')
-          },
-        },
-      },
+      { bad: { toJSON: failing(new Error('not now')) } },
       noted('"bad":null', '/bad'),
     ],
     ['a key that a pointer has to escape', { 'a/b~c': NaN }, noted('"a/b~c":"NaN"', '/a~1b~0c')],
@@ -303,20 +283,20 @@ describe('toJsonText: reserved names', () => {
     )
   })
 
-  it('leaves nested keys alone', () => {
-    expect(textOf({ o: { type: 't', id: 1 } })).toBe('{"o":{"type":"t","id":1}}')
-  })
-
-  it('does not overwrite an attribute that has the new name already', () => {
-    expect(textOf({ type: 1, attributes_type: 2 })).toBe(
+  it.each([
+    ['leaves nested keys alone', { o: { type: 't', id: 1 } }, '{"o":{"type":"t","id":1}}'],
+    [
+      'does not overwrite an attribute that has the new name already',
+      { type: 1, attributes_type: 2 },
       noted('"attributes_attributes_type":1,"attributes_type":2', '/attributes_attributes_type'),
-    )
-  })
-
-  it('renames an attribute named recording if it needs the name', () => {
-    expect(textOf({ recording: 'tape 1', n: NaN })).toBe(
+    ],
+    [
+      'renames an attribute named recording if it needs the name',
+      { recording: 'tape 1', n: NaN },
       noted('"attributes_recording":"tape 1","n":"NaN"', '/n', '/attributes_recording'),
-    )
+    ],
+  ])('%s', (_, data, json) => {
+    expect(textOf(data)).toBe(json)
   })
 
   it('uses the new name in pointers', () => {
@@ -414,12 +394,8 @@ describe('toJsonText: size', () => {
   })
 
   it('fits if many small attributes are too large together', () => {
-    const numbers = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`key_${i}`, i]))
-    cut(numbers)
-    const texts = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`key_${i}`, `v${i}`]))
-    cut(texts)
-    const nulls = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`key_${i}`, null]))
-    cut(nulls)
+    for (const value of [(i: number) => i, (i: number) => `v${i}`, () => null])
+      cut(Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`key_${i}`, value(i)])))
   })
 
   it('fits if names are too large', () => {

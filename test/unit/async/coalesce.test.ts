@@ -81,7 +81,7 @@ it('runs again for a call in the turn in which all others have left', async () =
 it('lists in one turn share a read only if they see the same events', async () => {
   const store = memoryStore()
   let reads = 0
-  const audit: AuditLog = new AuditLog({
+  await using audit: AuditLog = new AuditLog({
     store: { ...store, list: (...given) => (reads++, store.list(...given)) },
     types: {},
   })
@@ -118,5 +118,4 @@ it('lists in one turn share a read only if they see the same events', async () =
     ['bob'],
   ])
   expect(reads).toBe(4)
-  await audit.close()
 })

@@ -33,19 +33,18 @@ it('the attributes are parsed once, and can be changed and replaced', () => {
 
 it('a store that reads only JSON text gets what the data was when it was recorded', async () => {
   const store = memoryStore()
-  const audit = new AuditLog({ store: { ...store, appendsText: true }, types: { note: {} } })
+  await using audit = new AuditLog({ store: { ...store, appendsText: true }, types: { note: {} } })
   const data = { list: [1], nested: { text: 'before' } }
   const recording = audit.record('note', data)
   data.list.push(2)
   data.nested.text = 'after'
   expect((await recording)?.attributes).toEqual({ list: [1], nested: { text: 'before' } })
-  await audit.close()
 })
 
 it('attributes of the actor are in the JSON text, unless the data has them', async () => {
   const texts: string[] = []
   const store = memoryStore()
-  const audit = new AuditLog({
+  await using audit = new AuditLog({
     store: {
       ...store,
       appendsText: true,
@@ -64,5 +63,4 @@ it('attributes of the actor are in the JSON text, unless the data has them', asy
     { session_id: 'own', on_behalf_of: 'bob' },
     { session_id: 's1', on_behalf_of: 'bob' },
   ])
-  await audit.close()
 })

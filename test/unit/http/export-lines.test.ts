@@ -53,7 +53,7 @@ it('a row that takes little work is written at once, like the same row in pieces
 })
 
 it('the event loop runs while an export writes such a row', async () => {
-  const audit = new AuditLog({ store: memoryStore(), types: {} })
+  await using audit = new AuditLog({ store: memoryStore(), types: {} })
   await audit.recordSystem('export:wide', { wide })
   const { signal } = new AbortController()
   const { body } = await exportHandler('daybook')({
@@ -75,5 +75,4 @@ it('the event loop runs while an export writes such a row', async () => {
     for await (const chunk of body as AsyncIterable<string>) expect(chunk).not.toBe('')
   })
   expect(turns).toBeGreaterThanOrEqual(5)
-  await audit.close()
 })

@@ -92,7 +92,7 @@ it('waits for the calls in progress when it is closed', async () => {
 it('tries again to open a log that could not be opened', async () => {
   const stores = memoryLogs()
   let failures = 1
-  const logs = open({
+  await using logs = open({
     stores: {
       ...stores,
       open(key) {
@@ -103,18 +103,16 @@ it('tries again to open a log that could not be opened', async () => {
   })
   expect(() => logs.log('acme')).toThrow('no disk')
   await logs.log('acme').record('note')
-  await logs.close()
 })
 
 it.each(['', 'x'.repeat(56), 'ü'.repeat(28), 'a\nb', '\uD800', 7])(
   'refuses the key %j',
   async (key) => {
-    const logs = open()
+    await using logs = open()
     const invalid = expect.objectContaining({ code: 'INVALID_VALUE', parameter: 'logs' })
     expect(() => logs.log(key as string)).toThrow(invalid)
     await expect(logs.find(key as string)).rejects.toEqual(invalid)
     await expect(logs.list({}, { logs: [key as string] })).rejects.toEqual(invalid)
-    await logs.close()
   },
 )
 
@@ -128,7 +126,7 @@ it.each([
 })
 
 it('finds existing logs only, and lists their keys in pages', async () => {
-  const logs = open()
+  await using logs = open()
   for (const key of ['b', 'a', '\u{1F600}', '\uFFFD', 'B']) await logs.log(key).record('note')
   expect(await logs.find('none')).toBeUndefined()
   expect(await logs.find('a')).toBe(logs.log('a'))
@@ -141,12 +139,11 @@ it('finds existing logs only, and lists their keys in pages', async () => {
     code: 'UNKNOWN_LOG',
   })
   expect(await logs.find('none')).toBeUndefined()
-  await logs.close()
 })
 
 it('closes the least recently used logs beyond the maximum, and opens them again', async () => {
   const { stores, opened, isOpen } = countedStores()
-  const logs = open({ stores, maxOpen: 2 })
+  await using logs = open({ stores, maxOpen: 2 })
   const [a, b, c] = ['a', 'b', 'c'].map((key) => logs.log(key))
   await a!.record('note', { n: 1 })
   await b!.record('note')
@@ -157,12 +154,11 @@ it('closes the least recently used logs beyond the maximum, and opens them again
   expect((await b!.list()).events).toHaveLength(1)
   expect(opened.get('b')).toBeGreaterThan(1)
   await eventually(() => expect(logs.openCount).toBe(2))
-  await logs.close()
 })
 
 it('closes no log with a tail, a live event or a call in progress', async () => {
   const { stores, isOpen } = countedStores()
-  const logs = open({ stores, maxOpen: 1, idleMs: 100 })
+  await using logs = open({ stores, maxOpen: 1, idleMs: 100 })
   const tail = logs.log('tail').tail()
   const next = tail.next()
   const live = await logs.log('live').recordLive('note')
@@ -176,12 +172,11 @@ it('closes no log with a tail, a live event or a call in progress', async () => 
   await live.close()
   await eventually(() => expect(logs.openCount).toBe(0))
   expect((await logs.log('live').list()).events).toMatchObject([{ type: 'note' }])
-  await logs.close()
 })
 
 it('makes no timer for each log', async () => {
   const made = new Set<string>()
-  const logs = open({ idleMs: 100, onLog: (_log, key) => void made.add(key) })
+  await using logs = open({ idleMs: 100, onLog: (_log, key) => void made.add(key) })
   const timers = vi.spyOn(globalThis, 'setTimeout')
   const intervals = vi.spyOn(globalThis, 'setInterval')
   await Promise.all(Array.from({ length: 200 }, (_, i) => logs.log(`${i}`).list()))
@@ -191,11 +186,10 @@ it('makes no timer for each log', async () => {
   vi.restoreAllMocks()
   expect(made.size).toBe(200)
   await eventually(() => expect(logs.openCount).toBe(0))
-  await logs.close()
 })
 
 it('merges by time, then by log, and pages back by a cursor', async () => {
-  const logs = open()
+  await using logs = open()
   await logs.log('a').importEvents([at(1, 1), at(3, 2), at(5, 3)])
   await logs.log('b').importEvents([at(1, 4), at(3, 5), at(4, 6)])
   await logs.log('c').importEvents([at(3, 7)])
@@ -221,7 +215,6 @@ it('merges by time, then by log, and pages back by a cursor', async () => {
   const pages: string[][] = []
   for await (const page of logs.pages()) pages.push(texts(page))
   expect(pages).toEqual([all])
-  await logs.close()
 })
 
 it('misses no event of a log whose clock is behind when it continues at newer events', async () => {
@@ -230,7 +223,7 @@ it('misses no event of a log whose clock is behind when it continues at newer ev
     ['behind', manualClock('2026-01-01T00:00:00Z')],
   ])
   const stores = new Map([...clocks].map(([key, clock]) => [key, memoryLogs({ clock })]))
-  const logs = open({
+  await using logs = open({
     stores: {
       open: (key) => stores.get(key)!.open(key),
       keys: async () => ['ahead', 'behind'],
@@ -248,11 +241,10 @@ it('misses no event of a log whose clock is behind when it continues at newer ev
   await logs.log('ahead').record('note', { n: 3 })
   const third = await logs.list(oldestFirst, { cursor: second.cursor })
   expect(texts(third.events)).toEqual(['ahead 3'])
-  await logs.close()
 })
 
 it.each(['x', '', 'AQ', 'AgAA', 'A'.repeat(40), '%'])('refuses the cursor %j', async (cursor) => {
-  const logs = open()
+  await using logs = open()
   await logs.log('a').record('note')
   const invalid = expect.objectContaining({ code: 'INVALID_VALUE', parameter: 'cursor' })
   const oldestFirst = { filter: { s: 'created_at asc' } }
@@ -262,11 +254,10 @@ it.each(['x', '', 'AQ', 'AgAA', 'A'.repeat(40), '%'])('refuses the cursor %j', a
     await expect(logs.tail({}, { cursor }).next()).rejects.toEqual(invalid)
   }
   await expect(logs.list({ filter: { s: 'n' } }, { cursor })).rejects.toEqual(invalid)
-  await logs.close()
 })
 
 it('shows of each log what is visible, and names the log that fails', async () => {
-  const logs = open()
+  await using logs = open()
   for (const key of ['a', 'b'])
     for (const username of ['ann', 'bob'])
       await logs.log(key).record('note', { n: username }, { username })
@@ -283,7 +274,6 @@ it('shows of each log what is visible, and names the log that fails', async () =
     message: 'log "b": no disk',
     cause: failure,
   })
-  await logs.close()
 })
 
 it('adds up counts in the same buckets', async () => {
@@ -321,7 +311,7 @@ it('adds up counts in the same buckets', async () => {
 /* These wait for rounds and for logs to be idle, so they run at the same time. */
 
 it.concurrent('follows logs, also those that are made later, and continues by a cursor', async () => {
-  const logs = open()
+  await using logs = open()
   await logs.log('a').record('note', { n: 1 })
   await logs.log('b').record('note', { n: 2 })
   const tail = logs.tail('filter[type_eq]=note')
@@ -339,11 +329,10 @@ it.concurrent('follows logs, also those that are made later, and continues by a 
   expect(texts(resumed)).toEqual(['late 4', 'b 5'])
   const fromStart = logs.tail('filter[type_eq]=note', { cursor: 'AQ', logs: ['a', 'b'] })
   expect(texts(await take(fromStart, 4))).toEqual(['a 1', 'b 2', 'a 3', 'b 5'])
-  await logs.close()
 })
 
 it.concurrent('follows more logs than can be open', async () => {
-  const logs = open({ maxOpen: 5, idleMs: 100 })
+  await using logs = open({ maxOpen: 5, idleMs: 100 })
   const keys = Array.from({ length: 120 }, (_, i) => `log ${String(i).padStart(3, '0')}`)
   for (const key of keys) await logs.log(key).record('note', { n: 0 })
   const controller = new AbortController()
@@ -356,18 +345,16 @@ it.concurrent('follows more logs than can be open', async () => {
   const waiting = tail.next()
   controller.abort()
   await expect(waiting).rejects.toMatchObject({ code: 'ABORTED' })
-  await logs.close()
 })
 
 it.concurrent('ends a tail while it waits', async () => {
-  const logs = open()
+  await using logs = open()
   await logs.log('a').record('note')
   const tail = logs.tail()
   const next = tail.next()
   await eventually(() => expect(tail.cursor).toBeDefined())
   await tail.return()
   expect(await next).toEqual({ done: true, value: undefined })
-  await logs.close()
 })
 
 it.concurrent('runs due cleaning rules of all logs in turns, also of logs that are not open', async () => {
@@ -375,7 +362,7 @@ it.concurrent('runs due cleaning rules of all logs in turns, also of logs that a
   const before = open({ stores })
   for (const key of ['a', 'b', 'c']) await before.log(key).importEvents([at(1, 1)])
   await before.log('a').record('note', { n: 2 })
-  const logs = open({
+  await using logs = open({
     stores,
     idleMs: 100,
     roundMs: 1000,
@@ -384,7 +371,6 @@ it.concurrent('runs due cleaning rules of all logs in turns, also of logs that a
   await eventually(async () => expect((await before.count('filter[n_eq]=1')).total).toBe(0))
   expect((await before.count('filter[n_eq]=2')).total).toBe(1)
   await eventually(() => expect(logs.openCount).toBeLessThan(2))
-  await logs.close()
 })
 
 it.concurrent.each([
@@ -396,7 +382,7 @@ it.concurrent.each([
   const before = open({ stores })
   for (const key of ['a', 'b']) await before.log(key).record('note', { n: 1 })
   clock.jump(atStart * DAY)
-  const logs = open({
+  await using logs = open({
     stores,
     idleMs: 100,
     roundMs: 1000,
@@ -415,7 +401,6 @@ it.concurrent.each([
       }),
     )
   expect((await before.count('filter[type_eq]=note')).total).toBe(3)
-  await logs.close()
 })
 
 it.concurrent('delivers to channels while a log is open, and in turns', async () => {
@@ -430,7 +415,7 @@ it.concurrent('delivers to channels while a log is open, and in turns', async ()
     subscriptions: { notes: { filter: 'filter[type_eq]=note', channel: 'list' } },
   }
   const stores = memoryLogs()
-  const logs = open({ stores, subscriptions, idleMs: 1000, roundMs: 1000 })
+  await using logs = open({ stores, subscriptions, idleMs: 1000, roundMs: 1000 })
   await logs.log('a').list()
   await eventually(async () => {
     const [status] = await logs.log('a').subscriptions.status()
@@ -443,5 +428,4 @@ it.concurrent('delivers to channels while a log is open, and in turns', async ()
   const other = open({ stores })
   await other.log('a').record('note', { n: 2 })
   await eventually(() => expect(delivered).toEqual(['1', '2']))
-  await logs.close()
 })

@@ -114,7 +114,7 @@ describe('a Parquet file', () => {
   })
 
   it('holds what an import takes, and exports again', async () => {
-    const log = new AuditLog({ store: memoryStore(), types: {} })
+    await using log = new AuditLog({ store: memoryStore(), types: {} })
     const types = new Set(HOSTILE.slice(2, 5))
     const valid = all.filter(({ system, type }) => system || types.has(type))
     const past = valid.slice(3, -1)
@@ -123,7 +123,6 @@ describe('a Parquet file', () => {
     const copied = await writeFile(events)
     expect(await readFile(copied)).toEqual(events)
     expect(events).toHaveLength(past.length)
-    await log.close()
   })
 })
 

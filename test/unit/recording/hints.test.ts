@@ -20,7 +20,7 @@ describe('a process warning is emitted', () => {
   const open = (strict: boolean) => new AuditLog({ store: memoryStore(), types, strict })
 
   it('in strict mode for a key that differs in one letter from a known one, once', async () => {
-    const audit = open(true)
+    await using audit = open(true)
     for (let n = 0; n < 2; n++) {
       await audit.record('api:orders:create', { ordername: 'a', mesage: 'b', nodeid: 1, other: 2 })
       await audit.record('api:orders:create', { order_name: 'a', message: 'b', node_id: null })
@@ -32,18 +32,16 @@ describe('a process warning is emitted', () => {
     ])
     const [event] = (await audit.list()).events
     expect(event!.attributes).toMatchObject({ ordername: 'a', mesage: 'b' })
-    await audit.close()
   })
 
   it('for no such key outside of strict mode', async () => {
-    const audit = open(false)
+    await using audit = open(false)
     await audit.record('api:orders:create', { ordername: 'a', mesage: 'b' })
     expect(warnings()).toEqual([])
-    await audit.close()
   })
 
   it('for a missing scope key, once for each type', async () => {
-    const audit = open(false)
+    await using audit = open(false)
     await audit.record('warn:pool:full', { cluster: 'a' })
     await audit.record('warn:pool:full', { cluster: 'b' })
     await audit.record('warn:pool:full', { cluster: null, pool: null })
@@ -51,12 +49,11 @@ describe('a process warning is emitted', () => {
     expect(warnings()).toEqual([
       'warn:pool:full was recorded without pool, the scope of its throttle; events without it share one period',
     ])
-    await audit.close()
   })
 })
 
 it('an unknown type is refused with the nearest name', async () => {
-  const audit = new AuditLog({ store: memoryStore(), types: workflowEventTypes })
+  await using audit = new AuditLog({ store: memoryStore(), types: workflowEventTypes })
   await expect(audit.record('api:change:creat' as 'api:changes:create')).rejects.toMatchObject({
     code: 'UNKNOWN_EVENT_TYPE',
     message:
@@ -67,15 +64,13 @@ it('an unknown type is refused with the nearest name', async () => {
     message: 'x is not in the registry of event types',
     suggestion: undefined,
   })
-  await audit.close()
 })
 
 it('an undeclared key is refused in strict mode with the nearest name', async () => {
-  const audit = new AuditLog({ store: memoryStore(), types, strict: true })
+  await using audit = new AuditLog({ store: memoryStore(), types, strict: true })
   const data: object = { totl: 5 }
   await expect(audit.record('api:orders:pay', data)).rejects.toMatchObject({
     code: 'INVALID_DATA',
     suggestion: 'total',
   })
-  await audit.close()
 })

@@ -193,11 +193,10 @@ describe('a log that only reads', () => {
     expect(() => open({ channels: {} }, {}, reading)).toThrow(
       expect.objectContaining({ code: 'INVALID_OPTION' }),
     )
-    const reader = new AuditLog({ store: reading, types: {} })
+    await using reader = new AuditLog({ store: reading, types: {} })
     expect(await reader.subscriptions.list()).toMatchObject([{ name: 'in-code' }])
     await expect(
       reader.subscriptions.create({ name: 'errors', channel: 'search' }),
     ).rejects.toMatchObject({ code: 'READ_ONLY' })
-    await reader.close()
   })
 })

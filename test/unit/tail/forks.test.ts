@@ -69,7 +69,7 @@ describe.each([
     ['with changes', '', true],
   ])('goes back to the last event that is there: %s', async (__, query, changes) => {
     const { audit, old, next, takeOver } = await fork(aheadMs)
-    const tail = audit.tail(query, { after: '2000-01-01', changes })
+    await using tail = audit.tail(query, { after: '2000-01-01', changes })
     expect(await take(tail, 2)).toBe('a b')
     await record(old, 'lost1', 'lost2')
     expect(await take(tail, 2)).toBe('lost1 lost2')
@@ -78,19 +78,17 @@ describe.each([
     expect(await take(tail, 2)).toBe('c d')
     await record(next, 'e')
     expect(await take(tail, 1)).toBe('e')
-    await tail.return()
   })
 })
 
 it('a tail that begins on the old server goes on at the new one', async () => {
   const { audit, old, next, takeOver } = await fork(HOUR)
-  const tail = audit.tail()
+  await using tail = audit.tail()
   await record(old, 'lost')
   expect(await take(tail, 1)).toBe('lost')
   takeOver()
   await record(next, 'c')
   expect(await take(tail, 1)).toBe('c')
-  await tail.return()
 })
 
 it.each([false, true])(
@@ -112,7 +110,7 @@ it.each([false, true])(
 
 it('a tail whose last events were removed goes on after them', async () => {
   const { audit, old } = await fork(0)
-  const tail = audit.tail('', { after: '2000-01-01' })
+  await using tail = audit.tail('', { after: '2000-01-01' })
   expect(await take(tail, 2)).toBe('a b')
   await record(old, 'c')
   const { value } = await tail.next()
@@ -123,5 +121,4 @@ it('a tail whose last events were removed goes on after them', async () => {
   await old.store.remove(events.map(({ id }) => id))
   await record(old, 'e')
   expect(await take(tail, 1)).toBe('e')
-  await tail.return()
 })

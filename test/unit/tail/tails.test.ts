@@ -65,22 +65,20 @@ describe('a tail', () => {
   it('delivers events that become visible after the call, even before the first next', async () => {
     const { audit } = rig()
     await record(audit, 'before')
-    const tail = audit.tail()
+    await using tail = audit.tail()
     await record(audit, 'a', 'b')
     expect(await next(tail, 2)).toBe('a b')
     const waiting = next(tail, 1)
     expect(await stateOf(waiting)).toBe('waiting')
     await record(audit, 'c')
     expect(await waiting).toBe('c')
-    await tail.return()
   })
 
   it('delivers complete events', async () => {
     const { audit } = rig()
-    const tail = audit.tail()
+    await using tail = audit.tail()
     const [event] = await record(audit, 'a')
     expect(await tail.next()).toEqual({ done: false, value: event })
-    await tail.return()
   })
 
   it('starts at the time of the call, however late the store answers', async () => {
@@ -94,22 +92,20 @@ describe('a tail', () => {
     }))
     await record(audit, 'before')
     await audit.list()
-    const tail = audit.tail()
+    await using tail = audit.tail()
     await record(audit, 'a')
     await record(audit, 'b')
     held.open()
     expect(await next(tail, 2)).toBe('a b')
-    await tail.return()
   })
 
   it('of an empty log starts with its first event', async () => {
     const { audit } = rig()
-    const tail = audit.tail()
+    await using tail = audit.tail()
     const first = next(tail, 2)
     await turns()
     await record(audit, 'a', 'b')
     expect(await first).toBe('a b')
-    await tail.return()
   })
 
   it('resumes after a time, exclusive, in any readable form', async () => {
@@ -167,14 +163,13 @@ describe('a tail', () => {
     }))
     const types = Array.from({ length: 2500 }, (_, n) => `t${n}`)
     await record(audit, ...types)
-    const tail = audit.tail('', { after: '2000-01-01' })
+    await using tail = audit.tail('', { after: '2000-01-01' })
     expect(await next(tail, 1)).toBe('t0')
     // A slow reader holds one page.
     await turns()
     expect(sizes).toEqual([1000])
     expect(await next(tail, 2499)).toBe(types.slice(1).join(' '))
     expect(sizes).toEqual([1000, 1000, 500])
-    await tail.return()
   })
 
   it('delivers all events to each of several tails, and calls of next keep their order', async () => {
@@ -310,12 +305,11 @@ describe('a tail is woken', () => {
   it('by a hint, at once', async () => {
     const { pass } = driveTime()
     const { audit } = rig()
-    const tail = audit.tail()
+    await using tail = audit.tail()
     const first = next(tail, 1)
     await pass(50)
     await record(audit, 'a')
     expect(await first).toBe('a')
-    await tail.return()
   })
 
   it('within about a second if hints are lost', async () => {
@@ -324,7 +318,7 @@ describe('a tail is woken', () => {
     const other: AuditLog = new AuditLog({ store, types: {} })
     onTestFinished(() => other.close())
     const { audit } = rig(() => ({ ...store, watch: () => () => {} }))
-    const tail = audit.tail()
+    await using tail = audit.tail()
     const first = next(tail, 1)
     await pass(20)
     await record(other, 'a')
@@ -333,7 +327,6 @@ describe('a tail is woken', () => {
     await pass(150)
     expect(await stateOf(first)).toBe('stored')
     expect(await first).toBe('a')
-    await tail.return()
   })
 
   it('by many hints at most a hundred times a second', async () => {
@@ -385,14 +378,13 @@ describe('a store that fails', () => {
     async (code) => {
       const { pass } = driveTime()
       const { audit } = rig(failing(code, 1))
-      const tail = audit.tail()
+      await using tail = audit.tail()
       const seen = next(tail, 3)
       await record(audit, 'a', 'b')
       await pass(100)
       await record(audit, 'c')
       await pass(1000)
       expect(await seen).toBe('a b c')
-      await tail.return()
     },
   )
 
@@ -408,9 +400,8 @@ describe('a store that fails', () => {
       audit,
       ...Array.from({ length: 2500 }, (_, i) => (i % 1200 === 7 ? 'rare' : 'other')),
     )
-    const tail = audit.tail('filter[type_eq]=rare', { after: '2000-01-01' })
+    await using tail = audit.tail('filter[type_eq]=rare', { after: '2000-01-01' })
     expect(await next(tail, 3)).toBe('rare rare rare')
-    await tail.return()
   })
 
   it('is not polled more often by hints', async () => {

@@ -29,11 +29,10 @@ describe('workflowEventTypesFor', () => {
   it('reads the settings for each event', async () => {
     let isOn = false
     const types = workflowEventTypesFor({ log_email_events: () => isOn })
-    const audit = new AuditLog({ store: memoryStore(), types })
+    await using audit = new AuditLog({ store: memoryStore(), types })
     expect(await audit.record('info:email:sent')).toBeUndefined()
     isOn = true
     expect(await audit.record('info:email:sent')).toBeDefined()
-    await audit.close()
   })
 
   it('knows every setting that the catalogue names, and the constant ignores them', async () => {

@@ -49,7 +49,7 @@ async function follow(
 ): Promise<void> {
   const random = randomOf(seed)
   const store = memoryStore()
-  const audit: AuditLog = new AuditLog({ store, types: {} })
+  await using audit: AuditLog = new AuditLog({ store, types: {} })
   const shared = createSharedTail(change(store, random), { maxEvents: 7, batchBytes: 500 })
   const broadcast = createBroadcast(shared, ({ id }) => id)
   let recorded = 0
@@ -107,7 +107,6 @@ async function follow(
   await write()
   all.push((await audit.recordCustom('end', { n: '-' }))!)
   await Promise.all(reading)
-  await audit.close()
 }
 
 describe('readers of a broadcast that are slow, leave and come back', () => {

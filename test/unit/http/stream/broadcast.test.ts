@@ -289,7 +289,7 @@ describe('a broadcast', () => {
 
   it('starts without a gap while others record', async () => {
     const inner = memoryStore()
-    const other = new AuditLog({ store: { ...inner, close: async () => {} }, types: {} })
+    await using other = new AuditLog({ store: { ...inner, close: async () => {} }, types: {} })
     const [old] = await record(other, 'old')
     let between: Promise<unknown> | undefined
     const { read } = rig(
@@ -309,7 +309,6 @@ describe('a broadcast', () => {
     await between
     await record(other, 'after')
     expect(await first).toBe('between after')
-    await other.close()
   })
 
   it('ends with the log, for current and new readers', async () => {

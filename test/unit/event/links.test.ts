@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { LINK_ATTRIBUTES, sourceOf } from '../../../src/event/links.js'
 import { words } from '../../support/words.js'
 import { failing } from '../fake-store.js'
+import { refusalOf } from '../errors.js'
 
 const ID = '0b7e9c1a-5d2f-4e6b-8a3c-1f2e3d4c5b6a'
 const INVALID = { code: 'INVALID_LINK', pointer: '/change_id' }
@@ -29,15 +30,8 @@ const links: readonly (readonly [attribute: string, value: string, path: string]
   ['project_id', ID, `/api/projects/${ID}`],
 ]
 
-function refusal(attributes: JsonObject): AuditLogError {
-  try {
-    sourceOf(attributes, false)
-  } catch (error) {
-    if (error instanceof AuditLogError) return error
-    throw error
-  }
-  throw new Error(`${JSON.stringify(attributes)} was not refused`)
-}
+const refusal = (attributes: JsonObject): AuditLogError =>
+  refusalOf(() => sourceOf(attributes, false))
 
 describe('the source of an event', () => {
   it('has 17 link attributes, in this rank', () => {

@@ -1,5 +1,12 @@
-import { AuditLogError, type Condition, formatQuery, parseQuery, type QueryObject } from 'daybook'
+import {
+  type AuditLogError,
+  type Condition,
+  formatQuery,
+  parseQuery,
+  type QueryObject,
+} from 'daybook'
 import { describe, expect, it } from 'vitest'
+import { refusalOf } from '../errors.js'
 
 const found = (text: string): Condition => ({
   attributes: ['*'],
@@ -12,15 +19,7 @@ const excluded = (text: string): Condition => ({ ...found(text), predicate: 'not
 const whereOf = (query: string | QueryObject) => parseQuery(query).where
 const conditionsOf = (q: string) => whereOf({ q })?.conditions
 
-function refusal(query: string | QueryObject): AuditLogError {
-  try {
-    parseQuery(query)
-  } catch (error) {
-    if (error instanceof AuditLogError) return error
-    throw error
-  }
-  throw new Error(`${JSON.stringify(query)} was accepted`)
-}
+const refusal = (query: string | QueryObject): AuditLogError => refusalOf(() => parseQuery(query))
 
 describe('free text', () => {
   const read: readonly (readonly [q: string, conditions: readonly Condition[]])[] = [

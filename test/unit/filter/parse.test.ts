@@ -13,20 +13,13 @@ import {
 import { describe, expect, it } from 'vitest'
 import { toQuery } from '../../../src/filter/query-input.js'
 import { words } from '../../support/words.js'
+import { refusalOf } from '../errors.js'
 import { all, and, cond, everything, filters, joined, or } from './queries.js'
 
 type Query = string | URLSearchParams | QueryObject
 
-function refusal(query: Query, options?: ParseOptions): AuditLogError {
-  let parsed: EventQuery
-  try {
-    parsed = parseQuery(query, options)
-  } catch (error) {
-    if (error instanceof AuditLogError) return error
-    throw error
-  }
-  throw new Error(`it was read as ${JSON.stringify(parsed)}`)
-}
+const refusal = (query: Query, options?: ParseOptions): AuditLogError =>
+  refusalOf(() => parseQuery(query, options))
 
 /** The machine-readable fields of an error. */
 function faultOf(query: Query, options?: ParseOptions): AuditLogErrorDetails & { code: string } {

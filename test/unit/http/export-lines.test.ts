@@ -5,6 +5,7 @@ import { exportHandler } from '../../../src/http/events/export.js'
 import { logSource } from '../../../src/http/events/log-source.js'
 import { exportLines } from '../../../src/exporting/lines.js'
 import { turnsDuring } from '../../support/turns.js'
+import { plainEvent } from '../../support/plain-events.js'
 
 const MANY = 20_000
 const COLUMNS = 10
@@ -13,15 +14,7 @@ const COLUMNS = 10
 const wide = Array.from({ length: MANY }, (_, i) => (i < 2 ? { a0: i } : { a1: null }))
 const NAMES = Array.from({ length: COLUMNS }, (_, i) => `wide_a${i}`)
 
-const event: AuditEvent = {
-  id: '00000000-0000-7000-8000-000000000000',
-  created_at: '2026-01-01T00:00:00.000000Z',
-  type: 'export:wide',
-  username: 'ann',
-  source: null,
-  system: false,
-  attributes: { wide, text: 'a,b' },
-}
+const event = plainEvent({ username: 'ann', attributes: { wide, text: 'a,b' } })
 
 const { line } = exportLines.csv({ columns: [...NAMES, 'text'], service: 'daybook' })
 

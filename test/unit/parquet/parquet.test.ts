@@ -12,6 +12,7 @@ import { levelOf } from '../../../src/event/level.js'
 import { formatTimestamp } from '../../../src/event/timestamp.js'
 import { queryDuckDb } from '../../support/duckdb.js'
 import { tempDir } from '../../support/temp.js'
+import { plainEvent } from '../../support/plain-events.js'
 
 const temp = tempDir()
 afterAll(temp.remove)
@@ -57,15 +58,9 @@ const hostile: readonly AuditEvent[] = HOSTILE.flatMap((text, i) => {
 })
 
 /** Years that few programs read, the first microsecond, and the last that numbers hold exactly. */
-const edges: readonly AuditEvent[] = [0, 1, 999_999, 2 ** 53 - 1].map((time) => ({
-  id: 'F81D4FAE-7DEC-4D1D-A765-00A0C91E6BF6'.toLowerCase(),
-  created_at: formatTimestamp(time),
-  username: 'ann',
-  system: true,
-  type: 'error:steps:start',
-  source: null,
-  attributes: { time },
-}))
+const edges: readonly AuditEvent[] = [0, 1, 999_999, 2 ** 53 - 1].map((time) =>
+  plainEvent({ created_at: formatTimestamp(time), username: 'ann', attributes: { time } }),
+)
 
 const all = [...edges.slice(0, 3), ...hostile, edges[3]!]
 

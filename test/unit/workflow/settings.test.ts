@@ -2,6 +2,7 @@ import { AuditLog, type EventTypes } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { workflowEventTypes, workflowEventTypesFor, type WorkflowSettings } from 'daybook/workflow'
 import { describe, expect, it } from 'vitest'
+import { errorWith } from '../errors.js'
 
 const EMAIL = ['info:email:sent', 'error:email:send_failed'] as const
 const SUMMARY = 'info:git_remote:periodic_fetch:summary'
@@ -48,10 +49,7 @@ describe('workflowEventTypesFor', () => {
     [undefined, 'workflowEventTypesFor takes an object with git_remote'],
   ])('refuses %j', (settings, message) => {
     expect(() => workflowEventTypesFor(settings as WorkflowSettings)).toThrow(
-      expect.objectContaining({
-        code: 'INVALID_OPTION',
-        message: expect.stringContaining(message) as string,
-      }),
+      errorWith('INVALID_OPTION', message),
     )
   })
 })

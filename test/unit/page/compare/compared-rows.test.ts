@@ -2,16 +2,9 @@ import type { AuditEvent, JsonObject } from 'daybook'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { comparedRows } from '../../../../adapters/page/compare/compared-rows.js'
+import { plainEvent } from '../../../support/plain-events.js'
 
-const event = (attributes: JsonObject): AuditEvent => ({
-  id: '0199f1a6-02cc-7d14-9a55-000000000001',
-  created_at: '2026-11-24T00:00:00.000000Z',
-  username: 'ann',
-  system: true,
-  type: 'api:orders:update',
-  source: null,
-  attributes,
-})
+const event = (attributes: JsonObject): AuditEvent => plainEvent({ attributes })
 
 const different = (left: JsonObject, right: JsonObject) =>
   comparedRows(event(left), event(right))

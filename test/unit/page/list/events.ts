@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../../../../src/event/event.js'
+import { plainEvent } from '../../../support/plain-events.js'
 
 /** Events one minute apart, newest first; the newest has number `count`. */
 export function newestFirst(count: number): AuditEvent[] {
@@ -8,14 +9,6 @@ export function newestFirst(count: number): AuditEvent[] {
 /** The event at a minute of 20 November 2026. */
 export function eventOfMinute(minute: number, more: Partial<AuditEvent> = {}): AuditEvent {
   const at = new Date(Date.UTC(2026, 10, 20, 0, minute)).toISOString().replace('Z', '000Z')
-  return {
-    id: `event-${minute}`,
-    created_at: at,
-    username: 'ann',
-    system: true,
-    type: 'api:changes:create',
-    source: null,
-    attributes: {},
-    ...more,
-  }
+  const id = `event-${minute}`
+  return plainEvent({ id, created_at: at, username: 'ann', type: 'api:changes:create', ...more })
 }

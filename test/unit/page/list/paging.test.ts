@@ -13,11 +13,10 @@ import type { PageQuery } from '../../../../adapters/page/data/query.js'
 import type { Sort } from '../../../../src/filter/ast.js'
 import { AuditLog } from '../../../../src/index.js'
 import type { AuditEvent } from '../../../../src/event/event.js'
+import { numberedId } from '../../../support/plain-events.js'
 import { eventOfMinute } from './events.js'
 
 const NOW = new Date('2026-11-20T12:00:00Z')
-
-const uuid = (i: number): string => `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`
 
 const USERS = ['bob', null, 'ann', 'bob', null, 'eve']
 
@@ -25,7 +24,7 @@ const audit = new AuditLog({ store: memoryStore(), types: {} })
 await audit.importEvents(
   USERS.map((username, i) =>
     eventOfMinute(i, {
-      id: uuid(i),
+      id: numberedId(i),
       username,
       type: i % 2 === 0 ? 'api:b:create' : 'api:a:create',
     }),

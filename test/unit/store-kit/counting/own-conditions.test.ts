@@ -4,6 +4,7 @@ import { groupFields } from '../../../../src/store-kit/counting/group-fields.js'
 import { filterParts } from '../../../../src/store-kit/counting/own-conditions.js'
 import { formatQuery } from '../../../../src/filter/format.js'
 import type { Grouping } from '../../../../src/filter/ast.js'
+import { filters } from '../../filter/queries.js'
 
 const FACETS = ['level', 'type', 'username', 'name']
 
@@ -63,35 +64,21 @@ describe('the own conditions of a facet', () => {
       expect(partsOf(query)).toEqual({ type: query })
   })
 
-  it('include groups with conditions on it only', () => {
-    const users = 'filter[g][0][m]=or&filter[g][0][username_eq]=ann&filter[g][0][username_null]=1'
-    expect(Object.keys(partsOf(users))).toEqual(['username'])
-    const levels =
-      'filter[g][0][m]=or&filter[g][0][type_start]=api:&filter[g][0][type_not_start]=info:'
-    expect(Object.keys(partsOf(levels))).toEqual(['level'])
-    const types = 'filter[g][0][m]=or&filter[g][0][type_start]=api:&filter[g][0][type_eq]=x'
-    expect(Object.keys(partsOf(types))).toEqual(['type'])
-    const mixed = 'filter[g][0][m]=or&filter[g][0][username_eq]=ann&filter[g][0][name_eq]=x'
-    expect(Object.keys(partsOf(mixed))).toEqual(['shared'])
-  })
-
-  it('of alternatives are all of them or none', () => {
-    expect(
-      Object.keys(partsOf('filter[m]=or&filter[username_eq]=ann&filter[username_null]=1')),
-    ).toEqual(['username'])
-    expect(Object.keys(partsOf('filter[m]=or&filter[username_eq]=ann&filter[name_eq]=x'))).toEqual([
-      'shared',
-    ])
-    expect(Object.keys(partsOf('filter[m]=or&filter[username_eq]=ann'))).toEqual(['username'])
-  })
-
-  it('exclude joined names and an attribute named level', () => {
-    for (const query of [
-      'filter[name_or_username_eq]=x',
-      'filter[type_or_type_start]=api:',
-      'filter[level_eq]=1',
-    ])
-      expect(Object.keys(partsOf(query))).toEqual(['shared'])
+  it.each([
+    ['g[0][m]=or&g[0][username_eq]=ann&g[0][username_null]=1', 'username'],
+    ['g[0][m]=or&g[0][type_start]=api:&g[0][type_not_start]=info:', 'level'],
+    ['g[0][m]=or&g[0][type_start]=api:&g[0][type_eq]=x', 'type'],
+    ['g[0][m]=or&g[0][username_eq]=ann&g[0][name_eq]=x', 'shared'],
+    // Alternatives: all of them or none.
+    ['m=or&username_eq=ann&username_null=1', 'username'],
+    ['m=or&username_eq=ann&name_eq=x', 'shared'],
+    ['m=or&username_eq=ann', 'username'],
+    // Joined names, and an attribute named level.
+    ['name_or_username_eq=x', 'shared'],
+    ['type_or_type_start=api:', 'shared'],
+    ['level_eq=1', 'shared'],
+  ])('%s is a condition of one part: %s', (query, part) => {
+    expect(Object.keys(partsOf(filters(query)))).toEqual([part])
   })
 
   it('never include the `visible` filter', () => {

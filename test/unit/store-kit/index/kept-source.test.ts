@@ -6,16 +6,10 @@ import {
   extractedSource,
   keptSource,
 } from '../../../../src/store-kit/index/block-source.js'
+import { numberedId, plainEvent } from '../../../support/plain-events.js'
 
-const eventOf = (attributes: JsonObject, at: number): AuditEvent => ({
-  id: `00000000-0000-7000-8000-${String(at).padStart(12, '0')}`,
-  created_at: '2026-01-01T00:00:00.000000Z',
-  type: 'info:runs:start',
-  username: at % 2 === 0 ? 'ann' : null,
-  source: null,
-  system: false,
-  attributes,
-})
+const eventOf = (attributes: JsonObject, at: number): AuditEvent =>
+  plainEvent({ id: numberedId(at), username: at % 2 === 0 ? 'ann' : null, attributes })
 
 const EVENTS = [
   { a: 1 },

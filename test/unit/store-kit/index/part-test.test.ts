@@ -11,16 +11,12 @@ import { indexFilter } from '../../../../src/store-kit/index/index-filter.js'
 import { unindexedPart } from '../../../../src/store-kit/index/unindexed-part.js'
 import { compilePartTest } from '../../../../src/store-kit/index/part-test.js'
 import type { IndexPart } from '../../../../src/store-kit/index/part.js'
+import { plainEvent } from '../../../support/plain-events.js'
 
-const eventOf = (attributes: JsonObject): AuditEvent => ({
-  id: '00000000-0000-7000-8000-000000000000',
-  created_at: '2026-01-01T00:00:00.000000Z',
-  type: 'info:runs:start',
-  username: 'ann',
-  source: null,
-  system: false,
-  attributes,
-})
+const eventOf = (attributes: JsonObject): AuditEvent => plainEvent({ attributes })
+
+const partsOf = (index: ReturnType<typeof createGrowingIndex>): readonly IndexPart[] =>
+  index.parts(() => false)!
 
 const passes = (parts: readonly IndexPart[], query: string): readonly boolean[] => {
   const mayMatch = compilePartTest(indexFilter(parseQuery(query).where))
@@ -31,7 +27,7 @@ const passes = (parts: readonly IndexPart[], query: string): readonly boolean[] 
 function blocks(source: () => BlockSource, ...attributes: JsonObject[]): readonly IndexPart[] {
   const index = createGrowingIndex(2, source)
   for (const [at, one] of attributes.entries()) index.add(at, eventOf(one))
-  const parts = index.parts(() => false)!
+  const parts = partsOf(index)
   for (const part of parts) for (const name of ['code', 'kind']) part.find(name, 'nothing')
   return parts
 }
@@ -73,21 +69,11 @@ it('events with known times only are never excluded', () => {
 it('events that are added later are found in the same block', () => {
   const index = createGrowingIndex(10, keptSource)
   index.add(1, eventOf({ code: 'a' }))
-  expect(index.parts(() => false)![0]!.find('code', 'b').size).toBe(0)
-  expect(
-    passes(
-      index.parts(() => false)!,
-      'filter[code_eq]=b',
-    ),
-  ).toEqual([false])
+  expect(partsOf(index)[0]!.find('code', 'b').size).toBe(0)
+  expect(passes(partsOf(index), 'filter[code_eq]=b')).toEqual([false])
   index.add(2, eventOf({ code: 'b', kind: [{ of: 'x' }] }))
-  expect(
-    passes(
-      index.parts(() => false)!,
-      'filter[code_eq]=b',
-    ),
-  ).toEqual([true])
-  const [part] = index.parts(() => false)!
+  expect(passes(partsOf(index), 'filter[code_eq]=b')).toEqual([true])
+  const [part] = partsOf(index)
   expect(part!.find('code', 'b').seek(0, 1)).toBe(1)
   expect(part!.find('kind_of', 'x').seek(1, -1)).toBe(1)
   expect(part!.containers('kind').seek(0, 1)).toBe(1)
@@ -97,10 +83,10 @@ it('a part does not count values of events that are added later', () => {
   const index = createGrowingIndex(10, keptSource)
   index.add(1, eventOf({ code: 'a' }))
   index.add(2, eventOf({}))
-  const [before] = index.parts(() => false)!
+  const [before] = partsOf(index)
   index.add(3, eventOf({ code: 'b' }))
   index.add(4, eventOf({ code: 'c' }))
   expect([before!.size, before!.valued('code').size]).toEqual([2, 1])
-  expect(index.parts(() => false)![0]!.valued('code').size).toBe(3)
+  expect(partsOf(index)[0]!.valued('code').size).toBe(3)
   expect(before!.valued('code').size).toBe(1)
 })

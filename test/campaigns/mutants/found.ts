@@ -7,8 +7,8 @@ const FILE = path.join(import.meta.dirname, 'found.md')
 
 const INTRODUCTION = `# What the suite finds
 
-Each row is a mutant of [table.ts](table.ts), by its file. The other columns say which test file found it and how many seconds that took, each
-at the time of one measurement. \`npm run attack -- mutants --table <column>\` fills the empty cells of a column, and adds the column if there is
+Each row is a mutant of [table.ts](table.ts), by its file. The other columns say which test file found it at the time of one measurement, some
+of them with the seconds that it took. \`npm run attack -- mutants --table <column>\` fills the empty cells of a column, and adds the column if there is
 none; \`?\` means that the files near the mutant do not find it, and the other files are still to run.`
 
 const keyOf = ({ file, defect }: Mutant): string => `\`${file}\` | ${defect}`

@@ -25,11 +25,12 @@ import {
   headerOf,
 } from '../support/frameworks.js'
 import { listen } from '../support/node-server.js'
+import { randomOf } from '../support/random.js'
 import { SOAK_SECONDS, soakTimeout } from '../support/soak.js'
 import { tempDir } from '../support/temp.js'
 import { takeWarnings } from '../support/warnings.js'
 import { CLOSE, rawRequest, responsesTo } from './raw.js'
-import { type Audit, randomFrom, sentIds, types, worker, wrongUsers } from './work.js'
+import { type Audit, sentIds, types, worker, wrongUsers } from './work.js'
 
 const error = (status: number | undefined, message: string): Error =>
   Object.assign(new Error(message), status === undefined ? {} : { status })
@@ -318,7 +319,7 @@ describe.each(Object.entries(frameworks))('on %s', (name, framework) => {
     `events within a request have its user and its ids, with interleaved requests (seed ${SEED})`,
     async () => {
       const audit: Audit = new AuditLog({ store: memoryStore(), types })
-      const work = worker(audit, randomFrom(SEED))
+      const work = worker(audit, randomOf(SEED))
       const { port } = await start(framework, {
         record: [audit],
         routes: {

@@ -7,8 +7,9 @@ import { memoryStore } from 'daybook/memory'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { postgresDatabase } from '../support/database.js'
+import { randomOf } from '../support/random.js'
 import { startRecorded } from './recorded.js'
-import { type Audit, randomFrom, types, worker, wrongUsers } from './work.js'
+import { type Audit, types, worker, wrongUsers } from './work.js'
 
 /** The part of a context that is read. */
 const contextOf = (state: Record<PropertyKey, unknown>): KoaContext =>
@@ -32,7 +33,7 @@ describe('events recorded in nested calls of a request', () => {
   it('have the user of their request, with any interleaving', async () => {
     const seed = Math.floor(Math.random() * 2 ** 32)
     await using audit: Audit = new AuditLog({ store: memoryStore(), types })
-    const work = worker(audit, randomFrom(seed))
+    const work = worker(audit, randomOf(seed))
     const middleware = recordRequests(audit)
     let request = 0
     await inParallel(300, async () => {

@@ -8,17 +8,6 @@ import { type AuditLog, bindActor, defineEventTypes, type JsonObject } from 'day
 export const types = defineEventTypes({ 'info:work:done': { data: ['request', 'way'] } })
 export type Audit = AuditLog<typeof types>
 
-/** Seeded random numbers from 0 to 1 (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 /** A typical pool: a release calls the waiting callbacks. */
 export class Pool {
   private readonly waiting: (() => void)[] = []

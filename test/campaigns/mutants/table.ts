@@ -1,4 +1,4 @@
-/** A small defect: one line of a file, and the line in its place. */
+/** A small defect. It replaces one line of a file by another one. */
 export interface Mutant {
   /** Its path in the project. */
   readonly file: string

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { toQuery } from '../../../../src/filter/query-input.js'
 import { indexFilter, requiresAttribute } from '../../../../src/store-kit/index/index-filter.js'
 
-// An index lists events by the values of an attribute only if each match has the attribute.
+// The values of an attribute lead to all matches only if each match has the attribute.
 it.each([
   ['size_eq=1', true],
   ['size_gt=1', true],

@@ -591,16 +591,17 @@ describe('an abort signal', () => {
   })
 
   it.each([
-    ['the event is stored', 'stored', 'stored a', (hold: Gate) => hold.open()],
+    ['the event is stored', 'stored', ['a'], 'stored a', (hold: Gate) => hold.open()],
     [
       'the append fails',
       'STORE_FAILED',
+      [],
       'STORE_FAILED a',
       (hold: Gate) => hold.fail(new Error('disk full')),
     ],
-  ])('during the append has no effect: %s', async (_, state, outcome, end) => {
+  ])('during the append has no effect: %s', async (_, state, stored, outcome, end) => {
     const hold = gate()
-    const { add, observed } = rig(fakeStore({ answers: [hold.answer] }))
+    const { add, store, observed } = rig(fakeStore({ answers: [hold.answer] }))
     const controller = new AbortController()
     const call = add('a', controller.signal)
     await turns()
@@ -608,6 +609,7 @@ describe('an abort signal', () => {
     expect(await stateOf(call)).toBe('waiting')
     end(hold)
     expect(await stateOf(call)).toBe(state)
+    expect(store.stored).toEqual(stored)
     expect(observed).toEqual([outcome])
   })
 

@@ -29,11 +29,5 @@ export const sqliteStoreWith =
 /** Cases about reading, which is done in the thread of the caller whatever thread writes. */
 const READING = /^(?:count|excess|explain|filter|free text|get|groups|list|pages|sort): /
 
-/** Cases about the order, the end and the failure of calls, and about what they carry from thread to thread. */
-const PASSING =
-  /^(?:close|lost acknowledgement|order|outage|ranges|reopen|tail|transaction|values|watch): |abort|acknowledgement|alongside|at once|concurrent|conflict|deadline|maxBatch|mutating|newest|progress|racing|throws|two stores|while/
-
-/** The cases that may end differently if a thread writes: the start of the thread is most of the time of a case. */
-export const dependsOnThread = (name: string): boolean => !READING.test(name) && PASSING.test(name)
-/** The other cases that write. */
-export const onlyWrites = (name: string): boolean => !READING.test(name) && !PASSING.test(name)
+/** The cases that write. */
+export const writes = (name: string): boolean => !READING.test(name)

@@ -1,4 +1,4 @@
 import { describeStore } from './describe-store.js'
-import { onlyWrites, sqliteStoreWith } from './sqlite-under-test.js'
+import { sqliteStoreWith, writes } from './sqlite-under-test.js'
 
-describeStore('sqlite', sqliteStoreWith('thread'), onlyWrites)
+describeStore('sqlite with a thread', sqliteStoreWith('thread'), writes)

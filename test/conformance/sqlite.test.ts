@@ -1,5 +1,4 @@
 import { describeStore } from './describe-store.js'
-import { dependsOnThread, sqliteStoreWith } from './sqlite-under-test.js'
+import { sqliteStoreWith } from './sqlite-under-test.js'
 
-describeStore('sqlite', sqliteStoreWith('thread'), dependsOnThread)
-describeStore('sqlite inline', sqliteStoreWith('inline'))
+describeStore('sqlite', sqliteStoreWith('inline'))

@@ -389,7 +389,8 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     options?: ListOptions,
   ): AsyncGenerator<readonly AuditEvent[], void, void> {
     readToken(options?.consistencyToken)
-    return pagesOf((wanted) => this.#queries.list('pages', wanted, options), query)
+    const durable = { ...options, durable: true }
+    return pagesOf((wanted) => this.#queries.list('pages', wanted, durable), query)
   }
 
   /**

@@ -1,4 +1,5 @@
 import { queryTimedOut } from '../../src/errors.js'
+import type { AuditEvent } from '../../src/event/event.js'
 import { parseEventId } from '../../src/event/event-id.js'
 import { isUuid } from '../../src/event/uuid.js'
 import { type Clock, type Microseconds, parseTimestamp } from '../../src/event/timestamp.js'
@@ -10,6 +11,7 @@ import { createDamageReporter, type Damage, type DamageReporter } from '../../sr
 import type { EventPage, EventStore, ReadOptions } from '../../src/store/store.js'
 import type { Ask } from './connection/connection.js'
 import { formatToken } from '../../src/store/consistency-token.js'
+import { asReadFailure } from './log/durability.js'
 import { primaryToken } from './log/tokens.js'
 import { isCorrupt, isDataError, isNoJson } from './connection/failures.js'
 import { findUnreadableSegments, UnreadableChunks } from './index/unreadable-chunks.js'
@@ -55,6 +57,10 @@ const MAX_OUTDATED = 3
 /** Counts test values and parse attributes in SQL, or in this process. */
 const isUncountable = (error: unknown): boolean =>
   isCorrupt(error) || isDataError(error) || isNoJson(error)
+
+/** The time of the newest event; 0 if there is none. */
+const newestOf = (events: readonly Pick<AuditEvent, 'created_at'>[]): Microseconds =>
+  events.reduce((newest, { created_at }) => Math.max(newest, parseTimestamp(created_at)!), 0)
 
 const NO_TIME = { from: 1, to: 0 } as const
 const ALL_TIME = { from: 0, to: Number.MAX_SAFE_INTEGER } as const
@@ -263,6 +269,15 @@ export function createReading(
 
   const logEnds = createLogEnds(partitionedNow)
 
+  /** Resolves once the events that were read up to this time are durable. */
+  const confirm = async (time: Microseconds, signal: AbortSignal | undefined): Promise<void> => {
+    if (time <= log.durability.known()) return
+    const confirming = readWithRetry(log, signal, (client) => log.durability.confirm(client, time))
+    await confirming.catch((error: unknown) => {
+      throw asReadFailure(error)
+    })
+  }
+
   const around = (signal: AbortSignal | undefined) =>
     ({ order: 'desc', isDamage: isCorrupt, check: () => check(signal) }) as const
 
@@ -285,7 +300,7 @@ export function createReading(
       )
     },
 
-    async list(query, { signal, trace, lazy, consistencyToken } = {}) {
+    async list(query, { signal, trace, lazy, consistencyToken, durable } = {}) {
       const checkSignal = (): void => check(signal)
       checkSignal()
       const pages = { reader, firstProbe, damages, serverOf, partitioned: partitionedNow() }
@@ -300,8 +315,9 @@ export function createReading(
         () => readPage(pages, { query, trace, lazy }, checkSignal, { signal, consistencyToken }),
       )
       onListed()
-      const last = page.events.at(-1)
-      if (last) noteTime(parseTimestamp(last.created_at)!)
+      const newest = newestOf(page.events)
+      noteTime(newest)
+      if (durable) await confirm(newest, signal)
       return page
     },
 

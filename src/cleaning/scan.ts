@@ -32,7 +32,7 @@ export async function* scan(
     const between = bothOf(end, passed)
     const where = bothOf(hasTimedOut ? undefined : filter?.where, between)
     const query = { where, sorts, limit: PAGE_SIZE }
-    const listing = store.list(query, { signal })
+    const listing = store.list(query, { signal, durable: true })
     const page = filter && !hasTimedOut ? await ignoreTimeout(listing) : await listing
     if (!page) {
       // The query timed out: read all events from here on and filter them here.

@@ -60,7 +60,7 @@ function createSource(
       const bound =
         last && oneCondition('created_at', isDescending ? 'lt' : 'gt', [last.created_at])
       const query = { where: bothOf(visibleWhere, bound), sorts, limit }
-      const page = await log().list(query, options)
+      const page = await log().list(query, { ...options, durable: true })
       events = sorts.length === 0 ? page.events.toReversed() : page.events
       next = 0
       isLast = !page.truncated

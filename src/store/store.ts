@@ -36,6 +36,12 @@ export const READ_OPTIONS: OptionNames<ReadOptions> = { ...WAIT_OPTIONS, consist
 
 export interface ListOptions extends ReadOptions {
   /**
+   * Waits until the events of the answer are durable, for a caller that passes them on. Without it, a list may have an
+   * event some milliseconds before `record` resolves to it, and a power cut may still take it back.
+   * @default false
+   */
+  readonly durable?: boolean | undefined
+  /**
    * For events that are only serialized: their attributes may stay JSON text until `attributes` is
    * read. Spreading or printing such an event does not read it. Stores may ignore this option.
    * @default false
@@ -48,7 +54,12 @@ export interface ListOptions extends ReadOptions {
   readonly trace?: QueryTrace | undefined
 }
 
-export const LIST_OPTIONS: OptionNames<ListOptions> = { ...READ_OPTIONS, lazy: true, trace: true }
+export const LIST_OPTIONS: OptionNames<ListOptions> = {
+  ...READ_OPTIONS,
+  durable: true,
+  lazy: true,
+  trace: true,
+}
 
 export interface AppendOptions extends WaitOptions {
   /**

@@ -55,12 +55,16 @@ export type Poll = (
 
 const OLDEST_FIRST: EventQuery['sorts'] = [{ attribute: 'created_at', direction: 'asc' }]
 
-/** The `created_at` of the newest event; `undefined` if there is none. */
+/**
+ * The `created_at` of the newest event; `undefined` if there is none. It is durable, and so are all events before it: what a
+ * tail has given cannot be taken back.
+ */
 export async function newestTime(
   store: EventLister,
   options: ReadOptions,
 ): Promise<string | undefined> {
-  const page = await store.list({ where: undefined, sorts: [], limit: 1 }, options)
+  const query = { where: undefined, sorts: [], limit: 1 }
+  const page = await store.list(query, { ...options, durable: true })
   return page.events[0]?.created_at
 }
 

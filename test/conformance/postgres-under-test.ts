@@ -12,7 +12,7 @@ export const hasManyQueries = (name: string): boolean => /^filter: (?:hostile|lo
 /** Texts of the statements by which the methods write to the log in this schema. */
 export const writesOf = (schema: string) => ({
   append: APPEND,
-  reportSuppressed: `"${schema}".reporters`,
+  reportSuppressed: [`"${schema}".reporters`, '_report\0'],
   changeLive: `UPDATE "${schema}".live_events`,
   closeLive: `DELETE FROM "${schema}".live_events`,
 })

@@ -26,6 +26,8 @@ export interface PostgresNotification {
 export interface PostgresPoolClient extends PostgresClient {
   /** The id of the server process of the connection. */
   readonly processID?: number | null | undefined
+  /** True if the driver sends a statement before earlier ones are answered. */
+  readonly pipeline?: boolean | undefined
   /** Of the JavaScript driver. */
   readonly connection?: { readonly stream?: { destroy(): unknown } } | undefined
   query(config: QueryConfig): Promise<{ readonly rows: unknown[] }>
@@ -58,7 +60,7 @@ const pooled = new WeakSet<PostgresPoolClient>()
 export const notePooled = (client: PostgresPoolClient): void => void pooled.add(client)
 export const isPooled = (client: PostgresPoolClient): boolean => pooled.has(client)
 
-/** Connections with a commit that the synchronous standby may lack. */
+/** Connections with a commit that the disk or the synchronous standby may lack. */
 const unconfirmed = new WeakSet<PostgresPoolClient>()
 
 /**
@@ -73,21 +75,6 @@ function noteWarning(this: PostgresPoolClient, { code }: PostgresNotice): void {
 
 /** True if a commit since the connection was taken, or since `confirmCommits`, may be lost with the server. */
 export const isUnconfirmed = (client: PostgresPoolClient): boolean => unconfirmed.has(client)
-
-/**
- * Resolves once the synchronous standby has everything that was committed before. `isUnconfirmed`
- * returns whether this wait was cancelled too.
- */
-export async function confirmCommits(client: PostgresPoolClient): Promise<void> {
-  unconfirmed.delete(client)
-  try {
-    // A commit waits only if its transaction has written something; this leaves no row behind.
-    await ask(client, `SELECT pg_logical_emit_message(true, 'daybook', ''), ${DURABLE}`)
-  } catch (error) {
-    unconfirmed.add(client)
-    throw error
-  }
-}
 
 /**
  * Takes a connection from the pool and listens for its errors, as an error event without a listener
@@ -164,6 +151,8 @@ export function loadDriver(): Driver {
 export const CONNECTING = {
   connectionTimeoutMillis: 5000,
   keepAlive: true,
+  // Sends the commit that confirms an append together with it.
+  pipeline: true,
   fallback_application_name: 'daybook',
 } as const
 
@@ -215,19 +204,24 @@ export type TextRow = readonly (string | null)[]
 
 const AS_TEXT = { getTypeParser: () => (value: string) => value }
 
-/** When the statements that are not answered were sent. */
-const sentAt = new WeakMap<PostgresPoolClient, number>()
+/** How many statements of a connection are not answered, and since when it has not answered any. */
+const unanswered = new WeakMap<PostgresPoolClient, { count: number; since: number }>()
 
-/** For how long a statement of the connection has not been answered, in milliseconds. */
-export const unansweredMs = (client: PostgresPoolClient): number =>
-  performance.now() - (sentAt.get(client) ?? Infinity)
+/** For how long a connection with unanswered statements has answered none, in milliseconds; negative if it has none. */
+export function unansweredMs(client: PostgresPoolClient): number {
+  const waiting = unanswered.get(client)
+  return waiting && waiting.count > 0 ? performance.now() - waiting.since : -Infinity
+}
 
 async function send(client: PostgresPoolClient, text: string, values: unknown[], name?: string) {
-  sentAt.set(client, performance.now())
+  const waiting = unanswered.get(client) ?? { count: 0, since: 0 }
+  unanswered.set(client, waiting)
+  if (waiting.count++ === 0) waiting.since = performance.now()
   try {
     return await client.query({ name, text, values, rowMode: 'array', types: AS_TEXT })
   } finally {
-    sentAt.delete(client)
+    waiting.count--
+    waiting.since = performance.now()
   }
 }
 
@@ -303,6 +297,85 @@ export const DURABLE = `CASE current_setting('synchronous_commit')
 /** SQL expression that makes the transaction's commit not wait for the disk: a crash may undo it. */
 export const ASYNC_COMMIT = `set_config('synchronous_commit', 'off', true)`
 
+/** SQL expression for the session that runs a statement: two servers, or two starts of one, never share it. */
+export const SESSION = `concat(pg_backend_pid(), ' ', pg_postmaster_start_time())`
+
+/*
+ * Commits that do not wait for the disk become visible, and give up their locks, in the order of their WAL records. A later
+ * commit that waits has everything before it on the disk, and on the standbys that `synchronous_commit` asks for
+ * (https://www.postgresql.org/docs/current/wal-async-commit.html). A commit waits only if its transaction has
+ * written something: the message leaves no row behind, needs no privilege, and may be sent in a read-only
+ * transaction. A standby, which cannot write it, has only what is on the disk of its primary. The warning that a wait
+ * was cancelled arrives whatever the role's settings say.
+ */
+const CONFIRM = `SELECT ${SESSION}, ${DURABLE}, set_config('client_min_messages', 'warning', true),
+  CASE WHEN NOT pg_is_in_recovery() THEN pg_logical_emit_message(true, 'daybook', '') END`
+
+/** Returns the session in which it ran. */
+async function confirm(client: PostgresPoolClient): Promise<string> {
+  const [row] = await askPrepared(client, 'confirm', CONFIRM)
+  return row![0]!
+}
+
+/**
+ * Resolves once everything that was committed before is durable, as `synchronous_commit` asks. `isUnconfirmed`
+ * returns whether this wait was cancelled.
+ */
+export async function confirmCommits(client: PostgresPoolClient): Promise<void> {
+  unconfirmed.delete(client)
+  try {
+    await confirm(client)
+  } catch (error) {
+    unconfirmed.add(client)
+    throw error
+  }
+}
+
+/** The rows of a statement whose transaction is visible, and a promise that resolves once it is durable. */
+export interface Committed {
+  readonly rows: TextRow[]
+  readonly durable: Promise<void>
+}
+
+/**
+ * Runs a statement `text(durability)` whose first column is {@link SESSION}, and commits it. Its locks are released before
+ * the disk has it: a second commit, which is sent at once where the driver can, waits for that. Behind a
+ * pooler that commit might reach another server, so the statement itself waits there.
+ */
+export async function askAndCommit(
+  client: PostgresPoolClient,
+  use: string,
+  text: (durability: string) => string,
+  ...values: unknown[]
+): Promise<Committed> {
+  if (isPooled(client)) {
+    const rows = await askPrepared(client, use, text(DURABLE), ...values)
+    return { rows, durable: Promise.resolve() }
+  }
+  const statement = text(ASYNC_COMMIT)
+  const name = preparedName(client, use, statement)
+  const sending = send(client, statement, values, name)
+  const early = client.pipeline ? confirm(client) : undefined
+  // Rejects too if the statement does.
+  early?.catch(ignore)
+  let rows: TextRow[]
+  try {
+    rows = (await sending).rows as TextRow[]
+  } catch (error) {
+    if (name === undefined || !isStalePlan(error)) throw error
+    await early
+    unprepared.add(client)
+    return askAndCommit(client, use, text, ...values)
+  }
+  const durable = (early ?? confirm(client)).then((session) => {
+    if (session === rows[0]![0]) return
+    notePooled(client)
+    throw new Error('the commit was confirmed by another session: a pooler is on the way')
+  })
+  durable.catch(ignore)
+  return { rows, durable }
+}
+
 /** Connections with a commit that the server has not answered. */
 const committing = new WeakSet<PostgresPoolClient>()
 
@@ -326,12 +399,13 @@ export async function askToCommit(
   }
 }
 
-/** Runs `act` in a READ COMMITTED transaction. */
+/** Runs `act` in a READ COMMITTED transaction, whose commit waits for the disk unless `durability` says otherwise. */
 export async function runInTransaction<Result>(
   client: PostgresPoolClient,
   act: () => Promise<Result>,
+  durability = DURABLE,
 ): Promise<Result> {
-  await askLast(client, `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT ${DURABLE}`)
+  await askLast(client, `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT ${durability}`)
   try {
     const result = await act()
     await askToCommit(client, 'COMMIT')
@@ -340,4 +414,15 @@ export async function runInTransaction<Result>(
     await ask(client, 'ROLLBACK').catch(ignore)
     throw error
   }
+}
+
+/** Like {@link runInTransaction}, but its locks are released before the commit is durable. Resolves when it is. */
+export async function runAndConfirm<Result>(
+  client: PostgresPoolClient,
+  act: () => Promise<Result>,
+): Promise<Result> {
+  if (isPooled(client)) return runInTransaction(client, act)
+  const result = await runInTransaction(client, act, ASYNC_COMMIT)
+  await confirmCommits(client)
+  return result
 }

@@ -76,10 +76,10 @@ async function cancel(
   }
 }
 
-/** `OUTCOME_UNKNOWN` for a commit that the synchronous standby has not confirmed. */
+/** `OUTCOME_UNKNOWN` for a commit that the disk or the synchronous standby has not confirmed. */
 export const unconfirmedError = (cause?: unknown): AuditLogError =>
   outcomeUnknown(
-    'Postgres committed, but the synchronous standby did not confirm in time that it is kept',
+    'Postgres committed, but did not confirm in time that the disk and the synchronous standbys have it',
     cause,
   )
 

@@ -1,3 +1,4 @@
+import { parseToken } from '../../../src/store/consistency-token.js'
 import { createWatchers } from '../../../src/store-kit/watchers.js'
 import { withoutTimeLimit } from './calls.js'
 import { createListener } from './listener.js'
@@ -32,7 +33,11 @@ export function createFollower(
     listening,
     names: log.names,
     watchers,
-    onNotified: (token) => (hasReplicas ? replays.await(token) : watchers.hint()),
+    onNotified(token) {
+      log.durability.note(parseToken(token)?.time ?? 0)
+      if (hasReplicas) replays.await(token)
+      else watchers.hint()
+    },
     onListening() {
       if (!hasReplicas) return watchers.hint()
       return void withoutTimeLimit(closing.signal, (signal) =>

@@ -12,6 +12,7 @@ import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import { createTimelines, type Timelines } from '../connection/timelines.js'
 import type { Names, Partitions } from '../schema/names.js'
 import { createDoubts, noteBrokenCommit } from './doubts.js'
+import { createDurability, type Durability } from './durability.js'
 import { createRisks, poolingRisk } from './risks.js'
 import { makePartitions } from '../schema/partition-changes.js'
 import { missingPeriods, periodsAhead } from '../schema/partitions.js'
@@ -35,6 +36,7 @@ export interface PostgresLog {
    * server; `undefined` before the first connection.
    */
   state(): SchemaState | undefined
+  readonly durability: Durability
   /** The server that a connection leads to, see `serverSql`. To be called within `use`. */
   server(client: PostgresPoolClient): string
   /** Why acknowledged events may be lost, or were lost. To be called within `use`. */
@@ -222,6 +224,7 @@ export function createLog(options: LogOptions): PostgresLog {
   let state: SchemaState | undefined
   const servers = new WeakMap<PostgresPoolClient, string>()
   const doubts = createDoubts()
+  const durability = createDurability()
 
   const { define, addPartitions, knownPartitions, placeSql } = createDefiner(names, pool, timelines)
 
@@ -238,6 +241,7 @@ export function createLog(options: LogOptions): PostgresLog {
     await addPartitions(client, found.partitions, periodsAhead(newest, found.partitions))
     if (!state) guard?.begin(found.highWater)
     await risks.note(client, found, newestBefore)
+    durability.forget()
     onPrepared(found)
     return (state = found)
   }
@@ -261,6 +265,7 @@ export function createLog(options: LogOptions): PostgresLog {
 
   return {
     names,
+    durability,
     useSession: (signal, act) => useOf(sessions, signal, act),
     hasSessions,
     now: () => (clock ? clock() : guard?.doubted()),

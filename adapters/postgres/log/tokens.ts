@@ -1,4 +1,5 @@
 import { type ConsistencyToken, formatToken } from '../../../src/store/consistency-token.js'
+import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import type { PostgresLog } from './log.js'
 
@@ -14,27 +15,32 @@ export async function primaryToken(
   const cluster = log.cluster(client)
   const [row] = await ask(
     client,
-    `SELECT greatest(0, (SELECT max(created_at) FROM ${events}), (SELECT max(created_at) FROM ${liveEvents})),
-       ${cluster === '' ? 'NULL' : END_OF_WAL}`,
+    `SELECT greatest(0, (SELECT max(created_at) FROM ${events}), (SELECT max(created_at) FROM ${liveEvents}))`,
   )
-  const [time, position] = row!
-  return { time: Number(time), wal: position ? { cluster, position } : undefined }
+  const time = Number(row![0])
+  await log.durability.confirm(client, time)
+  if (cluster === '') return { time, wal: undefined }
+  const [end] = await ask(client, `SELECT ${END_OF_WAL}`)
+  return { time, wal: { cluster, position: end![0]! } }
 }
 
 /**
- * SQL for a token of what the primary has written, without a time: the last time that was given may be of an event
- * that is not visible yet. Empty if the server does not tell where its write-ahead log is.
+ * SQL for a token of what the primary has written, with the time up to which events are known to be durable. Without a
+ * position if the server does not tell where its write-ahead log is.
  */
-function writtenSql(cluster: string): string {
-  if (cluster === '') return `''`
-  const prefix = formatToken({ time: 0, wal: undefined })
+function writtenSql(cluster: string, durable: Microseconds): string {
+  const prefix = formatToken({ time: durable, wal: undefined })
+  if (cluster === '') return `'${prefix}'`
   return `concat_ws('_', '${prefix}', '${cluster}', ${END_OF_WAL})`
 }
 
 /** The token of `writtenSql`, on a connection that `log.use` has not checked. */
 export async function writtenToken(client: PostgresPoolClient, log: PostgresLog): Promise<string> {
   await log.checkTimeline(client)
-  const [row] = await ask(client, `SELECT ${writtenSql(log.cluster(client))}`)
+  const [row] = await ask(
+    client,
+    `SELECT ${writtenSql(log.cluster(client), log.durability.known())}`,
+  )
   return row![0]!
 }
 
@@ -44,6 +50,6 @@ export async function notifyWritten(
   log: PostgresLog,
   settings: string,
 ): Promise<void> {
-  const token = writtenSql(log.cluster(client))
+  const token = writtenSql(log.cluster(client), log.durability.known())
   await ask(client, `SELECT pg_notify($1, ${token}), ${settings}`, log.names.channel)
 }

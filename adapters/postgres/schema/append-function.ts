@@ -90,9 +90,6 @@ export const appendFunction = (names: Names, engine: Engine): string => `
       RAISE EXCEPTION 'append needs the isolation level read committed, not %',
         current_setting('transaction_isolation');
     END IF;
-    IF current_setting('synchronous_commit') = 'off' THEN
-      PERFORM set_config('synchronous_commit', 'on', true);
-    END IF;
     ${engine.lockOrder(names)}
     SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, last_value,
       EXISTS (SELECT FROM ${names.voidAttempts} WHERE id = _attempt), EXISTS (SELECT FROM ${names.outbox}),

@@ -1,6 +1,6 @@
 import type { EventDraft } from '../../../src/event/event.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { ask, askPrepared, type PostgresPoolClient } from '../connection/client.js'
+import { ask, askAndCommit, type PostgresPoolClient, SESSION } from '../connection/client.js'
 import { type Names, quoteText } from '../schema/names.js'
 import { type StoredEvent, storedEvent } from './recover.js'
 
@@ -53,23 +53,31 @@ export async function readRowType(client: PostgresPoolClient, { events }: Names)
   return Number(row![0])
 }
 
+/** What a call of the function has stored, and a promise that resolves once it is durable. */
+export interface Called extends Appended {
+  readonly serverTime: Microseconds
+  readonly durable: Promise<void>
+}
+
 /** Calls the SQL function; see schema/append-function.ts for its parameters and result. */
 export async function callFunction(
   client: PostgresPoolClient,
   names: Names,
   drafts: readonly EventDraft[],
   parameters: readonly unknown[],
-): Promise<Appended & { readonly serverTime: Microseconds }> {
-  const [row] = await askPrepared(
+): Promise<Called> {
+  const { rows, durable } = await askAndCommit(
     client,
     'append',
-    `SELECT first_time, to_json(times), to_json(opens_in), to_json(stored), server_time, moved,
-       has_listeners
-     FROM ${names.append}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+    (durability) =>
+      `SELECT ${SESSION}, first_time, to_json(times), to_json(opens_in), to_json(stored), server_time,
+         moved, has_listeners, ${durability}
+       FROM ${names.append}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     ...parameters,
   )
-  const [first, times, opensIn, attributes, serverTime, moved, hasListeners] = row!
+  const [, first, times, opensIn, attributes, serverTime, moved, hasListeners] = rows[0]!
   const common = {
+    durable,
     moved: Number(moved),
     serverTime: Number(serverTime),
     hasListeners: hasListeners === 't',

@@ -3,10 +3,11 @@ import type { EventDraft } from '../../../src/event/event.js'
 import type { IdSuffix } from '../../../src/event/event-id.js'
 import type { AppendOptions } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { isUnconfirmed, type PostgresPoolClient } from '../connection/client.js'
+import { confirmCommits, isUnconfirmed, type PostgresPoolClient } from '../connection/client.js'
 import { unconfirmedError } from '../connection/connection.js'
 import {
   type Appended,
+  type Called,
   callFunction,
   columnsOf,
   readRowType,
@@ -101,6 +102,16 @@ const timeBefore = (
 ): Microseconds =>
   Math.min(floor, since, ...Array.from(foundAt?.values() ?? [], (time) => time - 1))
 
+/** Resolves once what the connection has committed is durable; rejects with `OUTCOME_UNKNOWN` if that is not known. */
+async function confirmed(client: PostgresPoolClient, durable: Promise<void>): Promise<void> {
+  try {
+    await durable
+  } catch (error) {
+    throw unconfirmedError(error)
+  }
+  if (isUnconfirmed(client)) throw unconfirmedError()
+}
+
 export function createAppender(log: PostgresLog): Appender {
   const { names, now } = log
   const lost = createLostAttempts()
@@ -134,8 +145,9 @@ export function createAppender(log: PostgresLog): Appender {
     const attempt = newAttempt(drafts, request, timeBefore(floor, found))
     // The attempt counts as lost until its result is known.
     const earlier = lost.add(attempt)
+    let called: Called
     try {
-      const appended = await callFunction(client, names, drafts, [
+      called = await callFunction(client, names, drafts, [
         encoder.rows(drafts, rowType, found.foundAt),
         ...columnsOf(drafts),
         now() ?? null,
@@ -143,20 +155,23 @@ export function createAppender(log: PostgresLog): Appender {
         Math.floor(request.deadline * 1000 + serverAhead),
         ...recoveryParameters(earlier, attempt, floor, found.since),
       ])
-      // The next attempt finds what this one has stored, and its commit confirms both.
-      if (isUnconfirmed(client)) {
-        attempt.isKept = true
-        throw unconfirmedError()
-      }
-      lost.remove([...earlier, attempt])
-      const newest = appended.stored.at(-1)?.time ?? 0
-      synchronize({ highWater: newest, serverTime: appended.serverTime })
-      return appended
     } catch (error) {
       if (isStatementError(error)) lost.remove([attempt])
       if (codeOf(error) === DATATYPE_MISMATCH) rowType = undefined
       throw error
     }
+    const { durable, ...appended } = called
+    await confirmed(client, durable).catch((error: unknown) => {
+      // The next attempt finds what this one has stored, and its commit confirms both.
+      attempt.isKept = true
+      throw error
+    })
+    lost.remove([...earlier, attempt])
+    // A crash of the server may take back what is not durable, and its time too.
+    const newest = appended.stored.at(-1)?.time ?? 0
+    log.durability.note(newest)
+    synchronize({ highWater: newest, serverTime: appended.serverTime })
+    return appended
   }
 
   return {
@@ -171,10 +186,12 @@ export function createAppender(log: PostgresLog): Appender {
       const closed = await findClosed(client, log, request, hasLost)
       const found = await findStored(client, log, request, hasLost)
       const passing = drafts.filter(({ suffix }) => !closed.has(suffix))
-      const { suppressed, ...appended } =
-        drafts.length === 0 || passing.length > 0
-          ? await callAppend(client, passing, request, found)
-          : NOTHING
+      const isNeeded = drafts.length === 0 || passing.length > 0
+      const { suppressed, ...appended } = isNeeded
+        ? await callAppend(client, passing, request, found)
+        : NOTHING
+      // A draft counts as suppressed only if the event that closes its throttle is durable.
+      if (!isNeeded) await confirmCommits(client)
       for (const { draft, opensIn } of suppressed) closed.set(draft.suffix, opensIn)
       return { ...appended, suppressed: suppressedOf(drafts, closed) }
     },

@@ -2,7 +2,12 @@ import { throwIfAborted } from '../../../src/errors.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { EventRange, RemovableRanges } from '../../../src/store/store.js'
-import { ask, runInTransaction, type PostgresPoolClient } from '../connection/client.js'
+import {
+  ask,
+  confirmCommits,
+  runInTransaction,
+  type PostgresPoolClient,
+} from '../connection/client.js'
 import { codeOf, isCorrupt } from '../connection/failures.js'
 import type { PostgresLog } from '../log/log.js'
 import { detachPartition, dropDetached, finishDetaching } from '../schema/detached-partitions.js'
@@ -35,6 +40,8 @@ export function removableRanges(
     const given = earlier === undefined ? undefined : parseSnapshot(earlier)
     const isKnown = given !== undefined && given.cluster === cluster
     const snapshot = formatSnapshot(isKnown ? given : await takeSnapshot(client, cluster))
+    // After a crash, later transactions would get the ids of those that it takes back.
+    await confirmCommits(client)
     const isPossible =
       log.partitions() !== 'none' && log.hasSessions() && log.placeSql() === '' && cluster !== ''
     if (!isPossible) return { snapshot, ranges: [] }

@@ -5,9 +5,9 @@ import { closedPeriod } from '../../../src/store/throttle-state.js'
 import { DAY, type Microseconds } from '../../../src/event/timestamp.js'
 import {
   ask,
-  askToCommit,
-  DURABLE,
-  runInTransaction,
+  askAndCommit,
+  runAndConfirm,
+  SESSION,
   type PostgresPoolClient,
   type TextRow,
 } from '../connection/client.js'
@@ -55,17 +55,18 @@ export async function reportSuppressed(
   { names: { throttles, reporters, locks }, now }: PostgresLog,
   { reporter, number, counts }: SuppressedReport,
 ): Promise<void> {
-  await askToCommit(
+  const { durable } = await askAndCommit(
     client,
-    `WITH locked AS MATERIALIZED (
-       SELECT pg_advisory_xact_lock(${locks.throttles}), ${DURABLE}
+    'report',
+    (durability) => `WITH locked AS MATERIALIZED (
+       SELECT pg_advisory_xact_lock(${locks.throttles})
      ), reported AS (
        INSERT INTO ${reporters} AS known (id, number, reported_at)
        SELECT $1, $2::bigint, ${present('$3')} FROM locked
        ON CONFLICT (id) DO UPDATE SET number = excluded.number, reported_at = excluded.reported_at
        WHERE known.number < excluded.number
        RETURNING 1
-     )
+     ), added AS (
      INSERT INTO ${throttles} AS known (key, type, scope, period, suppressed, first_at, last_at)
      SELECT key, type, scope::json, period, count, first, last
      FROM reported, unnest(
@@ -75,7 +76,9 @@ export async function reportSuppressed(
        type = excluded.type, scope = excluded.scope, period = excluded.period,
        suppressed = known.suppressed + excluded.suppressed,
        first_at = least(known.first_at, excluded.first_at),
-       last_at = greatest(known.last_at, excluded.last_at)`,
+       last_at = greatest(known.last_at, excluded.last_at)
+     )
+     SELECT ${SESSION}, ${durability}`,
     reporter,
     number,
     now() ?? null,
@@ -87,6 +90,7 @@ export async function reportSuppressed(
     counts.map(({ first }) => first),
     counts.map(({ last }) => last),
   )
+  await durable
 }
 
 // The rule of `isUnclaimed`. A row that another transaction has locked is about to be claimed.
@@ -118,7 +122,7 @@ export function recordSuppressed(
   draftOf: (counts: readonly SuppressedCount[]) => EventDraft,
 ): Promise<number> {
   const { throttles, reporters } = log.names
-  return runInTransaction(client, async () => {
+  return runAndConfirm(client, async () => {
     // Ends this transaction after 2 s idle, so that a suspended process cannot hold its locks.
     await ask(client, `SET LOCAL idle_in_transaction_session_timeout = '2s'`)
     const [row] = await ask(client, `SELECT ${present('$1')}`, log.now() ?? null)

@@ -65,7 +65,10 @@ export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions)
     const { fields, rest } = extractFieldset(queryString)
     const query = parseEventsQuery(rest)
     const listVisible = (wanted: EventQuery): Promise<EventPage> =>
-      audit.list({ ...wanted, where: bothOf(visible, wanted.where) }, { ...reading, lazy: true })
+      audit.list(
+        { ...wanted, where: bothOf(visible, wanted.where) },
+        { ...reading, lazy: true, durable: seconds !== undefined },
+      )
     const read = (): Promise<EventPage> => listVisible(query)
     const page = seconds
       ? await longPoll({

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type EventStore, parseQuery } from 'daybook'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import pg from 'pg'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { draft } from '../../../src/testing/conformance/helpers.js'
 import { oldEvent } from '../../support/imported-event.js'
 import { driveDeadlines } from '../../support/deadlines.js'
@@ -102,6 +103,50 @@ it('the outcome of the end of a live event is unknown if the server stays away',
   expect(await withoutRetries(call, isBroken, passDeadlines)).toBe('OUTCOME_UNKNOWN')
   proxy.heal()
   expect((await store.get(event!.id))!.attributes).toEqual({ n: 2 })
+})
+
+describe('an append whose confirming commit is broken', () => {
+  let pool: pg.Pool
+  // Sends one statement after the other, so that the append itself is answered.
+  beforeEach(async () => {
+    await store.close()
+    const url = new URL(database().url)
+    url.host = `127.0.0.1:${proxy.port}`
+    pool = new pg.Pool({ connectionString: url.href })
+    store = openStore({ pool })
+    await store.append([draft({ n: 0 })])
+  })
+  afterEach(async () => {
+    await store.close()
+    await pool.end()
+  })
+  const breakConfirm = (lost: 'answer' | 'statement'): Promise<void> =>
+    proxy.breakAt(['pg_logical_emit_message', '_confirm\0'], lost)
+  const found = async (): Promise<readonly unknown[]> =>
+    (await store.list(parseQuery('filter[n_eq]=1'))).events
+
+  it.each(['answer', 'statement'] as const)(
+    'is found and confirmed by the next attempt if the %s is lost',
+    async (lost) => {
+      const isBroken = breakConfirm(lost)
+      const call = store.append([draft({ n: 1 })])
+      await isBroken
+      proxy.heal()
+      expect(await found()).toEqual(await call)
+    },
+  )
+
+  it('has an unknown outcome if the server stays away, and its event stays', async () => {
+    const stop = new AbortController()
+    const isBroken = breakConfirm('answer')
+    const call = settled(store.append([draft({ n: 1 })], { signal: stop.signal }))
+    await isBroken
+    stop.abort()
+    expect(await call).toBe('OUTCOME_UNKNOWN')
+    proxy.heal()
+    await store.append([draft({ n: 2 })])
+    expect(await found()).toHaveLength(1)
+  })
 })
 
 it.each([

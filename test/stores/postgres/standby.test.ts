@@ -137,6 +137,113 @@ describe('a call whose commit the standby has not confirmed', () => {
   })
 })
 
+describe('an event that the standby has not confirmed', () => {
+  /** Waits until this many commits wait for the standby. */
+  const untilWaiting = (count: number): Promise<unknown> =>
+    untilRow(
+      `SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep' HAVING count(*) >= ${count}`,
+    )
+
+  let count = 0
+  /** Two logs, of which the first one has a call that waits for the standby. The other one lists its event. */
+  const begin = async (
+    prepare: (other: AuditLog, type: string) => Promise<void> = async () => {},
+  ) => {
+    const type = `waiting ${++count}`
+    const [first, other] = [closing(openLog()), closing(openLog())]
+    await first.recordCustom('before')
+    await prepare(other, type)
+    await other.recordCustom('before')
+    suspend()
+    const call = first.recordCustom(type)
+    const listed = async () => (await other.list(`filter[type_eq]=${type}`)).events
+    const untilListed = async (events: number): Promise<void> => {
+      while ((await listed()).length < events) await delay(5)
+    }
+    await untilListed(1)
+    return { other, type, call, listed, untilListed }
+  }
+
+  it('holds up no other process, which stores the next one', async () => {
+    const { other, type, call, listed, untilListed } = await begin()
+    const settled: unknown[] = []
+    const calls = [call, other.recordCustom(type)]
+    for (const one of calls) void one.then((event) => settled.push(event))
+    await untilListed(2)
+    await untilWaiting(2)
+    expect(settled).toEqual([])
+    resume()
+    expect(await Promise.all(calls)).toEqual(await listed())
+  })
+
+  const READS: Record<string, (audit: AuditLog, type: string) => Promise<unknown>> = {
+    'a page of an export': async (audit, type) =>
+      (await audit.pages(`filter[type_eq]=${type}`).next()).value!.length,
+    'a consistency token': async (audit, type) => {
+      const options = { consistencyToken: await audit.consistencyToken() }
+      return (await audit.list(`filter[type_eq]=${type}`, options)).events.length
+    },
+    'a list that waits until it is durable': async (audit, type) =>
+      (await audit.list(`filter[type_eq]=${type}`, { durable: true })).events.length,
+  }
+  it.each(Object.entries(READS))('delays %s', async (_, read) => {
+    const { other, type, call } = await begin()
+    let isRead = false
+    const reading = read(other, type).finally(() => (isRead = true))
+    await untilWaiting(2)
+    expect(isRead).toBe(false)
+    resume()
+    expect(await reading).toBe(1)
+    await call
+  })
+
+  it('is not followed by a tail of another process', async () => {
+    const received: unknown[] = []
+    const { call } = await begin(async (other, type) => {
+      const tail = other.tail(`filter[type_start]=${type}`)
+      const reading = (async () => {
+        for await (const event of tail) received.push(event)
+      })()
+      // The end of the log ends the tail.
+      onTestFinished(() => expect(reading).rejects.toMatchObject({ code: 'CLOSED' }))
+      // From here on the tail is at the end of the log.
+      await other.recordCustom(`${type}, first`)
+      while (received.length === 0) await delay(5)
+    })
+    // The commit of the call, and the one by which the tail finds out.
+    await untilWaiting(2)
+    expect(received).toHaveLength(1)
+    resume()
+    const event = await call
+    while (received.length < 2) await delay(5)
+    expect(received[1]).toEqual(event)
+  })
+
+  it('suppresses no call under its throttle', async () => {
+    const schema = 'throttled'
+    const open = () =>
+      closing(
+        new AuditLog({
+          store: postgresStore({ connectionString: primary.url, schema }),
+          types: { 'test:throttled': { throttle: { period: { hours: 1 } } } },
+        }),
+      )
+    const [first, other] = [open(), open()]
+    await first.recordCustom('before')
+    await other.recordCustom('before')
+    suspend()
+    const call = first.record('test:throttled')
+    while ((await other.list('filter[type_eq]=test:throttled')).events.length === 0) await delay(5)
+    let isSettled = false
+    const suppressed = other.record('test:throttled').finally(() => (isSettled = true))
+    await untilWaiting(2)
+    expect(isSettled).toBe(false)
+    resume()
+    expect(await suppressed).toBeUndefined()
+    expect(await call).toBeDefined()
+  })
+})
+
 it('says that the outcome of `close` is unknown if the standby has not confirmed it', async () => {
   const passDeadlines = driveDeadlines()
   const audit = closing(openLog())

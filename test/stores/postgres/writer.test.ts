@@ -8,7 +8,7 @@ import { untilTried } from '../../support/deadlines.js'
 import { useLeapingTime } from '../../support/leaping-time.js'
 import { APPEND, type Proxy, startProxyOf } from '../../support/proxy.js'
 import { useSchemas } from '../../support/schemas.js'
-import { watchedPool } from '../../support/watched-pool.js'
+import { poolThrough, watchedPool } from '../../support/watched-pool.js'
 import { memoryJournal } from '../../unit/memory-journal.js'
 
 const { database, schema, openStore } = useSchemas('writer')
@@ -23,24 +23,46 @@ const stored = async (): Promise<[number, string][]> =>
 
 const numbers = async (): Promise<number[]> => (await stored()).map(([n]) => n)
 
-it('an append is one message to the server', async () => {
-  /** The statements between taking the connection from the pool and giving it back. */
-  const uses: string[][] = []
-  const pool = watchedPool({ connectionString: database().url, max: 1 }, (text) =>
-    uses.at(-1)!.push(text),
-  )
-  pool.on('acquire', () => uses.push([]))
-  const store = postgresStore({ pool, schema: schema() })
-  // The first one connects and creates the schema.
-  await store.append([draft({ n: 0 })])
-  uses.length = 0
-  for (let n = 0; n < 20; n++) await store.append([draft({ n }), draft({ n })])
-  const appends = uses.filter((texts) =>
-    texts.some((text) => text.includes(`${namesIn(schema()).append}($1`)),
-  )
-  expect(appends.map((texts) => texts.length)).toEqual(Array(20).fill(1))
-  await store.close()
-  await pool.end()
+describe('an append and the commit that confirms it', () => {
+  const append = (): string => `${namesIn(schema()).append}($1`
+
+  /** When the statements of appends are sent and answered. */
+  const watchAppends = async (pipeline: boolean): Promise<string[]> => {
+    const seen: string[] = []
+    const options = { connectionString: database().url, max: 1, pipeline }
+    const pool = poolThrough(options, async (text, send) => {
+      const name = text.includes(append()) ? 'append' : text.includes('emit_message') && 'confirm'
+      if (!name) return send()
+      seen.push(`${name} sent`)
+      return send().finally(() => seen.push(`${name} answered`))
+    })
+    const store = postgresStore({ pool, schema: schema() })
+    // The first one connects and creates the schema.
+    await store.append([draft({ n: 0 })])
+    seen.length = 0
+    await store.append([draft({ n: 1 }), draft({ n: 2 })])
+    await store.close()
+    await pool.end()
+    return seen
+  }
+
+  it('are sent together if the driver can do that', async () => {
+    expect(await watchAppends(true)).toEqual([
+      'append sent',
+      'confirm sent',
+      'append answered',
+      'confirm answered',
+    ])
+  })
+
+  it('are sent one after the other if it cannot', async () => {
+    expect(await watchAppends(false)).toEqual([
+      'append sent',
+      'append answered',
+      'confirm sent',
+      'confirm answered',
+    ])
+  })
 })
 
 it('other processes are notified only while one of them listens', async () => {

@@ -31,7 +31,7 @@ type WriterName = (typeof WRITERS)[number]
  * the times it is given. No two processes give the same time, so no row is refused.
  */
 const EDITS = [
-  [/^ *IF pg_advisory_xact_lock\(.*\) IS NULL THEN\n *END IF;\n/m, ''],
+  [/^ *LOCK TABLE .*order_lock.*;\n/m, ''],
   ['::bigint, last_value,', '::bigint, 0 * last_value,'],
 ] as const
 

@@ -55,7 +55,7 @@ export const recoverStatements = (names: Names): string => `
           DELETE FROM ${names.liveEvents} WHERE created_at > _since AND suffix = ANY (_reject)
           RETURNING created_at
         ) ${noteNewestRemovedSql(names)};
-        PERFORM pg_advisory_xact_lock(${names.locks.throttles});
+        PERFORM ${names.lock('throttles')};
         UPDATE ${names.throttles} SET
           stored_at = NULL, stored_suffix = NULL, suppressed = suppressed + reported,
           first_at = least(first_at, reported_first_at),

@@ -51,6 +51,9 @@ const placeFunctions = (names: Names): string => `
   $daybook$;
 `
 
+const lockThrottles = ({ locks }: Names): string =>
+  `PERFORM pg_advisory_xact_lock(${locks.throttles});`
+
 export const CITUS: Engine = {
   name: 'citus',
   begin: placeFunctions,
@@ -75,7 +78,11 @@ export const CITUS: Engine = {
   $daybook$;
   CREATE FUNCTION ${names.lockFunction}(_name text) RETURNS void LANGUAGE plpgsql AS $daybook$
   BEGIN
-    UPDATE ${locksTable(names)} SET taken = taken + 1 WHERE name = _name;
+    IF _name = 'throttles' THEN
+      ${lockThrottles(names)}
+    ELSE
+      UPDATE ${locksTable(names)} SET taken = taken + 1 WHERE name = _name;
+    END IF;
   END
   $daybook$;
   CREATE FUNCTION ${names.server}() RETURNS text LANGUAGE sql STABLE AS $daybook$
@@ -83,6 +90,7 @@ export const CITUS: Engine = {
   $daybook$;
 `,
   transactionId: (names) => `${names.localTransaction}()`,
+  lockThrottles,
   lockOrder: (names) => `PERFORM FROM ${locksTable(names)} WHERE name = 'order' FOR UPDATE;`,
   setHighWater: (names, value) => `_high := ${value};
       PERFORM ${names.checkPlace}();`,

@@ -1,4 +1,4 @@
-import { LOG_LOCKS, type Names, quoteText } from './names.js'
+import { type Names, quoteText } from './names.js'
 
 /**
  * The parts of the SQL of a log's schema that differ between engines. All other SQL is the same: it calls the functions
@@ -12,8 +12,9 @@ export interface Engine {
   readonly complete: (names: Names) => string
   /** The id of the transaction that inserts a row. */
   readonly transactionId: (names: Names) => string
-  /** Statements of `append`: takes the lock `order`; sets the high-water mark and `_high` to the value. */
+  /** Statements of `append`: take the locks; set the high-water mark and `_high` to the value. */
   readonly lockOrder: (names: Names) => string
+  readonly lockThrottles: (names: Names) => string
   readonly setHighWater: (names: Names, value: string) => string
 }
 
@@ -21,6 +22,11 @@ export interface Engine {
 export const serverPartsSql = ({ indexState }: Names): string =>
   `extract(epoch FROM pg_postmaster_start_time()), ' ',
     pg_relation_filepath(to_regclass(${quoteText(indexState)}))`
+
+const ADVISORY = ['imports', 'names', 'state'] as const
+
+/** Readers, and pg_dump, do not wait for it. */
+const lockTable = (table: string): string => `LOCK TABLE ${table} IN EXCLUSIVE MODE;`
 
 /**
  * The high-water mark is a sequence, which is outside of any transaction: a rollback may leave it too
@@ -35,16 +41,23 @@ export const POSTGRES: Engine = {
   CREATE FUNCTION ${names.raiseHighWater}(_mark bigint) RETURNS void LANGUAGE sql AS $daybook$
     SELECT setval(${quoteText(names.highWater)}, _mark)
   $daybook$;
-  CREATE FUNCTION ${names.lockFunction}(_name text) RETURNS void LANGUAGE sql AS $daybook$
-    SELECT pg_advisory_xact_lock(CASE _name
-      ${LOG_LOCKS.map((name) => `WHEN '${name}' THEN ${names.locks[name]}`).join(' ')} END)
+  CREATE TABLE ${names.lockTables.order} ();
+  CREATE TABLE ${names.lockTables.throttles} ();
+  CREATE FUNCTION ${names.lockFunction}(_name text) RETURNS void LANGUAGE plpgsql AS $daybook$
+  BEGIN
+    CASE _name
+      WHEN 'order' THEN ${lockTable(names.lockTables.order)}
+      WHEN 'throttles' THEN ${lockTable(names.lockTables.throttles)}
+      ${ADVISORY.map((name) => `WHEN '${name}' THEN PERFORM pg_advisory_xact_lock(${names.locks[name]});`).join('\n      ')}
+    END CASE;
+  END
   $daybook$;
   CREATE FUNCTION ${names.server}() RETURNS text LANGUAGE sql STABLE AS $daybook$
     SELECT concat(${serverPartsSql(names)})
   $daybook$;
 `,
   transactionId: () => 'pg_current_xact_id()',
-  lockOrder: ({ locks }) => `IF pg_advisory_xact_lock(${locks.order}) IS NULL THEN
-    END IF;`,
+  lockOrder: ({ lockTables }) => lockTable(lockTables.order),
+  lockThrottles: ({ lockTables }) => lockTable(lockTables.throttles),
   setHighWater: ({ highWater }, value) => `_high := setval(${quoteText(highWater)}, ${value});`,
 }

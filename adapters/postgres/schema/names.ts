@@ -4,7 +4,6 @@ import { quoteName } from '../../../src/store-kit/sql.js'
 import { createReadableEvents, type ReadableEvents } from './readable-events.js'
 
 type Lock =
-  | 'order'
   | 'imports'
   | 'removal'
   | 'schema'
@@ -15,7 +14,7 @@ type Lock =
   | 'listeners'
 
 /** Locks that a SQL function takes until the end of the transaction, because not every engine has the same. */
-export const LOG_LOCKS = ['order', 'imports', 'names', 'state'] as const
+export const LOG_LOCKS = ['order', 'throttles', 'imports', 'names', 'state'] as const
 export type LogLock = (typeof LOG_LOCKS)[number]
 
 /** The names of a log's tables and functions, quoted and qualified with the schema. */
@@ -43,6 +42,11 @@ export interface Names {
   readonly chunks: string
   readonly late: string
   readonly removed: string
+  /**
+   * Empty tables whose locks appends take. Any role could take an advisory lock and hold up all appends; a table is
+   * locked only by roles that may write to it.
+   */
+  readonly lockTables: Readonly<Record<'order' | 'throttles', string>>
   /** The function of a {@link LogLock}, and SQL that calls it. */
   readonly lockFunction: string
   readonly lock: (name: LogLock) => string
@@ -100,6 +104,7 @@ export function namesIn(schema: string): Names {
     chunks: named('segment_chunks'),
     late: named('late_events'),
     removed: named('removed_events'),
+    lockTables: { order: named('order_lock'), throttles: named('throttles_lock') },
     lockFunction,
     lock: (name) => `${lockFunction}('${name}')`,
     raiseHighWater: called('raise_high_water'),
@@ -116,7 +121,6 @@ export function namesIn(schema: string): Names {
     // The name of a channel has the same maximum length as that of a schema.
     channel: `daybook_${hash}`,
     locks: {
-      order: lock('order'),
       imports: lock('imports'),
       removal: lock('removal'),
       schema: lock('schema'),

@@ -14,7 +14,7 @@ const createSchema =
     engine.begin(names) +
     tables(names, partitions, engine) +
     engine.complete(names) +
-    claimThrottleFunction(names) +
+    claimThrottleFunction(names, engine) +
     appendFunction(names, engine)
 
 const migrationsOf = (engine: Engine): readonly Migration[] => [createSchema(engine)]

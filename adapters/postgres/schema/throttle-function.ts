@@ -1,3 +1,4 @@
+import type { Engine } from './engine.js'
 import type { Names } from './names.js'
 
 /**
@@ -5,7 +6,7 @@ import type { Names } from './names.js'
  * does, and the throttle is closed then. One lock covers all throttles, so that no two transactions
  * wait for each other's rows.
  */
-export const claimThrottleFunction = (names: Names): string => `
+export const claimThrottleFunction = (names: Names, engine: Engine): string => `
   CREATE FUNCTION ${names.claimThrottle}(
     _key text, _type text, _scope json, _period bigint, _suffix text, _time bigint, _present bigint,
     OUT opens_in bigint, OUT suppressed bigint, OUT since bigint
@@ -13,7 +14,7 @@ export const claimThrottleFunction = (names: Names): string => `
   DECLARE
     _throttle ${names.throttles};
   BEGIN
-    PERFORM pg_advisory_xact_lock(${names.locks.throttles});
+    ${engine.lockThrottles(names)}
     SELECT * INTO _throttle FROM ${names.throttles} WHERE key = _key FOR UPDATE;
     opens_in := 0;
     IF _throttle.stored_at > _present THEN

@@ -52,14 +52,15 @@ export async function findClosedThrottles(
 /** One statement, so that no append waits for this process. */
 export async function reportSuppressed(
   client: PostgresPoolClient,
-  { names: { throttles, reporters, locks }, now }: PostgresLog,
+  { names, now }: PostgresLog,
   { reporter, number, counts }: SuppressedReport,
 ): Promise<void> {
+  const { throttles, reporters } = names
   const { durable } = await askAndCommit(
     client,
     'report',
     (durability) => `WITH locked AS MATERIALIZED (
-       SELECT pg_advisory_xact_lock(${locks.throttles})
+       SELECT ${names.lock('throttles')}
      ), reported AS (
        INSERT INTO ${reporters} AS known (id, number, reported_at)
        SELECT $1, $2::bigint, ${present('$3')} FROM locked

@@ -4,11 +4,11 @@ import { postgresStore } from 'daybook/postgres'
 import { sqliteJournal } from 'daybook/sqlite'
 import pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
-import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import type { EventDraft } from '../../../src/event/event.js'
 import { draft, throttled } from '../../../src/testing/conformance/helpers.js'
 import { useLeapingTime } from '../../support/leaping-time.js'
 import { APPEND, type Proxy, startProxyOf } from '../../support/proxy.js'
+import { holdOrderLock, waitingForOrder } from '../../support/order-lock.js'
 import { useSchemas } from '../../support/schemas.js'
 import { tempDir } from '../../support/temp.js'
 
@@ -142,25 +142,17 @@ describe.each(LOST)('if the %s of the first process is lost', (lost) => {
 
 /** Lets appends wait for the lock in this order; each waits before the next one begins. */
 async function inOrder(...calls: (() => Promise<unknown>)[]): Promise<unknown[]> {
-  const client = await database().pool.connect()
-  const lock = namesIn(schema()).locks.order
-  await client.query(`SELECT pg_advisory_lock(${lock})`)
+  const release = await holdOrderLock(database().pool, schema())
   const begun: Promise<unknown>[] = []
   let ended = 0
   try {
     for (const call of calls) {
       begun.push(call().finally(() => ended++))
-      for (let waiting = 0; waiting + ended < begun.length; await delay(5)) {
-        const { rows } = await client.query<{ count: string }>(
-          `SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
-           WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()`,
-        )
-        waiting = Number(rows[0]!.count)
-      }
+      for (let waiting = 0; waiting + ended < begun.length; await delay(5))
+        waiting = (await waitingForOrder(database().pool, schema())).length
     }
   } finally {
-    await client.query(`SELECT pg_advisory_unlock(${lock})`)
-    client.release()
+    await release()
   }
   return Promise.all(begun)
 }

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, it, vi } from 'vitest'
 import { openPostgresStore } from '../../../adapters/postgres/postgres-store.js'
-import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import { draft } from '../../../src/testing/conformance/helpers.js'
+import { holdOrderLock, waitingForOrder } from '../../support/order-lock.js'
 import { useSchemas } from '../../support/schemas.js'
 
 const { database, schema, openStore } = useSchemas('retrying')
@@ -29,12 +29,10 @@ it('the primary is looked for while a statement is not answered', async () => {
   )
   await store.append([draft({ n: 0 })])
   searches = 0
-  const client = await database().pool.connect()
-  await client.query(`SELECT pg_advisory_lock(${namesIn(schema()).locks.order})`)
+  const release = await holdOrderLock(database().pool, schema())
   const appending = store.append([draft({ n: 1 })])
   while (searches === 0) await delay(50)
-  await client.query(`SELECT pg_advisory_unlock(${namesIn(schema()).locks.order})`)
-  client.release()
+  await release()
   await appending
   await store.close()
 })
@@ -55,23 +53,16 @@ it('a transaction that exceeds transaction_timeout is retried', async (test) => 
   const limited = new URL(database().url)
   limited.searchParams.set('options', '-c transaction_timeout=200ms')
   const store = openStore({ connectionString: limited.href })
-  const client = await database().pool.connect()
-  const lock = namesIn(schema()).locks.order
-  await client.query(`SELECT pg_advisory_lock(${lock})`)
+  const release = await holdOrderLock(database().pool, schema())
   const appending = store.append([draft({ n: 1 })], { deadline: performance.now() + 20_000 })
   let isSettled = false
   appending.catch(() => {}).finally(() => (isSettled = true))
   const waiting = new Set<number>()
   while (waiting.size < 2 && !isSettled) {
-    const { rows } = await client.query<{ pid: number }>(
-      `SELECT pid FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
-       WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()`,
-    )
-    for (const { pid } of rows) waiting.add(pid)
+    for (const pid of await waitingForOrder(database().pool, schema())) waiting.add(pid)
     await delay(5)
   }
-  await client.query(`SELECT pg_advisory_unlock(${lock})`)
-  client.release()
+  await release()
   const [event] = await appending
   expect(await store.get(event!.id)).toEqual(event)
   await store.close()

@@ -7,6 +7,7 @@ import { draft } from '../../../src/testing/conformance/helpers.js'
 import { untilTried } from '../../support/deadlines.js'
 import { useLeapingTime } from '../../support/leaping-time.js'
 import { APPEND, type Proxy, startProxyOf } from '../../support/proxy.js'
+import { holdOrderLock, waitingForOrder } from '../../support/order-lock.js'
 import { useSchemas } from '../../support/schemas.js'
 import { poolThrough, watchedPool } from '../../support/watched-pool.js'
 import { memoryJournal } from '../../unit/memory-journal.js'
@@ -63,6 +64,25 @@ describe('an append and the commit that confirms it', () => {
       'confirm answered',
     ])
   })
+})
+
+it('no role that may not write to the log can hold up appends', async () => {
+  await openStore().append([draft({ n: 0 })])
+  const role = `reader_of_${schema()}`
+  await ask(`CREATE ROLE ${role}; GRANT USAGE ON SCHEMA ${schema()} TO ${role};
+    GRANT SELECT ON ALL TABLES IN SCHEMA ${schema()} TO ${role}`)
+  const client = await database().pool.connect()
+  try {
+    for (const table of Object.values(namesIn(schema()).lockTables)) {
+      await client.query(`BEGIN; SET LOCAL ROLE ${role}`)
+      const locking = client.query(`LOCK TABLE ${table} IN EXCLUSIVE MODE`)
+      await expect(locking).rejects.toMatchObject({ code: '42501' })
+      await client.query('ROLLBACK')
+    }
+  } finally {
+    client.release()
+    await ask(`DROP OWNED BY ${role}; DROP ROLE ${role}`)
+  }
 })
 
 it('other processes are notified only while one of them listens', async () => {
@@ -207,20 +227,14 @@ describe('the outbox', () => {
   it('is moved in batches, with appends in between', async () => {
     const audit = new AuditLog({ store: openStore(), types: {} })
     await audit.recordCustom('test:event', { n: 0 })
-    const holder = await database().pool.connect()
-    const lock = namesIn(schema()).locks.order
-    await holder.query(`SELECT pg_advisory_lock(${lock})`)
-    await holder.query(`INSERT INTO ${schema()}.outbox (suffix, type, system, attributes, terms, recorded_at)
+    const release = await holdOrderLock(database().pool, schema())
+    await ask(`INSERT INTO ${schema()}.outbox (suffix, type, system, attributes, terms, recorded_at)
       SELECT '8' || lpad(to_hex(i), 15, '0'), 'test:enlisted', false, '{}', '{}', 1
       FROM generate_series(1, 20000) AS i`)
-    const isMoving = `SELECT count(*) > 0 FROM pg_locks
-      JOIN pg_database ON pg_database.oid = pg_locks.database
-      WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()`
-    while (!(await ask(isMoving))[0]![0]) await delay(5)
+    while ((await waitingForOrder(database().pool, schema())).length === 0) await delay(5)
     const call = audit.recordCustom('test:event', { n: 1 })
     await untilTried()
-    await holder.query(`SELECT pg_advisory_unlock(${lock})`)
-    holder.release()
+    await release()
     await call
     while ((await ask(`SELECT count(*) > 0 FROM ${schema()}.outbox`))[0]![0]) await delay(20)
     expect(

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest'
+import {
+  askAndCommit,
+  type PostgresPoolClient,
+  type TextRow,
+} from '../../../adapters/postgres/connection/client.js'
+
+/** A connection whose statements run in these sessions, one after the other, and what it has sent. */
+function clientOf(...sessions: string[]): { client: PostgresPoolClient; sent: string[] } {
+  const sent: string[] = []
+  const query = async ({ text }: { readonly text: string }): Promise<{ rows: TextRow[] }> => {
+    sent.push(text)
+    return { rows: [[sessions.shift()!]] }
+  }
+  return { client: { query } as unknown as PostgresPoolClient, sent }
+}
+
+const commit = (client: PostgresPoolClient) =>
+  askAndCommit(client, 'test', (durability) => `SELECT 1, ${durability}`)
+
+it('a commit is durable once the same session has confirmed it', async () => {
+  const { client, sent } = clientOf('a', 'a')
+  const { rows, durable } = await commit(client)
+  expect(rows).toEqual([['a']])
+  await durable
+  expect(sent).toEqual([
+    expect.stringContaining("set_config('synchronous_commit', 'off', true)"),
+    expect.stringContaining('pg_logical_emit_message'),
+  ])
+})
+
+it('a commit that another session has confirmed may be lost, and the next one confirms itself', async () => {
+  const { client, sent } = clientOf('a', 'b', 'a')
+  await expect((await commit(client)).durable).rejects.toThrow(/another session: a pooler/)
+  sent.length = 0
+  await (
+    await commit(client)
+  ).durable
+  expect(sent).toEqual([
+    expect.not.stringContaining("set_config('synchronous_commit', 'off', true)"),
+  ])
+})

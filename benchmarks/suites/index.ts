@@ -136,9 +136,9 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   }),
   postgres: sections({
     summary:
-      'record() on Postgres, compared with plain SQL and peers; the cost of ordering; the index under load',
+      'record() on Postgres, compared with plain SQL and peers; many processes on a slow disk; the index under load',
     options: {
-      part: oneOf(['order', 'record', 'lag', 'all'], 'all', 'what is measured'),
+      part: oneOf(['processes', 'record', 'lag', 'all'], 'all', 'what is measured'),
       ...timed(4, 1),
     },
     needsPeers: true,

@@ -4,20 +4,20 @@ import type { TimedOptions } from '../harness/options.js'
 import type { Section } from '../harness/results.js'
 import { withWorkerPool } from '../targets/worker-pool.js'
 import { lagTable } from './postgres-lag.js'
-import { orderTable } from './postgres-order.js'
+import { processesTables } from './postgres-processes.js'
 import { recordTables } from './postgres-record.js'
 
 /*
- * `record` on Postgres, what the order of events costs there, and how far the index falls behind. Each writer has its own processes. Trials
+ * `record` on Postgres, alone and beside many others on a slow disk, and how far the index falls behind. Each writer has its own processes. Trials
  * start with an empty table and alternate, so that each ratio is taken within one round. At the end
  * of each trial all acknowledged events must be stored.
  */
 
 const PARTS = {
-  order: [orderTable],
+  processes: [processesTables],
   record: [recordTables],
   lag: [lagTable],
-  all: [orderTable, recordTables, lagTable],
+  all: [processesTables, recordTables, lagTable],
 }
 
 export const measure = ({

@@ -6,9 +6,6 @@ import { sampleEvents } from '../harness/sample-events.js'
 export const TABLES = {
   /** `record` of the store. */
   record: 'daybook.events',
-  /** The store's SQL function alone, with and without the lock that orders events. */
-  ordered: 'ordered.events',
-  unordered: 'unordered.events',
   /** INSERT of many rows into the store's table with its indexes. */
   insert: 'plain.events',
   /** INSERT and COPY into a table of time and JSON without indexes. */
@@ -24,10 +21,10 @@ export const TABLES = {
 export type WriterName = keyof typeof TABLES
 
 /** Schemas that the store creates. */
-export const STORE_SCHEMAS = ['samples', 'daybook', 'ordered', 'unordered', 'plain'] as const
+export const STORE_SCHEMAS = ['samples', 'daybook', 'plain'] as const
 
-/** The maximum number of concurrent processes. */
-const MAX_PROCESSES = 8
+/** The maximum number of concurrent writers. */
+const MAX_PROCESSES = 32
 
 export interface Task {
   readonly writer: WriterName

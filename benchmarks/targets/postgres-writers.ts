@@ -3,7 +3,6 @@ import { postgresStore } from 'daybook/postgres'
 import pg from 'pg'
 import { withCommitHook } from '../harness/meter.js'
 import { cycle, recordAll, sampleTypes } from '../harness/sample-events.js'
-import { openAppendFunction } from './postgres-append.js'
 import { copyFrom, createPgBoss, openEmmett } from './postgres-peers.js'
 import { createTimeRanges, EVENTS, QUEUE, type Task, type Writer } from './postgres-task.js'
 
@@ -177,9 +176,6 @@ export async function openWriter(
   switch (writer) {
     case 'record':
       return openRecord(url, committed)
-    case 'ordered':
-    case 'unordered':
-      return openAppendFunction(url, { ...task, writer })
     case 'insert':
     case 'bare':
     case 'copy':

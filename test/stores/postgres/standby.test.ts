@@ -199,6 +199,8 @@ describe('an event that the standby has not confirmed', () => {
       const options = { consistencyToken: await audit.consistencyToken() }
       return (await audit.list(`filter[type_eq]=${type}`, options)).events.length
     },
+    'what a removal may take': async (audit) =>
+      (await audit.store.removableRanges!(0)).ranges.length + 1,
     'a list that waits until it is durable': async (audit, type) =>
       (await audit.list(`filter[type_eq]=${type}`, { durable: true })).events.length,
   }

@@ -393,12 +393,17 @@ export async function startOwnPostgres(
 }
 
 /** Starts the server whose files are in the folder, or a new one. They stay there when it is stopped. */
-export function startKeptPostgres(folder: string, settings: readonly string[]): Promise<OwnServer> {
+export function startKeptPostgres(
+  folder: string,
+  settings: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<OwnServer> {
   const found = embeddedBinaries() ?? systemBinaries()
   if (!found)
     throw new Error('no binaries for a separate Postgres: install the optional dependencies')
   fs.mkdirSync(folder, { recursive: true })
-  const place = { ...makePlace(found, folder), isKept: true }
+  const made = makePlace(found, folder)
+  const place = { ...made, env: { ...made.env, ...env }, isKept: true }
   if (!fs.existsSync(path.join(place.data, 'PG_VERSION')))
     runIn(place, place.binaries.initdb, ['-D', place.data, ...INITDB])
   return runServer(place, 'embedded', settings)

@@ -297,8 +297,19 @@ export const DURABLE = `CASE current_setting('synchronous_commit')
 /** SQL expression that makes the transaction's commit not wait for the disk: a crash may undo it. */
 export const ASYNC_COMMIT = `set_config('synchronous_commit', 'off', true)`
 
-/** SQL expression for the session that runs a statement: two servers, or two starts of one, never share it. */
-export const SESSION = `concat(pg_backend_pid(), ' ', pg_postmaster_start_time())`
+/**
+ * SQL expression for the transaction that runs a statement, after the session of it: two servers, or two starts of one, never
+ * share a session.
+ */
+export const TRANSACTION = `concat_ws('|', pg_backend_pid(), pg_postmaster_start_time(),
+  CASE WHEN NOT pg_is_in_recovery() THEN pg_current_xact_id() END)`
+
+/** Why a commit does not confirm another one; `undefined` if it does. */
+function doubtOf(commit: string, confirming: string): string | undefined {
+  if (commit === confirming) return "the connection is in a transaction that is not the store's"
+  const [session, other] = [commit, confirming].map((text) => text.replace(/\|\d+$/, ''))
+  return session === other ? undefined : 'another session has confirmed the commit'
+}
 
 /*
  * Commits that do not wait for the disk become visible, and give up their locks, in the order of their WAL records. A later
@@ -308,10 +319,10 @@ export const SESSION = `concat(pg_backend_pid(), ' ', pg_postmaster_start_time()
  * transaction. A standby, which cannot write it, has only what is on the disk of its primary. The warning that a wait
  * was cancelled arrives whatever the role's settings say.
  */
-const CONFIRM = `SELECT ${SESSION}, ${DURABLE}, set_config('client_min_messages', 'warning', true),
+const CONFIRM = `SELECT ${TRANSACTION}, ${DURABLE}, set_config('client_min_messages', 'warning', true),
   CASE WHEN NOT pg_is_in_recovery() THEN pg_logical_emit_message(true, 'daybook', '') END`
 
-/** Returns the session in which it ran. */
+/** Returns its transaction. */
 async function confirm(client: PostgresPoolClient): Promise<string> {
   const [row] = await askPrepared(client, 'confirm', CONFIRM)
   return row![0]!
@@ -338,7 +349,7 @@ export interface Committed {
 }
 
 /**
- * Runs a statement `text(durability)` whose first column is {@link SESSION}, and commits it. Its locks are released before
+ * Runs a statement `text(durability)` whose first column is {@link TRANSACTION}, and commits it. Its locks are released before
  * the disk has it: a second commit, which is sent at once where the driver can, waits for that. Behind a
  * pooler that commit might reach another server, so the statement itself waits there.
  */
@@ -367,10 +378,11 @@ export async function askAndCommit(
     unprepared.add(client)
     return askAndCommit(client, use, text, ...values)
   }
-  const durable = (early ?? confirm(client)).then((session) => {
-    if (session === rows[0]![0]) return
+  const durable = (early ?? confirm(client)).then((confirming) => {
+    const doubt = doubtOf(rows[0]![0]!, confirming)
+    if (doubt === undefined) return
     notePooled(client)
-    throw new Error('the commit was confirmed by another session: a pooler is on the way')
+    throw new Error(doubt)
   })
   durable.catch(ignore)
   return { rows, durable }

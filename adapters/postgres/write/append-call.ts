@@ -1,6 +1,6 @@
 import type { EventDraft } from '../../../src/event/event.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { ask, askAndCommit, type PostgresPoolClient, SESSION } from '../connection/client.js'
+import { ask, askAndCommit, type PostgresPoolClient, TRANSACTION } from '../connection/client.js'
 import { type Names, quoteText } from '../schema/names.js'
 import { type StoredEvent, storedEvent } from './recover.js'
 
@@ -70,7 +70,7 @@ export async function callFunction(
     client,
     'append',
     (durability) =>
-      `SELECT ${SESSION}, first_time, to_json(times), to_json(opens_in), to_json(stored), server_time,
+      `SELECT ${TRANSACTION}, first_time, to_json(times), to_json(opens_in), to_json(stored), server_time,
          moved, has_listeners, ${durability}
        FROM ${names.append}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     ...parameters,

@@ -7,7 +7,7 @@ import {
   ask,
   askAndCommit,
   runAndConfirm,
-  SESSION,
+  TRANSACTION,
   type PostgresPoolClient,
   type TextRow,
 } from '../connection/client.js'
@@ -79,7 +79,7 @@ export async function reportSuppressed(
        first_at = least(known.first_at, excluded.first_at),
        last_at = greatest(known.last_at, excluded.last_at)
      )
-     SELECT ${SESSION}, ${durability}`,
+     SELECT ${TRANSACTION}, ${durability}`,
     reporter,
     number,
     now() ?? null,

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog, type FailurePolicy } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
+import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import { draft } from '../../../src/testing/conformance/helpers.js'
@@ -64,6 +65,19 @@ describe('an append and the commit that confirms it', () => {
       'confirm answered',
     ])
   })
+})
+
+it('an append on a connection with an open transaction is repeated on another one', async () => {
+  const pool = new pg.Pool({ connectionString: database().url, max: 1 })
+  const store = postgresStore({ pool, schema: schema() })
+  await store.append([draft({ n: 0 })])
+  const borrowed = await pool.connect()
+  await borrowed.query('BEGIN')
+  borrowed.release()
+  await store.append([draft({ n: 1 })])
+  expect(await numbers()).toEqual([0, 1])
+  await store.close()
+  await pool.end()
 })
 
 it('no role that may not write to the log can hold up appends', async () => {

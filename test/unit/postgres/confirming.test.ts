@@ -5,12 +5,12 @@ import {
   type TextRow,
 } from '../../../adapters/postgres/connection/client.js'
 
-/** A connection whose statements run in these sessions, one after the other, and what it has sent. */
-function clientOf(...sessions: string[]): { client: PostgresPoolClient; sent: string[] } {
+/** A connection whose statements run in these transactions, each after its session, and what it has sent. */
+function clientOf(...transactions: string[]): { client: PostgresPoolClient; sent: string[] } {
   const sent: string[] = []
   const query = async ({ text }: { readonly text: string }): Promise<{ rows: TextRow[] }> => {
     sent.push(text)
-    return { rows: [[sessions.shift()!]] }
+    return { rows: [[transactions.shift()!]] }
   }
   return { client: { query } as unknown as PostgresPoolClient, sent }
 }
@@ -19,9 +19,9 @@ const commit = (client: PostgresPoolClient) =>
   askAndCommit(client, 'test', (durability) => `SELECT 1, ${durability}`)
 
 it('a commit is durable once the same session has confirmed it', async () => {
-  const { client, sent } = clientOf('a', 'a')
+  const { client, sent } = clientOf('a|1', 'a|2')
   const { rows, durable } = await commit(client)
-  expect(rows).toEqual([['a']])
+  expect(rows).toEqual([['a|1']])
   await durable
   expect(sent).toEqual([
     expect.stringContaining("set_config('synchronous_commit', 'off', true)"),
@@ -30,8 +30,8 @@ it('a commit is durable once the same session has confirmed it', async () => {
 })
 
 it('a commit that another session has confirmed may be lost, and the next one confirms itself', async () => {
-  const { client, sent } = clientOf('a', 'b', 'a')
-  await expect((await commit(client)).durable).rejects.toThrow(/another session: a pooler/)
+  const { client, sent } = clientOf('a|1', 'b|2', 'a|3')
+  await expect((await commit(client)).durable).rejects.toThrow(/another session/)
   sent.length = 0
   await (
     await commit(client)
@@ -39,4 +39,9 @@ it('a commit that another session has confirmed may be lost, and the next one co
   expect(sent).toEqual([
     expect.not.stringContaining("set_config('synchronous_commit', 'off', true)"),
   ])
+})
+
+it('a commit in a transaction of the host is none', async () => {
+  const { client } = clientOf('a|1', 'a|1')
+  await expect((await commit(client)).durable).rejects.toThrow(/transaction that is not/)
 })

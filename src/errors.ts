@@ -14,6 +14,7 @@ export const errorCodes = {
   IMPORT_CONFLICT:
     'an imported event conflicts with a stored one; the call kept none of its events',
   IN_USE: 'a subscription uses the channel',
+  INTENT_ENDED: 'the intent has ended; it has another outcome, or none',
   INVALID_CHANNEL: 'a member of the channel is not valid',
   INVALID_DATA: 'strict mode: the data does not match the declaration of the event type',
   INVALID_EVENT: 'the event cannot be recorded as given',

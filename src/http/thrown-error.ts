@@ -1,20 +1,11 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { inspect, types } from 'node:util'
+import { inspect } from 'node:util'
+import { isError } from '../event/failure.js'
 
 /*
  * Functions of a host may throw anything. Servers take some of these values for no error at all, and answer others as a
  * success, or never.
  */
-
-/** True for an error of any realm. Never throws. */
-export function isError(value: unknown): value is Error {
-  if (types.isNativeError(value)) return true
-  try {
-    return !types.isProxy(value) && value instanceof Error
-  } catch {
-    return false
-  }
-}
 
 /** Servers answer with the `status` or `statusCode` of an error. */
 const isRefusal = (status: unknown): boolean =>

@@ -185,6 +185,7 @@ export class OpenLogs<Log extends Closable> {
         const end = performance.now() - idleMs
         for (const entry of this.#open)
           if (!isInUse(entry) && entry.stored.lastUsed() <= end) void this.#release(entry)
+          else entry.stored.look()
         this.#watchIdle()
       },
       Math.ceil(idleMs / CHECKS),

@@ -1,6 +1,7 @@
 import { AuditLogError } from '../errors.js'
 import { parseEventId } from '../event/event-id.js'
 import type { Clock } from '../event/timestamp.js'
+import { setBackground } from '../store/background.js'
 import type { ClockDoubt } from '../store/clock-guard.js'
 import type { Damage } from '../store/damage.js'
 import { LIVENESS_TIMEOUT_MS } from '../store/liveness.js'
@@ -120,6 +121,7 @@ export class ReopenedStore {
   #inFlight = 0
   #watchers = 0
   #lastUsed = -Infinity
+  #look = (): void => {}
   #closed: Promise<void> | undefined
   /** The stores that were opened before are being closed. */
   #releasing: Promise<void> = Promise.resolve()
@@ -144,6 +146,11 @@ export class ReopenedStore {
     )
     this.store = this.#facade(true, () => this.#close())
     this.background = this.#facade(false, async () => {})
+    setBackground(this.store, {
+      store: this.background,
+      isOpen: () => this.isOpen(),
+      onLook: (look) => void (this.#look = look),
+    })
   }
 
   isOpen(): boolean {
@@ -153,6 +160,11 @@ export class ReopenedStore {
   /** Opens the store, if it is not open. */
   open(): void {
     this.#acquire()
+  }
+
+  /** To be called from time to time while the store is open. */
+  look(): void {
+    this.#look()
   }
 
   noteUse(): void {

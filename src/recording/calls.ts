@@ -3,7 +3,14 @@ import { AuditLogError } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
 import type { EventTypeDefinition } from '../event/event-types.js'
 import { didYouMean, nearest } from '../event/nearest.js'
-import { createIntents, type IntentKeeper, type Replaced } from './intents.js'
+import type { CallsObserver } from './call-observer.js'
+import type { Drafts } from './drafts.js'
+import {
+  createIntents,
+  type IntentKeeper,
+  type IntentsDependencies,
+  type Replaced,
+} from './intents.js'
 import type { FailurePolicy } from './failure-policy.js'
 import { checkIdempotencyKey } from './idempotency-key.js'
 import type { AuditLogStats } from './outcomes.js'
@@ -25,6 +32,8 @@ export interface CallOptions extends WaitOptions {
 export interface CallsDependencies extends PipelineDependencies {
   readonly policyOf: (type: string) => FailurePolicy
 }
+
+type Definitions = ReadonlyMap<string, EventTypeDefinition>
 
 type CheckOptions = (options: unknown) => void
 
@@ -74,20 +83,32 @@ function asAuditLogError(thrown: unknown): AuditLogError {
   return new AuditLogError('INVALID_EVENT', 'the event could not be prepared', { cause: thrown })
 }
 
-export function createCalls(dependencies: CallsDependencies): Calls {
-  const pipeline = createPipeline(dependencies)
-  const { ledger, throttling, recorder, observer } = pipeline
-  const prepare = createPrepare(dependencies, throttling)
-  const adding = createAdding(dependencies, pipeline)
-  let isClosed = false
+const alsoOnStored = (dependencies: CallsDependencies, onStored: () => void): CallsDependencies => {
+  const { observer } = dependencies
+  const stored: CallsObserver['stored'] = (events) => {
+    observer.stored(events)
+    onStored()
+  }
+  return { ...dependencies, observer: { ...observer, stored } }
+}
 
+/** Makes calls of the host, and counts them. */
+interface Caller {
   /** `makeDraft` runs synchronously, so that calls keep their order. */
-  const callUnpublished = (
+  readonly call: (
     type: string,
     options: CallOptions | undefined,
     kind: SystemCall,
     makeDraft: () => EventDraft | undefined,
-  ): Promise<AuditEvent | undefined> => {
+  ) => Promise<AuditEvent | undefined>
+  readonly refuseNew: () => void
+}
+
+function createCaller(dependencies: CallsDependencies, pipeline: Pipeline): Caller {
+  const { ledger, throttling, observer } = pipeline
+  const adding = createAdding(dependencies, pipeline)
+  let isClosed = false
+  const unpublished: Caller['call'] = (type, options, kind, makeDraft) => {
     // Not counted: a read-only log cannot record a gap event.
     if (dependencies.store.readOnly) return Promise.reject(readOnlyError())
     const refuse = (thrown: unknown): Promise<never> => {
@@ -117,19 +138,30 @@ export function createCalls(dependencies: CallsDependencies): Calls {
       return refuse(thrown)
     }
   }
+  return {
+    call: (type, options, kind, makeDraft) =>
+      recordChannel.hasSubscribers
+        ? recordChannel.tracePromise(() => unpublished(type, options, kind, makeDraft), {
+            audit: dependencies.audit,
+            type,
+          })
+        : unpublished(type, options, kind, makeDraft),
+    refuseNew: () => void (isClosed = true),
+  }
+}
 
-  const call: typeof callUnpublished = (type, options, kind, makeDraft) =>
-    recordChannel.hasSubscribers
-      ? recordChannel.tracePromise(() => callUnpublished(type, options, kind, makeDraft), {
-          audit: dependencies.audit,
-          type,
-        })
-      : callUnpublished(type, options, kind, makeDraft)
-
+export function createCalls(dependencies: CallsDependencies): Calls {
+  const definitions: Definitions = new Map(Object.entries(dependencies.types))
+  const pipeline = createPipeline(alsoOnStored(dependencies, () => intents.look()))
+  const { ledger, throttling, recorder } = pipeline
+  const prepare = createPrepare(definitions, dependencies.drafts, throttling)
+  const { call, refuseNew } = createCaller(dependencies, pipeline)
   const system: Calls['system'] = (type, data, options, kind) =>
     call(type, options, kind ?? SYSTEM, () => prepare.system(type, data, options, kind))
-  const intents = intentsOf(dependencies, pipeline, system)
-
+  const intents = intentsOf(dependencies, definitions, pipeline, {
+    record: (type, data, options, replaced) => system(type, data, options, { replaced }),
+    recordDraft: (draft, replaced) => call(draft.type, undefined, { replaced }, () => draft),
+  })
   return {
     intents,
     system,
@@ -143,7 +175,7 @@ export function createCalls(dependencies: CallsDependencies): Calls {
     stats: () => ({ ...ledger.counts, waiting: recorder.waiting() }),
     outage: () => recorder.outage(),
     flush: () => pipeline.flush(),
-    refuseNew: () => void (isClosed = true),
+    refuseNew,
     async close() {
       await intents.stop()
       await pipeline.close()
@@ -173,7 +205,8 @@ function createAdding(
       if (draft.throttle) throttling.pending(draft)
       return recorder.add(draft, { signal, policy })
     },
-    replace(outcome, { suffix, earlier, isShared }) {
+    replace(outcome, { suffix, earlier, isShared, onDraft }) {
+      onDraft?.(outcome)
       const draft = { ...outcome, suffix }
       const policy = policyOf(draft.type)
       intendedDrafts.add(draft)
@@ -188,17 +221,26 @@ function createAdding(
   }
 }
 
+/** How the outcomes of intents are recorded as calls. */
+type IntentCalls = Pick<IntentsDependencies, 'record' | 'recordDraft'>
+
 const intentsOf = (
-  { store, drafts, now, waiting }: CallsDependencies,
+  { store, drafts, limits, now, waiting }: CallsDependencies,
+  definitions: Definitions,
   pipeline: Pipeline,
-  system: Calls['system'],
+  calls: IntentCalls,
 ): IntentKeeper =>
   createIntents({
+    ...calls,
+    ...waiting,
     store,
     now,
-    ...waiting,
-    makeDraft: (type, data, context) => drafts.system(type, undefined, data, context),
-    record: (type, data, options, replaced) => system(type, data, options, { replaced }),
+    limits,
+    makeDraft: (type, data, context) => drafts.system(type, definitions.get(type), data, context),
+    makeUnchecked(type, data, context) {
+      const source = definitions.get(type)?.source
+      return drafts.system(type, source === undefined ? undefined : { source }, data, context)
+    },
     recordAgain: (draft, earlier) => pipeline.recordIntended(draft, earlier),
   })
 
@@ -214,8 +256,7 @@ interface Prepare {
   custom(type: string, data: object, options: CallOptions | undefined): EventDraft
 }
 
-function createPrepare({ types, drafts }: CallsDependencies, throttling: Throttling): Prepare {
-  const definitions: ReadonlyMap<string, EventTypeDefinition> = new Map(Object.entries(types))
+function createPrepare(definitions: Definitions, drafts: Drafts, throttling: Throttling): Prepare {
   return {
     system(type, data, options, kind) {
       kind?.check?.(options)

@@ -2,13 +2,20 @@ import { randomUUID } from 'node:crypto'
 import type { JsonObject, JsonValue } from '../event/event.js'
 import type { IdSuffix } from '../event/event-id.js'
 import type { Microseconds } from '../event/timestamp.js'
-import { createLivenessCheck, HEARTBEAT_MS, LIVENESS_TIMEOUT_MS } from '../store/liveness.js'
+import {
+  createLivenessCheck,
+  type Heartbeat,
+  HEARTBEAT_MS,
+  LIVENESS_TIMEOUT_MS,
+} from '../store/liveness.js'
+import { readState } from '../store/read-states.js'
 import type { EventStore } from '../store/store.js'
 
-/** The event that is recorded if the process ends before the outcome is. */
+/** What the event of an intent is made of. */
 export type IntendedEvent = {
   readonly type: string
   readonly username: string | null
+  readonly source: string | null
   readonly attributes: JsonObject
   /** The event, or the outcome under the same suffix, is later than this. */
   readonly since: Microseconds
@@ -18,7 +25,8 @@ export type IntendedEvents = Readonly<Record<IdSuffix, IntendedEvent>>
 
 /** A process whose heartbeat has ended. */
 export interface DeadOwner {
-  read(signal: AbortSignal): Promise<LeftIntents>
+  /** Resolves to `undefined` if another process takes its intents over, or if its heartbeat has come back. */
+  claim(signal: AbortSignal): Promise<LeftIntents | undefined>
 }
 
 /** The intents that a process has left. */
@@ -26,14 +34,22 @@ export interface LeftIntents {
   readonly intents: IntendedEvents
   /** The store's time when this was read. */
   readonly readAt: Microseconds
-  /** Removes the given intents, and the owner if its heartbeat has not come back. */
-  readonly forget: (signal: AbortSignal) => Promise<void>
+  /** Removes these intents, and the owner if it has no others. */
+  readonly forget: (suffixes: readonly IdSuffix[], signal: AbortSignal) => Promise<void>
+}
+
+/** What a look at the other processes has found. */
+export interface OtherOwners {
+  /** True if others have intents, or had some a moment ago. */
+  readonly areThere: boolean
+  readonly dead: readonly DeadOwner[]
 }
 
 /*
  * The intents of a process are one value of the shared state, which only that process writes while it lives.
  * Another value has the heartbeats of all processes that have had intents. A process without intents sends
- * no heartbeat; it is forgotten, and registers again.
+ * no heartbeat; it is forgotten, and registers again. A process that takes intents over first changes the
+ * heartbeat to a negative number, which their owner never sends: all others begin to wait anew.
  */
 export interface IntentState {
   /** Replaces the intents of this process. `make` gets the time of the store. */
@@ -41,8 +57,8 @@ export interface IntentState {
   beat(signal: AbortSignal): Promise<void>
   /** True if no process takes the intents of this one over within `ms`. */
   isOwnFor(ms: number): boolean
-  /** The processes whose heartbeats have ended. Call it every few seconds: after a longer gap it begins to wait anew. */
-  dead(signal: AbortSignal): Promise<readonly DeadOwner[]>
+  /** Reads one value. Call it every few seconds: after a longer gap it begins to wait anew. */
+  others(signal: AbortSignal): Promise<OtherOwners>
   /** Removes this process, which has no intents. */
   leave(signal: AbortSignal): Promise<void>
 }
@@ -58,24 +74,12 @@ function without(value: JsonValue | undefined, names: readonly string[]): JsonOb
   return rest.length > 0 ? Object.fromEntries(rest) : undefined
 }
 
-export function createIntentState(store: EventStore): IntentState {
+/** `watched` is the same store, for looking at the other processes. */
+export function createIntentState(store: EventStore, watched: EventStore): IntentState {
   const owner = randomUUID()
   const findAbandoned = createLivenessCheck()
   let beats = 0
   let beatAt = -Infinity
-
-  const read = async (
-    key: string,
-    signal: AbortSignal,
-  ): Promise<{ readonly value: JsonObject; readonly readAt: Microseconds }> => {
-    let readAt: Microseconds = 0
-    const same = (value: JsonValue | undefined, now: Microseconds): JsonValue | undefined => {
-      readAt = now
-      return value
-    }
-    const value = await store.updateState(key, same, { signal })
-    return { value: (value ?? {}) as JsonObject, readAt }
-  }
 
   const beat = async (signal: AbortSignal): Promise<void> => {
     const start = performance.now()
@@ -86,17 +90,33 @@ export function createIntentState(store: EventStore): IntentState {
     beatAt = start
   }
 
-  const readLeft = async (id: string, count: number, signal: AbortSignal): Promise<LeftIntents> => {
-    const { value, readAt } = await read(keyOf(id), signal)
-    const intents = value as IntendedEvents
+  const claim = async (
+    { id, heartbeats }: Heartbeat,
+    signal: AbortSignal,
+  ): Promise<LeftIntents | undefined> => {
+    const claimed = -Math.abs(heartbeats) - 1
+    let isClaimed = false
+    const take = (value: JsonValue | undefined): JsonValue | undefined => {
+      isClaimed = (value as Owners | undefined)?.[id] === heartbeats
+      return isClaimed ? { ...(value as Owners), [id]: claimed } : value
+    }
+    await store.updateState(OWNERS, take, { signal })
+    if (!isClaimed) return undefined
+    let readAt: Microseconds = 0
+    const read = (value: JsonValue | undefined, now: Microseconds): JsonValue | undefined => {
+      readAt = now
+      return value
+    }
+    const intents = ((await store.updateState(keyOf(id), read, { signal })) ?? {}) as IntendedEvents
     return {
       intents,
       readAt,
-      async forget(until) {
-        const names = Object.keys(intents)
-        await store.updateState(keyOf(id), (value) => without(value, names), { signal: until })
+      async forget(suffixes, until) {
+        const rest = (value: JsonValue | undefined): JsonValue | undefined =>
+          without(value, suffixes)
+        if (await store.updateState(keyOf(id), rest, { signal: until })) return
         const remove = (value: JsonValue | undefined): JsonValue | undefined =>
-          (value as Owners | undefined)?.[id] === count ? without(value, [id]) : value
+          (value as Owners | undefined)?.[id] === claimed ? without(value, [id]) : value
         await store.updateState(OWNERS, remove, { signal: until })
       },
     }
@@ -111,13 +131,15 @@ export function createIntentState(store: EventStore): IntentState {
     },
     beat,
     isOwnFor: (ms) => performance.now() + ms < beatAt + LIVENESS_TIMEOUT_MS,
-    async dead(signal) {
-      const { value } = await read(OWNERS, signal)
-      const others = Object.entries(value as Owners).filter(([id]) => id !== owner)
-      const abandoned = findAbandoned(others.map(([id, heartbeats]) => ({ id, heartbeats })))
-      return abandoned.map(({ id, heartbeats }) => ({
-        read: (until) => readLeft(id, heartbeats, until),
-      }))
+    async others(signal) {
+      const owners = (await readState<Owners>(watched, OWNERS, { signal })) ?? {}
+      const others = Object.entries(owners).flatMap(([id, heartbeats]): readonly Heartbeat[] =>
+        id === owner ? [] : [{ id, heartbeats }],
+      )
+      return {
+        areThere: others.length > 0,
+        dead: findAbandoned(others).map((found) => ({ claim: (until) => claim(found, until) })),
+      }
     },
     async leave(signal) {
       if (beatAt === -Infinity) return

@@ -1,19 +1,24 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { timeoutSignal } from '../async/timeout-signal.js'
 import { type CallContext, callContext } from './call-context.js'
 import type { EarlierAttempts } from './earlier-attempts.js'
 import { AuditLogError, untilAborted } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
 import type { IdSuffix } from '../event/event-id.js'
+import type { EventData, EventTypes } from '../event/event-types.js'
+import { failureOf } from '../event/failure.js'
+import { type JsonLimits, toJsonText } from '../event/json.js'
 import { type Clock, formatTimestamp, type Microseconds } from '../event/timestamp.js'
+import { createIntentState, type DeadOwner, type IntentState } from './intent-state.js'
 import {
-  createIntentState,
-  type DeadOwner,
-  type IntendedEvent,
-  type IntentState,
-} from './intent-state.js'
-import { asStoreFailure } from './store-failure.js'
+  CLOCK_MARGIN,
+  createOpenIntents,
+  inTurn,
+  type OpenIntent,
+  type OpenIntents,
+} from './open-intents.js'
+import { backgroundOf } from '../store/background.js'
 import { HEARTBEAT_MS } from '../store/liveness.js'
+import { readOnlyError } from '../store/read-only.js'
 import type { EventStore } from '../store/store.js'
 import type { CallThrottle } from './throttle-rules.js'
 import { checkOptions, type OptionNames } from '../options.js'
@@ -30,39 +35,63 @@ export interface OutcomeOptions extends IntentOptions {
 const INTENT_OPTIONS: OptionNames<IntentOptions> = { username: true }
 const OUTCOME_OPTIONS: OptionNames<OutcomeOptions> = { ...INTENT_OPTIONS, throttle: true }
 
-/** An action that is about to begin and that the store has recorded. It becomes exactly one event, or none. */
-export interface Intent {
+/**
+ * An action that is about to begin and that the store has recorded. It becomes exactly one event, or none: the
+ * first outcome that is stored stands. Calls of one intent take effect one after the other.
+ */
+export interface Intent<Types extends EventTypes = EventTypes> {
   /**
    * Records the outcome in place of the intent, as `recordSystem` does. If that rejects, the log tries
-   * again every few seconds.
+   * again every few seconds, and a repeated call at once. Resolves to the event of the intent if it has ended
+   * with an event of this type. Rejects with `INTENT_ENDED` if it has ended otherwise, or after `fail`.
    */
-  record(type: string, data: object, options?: OutcomeOptions): Promise<AuditEvent | undefined>
-  /** Records the event of the intent, with this `error`. Later, if the store fails. */
-  fail(error: string): void
-  /** Removes the intent. Resolves once it is removed; if the store fails, it is removed later. */
+  record<Type extends keyof Types & string>(
+    type: Type,
+    data?: EventData<Types[Type]>,
+    options?: OutcomeOptions,
+  ): Promise<AuditEvent | undefined>
+  /**
+   * Records the event of the intent with the attribute `error`, which is the message of an error or a text, and
+   * with `backtrace`, the stack of an error; both without recognisable secrets. Resolves to the event once it is durable; to
+   * `undefined` if the journal has it. If it rejects, the log tries again every few seconds, and if the process ends,
+   * another process records the failure. The error of the first call stands. If the intent has ended with
+   * an event, resolves to this event; after `cancel` rejects with `INTENT_ENDED`. Rejects as `recordSystem` does.
+   */
+  fail(error: unknown): Promise<AuditEvent | undefined>
+  /**
+   * Removes the intent. Resolves once it is removed; if the store fails, it is removed later. Has no effect
+   * if the intent has ended, or after `fail`. Rejects with `CLOSED` if the log is closed: then the intent stays.
+   */
   cancel(): Promise<void>
 }
 
 /**
  * An intent is durable before the action begins; it is stored outside of the events. If the process
  * ends before an outcome is recorded, another process on the store, or the next one, records the event
- * of the intent when its heartbeat has been missing for about 20 seconds.
+ * of the intent when its heartbeat has been missing for about 20 seconds: with `unfinished: true` and, unless the data has
+ * it, an `error`; or with the outcome, if the store had only refused its event.
  */
-export interface Intents {
+export interface Intents<Types extends EventTypes = EventTypes> {
   /**
    * Resolves once the intent is durable. `type` and `data` are the event that is recorded if the process
-   * ends. Rejects if the store does not keep it: `STORE_FAILED`, `DEADLINE_EXCEEDED`, `OUTCOME_UNKNOWN`,
-   * `QUEUE_FULL`, `CLOSED`, `READ_ONLY`.
+   * ends; it gets the time of this call as `occurred_at`. Rejects if the store does not keep it: `STORE_FAILED`, `DEADLINE_EXCEEDED`,
+   * `OUTCOME_UNKNOWN`, `QUEUE_FULL`, `CLOSED`, `READ_ONLY`; in strict mode also with `INVALID_DATA` and `INVALID_LINK`.
    */
-  open(type: string, data: object, options?: IntentOptions): Promise<Intent>
+  open<Type extends keyof Types & string>(
+    type: Type,
+    data?: EventData<Types[Type]>,
+    options?: IntentOptions,
+  ): Promise<Intent<Types>>
 }
 
 /** What an outcome replaces. */
 export interface Replaced {
   readonly suffix: IdSuffix
   readonly earlier: EarlierAttempts
-  /** Another process may have recorded the event of the intent. */
+  /** The event of the intent may be stored: by another process, or by an earlier call. */
   readonly isShared: boolean
+  /** Called with the draft of the outcome before it is recorded. */
+  readonly onDraft?: (draft: EventDraft) => void
 }
 
 export interface IntentsDependencies {
@@ -70,7 +99,10 @@ export interface IntentsDependencies {
   readonly now: Clock
   readonly deadlineMs: number
   readonly maxWaiting: number
+  readonly limits: JsonLimits
   readonly makeDraft: (type: string, data: object, context: CallContext) => EventDraft
+  /** As `makeDraft`, but does not check the data. */
+  readonly makeUnchecked: IntentsDependencies['makeDraft']
   /** Records the outcome of an intent as a call of the host. */
   readonly record: (
     type: string,
@@ -78,220 +110,307 @@ export interface IntentsDependencies {
     options: OutcomeOptions,
     replaced: Replaced,
   ) => Promise<AuditEvent | undefined>
+  /** Records the draft of an outcome as a call of the host. */
+  readonly recordDraft: (draft: EventDraft, replaced: Replaced) => Promise<AuditEvent | undefined>
   /** Records a draft that is not a call, unless an earlier attempt has. */
-  readonly recordAgain: (draft: EventDraft, earlier: EarlierAttempts) => Promise<unknown>
+  readonly recordAgain: (
+    draft: EventDraft,
+    earlier: EarlierAttempts,
+  ) => Promise<AuditEvent | undefined>
 }
 
 export interface IntentKeeper extends Intents {
-  /** Begins to look for the intents of processes that have ended. */
+  /** Sends heartbeats, and looks for the intents of processes that have ended until `stop`. */
   start(): void
+  /** Looks for them now, and while other processes have intents; at most once a minute. Reads one value of the store. */
+  look(): void
   /** Stops looking. Resolves when nothing is in flight. */
   stop(): Promise<void>
   /** Leaves open intents to the next process. Call it after `stop`, when all outcomes have settled. */
   close(): Promise<void>
 }
 
-// An event's `created_at` may be slightly before a time that its store returned earlier.
-const CLOCK_MARGIN: Microseconds = 1_000_000
+/** What the event of an intent has until its outcome is known. */
+const UNFINISHED = {
+  unfinished: true,
+  error: 'the process ended before the outcome was recorded',
+}
+
 /** How long `close` waits for the store. */
 const CLOSE_MS = 1000
+const LOOK_AGAIN_MS = 60_000
+/** How many events of intents are recorded at a time. */
+const GROUP = 100
 
 const earlierThan = (since: Microseconds): EarlierAttempts => ({ since, until: since })
 
-/** Saves for all callers of a turn together, and one save after another. */
-function grouped(save: () => Promise<void>): () => Promise<void> {
-  let running: Promise<unknown> = Promise.resolve()
-  let next: Promise<void> | undefined
-  return () => {
-    next ??= running.then(nextTurn).then(() => {
-      next = undefined
-      const saving = save()
-      running = saving.catch(() => {})
-      return saving
-    })
-    return next
-  }
-}
+const endedError = (how: string): AuditLogError =>
+  new AuditLogError('INTENT_ENDED', `the outcome is not recorded: the intent ${how}`)
 
-type OpenIntent = Omit<IntendedEvent, 'since'> & { since?: Microseconds }
-
-/** The open intents of this process. */
-interface IntentBook {
-  readonly open: Map<IdSuffix, OpenIntent>
-  /** Events of open intents that have to be recorded. */
-  readonly due: Map<IdSuffix, EventDraft>
-  /** True if the store has the open intents and no others. */
-  isSaved(): boolean
-  /** Resolves once the store has the open intents. */
-  save(): Promise<void>
-  /** The removal is written with the next intents, or by the next check. */
-  remove(suffix: IdSuffix): void
-}
-
-function createBook(
-  { store, deadlineMs }: Pick<IntentsDependencies, 'store' | 'deadlineMs'>,
-  state: IntentState,
-): IntentBook {
-  const open: IntentBook['open'] = new Map()
-  const due: IntentBook['due'] = new Map()
-  let isSaved = true
-  const withTimes = (time: Microseconds): Record<IdSuffix, IntendedEvent> => {
-    for (const intent of open.values()) intent.since ??= time - CLOCK_MARGIN
-    return Object.fromEntries(open) as Record<IdSuffix, IntendedEvent>
-  }
-  return {
-    open,
-    due,
-    isSaved: () => isSaved,
-    save: grouped(async () => {
-      using wait = timeoutSignal(deadlineMs)
-      isSaved = true
-      try {
-        await state.save(withTimes, wait.signal)
-      } catch (thrown) {
-        isSaved = false
-        const failure = asStoreFailure(store, thrown)
-        if (failure.code !== 'ABORTED') throw failure
-        const message = `the ${store.name} store did not keep the intent within ${deadlineMs} ms`
-        throw new AuditLogError('DEADLINE_EXCEEDED', message, { cause: failure })
-      }
-    }),
-    remove(suffix) {
-      open.delete(suffix)
-      due.delete(suffix)
-      isSaved = false
-    },
+/** Works on a group at a time, until the work on all of one group fails. */
+async function inGroups<Item>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<unknown>,
+): Promise<void> {
+  for (let start = 0; start < items.length; start += GROUP) {
+    const results = await Promise.allSettled(items.slice(start, start + GROUP).map(work))
+    if (results.every(({ status }) => status === 'rejected')) return
   }
 }
 
 /** What is done every few seconds. */
 interface Upkeep {
-  /** Sends the heartbeat, and looks for processes that have ended. */
-  readonly watch: () => Promise<void>
+  /** Sends the heartbeat, and looks for processes that have ended. Resolves to false if no other process has intents. */
+  readonly watch: () => Promise<boolean>
   /** Records what is due, and the intents of processes that have ended. May take much longer than `watch`. */
   readonly work: () => Promise<void>
 }
 
 function createUpkeep(
-  { makeDraft, recordAgain, deadlineMs }: IntentsDependencies,
+  { recordAgain, deadlineMs }: IntentsDependencies,
   state: IntentState,
-  book: IntentBook,
+  book: OpenIntents,
   isClosed: () => boolean,
 ): Upkeep {
   let dead: readonly DeadOwner[] = []
-  const recordDue = async (): Promise<void> => {
-    for (const [suffix, draft] of book.due) {
-      await recordAgain(draft, earlierThan(book.open.get(suffix)!.since!))
-      book.remove(suffix)
-    }
-  }
+  const recordDue = (intent: OpenIntent): Promise<void> =>
+    inTurn(intent, async () => {
+      const { due, ended, since } = intent
+      if (!due || ended) return
+      const event = await recordAgain(due, earlierThan(since!))
+      book.end(intent, { type: due.type, event })
+    })
   const takeOver = async (owner: DeadOwner): Promise<void> => {
     using wait = timeoutSignal(deadlineMs)
-    const { intents, readAt, forget } = await owner.read(wait.signal)
-    const until = readAt - CLOCK_MARGIN
-    for (const [suffix, { type, username, attributes, since }] of Object.entries(intents))
-      await recordAgain({ ...makeDraft(type, attributes, { username }), suffix }, { since, until })
-    await forget(wait.signal)
+    const left = await owner.claim(wait.signal)
+    if (!left) return
+    const until = left.readAt - CLOCK_MARGIN
+    const recorded: IdSuffix[] = []
+    await inGroups(Object.entries(left.intents), async ([suffix, { since, ...event }]) => {
+      const json = JSON.stringify(event.attributes)
+      await recordAgain({ ...event, suffix, system: true, json }, { since, until })
+      recorded.push(suffix)
+    })
+    using forgetting = timeoutSignal(deadlineMs)
+    await left.forget(recorded, forgetting.signal)
   }
   return {
     async watch() {
       using wait = timeoutSignal(deadlineMs)
       if (book.open.size > 0) await state.beat(wait.signal)
-      dead = await state.dead(wait.signal)
+      const others = await state.others(wait.signal)
+      dead = others.dead
+      return others.areThere
     },
     async work() {
-      await recordDue()
+      await inGroups(
+        [...book.open.values()].filter(({ due }) => due),
+        recordDue,
+      )
       if (!book.isSaved()) await book.save()
       for (const owner of dead) if (!isClosed()) await takeOver(owner)
     },
   }
 }
 
-/** Runs work that is not running yet. If the store fails, the next run does what is left. */
-function oneAtATime(work: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined
-  return () =>
-    (running ??= work()
-      .catch(() => {})
-      .finally(() => (running = undefined)))
+/** The draft of an intent's event with the error. Calls no function of the host, which may throw. */
+function failedDraft(
+  { suffix, opened: { attributes, ...event } }: OpenIntent,
+  limits: JsonLimits,
+  error: unknown,
+): EventDraft {
+  const { unfinished: _, recording, ...data } = attributes
+  const text = toJsonText({ ...data, ...failureOf(error) }, limits)
+  const isChanged = recording === undefined || text.attributes['recording'] !== undefined
+  const kept = isChanged ? text.attributes : { ...text.attributes, recording }
+  return { ...event, suffix, system: true, attributes: kept, json: JSON.stringify(kept) }
 }
 
-/** An intent that is saved. */
-function savedIntent(
-  { makeDraft, record, deadlineMs }: IntentsDependencies,
+/** What the methods of an intent do when it is their turn. */
+interface Outcomes {
+  record(
+    intent: OpenIntent,
+    type: string,
+    data: object,
+    options: OutcomeOptions,
+  ): Promise<AuditEvent | undefined>
+  fail(intent: OpenIntent, draft: EventDraft): Promise<AuditEvent | undefined>
+  cancel(intent: OpenIntent): Promise<void>
+}
+
+function createOutcomes(
+  { makeUnchecked, record, recordDraft, deadlineMs, limits }: IntentsDependencies,
   state: IntentState,
-  book: IntentBook,
-  suffix: IdSuffix,
-): Intent {
-  const { type, username, attributes, since } = book.open.get(suffix) as IntendedEvent
-  const earlier = earlierThan(since)
-  const recordLater = (draft: EventDraft): void => void book.due.set(suffix, { ...draft, suffix })
-  const fail = (error: string): void =>
-    recordLater(makeDraft(type, { ...attributes, error }, { username }))
+  book: OpenIntents,
+): Outcomes {
+  /** Records an outcome, and ends the intent if that succeeds. */
+  const end = async (
+    intent: OpenIntent,
+    type: string,
+    call: (replaced: Replaced) => Promise<AuditEvent | undefined>,
+  ): Promise<AuditEvent | undefined> => {
+    const { suffix, since, isTried } = intent
+    const isShared = isTried || !state.isOwnFor(deadlineMs)
+    intent.isTried = true
+    const event = await call({ suffix, earlier: earlierThan(since!), isShared })
+    book.end(intent, { type, event })
+    // No event has the id of the intent, so another process would record it once more.
+    if (!event) book.saveSoon()
+    return event
+  }
   return {
-    async record(outcome, data, options = {}) {
-      checkOptions(options, OUTCOME_OPTIONS, 'record of an intent')
+    async record(intent, type, data, options) {
+      const { ended } = intent
+      if (ended === 'cancelled') throw endedError('was cancelled')
+      if (ended && ended.type !== type) throw endedError(`has ended as an event ${ended.type}`)
+      if (ended) return ended.event
+      let outcome: EventDraft | undefined
+      const onDraft = (draft: EventDraft): void => void (outcome = draft)
       try {
-        const replaced = { suffix, earlier, isShared: !state.isOwnFor(deadlineMs) }
-        const event = await record(outcome, data, options, replaced)
-        book.remove(suffix)
-        // No event has the id of the intent, so another process would record it once more.
-        if (!event) void book.save().catch(() => {})
-        return event
+        return await end(intent, type, (replaced) =>
+          record(type, data, options, { ...replaced, onDraft }),
+        )
       } catch (thrown) {
         try {
-          recordLater(makeDraft(outcome, data, callContext(options.username)))
+          outcome ??= makeUnchecked(type, data, callContext(options.username))
         } catch {
-          fail((thrown as Error).message)
+          outcome = failedDraft(intent, limits, thrown)
         }
+        book.keep(intent, outcome)
+        book.saveSoon()
         throw thrown
       }
     },
-    fail,
-    async cancel() {
-      book.remove(suffix)
+    async fail(intent, draft) {
+      const { ended } = intent
+      if (ended === 'cancelled') throw endedError('was cancelled')
+      if (ended) return ended.event
+      book.keep(intent, draft)
+      try {
+        return await end(intent, draft.type, (replaced) => recordDraft(draft, replaced))
+      } catch (thrown) {
+        book.saveSoon()
+        throw thrown
+      }
+    },
+    async cancel(intent) {
+      if (intent.ended) return
+      if (book.isClosed()) throw new AuditLogError('CLOSED', 'the audit log is closed')
+      book.end(intent, 'cancelled')
       await book.save().catch(() => {})
     },
   }
 }
 
-export function createIntents(dependencies: IntentsDependencies): IntentKeeper {
-  const { store, now, deadlineMs, maxWaiting, makeDraft } = dependencies
-  const state = createIntentState(store)
-  const book = createBook(dependencies, state)
-  let isClosed = false
-  const upkeep = createUpkeep(dependencies, state, book, () => isClosed)
-  const [watch, work] = [oneAtATime(upkeep.watch), oneAtATime(upkeep.work)]
+/** The intent as the host has it. */
+const intentOf = (outcomes: Outcomes, intent: OpenIntent, limits: JsonLimits): Intent => ({
+  async record(type: string, data: object = {}, options: OutcomeOptions = {}) {
+    checkOptions(options, OUTCOME_OPTIONS, 'record of an intent')
+    if (intent.failure) throw endedError('has failed')
+    return inTurn(intent, () => outcomes.record(intent, type, data, options))
+  },
+  async fail(error) {
+    intent.failure ??= failedDraft(intent, limits, error)
+    const draft = intent.failure
+    return inTurn(intent, () => outcomes.fail(intent, draft))
+  },
+  async cancel() {
+    if (!intent.failure) await inTurn(intent, () => outcomes.cancel(intent))
+  },
+})
+
+/** Calls `run` every few seconds while it resolves to true, until it is stopped. */
+function createRepeated(run: () => Promise<boolean>) {
   let timer: NodeJS.Timeout | undefined
-  let checking: Promise<unknown> = Promise.resolve()
+  let running: Promise<void> = Promise.resolve()
+  let isStopped = false
+  const now = (): void => {
+    running = run().then((goesOn) => (goesOn ? start() : pause()))
+  }
+  const start = (): void => {
+    if (!isStopped) timer ??= setInterval(now, HEARTBEAT_MS).unref()
+  }
+  const pause = (): void => {
+    clearInterval(timer)
+    timer = undefined
+  }
   return {
-    async open(type, data, options = {}) {
+    isOn: () => timer !== undefined,
+    start,
+    now,
+    async stop() {
+      isStopped = true
+      pause()
+      await running
+    },
+  }
+}
+
+/** Runs work that is not running yet. If the store fails, the next run does what is left. */
+function oneAtATime<Result>(work: () => Promise<Result>): () => Promise<Result | undefined> {
+  let running: Promise<Result | undefined> | undefined
+  return () =>
+    (running ??= work()
+      .catch(() => undefined)
+      .finally(() => (running = undefined)))
+}
+
+export function createIntents(dependencies: IntentsDependencies): IntentKeeper {
+  const { store, now, deadlineMs, maxWaiting, limits, makeDraft } = dependencies
+  const background = backgroundOf(store)
+  const state = createIntentState(store, background.store)
+  const book = createOpenIntents(dependencies, state)
+  const outcomes = createOutcomes(dependencies, state, book)
+  let isStopped = false
+  /** This process opens intents. */
+  let isUsed = false
+  let lookedAt = -Infinity
+  const upkeep = createUpkeep(dependencies, state, book, () => isStopped)
+  const [watch, work] = [oneAtATime(upkeep.watch), oneAtATime(upkeep.work)]
+  const checks = createRepeated(async () => {
+    if (book.open.size === 0 && !background.isOpen()) return isUsed
+    lookedAt = performance.now()
+    const found = await watch()
+    // Work that takes long does not delay the heartbeat.
+    await work()
+    return isUsed || found !== false
+  })
+  const look = (): void => {
+    if (isStopped || store.readOnly || checks.isOn()) return
+    if (performance.now() - lookedAt >= LOOK_AGAIN_MS) checks.now()
+  }
+  if (background.onLook) background.onLook(look)
+  else if (!store.readOnly) checks.start()
+  return {
+    async open(type: string, data: object = {}, options: IntentOptions = {}) {
       checkOptions(options, INTENT_OPTIONS, 'open of intents')
-      if (isClosed) throw new AuditLogError('CLOSED', 'the audit log is closed')
+      if (isStopped) throw new AuditLogError('CLOSED', 'the audit log is closed')
+      if (store.readOnly) throw readOnlyError()
       if (book.open.size >= maxWaiting)
         throw new AuditLogError('QUEUE_FULL', `${book.open.size} intents are already open`)
+      const { username, attributes } = callContext(options.username)
       const occurred_at = formatTimestamp(now())
-      const draft = makeDraft(type, { ...data, occurred_at }, callContext(options.username))
-      const { suffix, username, attributes } = draft
-      book.open.set(suffix, { type, username, attributes })
+      const more = { ...attributes, occurred_at, ...UNFINISHED }
+      const intent = book.add(makeDraft(type, data, { username, attributes: more }))
       try {
         await book.save()
       } catch (error) {
-        book.remove(suffix)
+        book.end(intent, 'cancelled')
         throw error
       }
-      return savedIntent(dependencies, state, book, suffix)
+      return intentOf(outcomes, intent, limits)
     },
     start() {
-      // Work that takes long does not delay the heartbeat.
-      timer ??= setInterval(() => void (checking = watch().then(work)), HEARTBEAT_MS).unref()
+      isUsed = true
+      if (!isStopped && !store.readOnly) checks.start()
     },
+    look: background.onLook ? () => {} : look,
     async stop() {
-      isClosed = true
-      clearInterval(timer)
-      await checking
+      isStopped = true
+      await checks.stop()
     },
     async close() {
+      book.close()
       using wait = timeoutSignal(Math.min(CLOSE_MS, deadlineMs))
       try {
         await (book.open.size === 0

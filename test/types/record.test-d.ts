@@ -142,6 +142,29 @@ void audit.record('api:orders:open', {}, { user: 'ann' })
 // @ts-expect-error a name is a text
 void audit.record('api:orders:open', {}, { username: 7 })
 
+// Intents, and their outcomes.
+async function intended(): Promise<void> {
+  const intent = await audit.intents().open('api:orders:create', { total: 5, error: 'e' })
+  // @ts-expect-error misspelt key
+  await audit.intents().open('api:orders:create', { totl: 5 })
+  // @ts-expect-error not in the registry
+  await audit.intents().open('api:orders:creat', {})
+  // @ts-expect-error of the wrong type
+  await audit.intents().open('api:orders:pay', { amount: '5' })
+  // @ts-expect-error misspelt option
+  await audit.intents().open('api:orders:create', {}, { user: 'ann' })
+  await intent.record('api:orders:pay', { amount: 5 }, { username: 'ann' })
+  await intent.record('api:orders:open')
+  // @ts-expect-error misspelt key
+  await intent.record('api:orders:create', { curency: 'EUR' })
+  // @ts-expect-error not in the registry
+  await intent.record('api:orders:paid', { amount: 5 })
+  expectTypeOf(intent.fail).returns.toEqualTypeOf<Promise<AuditEvent | undefined>>()
+  expectTypeOf(intent.record).returns.toEqualTypeOf<Promise<AuditEvent | undefined>>()
+  expectTypeOf(intent.cancel).returns.toEqualTypeOf<Promise<void>>()
+}
+void intended
+
 // A transaction handle of the host; the types of its driver are not needed.
 declare const database: Database.Database
 declare const client: PoolClient

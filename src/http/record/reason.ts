@@ -1,8 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { inspect } from 'node:util'
-import { redact } from '../../event/redact.js'
-import { redactText } from '../../event/secret-values.js'
-import { isError } from '../thrown-error.js'
+import { isError, shortReason, thrownText } from '../../event/failure.js'
 import type { RecordedExchange } from './exchange.js'
 
 /** How a request ended: with a response, or with a thrown value. */
@@ -14,11 +11,8 @@ export interface Ending {
   readonly isAnswered?: boolean
 }
 
-const MAX_REASON = 2000
-/** How much of a reason is read: more than is kept, because redaction may shorten it. */
+/** How much of a body is kept until the response is sent. */
 const MAX_REASON_READ = 65_536
-/** Maximum size of the redacted copy of a thrown value that is not an error; leaves more text than `MAX_REASON`. */
-const MAX_THROWN_BYTES = 65_536
 
 /** The status with which servers respond to a thrown value. */
 function thrownStatus(value: unknown): number {
@@ -74,18 +68,5 @@ export function reasonOf(
   exchange: RecordedExchange<unknown>,
   { thrown, reason: given }: Ending,
 ): string {
-  const reason = thrown ? thrownReason(thrown.value) : (given ?? bodyReason(exchange))
-  return redactText(reason.slice(0, MAX_REASON_READ)).slice(0, MAX_REASON)
-}
-
-function thrownReason(value: unknown): string {
-  const content: unknown = isError(value) ? value.message : value
-  return isError(value) && typeof content === 'string'
-    ? content
-    : inspect(redact(content, MAX_THROWN_BYTES))
-}
-
-export function backtraceOf({ thrown }: Ending): string | undefined {
-  const stack = thrown && isError(thrown.value) ? thrown.value.stack : undefined
-  return stack && redactText(stack)
+  return shortReason(thrown ? thrownText(thrown.value) : (given ?? bodyReason(exchange)))
 }

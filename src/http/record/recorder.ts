@@ -1,6 +1,7 @@
 import type { AuditLog } from '../../audit-log.js'
 import { AuditLogError } from '../../errors.js'
 import { normalAddress } from '../../event/address.js'
+import { backtraceOf } from '../../event/failure.js'
 import { storableText } from '../../event/json-copy.js'
 import { redactText } from '../../event/secret-values.js'
 import { activeSpan } from '../../recording/active-span.js'
@@ -16,7 +17,7 @@ import type { Intent, OutcomeOptions } from '../../recording/intents.js'
 import type { RecordedExchange } from './exchange.js'
 import { noPromise } from './no-promise.js'
 import { isOwnRequest } from './own-request.js'
-import { backtraceOf, type Ending, endStatus, reasonOf, sentStatus } from './reason.js'
+import { type Ending, endStatus, reasonOf, sentStatus } from './reason.js'
 import { limitRefusal } from './refusals.js'
 import {
   type Arrival,
@@ -70,10 +71,7 @@ export type RecordingAudit = Pick<AuditLog, 'recordSystem' | 'types' | 'intents'
 const UNHANDLED = 'error:api:controller:unhandled'
 
 /** The event of a request whose process ended before it was recorded. */
-const INTERRUPTED = {
-  error: 'the process ended before the outcome of the request was recorded',
-  unfinished: true,
-}
+const INTERRUPTED = { error: 'the process ended before the outcome of the request was recorded' }
 
 const REQUEST_ID = /^[\x21-\x7e]{1,200}$/
 
@@ -160,7 +158,7 @@ function requestEvents<Context>(
     if (isOwnRequest(exchange)) return undefined
     const status = endStatus(exchange, ending)
     if (status >= 500) {
-      const backtrace = backtraceOf(ending)
+      const backtrace = backtraceOf(ending.thrown?.value)
       const data = { error: reasonOf(exchange, ending), ...(backtrace && { backtrace }) }
       return [UNHANDLED, data]
     }
@@ -293,15 +291,15 @@ export function requestRecorder<Context>(
   const requests = requestEvents(audit, options)
   const intents = required ? audit.intents() : undefined
 
-  const failed = (
+  const failed = async (
     exchange: RecordedExchange<Context>,
     intent: Intent | undefined,
     error: unknown,
-  ): void => {
+  ): Promise<void> => {
     // The client still gets its response. The log has already reported rejected events.
     if (error instanceof AuditLogError) return
-    intent?.fail('the outcome of the request could not be described')
     exchange.report(error)
+    await intent?.fail('the outcome of the request could not be described').catch(() => {})
   }
 
   const store = async (
@@ -315,7 +313,7 @@ export function requestRecorder<Context>(
       if (!event) await intent?.cancel()
       else await runAlone(() => (intent ? intent.record(...event) : audit.recordSystem(...event)))
     } catch (error) {
-      failed(exchange, intent, error)
+      await failed(exchange, intent, error)
     }
   }
 
@@ -334,8 +332,7 @@ export function requestRecorder<Context>(
       try {
         event = requests.ended(exchange, arrival, ending)
       } catch (error) {
-        failed(exchange, intent, error)
-        return undefined
+        return failed(exchange, intent, error)
       }
       return event || intent ? store(exchange, intent, event) : undefined
     },

@@ -108,7 +108,7 @@ describe('the fields of an actor', () => {
   }
 
   it('are attributes of every kind of event', async () => {
-    const types = { 'info:live': { live: true } } as const
+    const types = { 'info:live': { live: true }, 'info:intended': {}, 'info:outcome': {} } as const
     await using audit = new AuditLog({ store: memoryStore(), types })
     await withActor(bot, async () => {
       await audit.recordSystem('info:system')

@@ -1,7 +1,17 @@
-import { AuditLog, type AuditLogOptions, type JsonValue, withActor } from 'daybook'
-import { memoryStore } from 'daybook/memory'
+import {
+  AuditLog,
+  AuditLogs,
+  type AuditEvent,
+  type AuditLogOptions,
+  type EventStore,
+  type EventTypes,
+  type Intent,
+  type JsonValue,
+  withActor,
+} from 'daybook'
+import { memoryLogs, memoryStore } from 'daybook/memory'
 import { type FaultyStore, faultyStore } from 'daybook/testing'
-import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { useLeapingTime } from '../../support/leaping-time.js'
 import { turns } from '../fake-store.js'
 import { memoryJournal } from '../memory-journal.js'
@@ -22,14 +32,22 @@ const stateOf = (store: FaultyStore): Promise<JsonValue | undefined> =>
   store.updateState('intents', (value) => value)
 
 /** A log, and its store, which stays open. */
-function open(options: Partial<AuditLogOptions<typeof types>> = {}, memory = memoryStore()) {
+function open(options: Partial<AuditLogOptions<EventTypes>> = {}, memory = memoryStore()) {
   const store = faultyStore({ ...memory, close: async () => {} })
-  const audit = new AuditLog({ store, types, ...options })
+  const audit = new AuditLog<EventTypes>({ store, types, ...options })
   onTestFinished(() => audit.close())
   audit.on('rejected', () => {})
   const stored = async (): Promise<unknown[]> =>
     (await audit.list()).events.map(({ type, attributes }) => [type, attributes])
   return { audit, store, memory, intents: audit.intents(), stored }
+}
+
+/** A log that opens no intents. */
+function observe(memory: EventStore) {
+  const store = faultyStore({ ...memory, close: async () => {} })
+  const audit = new AuditLog<EventTypes>({ store, types })
+  onTestFinished(() => audit.close())
+  return { audit, store }
 }
 
 async function check(times = 1): Promise<void> {
@@ -162,8 +180,327 @@ it('the event of an intent has the actor as whom it was opened', async () => {
   const { audit, intents, stored } = open()
   const actor = { username: 'ann', on_behalf_of: 'bob' }
   const intent = await withActor(actor, () => intents.open('a', {}))
-  intent.fail('broken')
-  await check()
+  await intent.fail('broken')
   await expect.poll(stored).toMatchObject([['a', { error: 'broken', on_behalf_of: 'bob' }]])
   expect((await audit.list()).events[0]!.username).toBe('ann')
+})
+
+interface Failing {
+  readonly intent: Intent
+  readonly audit: AuditLog
+  readonly store: FaultyStore
+  /** The process ends: nothing of it reaches the store any more. */
+  readonly die: () => void
+}
+
+const broken = new Error('broken')
+const code = (expected: string) => ({ code: expected })
+const failed = ['a', { n: 1, error: 'broken' }]
+const unfinished = [
+  'a',
+  { n: 1, unfinished: true, error: 'the process ended before the outcome was recorded' },
+]
+const done = ['b', { m: 1 }]
+
+/** What happens to an intent, and the event that the log has in the end. */
+const orders: readonly [
+  name: string,
+  run: (given: Failing) => Promise<unknown>,
+  event: readonly unknown[] | undefined,
+][] = [
+  ['nothing', async ({ die }) => die(), unfinished],
+  ['fail', async ({ intent }) => intent.fail(broken), failed],
+  ['fail, the end', async ({ intent, die }) => intent.fail(broken).then(die), failed],
+  [
+    'the end while fail waits for the store',
+    async ({ intent, store, die }) => {
+      store.hang('append')
+      intent.fail(broken).catch(() => {})
+      die()
+    },
+    unfinished,
+  ],
+  [
+    'fail without events being stored, the end',
+    async ({ intent, store, die }) => {
+      store.fail('append')
+      await expect(intent.fail(broken)).rejects.toMatchObject(code('STORE_FAILED'))
+      await turns()
+      die()
+    },
+    failed,
+  ],
+  [
+    'fail without a store, the end',
+    async ({ intent, die }) => {
+      die()
+      await expect(intent.fail(broken)).rejects.toMatchObject(code('STORE_FAILED'))
+    },
+    unfinished,
+  ],
+  [
+    'fail without a store, which comes back',
+    async ({ intent, store, die }) => {
+      die()
+      await expect(intent.fail(broken)).rejects.toMatchObject(code('STORE_FAILED'))
+      store.heal()
+      await check()
+    },
+    failed,
+  ],
+  [
+    'fail without events being stored, close',
+    async ({ intent, store, audit }) => {
+      store.fail('append')
+      await expect(intent.fail(broken)).rejects.toMatchObject(code('STORE_FAILED'))
+      await audit.close()
+    },
+    failed,
+  ],
+  [
+    'fail during close',
+    async ({ intent, audit }) => {
+      const closing = audit.close()
+      await expect(intent.fail(broken)).rejects.toMatchObject(code('CLOSED'))
+      await closing
+    },
+    failed,
+  ],
+  [
+    'fail and cancel after close',
+    async ({ intent, audit }) => {
+      await audit.close()
+      await expect(intent.cancel()).rejects.toMatchObject(code('CLOSED'))
+      await expect(intent.fail(broken)).rejects.toMatchObject(code('CLOSED'))
+    },
+    unfinished,
+  ],
+  [
+    'fail twice',
+    async ({ intent }) => {
+      const both = await Promise.all([intent.fail(broken), intent.fail(new Error('other'))])
+      expect(both[0]).toBeDefined()
+      expect([both[1], await intent.fail('third')]).toEqual([both[0], both[0]])
+    },
+    failed,
+  ],
+  [
+    'fail twice, the first time without a store',
+    async ({ intent, store }) => {
+      store.fail('append', 1)
+      const first = intent.fail(broken)
+      const second = intent.fail(new Error('other'))
+      await expect(first).rejects.toMatchObject(code('STORE_FAILED'))
+      await expect(second).resolves.toMatchObject({ type: 'a' })
+    },
+    failed,
+  ],
+  [
+    'fail, record',
+    async ({ intent }) => {
+      const failing = intent.fail(broken)
+      await expect(intent.record('b', { m: 1 })).rejects.toMatchObject(code('INTENT_ENDED'))
+      await failing
+      await expect(intent.record('a', { m: 1 })).rejects.toMatchObject(code('INTENT_ENDED'))
+    },
+    failed,
+  ],
+  [
+    'fail without a store, record, cancel',
+    async ({ intent, store }) => {
+      store.fail('append', 1)
+      await expect(intent.fail(broken)).rejects.toMatchObject(code('STORE_FAILED'))
+      await expect(intent.record('b', { m: 1 })).rejects.toMatchObject(code('INTENT_ENDED'))
+      await intent.cancel()
+      await check()
+    },
+    failed,
+  ],
+  [
+    'record, fail',
+    async ({ intent }) => {
+      const recording = intent.record('b', { m: 1 })
+      const failing = await intent.fail(broken)
+      expect(failing).toEqual(await recording)
+      await intent.cancel()
+    },
+    done,
+  ],
+  [
+    'record without a store, fail',
+    async ({ intent, store }) => {
+      store.fail('append', 1)
+      await expect(intent.record('b', { m: 1 })).rejects.toMatchObject(code('STORE_FAILED'))
+      await intent.fail(broken)
+    },
+    failed,
+  ],
+  [
+    'record without events being stored, the end',
+    async ({ intent, store, die }) => {
+      store.fail('append')
+      await expect(intent.record('b', { m: 1 })).rejects.toMatchObject(code('STORE_FAILED'))
+      await turns()
+      die()
+    },
+    done,
+  ],
+  [
+    'record twice, the first time without a store',
+    async ({ intent, store }) => {
+      store.fail('append', 1)
+      await expect(intent.record('c', { m: 0 })).rejects.toMatchObject(code('STORE_FAILED'))
+      await intent.record('b', { m: 1 })
+    },
+    done,
+  ],
+  [
+    'record twice',
+    async ({ intent }) => {
+      const [one, other] = [intent.record('b', { m: 1 }), intent.record('b', { m: 2 })]
+      const event: AuditEvent | undefined = await one
+      expect(await other).toEqual(event)
+      await expect(intent.record('c', {})).rejects.toMatchObject(code('INTENT_ENDED'))
+    },
+    done,
+  ],
+  [
+    'cancel, fail, record',
+    async ({ intent }) => {
+      await intent.cancel()
+      await expect(intent.fail(broken)).rejects.toMatchObject(code('INTENT_ENDED'))
+      await expect(intent.record('b', {})).rejects.toMatchObject(code('INTENT_ENDED'))
+    },
+    undefined,
+  ],
+  [
+    'another process records the intent, fail',
+    async ({ intent, store }) => {
+      store.fail('updateState')
+      await check(6)
+      expect(await intent.fail(broken)).toMatchObject({ attributes: unfinished[1] })
+      store.heal()
+    },
+    unfinished,
+  ],
+]
+
+describe('one event, which never looks done unless it is', () => {
+  it.each(orders)('%s', async (_name, run, event) => {
+    const { audit, intents, store, memory } = open()
+    const intent = await intents.open('a', { n: 1 })
+    const other = observe(memory)
+    const die = (): void => {
+      store.fail('append')
+      store.fail('updateState')
+    }
+    await run({ intent, audit, store, die })
+    await check(7)
+    const stored = async () =>
+      (await other.audit.list()).events.map(({ type, attributes }) => [type, attributes])
+    await expect.poll(stored).toMatchObject(event ? [event] : [])
+    const { events } = await other.audit.list()
+    const isDone = event === done || event === unfinished
+    if (event) expect(events[0]!.attributes['backtrace']).toEqual(isDone ? undefined : broken.stack)
+    if (event === failed) expect(events[0]!.attributes).not.toHaveProperty('unfinished')
+    store.heal()
+  })
+})
+
+describe('every log records what ended processes have left', () => {
+  /** A process with an open intent that has ended. */
+  async function end(memory: EventStore, type = 'a'): Promise<void> {
+    const { audit, intents } = open({}, memory)
+    await intents.open(type, {})
+    await audit.close()
+  }
+  const typesIn = async (memory: EventStore): Promise<string[]> =>
+    (await observe(memory).audit.list()).events.map(({ type }) => type)
+
+  it('one of them, the others wait', async () => {
+    const memory = memoryStore()
+    await end(memory)
+    const others = Array.from({ length: 4 }, () => observe(memory))
+    const appends = others.map(({ store }) => vi.spyOn(store, 'append'))
+    await check(10)
+    await expect.poll(() => typesIn(memory)).toEqual(['a'])
+    expect(appends.flatMap(({ mock }) => mock.calls)).toHaveLength(1)
+    expect(await stateOf(others[0]!.store)).toBeUndefined()
+  })
+
+  it('the next one, if the first one ends while it records them', async () => {
+    const memory = memoryStore()
+    await end(memory)
+    const first = observe(memory)
+    first.store.fail('append')
+    await check(5)
+    const claimed = await stateOf(first.store)
+    expect(Object.values(claimed as object)).toEqual([expect.any(Number)])
+    await first.audit.close()
+    observe(memory)
+    await check(6)
+    await expect.poll(() => typesIn(memory)).toEqual(['a'])
+  })
+
+  it('also of one that ends long after the log was opened, once it stores an event', async () => {
+    const memory = memoryStore()
+    const { audit, store } = observe(memory)
+    const read = vi.spyOn(store, 'readStates')
+    await check(3)
+    expect(read).toHaveBeenCalledTimes(1)
+    await end(memory)
+    await audit.recordSystem('b')
+    await check(10)
+    expect(read).toHaveBeenCalledTimes(1)
+    time.leap(60_000)
+    await audit.recordSystem('c')
+    await check(6)
+    await expect.poll(() => typesIn(memory)).toEqual(['b', 'c', 'a'])
+  })
+
+  it('an event that is refused does not hold up the others', async () => {
+    const memory = memoryStore()
+    const { audit, intents } = open({}, memory)
+    for (const type of ['a', 'refused', 'b']) await intents.open(type, {})
+    await audit.close()
+    const append: EventStore['append'] = (drafts, given) => {
+      if (drafts.some(({ type }) => type === 'refused')) throw new Error('refused')
+      return memory.append(drafts, given)
+    }
+    const refusing = observe({ ...memory, maxBatch: 1, append })
+    await check(6)
+    await expect.poll(() => typesIn(memory)).toEqual(['a', 'b'])
+    await refusing.audit.close()
+    observe(memory)
+    await check(6)
+    await expect.poll(() => typesIn(memory)).toEqual(['a', 'b', 'refused'])
+  })
+
+  it('not a read-only one', async () => {
+    const memory = memoryStore()
+    await end(memory)
+    const timers = vi.getTimerCount()
+    const audit = new AuditLog({ store: memory, types, readOnly: true })
+    const code = 'READ_ONLY'
+    await expect(audit.intents().open('info:strict')).rejects.toMatchObject({ code })
+    expect(vi.getTimerCount()).toBe(timers)
+  })
+
+  it('one of many: without a timer of its own, and without opening a log or keeping it open', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] })
+    const stores = memoryLogs()
+    const [first, logs] = [0, 1].map(() => new AuditLogs({ stores, types, idleMs: 20_000 }))
+    const left: AuditLog = first!.log('x')
+    await left.intents().open('a', {})
+    await left.close()
+    const audit: AuditLog = logs!.log('x')
+    for (let i = 0; i < 7; i++) {
+      await audit.list()
+      await check()
+    }
+    expect((await audit.list()).events.map(({ type }) => type)).toEqual(['a'])
+    await check(20)
+    expect([logs!.openCount, vi.getTimerCount()]).toEqual([0, 0])
+    await Promise.all([first!.close(), logs!.close()])
+  })
 })

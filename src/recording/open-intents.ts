@@ -1,0 +1,145 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { timeoutSignal } from '../async/timeout-signal.js'
+import { AuditLogError } from '../errors.js'
+import type { AuditEvent, EventDraft } from '../event/event.js'
+import type { IdSuffix } from '../event/event-id.js'
+import type { Microseconds } from '../event/timestamp.js'
+import type { IntendedEvent, IntendedEvents, IntentState } from './intent-state.js'
+import { asStoreFailure } from './store-failure.js'
+import type { EventStore } from '../store/store.js'
+
+// An event's `created_at` may be slightly before a time that its store returned earlier.
+export const CLOCK_MARGIN: Microseconds = 1_000_000
+
+type EventOfIntent = Omit<IntendedEvent, 'since'>
+
+/** An intent of this process. */
+export interface OpenIntent {
+  readonly suffix: IdSuffix
+  /** The event as it was opened. */
+  readonly opened: EventOfIntent
+  /** The event that another process records if this one ends. */
+  event: EventOfIntent
+  since: Microseconds | undefined
+  /** An outcome that is not stored. */
+  due: EventDraft | undefined
+  /** The outcome if the action has failed. */
+  failure: EventDraft | undefined
+  /** An outcome may be stored. */
+  isTried: boolean
+  /** The last of the calls that wait for each other. */
+  running: Promise<void> | undefined
+  ended: { readonly type: string; readonly event: AuditEvent | undefined } | 'cancelled' | undefined
+}
+
+/** The open intents of this process. */
+export interface OpenIntents {
+  readonly open: ReadonlyMap<IdSuffix, OpenIntent>
+  add(draft: EventDraft): OpenIntent
+  /** Keeps an outcome that is not stored, which other processes record in place of the intent. */
+  keep(intent: OpenIntent, outcome: EventDraft): void
+  /** The removal is written with the next intents, or by the next check. */
+  end(intent: OpenIntent, how: NonNullable<OpenIntent['ended']>): void
+  /** True if the store has the open intents and no others. */
+  isSaved(): boolean
+  /** Resolves once the store has the open intents. */
+  save(): Promise<void>
+  /** Saves soon, if the store takes it. */
+  saveSoon(): void
+  /** Nothing is saved after this, except by `save`. */
+  close(): void
+  isClosed(): boolean
+}
+
+const noop = (): void => {}
+
+const eventOf = ({ type, username, source, attributes }: EventOfIntent): EventOfIntent => ({
+  type,
+  username,
+  source,
+  attributes,
+})
+
+/** Calls `work` when all earlier calls for the intent have settled; at once if there are none. */
+export function inTurn<Result>(intent: OpenIntent, work: () => Promise<Result>): Promise<Result> {
+  const result = intent.running ? intent.running.then(work) : work()
+  const settled: Promise<void> = result.then(noop, noop).finally(() => {
+    if (intent.running === settled) intent.running = undefined
+  })
+  intent.running = settled
+  return result
+}
+
+/** Saves for all callers of a turn together, and one save after another. */
+function grouped(save: () => Promise<void>): () => Promise<void> {
+  let running: Promise<unknown> = Promise.resolve()
+  let next: Promise<void> | undefined
+  return () => {
+    next ??= running.then(nextTurn).then(() => {
+      next = undefined
+      const saving = save()
+      running = saving.catch(noop)
+      return saving
+    })
+    return next
+  }
+}
+
+export function createOpenIntents(
+  { store, deadlineMs }: { readonly store: EventStore; readonly deadlineMs: number },
+  state: IntentState,
+): OpenIntents {
+  const open = new Map<IdSuffix, OpenIntent>()
+  let isSaved = true
+  let isClosed = false
+  const withTimes = (time: Microseconds): IntendedEvents => {
+    const intended: Record<IdSuffix, IntendedEvent> = {}
+    for (const [suffix, intent] of open) {
+      intent.since ??= time - CLOCK_MARGIN
+      intended[suffix] = { ...intent.event, since: intent.since }
+    }
+    return intended
+  }
+  const save = grouped(async () => {
+    using wait = timeoutSignal(deadlineMs)
+    isSaved = true
+    try {
+      await state.save(withTimes, wait.signal)
+    } catch (thrown) {
+      isSaved = false
+      const failure = asStoreFailure(store, thrown)
+      if (failure.code !== 'ABORTED') throw failure
+      const message = `the ${store.name} store did not keep the intent within ${deadlineMs} ms`
+      throw new AuditLogError('DEADLINE_EXCEEDED', message, { cause: failure })
+    }
+  })
+  return {
+    open,
+    add(draft) {
+      const { suffix } = draft
+      const opened = eventOf(draft)
+      const nothing = { since: undefined, due: undefined, failure: undefined }
+      const idle = { isTried: false, running: undefined, ended: undefined }
+      const intent: OpenIntent = { suffix, opened, event: opened, ...nothing, ...idle }
+      open.set(suffix, intent)
+      return intent
+    },
+    keep(intent, outcome) {
+      intent.due = { ...outcome, suffix: intent.suffix, throttle: undefined }
+      intent.event = eventOf(outcome)
+      isSaved = false
+    },
+    end(intent, how) {
+      intent.ended = how
+      open.delete(intent.suffix)
+      isSaved = false
+    },
+    isSaved: () => isSaved,
+    save,
+    saveSoon() {
+      if (!isClosed) void save().catch(noop)
+    },
+    close: () => void (isClosed = true),
+    isClosed: () => isClosed,
+  }
+}

@@ -236,10 +236,19 @@ const intentsOf = (
     store,
     now,
     limits,
-    makeDraft: (type, data, context) => drafts.system(type, definitions.get(type), data, context),
-    makeUnchecked(type, data, context) {
+    makeDraft(type, data, given, more) {
+      try {
+        const { username, attributes } = callContext(given)
+        const context = { username, attributes: { ...attributes, ...more } }
+        return drafts.system(type, definitions.get(type), data, context)
+      } catch (thrown) {
+        throw asAuditLogError(thrown)
+      }
+    },
+    makeUnchecked(type, data, username) {
       const source = definitions.get(type)?.source
-      return drafts.system(type, source === undefined ? undefined : { source }, data, context)
+      const unchecked = source === undefined ? undefined : { source }
+      return drafts.system(type, unchecked, data, callContext(username))
     },
     recordAgain: (draft, earlier) => pipeline.recordIntended(draft, earlier),
   })

@@ -1,8 +1,7 @@
 import { timeoutSignal } from '../async/timeout-signal.js'
-import { type CallContext, callContext } from './call-context.js'
 import type { EarlierAttempts } from './earlier-attempts.js'
 import { AuditLogError, untilAborted } from '../errors.js'
-import type { AuditEvent, EventDraft } from '../event/event.js'
+import type { AuditEvent, EventDraft, JsonObject } from '../event/event.js'
 import type { IdSuffix } from '../event/event-id.js'
 import type { EventData, EventTypes } from '../event/event-types.js'
 import { failureOf } from '../event/failure.js'
@@ -100,9 +99,19 @@ export interface IntentsDependencies {
   readonly deadlineMs: number
   readonly maxWaiting: number
   readonly limits: JsonLimits
-  readonly makeDraft: (type: string, data: object, context: CallContext) => EventDraft
+  /** Makes the draft of a call with the attributes of `more` that the data lacks. Throws as the call would reject. */
+  readonly makeDraft: (
+    type: string,
+    data: object,
+    username: IntentOptions['username'],
+    more: JsonObject,
+  ) => EventDraft
   /** As `makeDraft`, but does not check the data. */
-  readonly makeUnchecked: IntentsDependencies['makeDraft']
+  readonly makeUnchecked: (
+    type: string,
+    data: object,
+    username: IntentOptions['username'],
+  ) => EventDraft
   /** Records the outcome of an intent as a call of the host. */
   readonly record: (
     type: string,
@@ -213,17 +222,29 @@ function createUpkeep(
   }
 }
 
+/** What two copies of a value have changed. */
+function bothChanges(first: JsonObject, second: JsonObject | undefined): JsonObject {
+  if (!second) return first
+  const pointers = [first, second].flatMap(({ replaced }) => replaced as string[])
+  const cut = [first, second].map(({ cut_bytes }) => cut_bytes as number)
+  return { replaced: [...new Set(pointers)], cut_bytes: cut[0]! + cut[1]! }
+}
+
 /** The draft of an intent's event with the error. Calls no function of the host, which may throw. */
 function failedDraft(
-  { suffix, opened: { attributes, ...event } }: OpenIntent,
+  { suffix, opened: { attributes: opened, ...event } }: OpenIntent,
   limits: JsonLimits,
   error: unknown,
 ): EventDraft {
-  const { unfinished: _, recording, ...data } = attributes
-  const text = toJsonText({ ...data, ...failureOf(error) }, limits)
-  const isChanged = recording === undefined || text.attributes['recording'] !== undefined
-  const kept = isChanged ? text.attributes : { ...text.attributes, recording }
-  return { ...event, suffix, system: true, attributes: kept, json: JSON.stringify(kept) }
+  const { unfinished: _, recording, ...data } = opened
+  const taken = recording === undefined ? 0 : Buffer.byteLength(JSON.stringify({ recording }))
+  const room = { ...limits, maxBytes: limits.maxBytes - taken }
+  const { attributes, json } = toJsonText({ ...data, ...failureOf(error) }, room)
+  const draft = { ...event, suffix, system: true }
+  if (recording === undefined) return { ...draft, attributes, json }
+  const changes = attributes['recording'] as JsonObject | undefined
+  const all = { ...attributes, recording: bothChanges(recording as JsonObject, changes) }
+  return { ...draft, attributes: all, json: JSON.stringify(all) }
 }
 
 /** What the methods of an intent do when it is their turn. */
@@ -272,7 +293,7 @@ function createOutcomes(
         )
       } catch (thrown) {
         try {
-          outcome ??= makeUnchecked(type, data, callContext(options.username))
+          outcome ??= makeUnchecked(type, data, options.username)
         } catch {
           outcome = failedDraft(intent, limits, thrown)
         }
@@ -304,10 +325,10 @@ function createOutcomes(
 
 /** The intent as the host has it. */
 const intentOf = (outcomes: Outcomes, intent: OpenIntent, limits: JsonLimits): Intent => ({
-  async record(type: string, data: object = {}, options: OutcomeOptions = {}) {
+  async record(type: string, data?: object, options: OutcomeOptions = {}) {
     checkOptions(options, OUTCOME_OPTIONS, 'record of an intent')
     if (intent.failure) throw endedError('has failed')
-    return inTurn(intent, () => outcomes.record(intent, type, data, options))
+    return inTurn(intent, () => outcomes.record(intent, type, data ?? {}, options))
   },
   async fail(error) {
     intent.failure ??= failedDraft(intent, limits, error)
@@ -382,16 +403,14 @@ export function createIntents(dependencies: IntentsDependencies): IntentKeeper {
   if (background.onLook) background.onLook(look)
   else if (!store.readOnly) checks.start()
   return {
-    async open(type: string, data: object = {}, options: IntentOptions = {}) {
+    async open(type: string, data?: object, options: IntentOptions = {}) {
       checkOptions(options, INTENT_OPTIONS, 'open of intents')
       if (isStopped) throw new AuditLogError('CLOSED', 'the audit log is closed')
       if (store.readOnly) throw readOnlyError()
       if (book.open.size >= maxWaiting)
         throw new AuditLogError('QUEUE_FULL', `${book.open.size} intents are already open`)
-      const { username, attributes } = callContext(options.username)
-      const occurred_at = formatTimestamp(now())
-      const more = { ...attributes, occurred_at, ...UNFINISHED }
-      const intent = book.add(makeDraft(type, data, { username, attributes: more }))
+      const more = { occurred_at: formatTimestamp(now()), ...UNFINISHED }
+      const intent = book.add(makeDraft(type, data ?? {}, options.username, more))
       try {
         await book.save()
       } catch (error) {

@@ -185,6 +185,48 @@ it('the event of an intent has the actor as whom it was opened', async () => {
   expect((await audit.list()).events[0]!.username).toBe('ann')
 })
 
+it('a failure has the source of its type, and what its values have lost', async () => {
+  const ofType = { 'a:b': { source: '/api/workflows/{workflow_id}' } }
+  const limits = { maxBytes: 4096 }
+  const { audit, intents, memory } = open({ types: ofType, limits, strict: true })
+  const data = { workflow_id: 'w', n: NaN, text: 'x'.repeat(2000) }
+  const intent = await intents.open('a:b', data)
+  const left = await intents.open('a:b', data)
+  const event = await intent.fail('broken\u0000')
+  expect(event).toMatchObject({
+    source: '/api/workflows/w',
+    attributes: { error: 'broken\ufffd', recording: { replaced: ['/n', '/error'], cut_bytes: 0 } },
+  })
+  const long = await left.fail(new Error('z'.repeat(10_000)))
+  expect(JSON.stringify(long!.attributes).length).toBeLessThanOrEqual(4096)
+  expect(long!.attributes).toMatchObject({ error: expect.stringMatching(/^z+/) as string })
+  await intents.open('a:b', data)
+  await audit.close()
+  observe(memory)
+  await check(6)
+  const { events } = await observe(memory).audit.list('filter[unfinished_true]=1')
+  const recording = { replaced: ['/n'], cut_bytes: 0 }
+  expect(events).toMatchObject([{ source: '/api/workflows/w', attributes: { recording } }])
+})
+
+it('opening rejects as record does', async () => {
+  const throwing = (): never => {
+    throw new Error('from the host')
+  }
+  const { audit, intents } = open({ strict: true, resolveSource: throwing })
+  const calls: readonly [Parameters<typeof intents.open>, string][] = [
+    [['info:strict', { m: 1 }], 'INVALID_DATA'],
+    [['', {}], 'INVALID_EVENT'],
+    [['a', { node_id: '0198c0de-0000-7000-8000-000000000000' }], 'INVALID_EVENT'],
+    [['a', { node_id: 'n' }], 'INVALID_LINK'],
+    [['a', {}, { user: 'ann' } as object], 'INVALID_OPTION'],
+  ]
+  for (const [call, expected] of calls)
+    await expect(intents.open(...call)).rejects.toMatchObject({ code: expected })
+  await audit.close()
+  await expect(intents.open('a')).rejects.toMatchObject({ code: 'CLOSED' })
+})
+
 interface Failing {
   readonly intent: Intent
   readonly audit: AuditLog

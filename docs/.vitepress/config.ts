@@ -72,6 +72,7 @@ export default {
             page('Changes', '/guide/changes'),
             page('Capture changes', '/guide/capture-changes'),
             page('Live events', '/guide/live-events'),
+            page('Intents', '/guide/intents'),
             page('Throttling', '/guide/throttling'),
             page('Sentences', '/guide/sentences'),
             page('Import', '/guide/import'),

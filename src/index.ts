@@ -160,8 +160,7 @@ export type { JsonLimits } from './event/json.js'
 export type { Link, LinkAttribute, ResolveSource } from './event/links.js'
 export type { ListSource, ListTable } from './lists/list-source.js'
 export type { LiveEvent } from './live/live-events.js'
-export type { AuditLogStats, Outcome, OutcomeMessage } from './recording/outcomes.js'
-export type { RecordMessage } from './recording/record-channel.js'
+export type { AuditLogStats, Outcome, OutcomeMessage, RecordMessage } from './recording/outcomes.js'
 export type { RecorderOptions } from './recording/queue-limits.js'
 export type {
   Analysis,

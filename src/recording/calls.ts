@@ -1,55 +1,59 @@
-import { callContext } from './call-context.js'
-import { AuditLogError } from '../errors.js'
-import type { AuditEvent, EventDraft } from '../event/event.js'
-import type { EventTypeDefinition } from '../event/event-types.js'
-import { didYouMean, nearest } from '../event/nearest.js'
-import type { CallsObserver } from './call-observer.js'
-import type { Drafts } from './drafts.js'
+import { MAX_TIMER_MS } from '../async/timers.js'
 import {
-  createIntents,
-  type IntentKeeper,
-  type IntentsDependencies,
-  type Replaced,
-} from './intents.js'
+  asAuditLogError,
+  type Caller,
+  type CallOptions,
+  type CheckOptions,
+  createCaller,
+  createPrepare,
+  CUSTOM,
+  type Definitions,
+  SYSTEM,
+  type SystemCall,
+} from './call.js'
+import { callContext } from './call-context.js'
+import type { Drafts } from './drafts.js'
+import type { AuditEvent, EventDraft } from '../event/event.js'
+import type { EventTypes } from '../event/event-types.js'
+import type { JsonLimits } from '../event/json.js'
+import type { Clock } from '../event/timestamp.js'
 import type { FailurePolicy } from './failure-policy.js'
-import { checkIdempotencyKey } from './idempotency-key.js'
-import type { AuditLogStats } from './outcomes.js'
-import type { Recorder } from './recorder.js'
-import { createPipeline, type Pipeline, type PipelineDependencies } from './pipeline.js'
-import { recordChannel } from './record-channel.js'
-import { readOnlyError } from '../store/read-only.js'
-import type { WaitOptions } from '../store/store.js'
-import type { CallThrottle } from './throttle-rules.js'
-import type { Throttling } from './throttling.js'
+import { createGaps, GAP, type Gaps } from './gaps.js'
+import { createIdempotency } from './idempotency.js'
+import { createIntents, type IntentKeeper } from './intents.js'
+import { createJournaling, type Journaling } from './journaling.js'
+import {
+  type AuditLogStats,
+  type CallsObserver,
+  createOutcomes,
+  type Outcomes,
+} from './outcomes.js'
+import { createRecorder, type Recorder } from './recorder.js'
+import type { EventJournal } from '../store/journal.js'
+import type { RecorderOptions } from './queue-limits.js'
+import type { EventStore } from '../store/store.js'
+import type { ThrottlePeriods } from './throttle-rules.js'
+import { createThrottling, type Throttling } from './throttling.js'
 
-export interface CallOptions extends WaitOptions {
-  readonly username?: string | null | undefined
-  readonly transaction?: object | undefined
-  readonly idempotencyKey?: string | undefined
-  readonly throttle?: CallThrottle | undefined
-}
+export type { SystemCall } from './call.js'
 
-export interface CallsDependencies extends PipelineDependencies {
+export interface CallsDependencies {
+  /** The log, named in the messages of `daybook:outcome`. */
+  readonly audit: object
+  readonly store: EventStore
+  readonly types: EventTypes
+  readonly drafts: Drafts
+  readonly limits: JsonLimits
+  readonly periods: ThrottlePeriods
+  readonly waiting: RecorderOptions
   readonly policyOf: (type: string) => FailurePolicy
-}
-
-type Definitions = ReadonlyMap<string, EventTypeDefinition>
-
-type CheckOptions = (options: unknown) => void
-
-export interface SystemCall {
-  /** Reject a type that the registry does not have. */
-  readonly mustBeKnown?: boolean
-  /** Record a live event. */
-  readonly live?: true
-  /** Throws for options that the call does not have. Without it they are the log's own. */
-  readonly check?: CheckOptions
-  /** The event replaces an intent. */
-  readonly replaced?: Replaced
+  readonly journal: EventJournal | undefined
+  readonly now: Clock
+  readonly observer: CallsObserver
 }
 
 /** The calls of one log, until they are settled. */
-export interface Calls extends Pick<Pipeline, 'ownDraft' | 'recordOwn' | 'flush'> {
+export interface Calls {
   readonly intents: IntentKeeper
   system(
     type: string,
@@ -63,175 +67,95 @@ export interface Calls extends Pick<Pipeline, 'ownDraft' | 'recordOwn' | 'flush'
     options: CallOptions | undefined,
     check: CheckOptions,
   ): Promise<AuditEvent | undefined>
+  /** A draft of an event of the log itself. */
+  ownDraft(type: string, data: object): EventDraft
+  /** Records an event of the log itself. It is not counted as a call. */
+  recordOwn(type: string, data: object): Promise<AuditEvent | undefined>
   stats(): AuditLogStats
   /** `undefined` unless the store is down. */
   readonly outage: Recorder['outage']
+  flush(): Promise<void>
   /** Rejects further calls of the host with `CLOSED`. */
   refuseNew(): void
   /** Resolves when all calls have settled and the last losses and counts are reported. */
   close(): Promise<void>
 }
 
-/** Compared by identity, which needs no new object for each call. */
-const SYSTEM: SystemCall = {}
-const CUSTOM: SystemCall = {}
-const NOTHING = Promise.resolve(undefined)
-
-/** The host's `enabled` and `resolveSource` may throw anything. */
-function asAuditLogError(thrown: unknown): AuditLogError {
-  if (thrown instanceof AuditLogError) return thrown
-  return new AuditLogError('INVALID_EVENT', 'the event could not be prepared', { cause: thrown })
-}
-
-const alsoOnStored = (dependencies: CallsDependencies, onStored: () => void): CallsDependencies => {
-  const { observer } = dependencies
-  const stored: CallsObserver['stored'] = (events) => {
-    observer.stored(events)
-    onStored()
-  }
-  return { ...dependencies, observer: { ...observer, stored } }
-}
-
-/** Makes calls of the host, and counts them. */
-interface Caller {
-  /** `makeDraft` runs synchronously, so that calls keep their order. */
-  readonly call: (
-    type: string,
-    options: CallOptions | undefined,
-    kind: SystemCall,
-    makeDraft: () => EventDraft | undefined,
-  ) => Promise<AuditEvent | undefined>
-  readonly refuseNew: () => void
-}
-
-function createCaller(dependencies: CallsDependencies, pipeline: Pipeline): Caller {
-  const { ledger, throttling, observer } = pipeline
-  const adding = createAdding(dependencies, pipeline)
-  let isClosed = false
-  const unpublished: Caller['call'] = (type, options, kind, makeDraft) => {
-    // Not counted: a read-only log cannot record a gap event.
-    if (dependencies.store.readOnly) return Promise.reject(readOnlyError())
-    const refuse = (thrown: unknown): Promise<never> => {
-      const error = asAuditLogError(thrown)
-      const system = kind !== CUSTOM
-      observer.refused({ type, system, isIntended: kind.replaced !== undefined }, error)
-      return Promise.reject(error)
-    }
-    let draft: EventDraft | undefined
-    try {
-      if (isClosed) throw new AuditLogError('CLOSED', 'the audit log is closed')
-      draft = makeDraft()
-    } catch (thrown) {
-      ledger.call()
-      return refuse(thrown)
-    }
-    ledger.call()
-    if (!draft) {
-      ledger.settle('heldBack', type)
-      return NOTHING
-    }
-    try {
-      if (kind.replaced) return adding.replace(draft, kind.replaced)
-      return adding.add(draft, options)
-    } catch (thrown) {
-      if (draft.throttle && options?.transaction === undefined) throttling.lost(draft)
-      return refuse(thrown)
-    }
-  }
-  return {
-    call: (type, options, kind, makeDraft) =>
-      recordChannel.hasSubscribers
-        ? recordChannel.tracePromise(() => unpublished(type, options, kind, makeDraft), {
-            audit: dependencies.audit,
-            type,
-          })
-        : unpublished(type, options, kind, makeDraft),
-    refuseNew: () => void (isClosed = true),
-  }
-}
-
+/** Puts recording together: this is the only place that knows all of its parts. */
 export function createCalls(dependencies: CallsDependencies): Calls {
-  const definitions: Definitions = new Map(Object.entries(dependencies.types))
-  const pipeline = createPipeline(alsoOnStored(dependencies, () => intents.look()))
-  const { ledger, throttling, recorder } = pipeline
-  const prepare = createPrepare(definitions, dependencies.drafts, throttling)
-  const { call, refuseNew } = createCaller(dependencies, pipeline)
-  const system: Calls['system'] = (type, data, options, kind) =>
-    call(type, options, kind ?? SYSTEM, () => prepare.system(type, data, options, kind))
-  const intents = intentsOf(dependencies, definitions, pipeline, {
-    record: (type, data, options, replaced) => system(type, data, options, { replaced }),
-    recordDraft: (draft, replaced) => call(draft.type, undefined, { replaced }, () => draft),
+  const { store, types, drafts, waiting, now, journal } = dependencies
+  const { deadlineMs } = waiting
+  const definitions: Definitions = new Map(Object.entries(types))
+  const throttling = createThrottling(dependencies)
+  const journaling = journal && createJournaling(journal, now)
+  const ownDraft = (type: string, data: object): EventDraft => {
+    const draft = drafts.system(type, undefined, data)
+    outcomes.ownDrafts.add(draft)
+    return draft
+  }
+  const recordOwn: Calls['recordOwn'] = async (type, data) =>
+    recorder.add(ownDraft(type, data), { isOwn: true })
+  const gaps = createGaps(now, (data) => recordOwn(GAP, data))
+  const onStored = (): void => {
+    gaps.onStored()
+    intents.look()
+  }
+  const outcomes = createOutcomes({ ...dependencies, throttling, gaps, onStored })
+  const recorder = createRecorder(store, waiting, {
+    journaling,
+    beforeThrottled: (signal) => throttling.report(signal).catch(() => {}),
+    observer: outcomes,
   })
+  const idempotency = createIdempotency({ store, recorder, deadlineMs, observer: outcomes })
+  const caller = createCaller({ ...dependencies, throttling, outcomes, recorder, idempotency })
+  const prepare = createPrepare(definitions, drafts, throttling)
+  const system: Calls['system'] = (type, data, options, kind) =>
+    caller.call(type, options, kind ?? SYSTEM, () => prepare.system(type, data, options, kind))
+  const intents = intentsOf(dependencies, definitions, { caller, system, recorder, outcomes })
+  const settleAll = async (): Promise<void> => {
+    await Promise.all([recorder.flush(), idempotency.flush()])
+  }
   return {
     intents,
     system,
     custom: (type, data, options, check) =>
-      call(type, options, CUSTOM, () => {
+      caller.call(type, options, CUSTOM, () => {
         check(options)
         return prepare.custom(type, data, options)
       }),
-    ownDraft: (type, data) => pipeline.ownDraft(type, data),
-    recordOwn: (type, data) => pipeline.recordOwn(type, data),
-    stats: () => ({ ...ledger.counts, waiting: recorder.waiting() }),
+    ownDraft,
+    recordOwn,
+    stats: () => ({ ...outcomes.counts, waiting: recorder.waiting() }),
     outage: () => recorder.outage(),
-    flush: () => pipeline.flush(),
-    refuseNew,
+    async flush() {
+      await settleAll()
+      await reportCounts(throttling, deadlineMs)
+    },
+    refuseNew: () => caller.refuseNew(),
     async close() {
       await intents.stop()
-      await pipeline.close()
+      await settleAll()
+      await endReports({ recorder, journaling, throttling, gaps, ownDraft, now, deadlineMs })
       await intents.close()
     },
   }
 }
 
-/** Gives drafts to the recorder. The methods throw if the call must be rejected. */
-interface Adding {
-  add(draft: EventDraft, options: CallOptions | undefined): Promise<AuditEvent | undefined>
-  /** Records the outcome of an intent. */
-  replace(outcome: EventDraft, replaced: Replaced): Promise<AuditEvent | undefined>
-}
-
-function createAdding(
-  { policyOf }: CallsDependencies,
-  { idempotency, recorder, throttling, intendedDrafts }: Pipeline,
-): Adding {
-  return {
-    add(draft, { transaction, signal, idempotencyKey } = {}) {
-      const policy = policyOf(draft.type)
-      if (idempotencyKey !== undefined)
-        return idempotency.record(draft, idempotencyKey, { signal, policy })
-      if (transaction !== undefined && !draft.live)
-        return recorder.enlist(draft, transaction, { signal })
-      if (draft.throttle) throttling.pending(draft)
-      return recorder.add(draft, { signal, policy })
-    },
-    replace(outcome, { suffix, earlier, isShared, onDraft }) {
-      onDraft?.(outcome)
-      const draft = { ...outcome, suffix }
-      const policy = policyOf(draft.type)
-      intendedDrafts.add(draft)
-      if (draft.throttle) throttling.pending(draft)
-      // A journalled event may be stored after the heartbeat of this process has ended.
-      const mustSearch = isShared || policy === 'queue'
-      return recorder.add(draft, {
-        policy: policy === 'drop' ? 'block' : policy,
-        ...(mustSearch && { earlier }),
-      })
-    },
-  }
-}
-
-/** How the outcomes of intents are recorded as calls. */
-type IntentCalls = Pick<IntentsDependencies, 'record' | 'recordDraft'>
-
 const intentsOf = (
   { store, drafts, limits, now, waiting }: CallsDependencies,
   definitions: Definitions,
-  pipeline: Pipeline,
-  calls: IntentCalls,
+  {
+    caller,
+    system,
+    recorder,
+    outcomes,
+  }: Pick<Calls, 'system'> & {
+    readonly caller: Caller
+    readonly recorder: Recorder
+    readonly outcomes: Outcomes
+  },
 ): IntentKeeper =>
   createIntents({
-    ...calls,
     ...waiting,
     store,
     now,
@@ -250,41 +174,60 @@ const intentsOf = (
       const unchecked = source === undefined ? undefined : { source }
       return drafts.system(type, unchecked, data, callContext(username))
     },
-    recordAgain: (draft, earlier) => pipeline.recordIntended(draft, earlier),
+    record: (type, data, options, replaced) => system(type, data, options, { replaced }),
+    recordDraft: (draft, replaced) => caller.call(draft.type, undefined, { replaced }, () => draft),
+    async recordAgain(draft, earlier) {
+      outcomes.ownDrafts.add(draft)
+      outcomes.intendedDrafts.add(draft)
+      return recorder.add(draft, { isOwn: true, earlier })
+    },
   })
 
-/** Makes the drafts of calls. Throws if a call must be rejected. */
-interface Prepare {
-  /** `undefined` if the type is disabled or the call is suppressed. */
-  system(
-    type: string,
-    data: object,
-    options: CallOptions | undefined,
-    kind: SystemCall | undefined,
-  ): EventDraft | undefined
-  custom(type: string, data: object, options: CallOptions | undefined): EventDraft
+// While the store is down, `close` waits no longer than this for the last report.
+const DOWN_REPORT_MS = 1000
+
+interface Ending extends Pick<Calls, 'ownDraft'> {
+  readonly recorder: Recorder
+  readonly journaling: Journaling | undefined
+  readonly throttling: Throttling
+  readonly gaps: Gaps
+  readonly now: Clock
+  readonly deadlineMs: number
 }
 
-function createPrepare(definitions: Definitions, drafts: Drafts, throttling: Throttling): Prepare {
-  return {
-    system(type, data, options, kind) {
-      kind?.check?.(options)
-      const definition = definitions.get(type)
-      if (kind?.mustBeKnown && !definition) {
-        const suggestion = nearest(type, definitions.keys())
-        const message = `${type} is not in the registry of event types${didYouMean(suggestion)}`
-        throw new AuditLogError('UNKNOWN_EVENT_TYPE', message, { suggestion })
-      }
-      if (definition?.enabled?.() === false) return undefined
-      const throttle = throttling.check(type, data, options?.throttle)
-      if (throttle === 'heldBack') return undefined
-      const draft = drafts.system(type, definition, data, callContext(options?.username))
-      return throttle || kind?.live ? { ...draft, throttle, live: kind?.live } : draft
-    },
-    custom(type, data, options) {
-      const { idempotencyKey, transaction } = options ?? {}
-      if (idempotencyKey !== undefined) checkIdempotencyKey(idempotencyKey, transaction)
-      return drafts.custom(type, data, callContext(options?.username))
-    },
-  }
+const reportCounts = (throttling: Throttling, ms: number): Promise<void> =>
+  throttling.report(AbortSignal.timeout(Math.min(ms, MAX_TIMER_MS))).catch(() => {})
+
+/** Reports the last losses and counts when all calls have settled, and ends recording. */
+async function endReports({
+  recorder,
+  journaling,
+  throttling,
+  gaps,
+  ownDraft,
+  now,
+  deadlineMs,
+}: Ending): Promise<void> {
+  const reportMs = (): number =>
+    recorder.isDown() ? Math.min(DOWN_REPORT_MS, deadlineMs) : deadlineMs
+  await gaps.close(async (data) => {
+    try {
+      const deadline = performance.now() + reportMs()
+      await recorder.add(ownDraft(GAP, data), { isOwn: true, deadline })
+      return true
+    } catch {
+      if (!journaling) return false
+    }
+    // The next process stores it.
+    const entry = { draft: ownDraft(GAP, data), recordedAt: now(), since: undefined }
+    return new Promise((resolve) => {
+      journaling.add(entry, (error) => resolve(error === undefined))
+    })
+  })
+  const ms = reportMs()
+  // Drafts may be suppressed during the replay, so the last report comes after it.
+  await recorder.close()
+  await reportCounts(throttling, ms)
+  throttling.close()
+  journaling?.close()
 }

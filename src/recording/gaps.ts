@@ -1,7 +1,6 @@
 import type { JsonObject } from '../event/event.js'
 import type { SuppressedCount } from '../store/store.js'
-import { eventsWithVerb, lossesAtExit } from './exit-warning.js'
-import type { LossReason } from './losses.js'
+import { eventsWithVerb, lossesAtExit, type LossReason } from './losses.js'
 import { type Clock, formatTimestamp, type Microseconds } from '../event/timestamp.js'
 
 interface Loss {

@@ -1,10 +1,16 @@
+import { createHash } from 'node:crypto'
 import type { EarlierAttempts } from './earlier-attempts.js'
 import { AuditLogError, isOutcomeUnknown, throwIfAborted, untilAborted } from '../errors.js'
-import { type AuditEvent, type EventDraft, stampDraft } from '../event/event.js'
+import {
+  type AuditEvent,
+  type EventDraft,
+  type JsonObject,
+  type JsonValue,
+  stampDraft,
+} from '../event/event.js'
 import { eventId, type IdSuffix } from '../event/event-id.js'
-import { digest, fingerprintOf } from './fingerprint.js'
-import { claimKey, type KeyClaim, saveStored } from './key-claims.js'
 import { timeoutSignal } from '../async/timeout-signal.js'
+import type { Outcomes } from './outcomes.js'
 import type { AddOptions, Recorder } from './recorder.js'
 import { asStoreFailure } from './store-failure.js'
 import { createStateUpdates, type UpdateState } from './state-updates.js'
@@ -36,13 +42,6 @@ interface KeyedCall {
   readonly release: () => void
 }
 
-/** Receives the outcomes of calls that never reach the recorder. */
-export interface IdempotencyObserver {
-  /** An earlier call has stored the event. */
-  repeated(draft: EventDraft): void
-  rejected(draft: EventDraft, error: AuditLogError): void
-}
-
 /** Makes all calls of one user with one key, in any process on the store, resolve to one event. */
 export interface Idempotency {
   /**
@@ -63,7 +62,8 @@ export interface IdempotencyDependencies {
   readonly store: EventStore
   readonly recorder: Pick<Recorder, 'hold' | 'add'>
   readonly deadlineMs: number
-  readonly observer: IdempotencyObserver
+  /** Receives the outcomes of calls that never reach the recorder. */
+  readonly observer: Pick<Outcomes, 'repeated' | 'rejected'>
 }
 
 const noop = (): void => {}
@@ -182,4 +182,74 @@ function lookUpError(
   if (!isOver || (signal?.aborted && error.code === 'ABORTED')) return error
   const message = `the ${store.name} store did not take the event within ${deadlineMs} ms`
   return new AuditLogError('DEADLINE_EXCEEDED', message, { cause: error })
+}
+
+/**
+ * What the processes on one store share about an idempotency key. The first call writes it before
+ * anything is appended: so every call with the key appends a draft with the same random bits, by
+ * which the store finds an event that another attempt has stored.
+ */
+type KeyClaim = {
+  readonly fingerprint: string
+  readonly suffix: IdSuffix
+  readonly claimedAt: Microseconds
+  /** When the event became visible; null until a call has noted it. */
+  readonly storedAt: Microseconds | null
+}
+
+/** Writes the claim unless there is one. Returns the claim in the store, and the store's time. */
+async function claimKey(
+  updateState: UpdateState,
+  stateKey: string,
+  own: Pick<KeyClaim, 'fingerprint' | 'suffix'>,
+  signal: AbortSignal,
+): Promise<{ readonly claim: KeyClaim; readonly now: Microseconds }> {
+  let now: Microseconds = 0
+  const take = (present: JsonValue | undefined, time: Microseconds): JsonValue => {
+    now = time
+    // The store keeps a claim for longer than a day if `saveStored` has written it again.
+    const isOver = present === undefined || time >= (present as KeyClaim).claimedAt + DAY
+    return isOver ? { ...own, claimedAt: time, storedAt: null } : present
+  }
+  const claim = await updateState(stateKey, take, signal)
+  return { claim: claim as KeyClaim, now }
+}
+
+/** Writes into the claim when its event became visible. */
+async function saveStored(
+  updateState: UpdateState,
+  stateKey: string,
+  { suffix, storedAt }: { readonly suffix: IdSuffix; readonly storedAt: Microseconds },
+  signal: AbortSignal,
+): Promise<void> {
+  const complete = (present: JsonValue | undefined): JsonValue | undefined => {
+    const claim = present as KeyClaim | undefined
+    return claim?.suffix === suffix ? { ...claim, storedAt } : present
+  }
+  await updateState(stateKey, complete, signal)
+}
+
+/** Sorts the members of objects by name, as RFC 8785 does, so that equal values have equal text. */
+function sortMembers(_key: string, value: JsonValue): JsonValue {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
+  const sorted = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  // Unlike an assignment, this makes `__proto__` an ordinary member.
+  return Object.fromEntries(sorted)
+}
+
+const omit = (object: JsonObject, names: readonly string[]): JsonObject =>
+  Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))
+
+/** SHA-256 in hexadecimal. */
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/**
+ * Equal for calls with the same type and equal data, in any order of its members. A repeated call may come
+ * with another request, so attributes that the call did not give do not count.
+ */
+function fingerprintOf({ type, attributes, added }: EventDraft): string {
+  const given = added?.length ? omit(attributes, added) : attributes
+  return digest(JSON.stringify([type, given], sortMembers))
 }

@@ -1,4 +1,10 @@
-import { channel } from 'node:diagnostics_channel'
+import { channel, tracingChannel } from 'node:diagnostics_channel'
+import type { AuditLogError } from '../errors.js'
+import type { AuditEvent, EventDraft } from '../event/event.js'
+import type { Microseconds } from '../event/timestamp.js'
+import { GAP, type Gaps } from './gaps.js'
+import { lossReason } from './losses.js'
+import type { Throttling } from './throttling.js'
 
 /** The result of a call of `record` or one of its variants. */
 export type Outcome = 'stored' | 'heldBack' | 'rejected' | 'dropped' | 'journalled'
@@ -31,25 +37,155 @@ export interface OutcomeMessage {
   readonly outcome: Outcome
 }
 
-const outcomes = channel('daybook:outcome')
+const outcomeChannel = channel('daybook:outcome')
 
-export interface Ledger {
-  readonly counts: Readonly<Record<Outcome | 'calls', number>>
-  call(): void
-  /** Counts one call for each type, then publishes the outcomes. */
-  settle(outcome: Outcome, ...types: readonly string[]): void
+/** Message of the tracing channel `daybook:record`: one for each call, the same object at each of its stages. */
+export interface RecordMessage {
+  /** The log of the call; a process may have several. */
+  readonly audit: object
+  readonly type: string
+  /**
+   * Set in `asyncStart` and `asyncEnd`: the durable event, or `undefined` if the call resolved without one.
+   * See {@link OutcomeMessage}.
+   */
+  readonly result?: AuditEvent | undefined
+  /** Set in `error`, `asyncStart` and `asyncEnd` if the call was rejected. */
+  readonly error?: AuditLogError
 }
 
-/** Counts the calls of one log, and publishes their outcomes. */
-export function createLedger(audit: object): Ledger {
+/** Its subscribers get the calls of all logs of the process. */
+export const recordChannel = tracingChannel<unknown, RecordMessage>('daybook:record')
+
+/** Receives the outcomes of events for the host. */
+export interface CallsObserver {
+  stored(events: readonly AuditEvent[]): void
+  /** `isLost`: a gap event will report it. */
+  rejected(type: string, error: AuditLogError, isLost: boolean): void
+  dropped(type: string, error: AuditLogError): void
+}
+
+export interface RefusedCall extends Pick<EventDraft, 'type' | 'system'> {
+  /** An intent is kept, which becomes an event later. */
+  readonly isIntended: boolean
+}
+
+/**
+ * The outcomes of drafts in order. Each is noted before its call settles; `waiting` no longer counts
+ * it then.
+ */
+export interface DraftOutcomes {
+  /** The drafts are stored. `events` leaves out those that were reported as stored before. */
+  stored(events: readonly AuditEvent[], drafts: readonly EventDraft[]): void
+  /** The draft's throttle is closed; it opens in `opensIn`. */
+  heldBack(draft: EventDraft, opensIn: Microseconds): void
+  /** The draft is part of a transaction of the host. */
+  enlisted(draft: EventDraft): void
+  rejected(draft: EventDraft, error: AuditLogError): void
+  dropped(draft: EventDraft, error: AuditLogError): void
+  journalled(draft: EventDraft): void
+  /** Drafts of the journal are stored as these events, except those in `heldBack`. */
+  replayed(
+    events: readonly AuditEvent[],
+    drafts: readonly EventDraft[],
+    heldBack: ReadonlyMap<EventDraft, Microseconds>,
+  ): void
+}
+
+/** Where all outcomes of a log go. */
+export interface Outcomes extends DraftOutcomes {
+  readonly counts: Readonly<Record<Outcome | 'calls', number>>
+  /** A call begins. */
+  called(): void
+  /** A call ends without a draft: its type is disabled, or its throttle is known to be closed. */
+  suppressed(type: string): void
+  /** A call was rejected before it had a draft. */
+  refused(call: RefusedCall, error: AuditLogError): void
+  /** An earlier call has stored the event. */
+  repeated(draft: EventDraft): void
+  /** Drafts that the log itself records: they are not calls. */
+  readonly ownDrafts: WeakSet<EventDraft>
+  /** Drafts that are recorded again if they are rejected, because an intent is kept: they are not lost. */
+  readonly intendedDrafts: WeakSet<EventDraft>
+}
+
+export interface OutcomesDependencies {
+  readonly audit: object
+  readonly throttling: Throttling
+  readonly gaps: Pick<Gaps, 'lost'>
+  readonly observer: CallsObserver
+  /** Called after events are stored. */
+  readonly onStored: () => void
+}
+
+/** Passes the outcome of each draft to the throttles, the counts, the gaps and the host. */
+export function createOutcomes(dependencies: OutcomesDependencies): Outcomes {
+  const { audit, throttling, gaps, observer, onStored } = dependencies
   const counts = { calls: 0, stored: 0, heldBack: 0, rejected: 0, dropped: 0, journalled: 0 }
+  const ownDrafts = new WeakSet<EventDraft>()
+  const intendedDrafts = new WeakSet<EventDraft>()
+  /** Counts one call for each type, then publishes the outcomes. */
+  const settle = (outcome: Outcome, ...types: readonly string[]): void => {
+    counts[outcome] += types.length
+    if (!outcomeChannel.hasSubscribers) return
+    for (const type of types)
+      outcomeChannel.publish({ audit, type, outcome } satisfies OutcomeMessage)
+  }
+  const publishStored = (events: readonly AuditEvent[]): void => {
+    observer.stored(events)
+    onStored()
+  }
+  const refused: Outcomes['refused'] = ({ type, system, isIntended }, error) => {
+    const reason = isIntended ? undefined : lossReason(system, error)
+    if (reason) gaps.lost(type, reason)
+    settle('rejected', type)
+    observer.rejected(type, error, reason !== undefined)
+  }
   return {
     counts,
-    call: () => void counts.calls++,
-    settle(outcome, ...types) {
-      counts[outcome] += types.length
-      if (!outcomes.hasSubscribers) return
-      for (const type of types) outcomes.publish({ audit, type, outcome } satisfies OutcomeMessage)
+    ownDrafts,
+    intendedDrafts,
+    called: () => void counts.calls++,
+    suppressed: (type) => settle('heldBack', type),
+    refused,
+    repeated: ({ type }) => settle('stored', type),
+    stored(events, drafts) {
+      for (const draft of drafts) if (draft.throttle) throttling.stored(draft)
+      const calls = drafts.filter((draft) => !ownDrafts.has(draft))
+      settle('stored', ...calls.map(({ type }) => type))
+      publishStored(events)
+    },
+    heldBack(draft, opensIn) {
+      throttling.heldBack(draft, opensIn)
+      settle('heldBack', draft.type)
+    },
+    enlisted: ({ type }) => settle('journalled', type),
+    rejected(draft, error) {
+      if (draft.throttle) throttling.lost(draft)
+      const isIntended = intendedDrafts.has(draft)
+      const { type, system } = draft
+      if (!ownDrafts.has(draft)) return refused({ type, system, isIntended }, error)
+      // The losses of a gap event are reported again.
+      if (draft.type !== GAP && !isIntended) gaps.lost(draft.type, lossReason(true, error)!)
+      return undefined
+    },
+    dropped(draft, error) {
+      if (draft.throttle) throttling.lost(draft)
+      settle('dropped', draft.type)
+      gaps.lost(draft.type, error.code === 'OUTCOME_UNKNOWN' ? 'outcome_unknown' : 'dropped')
+      observer.dropped(draft.type, error)
+    },
+    journalled(draft) {
+      if (draft.throttle) throttling.stored(draft)
+      settle('journalled', draft.type)
+    },
+    replayed(events, drafts, heldBack) {
+      for (const draft of drafts) {
+        if (!draft.throttle) continue
+        const opensIn = heldBack.get(draft)
+        if (opensIn === undefined) throttling.stored(draft)
+        else throttling.heldBack(draft, opensIn)
+      }
+      publishStored(events)
     },
   }
 }

@@ -1,5 +1,5 @@
 import { AuditLogError } from '../errors.js'
-import { waitingAtExit } from './exit-warning.js'
+import { waitingAtExit } from './losses.js'
 
 export interface RecorderOptions {
   /**

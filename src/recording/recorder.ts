@@ -1,21 +1,20 @@
-import { createAdmission } from './admission.js'
 import { createAppender } from './appender.js'
-import { createAvailability, type Outage } from './availability.js'
+import { type Availability, createAvailability, type Outage } from './availability.js'
 import { createCommitter } from './committer.js'
-import { createDeadlines } from './deadlines.js'
+import { createDeadlines, type Deadlines } from './deadlines.js'
 import type { EarlierAttempts } from './earlier-attempts.js'
 import { createEnlisting, type Enlisting } from './enlisting.js'
-import { type AuditLogError, throwIfAborted } from '../errors.js'
+import { abortedError, AuditLogError, throwIfAborted } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
 import type { FailurePolicy } from './failure-policy.js'
 import { createJournalReplay } from './journal-replay.js'
 import type { Journaling } from './journaling.js'
-import { createQueue, type QueueEntry } from './queue.js'
-import { createSettlement } from './settlement.js'
+import type { DraftOutcomes } from './outcomes.js'
+import { createQueue, type Queue, type QueueEntry } from './queue.js'
+import { createSettlement, type Settlement } from './settlement.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
-import type { Microseconds } from '../event/timestamp.js'
 import { createWriteLoop } from './write-loop.js'
-import { createQueueLimits, type RecorderOptions } from './queue-limits.js'
+import { createQueueLimits, type QueueLimits, type RecorderOptions } from './queue-limits.js'
 
 export interface AddOptions extends WaitOptions {
   /** @default 'block' */
@@ -28,28 +27,6 @@ export interface AddOptions extends WaitOptions {
   readonly earlier?: EarlierAttempts | undefined
   /** Recorded by the log itself: `waiting` does not count it. */
   readonly isOwn?: boolean | undefined
-}
-
-/**
- * Receives the outcomes of drafts in order. Called before a call settles; `waiting` no longer counts
- * it then.
- */
-export interface RecorderObserver {
-  /** The drafts are stored. `events` leaves out those that were reported as stored before. */
-  stored(events: readonly AuditEvent[], drafts: readonly EventDraft[]): void
-  /** The draft's throttle is closed; it opens in `opensIn`. */
-  heldBack(draft: EventDraft, opensIn: Microseconds): void
-  /** The draft is part of a transaction of the host. */
-  enlisted(draft: EventDraft): void
-  rejected(draft: EventDraft, error: AuditLogError): void
-  dropped(draft: EventDraft, error: AuditLogError): void
-  journalled(draft: EventDraft): void
-  /** Drafts of the journal are stored as these events, except those in `heldBack`. */
-  replayed(
-    events: readonly AuditEvent[],
-    drafts: readonly EventDraft[],
-    heldBack: ReadonlyMap<EventDraft, Microseconds>,
-  ): void
 }
 
 /** Queues drafts and writes them to the store in batches. */
@@ -79,7 +56,7 @@ export interface Recorder {
 }
 
 export interface RecorderDependencies {
-  readonly observer: RecorderObserver
+  readonly observer: DraftOutcomes
   /** Required by the policy `queue`. */
   readonly journaling?: Journaling | undefined
   /** Awaited before each attempt to append drafts with throttles. */
@@ -177,4 +154,60 @@ function settlementsOf(entries: readonly QueueEntry[]): Promise<void>[] {
   return entries
     .filter(({ stage }) => stage !== 'settled')
     .map((entry) => new Promise((resolve) => (entry.onSettled ??= []).push(resolve)))
+}
+
+interface AdmissionDependencies {
+  readonly store: EventStore
+  readonly queueLimits: QueueLimits
+  readonly queue: Queue
+  readonly availability: Availability
+  readonly deadlines: Deadlines
+  readonly settlement: Settlement
+  readonly journaling: Journaling | undefined
+}
+
+/**
+ * Puts a new entry into the queue and returns true; or gives it to the journal or drops it, by its
+ * policy, and returns false. `full` is the error if the queue has no room.
+ */
+type Admit = (entry: QueueEntry, full: AuditLogError | undefined) => boolean
+
+function createAdmission({
+  store,
+  queueLimits,
+  queue,
+  availability,
+  deadlines,
+  settlement,
+  journaling,
+}: AdmissionDependencies): Admit {
+  // An earlier entry that may still go to the journal has to get there first.
+  const goesToJournal = (): boolean =>
+    (availability.skipsStore() || journaling!.length() > 0) && !queue.hasJournalBound()
+
+  return (entry, full) => {
+    const { policy, signal } = entry
+    availability.on('callAdded')
+    if (policy === 'queue' && (full || goesToJournal())) {
+      settlement.toJournal(entry)
+      return false
+    }
+    // While the store is down, one event at a time tries it.
+    if (policy === 'drop' && (full || (availability.isDown() && queueLimits.total() > 1))) {
+      const error =
+        full ?? new AuditLogError('STORE_FAILED', `the ${store.name} store is unavailable`)
+      settlement.drop(entry, error)
+      return false
+    }
+    if (signal) {
+      // Once the entry is part of an attempt, only the outcome shows whether the event is stored.
+      entry.onAbort = () => {
+        if (queue.holds(entry)) settlement.reject(entry, abortedError(signal))
+      }
+      signal.addEventListener('abort', entry.onAbort, { once: true })
+    }
+    queue.push(entry)
+    deadlines.watch(entry.deadline)
+    return true
+  }
 }

@@ -248,7 +248,7 @@ function failedDraft(
 }
 
 /** What the methods of an intent do when it is their turn. */
-interface Outcomes {
+interface IntentCalls {
   record(
     intent: OpenIntent,
     type: string,
@@ -259,11 +259,11 @@ interface Outcomes {
   cancel(intent: OpenIntent): Promise<void>
 }
 
-function createOutcomes(
+function createIntentCalls(
   { makeUnchecked, record, recordDraft, deadlineMs, limits }: IntentsDependencies,
   state: IntentState,
   book: OpenIntents,
-): Outcomes {
+): IntentCalls {
   /** Records an outcome, and ends the intent if that succeeds. */
   const end = async (
     intent: OpenIntent,
@@ -324,19 +324,19 @@ function createOutcomes(
 }
 
 /** The intent as the host has it. */
-const intentOf = (outcomes: Outcomes, intent: OpenIntent, limits: JsonLimits): Intent => ({
+const intentOf = (calls: IntentCalls, intent: OpenIntent, limits: JsonLimits): Intent => ({
   async record(type: string, data?: object, options: OutcomeOptions = {}) {
     checkOptions(options, OUTCOME_OPTIONS, 'record of an intent')
     if (intent.failure) throw endedError('has failed')
-    return inTurn(intent, () => outcomes.record(intent, type, data ?? {}, options))
+    return inTurn(intent, () => calls.record(intent, type, data ?? {}, options))
   },
   async fail(error) {
     intent.failure ??= failedDraft(intent, limits, error)
     const draft = intent.failure
-    return inTurn(intent, () => outcomes.fail(intent, draft))
+    return inTurn(intent, () => calls.fail(intent, draft))
   },
   async cancel() {
-    if (!intent.failure) await inTurn(intent, () => outcomes.cancel(intent))
+    if (!intent.failure) await inTurn(intent, () => calls.cancel(intent))
   },
 })
 
@@ -381,11 +381,11 @@ export function createIntents(dependencies: IntentsDependencies): IntentKeeper {
   const background = backgroundOf(store)
   const state = createIntentState(store, background.store)
   const book = createOpenIntents(dependencies, state)
-  const outcomes = createOutcomes(dependencies, state, book)
+  const calls = createIntentCalls(dependencies, state, book)
   let isStopped = false
   /** This process opens intents. */
   let isUsed = false
-  let lookedAt = -Infinity
+  let lookedAt = background.onLook ? -Infinity : performance.now()
   const upkeep = createUpkeep(dependencies, state, book, () => isStopped)
   const [watch, work] = [oneAtATime(upkeep.watch), oneAtATime(upkeep.work)]
   const checks = createRepeated(async () => {
@@ -396,12 +396,14 @@ export function createIntents(dependencies: IntentsDependencies): IntentKeeper {
     await work()
     return isUsed || found !== false
   })
+  const mayLook = (): boolean => !isStopped && !store.readOnly
   const look = (): void => {
-    if (isStopped || store.readOnly || checks.isOn()) return
-    if (performance.now() - lookedAt >= LOOK_AGAIN_MS) checks.now()
+    const isDue = performance.now() - lookedAt >= LOOK_AGAIN_MS
+    if (mayLook() && isDue && !checks.isOn()) checks.now()
   }
-  if (background.onLook) background.onLook(look)
-  else if (!store.readOnly) checks.start()
+  background.onLook?.(look)
+  const hasTimer = mayLook() && !background.onLook
+  const first = hasTimer ? setTimeout(checks.now, HEARTBEAT_MS).unref() : undefined
   return {
     async open(type: string, data?: object, options: IntentOptions = {}) {
       checkOptions(options, INTENT_OPTIONS, 'open of intents')
@@ -417,15 +419,16 @@ export function createIntents(dependencies: IntentsDependencies): IntentKeeper {
         book.end(intent, 'cancelled')
         throw error
       }
-      return intentOf(outcomes, intent, limits)
+      return intentOf(calls, intent, limits)
     },
     start() {
       isUsed = true
-      if (!isStopped && !store.readOnly) checks.start()
+      if (mayLook()) checks.start()
     },
     look: background.onLook ? () => {} : look,
     async stop() {
       isStopped = true
+      clearTimeout(first)
       await checks.stop()
     },
     async close() {

@@ -48,6 +48,7 @@ it.each(eachStore.filter(([name]) => name !== 'memory'))(
     })
     const recorded: unknown[] = []
     audit.on('recorded', ({ attributes }) => recorded.push(attributes['request_path']))
+    audit.intents()
     while ((await store.updateState('intents', (value) => value)) !== undefined) {
       time.leap(5000)
       await vi.advanceTimersByTimeAsync(5000)

@@ -42,6 +42,12 @@ function open(options: Partial<AuditLogOptions<EventTypes>> = {}, memory = memor
   return { audit, store, memory, intents: audit.intents(), stored }
 }
 
+/** Also the first look of a log that opens no intents. */
+const fakeAllTimers = (): void =>
+  void vi.useFakeTimers({
+    toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'],
+  })
+
 /** A log that opens no intents. */
 function observe(memory: EventStore) {
   const store = faultyStore({ ...memory, close: async () => {} })
@@ -202,7 +208,7 @@ it('a failure has the source of its type, and what its values have lost', async 
   expect(long!.attributes).toMatchObject({ error: expect.stringMatching(/^z+/) as string })
   await intents.open('a:b', data)
   await audit.close()
-  observe(memory)
+  open({}, memory)
   await check(6)
   const { events } = await observe(memory).audit.list('filter[unfinished_true]=1')
   const recording = { replaced: ['/n'], cut_bytes: 0 }
@@ -428,6 +434,8 @@ const orders: readonly [
 ]
 
 describe('one event, which never looks done unless it is', () => {
+  beforeEach(fakeAllTimers)
+
   it.each(orders)('%s', async (_name, run, event) => {
     const { audit, intents, store, memory } = open()
     const intent = await intents.open('a', { n: 1 })
@@ -450,6 +458,8 @@ describe('one event, which never looks done unless it is', () => {
 })
 
 describe('every log records what ended processes have left', () => {
+  beforeEach(fakeAllTimers)
+
   /** A process with an open intent that has ended. */
   async function end(memory: EventStore, type = 'a'): Promise<void> {
     const { audit, intents } = open({}, memory)
@@ -529,7 +539,6 @@ describe('every log records what ended processes have left', () => {
   })
 
   it('one of many: without a timer of its own, and without opening a log or keeping it open', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] })
     const stores = memoryLogs()
     const [first, logs] = [0, 1].map(() => new AuditLogs({ stores, types, idleMs: 20_000 }))
     const left: AuditLog = first!.log('x')

@@ -160,6 +160,7 @@ const intentsOf = (
     store,
     now,
     limits,
+    newSuffix: drafts.newSuffix,
     makeDraft(type, data, given, more) {
       try {
         const { username, attributes } = callContext(given)

@@ -1,6 +1,6 @@
 import { AuditLogError } from '../errors.js'
 import type { EventDraft } from '../event/event.js'
-import { type RandomBytes, suffixSource } from '../event/event-id.js'
+import { type IdSuffix, type RandomBytes, suffixSource } from '../event/event-id.js'
 import { checkData, type EventTypeDefinition, eventTypeFault } from '../event/event-types.js'
 import { type JsonLimits, type JsonText, type Kept, toJsonText } from '../event/json.js'
 import { storableText } from '../event/json-copy.js'
@@ -29,6 +29,7 @@ export interface Drafts {
     context?: CallContext,
   ): EventDraft
   custom(type: string, data: object, context?: CallContext): EventDraft
+  readonly newSuffix: () => IdSuffix
 }
 
 const NOBODY: CallContext = { username: null }
@@ -75,6 +76,7 @@ export function createDrafts({
   }
 
   return {
+    newSuffix: nextSuffix,
     system(type, definition, data, { username, attributes } = NOBODY) {
       if (strict && definition) {
         checkData(type, definition, data)

@@ -53,8 +53,9 @@ export interface Intent<Types extends EventTypes = EventTypes> {
    * Records the event of the intent with the attribute `error`, which is the message of an error or a text, and
    * with `backtrace`, the stack of an error; both without recognisable secrets. Resolves to the event once it is durable; to
    * `undefined` if the journal has it. If it rejects, the log tries again every few seconds, and if the process ends,
-   * another process records the failure. The error of the first call stands. If the intent has ended with
-   * an event, resolves to this event; after `cancel` rejects with `INTENT_ENDED`. Rejects as `recordSystem` does.
+   * another process records the failure. The error of the first call stands. If `record` has resolved, resolves to
+   * its event; if it has rejected, and the store has kept the outcome all the same, the failure becomes an event of its own after it. After
+   * `cancel` rejects with `INTENT_ENDED`. Rejects as `recordSystem` does.
    */
   fail(error: unknown): Promise<AuditEvent | undefined>
   /**
@@ -106,6 +107,7 @@ export interface IntentsDependencies {
     username: IntentOptions['username'],
     more: JsonObject,
   ) => EventDraft
+  readonly newSuffix: () => IdSuffix
   /** As `makeDraft`, but does not check the data. */
   readonly makeUnchecked: (
     type: string,
@@ -167,6 +169,23 @@ async function inGroups<Item>(
   }
 }
 
+/**
+ * Records the failure once more, as an event of its own, if the store has kept an outcome whose call was rejected: a failed
+ * action would look done.
+ */
+async function withFailure(
+  { newSuffix, recordAgain }: IntentsDependencies,
+  intent: OpenIntent,
+  recorded: Promise<AuditEvent | undefined>,
+): Promise<AuditEvent | undefined> {
+  const event = await recorded
+  const { failure, since } = intent
+  if (!event || !failure || event.attributes['unfinished'] === true) return event
+  if (event.attributes['error'] === failure.attributes['error']) return event
+  intent.secondSuffix ??= newSuffix()
+  return recordAgain({ ...failure, suffix: intent.secondSuffix }, earlierThan(since!))
+}
+
 /** What is done every few seconds. */
 interface Upkeep {
   /** Sends the heartbeat, and looks for processes that have ended. Resolves to false if no other process has intents. */
@@ -176,18 +195,20 @@ interface Upkeep {
 }
 
 function createUpkeep(
-  { recordAgain, deadlineMs }: IntentsDependencies,
+  dependencies: IntentsDependencies,
   state: IntentState,
   book: OpenIntents,
   isClosed: () => boolean,
 ): Upkeep {
+  const { recordAgain, deadlineMs } = dependencies
   let dead: readonly DeadOwner[] = []
   const recordDue = (intent: OpenIntent): Promise<void> =>
     inTurn(intent, async () => {
       const { due, ended, since } = intent
       if (!due || ended) return
-      const event = await recordAgain(due, earlierThan(since!))
-      book.end(intent, { type: due.type, event })
+      const recording = recordAgain(due, earlierThan(since!))
+      const event = await withFailure(dependencies, intent, recording)
+      book.end(intent, { type: due.type, event, isKnown: false })
     })
   const takeOver = async (owner: DeadOwner): Promise<void> => {
     using wait = timeoutSignal(deadlineMs)
@@ -260,10 +281,11 @@ interface IntentCalls {
 }
 
 function createIntentCalls(
-  { makeUnchecked, record, recordDraft, deadlineMs, limits }: IntentsDependencies,
+  dependencies: IntentsDependencies,
   state: IntentState,
   book: OpenIntents,
 ): IntentCalls {
+  const { makeUnchecked, record, recordDraft, deadlineMs, limits } = dependencies
   /** Records an outcome, and ends the intent if that succeeds. */
   const end = async (
     intent: OpenIntent,
@@ -274,7 +296,7 @@ function createIntentCalls(
     const isShared = isTried || !state.isOwnFor(deadlineMs)
     intent.isTried = true
     const event = await call({ suffix, earlier: earlierThan(since!), isShared })
-    book.end(intent, { type, event })
+    book.end(intent, { type, event, isKnown: true })
     // No event has the id of the intent, so another process would record it once more.
     if (!event) book.saveSoon()
     return event
@@ -305,10 +327,17 @@ function createIntentCalls(
     async fail(intent, draft) {
       const { ended } = intent
       if (ended === 'cancelled') throw endedError('was cancelled')
-      if (ended) return ended.event
+      if (ended?.isKnown) return ended.event
+      if (ended) {
+        const event = await withFailure(dependencies, intent, Promise.resolve(ended.event))
+        intent.ended = { ...ended, event, isKnown: true }
+        return event
+      }
       book.keep(intent, draft)
       try {
-        return await end(intent, draft.type, (replaced) => recordDraft(draft, replaced))
+        return await end(intent, draft.type, (replaced) =>
+          withFailure(dependencies, intent, recordDraft(draft, replaced)),
+        )
       } catch (thrown) {
         book.saveSoon()
         throw thrown

@@ -13,6 +13,13 @@ export const CLOCK_MARGIN: Microseconds = 1_000_000
 
 type EventOfIntent = Omit<IntendedEvent, 'since'>
 
+export interface EndedIntent {
+  readonly type: string
+  readonly event: AuditEvent | undefined
+  /** The call of the host has resolved to the event. */
+  readonly isKnown: boolean
+}
+
 /** An intent of this process. */
 export interface OpenIntent {
   readonly suffix: IdSuffix
@@ -25,11 +32,13 @@ export interface OpenIntent {
   due: EventDraft | undefined
   /** The outcome if the action has failed. */
   failure: EventDraft | undefined
+  /** That of a second event: see `withFailure`. */
+  secondSuffix: IdSuffix | undefined
   /** An outcome may be stored. */
   isTried: boolean
   /** The last of the calls that wait for each other. */
   running: Promise<void> | undefined
-  ended: { readonly type: string; readonly event: AuditEvent | undefined } | 'cancelled' | undefined
+  ended: EndedIntent | 'cancelled' | undefined
 }
 
 /** The open intents of this process. */
@@ -119,7 +128,7 @@ export function createOpenIntents(
       const { suffix } = draft
       const opened = eventOf(draft)
       const nothing = { since: undefined, due: undefined, failure: undefined }
-      const idle = { isTried: false, running: undefined, ended: undefined }
+      const idle = { secondSuffix: undefined, isTried: false, running: undefined, ended: undefined }
       const intent: OpenIntent = { suffix, opened, event: opened, ...nothing, ...idle }
       open.set(suffix, intent)
       return intent

@@ -1,5 +1,6 @@
 import {
   AuditLog,
+  AuditLogError,
   AuditLogs,
   type AuditEvent,
   type AuditLogOptions,
@@ -455,6 +456,35 @@ describe('one event, which never looks done unless it is', () => {
     if (event === failed) expect(events[0]!.attributes).not.toHaveProperty('unfinished')
     store.heal()
   })
+})
+
+it('a failure follows an outcome whose call was rejected and that was kept all the same', async () => {
+  const memory = memoryStore()
+  let isKept = false
+  const append: EventStore['append'] = async (drafts, given) => {
+    const events = await memory.append(drafts, given)
+    if (!isKept || drafts[0]!.type !== 'b') return events
+    throw new AuditLogError('OUTCOME_UNKNOWN', 'not confirmed')
+  }
+  const { intents, store, stored } = open({}, { ...memory, append })
+  const [kept, later] = [await intents.open('a', {}), await intents.open('a', {})]
+  isKept = true
+  await expect(kept.record('b', {})).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' })
+  isKept = false
+  expect(await kept.fail('broken')).toMatchObject({ type: 'a', attributes: { error: 'broken' } })
+  store.fail('append', 1)
+  await expect(later.record('b', {})).rejects.toMatchObject({ code: 'STORE_FAILED' })
+  await check()
+  await expect.poll(stored).toHaveLength(3)
+  const event = await later.fail('late')
+  expect(await later.fail('later')).toEqual(event)
+  await check(8)
+  expect(await stored()).toMatchObject([
+    ['b', {}],
+    ['a', { error: 'broken' }],
+    ['b', {}],
+    ['a', { error: 'late' }],
+  ])
 })
 
 describe('every log records what ended processes have left', () => {

@@ -27,7 +27,7 @@ const TOTAL = `SELECT sum(pg_total_relation_size(oid))::float8 AS total FROM pg_
   WHERE relnamespace = 'daybook'::regnamespace AND relkind IN ('r', 'S')`
 
 const COLUMNS = `SELECT sum(pg_column_size(attributes))::float8 AS attributes,
-    sum(pg_column_size(terms))::float8 AS terms, sum(pg_column_size(suffix))::float8 AS suffix,
+    sum(pg_column_size(suffix))::float8 AS suffix,
     sum(pg_column_size(type) + coalesce(pg_column_size(username), 0) + coalesce(pg_column_size(source), 0))::float8 AS texts
   FROM ${EVENTS}`
 
@@ -83,7 +83,6 @@ async function measure(client: pg.Client): Promise<PostgresDisk> {
   const sum = (sizes: Sizes): number => Object.values(sizes).reduce((all, size) => all + size, 0)
   const parts: Part[] = [
     ['events: attributes, as JSON', columns['attributes']!],
-    ['events: terms', columns['terms']!],
     ['events: type, username, source', columns['texts']!],
     ['events: random end of the id', columns['suffix']!],
     [

@@ -33,7 +33,6 @@ interface Row {
   readonly source: string | null
   readonly system: boolean
   readonly attributes: string
-  readonly terms: string
 }
 
 /** What a writer of plain SQL works with. */
@@ -47,18 +46,17 @@ interface PlainSql {
 
 const NEWLINE = String.raw`E'\n'`
 
-/** One column of the rows, as one text with a line per row. */
-const linesOf = (rows: readonly Row[], column: 'attributes' | 'terms'): string =>
-  rows.map((row) => row[column]).join('\n')
+/** The attributes of the rows, as one text with a line per row. */
+const linesOf = (rows: readonly Row[]): string => rows.map((row) => row.attributes).join('\n')
 
 async function insertStoreRows({ client, take, nextTime, batch }: PlainSql): Promise<void> {
   const rows = take(batch)
   await client.query(
     `INSERT INTO plain.events
-     SELECT $1::bigint + i, suffix, type, username, source, system, attributes::json, terms::int4[]
+     SELECT $1::bigint + i, suffix, type, username, source, system, attributes::json
      FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[],
-       string_to_array($7, ${NEWLINE}), string_to_array($8, ${NEWLINE})
-     ) WITH ORDINALITY AS draft(suffix, type, username, source, system, attributes, terms, i)`,
+       string_to_array($7, ${NEWLINE})
+     ) WITH ORDINALITY AS draft(suffix, type, username, source, system, attributes, i)`,
     [
       nextTime(),
       rows.map((row) => row.suffix),
@@ -66,8 +64,7 @@ async function insertStoreRows({ client, take, nextTime, batch }: PlainSql): Pro
       rows.map((row) => row.username),
       rows.map((row) => row.source),
       rows.map((row) => row.system),
-      linesOf(rows, 'attributes'),
-      linesOf(rows, 'terms'),
+      linesOf(rows),
     ],
   )
 }
@@ -76,7 +73,7 @@ async function insertBareRows({ client, take, nextTime, batch }: PlainSql): Prom
   await client.query(
     `INSERT INTO bare SELECT $1::bigint + i, attributes::json
      FROM string_to_table($2, ${NEWLINE}) WITH ORDINALITY AS draft(attributes, i)`,
-    [nextTime(), linesOf(take(batch), 'attributes')],
+    [nextTime(), linesOf(take(batch))],
   )
 }
 
@@ -87,12 +84,7 @@ async function insertJsonbRows({ client, take, nextTime, batch }: PlainSql): Pro
      SELECT $1::bigint + i, type, username, attributes::jsonb
      FROM unnest($2::text[], $3::text[], string_to_array($4, ${NEWLINE}))
        WITH ORDINALITY AS draft(type, username, attributes, i)`,
-    [
-      nextTime(),
-      rows.map((row) => row.type),
-      rows.map((row) => row.username),
-      linesOf(rows, 'attributes'),
-    ],
+    [nextTime(), rows.map((row) => row.type), rows.map((row) => row.username), linesOf(rows)],
   )
 }
 
@@ -122,7 +114,7 @@ async function openPlainSql(
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   const { rows } = await client.query<Row>(
-    `SELECT suffix, type, username, source, system, attributes::text, terms::text
+    `SELECT suffix, type, username, source, system, attributes::text
      FROM samples.events ORDER BY created_at LIMIT ${EVENTS.length}`,
   )
   // COPY reads a backslash as an escape.

@@ -40,7 +40,7 @@ export function probeStatement(
   // The rows of `first` are read once, and no further than the outer limit needs.
   return sql(
     `WITH first AS MATERIALIZED (
-       SELECT ${STORED_COLUMNS}, terms FROM ${names.readable.sql()} WHERE ${range.text}
+       SELECT ${STORED_COLUMNS} FROM ${names.readable.sql()} WHERE ${range.text}
        ORDER BY created_at ${SQL_ORDER[order]} LIMIT ${count}
      )
      SELECT * FROM (

@@ -3,51 +3,17 @@ import { isWholeId } from '../../../src/filter/evaluate.js'
 import { parseEventId } from '../../../src/event/event-id.js'
 import type { Grouping } from '../../../src/filter/ast.js'
 import { type PushDownAttribute, pushDownFilter } from '../../../src/store-kit/pushdown.js'
-import { isTextTest, type Predicate } from '../../../src/filter/predicates.js'
-import { andSql, OPERATORS, orSql, type Sql, sql } from '../../../src/store-kit/sql.js'
+import type { Predicate } from '../../../src/filter/predicates.js'
+import { OPERATORS, orSql, type Sql, sql } from '../../../src/store-kit/sql.js'
 import { parseTimestamp } from '../../../src/event/timestamp.js'
 import { pushDownColumns } from './pushdown-column.js'
-import { pushDownByPath, readings } from './pushdown-path.js'
-import { jsonTextPattern } from './sql.js'
-import { presenceTerms, SERVER_ATTRIBUTES, valueTerms } from '../schema/terms.js'
+import { pushDownByPath } from './pushdown-path.js'
+import { hasKey, hasKeyAndText, hasValue, passesAtKey } from './pushdown-text.js'
+import { allOf, jsonTextPattern } from './sql.js'
 
-/** True if the predicate asks for attributes without a value, for which there are no terms. */
+/** True if the predicate asks for attributes without a value, which may have no key. */
 const isAbsence = ({ test, negated }: Predicate): boolean =>
   !negated && (test === 'null' || test === 'blank')
-
-const serverAttributes: ReadonlySet<string> = new Set(SERVER_ATTRIBUTES)
-
-/** True if the terms of events lack the values of the attribute. */
-const isFilledByServer = (attribute: string): boolean => serverAttributes.has(attribute)
-
-/** Terms of which every matching event has at least one; `undefined` if there are none. */
-function termsFor(
-  attribute: string,
-  predicate: Predicate,
-  values: readonly string[],
-): readonly number[] | undefined {
-  const { test, negated } = predicate
-  const isAmong = !negated && (test === 'eq' || test === 'in')
-  if (isAbsence(predicate)) return undefined
-  if (isFilledByServer(attribute)) return presenceTerms(attribute)
-  if (isAmong) return valueTerms(attribute, values.flatMap(readings))
-  if (!negated && (test === 'true' || test === 'false'))
-    return valueTerms(attribute, [test === 'true'])
-  return presenceTerms(attribute)
-}
-
-// `arrayoverlap` compares all pairs of terms; `= ANY` builds a hash table for a long list.
-const MAX_COMPARED = 40
-
-const hasSome = (terms: readonly number[]): Sql =>
-  terms.length <= MAX_COMPARED
-    ? sql('arrayoverlap(terms, ?::int4[])', terms)
-    : sql('EXISTS (SELECT FROM unnest(terms) AS term WHERE term = ANY (?::int4[]))', terms)
-
-const pushDownByTerms: PushDownAttribute = (name, predicate, values) => {
-  const terms = termsFor(name, predicate, values)
-  return terms && hasSome(terms)
-}
 
 /** Ids have no column: tests the times that ids contain, or that `foreignIds` has for them. */
 function pushDownId(
@@ -101,31 +67,37 @@ export function pushDownOwnField(
   return pushDownColumn(field, predicate, values)
 }
 
-/** True if the terms alone decide, apart from collisions of hashes. */
-const isDecidedByTerms = (name: string, { test, negated }: Predicate): boolean => {
-  if (test === 'null') return negated
-  return !negated && !isFilledByServer(name) && ['eq', 'in', 'true', 'false'].includes(test)
-}
+// A path compares each value of an attribute with each of these.
+const MAX_COMPARED = 100
 
-/** Tests of the value after that of the terms, cheapest first. */
-function valueTests(name: string, predicate: Predicate, values: readonly string[]): Sql[] {
-  const { test, negated } = predicate
-  if (isDecidedByTerms(name, predicate)) return []
-  const found = isTextTest(test) && !negated ? jsonTextPattern(test, values[0]!) : undefined
-  const inText = found === undefined ? undefined : sql('attributes::text ~ ?', found)
-  return [inText, pushDownByPath(name, predicate, values)].filter((part) => part !== undefined)
-}
+/** A test of the text only. */
+const textTest: PushDownAttribute = (name, predicate, values) =>
+  isAbsence(predicate)
+    ? undefined
+    : allOf(hasValue(predicate, values), hasKeyAndText(name, predicate, values))
 
+/** The planner orders conditions by their cost, of which it takes the same for parsing JSON as for a search: CASE keeps an order. */
+const when = (condition: Sql, then: Sql, otherwise: string): Sql =>
+  sql(
+    `CASE WHEN ${condition.text} THEN ${then.text} ELSE ${otherwise} END`,
+    ...condition.params,
+    ...then.params,
+  )
+
+/** Tests of the text, then of the value, which parses the JSON. Tests for values stand alone, so that the planner puts those of all conditions first. */
 function pushDownAttribute(
   name: string,
   predicate: Predicate,
   values: readonly string[],
 ): Sql | undefined {
-  const terms = termsFor(name, predicate, values)
-  const tests = valueTests(name, predicate, values)
-  if (terms) return andSql([hasSome(terms), ...tests])
-  const isAbsent = sql('NOT arrayoverlap(terms, ?::int4[])', presenceTerms(name))
-  return tests.length > 0 ? orSql([isAbsent, ...tests]) : undefined
+  const byPath = values.length > MAX_COMPARED ? undefined : pushDownByPath(name, predicate, values)
+  if (!byPath) return textTest(name, predicate, values)
+  if (isAbsence(predicate)) return when(hasKey(name), byPath, 'TRUE')
+  const passes = passesAtKey(name, predicate, values, byPath)
+  return allOf(
+    hasValue(predicate, values),
+    when(hasKeyAndText(name, predicate, values), passes, 'FALSE'),
+  )
 }
 
 /** The source in its column, or an attribute of the same name. What must hold for both is left to the predicate. */
@@ -193,5 +165,5 @@ export function pushDownEvents(where: Grouping | undefined, foreignIds: string):
         ? pushDownOwnField(name, predicate, values, foreignIds)
         : ofAttribute(name, predicate, values)
     })
-  return pushDownAll(pushDownAttribute) ?? pushDownAll(pushDownByTerms)
+  return pushDownAll(pushDownAttribute) ?? pushDownAll(textTest)
 }

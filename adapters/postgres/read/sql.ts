@@ -18,8 +18,13 @@ const MAX_PIECES = 200
 /** A class of all spellings of the character; only letters, which need no escape in it, have several. */
 function literal(char: string): string {
   const all = spellings(char)
-  return all === char ? char.replace(/[!-/:-@[-`{-~]/, String.raw`\$&`) : `[${all}]`
+  return all === char ? escaped(char) : `[${all}]`
 }
+
+const escaped = (text: string): string => text.replaceAll(/[!-/:-@[-`{-~]/g, String.raw`\$&`)
+
+/** A regular expression that matches what has one of the texts. */
+export const anyOf = (texts: readonly string[]): string => `***:${texts.map(escaped).join('|')}`
 
 const ANY_TEXT = '.*'
 const WILDCARDS: ReadonlyMap<string, string> = new Map([

@@ -3,7 +3,7 @@ import { countRemovedSql, noteNewestRemovedSql, noteRemovedSql } from './removed
 
 /** The drafts with their positions, from 1. */
 export const DRAFT_ROWS_SQL = `unnest(_drafts) WITH ORDINALITY
-      AS draft(found_at, suffix, type, username, source, system, attributes, terms, checksum, i)`
+      AS draft(found_at, suffix, type, username, source, system, attributes, checksum, i)`
 
 /** Maximum number of expired claims that one append deletes; more than it adds. */
 const MAX_EXPIRED = 1000

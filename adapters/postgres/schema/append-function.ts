@@ -3,7 +3,6 @@ import { TOO_LATE } from '../connection/failures.js'
 import { withTime } from './event-checksum.js'
 import type { Engine } from './engine.js'
 import type { Names } from './names.js'
-import { presenceHash, SERVER_ATTRIBUTES } from './terms.js'
 
 /** Maximum number of events that one append moves from the outbox. */
 export const MAX_MOVED_DRAFTS = 1000
@@ -18,8 +17,6 @@ const withMembers = (attributes: string, members: string): string => `(
 const formatted = (time: string): string =>
   `to_char(timestamp 'epoch' + ${time} * interval '1 microsecond', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
 
-const SUPPRESSED_TERMS = `'{${SERVER_ATTRIBUTES.map(presenceHash).join()}}'::int4[]`
-
 /** Adds the count of events that the throttle has suppressed to the event that passes it. */
 const addSuppressed = (row: string): string => `
   ${row}.attributes := ${withMembers(
@@ -27,13 +24,12 @@ const addSuppressed = (row: string): string => `
     `'"suppressed_count":' || _claim.suppressed || ',"suppressed_since":"'
       || ${formatted('_claim.since')} || '"'`,
   )};
-  ${row}.terms := ${row}.terms || ${SUPPRESSED_TERMS};
 `
 
 /** Inserts the drafts with `time`, an expression of their positions `i`. */
 const insertDrafts = ({ events }: Names, time: string, condition = 'true'): string => `
       INSERT INTO ${events}
-      SELECT ${time}, suffix, type, username, source, system, attributes, terms,
+      SELECT ${time}, suffix, type, username, source, system, attributes,
         ${withTime('checksum', time)}
       FROM ${DRAFT_ROWS_SQL}
       WHERE ${condition};`
@@ -115,8 +111,8 @@ export const appendFunction = (names: Names, engine: Engine): string => `
       FOR _draft IN
         SELECT i::integer, suffix, type, recorded_at, throttle_key, throttle_scope, throttle_period
         FROM unnest(_moving) WITH ORDINALITY AS queued(
-          id, suffix, type, username, source, system, attributes, terms, checksum, recorded_at, occurred_at,
-          occurred_terms, throttle_key, throttle_scope, throttle_period, i
+          id, suffix, type, username, source, system, attributes, checksum, recorded_at, occurred_at,
+          throttle_key, throttle_scope, throttle_period, i
         ) WHERE throttle_key IS NOT NULL ORDER BY i
       LOOP
         SELECT * INTO _claim FROM ${names.claimThrottle}(
@@ -142,14 +138,13 @@ export const appendFunction = (names: Names, engine: Engine): string => `
           'attributes',
           `'"occurred_at":"' || occurred_at || '"'`,
         )} ELSE attributes END,
-        CASE WHEN is_late THEN terms || occurred_terms ELSE terms END,
         ${withTime('checksum', 'time')}
       FROM (
         SELECT *, _high + row_number() OVER (ORDER BY i) AS time,
           occurred_at IS NOT NULL AND _present - recorded_at > 1000000 AS is_late
         FROM unnest(_moving) WITH ORDINALITY AS queued(
-          id, suffix, type, username, source, system, attributes, terms, checksum, recorded_at, occurred_at,
-          occurred_terms, throttle_key, throttle_scope, throttle_period, i
+          id, suffix, type, username, source, system, attributes, checksum, recorded_at, occurred_at,
+          throttle_key, throttle_scope, throttle_period, i
         ) WHERE _is_suppressed[i] IS NULL
       ) AS passing;
       _high := _high + moved - _suppressed;

@@ -6,7 +6,6 @@ import {
   MAX_CAPTURED_BYTES,
 } from '../../../src/store-kit/capture.js'
 import type { Names } from './names.js'
-import { OVERFLOW } from './terms.js'
 
 /*
  * Functions of the triggers that put the changed rows of a table into the outbox. They take rows as JSON and look up
@@ -215,7 +214,7 @@ export function captureFunction(
       ), '');
     END IF;
     INSERT INTO ${outbox} (
-      suffix, type, username, source, system, attributes, terms, recorded_at, occurred_at, occurred_terms
+      suffix, type, username, source, system, attributes, recorded_at, occurred_at
     ) VALUES (
       right(replace(gen_random_uuid()::text, '-', ''), 16),
       CASE TG_OP
@@ -228,11 +227,8 @@ export function captureFunction(
       ${source},
       true,
       (_attributes || _states || '}')::json,
-      -- The terms are not known.
-      '{${OVERFLOW}}',
       (extract(epoch FROM _now) * 1000000)::bigint,
-      to_char(_now, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-      '{}'
+      to_char(_now, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
     );
     RETURN NULL;
   END

@@ -49,7 +49,7 @@ export interface Search {
 type Order = 'asc' | 'desc'
 
 /** A statement with these columns fails if the terms are not an array of their type, as counts do. */
-const COLUMNS = `${STORED_COLUMNS}, arrayoverlap(terms, '{}')`
+const COLUMNS = `${STORED_COLUMNS}`
 
 const MAX_BATCH = 1024
 /** Factor by which batches shrink before an event that cannot be read, and grow after it. */

@@ -14,15 +14,12 @@ const DRAFT_COLUMNS = `
  * `created_at`, in microseconds, is the primary key; the id consists of it and `suffix`, so ids need no
  * index. `suffix` holds the last 16 hexadecimal digits of the id, or the whole of an imported id that
  * does not contain the time; `foreign_ids` finds those. Text is compared by code point, whatever the
- * collation of the database. `terms` are hashes of what an event has (terms.ts): counts use them to
- * rule rows out, two to five times as fast as a search in the JSON text would. `checksum` is
- * described in event-checksum.ts.
+ * collation of the database. `checksum` is described in event-checksum.ts.
  */
 const eventTables = (names: Names, partitions: Partitions): string => `
   CREATE TABLE ${names.events} (
     created_at bigint PRIMARY KEY,
     ${DRAFT_COLUMNS},
-    terms int4[] NOT NULL,
     checksum int4
   ) ${partitions === 'none' ? '' : 'PARTITION BY RANGE (created_at)'};
   CREATE TABLE ${names.foreignIds} (
@@ -33,11 +30,9 @@ const eventTables = (names: Names, partitions: Partitions): string => `
   CREATE TABLE ${names.outbox} (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     ${DRAFT_COLUMNS},
-    terms int4[] NOT NULL,
     checksum int4,
     recorded_at bigint NOT NULL,
     occurred_at text,
-    occurred_terms int4[],
     throttle_key text COLLATE "C",
     throttle_scope json,
     throttle_period bigint

@@ -2,29 +2,23 @@ import type { EventDraft } from '../../../src/event/event.js'
 import type { IdSuffix } from '../../../src/event/event-id.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { draftChecksum } from '../schema/event-checksum.js'
-import { termsOf } from '../schema/terms.js'
 
 /*
  * An array of rows of `events` in Postgres' binary format, in which pg sends a Buffer: neither side
  * formats or parses numbers, or escapes text (`array_recv` and `record_recv` in
  * https://github.com/postgres/postgres/tree/master/src/backend/utils/adt).
  */
-const Type = { bool: 16, int8: 20, int4: 23, text: 25, json: 114, int4Array: 1007 } as const
+const Type = { bool: 16, int8: 20, int4: 23, text: 25, json: 114 } as const
 
-// Bytes of the headers of the array, of a row, of each value, and of the array of terms.
+// Bytes of the headers of the array, of a row, and of each value.
 const ARRAY_HEAD = 20
 const ROW_HEAD = 8
 const VALUE_HEAD = 8
-const TERMS_HEAD = 20
-/** An empty array has no dimensions. */
-const EMPTY_TERMS_BYTES = 12
-const COLUMNS = 9
-/** Bytes of a term and its length. */
-const TERM_BYTES = 8
+const COLUMNS = 8
 const TIME_BYTES = 8
 const CHECKSUM_BYTES = 4
-/** Bytes of a row without its texts and terms. */
-const ROW_BYTES = ROW_HEAD + COLUMNS * VALUE_HEAD + TIME_BYTES + 1 + TERMS_HEAD + CHECKSUM_BYTES
+/** Bytes of a row without its texts. */
+const ROW_BYTES = ROW_HEAD + COLUMNS * VALUE_HEAD + TIME_BYTES + 1 + CHECKSUM_BYTES
 const NULL = -1
 
 /** Maximum number of bytes of a UTF-16 unit in UTF-8. */
@@ -34,12 +28,6 @@ const MAX_UNIT_BYTES = 3
 const maxTextBytes = ({ suffix, type, username, source, json }: EventDraft): number =>
   MAX_UNIT_BYTES * (suffix.length + type.length + (username?.length ?? 0) + (source?.length ?? 0)) +
   Buffer.byteLength(json)
-
-interface Row {
-  readonly draft: EventDraft
-  readonly terms: readonly number[]
-  readonly time: Microseconds | undefined
-}
 
 /** Makes the parameter of type `events[]`. */
 export interface DraftEncoder {
@@ -82,18 +70,10 @@ function encodeRows(
   drafts: readonly EventDraft[],
   foundAt: ReadonlyMap<IdSuffix, Microseconds>,
 ): Buffer {
-  const parts = drafts.map((draft): Row => ({
-    draft,
-    terms: termsOf(draft.attributes),
-    time: foundAt.get(draft.suffix),
-  }))
-  const maxBytes = parts.reduce(
-    (sum, { draft, terms }) => sum + ROW_BYTES + maxTextBytes(draft) + TERM_BYTES * terms.length,
-    ARRAY_HEAD,
-  )
+  const maxBytes = drafts.reduce((sum, draft) => sum + ROW_BYTES + maxTextBytes(draft), ARRAY_HEAD)
   const rows = Buffer.allocUnsafe(maxBytes)
   let at = ARRAY_HEAD
-  for (const part of parts) at = writeRow(rows, at, part)
+  for (const draft of drafts) at = writeRow(rows, at, draft, foundAt.get(draft.suffix))
   return rows.subarray(0, at)
 }
 
@@ -106,7 +86,12 @@ function writeDimension(rows: Buffer, start: number, type: number, length: numbe
 }
 
 /** Writes a row at `start`. Returns its end. */
-function writeRow(rows: Buffer, start: number, { draft, terms, time }: Row): number {
+function writeRow(
+  rows: Buffer,
+  start: number,
+  draft: EventDraft,
+  time: Microseconds | undefined,
+): number {
   const view = new DataView(rows.buffer, rows.byteOffset)
   let at = start + 4
 
@@ -128,17 +113,6 @@ function writeRow(rows: Buffer, start: number, { draft, terms, time }: Row): num
     view.setBigInt64(at, BigInt(time))
     at += TIME_BYTES
   }
-  const putTerms = (): void => {
-    putNumber(Type.int4Array)
-    putNumber(terms.length > 0 ? TERMS_HEAD + TERM_BYTES * terms.length : EMPTY_TERMS_BYTES)
-    at = writeDimension(rows, at, Type.int4, terms.length)
-    for (const term of terms) {
-      view.setInt32(at, 4)
-      view.setInt32(at + 4, term)
-      at += TERM_BYTES
-    }
-  }
-
   putNumber(COLUMNS)
   putTime()
   putText(Type.text, draft.suffix)
@@ -149,7 +123,6 @@ function writeRow(rows: Buffer, start: number, { draft, terms, time }: Row): num
   putNumber(1)
   rows[at++] = draft.system ? 1 : 0
   putText(Type.json, draft.json)
-  putTerms()
   putNumber(Type.int4)
   putNumber(CHECKSUM_BYTES)
   putNumber(draftChecksum(draft))

@@ -12,7 +12,6 @@ import type { PostgresLog } from '../log/log.js'
 import { LIVE_COLUMNS, readLiveRows, readOpen } from '../schema/live-rows.js'
 import { EVENT_COLUMNS, rowToEvent } from '../schema/rows.js'
 import { eventChecksum } from '../schema/event-checksum.js'
-import { termsOf } from '../schema/terms.js'
 
 interface StoredJson {
   readonly event: AuditEvent
@@ -78,12 +77,11 @@ async function insert(
     await ask(
       client,
       `INSERT INTO ${events}
-       SELECT created_at, suffix, type, username, source, system, attributes::json, terms::int4[],
-         checksum
+       SELECT created_at, suffix, type, username, source, system, attributes::json, checksum
        FROM unnest(
          $1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[],
-         string_to_array($7, E'\\n'), string_to_array($8, E'\\n'), $9::int4[]
-       ) AS imported(created_at, suffix, type, username, source, system, attributes, terms, checksum)`,
+         string_to_array($7, E'\\n'), $8::int4[]
+       ) AS imported(created_at, suffix, type, username, source, system, attributes, checksum)`,
       slice.map((one) => one.time),
       slice.map((one) => one.suffix),
       slice.map((one) => one.event.type),
@@ -91,7 +89,6 @@ async function insert(
       slice.map((one) => one.event.source),
       slice.map((one) => one.event.system),
       slice.map((one) => one.json).join('\n'),
-      slice.map((one) => `{${termsOf(one.event.attributes).join()}}`).join('\n'),
       slice.map(({ event, suffix, json, time }) => eventChecksum({ ...event, suffix, json }, time)),
     )
     const foreign = slice.filter((one) => !one.isNative)

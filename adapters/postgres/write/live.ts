@@ -10,7 +10,6 @@ import type { PostgresLog } from '../log/log.js'
 import { LIVE_COLUMNS, type LiveRow, readLiveRow, readOpen } from '../schema/live-rows.js'
 import { findEvent } from '../schema/rows.js'
 import { eventChecksum } from '../schema/event-checksum.js'
-import { termsOf } from '../schema/terms.js'
 
 /** The key of a live event, parsed from its id; imported events are never live. */
 type Key = NonNullable<ReturnType<typeof parseEventId>>
@@ -127,7 +126,7 @@ async function tryMove(
        INSERT INTO ${late} (created_at) SELECT created_at FROM closed
      ), added AS (
        INSERT INTO ${events}
-       SELECT created_at, suffix, type, username, source, system, $5::json, $6::int4[], $7::int4 FROM closed
+       SELECT created_at, suffix, type, username, source, system, $5::json, $6::int4 FROM closed
        RETURNING 1
      )
      SELECT ${DURABLE} FROM added`,
@@ -136,7 +135,6 @@ async function tryMove(
     revision,
     heartbeats,
     json,
-    termsOf(event.attributes),
     eventChecksum({ ...event, suffix, json }, time),
   )
   return rows.length > 0 ? event : undefined

@@ -10,7 +10,6 @@ import {
 } from '../connection/failures.js'
 import type { PostgresLog } from '../log/log.js'
 import { draftChecksum } from '../schema/event-checksum.js'
-import { termsOf } from '../schema/terms.js'
 
 /** Throws `INVALID_OPTION` unless it is a client: each query of a pool is a transaction of its own. */
 export function checkClient(transaction: object): asserts transaction is PostgresClient {
@@ -33,8 +32,6 @@ export function literal(value: string | number | boolean | null | undefined): st
     unit === "'" ? "''" : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
   return `E'${value.toWellFormed().replaceAll(/[^ -~]|['\\?]/g, escape)}'`
 }
-
-const arrayText = (values: Iterable<number>): string => `{${[...values].join()}}`
 
 /**
  * Fails outside of a transaction, and changes nothing in one. In the same message as the INSERT, which
@@ -60,11 +57,9 @@ export async function putInOutbox(
     source: draft.source,
     system: draft.system,
     attributes: draft.json,
-    terms: arrayText(termsOf(draft.attributes)),
     checksum: draftChecksum(draft),
     recorded_at: recordedAt,
     occurred_at: occurred,
-    occurred_terms: occurred && arrayText(termsOf({ occurred_at: occurred })),
     throttle_key: throttle?.key,
     throttle_scope: throttle && JSON.stringify(throttle.scope),
     throttle_period: throttle?.period,

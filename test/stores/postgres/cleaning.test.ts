@@ -11,7 +11,7 @@ const fill = (count: number, client: pg.Pool | pg.Client = database().pool): Pro
   client.query(
     `INSERT INTO ${schema()}.events
      SELECT i, lpad(i::text, 16, '8'), 'test:event', NULL, NULL, false,
-       ('{"n":' || i || '}')::json, '{}' FROM generate_series(1, ${count}) AS i`,
+       ('{"n":' || i || '}')::json FROM generate_series(1, ${count}) AS i`,
   )
 
 const bytesOf = (n: number): number => JSON.stringify({ n }).length

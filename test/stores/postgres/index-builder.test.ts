@@ -97,7 +97,7 @@ const index = useIndex(harness)
 /** Inserts an event that the store would not write. */
 const insertRaw = (time: number, attributes: string): Promise<unknown> =>
   database.pool.query(
-    `INSERT INTO ${schema}.events VALUES ($1, '8000000000000000', 'raw', NULL, NULL, false, $2, '{}')`,
+    `INSERT INTO ${schema}.events VALUES ($1, '8000000000000000', 'raw', NULL, NULL, false, $2)`,
     [time, attributes],
   )
 
@@ -186,7 +186,7 @@ describe('a log', () => {
       const between = timeOf((await index.all())[1]!) + 1
       await client.query('BEGIN')
       await client.query(
-        `INSERT INTO ${schema}.events VALUES ($1, '8000000000000000', 'old', NULL, NULL, false, '{}', '{}')`,
+        `INSERT INTO ${schema}.events VALUES ($1, '8000000000000000', 'old', NULL, NULL, false, '{}')`,
         [between],
       )
       await client.query(`INSERT INTO ${schema}.late_events (created_at) VALUES ($1)`, [between])

@@ -238,7 +238,7 @@ it('late events are found once, even if they commit after later ones', async () 
   const put = (client: typeof first, time: number): Promise<unknown> =>
     client.query(
       `WITH put AS (INSERT INTO ${late} (created_at) VALUES ($1))
-       INSERT INTO ${events} SELECT $1, suffix, type, username, source, system, attributes, terms
+       INSERT INTO ${events} SELECT $1, suffix, type, username, source, system, attributes
        FROM ${events} ORDER BY created_at LIMIT 1`,
       [time],
     )

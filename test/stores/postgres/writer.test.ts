@@ -242,8 +242,8 @@ describe('the outbox', () => {
     const audit = new AuditLog({ store: openStore(), types: {} })
     await audit.recordCustom('test:event', { n: 0 })
     const release = await holdOrderLock(database().pool, schema())
-    await ask(`INSERT INTO ${schema()}.outbox (suffix, type, system, attributes, terms, recorded_at)
-      SELECT '8' || lpad(to_hex(i), 15, '0'), 'test:enlisted', false, '{}', '{}', 1
+    await ask(`INSERT INTO ${schema()}.outbox (suffix, type, system, attributes, recorded_at)
+      SELECT '8' || lpad(to_hex(i), 15, '0'), 'test:enlisted', false, '{}', 1
       FROM generate_series(1, 20000) AS i`)
     while ((await waitingForOrder(database().pool, schema())).length === 0) await delay(5)
     const call = audit.recordCustom('test:event', { n: 1 })

@@ -1,20 +1,16 @@
-import { queryTimedOut } from '../../src/errors.js'
 import type { AuditEvent } from '../../src/event/event.js'
 import { parseEventId } from '../../src/event/event-id.js'
 import { isUuid } from '../../src/event/uuid.js'
 import { type Clock, type Microseconds, parseTimestamp } from '../../src/event/timestamp.js'
-import type { TimeBounds } from '../../src/filter/bounds.js'
-import { scanDirection } from '../../src/filter/order.js'
 import { MIN_INDEXED } from '../../src/store-kit/index/counted-figures.js'
-import type { Order } from '../../src/store-kit/index/part.js'
-import { createDamageReporter, type Damage, type DamageReporter } from '../../src/store/damage.js'
+import type { Damage, DamageReporter } from '../../src/store/damage.js'
 import type { EventPage, EventStore, ReadOptions } from '../../src/store/store.js'
 import type { Ask } from './connection/connection.js'
 import { formatToken } from '../../src/store/consistency-token.js'
 import { asReadFailure } from './log/durability.js'
 import { primaryToken } from './log/tokens.js'
-import { isCorrupt, isDataError, isNoJson } from './connection/failures.js'
-import { findUnreadableSegments, UnreadableChunks } from './index/unreadable-chunks.js'
+import { isDataError, isNoJson } from './connection/failures.js'
+import { UnreadableTable } from './connection/unreadable.js'
 import { createLogIndex, type LogIndex, type OnDamaged } from './index/log-index.js'
 import type { SealingTuning } from '../../src/store-kit/index-builder/segment-levels.js'
 import type { PostgresLog } from './log/log.js'
@@ -27,20 +23,12 @@ import { countBounds, countEvents, openCount } from './read/count.js'
 import { createLogEnds } from './read/count-span.js'
 import { findExcess } from './read/excess.js'
 import { listEvents } from './read/list.js'
-import {
-  type ListPlan,
-  type ListRequest,
-  listBounds,
-  openList,
-  planList,
-} from './read/list-plan.js'
+import { type ListPlan, type ListRequest, openList, planList } from './read/list-plan.js'
 import type { Indexed } from './read/list-query.js'
 import { readOpen } from './schema/live-rows.js'
-import { damagedEventError } from '../../src/store-kit/damages.js'
+import { damagedEventError, databaseDamage } from '../../src/store-kit/damages.js'
 import type { Names } from './schema/names.js'
-import { findUnreadable, UnreadableAmong } from './schema/find-unreadable.js'
-import { createReadableEvents } from './schema/readable-events.js'
-import { findEvent } from './schema/rows.js'
+import { checkRows, findEvent } from './schema/rows.js'
 import { readStates } from './schema/state.js'
 import { databaseHealth, type IndexDelay } from './health.js'
 import { verifyLog } from './verify.js'
@@ -54,15 +42,10 @@ const WAL_POSITION = `SELECT greatest($1::pg_lsn,
 // is answered without the index.
 const MAX_OUTDATED = 3
 
-/** Counts test values and parse attributes in SQL, or in this process. */
-const isUncountable = (error: unknown): boolean =>
-  isCorrupt(error) || isDataError(error) || isNoJson(error)
-
 /** The time of the newest event; 0 if there is none. */
 const newestOf = (events: readonly Pick<AuditEvent, 'created_at'>[]): Microseconds =>
   events.reduce((newest, { created_at }) => Math.max(newest, parseTimestamp(created_at)!), 0)
 
-const NO_TIME = { from: 1, to: 0 } as const
 const ALL_TIME = { from: 0, to: Number.MAX_SAFE_INTEGER } as const
 
 export interface ReadingOptions {
@@ -95,40 +78,32 @@ const readWalPosition = async (ask: Ask, known: string | undefined): Promise<str
   return position
 }
 
-/** What queries on the primary, or on a replica, read from. */
-interface Server {
-  readonly names: Names
-  readonly index: LogIndex
-}
-
 interface PageSource {
   readonly reader: Reader
+  readonly names: Names
   readonly firstProbe: number
   readonly damages: DamageReporter
-  readonly serverOf: (server: ServerNumber) => Server
+  readonly indexOf: (server: ServerNumber) => LogIndex
+  readonly checkSignal: () => void
   /** `undefined` before the first connection. */
   readonly partitioned: PartitionedLog | undefined
 }
 
-/**
- * Reads a page. Starts again if the index is newer than the snapshot, if a segment is damaged, or if SQL
- * cannot test a damaged event.
- */
+/** Reads a page. Starts again if the index is newer than the snapshot, or if a segment is damaged. */
 async function readPage(
-  { reader, serverOf, partitioned, ...source }: PageSource,
+  { reader, indexOf, partitioned, checkSignal, ...source }: PageSource,
   request: ListRequest,
-  checkSignal: () => void,
+  means: Means,
   options: ReadOptions,
 ): Promise<EventPage> {
-  const planned = planList(request, serverOf(0).names, partitioned)
-  const withoutSql: ListPlan = { ...planned, where: undefined }
-  let plan = planned
-  for (let left = MAX_OUTDATED; ;) {
-    const indexedOn = (server: ServerNumber): Indexed => {
-      const { names, index } = serverOf(server)
-      return { ...source, names, index: left > 0 ? index : undefined }
-    }
-    const reading = reader.read(
+  const planned = planList(request, source.names, partitioned)
+  const plan: ListPlan = means.sql ? planned : { ...planned, where: undefined }
+  for (let left = means.index ? MAX_OUTDATED : 0; ;) {
+    const indexedOn = (server: ServerNumber): Indexed => ({
+      ...source,
+      index: left > 0 ? indexOf(server) : undefined,
+    })
+    const page = await reader.read(
       options,
       plan.bounds,
       (snapshot, opened) => {
@@ -136,75 +111,65 @@ async function readPage(
           checkSignal()
           snapshot.checkTime()
         }
-        const indexed = indexedOn(snapshot.server)
-        return listEvents({ ...snapshot, checkTime }, indexed, plan, opened)
+        return listEvents({ ...snapshot, checkTime }, indexedOn(snapshot.server), plan, opened)
       },
       (server) => openList(plan, indexedOn(server)),
     )
-    const page = await reading.catch((error: unknown) => {
-      if (!plan.where || !isDataError(error)) throw error
-      // From now on the process tests all rows itself.
-      plan = withoutSql
-      return 'damaged' as const
-    })
     if (page === 'outdated') left -= 1
-    // This ends: each repetition has one segment less to read, or no more tests in SQL.
+    // This ends: each repetition has one segment less to read.
     else if (page !== 'damaged') return page
   }
 }
 
-interface Search extends Pick<PageSource, 'reader' | 'serverOf'> {
-  /** The direction in which rows are read. */
-  readonly order: Order
-  readonly bounds: TimeBounds
-  /** Whether an error means that some rows cannot be read. */
-  readonly isDamage: (error: unknown) => boolean
-  readonly queryTimeoutMs: number
-  readonly reached: Map<Order, Microseconds>
-  readonly check: () => void
-  readonly report: (damage: Damage) => void
+/** The tables without which events can still be read. */
+const INDEX_TABLES: ReadonlySet<string> = new Set([
+  'index_state',
+  'segments',
+  'segment_chunks',
+  'attribute_names',
+  'late_events',
+  'removed_events',
+])
+
+/** What a read makes use of. */
+interface Means {
+  readonly index: boolean
+  /** Whether SQL reads attributes, which fails for a damaged event whose attributes are not JSON. */
+  readonly sql: boolean
 }
 
-/** Repeats a read without the events and segments that the server cannot read. */
-async function readAround<Result>(
-  search: Search,
-  signal: AbortSignal | undefined,
-  read: () => Promise<Result>,
+/** Repeats a read without the means that fail, and reports a table of the index that the server cannot read. */
+async function withoutFailing<Result>(
+  damages: DamageReporter,
+  read: (means: Means) => Promise<Result>,
 ): Promise<Result> {
-  const { reader, serverOf, isDamage, check, queryTimeoutMs, report } = search
-  const end = performance.now() + queryTimeoutMs
-  const found: Damage[] = []
-  const find = (cause: unknown): Promise<boolean> =>
-    reader.read({ signal }, NO_TIME, async ({ ask, server }) => {
-      const { names, index } = serverOf(server)
-      if (cause instanceof UnreadableChunks) {
-        const damaged = await findUnreadableSegments(ask, names, cause.requests)
-        for (const one of damaged) index.setAside(one)
-        return damaged.length > 0
-      }
-      return findUnreadable(ask, names, {
-        ...search,
-        found,
-        times: cause instanceof UnreadableAmong ? cause.times : undefined,
-        checkTime() {
-          check()
-          if (performance.now() > end) throw queryTimedOut(queryTimeoutMs, cause)
-        },
-      })
-    })
+  let [index, sql] = [true, true]
+  let damage: Damage | undefined
   try {
     for (;;) {
       try {
-        return await read()
+        return await read({ index, sql })
       } catch (error) {
-        if (!isDamage(error) || !(await find(error))) throw error
+        const isIndexLost =
+          index && error instanceof UnreadableTable && INDEX_TABLES.has(error.table)
+        if (isIndexLost) damage = unreadableIndex(error)
+        else if (!sql || !(isDataError(error) || isNoJson(error))) throw error
+        if (isIndexLost) index = false
+        else sql = false
       }
     }
   } finally {
     // Reported after the read, because a report becomes an event, which the page must not contain.
-    for (const damage of found) report(damage)
+    if (damage) damages.report(damage)
   }
 }
+
+const unreadableIndex = ({ table, message }: UnreadableTable): Damage =>
+  databaseDamage(
+    `table ${table}`,
+    message,
+    'queries read events one by one until it is restored from a replica or a backup',
+  )
 
 /** The methods of the store that only read. */
 export function createReading(
@@ -225,31 +190,17 @@ export function createReading(
 > & { readonly closeReading: () => void } {
   const { clock, replicas, maxLagMs, queryTimeoutMs, tuning, firstProbe, own, check } = options
   const { onListed, onDamaged, indexDelay, minIndexed = MIN_INDEXED, chunkBytes } = options
-  const { names } = log
-  const damages = createDamageReporter()
+  const { names, damages } = log
   const reader = createReader(log, { replicas, maxLagMs, timeoutMs: queryTimeoutMs, own })
   const report: OnDamaged = (segment, damage) => {
     if (damage) damages.report(damage)
     onDamaged(segment)
   }
-  const onServer = (on: Names): Server => {
-    on.readable.damages.watch((damage) => damages.report(damage))
-    return { names: on, index: createLogIndex(on, { ...tuning, chunkBytes }, report) }
-  }
-  const primary = onServer(names)
-  // A replica may be behind, so its index is cached separately. One server may be able to read what another cannot.
-  const servers = [
-    primary,
-    ...replicas.all.map(() => onServer({ ...names, readable: createReadableEvents(names.events) })),
-  ]
-  const serverOf = (server: ServerNumber): Server => servers[server]!
-  const search = {
-    reader,
-    serverOf,
-    queryTimeoutMs,
-    reached: new Map<Order, Microseconds>(),
-    report: (damage: Damage): void => damages.report(damage),
-  }
+  // A replica may be behind, so its index is cached separately.
+  const indexes = [log, ...replicas.all].map(() =>
+    createLogIndex(names, { ...tuning, chunkBytes }, report),
+  )
+  const indexOf = (server: ServerNumber): LogIndex => indexes[server]!
 
   let newestSeen: Microseconds = 0
   const partitionedNow = (): PartitionedLog | undefined => {
@@ -278,9 +229,6 @@ export function createReading(
     })
   }
 
-  const around = (signal: AbortSignal | undefined) =>
-    ({ order: 'desc', isDamage: isCorrupt, check: () => check(signal) }) as const
-
   return {
     async get(id, options = {}) {
       check(options.signal)
@@ -303,16 +251,10 @@ export function createReading(
     async list(query, { signal, trace, lazy, consistencyToken, durable } = {}) {
       const checkSignal = (): void => check(signal)
       checkSignal()
-      const pages = { reader, firstProbe, damages, serverOf, partitioned: partitionedNow() }
-      const page = await readAround(
-        {
-          ...search,
-          ...around(signal),
-          order: scanDirection(query.sorts) ?? 'desc',
-          bounds: listBounds(query),
-        },
-        signal,
-        () => readPage(pages, { query, trace, lazy }, checkSignal, { signal, consistencyToken }),
+      const partitioned = partitionedNow()
+      const pages = { reader, names, firstProbe, damages, indexOf, partitioned, checkSignal }
+      const page = await withoutFailing(damages, (means) =>
+        readPage(pages, { query, trace, lazy }, means, { signal, consistencyToken }),
       )
       onListed()
       const newest = newestOf(page.events)
@@ -327,39 +269,36 @@ export function createReading(
       const end = performance.now() + Math.min(query.within, queryTimeoutMs)
       const bounds = countBounds(query)
       const spanned = { clock: clock?.(), ends: logEnds.expected() }
-      return readAround(
-        { ...search, ...around(signal), bounds, isDamage: isUncountable },
-        signal,
-        () =>
-          reader.read(
-            options,
-            bounds,
-            (snapshot, opened) =>
-              countEvents(
-                snapshot,
-                opened,
-                { ...query, within: Math.max(0, end - performance.now()) },
-                {
-                  ...serverOf(snapshot.server),
-                  ...spanned,
-                  minIndexed,
-                  signal,
-                  noteSpan(span) {
-                    logEnds.note(span)
-                    noteTime(span.last)
-                  },
+      return withoutFailing(damages, (means) =>
+        reader.read(
+          options,
+          bounds,
+          (snapshot, opened) =>
+            countEvents(
+              snapshot,
+              opened,
+              { ...query, within: Math.max(0, end - performance.now()) },
+              {
+                names,
+                index: means.index ? indexOf(snapshot.server) : undefined,
+                checkParsed: means.sql ? undefined : checkRows(damages),
+                ...spanned,
+                minIndexed,
+                signal,
+                noteSpan(span) {
+                  logEnds.note(span)
+                  noteTime(span.last)
                 },
-              ),
-            (server) => openCount(serverOf(server).names, query, minIndexed, spanned),
-          ),
+              },
+            ),
+          () => openCount(names, query, means.index ? minIndexed : undefined, spanned),
+        ),
       )
     },
 
     async excess(bounds, { signal } = {}) {
       check(signal)
-      return readAround({ ...search, ...around(signal), bounds: ALL_TIME }, signal, () =>
-        findExcess(reader, (server) => serverOf(server).names, bounds, signal),
-      )
+      return findExcess(reader, names, bounds, signal)
     },
 
     async openEvents(options = {}) {
@@ -391,9 +330,7 @@ export function createReading(
 
     async verify(options = {}) {
       check(options.signal)
-      const verification = await verifyLog(log, options, (damaged) =>
-        primary.index.setAside(damaged),
-      )
+      const verification = await verifyLog(log, options, (damaged) => indexes[0]!.setAside(damaged))
       for (const damage of verification.damage) damages.report(damage)
       return verification
     },

@@ -13,7 +13,6 @@ import { CHUNK_COLUMNS, readStoredChunk } from './index/chunk-feed.js'
 import type { PostgresSegmentRow } from './index/index-state.js'
 import { numberOfKey } from './index/segment-keys.js'
 import { readBlocks, timesOf } from './index/segment-times.js'
-import { readingSegment } from './index/unreadable-chunks.js'
 import type { Names } from './schema/names.js'
 
 /** Runs a read in its own short transaction, so that vacuum is not held back for long. */
@@ -60,15 +59,13 @@ export async function verifySegment(
   let number = 0
   let before: SummedChunk | undefined
   for (let isLast = false; !isLast;) {
-    const rows = await readingSegment(id, () =>
-      read((client) =>
-        ask(
-          client,
-          `SELECT ${CHUNK_COLUMNS}, ${isFoundByKey(chunks)} FROM ${chunks} AS chunk
-           WHERE segment = $1 AND number >= $2 ORDER BY number LIMIT ${STEP}`,
-          id,
-          number,
-        ),
+    const rows = await read((client) =>
+      ask(
+        client,
+        `SELECT ${CHUNK_COLUMNS}, ${isFoundByKey(chunks)} FROM ${chunks} AS chunk
+         WHERE segment = $1 AND number >= $2 ORDER BY number LIMIT ${STEP}`,
+        id,
+        number,
       ),
     )
     for (const stored of rows) {

@@ -1,7 +1,6 @@
-import { throwIfAborted } from '../../src/errors.js'
 import { SUFFIX_LENGTH } from '../../src/event/event-id.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
-import { createDamageReporter, type Damage } from '../../src/store/damage.js'
+import { createDamageReporter } from '../../src/store/damage.js'
 import type { Verification, VerifyOptions } from '../../src/store/verification.js'
 import {
   createFindings,
@@ -16,16 +15,14 @@ import { DamagedSegment } from '../../src/store-kit/index/segment-source.js'
 import { TIMES_PER_BLOCK } from '../../src/store-kit/index/time-blocks.js'
 import { verifySegments } from '../../src/store-kit/index/verify-segments.js'
 import { ask, askLast, type PostgresPoolClient, type TextRow } from './connection/client.js'
-import { createAsk } from './connection/connection.js'
 import { isCorrupt } from './connection/failures.js'
+import { UnreadableTable } from './connection/unreadable.js'
 import { verifyNames } from './index/column-names.js'
 import { loadIndexState, loadSegments, type PostgresSegmentRow } from './index/index-state.js'
 import { findMissing, readBlocks } from './index/segment-times.js'
 import { readWithRetry } from './log/calls.js'
 import type { PostgresLog } from './log/log.js'
-import { findUnreadable } from './schema/find-unreadable.js'
 import type { Names } from './schema/names.js'
-import { createReadableEvents } from './schema/readable-events.js'
 import { LIVE_COLUMNS, readLiveRows } from './schema/live-rows.js'
 import { STORED_COLUMNS, faultOf } from './schema/rows.js'
 import { type Read, timesBetween, verifySegment } from './verify-index.js'
@@ -62,9 +59,7 @@ export async function verifyLog(
   options: VerifyOptions,
   onDamaged: (damaged: DamagedSegment) => void,
 ): Promise<Verification> {
-  const { events } = log.names
-  // Reads also the events that queries of this process leave out.
-  const names = { ...log.names, readable: createReadableEvents(events) }
+  const { names } = log
   const { signal } = options
   const findings = createFindings(options)
   const read: Read = (act) =>
@@ -84,7 +79,7 @@ export async function verifyLog(
     segments = await verifySegments(
       {
         load: () => loadVisible(run),
-        verify: (row) => verifyWhole(run, row),
+        verify: (row) => guarded(run, names.chunks, () => verifyWhole(run, row)),
         findings,
         onDamaged,
       },
@@ -101,45 +96,9 @@ async function guarded({ found }: Run, table: string, work: () => Promise<void>)
     await work()
   } catch (error) {
     if (!isCorrupt(error)) throw error
-    found(databaseDamage(`table ${table}`, (error as Error).message))
-  }
-}
-
-/** The next events after a time, without those that Postgres cannot read. */
-async function readAfter(
-  { names, read, options, found, countEvent, damagedTimes }: Run,
-  last: Microseconds,
-): Promise<readonly TextRow[]> {
-  for (;;) {
-    try {
-      return await read((client) =>
-        ask(
-          client,
-          `SELECT ${STORED_COLUMNS} FROM ${names.readable.sql()} WHERE created_at > $1
-           ORDER BY created_at LIMIT ${STEP}`,
-          last,
-        ),
-      )
-    } catch (error) {
-      if (!isCorrupt(error)) throw error
-      const unreadable: Damage[] = []
-      const isFound = await read((client) =>
-        findUnreadable(createAsk(client), names, {
-          order: 'asc',
-          bounds: { from: last + 1, to: Number.MAX_SAFE_INTEGER },
-          times: undefined,
-          checkTime: () => throwIfAborted(options.signal),
-          found: unreadable,
-          reached: new Map(),
-        }),
-      )
-      if (!isFound) throw error
-      for (const damage of unreadable) {
-        found(damage)
-        damagedTimes.add(damage.from!)
-        countEvent()
-      }
-    }
+    const place = error instanceof UnreadableTable ? error.table : table
+    const affects = 'calls that read it fail; restore it from a replica or a backup'
+    found(databaseDamage(`table ${place}`, (error as Error).message, affects))
   }
 }
 
@@ -153,7 +112,15 @@ async function verifyEvents(run: Run): Promise<void> {
   const end = await readHighWater()
   let last: Microseconds = -1
   for (;;) {
-    const rows = await readAfter(run, last)
+    const after = last
+    const rows = await read((client) =>
+      ask(
+        client,
+        `SELECT ${STORED_COLUMNS} FROM ${names.events} WHERE created_at > $1
+         ORDER BY created_at LIMIT ${STEP}`,
+        after,
+      ),
+    )
     const foreign: TextRow[] = []
     for (const row of rows) {
       countEvent()
@@ -247,7 +214,7 @@ async function verifyCoverage({ names, read, unindexed, damagedTimes }: Run): Pr
       const state = await loadIndexState(client, names)
       const rows = await ask(
         client,
-        `SELECT created_at FROM ${names.readable.sql()} WHERE created_at > $1 AND created_at <= $2
+        `SELECT created_at FROM ${names.events} WHERE created_at > $1 AND created_at <= $2
          ORDER BY created_at LIMIT ${WINDOW}`,
         after,
         state.sealedTo,

@@ -39,14 +39,6 @@ export function isSealedSinceRemoval(
   return covering.length > 0 && covering.every((segment) => segment.removed === removed)
 }
 
-/** The damage of all events between two times, whose number and ids cannot be read. */
-export const damagedRange = (from: Microseconds, to: Microseconds, reason: string): Damage => ({
-  ...damagedEvent(from, undefined, reason),
-  place: `events from ${timeText(from)} to ${timeText(to)}`,
-  affects: 'lists, pages, exports and counts leave the events out, and get rejects with DAMAGED',
-  to,
-})
-
 /** The damage of an event; `suffix` is what could be read of the row. */
 export function damagedEvent(time: Microseconds, suffix: unknown, reason: string): Damage {
   const id = typeof suffix === 'string' ? idOf(time, suffix) : undefined
@@ -124,12 +116,11 @@ const unindexedEvents = ({ count, from, to }: UnindexedEvents): Damage => ({
 })
 
 /** Data that the database reports as damaged, or that contradicts other tables. */
-export const databaseDamage = (place: string, reason: string): Damage => ({
-  kind: 'database',
-  place,
-  reason,
-  affects: 'rows of the table may be missing from answers; restore the file from a backup',
-})
+export const databaseDamage = (
+  place: string,
+  reason: string,
+  affects = 'rows of the table may be missing from answers; restore the file from a backup',
+): Damage => ({ kind: 'database', place, reason, affects })
 
 /** The newest event is later than the high-water mark. */
 export const staleHighWater = (

@@ -12,6 +12,7 @@ import {
 } from './client.js'
 import { abortedAfter } from './backoff.js'
 import { sendCancelRequest } from './cancel-request.js'
+import { namingTable } from './unreadable.js'
 
 /** Sends one statement; see {@link ask}. */
 export type Ask = (text: string, ...values: unknown[]) => Promise<TextRow[]>
@@ -102,7 +103,11 @@ export async function withConnection<Result>(
   )
   let isOver = false
   let isSound = false
-  const work = use(client).finally(() => (isOver = true))
+  const work = use(client)
+    .catch(async (error: unknown) => {
+      throw await namingTable(client, error)
+    })
+    .finally(() => (isOver = true))
   try {
     const result = await until(work, signal, 'Postgres did not answer').catch(async (error) => {
       if (isOver) throw error

@@ -7,11 +7,9 @@ import type {
 import { ListKind, missingRows } from '../../../src/store-kit/index/segment-source.js'
 import { TIMES_PER_BLOCK } from '../../../src/store-kit/index/time-blocks.js'
 import { ask, type PostgresPoolClient, type TextRow } from '../connection/client.js'
-import { isCorrupt } from '../connection/failures.js'
 import type { Names } from '../schema/names.js'
 import { checkChunk, type SummedChunk } from './checksums.js'
 import type { DriverContext } from './driver-context.js'
-import { readingSegment } from './unreadable-chunks.js'
 
 /** Decodes bytea as the server prints it. */
 export const readBytes = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex')
@@ -108,20 +106,7 @@ export function openFeeds(
   segments: readonly SegmentRow[],
 ): ChunkFeeds {
   const feeds = segments.map(createFeed)
-  const fill = (some: readonly BufferedFeed[]): Promise<void> =>
-    run((client) => fillFeeds(client, names, some))
-  return {
-    feeds,
-    async fetch() {
-      try {
-        await fill(feeds)
-      } catch (error) {
-        if (!isCorrupt(error)) throw error
-        // Each one alone, to find out which segment it is.
-        for (const feed of feeds) await readingSegment(feed.segment, () => fill([feed]))
-      }
-    },
-  }
+  return { feeds, fetch: () => run((client) => fillFeeds(client, names, feeds)) }
 }
 
 /** The numbers of the names that have lists in the segment, ascending. Looks up the next name each time. */
@@ -129,11 +114,10 @@ export async function listedNames(
   { names: { chunks }, run }: DriverContext,
   { id }: SegmentRow,
 ): Promise<readonly number[]> {
-  const rows = await readingSegment(id, () =>
-    run((client) =>
-      ask(
-        client,
-        `WITH RECURSIVE listed AS (
+  const rows = await run((client) =>
+    ask(
+      client,
+      `WITH RECURSIVE listed AS (
          SELECT 0 AS name
          UNION ALL
          SELECT (SELECT name FROM ${chunks} WHERE segment = $1 AND name > listed.name
@@ -141,8 +125,7 @@ export async function listedNames(
          FROM listed WHERE name IS NOT NULL
        )
        SELECT name FROM listed WHERE name > 0`,
-        id,
-      ),
+      id,
     ),
   )
   return rows.map(([name]) => Number(name))
@@ -154,16 +137,14 @@ export async function readChunks(
   { id }: SegmentRow,
   { name, kind }: Pick<FeedChunk, 'name' | 'kind'>,
 ): Promise<readonly FeedChunk[]> {
-  const rows = await readingSegment(id, () =>
-    run((client) =>
-      ask(
-        client,
-        `SELECT ${CHUNK_COLUMNS} FROM ${chunks} WHERE segment = $1 AND name = $2 AND kind = $3
+  const rows = await run((client) =>
+    ask(
+      client,
+      `SELECT ${CHUNK_COLUMNS} FROM ${chunks} WHERE segment = $1 AND name = $2 AND kind = $3
        ORDER BY first, ordinal`,
-        id,
-        name,
-        kind,
-      ),
+      id,
+      name,
+      kind,
     ),
   )
   return rows.map((row) => readStoredChunk(id, row))

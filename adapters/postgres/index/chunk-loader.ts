@@ -1,6 +1,5 @@
 import type { TextRow } from '../connection/client.js'
 import type { Ask } from '../connection/connection.js'
-import { isCorrupt } from '../connection/failures.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { createTimeSlices } from '../../../src/filter/time-slices.js'
 import { TIMES_PER_BLOCK } from '../../../src/store-kit/index/time-blocks.js'
@@ -16,7 +15,6 @@ import {
 import type { PostgresSegmentRow } from './index-state.js'
 import type { KnownChunks } from './known-chunks.js'
 import { createLoadedChunks } from './loaded-chunks.js'
-import { UnreadableChunks } from './unreadable-chunks.js'
 
 /** Thrown by work on the index if a chunk has to be fetched first. */
 export const CACHE_MISS = new Error('a chunk of the index has to be fetched first')
@@ -126,10 +124,7 @@ export function createChunkLoader({
       limitChunks(requests)
       const { text, params } = requestStatement(names, requests)
       const found: TextRow[][] = requests.map(() => [])
-      const answer = await ask(text, ...params).catch((error: unknown) => {
-        throw isCorrupt(error) ? new UnreadableChunks(requests, error) : error
-      })
-      for (const row of answer) found[Number(row[0])]!.push(row)
+      for (const row of await ask(text, ...params)) found[Number(row[0])]!.push(row)
       const slices = createTimeSlices()
       for (const [i, rows] of found.entries()) {
         onRead?.(rows.length)

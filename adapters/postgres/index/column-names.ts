@@ -14,11 +14,9 @@ import type { NumberedColumn } from '../../../src/store-kit/index-builder/index-
 import type { Column } from '../../../src/store-kit/index/column-table.js'
 import { damagedNames, SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import { ask, runInTransaction, type PostgresPoolClient } from '../connection/client.js'
-import { isCorrupt } from '../connection/failures.js'
 import type { Names } from '../schema/names.js'
 import type { DriverContext } from './driver-context.js'
 import { changeIndexState, loadSegments, type PostgresSegmentRow } from './index-state.js'
-import { readingSegment } from './unreadable-chunks.js'
 
 /** Rows that one statement reads or adds. */
 const STEP = 1000
@@ -54,7 +52,7 @@ export async function verifyNames(
 ): Promise<void> {
   while (known.last() < last) {
     const before = known.last()
-    known.add(await readingSegment(id, () => read((client) => readNext(client, names, before))))
+    known.add(await read((client) => readNext(client, names, before)))
     if (known.last() === before) throw damagedNames(id)
   }
 }
@@ -93,18 +91,10 @@ async function insertNames(
   }
 }
 
-/**
- * Takes lost names out of use: all segments that may have their numbers are built anew. If the server cannot read
- * the table, all names are lost.
- */
-const replaceLost = (
-  client: PostgresPoolClient,
-  names: Names,
-  isReadable: boolean,
-): Promise<boolean> =>
+/** Takes lost names out of use: all segments that may have their numbers are built anew. */
+const replaceLost = (client: PostgresPoolClient, names: Names): Promise<boolean> =>
   changeIndexState(client, names, async (state) => {
     await lockNames(client, names)
-    if (!isReadable) await ask(client, `TRUNCATE ${names.attributeNames}`)
     const { damaged, lost } = await readAll(client, names)
     await ask(client, `DELETE FROM ${names.attributeNames} WHERE id = ANY ($1::int4[])`, damaged)
     await insertNames(
@@ -125,12 +115,9 @@ const replaceLost = (
 /** Not cached: other processes add names, and a server that takes over after a failure may lack the latest ones. */
 async function readNames({ names, run }: DriverContext): Promise<CheckedNames> {
   const read = (): Promise<CheckedNames> => run((client) => readAll(client, names))
-  const checked = await read().catch((error: unknown) => {
-    if (!isCorrupt(error)) throw error
-    return undefined
-  })
-  if (checked && checked.damaged.length === 0 && checked.lost.length === 0) return checked
-  await run((client) => replaceLost(client, names, checked !== undefined))
+  const checked = await read()
+  if (checked.damaged.length === 0 && checked.lost.length === 0) return checked
+  await run((client) => replaceLost(client, names))
   return read()
 }
 

@@ -12,11 +12,11 @@ import { IS_LEASED } from './lease.js'
 import { isExpiredSql } from './segment-dropping.js'
 
 /** Whether $1 events, or $2 stored bytes of attributes, are unsealed; counts no further than $1 events. */
-const isSealDueSql = ({ readable, late }: Names): string => `
+const isSealDueSql = ({ events, late }: Names): string => `
   (SELECT count(*) + (SELECT count(*) FROM (SELECT FROM ${late}
       WHERE created_at <= (SELECT sealed_to FROM state) LIMIT $1) AS late) >= $1
     OR coalesce(sum(pg_column_size(attributes)), 0) >= $2
-    FROM (SELECT attributes FROM ${readable.sql()}
+    FROM (SELECT attributes FROM ${events}
       WHERE created_at > (SELECT sealed_to FROM state) ORDER BY created_at LIMIT $1) AS fresh)`
 
 /** True if `size` events are unsealed, or as many bytes as one segment may have. Counts up to that many events. */
@@ -50,7 +50,7 @@ export async function findDue(
        WHEN (SELECT ${IS_LEASED} FROM state) THEN 'leased'
        WHEN (SELECT rebuild FROM state) THEN 'due'
        WHEN EXISTS (SELECT FROM ${names.segments}
-         WHERE state <> ${SegmentState.visible} OR ${isExpiredSql(names.readable.sql())}) THEN 'due'
+         WHERE state <> ${SegmentState.visible} OR ${isExpiredSql(names.events)}) THEN 'due'
        WHEN ${isSealDueSql(names)} THEN 'due'
        ELSE 'nothing' END`,
     segmentSize,

@@ -1,5 +1,4 @@
 import type { Names } from '../schema/names.js'
-import { readingAt } from '../schema/find-unreadable.js'
 import { rowToIndexed } from '../schema/rows.js'
 import type { Moment, RecentEvents, RecentLimits } from './recent-events.js'
 import {
@@ -39,7 +38,7 @@ export function createLateEvents(
     const some = rows.filter(({ id }) => !added.has(id))
     if (some.length === 0) return
     const times = some.map(({ time }) => time)
-    const events = await readingAt(times, moment.ask(eventsAt(names), times))
+    const events = await moment.ask(eventsAt(names), times)
     await recent.addRows(
       events,
       (row) => index.addLate(Number(row[0]), rowToIndexed(row, recent.listing.lists)),

@@ -16,7 +16,7 @@ const STEP = 2048
 
 /** An event that is added to the range later is listed as late. */
 export function createRangePart(
-  { readable }: Names,
+  { events }: Names,
   { id, first, last }: PostgresSegmentRow,
 ): RangePart {
   const times: Microseconds[] = []
@@ -26,7 +26,7 @@ export function createRangePart(
       while (!part) {
         checkTime()
         const rows = await ask(
-          `SELECT created_at FROM ${readable.sql()} WHERE created_at > $1 AND created_at <= $2
+          `SELECT created_at FROM ${events} WHERE created_at > $1 AND created_at <= $2
            ORDER BY created_at LIMIT ${STEP}`,
           times.at(-1) ?? first - 1,
           last,

@@ -55,12 +55,12 @@ export interface Known {
 }
 
 const selectFresh = (
-  { readable }: Names,
+  { events }: Names,
   slice: number,
   columns: string,
   condition: string,
 ): string =>
-  `SELECT ${columns} FROM ${readable.sql()} WHERE ${condition} ORDER BY e.created_at LIMIT ${slice}`
+  `SELECT ${columns} FROM ${events} AS e WHERE ${condition} ORDER BY e.created_at LIMIT ${slice}`
 
 const selectLate = ({ late }: Names, slice: number, condition: string): string =>
   `SELECT 'late', l.id::text, l.transaction::text, l.created_at::text, NULL, ${NO_EVENT}
@@ -121,12 +121,12 @@ export const moreLate = (names: Names, slice: number): string =>
   selectLate(names, slice, '(l.transaction, l.id) > ($1::xid8, $2::bigint)')
 
 /** Reads the events at the given times. */
-export const eventsAt = ({ readable }: Names): string =>
-  `SELECT ${EVENT_TEXTS} FROM ${readable.sql()} WHERE e.created_at = ANY ($1::bigint[])`
+export const eventsAt = ({ events }: Names): string =>
+  `SELECT ${EVENT_TEXTS} FROM ${events} AS e WHERE e.created_at = ANY ($1::bigint[])`
 
 /** Counts the rest, up to the last parameter. */
-export const countFresh = ({ readable }: Names): string =>
-  `SELECT count(*) FROM (SELECT FROM ${readable.sql()} WHERE created_at > $1 ORDER BY created_at LIMIT $2) AS fresh`
+export const countFresh = ({ events }: Names): string =>
+  `SELECT count(*) FROM (SELECT FROM ${events} AS e WHERE created_at > $1 ORDER BY created_at LIMIT $2) AS fresh`
 export const countLate = ({ late }: Names): string =>
   `SELECT count(*) FROM
      (SELECT FROM ${late} WHERE (transaction, id) > ($1::xid8, $2::bigint) LIMIT $3) AS l`

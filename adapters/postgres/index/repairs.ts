@@ -13,8 +13,6 @@ import { STORED_COLUMNS } from '../schema/rows.js'
 import type { Names } from '../schema/names.js'
 import type { DriverContext } from './driver-context.js'
 import { maxStoredBytes } from '../../../src/store-kit/index/index-bounds.js'
-import { byKey } from './by-key.js'
-import type { ReadAround } from './read-around.js'
 import { changeIndexState, loadIndexState, loadSegments } from './index-state.js'
 import { forgetRemoved } from './removed-events.js'
 import { hideSegments } from './segment-dropping.js'
@@ -91,14 +89,12 @@ async function readRange(
   while (extractor.size < size && left > 0) {
     const max = Math.min(STEP, size - extractor.size)
     const rows = await run((client) =>
-      byKey(client, names, () =>
-        ask(
-          client,
-          `SELECT ${STORED_COLUMNS} FROM ${names.readable.sql()} WHERE created_at > $1 AND created_at <= $2
-           ORDER BY created_at LIMIT ${max}`,
-          last,
-          to,
-        ),
+      ask(
+        client,
+        `SELECT ${STORED_COLUMNS} FROM ${names.events} WHERE created_at > $1 AND created_at <= $2
+         ORDER BY created_at LIMIT ${max}`,
+        last,
+        to,
       ),
     )
     for (const row of rows) {
@@ -142,12 +138,12 @@ async function replaceRebuilt(
   }
 }
 
-export const createRepairs = (context: DriverContext, around: ReadAround): Repairs => {
+export const createRepairs = (context: DriverContext): Repairs => {
   const { names, run } = context
   return {
     setDamaged: async (id) => void (await run((client) => setDamaged(client, names, id))),
     nextRebuild: () => run((client) => nextRebuild(client, names)),
-    readRange: (from, to, size) => around(() => readRange(context, [from, to], size), { from, to }),
+    readRange: (from, to, size) => readRange(context, [from, to], size),
     async replaceRebuilt(rebuild, built) {
       const isReplaced = await replaceRebuilt(context, rebuild, built)
       if (isReplaced) await forgetRemoved(context, rebuild.from, rebuild.to)

@@ -39,13 +39,13 @@ export interface SealedState {
 
 /** The statements whose rows `readSealed` needs. Unsealed events are counted if `minIndexed` events are sealed. */
 export function sealedStatements(names: Names, minIndexed: number): Opening {
-  const { indexState, late, readable, removed } = names
+  const { indexState, late, events, removed } = names
   const visible = `${names.segments} AS s WHERE s.state = ${SegmentState.visible}`
   const sealedTo = `(SELECT sealed_to FROM ${indexState})`
   return {
     sealedState: `SELECT ${serverSql(names)}, version, sealed_to, removed, removed_before,
       CASE WHEN (SELECT sum(s.size) FROM ${visible}) >= ${minIndexed} THEN
-        (SELECT count(*) FROM (SELECT FROM ${readable.sql()} WHERE created_at > ${sealedTo}
+        (SELECT count(*) FROM (SELECT FROM ${events} WHERE created_at > ${sealedTo}
           ORDER BY created_at LIMIT ${MAX_UNSEALED + 1}) AS fresh)
       ELSE 0 END
       FROM ${indexState}`,

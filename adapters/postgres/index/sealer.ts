@@ -8,8 +8,6 @@ import {
 import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
 import type { PostgresPoolClient } from '../connection/client.js'
 import type { PostgresLog } from '../log/log.js'
-import { isCorrupt } from '../connection/failures.js'
-import { byKey } from './by-key.js'
 import type { RunTransaction } from './driver-context.js'
 import { findDue } from './due.js'
 import { createDriver } from './index-driver.js'
@@ -72,14 +70,7 @@ export function createPostgresSealer(
   const sealer = createSealer(
     {
       store: 'Postgres',
-      findDue: () =>
-        use(CHECK_TIMEOUT_MS, (client) =>
-          byKey(client, names, () => findDue(client, names, tuning)),
-        ).catch((error: unknown) => {
-          // A round finds the events that cannot be read.
-          if (!isCorrupt(error)) throw error
-          return 'due'
-        }),
+      findDue: () => use(CHECK_TIMEOUT_MS, (client) => findDue(client, names, tuning)),
       run: () => {
         let server: string | undefined
         /** What a round has read from one server is not written to another, which may lack some of it. */

@@ -1,14 +1,7 @@
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
-import {
-  ask,
-  ASYNC_COMMIT,
-  askLast,
-  type PostgresPoolClient,
-  type TextRow,
-} from '../connection/client.js'
+import { ask, ASYNC_COMMIT, type PostgresPoolClient, type TextRow } from '../connection/client.js'
 import { isCorrupt } from '../connection/failures.js'
 import type { Names } from '../schema/names.js'
-import { ONLY_KEY } from './by-key.js'
 import type { DriverContext } from './driver-context.js'
 import { changeIndexState, loadSegments } from './index-state.js'
 
@@ -50,8 +43,7 @@ export const hideExpired = ({ names, run }: DriverContext): Promise<readonly num
   run(async (client) => {
     let ids: number[] = []
     await changeIndexState(client, names, async (state) => {
-      if (!names.readable.isWhole()) await askLast(client, ONLY_KEY)
-      const [row] = await ask(client, `SELECT ${oldestSql(names.readable.sql())}`)
+      const [row] = await ask(client, `SELECT ${oldestSql(names.events)}`)
       const oldest = Number(row![0])
       const segments = await loadSegments(client, names)
       ids = segments.filter(({ last }) => last < oldest).map(({ id }) => id)

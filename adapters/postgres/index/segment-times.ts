@@ -7,16 +7,13 @@ import { missingRows } from '../../../src/store-kit/index/segment-source.js'
 import { TIMES_PER_BLOCK, decodeTimes } from '../../../src/store-kit/index/time-blocks.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
-import { readingAt } from '../schema/find-unreadable.js'
 import type { Names } from '../schema/names.js'
-import { byKey } from './by-key.js'
 import { int8Array } from './binary-array.js'
 import type { SummedChunk } from './checksums.js'
 import { CHUNK_COLUMNS, readStoredChunk } from './chunk-feed.js'
 import type { DriverContext } from './driver-context.js'
 import { loadIndexState } from './index-state.js'
 import { numberOfKey } from './segment-keys.js'
-import { readingSegment } from './unreadable-chunks.js'
 
 /** Blocks of times that one statement reads. */
 const MAX_BLOCKS = 512
@@ -34,9 +31,7 @@ export async function readTimes(
   while (times.count < size) {
     const from = times.count / TIMES_PER_BLOCK
     const end = Math.min(from + MAX_BLOCKS, Math.ceil(size / TIMES_PER_BLOCK))
-    const blocks = await readingSegment(id, () =>
-      run((client) => readBlocks(client, names, id, [from, end])),
-    )
+    const blocks = await run((client) => readBlocks(client, names, id, [from, end]))
     for (const block of blocks) times.add(block)
   }
   return times.all()
@@ -77,10 +72,7 @@ export async function checkPresence(
   for (const times of parts)
     for (let from = 0; from < times.length; from += MAX_TIMES) {
       const some = times.subarray(from, from + MAX_TIMES)
-      for (const time of await run((client) =>
-        byKey(client, names, () => findMissing(client, names, some)),
-      ))
-        missing.add(time)
+      for (const time of await run((client) => findMissing(client, names, some))) missing.add(time)
     }
   return { isPresent: (time) => !missing.has(time), removed }
 }
@@ -88,18 +80,14 @@ export async function checkPresence(
 /** The times at which there is no event. A scalar subquery looks up each time in the index. */
 export async function findMissing(
   client: PostgresPoolClient,
-  { readable }: Names,
+  { events }: Names,
   times: Float64Array,
 ): Promise<readonly Microseconds[]> {
-  const rows = await readingAt(
-    [...times],
-    ask(
-      client,
-      `SELECT time FROM unnest($1::int8[]) AS given(time)
-       WHERE (SELECT true FROM ${readable.sql()} WHERE created_at = time) IS NULL`,
-      int8Array(times),
-    ),
+  const rows = await ask(
+    client,
+    `SELECT time FROM unnest($1::int8[]) AS given(time)
+     WHERE (SELECT true FROM ${events} WHERE created_at = time) IS NULL`,
+    int8Array(times),
   )
-  // An event that cannot be read is there.
-  return rows.map(([time]) => Number(time)).filter(readable.has)
+  return rows.map(([time]) => Number(time))
 }

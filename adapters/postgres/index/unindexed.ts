@@ -1,6 +1,5 @@
 import { askAll, type PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
-import { ONLY_KEY } from './by-key.js'
 
 /** SQL for the number of events that are in no segment, at most `limit` for each of two kinds; reads `state`. */
 export const unindexedSql = ({ events, late }: Names, limit: string): string => `
@@ -24,7 +23,7 @@ export async function countUnindexed(
 ): Promise<Unindexed> {
   const results = await askAll(
     client,
-    `BEGIN READ ONLY; ${ONLY_KEY};
+    `BEGIN READ ONLY; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;
      WITH state AS MATERIALIZED (SELECT version, sealed_to FROM ${names.indexState})
      SELECT version, ${unindexedSql(names, String(limit))} FROM state;
      COMMIT`,

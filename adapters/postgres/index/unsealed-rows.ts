@@ -8,7 +8,6 @@ import {
 import type { IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
 import { finishInTurns } from '../../../src/filter/steps.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { readingAt } from '../schema/find-unreadable.js'
 import { faultOf, STORED_COLUMNS } from '../schema/rows.js'
 import { ask, askLast, type PostgresPoolClient, type TextRow } from '../connection/client.js'
 import type { DriverContext } from './driver-context.js'
@@ -40,7 +39,7 @@ const restFactor = (behind: number, maxBehind: number): number =>
   MAX_REST_FACTOR * (1 - behind / maxBehind)
 
 // Index scans only: without current statistics of a table that has grown, the planner would sort all of it.
-export const BEGIN = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+const BEGIN = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
   SET LOCAL jit = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;`
 
 /**
@@ -79,7 +78,7 @@ async function readRows(
   sealedTo: Microseconds,
   { size, atLeast }: { readonly size: number; readonly atLeast: number },
 ): Promise<ReadRows | undefined> {
-  const { readable, late: lateEvents } = names
+  const { events, late: lateEvents } = names
   const late = await ask(
     client,
     `SELECT id, created_at FROM ${lateEvents} WHERE created_at <= $1 ORDER BY created_at LIMIT $2`,
@@ -89,7 +88,7 @@ async function readRows(
   const [count] = await ask(
     client,
     `SELECT count(*) FROM
-       (SELECT FROM ${readable.sql()} WHERE created_at > $1 ORDER BY created_at LIMIT $2) AS fresh`,
+       (SELECT FROM ${events} WHERE created_at > $1 ORDER BY created_at LIMIT $2) AS fresh`,
     sealedTo,
     maxBehind * size,
   )
@@ -109,13 +108,10 @@ async function readRows(
     const some = late.slice(lateCount, lateCount + STEP)
     // An event that was removed and imported again is listed twice.
     const times = some.map(([, time]) => Number(time)).filter((time) => time !== lastLate)
-    const found = await readingAt(
+    const found = await ask(
+      client,
+      `SELECT ${STORED_COLUMNS} FROM ${events} WHERE created_at = ANY ($1::int8[]) ORDER BY created_at`,
       times,
-      ask(
-        client,
-        `SELECT ${STORED_COLUMNS} FROM ${readable.sql()} WHERE created_at = ANY ($1::int8[]) ORDER BY created_at`,
-        times,
-      ),
     )
     found.forEach(take)
     lastLate = Number(some.at(-1)![1])
@@ -126,7 +122,7 @@ async function readRows(
     const step = Math.min(STEP, freshLeft)
     const fresh = await ask(
       client,
-      `SELECT ${STORED_COLUMNS} FROM ${readable.sql()} WHERE created_at > $1 ORDER BY created_at LIMIT $2`,
+      `SELECT ${STORED_COLUMNS} FROM ${events} WHERE created_at > $1 ORDER BY created_at LIMIT $2`,
       upTo,
       step,
     )
@@ -151,7 +147,7 @@ async function readRows(
   }
 }
 
-/** An event that cannot be read has no values in the index. */
+/** A damaged event has no values in the index. */
 const DAMAGED_ROW = {
   type: '',
   username: null,

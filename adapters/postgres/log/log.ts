@@ -1,5 +1,6 @@
 import type { Clock, Microseconds } from '../../../src/event/timestamp.js'
 import type { ClockGuard } from '../../../src/store/clock-guard.js'
+import { createDamageReporter, type DamageReporter } from '../../../src/store/damage.js'
 import { isOutcomeUnknown } from '../../../src/errors.js'
 import { isUnconfirmed, type PostgresPool, type PostgresPoolClient } from '../connection/client.js'
 import { withConnection } from '../connection/connection.js'
@@ -37,6 +38,7 @@ export interface PostgresLog {
    */
   state(): SchemaState | undefined
   readonly durability: Durability
+  readonly damages: DamageReporter
   /** The server that a connection leads to, see `serverSql`. To be called within `use`. */
   server(client: PostgresPoolClient): string
   /** Why acknowledged events may be lost, or were lost. To be called within `use`. */
@@ -226,7 +228,7 @@ export function createLog(options: LogOptions): PostgresLog {
   const doubts = createDoubts()
   const durability = createDurability()
 
-  const { define, addPartitions, knownPartitions, placeSql } = createDefiner(names, pool, timelines)
+  const { addPartitions, ...definer } = createDefiner(names, pool, timelines)
 
   const prepare = async (client: PostgresPoolClient): Promise<SchemaState> => {
     if (readOnly) {
@@ -266,12 +268,11 @@ export function createLog(options: LogOptions): PostgresLog {
   return {
     names,
     durability,
+    damages: createDamageReporter(),
     useSession: (signal, act) => useOf(sessions, signal, act),
     hasSessions,
     now: () => (clock ? clock() : guard?.doubted()),
-    noteServerTime(time) {
-      if (!clock) guard?.judge(time)
-    },
+    noteServerTime: (time) => (clock ? undefined : guard?.judge(time)),
     state: () => state,
     server: (client) => servers.get(client)!,
     risks: async (client) => (readOnly ? [] : risks.read(client)),
@@ -279,10 +280,8 @@ export function createLog(options: LogOptions): PostgresLog {
     cluster: (client) => timelines.cluster(client),
     noteUse: (client) => usedSchemas?.note(client, names.schemaName),
     partitions: () => state!.partitions,
-    knownPartitions,
     makePartitions: (client, times) => addPartitions(client, state!.partitions, times),
-    define,
-    placeSql,
+    ...definer,
     use,
     write: (signal, act) =>
       noteBrokenCommit((note) =>

@@ -4,6 +4,7 @@ import type { TextRow } from '../connection/client.js'
 import { withConnection } from '../connection/connection.js'
 import {
   codeOf,
+  isCorrupt,
   isStatementError,
   isTransient,
   QUERY_CANCELED,
@@ -117,6 +118,8 @@ function unusable(error: unknown): Unusable | undefined {
   const reason = error instanceof Error ? error.message : String(error)
   // A replica without the schema is behind as well.
   if (codeOf(error) === UNDEFINED_TABLE) return new Unusable('behind', reason)
+  // The primary may be able to read its copy of the table.
+  if (isCorrupt(error)) return new Unusable('failed', reason)
   if (!isTransient(error) || codeOf(error) === QUERY_CANCELED) return undefined
   // A statement that fails, such as one that recovery has cancelled, says nothing about the next one.
   return new Unusable(isStatementError(error) ? 'behind' : 'failed', reason)

@@ -45,7 +45,7 @@ export type InSnapshot = <Result>(
 
 /** `timeoutMs` limits each statement; `checkTime` applies it to all statements of a snapshot together. */
 export function createSnapshots(
-  { names: { liveEvents, readable }, placeSql }: Pick<PostgresLog, 'names' | 'placeSql'>,
+  { names: { liveEvents }, damages, placeSql }: Pick<PostgresLog, 'names' | 'damages' | 'placeSql'>,
   timeoutMs: number,
 ): InSnapshot {
   // Index scans along the key, unless `list` sets another plan: for a table that has grown since it was
@@ -67,7 +67,7 @@ export function createSnapshots(
     const ahead = before === undefined ? '' : `BEGIN; ${before}; COMMIT;`
     const answers = await askAll(client, ahead + begin + placeSql() + statements.join(';'))
     const [live, ...rows] = answers.slice(-statements.length)
-    const readableLive = readLiveRows(live!, readable.damages)
+    const readableLive = readLiveRows(live!, damages)
     const snapshot = {
       ask: createAsk(client),
       server,

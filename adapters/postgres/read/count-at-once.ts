@@ -14,7 +14,7 @@ const MAX_ROWS = 50_000
 export async function countFew(count: CountRun): Promise<boolean> {
   const { run, names, rounds } = count
   const { text, params } = within(boundsOf(rounds.flat()))
-  const first = `SELECT FROM ${names.readable.sql()} WHERE ${text} LIMIT ${MAX_COUNTED_AT_ONCE + 1}`
+  const first = `SELECT FROM ${names.events} WHERE ${text} LIMIT ${MAX_COUNTED_AT_ONCE + 1}`
   const [row] = await run(sql(`SELECT count(*) FROM (${first}) AS first`, ...params))
   if (Number(row![0]) > MAX_COUNTED_AT_ONCE) return false
   return countAtOnce(count, within(boundsOf(rounds.flat())))

@@ -7,16 +7,12 @@ import type { Names } from '../schema/names.js'
 import { allOf } from './sql.js'
 
 /** The rows of the events in the slices, with their `cell`; each slice is an index scan of the key. */
-export function rowsIn(
-  { readable }: Names,
-  slices: readonly Slice[],
-  filter: Sql | undefined,
-): Sql {
+export function rowsIn({ events }: Names, slices: readonly Slice[], filter: Sql | undefined): Sql {
   const condition = allOf(sql('created_at BETWEEN earliest AND latest'), filter)
   // OFFSET 0 prevents any other join.
   return sql(
     `unnest(?::int4[], ?::int8[], ?::int8[]) AS slice (cell, earliest, latest),
-     LATERAL (SELECT * FROM ${readable.sql()} WHERE ${condition.text} OFFSET 0) AS event`,
+     LATERAL (SELECT * FROM ${events} WHERE ${condition.text} OFFSET 0) AS event`,
     slices.map(({ cell }) => cell),
     slices.map(({ from }) => from),
     slices.map(({ to }) => to),
@@ -25,11 +21,11 @@ export function rowsIn(
 }
 
 /** The rows that pass the condition, with their `cell`; the planner chooses the scan. */
-export function rowsAtOnce({ readable }: Names, slices: readonly Slice[], condition: Sql): Sql {
+export function rowsAtOnce({ events }: Names, slices: readonly Slice[], condition: Sql): Sql {
   const starts: Microseconds[] = []
   for (const { cell, from } of slices) starts[cell] = Math.min(starts[cell] ?? from, from)
   return sql(
-    `(SELECT width_bucket(created_at, ?::int8[]) - 1 AS cell, * FROM ${readable.sql()}
+    `(SELECT width_bucket(created_at, ?::int8[]) - 1 AS cell, * FROM ${events}
       WHERE ${condition.text}) AS event`,
     starts,
     ...condition.params,

@@ -39,7 +39,7 @@ export function createLogEnds(partitioned: () => PartitionedLog | undefined): Lo
 
 /** The oldest and the newest event, open or not, and the present by the clock. */
 export function spanSql(
-  { readable, liveEvents }: Names,
+  { events, liveEvents }: Names,
   clock: Microseconds | undefined,
   { oldest, newest }: ExpectedEnds = ANYWHERE,
 ): string {
@@ -48,8 +48,8 @@ export function spanSql(
       ? '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
       : `'${clock}'::bigint`
   return `SELECT
-     (SELECT min(created_at) FROM ${readable.sql()} WHERE created_at <= ${oldest}),
-     (SELECT max(created_at) FROM ${readable.sql()} WHERE created_at >= ${newest}),
+     (SELECT min(created_at) FROM ${events} WHERE created_at <= ${oldest}),
+     (SELECT max(created_at) FROM ${events} WHERE created_at >= ${newest}),
      (SELECT min(created_at) FROM ${liveEvents}), (SELECT max(created_at) FROM ${liveEvents}), ${now}`
 }
 

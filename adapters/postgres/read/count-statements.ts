@@ -10,7 +10,7 @@ import { ANY_TEXT, isOwnField, type OwnField, SOURCE } from '../../../src/event/
 import type { TextRow } from '../connection/client.js'
 import { splitFilter } from './pushdown-exact.js'
 import { pushDownEvents } from './pushdown-event.js'
-import { EVENT_COLUMNS, rowToEvent } from '../schema/rows.js'
+import { type CheckRows, EVENT_COLUMNS, rowToEvent } from '../schema/rows.js'
 import { allOf } from './sql.js'
 
 /*
@@ -185,13 +185,28 @@ export interface StatementOptions {
   readonly foreignIds: string
   /** True if one statement has to serve all figures, which is faster for few events. */
   readonly isSingle: boolean
+  /** See `CountContext`. */
+  readonly checkParsed?: CheckRows | undefined
 }
+
+/** Reads the rows one by one; SQL tests only columns. */
+const checkedRows = (
+  filter: Sql | undefined,
+  check: CheckRows,
+  take: CountStatement['take'],
+): CountStatement => ({
+  figure: undefined,
+  filter,
+  select: ({ text, params }) =>
+    sql(`SELECT ${EVENT_COLUMNS}, cell, 1, checksum FROM ${text}`, ...params),
+  take: (row) => check([[...row.slice(0, 7), row[9]!]]).length > 0 && take(row),
+})
 
 /** The statements for all figures of the query. */
 export function countStatements(
   query: CountsQuery,
   tally: Tally,
-  { foreignIds, isSingle }: StatementOptions,
+  { foreignIds, isSingle, checkParsed }: StatementOptions,
 ): CountStatement[] {
   const { own } = filterParts(query)
   const { exact, rest } = splitFilter(tally.shared)
@@ -235,6 +250,7 @@ export function countStatements(
     take: take(figure),
   })
 
+  if (checkParsed) return [checkedRows(exact, checkParsed, take())]
   if (rest || isSingle)
     return [
       query.attributes ? eachRow([shared]) : grouped([levels, ...facets.map(readingOf)], true),

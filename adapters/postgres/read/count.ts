@@ -29,6 +29,7 @@ import type { LogIndex } from '../index/log-index.js'
 import { readSealed, sealedStatements } from '../index/sealed-state.js'
 import { listBounds } from './list-plan.js'
 import { readOpen } from '../schema/live-rows.js'
+import type { CheckRows } from '../schema/rows.js'
 import type { Names } from '../schema/names.js'
 import type { Opened, Opening, Snapshot } from '../log/snapshot.js'
 import type { Run } from './ranges.js'
@@ -55,7 +56,10 @@ async function readLive(
 
 export interface CountContext {
   readonly names: Names
-  readonly index: LogIndex
+  /** `undefined` if the index must not be used. */
+  readonly index: LogIndex | undefined
+  /** Set if SQL must not read attributes: passes on rows, without those that are damaged. */
+  readonly checkParsed: CheckRows | undefined
   /** How many events the index must have for a count to use it. */
   readonly minIndexed: number
   readonly signal: AbortSignal | undefined
@@ -65,17 +69,17 @@ export interface CountContext {
   readonly noteSpan: (span: Span) => void
 }
 
-/** The statements that are sent with the BEGIN of the snapshot. */
+/** The statements that are sent with the BEGIN of the snapshot. Without `minIndexed`, the index is not used. */
 export function openCount(
   names: Names,
   query: CountsQuery,
-  minIndexed: number,
+  minIndexed: number | undefined,
   { clock, ends }: Pick<CountContext, 'clock' | 'ends'>,
 ): Opening {
   const mayUseIndex = query.within > 0 && figureQuery(query, filterParts(query)) !== undefined
   return {
     span: spanSql(names, clock, ends),
-    ...(mayUseIndex && sealedStatements(names, minIndexed)),
+    ...(mayUseIndex && minIndexed !== undefined && sealedStatements(names, minIndexed)),
   }
 }
 
@@ -120,7 +124,8 @@ export async function countEvents(
     },
     async others(others, unknown) {
       const count = await openRun(counting, unknown, others)
-      if (await countCandidates(count, snapshot, context.index)) return
+      const { index } = context
+      if (index && (await countCandidates(count, snapshot, index))) return
       if (!(await countFew(count))) await countInParts(count)
     },
   })
@@ -136,16 +141,18 @@ async function countTotals(
   const count = await openRun(counting, query, tally)
   const filter = indexFilter(tally.shared)
   const isLookup = filter !== undefined && leadsByValues(filter)
+  const byCandidates = async (): Promise<boolean> =>
+    index !== undefined && (await countCandidates(count, snapshot, index))
   if (query.within === 0) {
     await countInParts(count)
     return undefined
   }
   // The events of a rare value are read sooner than the lists of all segments.
-  if (isLookup && (await countCandidates(count, snapshot, index))) return undefined
+  if (isLookup && (await byCandidates())) return undefined
   const sealed = readSealed(opened)
-  const indexed = sealed && (await countWithFacets({ ...counting, sealed, tally }))
+  const indexed = sealed && index && (await countWithFacets({ ...counting, index, sealed, tally }))
   if (indexed) return indexed
-  if (!isLookup && (await countCandidates(count, snapshot, index))) return undefined
+  if (!isLookup && (await byCandidates())) return undefined
   if (!(await countFew(count))) await countInParts(count)
   return undefined
 }
@@ -158,7 +165,7 @@ async function countWithFacets(count: IndexCount): Promise<IndexedFigures | unde
 }
 
 async function openRun(
-  { run, signal, names, snapshot, end }: Counting,
+  { run, signal, names, snapshot, end, checkParsed }: Counting,
   query: CountsQuery,
   tally: Tally,
   /** What is left to count, if that is little. */
@@ -166,7 +173,11 @@ async function openRun(
 ): Promise<CountRun> {
   const live = await readLive(snapshot, names, query, tally)
   const isSingle = rest !== undefined
-  const statements = countStatements(query, tally, { foreignIds: names.foreignIds, isSingle })
+  const statements = countStatements(query, tally, {
+    foreignIds: names.foreignIds,
+    isSingle,
+    checkParsed,
+  })
   const rounds = rest ?? tally.rounds
   return { run, signal, names, rounds, live, statements, tally, end }
 }

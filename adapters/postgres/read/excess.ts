@@ -2,7 +2,6 @@ import type { ExcessEvents, KeptBounds } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Names } from '../schema/names.js'
 import type { Reader } from '../log/reader.js'
-import type { ServerNumber } from '../log/snapshot.js'
 
 // The sizes of this many events are summed within a fraction of a second.
 const SUM_ROWS = 20_000
@@ -10,7 +9,7 @@ const SUM_ROWS = 20_000
 const AFTER_ALL = Number.MAX_SAFE_INTEGER
 const NO_TIME = { from: 1, to: 0 } as const
 
-/** Runs one statement on the events in a snapshot of its own, as none may take long; returns its first row as numbers. */
+/** Runs one statement in a snapshot of its own, as none may take long; returns its first row as numbers. */
 type Count = (
   textFor: (events: string) => string,
   value: number,
@@ -51,15 +50,14 @@ async function newestBeyondBytes(count: Count, bytes: number): Promise<Microseco
 /** Like `EventStore.excess`; events that are appended meanwhile are not included. */
 export async function findExcess(
   reader: Reader,
-  namesOf: (server: ServerNumber) => Names,
+  { events }: Names,
   { from = 0, rows, bytes }: KeptBounds,
   signal: AbortSignal | undefined,
 ): Promise<ExcessEvents> {
   const count: Count = (textFor, value) =>
-    reader.read({ signal }, NO_TIME, async ({ ask, server }) => {
-      const { readable } = namesOf(server)
-      if (readable.isWhole()) await ask('SET LOCAL enable_seqscan = on')
-      const [row] = await ask(textFor(readable.sql()), value)
+    reader.read({ signal }, NO_TIME, async ({ ask }) => {
+      await ask('SET LOCAL enable_seqscan = on')
+      const [row] = await ask(textFor(events), value)
       return row?.map(Number)
     })
   const oldestAfter = async (beyond: Microseconds | undefined): Promise<Microseconds> => {

@@ -16,7 +16,6 @@ import { type IndexSession, openSession } from '../index/session.js'
 import type { ListTrace } from './list-trace.js'
 import type { TakeMatching } from './matching.js'
 import type { Names } from '../schema/names.js'
-import { readingAt } from '../schema/find-unreadable.js'
 import type { Opened, Snapshot } from '../log/snapshot.js'
 import { type CheckRows, STORED_COLUMNS } from '../schema/rows.js'
 import type { Run } from './ranges.js'
@@ -126,14 +125,11 @@ async function rowsAt(
   for (let from = 0; from < times.length; from += BATCH_ROWS) {
     const some = times.slice(from, from + BATCH_ROWS)
     rows.push(
-      ...(await readingAt(
-        some,
-        run(
-          sql(
-            `SELECT ${columns.text} FROM ${names.readable.sql()} WHERE created_at = ANY (?::bigint[])`,
-            ...columns.params,
-            some,
-          ),
+      ...(await run(
+        sql(
+          `SELECT ${columns.text} FROM ${names.events} WHERE created_at = ANY (?::bigint[])`,
+          ...columns.params,
+          some,
         ),
       )),
     )
@@ -156,7 +152,7 @@ export async function rowsOfFound(
   { segments, removed, removedBefore, hasUnlisted }: Coverage,
   times: readonly Microseconds[],
 ): Promise<TextRow[]> {
-  const { names, damages } = list.indexed
+  const { damages } = list.indexed
   const rows = await rowsAt(list, times, hasUnlisted ? list.where : undefined)
   const passing = hasUnlisted ? rows.filter((row) => row[6] !== null) : rows
   if (rows.length === times.length) return passing
@@ -164,8 +160,7 @@ export async function rowsOfFound(
   const isLost = (time: Microseconds): boolean =>
     time >= removedBefore && isSealedSinceRemoval(segments, removed, time)
   for (const time of times)
-    if (!present.has(time) && isLost(time) && names.readable.has(time))
-      damages.report(missingEvent(time))
+    if (!present.has(time) && isLost(time)) damages.report(missingEvent(time))
   return passing
 }
 

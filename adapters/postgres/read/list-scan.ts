@@ -40,7 +40,7 @@ export function probeStatement(
   // The rows of `first` are read once, and no further than the outer limit needs.
   return sql(
     `WITH first AS MATERIALIZED (
-       SELECT ${STORED_COLUMNS} FROM ${names.readable.sql()} WHERE ${range.text}
+       SELECT ${STORED_COLUMNS} FROM ${names.events} WHERE ${range.text}
        ORDER BY created_at ${SQL_ORDER[order]} LIMIT ${count}
      )
      SELECT * FROM (
@@ -69,7 +69,7 @@ export function scanStatement(
 ): Sql {
   const { text, params } = allOf(within(bounds), where)
   return sql(
-    `SELECT ${STORED_COLUMNS} FROM ${names.readable.sql()} WHERE ${text}
+    `SELECT ${STORED_COLUMNS} FROM ${names.events} WHERE ${text}
      ORDER BY created_at ${SQL_ORDER[order]} LIMIT ${size}`,
     ...params,
   )
@@ -99,15 +99,14 @@ export async function* sweepRows(
   { run, where, indexed: { names } }: ListQuery,
   bounds: TimeBounds,
 ): AsyncGenerator<readonly TextRow[]> {
-  // A scan of the table would read the pages of the events that cannot be read.
-  if (names.readable.isWhole()) await run(BY_TABLE)
+  await run(BY_TABLE)
   const { text, params }: Sql = allOf(withinMost(bounds), where)
   // All rows will be fetched: https://www.postgresql.org/docs/current/runtime-config-query.html
   await run(sql('SET LOCAL cursor_tuple_fraction = 1'))
   await run(
     sql(
       `DECLARE matching NO SCROLL CURSOR FOR
-       SELECT ${STORED_COLUMNS} FROM ${names.readable.sql()} WHERE ${text}`,
+       SELECT ${STORED_COLUMNS} FROM ${names.events} WHERE ${text}`,
       ...params,
     ),
   )

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { AuditLogError } from '../../../src/errors.js'
 import { quoteName } from '../../../src/store-kit/sql.js'
-import { createReadableEvents, type ReadableEvents } from './readable-events.js'
 
 type Lock =
   | 'imports'
@@ -23,8 +22,6 @@ export interface Names {
   readonly schemaName: string
   readonly schema: string
   readonly events: string
-  /** What statements that read events select from instead of the table. */
-  readonly readable: ReadableEvents
   readonly foreignIds: string
   readonly highWater: string
   readonly outbox: string
@@ -86,7 +83,6 @@ export function namesIn(schema: string): Names {
     schemaName: schema,
     schema: quoteName(schema),
     events: named('events'),
-    readable: createReadableEvents(named('events')),
     foreignIds: named('foreign_ids'),
     highWater: named('high_water'),
     outbox: named('outbox'),

@@ -8,7 +8,7 @@ import {
   runInTransaction,
   type PostgresPoolClient,
 } from '../connection/client.js'
-import { codeOf, isCorrupt } from '../connection/failures.js'
+import { codeOf } from '../connection/failures.js'
 import type { PostgresLog } from '../log/log.js'
 import { detachPartition, dropDetached, finishDetaching } from '../schema/detached-partitions.js'
 import { attachedPartitions, tableOf } from '../schema/partitions.js'
@@ -60,7 +60,7 @@ export async function readRange(
   options: { readonly snapshot: string; readonly after: Microseconds; readonly limit: number },
   signal: AbortSignal,
 ): Promise<readonly AuditEvent[] | undefined> {
-  const { names } = log
+  const { names, damages } = log
   const snapshot = parseSnapshot(options.snapshot)!
   const rows = await log
     .use(signal, (client) =>
@@ -75,11 +75,10 @@ export async function readRange(
     .catch((error: unknown) => {
       // Another rule has dropped it.
       if (codeOf(error) === UNDEFINED_TABLE) return []
-      if (isCorrupt(error)) return undefined
       throw error
     })
-  const intact = rows && checkRows(names.readable.damages)(rows)
-  return intact && intact.length === rows.length ? intact.map(rowToEvent) : undefined
+  const intact = checkRows(damages)(rows)
+  return intact.length === rows.length ? intact.map(rowToEvent) : undefined
 }
 
 /** True if the partition has events that are not in the snapshot. Reads all of its rows. */

@@ -23,7 +23,7 @@ const BATCH = 1000
 /** The events at the times of the imported events, and the ids that exist already. */
 async function findExisting(
   client: PostgresPoolClient,
-  { names }: PostgresLog,
+  { names, damages }: PostgresLog,
   imported: readonly ImportedEvent[],
 ): Promise<{ readonly byTime: Map<Microseconds, StoredJson>; readonly ids: Set<string> }> {
   const { events, foreignIds, liveEvents } = names
@@ -47,7 +47,7 @@ async function findExisting(
       `SELECT ${LIVE_COLUMNS} FROM ${liveEvents} WHERE created_at = ANY ($1::bigint[])`,
       times,
     )
-    const live = readLiveRows(open, names.readable.damages)
+    const live = readLiveRows(open, damages)
     for (const [i, event] of (await readOpen(createAsk(client), names, live)).entries()) {
       byTime.set(live[i]!.time, { event, json: JSON.stringify(event.attributes) })
       ids.add(event.id)

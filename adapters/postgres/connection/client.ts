@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { isStalePlan, isStatementError } from './failures.js'
+import { codeOf, isStalePlan, isStatementError, QUERY_CANCELED } from './failures.js'
 import { brokenPackage, loadPackage } from '../../../src/store/packages.js'
 import { requireNode } from '../../../src/store/node-version.js'
 
@@ -378,8 +378,13 @@ export async function askAndCommit(
     unprepared.add(client)
     return askAndCommit(client, use, text, ...values)
   }
-  const durable = (early ?? confirm(client)).then((confirming) => {
-    const doubt = doubtOf(rows[0]![0]!, confirming)
+  const confirming = (early ?? confirm(client)).catch((error: unknown) => {
+    // A request to cancel the statement, which came after it: the caller learns what is stored.
+    if (codeOf(error) !== QUERY_CANCELED) throw error
+    return confirm(client)
+  })
+  const durable = confirming.then((transaction) => {
+    const doubt = doubtOf(rows[0]![0]!, transaction)
     if (doubt === undefined) return
     notePooled(client)
     throw new Error(doubt)

@@ -5,12 +5,17 @@ import {
   type TextRow,
 } from '../../../adapters/postgres/connection/client.js'
 
-/** A connection whose statements run in these transactions, each after its session, and what it has sent. */
-function clientOf(...transactions: string[]): { client: PostgresPoolClient; sent: string[] } {
+/** A connection whose statements run in these transactions, each after its session, or fail, and what it has sent. */
+function clientOf(...transactions: (string | Error)[]): {
+  client: PostgresPoolClient
+  sent: string[]
+} {
   const sent: string[] = []
   const query = async ({ text }: { readonly text: string }): Promise<{ rows: TextRow[] }> => {
     sent.push(text)
-    return { rows: [[transactions.shift()!]] }
+    const transaction = transactions.shift()!
+    if (typeof transaction !== 'string') throw transaction
+    return { rows: [[transaction]] }
   }
   return { client: { query } as unknown as PostgresPoolClient, sent }
 }
@@ -44,4 +49,13 @@ it('a commit that another session has confirmed may be lost, and the next one co
 it('a commit in a transaction of the host is none', async () => {
   const { client } = clientOf('a|1', 'a|1')
   await expect((await commit(client)).durable).rejects.toThrow(/transaction that is not/)
+})
+
+it('a commit is confirmed again if a request to cancel it came too late', async () => {
+  const cancelled = Object.assign(new Error('cancelled'), { code: '57014', severity: 'ERROR' })
+  const { client, sent } = clientOf('a|1', cancelled, 'a|2')
+  await (
+    await commit(client)
+  ).durable
+  expect(sent).toHaveLength(3)
 })

@@ -102,14 +102,49 @@ const timeBefore = (
 ): Microseconds =>
   Math.min(floor, since, ...Array.from(foundAt?.values() ?? [], (time) => time - 1))
 
-/** Resolves once what the connection has committed is durable; rejects with `OUTCOME_UNKNOWN` if that is not known. */
-async function confirmed(client: PostgresPoolClient, durable: Promise<void>): Promise<void> {
+/** Resolves once what the attempt has stored is durable; rejects with `OUTCOME_UNKNOWN` if that is not known. */
+async function confirmAttempt(
+  client: PostgresPoolClient,
+  attempt: LostAttempt,
+  durable: Promise<void>,
+): Promise<void> {
+  let cause: unknown
   try {
     await durable
+    if (!isUnconfirmed(client)) return
   } catch (error) {
-    throw unconfirmedError(error)
+    cause = error
   }
-  if (isUnconfirmed(client)) throw unconfirmedError()
+  // The next attempt finds what this one has stored, and its commit confirms both.
+  attempt.isKept = true
+  throw unconfirmedError(cause)
+}
+
+type CallAppend = (
+  client: PostgresPoolClient,
+  drafts: readonly EventDraft[],
+  request: AppendRequest,
+  found: Partial<Recovered>,
+) => Promise<Appended>
+
+/** Appends the drafts whose throttles may be open. A draft counts as suppressed once the event that closes its throttle is durable. */
+async function appendPassing(
+  client: PostgresPoolClient,
+  log: PostgresLog,
+  request: AppendRequest,
+  { hasLost, callAppend }: { readonly hasLost: boolean; readonly callAppend: CallAppend },
+): Promise<Appended> {
+  const { drafts } = request
+  const closed = await findClosed(client, log, request, hasLost)
+  const found = await findStored(client, log, request, hasLost)
+  const passing = drafts.filter(({ suffix }) => !closed.has(suffix))
+  const isNeeded = drafts.length === 0 || passing.length > 0
+  const { suppressed, ...appended } = isNeeded
+    ? await callAppend(client, passing, request, found)
+    : NOTHING
+  if (!isNeeded) await confirmCommits(client)
+  for (const { draft, opensIn } of suppressed) closed.set(draft.suffix, opensIn)
+  return { ...appended, suppressed: suppressedOf(drafts, closed) }
 }
 
 export function createAppender(log: PostgresLog): Appender {
@@ -135,12 +170,7 @@ export function createAppender(log: PostgresLog): Appender {
     synchronize({ highWater, serverTime })
   }
 
-  const callAppend = async (
-    client: PostgresPoolClient,
-    drafts: readonly EventDraft[],
-    request: AppendRequest,
-    found: Partial<Recovered>,
-  ): Promise<Appended> => {
+  const callAppend: CallAppend = async (client, drafts, request, found) => {
     rowType ??= await readRowType(client, names)
     const attempt = newAttempt(drafts, request, timeBefore(floor, found))
     // The attempt counts as lost until its result is known.
@@ -161,11 +191,7 @@ export function createAppender(log: PostgresLog): Appender {
       throw error
     }
     const { durable, ...appended } = called
-    await confirmed(client, durable).catch((error: unknown) => {
-      // The next attempt finds what this one has stored, and its commit confirms both.
-      attempt.isKept = true
-      throw error
-    })
+    await confirmAttempt(client, attempt, durable)
     lost.remove([...earlier, attempt])
     // A crash of the server may take back what is not durable, and its time too.
     const newest = appended.stored.at(-1)?.time ?? 0
@@ -180,20 +206,7 @@ export function createAppender(log: PostgresLog): Appender {
     prepare: encoder.prepare,
     hasLost: () => !lost.isEmpty(),
     lostDrafts: () => lost.rejected(),
-    async attempt(client, request) {
-      const { drafts } = request
-      const hasLost = !lost.isEmpty()
-      const closed = await findClosed(client, log, request, hasLost)
-      const found = await findStored(client, log, request, hasLost)
-      const passing = drafts.filter(({ suffix }) => !closed.has(suffix))
-      const isNeeded = drafts.length === 0 || passing.length > 0
-      const { suppressed, ...appended } = isNeeded
-        ? await callAppend(client, passing, request, found)
-        : NOTHING
-      // A draft counts as suppressed only if the event that closes its throttle is durable.
-      if (!isNeeded) await confirmCommits(client)
-      for (const { draft, opensIn } of suppressed) closed.set(draft.suffix, opensIn)
-      return { ...appended, suppressed: suppressedOf(drafts, closed) }
-    },
+    attempt: (client, request) =>
+      appendPassing(client, log, request, { hasLost: !lost.isEmpty(), callAppend }),
   }
 }

@@ -223,6 +223,19 @@ describe('the Postgres pushdown of a filter', () => {
     expect(totals.selected).toBeGreaterThan(0)
   })
 
+  it('finds values as triggers write them', async () => {
+    const events = [event(0, { after: { n: 5, text: 'x', none: null } })]
+    const totals = noTotals()
+    const filters = conditions(['after_n', 'after_text', 'after_none'], PREDICATES, ['5', 'x'])
+    await withEvents(events, async (client) => {
+      const written = '{"after": {"n": 5.00, "text": "x", "none": null}}'
+      await client.query('UPDATE events SET attributes = $1', [written])
+      await measure(totals, client, events, filters)
+    })
+    expect(totals.lost).toEqual([])
+    expect(totals.selected).toBeGreaterThan(0)
+  })
+
   it('finds attributes that the server fills in', async () => {
     const since = '2026-01-01T00:00:00.000001Z'
     const events = [

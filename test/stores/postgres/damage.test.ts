@@ -1,4 +1,5 @@
 import { AuditLog } from 'daybook'
+import { postgresStore } from 'daybook/postgres'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
@@ -226,6 +227,17 @@ it.each([
     expect(await numbers('filter[type_eq]=order&limit=2')).toEqual([199, 200])
   },
 )
+
+it('the primary answers if a replica cannot read its copy of a table', async () => {
+  const primary = await postgresDatabase(base.name)
+  const replica = await postgresDatabase(base.name, COPIED_FILES)
+  copies.push(primary, replica)
+  await replica.pool.query(overwriteBlock(table, blocks[100]!))
+  const store = postgresStore({ connectionString: primary.url, replicas: [replica.url] })
+  const audit = new AuditLog({ types: {}, store })
+  open.push(audit)
+  expect((await audit.list('limit=200')).events).toHaveLength(200)
+})
 
 it('verify finds chunks that an index of their table does not have', async () => {
   const setReady = (isReady: boolean): Harm =>

@@ -82,9 +82,11 @@ export function createReading(
     },
     async list(query, options = {}) {
       await checkReached(options)
-      return withinTimeout(queryTimeoutMs, options, (bounded) =>
+      const page = await withinTimeout(queryTimeoutMs, options, (bounded) =>
         listEvents(indexed, query, bounded),
       )
+      if (options.durable) await connection.durableReads(options)
+      return page
     },
     async count(query, options = {}) {
       await checkReached(options)

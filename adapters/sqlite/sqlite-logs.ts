@@ -9,14 +9,9 @@ import { type OptionNames, requireOptions } from '../../src/options.js'
 
 type FileOptions = Extract<SqliteStoreOptions, { readonly filename: string }>
 
-export interface SqliteLogsOptions extends Omit<FileOptions, 'filename' | 'writer'> {
+export interface SqliteLogsOptions extends Omit<FileOptions, 'filename'> {
   /** The folder of the files, one for each log. It is created if it does not exist. */
   readonly directory: string
-  /**
-   * As in `sqliteStore`. `'thread'` writes each open log in a thread of its own, which takes some megabytes.
-   * @default 'inline'
-   */
-  readonly writer?: SqliteStoreOptions['writer']
 }
 
 const LOGS_OPTIONS: OptionNames<SqliteLogsOptions> = {
@@ -63,7 +58,7 @@ export function keyOfFile(name: string): string | undefined {
  */
 export function sqliteLogs(given: SqliteLogsOptions): LogStores {
   requireOptions(given, LOGS_OPTIONS, 'sqliteLogs')
-  const { directory, writer = 'inline', ...options } = given
+  const { directory, ...options } = given
   if (typeof directory !== 'string' || directory === '')
     throw new AuditLogError('INVALID_OPTION', 'directory must be the path of a folder')
   // Later changes of the working directory must not lead to another folder.
@@ -76,7 +71,7 @@ export function sqliteLogs(given: SqliteLogsOptions): LogStores {
   const fileOf = (key: string): string => path.join(folder, fileNameOf(key))
 
   return {
-    open: (key) => sqliteStore({ ...options, filename: fileOf(key), writer }),
+    open: (key) => sqliteStore({ ...options, filename: fileOf(key) }),
     async keys({ after, limit, signal }) {
       throwIfAborted(signal)
       const names = await readdir(folder).catch((error: unknown) => {

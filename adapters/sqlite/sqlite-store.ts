@@ -19,18 +19,12 @@ import { readCacheBytes } from './connection/page-cache.js'
 import { driverOf, fileOfHandle, type HostDatabase } from './connection/host-handle.js'
 import { type Compression, readCompression } from './index/compression.js'
 import { DEFAULT_TUNING } from './index/index-state.js'
-import { createBatchLink } from './index/batch-link.js'
-import { writtenDraft } from './write/appended-events.js'
 import { createAppending } from './write/appending.js'
-import { createAttempts } from './write/attempts.js'
 import { isRebuildRequested, rebuildProgress } from './index/repairs.js'
 import { createLogIndex } from './index/log-index.js'
 import { createOutbox } from './write/outbox.js'
 import { createMaintenance } from './write/maintenance.js'
 import { createRemoval } from './write/removal.js'
-import { writerThreadFile } from './write/start-writer-thread.js'
-import { keepThread } from './write/kept-thread.js'
-import { createThreadedWriter } from './write/threaded-writer.js'
 import { createWriter } from './write/writer.js'
 import { createReading, findEvent } from './reading.js'
 import { checkSchema, EVENTS_SCHEMA, migrate } from './schema/schema.js'
@@ -39,6 +33,7 @@ import { createSqliteSealer, type SealerOptions } from './index/sealer.js'
 import { readStateTexts } from './schema/state.js'
 import { createTables } from './schema/tables.js'
 import { createCommitWatcher } from './connection/commit-watcher.js'
+import { createWalSync, type SyncFile } from './connection/wal-sync.js'
 import { type OptionNames, requireOptions } from '../../src/options.js'
 
 interface CommonOptions extends QueryTimeoutOptions {
@@ -72,20 +67,11 @@ interface CommonOptions extends QueryTimeoutOptions {
   readonly compression?: Compression
   /**
    * Memory that each connection of the store may take for pages of the file, in bytes, 1 MiB or more. The thread that
-   * builds the index has a connection of its own while it runs. That of the writer thread takes at most 8 MiB.
+   * builds the index has a connection of its own while it runs.
    * @default 4194304
    */
   readonly cacheBytes?: number
-  /**
-   * `'thread'` writes in a worker thread, from about 0.2 seconds after the store was opened: a slow disk does
-   * not block the event loop, and calls end at their deadline whatever the disk does. `'inline'` writes in the thread
-   * of the caller, which waits for the disk; no thread takes memory and processor time.
-   * @default 'thread'; with `database` it is 'inline'
-   */
-  readonly writer?: WriterKind
 }
-
-export type WriterKind = 'thread' | 'inline'
 
 export type SqliteStoreOptions = CommonOptions &
   (
@@ -116,7 +102,6 @@ export const COMMON_OPTIONS: OptionNames<CommonOptions> = {
   driver: true,
   compression: true,
   cacheBytes: true,
-  writer: true,
 }
 
 const STORE_OPTIONS: OptionNames<SqliteStoreOptions> = {
@@ -154,7 +139,7 @@ function checkFilename(filename: unknown): asserts filename is string {
   )
 }
 
-function openFile(options: SqliteStoreOptions): Connection {
+function openFile(options: SqliteStoreOptions, syncFile?: SyncFile): Connection {
   const { readOnly = false } = options
   const handle = handleOf(options)
   const isOurs = handle === undefined
@@ -182,18 +167,13 @@ function openFile(options: SqliteStoreOptions): Connection {
     readOnly,
     cacheBytes,
   })
-  return createConnection(database, driver)
-}
-
-/** The option `writer`. Throws `INVALID_OPTION`. */
-function readWriterKind(options: SqliteStoreOptions): WriterKind {
-  // A transaction that the host begins without the lock could fail after each commit of another thread.
-  const { writer = handleOf(options) ? 'inline' : 'thread' } = options
-  if (writer === 'thread' || writer === 'inline') return writer
-  throw new AuditLogError(
-    'INVALID_OPTION',
-    `writer must be 'thread' or 'inline'; it is ${JSON.stringify(writer)}`,
-  )
+  // The host may have chosen another journal, which has nothing to sync but the commit itself.
+  const isWal = database.pragma('journal_mode', { simple: true }) === 'wal'
+  if (isWal) database.pragma('synchronous = NORMAL')
+  const sync = isWal
+    ? createWalSync(database.name, { mustExist: !readOnly, syncFile })
+    : undefined
+  return createConnection(database, driver, sync)
 }
 
 function openReadOnly(options: SqliteStoreOptions): EventStore {
@@ -215,14 +195,14 @@ function openReadOnly(options: SqliteStoreOptions): EventStore {
     ),
     async close() {
       watcher.stop()
-      if (database.open) database.close()
+      connection.close()
     },
   })
 }
 
 /**
- * Stores events in an SQLite file through better-sqlite3 or `node:sqlite`. Events are durable (`synchronous=FULL`) when
- * `append` resolves. Any number of processes on one machine can share the file. Opens and migrates the
+ * Stores events in an SQLite file through better-sqlite3 or `node:sqlite`. Events are durable when `append` resolves; lists may
+ * have them some milliseconds before. Any number of processes on one machine can share the file. Opens and migrates the
  * file at once; throws `MISSING_DEPENDENCY`, `INVALID_OPTION`, `SCHEMA_MISMATCH` or `STORE_FAILED` if that fails.
  */
 export function sqliteStore(options: SqliteStoreOptions): EventStore {
@@ -233,28 +213,26 @@ export function sqliteStore(options: SqliteStoreOptions): EventStore {
 /** What tests configure, beside the options. */
 export interface Internals {
   readonly firstProbe?: number
-  readonly writerThreadFile?: () => URL
+  /** Syncs the `-wal` file. */
+  readonly syncFile?: SyncFile
 }
 
-/** Returns the store with its sealer and its thread, which tests configure and wait for. */
+/** Returns the store with its sealer, which tests configure and wait for. */
 export function createSqliteStore(
   options: SqliteStoreOptions,
   sealing?: Partial<SealerOptions>,
-  { firstProbe = FIRST_PROBE_SIZE, writerThreadFile: file = writerThreadFile }: Internals = {},
+  { firstProbe = FIRST_PROBE_SIZE, syncFile }: Internals = {},
 ): {
   readonly store: EventStore
   readonly sealer: Sealer
-  /** Starts the writer thread now; resolves to whether it writes. */
-  readonly startWriter: () => Promise<boolean>
 } {
   const givenClock = options.clock ?? systemClock()
   const guard = createClockGuard(givenClock.monotonic)
   const clock = guardedClock(givenClock, guard)
   const queryTimeoutMs = readQueryTimeout(options)
   const compression = readCompression(options.compression)
-  const writerKind = readWriterKind(options)
   const cacheBytes = readCacheBytes(options.cacheBytes)
-  const connection = openFile(options)
+  const connection = openFile(options, syncFile)
   const { database } = connection
   const tables = createTables(connection)
   const { events, throttles } = tables
@@ -266,27 +244,11 @@ export function createSqliteStore(
     // The file is locked and not in WAL mode, so the clock is not compared with its newest event.
   }
   const outbox = createOutbox(connection)
-  const inline = createWriter(tables, outbox, clock)
-  const link = createBatchLink()
-  const thread =
-    writerKind === 'thread'
-      ? keepThread({
-          file,
-          filename: database.name,
-          driver: connection.driver.name,
-          fileId: connection.fileId,
-          cacheBytes,
-          clock,
-          onDamage: (damage) => tables.damages.report(damage),
-          onThread: (running) => link.setWriter(running?.connect),
-        })
-      : undefined
-  const writer = thread ? createThreadedWriter(thread, inline, () => database.open) : inline
+  const writer = createWriter(tables, outbox, clock)
   const watcher = createCommitWatcher(database)
   const sealer = createSqliteSealer(connection, {
     compression,
     cacheBytes,
-    onThread: link.setSealer,
     ...sealing,
   })
   const index = createLogIndex(tables, sealing?.tuning ?? DEFAULT_TUNING, (segment) => {
@@ -298,10 +260,10 @@ export function createSqliteStore(
     checkIndex: sealer.checkSoon,
   })
   const removal = createRemoval(connection, writer)
-  const attempts = createAttempts({ writer, floor: startedAt, onRemoved: watcher.hint })
-  const append = createAppending(tables, attempts, () => {
-    watcher.hint()
-    sealer.checkSoon()
+  const append = createAppending(tables, writer, {
+    floor: startedAt,
+    onStored: sealer.checkSoon,
+    onDurable: watcher.hint,
   })
 
   const updateStates: EventStore['updateStates'] = async (keys, change, options = {}) => {
@@ -319,7 +281,6 @@ export function createSqliteStore(
   const store: EventStore = {
     name: 'sqlite',
     maxBatch: MAX_BATCH,
-    appendsInBackground: writerKind === 'thread',
     appendsText: true,
     clock,
     ...createReading({ tables, index, firstProbe, queryTimeoutMs }, watcher, clock),
@@ -343,7 +304,7 @@ export function createSqliteStore(
           () => throttles.unclaimed(clock(), MAX_RECORDED),
           options,
         )
-        const draft = counts.length > 0 ? writtenDraft(draftOf(counts)) : undefined
+        const draft = counts.length > 0 ? draftOf(counts) : undefined
         if (!(await writer.recordSuppressed({ counts, draft }, options))) continue
         if (draft) watcher.hint()
         return counts.length
@@ -387,17 +348,13 @@ export function createSqliteStore(
       if (database.open) {
         maintenance.stop()
         watcher.stop()
-        const recovering = attempts.close()
-        // It may be long before another process opens the file. If this fails, that process moves them.
-        const moving = writer.moveOutbox().catch(() => {})
-        // Before the thread closes the file: the last one writes the WAL to the database, which takes time.
-        database.close()
-        await recovering
-        await thread?.close()
-        await moving
+        // It may be long before another process opens the file. If this fails, that process moves them. No caller waits until
+        // they are durable.
+        void writer.moveOutbox().catch(() => {})
+        connection.close()
       }
       await sealer.close()
     },
   }
-  return { store, sealer, startWriter: async () => thread?.start() ?? false }
+  return { store, sealer }
 }

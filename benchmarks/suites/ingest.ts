@@ -1,4 +1,3 @@
-import { median } from 'simple-statistics'
 import { microseconds, milliseconds, perSecond, ratios, whole } from '../harness/format.js'
 import type { TrialResult } from '../harness/meter.js'
 import { isInstalled, peerVersion } from '../harness/peers.js'
@@ -28,7 +27,6 @@ const PER_SECOND = 20_000
 /** `maxBatch` of the store: with 1,000 calls in flight its transactions have this size. */
 const LARGE_BATCH = 500
 const SOME = 64
-const MICROSECONDS = 1e6
 
 const NOTES: Partial<Record<SqlitePeer, string>> = { emmett: ', calls one after the other' }
 
@@ -136,52 +134,30 @@ async function peerRows(options: TimedOptions): Promise<Row[]> {
   const rows: Row[] = []
   for (const inFlight of IN_FLIGHT) {
     const trials = Object.fromEntries(peers.map((kind) => [kind, { kind, inFlight }]))
-    const { record, inline, ...others } = (await runTrials(
-      {
-        record: { kind: 'record', inFlight },
-        inline: { kind: 'record', inFlight, writer: 'inline' },
-        ...trials,
-      },
+    const { record, ...others } = (await runTrials(
+      { record: { kind: 'record', inFlight }, ...trials },
       options,
-    )) as Answers<'record' | 'inline' | SqlitePeer, TrialResult>
-    if (inFlight === 1) rows.push(hopRow(record, inline))
+    )) as Answers<'record' | SqlitePeer, TrialResult>
     for (const peer of peers) {
       const { name, packages } = PEERS[peer]
       const theirs = ratesOf(others[peer])
-      const row = (results: readonly TrialResult[], min: number, how: string): Row => {
-        const ratio = ratios(ratesOf(results), theirs)
-        return rowOf({
+      const ratio = ratios(ratesOf(record), theirs)
+      const min = inFlight === 1 && peer !== 'emmett' ? 0.9 : 1
+      rows.push(
+        rowOf({
           group: 'Peers on SQLite, one event per call, equally durable',
-          ...(how === '' && { chart: 'recording-sqlite' }),
-          name: `${name} ${peerVersion(packages[0]!)}, ${whole(inFlight)} in flight${how}${NOTES[peer] ?? ''}`,
-          daybook: ratesOf(results),
+          chart: 'recording-sqlite',
+          name: `${name} ${peerVersion(packages[0]!)}, ${whole(inFlight)} in flight${NOTES[peer] ?? ''}`,
+          daybook: ratesOf(record),
           reference: { figures: theirs },
           ratio,
           print: perSecond,
           goals: [goalFor('atLeast', min, ratio)],
-        })
-      }
-      rows.push(row(record, inFlight === 1 && peer !== 'emmett' ? 0.9 : 1, ''))
-      if (inFlight === 1) rows.push(row(inline, 1, ", `writer: 'inline'`"))
+        }),
+      )
     }
   }
   return rows
-}
-
-/** What a call costs that waits for the writer thread. */
-function hopRow(thread: readonly TrialResult[], inline: readonly TrialResult[]): Row {
-  const perCall = (results: readonly TrialResult[]): number[] =>
-    ratesOf(results).map((rate) => MICROSECONDS / rate)
-  const [inThread, inMain] = [perCall(thread), perCall(inline)]
-  return rowOf({
-    group: 'Recording, SQLite: the way to the writer thread and back',
-    name: 'one in flight: a call in the thread, compared with one inline',
-    daybook: inThread,
-    reference: { figures: inMain },
-    ratio: ratios(inThread, inMain),
-    print: microseconds,
-    note: `${microseconds(median(inThread.map((time, round) => time - inMain[round]!)))} more`,
-  })
 }
 
 export async function measure(options: TimedOptions): Promise<Row[]> {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog, AuditLogError } from 'daybook'
-import { sqliteStore, type SqliteStoreOptions } from 'daybook/sqlite'
+import { sqliteStore } from 'daybook/sqlite'
 import { watchEventLoop } from '../harness/load.js'
 import {
   callConcurrently,
@@ -23,12 +23,7 @@ export type Trial = {
   /** Measured time; a warm-up of a third of that comes first. */
   readonly seconds: number
 } & (
-  | {
-      readonly kind: 'record'
-      readonly inFlight: number
-      /** @default that of the store */
-      readonly writer?: WriterKind
-    }
+  | { readonly kind: 'record'; readonly inFlight: number }
   /** better-sqlite3 inserts the store's rows, `batch` of them in a transaction. */
   | { readonly kind: 'plain'; readonly batch: number; readonly json: JsonTime }
   /** better-sqlite3 inserts rows of JSON text. */
@@ -38,15 +33,8 @@ export type Trial = {
   | { readonly kind: SqlitePeer; readonly inFlight: number }
 )
 
-type WriterKind = SqliteStoreOptions['writer']
-
-function openAudit(
-  filename: string,
-  meter: Meter,
-  writer?: WriterKind,
-): AuditLog<typeof sampleTypes> {
-  const options = { filename, ...(writer && { writer }) }
-  const store = withCommitHook(sqliteStore(options), meter.committed)
+function openAudit(filename: string, meter: Meter): AuditLog<typeof sampleTypes> {
+  const store = withCommitHook(sqliteStore({ filename }), meter.committed)
   return new AuditLog({ store, types: sampleTypes, strict: true })
 }
 
@@ -54,10 +42,9 @@ async function measureRecord({
   filename,
   seconds,
   inFlight,
-  writer,
 }: Extract<Trial, { readonly kind: 'record' }>): Promise<TrialResult> {
   const meter = createMeter(seconds)
-  const audit = openAudit(filename, meter, writer)
+  const audit = openAudit(filename, meter)
   let calls = 0
   await callConcurrently(meter, inFlight, async () => {
     const { type, data, username } = EVENTS[calls++ % EVENTS.length]!

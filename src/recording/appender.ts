@@ -11,7 +11,7 @@ export interface Appended {
   readonly heldBack: ReadonlyMap<EventDraft, Microseconds>
 }
 
-/** Appends drafts to the store, one attempt at a time. */
+/** Appends drafts to the store. Only one attempt at a time has not stored its drafts. */
 export interface Appender {
   /**
    * Suffixes of the drafts, in flight or in the journal, that are appended again if this attempt fails.

@@ -2,11 +2,11 @@ import type { Appended, Appender } from './appender.js'
 import type { Availability } from './availability.js'
 import { type Deadlines, dueAt } from './deadlines.js'
 import { newEvents, searchStart } from './earlier-attempts.js'
-import { abortedError, isOutcomeUnknown } from '../errors.js'
+import { abortedError, type AuditLogError, isOutcomeUnknown } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
 import type { Microseconds } from '../event/timestamp.js'
 import type { Journaling } from './journaling.js'
-import type { QueueEntry } from './queue.js'
+import { isOpen, type QueueEntry } from './queue.js'
 import type { Settlement } from './settlement.js'
 import { asStoreFailure, reasonOf } from './store-failure.js'
 import type { EventStore } from '../store/store.js'
@@ -26,14 +26,15 @@ export interface CommitterDependencies {
 
 /** The result of an attempt to store a batch. */
 export interface Attempted {
-  /** Settles the calls of the batch if it is stored. To be called within a turn of the event loop. */
+  readonly isStored: boolean
+  /** Settles the calls of the batch, unless that is done. To be called within a turn of the event loop. */
   readonly settle: (() => void) | undefined
   /** The entries that have to be tried again. */
   readonly again: readonly QueueEntry[]
 }
 
-/** Tries to store a batch once. If that fails, settles the entries that are not tried again. */
-export type Attempt = (batch: readonly QueueEntry[]) => Promise<Attempted>
+/** Tries to store a batch once. `onStored` is called if it is stored before it is durable. */
+export type Attempt = (batch: readonly QueueEntry[], onStored: () => void) => Promise<Attempted>
 
 const NONE: readonly never[] = []
 
@@ -58,16 +59,29 @@ export function createCommitter({
     return deadline
   }
 
-  const commit = (batch: readonly QueueEntry[], signal: AbortSignal): Promise<Appended> => {
+  const commit = (
+    batch: readonly QueueEntry[],
+    signal: AbortSignal,
+    onStored: () => void,
+  ): Promise<Appended> => {
     const deadline = prepare(batch)
     deadlines.watch(deadline)
     const drafts = batch.map((entry) => entry.draft)
-    return appender.append(drafts, { signal, deadline, since: searchStart(batch) })
+    return appender.append(drafts, { signal, deadline, since: searchStart(batch), onStored })
   }
 
-  const settle = (batch: readonly QueueEntry[], { events, heldBack: times }: Appended): void => {
-    const storedEntries = times.size === 0 ? batch : batch.filter(({ draft }) => !times.has(draft))
-    const heldBack = times.size === 0 ? NONE : batch.filter(({ draft }) => times.has(draft))
+  const settle = (batch: readonly QueueEntry[], appended: Appended): void => {
+    const { heldBack: times } = appended
+    let { events } = appended
+    let storedEntries = times.size === 0 ? batch : batch.filter(({ draft }) => !times.has(draft))
+    const heldBack =
+      times.size === 0 ? NONE : batch.filter((entry) => isOpen(entry) && times.has(entry.draft))
+    // The others have expired before the disk confirmed the batch.
+    if (!storedEntries.every(isOpen)) {
+      const entries = storedEntries
+      events = events.filter((_, i) => isOpen(entries[i]!))
+      storedEntries = entries.filter(isOpen)
+    }
     for (const entry of heldBack) {
       settlement.finish(entry)
       observer.heldBack(entry.draft, times.get(entry.draft)!)
@@ -79,32 +93,51 @@ export function createCommitter({
     for (const entry of heldBack) entry.resolve(undefined)
   }
 
-  return async (batch) => {
-    const signal = appender.startAttempt()
-    try {
-      const appended = await commit(batch, signal)
-      return { settle: () => settle(batch, appended), again: NONE }
-    } catch (error) {
-      const failure = asStoreFailure(store, error)
-      const isDue = dueAt(performance.now())
-      const isUnknown = isOutcomeUnknown(failure)
-      if (isUnknown) for (const entry of batch) entry.isInDoubt = true
-      const isOver = isUnknown && (signal.aborted || batch.some(isDue))
-      if (failure.code !== 'ABORTED' && !isOver) {
-        availability.on('storeFailed')
+  /** What follows a failed attempt. */
+  const fail = (
+    batch: readonly QueueEntry[],
+    failure: AuditLogError,
+    signal: AbortSignal,
+  ): Attempted => {
+    const isDue = dueAt(performance.now())
+    const isUnknown = isOutcomeUnknown(failure)
+    const isVisible = batch.some(({ stage }) => stage === 'stored')
+    if (isUnknown) for (const entry of batch) entry.isInDoubt = true
+    const isOver = isUnknown && !isVisible && (signal.aborted || batch.some(isDue))
+    if (failure.code !== 'ABORTED' && !isOver) {
+      availability.on('storeFailed')
+      const settle = (): void => {
         for (const entry of batch) settlement.fail(entry, failure)
-        return { settle: undefined, again: NONE }
       }
-      const reason = reasonOf(failure, signal)
-      const isForJournal = ({ policy }: QueueEntry): boolean => policy === 'queue'
-      const lastDue = batch.findLastIndex((entry) => isForJournal(entry) && isDue(entry))
-      for (const [i, entry] of batch.entries()) {
-        if (isDue(entry)) settlement.expire(entry, failure, reason)
-        else if (entry.signal?.aborted) settlement.reject(entry, abortedError(entry.signal))
-        // Older calls get into the journal first.
-        else if (i < lastDue && isForJournal(entry)) settlement.toJournal(entry)
+      return { isStored: false, settle, again: NONE }
+    }
+    const reason = reasonOf(failure, signal)
+    const isForJournal = ({ policy }: QueueEntry): boolean => policy === 'queue'
+    const lastDue = batch.findLastIndex((entry) => isForJournal(entry) && isDue(entry))
+    for (const [i, entry] of batch.entries()) {
+      if (isDue(entry)) settlement.expire(entry, failure, reason)
+      else if (entry.signal?.aborted) settlement.reject(entry, abortedError(entry.signal))
+      // Older calls get into the journal first.
+      else if (i < lastDue && isForJournal(entry)) settlement.toJournal(entry)
+    }
+    const again = batch.filter(({ stage }) => stage === 'waiting')
+    return { isStored: false, settle: undefined, again }
+  }
+
+  return async (batch, onStored) => {
+    const signal = appender.startAttempt()
+    const noteStored = (): void => {
+      for (const entry of batch) {
+        entry.stage = 'stored'
+        entry.isInDoubt = true
       }
-      return { settle: undefined, again: batch.filter(({ stage }) => stage === 'waiting') }
+      onStored()
+    }
+    try {
+      const appended = await commit(batch, signal, noteStored)
+      return { isStored: true, settle: () => settle(batch, appended), again: NONE }
+    } catch (error) {
+      return fail(batch, asStoreFailure(store, error), signal)
     }
   }
 }

@@ -2,10 +2,12 @@ import { createFirstTimer, type FirstTimer } from '../async/timers.js'
 import type { Queue, QueueEntry } from './queue.js'
 
 export interface DeadlineActions {
-  /** Gives up the attempt in flight. */
+  /** Gives up the attempt that has not stored its batch. */
   readonly abortAttempt: () => void
-  /** Ends the wait of an entry that is no longer in the queue. */
+  /** Ends the wait of an entry that is no longer in the queue, or that is stored but not confirmed. */
   readonly expire: (entry: QueueEntry) => void
+  /** Called when stored entries have expired. */
+  readonly onUnconfirmed: () => void
 }
 
 /** Enforces the deadlines of all entries with one timer. */
@@ -22,11 +24,15 @@ export const dueAt =
 
 export function createDeadlines(
   queue: Queue,
-  { abortAttempt, expire }: DeadlineActions,
+  { abortAttempt, expire, onUnconfirmed }: DeadlineActions,
 ): Deadlines {
   return createFirstTimer((now) => {
     const isDue = dueAt(now)
-    if (queue.inFlight().some(isDue)) abortAttempt()
+    const dueInFlight = queue.inFlight().filter(isDue)
+    if (dueInFlight.some(({ stage }) => stage === 'waiting')) abortAttempt()
+    const unconfirmed = dueInFlight.filter(({ stage }) => stage === 'stored')
+    for (const entry of unconfirmed) expire(entry)
+    if (unconfirmed.length > 0) onUnconfirmed()
     // Entries for the journal stay: the batch in flight is older, and has to get there first.
     const due = queue.extract((entry) => isDue(entry) && entry.policy !== 'queue')
     for (const entry of due) if (entry.stage !== 'settled') expire(entry)

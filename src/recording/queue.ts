@@ -18,8 +18,8 @@ export interface QueueEntry {
   readonly reject: (error: AuditLogError) => void
   readonly signal: AbortSignal | undefined
   onAbort: (() => void) | undefined
-  /** `journalling`: on its way into the journal. */
-  stage: 'waiting' | 'journalling' | 'settled'
+  /** `stored`: visible in the store, but perhaps not durable. `journalling`: on its way into the journal. */
+  stage: 'waiting' | 'stored' | 'journalling' | 'settled'
   /** When the call was made; for the policy `queue` only. */
   readonly calledAt: Microseconds | undefined
   readonly earlier: EarlierAttempts | undefined
@@ -44,8 +44,10 @@ export interface Queue {
   peek(count: number): readonly QueueEntry[]
   /** Takes up to `count` of the oldest entries into flight, and drops settled ones on the way. */
   take(count: number): readonly QueueEntry[]
-  /** Ends the oldest flight. Puts the entries that have to be tried again before all others. */
-  land(again: readonly QueueEntry[]): void
+  /** Ends the flight of a batch. */
+  land(batch: readonly QueueEntry[]): void
+  /** Puts entries that have to be tried again before all others. */
+  putBack(again: readonly QueueEntry[]): void
   /** Removes and returns the waiting entries that satisfy the condition. */
   extract(condition: (entry: QueueEntry) => boolean): readonly QueueEntry[]
   /** True if the entry waits and is not in flight. */
@@ -55,10 +57,14 @@ export interface Queue {
   all(): readonly QueueEntry[]
   /** True if an entry with the policy `queue` is in flight or waits. */
   hasJournalBound(): boolean
+  /** True if one is in flight: it has to get into the journal before those that wait. */
+  fliesJournalBound(): boolean
 }
 
-const isJournalBound = ({ policy, stage }: QueueEntry): boolean =>
-  policy === 'queue' && stage === 'waiting'
+/** True if the call has no result yet, and is not on its way into the journal. */
+export const isOpen = ({ stage }: QueueEntry): boolean => stage === 'waiting' || stage === 'stored'
+
+const isJournalBound = (entry: QueueEntry): boolean => entry.policy === 'queue' && isOpen(entry)
 
 export function createQueue(): Queue {
   let waiting: QueueEntry[] = []
@@ -81,8 +87,8 @@ export function createQueue(): Queue {
       flights = [...flights, batch]
       return batch
     },
-    land(again) {
-      flights = flights.slice(1)
+    land: (batch) => void (flights = flights.filter((flight) => flight !== batch)),
+    putBack(again) {
       if (again.length > 0) waiting = [...again, ...waiting]
     },
     extract(condition) {
@@ -96,5 +102,6 @@ export function createQueue(): Queue {
     inFlight,
     all: () => [...inFlight(), ...waiting],
     hasJournalBound: () => inFlight().some(isJournalBound) || waiting.some(isJournalBound),
+    fliesJournalBound: () => inFlight().some(isJournalBound),
   }
 }

@@ -93,6 +93,9 @@ export function createRecorder(
   const deadlines = createDeadlines(queue, {
     abortAttempt: () => appender.abortAttempt(),
     expire: (entry) => settlement.expire(entry),
+    onUnconfirmed() {
+      if (availability.isDown() && !queue.fliesJournalBound()) settlement.allToJournal(queue)
+    },
   })
   const admit = createAdmission({ ...common, settlement, deadlines })
   const loop = createWriteLoop({

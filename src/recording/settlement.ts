@@ -4,7 +4,7 @@ import type { EventDraft } from '../event/event.js'
 import type { Appender } from './appender.js'
 import { isPolicyError } from './failure-policy.js'
 import type { Journaling } from './journaling.js'
-import type { Queue, QueueEntry } from './queue.js'
+import { isOpen, type Queue, type QueueEntry } from './queue.js'
 import type { QueueLimits } from './queue-limits.js'
 import type { EventStore } from '../store/store.js'
 
@@ -92,7 +92,7 @@ export function createSettlement({
   }
 
   const fail = (entry: QueueEntry, cause: AuditLogError): void => {
-    if (entry.stage !== 'waiting') return
+    if (!isOpen(entry)) return
     const error = withDoubt(entry, cause)
     if (!isPolicyError(error) || entry.policy === 'block') return reject(entry, error)
     if (entry.policy === 'drop') return drop(entry, error)

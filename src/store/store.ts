@@ -82,6 +82,11 @@ export interface AppendOptions extends WaitOptions {
    * the throttle opens.
    */
   readonly onSuppressed?: ((draft: EventDraft, opensIn: Microseconds) => void) | undefined
+  /**
+   * Called once the drafts are stored and visible, if that is before they are durable; the next `append` may be called then. From then on
+   * `signal` and `deadline` do not end the call. Stores whose events become visible when they are durable do not call it.
+   */
+  readonly onStored?: (() => void) | undefined
 }
 
 export interface EventPage {
@@ -229,7 +234,7 @@ export interface EventStore {
   /** Maximum number of drafts to pass to one `append`. */
   readonly maxBatch: number
   /**
-   * True if a server or a thread does the work of `append`. The store is then given the next full batch before
+   * True if a server does the work of `append`. The store is then given the next full batch before
    * the calls of the last one continue.
    * @default false
    */
@@ -249,9 +254,9 @@ export interface EventStore {
   readonly clock?: Clock | undefined
   /**
    * Stores all of the drafts, in their order, or none. Resolves once they are durable, and rejects
-   * only when none is stored, or with `OUTCOME_UNKNOWN`: the drafts are stored, but a standby that takes
-   * over may lack them. If the caller gives up during a commit that stores them after all, the store
-   * removes them; they stay if the process dies before that. When a retry follows an attempt that may
+   * only when none is stored, or with `OUTCOME_UNKNOWN`: the drafts are stored, but a power cut may take them back, or a standby
+   * that takes over may lack them. If the caller gives up during a commit that stores them after all, the store
+   * rejects with `OUTCOME_UNKNOWN`, or removes them; they stay if the process dies before that. When a retry follows an attempt that may
    * have succeeded, the store finds the drafts by their suffixes and stores none twice. A store that can
    * be unreachable retries until the signal aborts.
    *

@@ -12,11 +12,11 @@ export type Fault =
 export interface Faults<Method extends string> {
   /** Plans the fault for `times` calls of the method, after the faults that are already planned. */
   readonly plan: (method: Method, fault: Fault, times?: number) => void
-  /** Calls `act` with the next planned fault of the method, if any. */
+  /** Calls `act` with the next planned fault of the method, if any. `isLost`: its caller learns nothing of it. */
   readonly call: <Result>(
     method: Method,
     options: AppendOptions | undefined,
-    act: () => Promise<Result>,
+    act: (isLost?: boolean) => Promise<Result>,
   ) => Promise<Result>
   /** Removes all faults. Calls that hang or are delayed run at once. */
   readonly heal: () => void
@@ -68,7 +68,7 @@ export function createFaults<Method extends string>(storeName: string): Faults<M
           )
           return act()
         case 'lose': {
-          const result = await act()
+          const result = await act(true)
           if (method !== 'append')
             throw failure(storeName, `the acknowledgement of ${method} was lost`)
           await waitForHeal(healing.signal, options).catch(() => {})

@@ -1,9 +1,8 @@
 import fs from 'node:fs'
 import Database from 'better-sqlite3'
 import { AuditLog, type AuditLogError } from 'daybook'
-import { sqliteJournal } from 'daybook/sqlite'
+import { sqliteJournal, sqliteStore } from 'daybook/sqlite'
 import { faultyStore } from 'daybook/testing'
-import { createSqliteStore } from '../../adapters/sqlite/sqlite-store.js'
 
 /*
  * Records events while syncs fail, prints the outcome of each call, and is then killed:
@@ -15,7 +14,6 @@ export interface Plan {
   readonly failures: readonly number[]
   /** Events go to the journal, as the store is away. */
   readonly isJournalled: boolean
-  readonly writer: 'thread' | 'inline'
   /** The store's file has a rollback journal in place of a WAL. */
   readonly hasRollback: boolean
 }
@@ -31,13 +29,11 @@ const [filename, journalFile, control, text] = process.argv.slice(2) as [
   string,
   string,
 ]
-const { failures, isJournalled, hasRollback, writer } = JSON.parse(text) as Plan
+const { failures, isJournalled, hasRollback } = JSON.parse(text) as Plan
 fs.writeFileSync(control, '0')
 // Without WAL, because the host has created the file.
 const place = hasRollback ? { database: new Database(filename) } : { filename }
-const created = createSqliteStore({ ...place, writer })
-await created.startWriter()
-const store = faultyStore(created.store)
+const store = faultyStore(sqliteStore(place))
 const journal = sqliteJournal({ filename: journalFile })
 const audit: AuditLog = new AuditLog({
   store,

@@ -16,7 +16,6 @@ const plans: fc.Arbitrary<Plan> = fc.record({
   failures: fc.array(fc.constantFrom(0, 0, 1, 1, 2, 3, 1000), { minLength: 1, maxLength: 6 }),
   isJournalled: fc.boolean(),
   hasRollback: fc.boolean(),
-  writer: fc.constantFrom('thread', 'inline'),
 })
 
 async function runRound(plan: Plan, run: RunShimmed): Promise<readonly Outcome[]> {

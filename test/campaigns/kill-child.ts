@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { AuditLog, type EventStore } from 'daybook'
+import { AuditLog } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
-import { createSqliteStore } from '../../adapters/sqlite/sqlite-store.js'
+import { sqliteStore } from 'daybook/sqlite'
 
 /*
  * Records in several lanes until it is killed: `<Postgres URL or SQLite file> <life> <keys to repeat>`. Prints
@@ -19,18 +19,10 @@ export const checkOf = (key: string): string => createHash('sha256').update(key)
 const say = (...words: readonly unknown[]): void =>
   void process.stdout.write(`${words.join(' ')}\n`)
 
-/** The writer thread of every second life runs from the beginning; that of the others starts while they record. */
-async function openSqlite(filename: string, life: string): Promise<EventStore> {
-  const { store, startWriter } = createSqliteStore({ filename })
-  const starting = startWriter()
-  if (Number(life.split('-')[1]) % 2 === 0) await starting
-  return store
-}
-
 async function main([location, life, repeated]: readonly string[]): Promise<void> {
   const store = location!.startsWith('postgres')
     ? postgresStore({ connectionString: location! })
-    : await openSqlite(location!, life!)
+    : sqliteStore({ filename: location! })
   const audit: AuditLog = new AuditLog({ store, types: {}, waiting: { deadlineMs: 60_000 } })
 
   const record = async (lane: number, key: string): Promise<void> => {

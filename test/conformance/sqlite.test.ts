@@ -1,4 +1,4 @@
 import { describeStore } from './describe-store.js'
-import { sqliteStoreWith } from './sqlite-under-test.js'
+import { openSqlite } from './sqlite-under-test.js'
 
-describeStore('sqlite', sqliteStoreWith('inline'))
+describeStore('sqlite', openSqlite)

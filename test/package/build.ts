@@ -31,8 +31,6 @@ const THREADS = [
   'adapters/sqlite/check-file',
   'adapters/sqlite/index/sealing-thread',
   'adapters/sqlite/index/start-sealing-thread',
-  'adapters/sqlite/write/writer-thread',
-  'adapters/sqlite/write/start-writer-thread',
 ]
 
 /**

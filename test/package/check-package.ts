@@ -50,10 +50,7 @@ function checkFiles(files: ReadonlySet<string>): void {
   for (const needed of ['README.md', 'LICENSE', 'CHANGELOG.md', 'package.json'])
     if (!files.has(needed)) throw new Error(`the package lacks ${needed}`)
   // Nothing imports these files: threads are started by their paths.
-  const threads = [
-    ...['start-sealing-thread', 'sealing-thread', 'start-writer-thread', 'writer-thread'],
-    ...['check-file', 'checking-thread'],
-  ]
+  const threads = ['start-sealing-thread', 'sealing-thread', 'check-file', 'checking-thread']
   for (const name of threads)
     if (!files.has(`dist/chunks/${name}.js`)) throw new Error(`the package lacks ${name} of SQLite`)
   if (!files.has('dist/page/index.html')) throw new Error('the package lacks the page')

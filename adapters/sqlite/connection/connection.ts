@@ -2,28 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { AuditLogError, outcomeUnknown, throwIfAborted } from '../../../src/errors.js'
 import type { AppendOptions } from '../../../src/store/store.js'
+import { createDurability } from './durability.js'
 import { watchFile } from './file.js'
 import { isBusy, isCorrupt, type SqliteDatabase, type SqliteStatement } from './database.js'
 import { type Driver, loadDriver } from './driver.js'
 import { createTransactions } from './transactions.js'
-
-/** The caller of a write that runs in another thread. It may give up at any time. */
-export interface RemoteCaller {
-  /** Throws `ABORTED` if the caller has given up. */
-  check(): void
-  /** Notes that the write waits for the lock of another connection. */
-  noteLock(): void
-  /**
-   * Call it before the commit. Throws `ABORTED` if the caller has given up; if it gives up later, it does not know
-   * whether the write took effect.
-   */
-  beginCommit(): void
-}
+import type { WalSync } from './wal-sync.js'
 
 /** When a write is given up. */
-export interface WriteOptions extends Pick<AppendOptions, 'signal' | 'deadline'> {
-  readonly caller?: RemoteCaller | undefined
-}
+export type WriteOptions = Pick<AppendOptions, 'signal' | 'deadline'>
 
 /** The store's own connection. Waiting for the locks of other connections does not block the event loop. */
 export interface Connection {
@@ -40,14 +27,27 @@ export interface Connection {
   /** Like `retry`, but calls `act` at once and returns its result; a promise only while another connection holds the lock. */
   attempt<Result>(act: () => Result, options: WriteOptions): Result | Promise<Result>
   /**
-   * Runs `act` in one write transaction, with `retry`. After a commit that failed on the disk it
-   * rejects with `STORE_FAILED` once the transaction is certainly not kept, and with `OUTCOME_UNKNOWN`
-   * if the disk keeps failing.
+   * Runs `act` in one write transaction, with `retry`, and resolves once it is visible. After a commit that failed on the
+   * disk it rejects with `STORE_FAILED` once the transaction is certainly not kept, and with `OUTCOME_UNKNOWN`
+   * if the disk keeps failing. Begins no transaction while the disk does not finish a sync.
    */
+  commit<Result>(act: () => Result, options: WriteOptions): Promise<Result>
+  /**
+   * Resolves once everything that this connection has committed is on the disk; rejects with `OUTCOME_UNKNOWN` if the disk fails,
+   * or if the caller gives up before.
+   */
+  durable(options: WriteOptions): Promise<void>
+  /** `commit`, then `durable`. */
   write<Result>(act: () => Result, options: WriteOptions): Promise<Result>
+  /**
+   * Resolves once everything that is visible now is on the disk, also what other connections have committed. Rejects with
+   * `STORE_FAILED` if the disk fails.
+   */
+  durableReads(options: WriteOptions): Promise<void>
   /**
    * Tries once to run `act` in a write transaction; throws the errors of the driver. Throws `STORE_FAILED` if
    * the file was deleted, moved or replaced, and `OUTCOME_UNKNOWN` if that happened during the transaction.
+   * What it writes is not on the disk yet.
    */
   tryWrite<Result>(act: () => Result): Result
   /** Throws `STORE_FAILED` if the file was deleted, moved or replaced. */
@@ -60,6 +60,8 @@ export interface Connection {
   pause(options: WriteOptions, ms?: number): Promise<void>
   /** True if another connection's lock was met recently. */
   isContended(): boolean
+  /** Closes the file. What waits for the disk still gets its answer. */
+  close(): void
 }
 
 const CONTENTION_MS = 100
@@ -68,22 +70,24 @@ const SETTLE_MS = 1000
 
 const jitter = (): number => 1 + Math.random() * 2
 
-export function createConnection(database: SqliteDatabase, driver = loadDriver()): Connection {
+/** `sync` belongs to a connection whose commits do not wait for the disk; without one `durable` has nothing to wait for. */
+export function createConnection(
+  database: SqliteDatabase,
+  driver = loadDriver(),
+  sync?: WalSync,
+): Connection {
   const statement = createStatementCache(database)
   const file = watchFile(database.name)
-  const { tryWrite, snapshot, settle, isUnsettled } = createTransactions(database, statement, file)
+  const transactions = createTransactions(database, statement, file)
+  const { tryWrite, snapshot, settle, isUnsettled } = transactions
   const { attempt, pause, isContended } = createRetries(database)
   const retry: Connection['retry'] = async (act, options) => attempt(act, options)
+  const durability = createDurability({ database, sync, transactions, retry })
 
-  const write = async <Result>(act: () => Result, options: WriteOptions): Promise<Result> => {
-    const { caller } = options
-    const transaction = (): Result => {
-      const result = act()
-      caller?.beginCommit()
-      return result
-    }
+  const commit: Connection['commit'] = async (act, options) => {
+    await durability.ready(options)
     try {
-      return await retry(() => tryWrite(caller ? transaction : act), options)
+      return await retry(() => tryWrite(act), options)
     } catch (error) {
       if (!isUnsettled((error as Error).cause)) throw error
       try {
@@ -105,13 +109,24 @@ export function createConnection(database: SqliteDatabase, driver = loadDriver()
     statement,
     retry,
     attempt,
-    write,
+    commit,
+    durable: durability.durable,
+    async write(act, options) {
+      const result = await commit(act, options)
+      await durability.durable(options)
+      return result
+    },
+    durableReads: durability.durableReads,
     tryWrite,
     checkFile: () => file.check(),
     fileId: file.id,
     snapshot,
     pause,
     isContended,
+    close() {
+      sync?.close()
+      if (database.open) database.close()
+    },
   }
 }
 
@@ -122,9 +137,8 @@ function createRetries(
   let lastBusy = -Infinity
 
   /** Throws after the deadline, an abort or `close`; `cause` is the lock error of the last attempt. */
-  const check = ({ signal, deadline = Infinity, caller }: WriteOptions, cause: unknown): void => {
+  const check = ({ signal, deadline = Infinity }: WriteOptions, cause: unknown): void => {
     if (cause === undefined) throwIfAborted(signal)
-    caller?.check()
     if (signal?.aborted || performance.now() >= deadline)
       throw new AuditLogError('ABORTED', 'the operation was aborted', { cause })
     if (!database.open) throw new AuditLogError('CLOSED', 'the SQLite store is closed')
@@ -136,9 +150,8 @@ function createRetries(
   }
 
   /** Returns the error if another connection holds the lock. */
-  const noteLock = (error: unknown, { caller }: WriteOptions): unknown => {
+  const noteLock = (error: unknown): unknown => {
     if (!isBusy(error)) throw storeFailure(error)
-    caller?.noteLock()
     lastBusy = performance.now()
     return error
   }
@@ -155,7 +168,7 @@ function createRetries(
       try {
         return act()
       } catch (error) {
-        lock = noteLock(error, options)
+        lock = noteLock(error)
       }
     }
   }
@@ -165,7 +178,7 @@ function createRetries(
     try {
       return act()
     } catch (error) {
-      return repeat(act, options, noteLock(error, options))
+      return repeat(act, options, noteLock(error))
     }
   }
 

@@ -14,11 +14,21 @@ export function isDiskFailure(error: unknown): boolean {
 }
 
 /**
- * Call it after a commit for whose error {@link isDiskFailure} is true. Once it returns, that commit is
- * not in the WAL, and everything that is visible is durable. Throws the driver's errors, `SQLITE_BUSY`
+ * Call it after a commit for whose error {@link isDiskFailure} is true, or after a sync that failed. Once it returns, that commit
+ * is not in the WAL, and everything that is visible is durable. Throws the driver's errors, `SQLITE_BUSY`
  * among them, and can be repeated.
  */
 export function settleDisk(database: SqliteDatabase): void {
+  const level = database.pragma('synchronous', { simple: true }) as number
+  database.pragma('synchronous = FULL')
+  try {
+    checkpointAndCommit(database)
+  } finally {
+    database.pragma(`synchronous = ${level}`)
+  }
+}
+
+function checkpointAndCommit(database: SqliteDatabase): void {
   // Writes every committed page to the database again, and empties the WAL.
   const [{ busy }] = database.pragma('wal_checkpoint(TRUNCATE)') as [{ readonly busy: 0 | 1 }]
   if (busy) throw Object.assign(new Error('the WAL is in use'), { code: 'SQLITE_BUSY' })

@@ -73,10 +73,13 @@ const openedFile = (name: string) => {
   }
 }
 
+/** The name of the `-wal` of a database. SQLite has it beside the file to which symbolic links lead. */
+export const walOf = (filename: string): string => `${fs.realpathSync(filename)}-wal`
+
 /** Watches a database that SQLite has opened, and its `-wal` if it has one. */
 export function watchFile(filename: string): FileWatch {
   const database = openedFile(filename)
-  const wal = openedFile(`${filename}-wal`)
+  const wal = openedFile(walOf(filename))
   return {
     id: database.id,
     check() {

@@ -12,6 +12,12 @@ export interface Transactions {
   readonly settle: () => void
   /** True if the error is that of a commit that failed on the disk and is not settled yet. */
   readonly isUnsettled: (error: unknown) => boolean
+  /** Notes that a sync has failed: until `settle`, a later one proves nothing. */
+  readonly distrust: (error: unknown) => void
+  /** The error of a commit or of a sync that failed and is not settled yet. */
+  readonly unsettled: () => unknown
+  /** The number of commits so far. */
+  readonly commits: () => number
 }
 
 // How often to check the place of the file before a commit; after each commit it is confirmed anyway.
@@ -23,8 +29,9 @@ export function createTransactions(
   file: FileWatch,
 ): Transactions {
   let checkedAt = -Infinity
-  /** The error of a commit that failed on the disk, until it is settled. */
-  let failedCommit: unknown
+  /** The error of a commit or a sync that failed on the disk, until it is settled. */
+  let failure: unknown
+  let commits = 0
 
   const checkFile = (): void => {
     const now = performance.now()
@@ -35,7 +42,7 @@ export function createTransactions(
 
   const settle = (): void => {
     attemptSettling(() => settleDisk(database))
-    failedCommit = undefined
+    failure = undefined
   }
 
   const commit = <Result>(act: () => Result): Result => {
@@ -45,9 +52,10 @@ export function createTransactions(
       const result = act()
       isCommitting = true
       statement('COMMIT').run()
+      commits += 1
       return result
     } catch (error) {
-      if (isCommitting && isDiskFailure(error)) failedCommit = error
+      if (isCommitting && isDiskFailure(error)) failure = error
       if (database.inTransaction) statement('ROLLBACK').run()
       throw error
     }
@@ -56,7 +64,7 @@ export function createTransactions(
   return {
     tryWrite(act) {
       checkFile()
-      if (failedCommit !== undefined) settle()
+      if (failure !== undefined) settle()
       const result = commit(act)
       try {
         file.confirm()
@@ -79,6 +87,9 @@ export function createTransactions(
       }
     },
     settle,
-    isUnsettled: (error) => failedCommit !== undefined && error === failedCommit,
+    distrust: (error) => void (failure = error),
+    unsettled: () => failure,
+    commits: () => commits,
+    isUnsettled: (error) => failure !== undefined && error === failure,
   }
 }

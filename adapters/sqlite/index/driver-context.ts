@@ -2,7 +2,6 @@ import type { IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
 import type { StepRunner } from '../../../src/store-kit/index-builder/steps.js'
 import type { Connection } from '../connection/connection.js'
 import type { Compression } from './compression.js'
-import type { StoredBatches } from './stored-batches.js'
 
 /** What building the index of a file uses. Reads run on the connection at once, writes through `write`. */
 export interface DriverContext {
@@ -13,6 +12,4 @@ export interface DriverContext {
   readonly write: <Result>(act: () => Result) => Promise<Result>
   /** @default 'none' */
   readonly compression?: Compression | undefined
-  /** Events that need not be read from the file. */
-  readonly stored?: StoredBatches | undefined
 }

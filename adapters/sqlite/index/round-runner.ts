@@ -10,7 +10,6 @@ import type { Compression } from './compression.js'
 import { createDriver } from './index-driver.js'
 import { createLease } from './lease.js'
 import type { CreatePacer } from './pacing.js'
-import type { StoredBatches } from './stored-batches.js'
 
 /** Runs rounds of building the index, in this thread or in another. */
 export interface RoundRunner {
@@ -65,18 +64,14 @@ function openForSealing(
   return database
 }
 
-/** What a thread of its own has. */
-export interface ThreadOptions {
-  /** A read that meets a lock, as it may without WAL, blocks the thread for up to this long. @default 0 */
-  readonly lockWaitMs?: number
-  readonly stored?: StoredBatches
-}
-
-/** Runs rounds in this thread, on a connection of its own that the first round opens. */
+/**
+ * Runs rounds in this thread, on a connection of its own that the first round opens. A read that meets a lock, as it may
+ * without WAL, blocks the thread for up to `lockWaitMs`.
+ */
 export function createRoundRunner(
   { filename, driver: driverName, tuning, compression, leaseMs, cacheBytes }: RunnerOptions,
   createPacer: CreatePacer,
-  { lockWaitMs = 0, stored }: ThreadOptions = {},
+  lockWaitMs = 0,
 ): RoundRunner {
   const controller = new AbortController()
   const { signal } = controller
@@ -107,7 +102,6 @@ export function createRoundRunner(
           steps,
           bounds: tuning.bounds ?? INDEX_BOUNDS,
           compression,
-          stored,
           write: (act) => steps.run(() => open.write(() => pacer.time(act), { signal })),
         }),
     })

@@ -7,7 +7,6 @@ import {
 } from '../../../src/store-kit/index-builder/sealer.js'
 import type { Connection } from '../connection/connection.js'
 import { DEFAULT_CACHE_BYTES } from '../connection/page-cache.js'
-import type { BatchLink } from './batch-link.js'
 import type { Compression } from './compression.js'
 import { createEarlyCheck, findDue } from './due.js'
 import { DEFAULT_TUNING } from './index-state.js'
@@ -19,8 +18,6 @@ export interface SealerOptions extends CommonSealerOptions {
   /** The thread ends after this long without work, to free its memory. */
   readonly idleMs: number
   readonly threadFile: () => URL
-  /** Receives the thread when it has started, and `undefined` when it ends. */
-  readonly onThread: BatchLink['setSealer']
   readonly compression: Compression
   /** Memory for pages of the file. */
   readonly cacheBytes: number
@@ -33,7 +30,6 @@ const DEFAULTS: SealerOptions = {
   maxPauseMs: 60_000,
   idleMs: 10_000,
   threadFile: sealingThreadFile,
-  onThread: () => {},
   compression: 'none',
   cacheBytes: DEFAULT_CACHE_BYTES,
 }
@@ -44,7 +40,7 @@ export function createSqliteSealer(
   given: Partial<SealerOptions> = {},
 ): Sealer {
   const options = { ...DEFAULTS, ...given }
-  const { tuning, leaseMs, idleMs, threadFile, onThread, compression, cacheBytes } = options
+  const { tuning, leaseMs, idleMs, threadFile, compression, cacheBytes } = options
   const { database, driver } = connection
   const clock = systemClock()
   let runner: Promise<RoundRunner> | undefined
@@ -64,9 +60,7 @@ export function createSqliteSealer(
     }
     if (canUseThread) {
       try {
-        const thread = await startSealingThread(threadFile(), runnerOptions)
-        onThread(thread.connect)
-        return thread
+        return await startSealingThread(threadFile(), runnerOptions)
       } catch (error) {
         canUseThread = false
         const reason = error instanceof Error ? error.message : String(error)
@@ -82,7 +76,6 @@ export function createSqliteSealer(
     clearTimeout(idle)
     const ended = runner
     runner = undefined
-    onThread(undefined)
     await ended?.then((one) => one.close()).catch(() => {})
   }
 

@@ -3,8 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { loadDriverInThread } from '../connection/thread.js'
 import { pacerInThread } from './pacing.js'
 import { createRoundRunner, type RunnerOptions } from './round-runner.js'
-import type { FromThread, Order, ToThread } from './start-sealing-thread.js'
-import { createStoredBatches } from './stored-batches.js'
+import type { FromThread, Order } from './start-sealing-thread.js'
 
 /* The entry of the thread that `startSealingThread` starts. */
 
@@ -31,8 +30,7 @@ const post = (message: FromThread): void => port.postMessage(message)
 const options = workerData as RunnerOptions
 // Throws if the driver cannot be loaded in a thread; the main thread then builds the index.
 loadDriverInThread(options.driver)
-const stored = createStoredBatches()
-const runner = createRoundRunner(options, pacerInThread, { lockWaitMs: LOCK_WAIT_MS, stored })
+const runner = createRoundRunner(options, pacerInThread, LOCK_WAIT_MS)
 
 async function run(isEarly: boolean): Promise<void> {
   try {
@@ -52,8 +50,5 @@ const handlers: Readonly<Record<Order, () => Promise<void>>> = {
   },
 }
 
-port.on('message', (message: ToThread) => {
-  if (typeof message === 'string') void handlers[message]()
-  else stored.connect(message.batches)
-})
+port.on('message', (message: Order) => void handlers[message]())
 post('ready')

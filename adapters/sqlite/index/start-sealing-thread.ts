@@ -2,12 +2,9 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RoundEnd } from '../../../src/store-kit/index-builder/round.js'
 import { startThread, threadFile } from '../connection/thread.js'
-import type { ConnectThread } from './batch-link.js'
 import type { RoundRunner, RunnerOptions } from './round-runner.js'
-import type { BatchChannel } from './stored-batches.js'
 
 export type Order = 'run' | 'runEarly' | 'stop'
-export type ToThread = Order | { readonly batches: BatchChannel }
 export type FromThread = 'ready' | { readonly end: RoundEnd } | { readonly failure: string }
 
 /** A round ends between two transactions, which are short; reading may take longer. */
@@ -15,24 +12,15 @@ const STOP_MS = 250
 
 export const sealingThreadFile = (): URL => threadFile(import.meta.url, 'sealing-thread')
 
-/** A running thread. */
-export interface SealingThread extends RoundRunner {
-  /** Lets the thread take the events that come from the other end of this channel. */
-  readonly connect: ConnectThread
-}
-
 /**
  * Starts a thread that keeps no process alive. Rejects as `startThread` does, and if the driver cannot be loaded in
  * a thread.
  */
-export async function startSealingThread(
-  file: URL,
-  options: RunnerOptions,
-): Promise<SealingThread> {
+export async function startSealingThread(file: URL, options: RunnerOptions): Promise<RoundRunner> {
   const { worker, ended } = await startThread(file, options)
   let failure: Error | undefined
   void ended.then((error) => (failure = error))
-  const post = (message: Order): void => worker.postMessage(message satisfies ToThread, [])
+  const post = (message: Order): void => worker.postMessage(message, [])
 
   const nextMessage = async (): Promise<FromThread> => {
     const message = once(worker, 'message').then(
@@ -45,7 +33,6 @@ export async function startSealingThread(
   }
 
   return {
-    connect: (batches) => worker.postMessage({ batches } satisfies ToThread, [batches.port]),
     async run(isEarly = false) {
       if (failure) throw failure
       post(isEarly ? 'runEarly' : 'run')

@@ -13,8 +13,7 @@ import { createEventReader } from '../schema/events.js'
 import { checkRow } from '../schema/only-row.js'
 import { type ReadRow, readAfter } from '../schema/read-after.js'
 import type { DriverContext } from './driver-context.js'
-import { forgetBytes, isFullOfBytes, isSealDue, sealedTo } from './due.js'
-import type { StoredBatches } from './stored-batches.js'
+import { forgetBytes, isFullOfBytes, isSealDue } from './due.js'
 import { LIMIT } from '../connection/limit.js'
 
 /** The state of the index when sealing begins. */
@@ -29,8 +28,6 @@ export interface SealingStart {
   readonly late: number
   /** Events after `sealed_to`, counted up to the size of a segment. */
   readonly fresh: number
-  /** 1 if no event after `sealed_to` was removed, and there are no late ones: all are as they were stored. */
-  readonly isUnchanged: 0 | 1
 }
 
 export interface UnsealedRows extends UnsealedEvents {
@@ -45,17 +42,13 @@ export interface UnsealedRows extends UnsealedEvents {
 const STEP = 256
 
 // One statement, so that the result is consistent. An event that is added later has a time after all
-// events, or a higher id in `daybook_late`. The first `:known` events after `:from`, the last of which is that at `:to`,
-// need not be counted.
+// events, or a higher id in `daybook_late`.
 const START = `SELECT appended, sealed, sealed_to, removed,
     coalesce((SELECT max(id) FROM daybook_late), sealed_late) AS late_to,
     (SELECT count(*) FROM
       (SELECT 1 FROM daybook_late WHERE created_at <= sealed_to LIMIT :size)) AS late,
-    :known + (SELECT count(*) FROM
-      (SELECT 1 FROM daybook_events WHERE created_at > max(sealed_to, :to) LIMIT :size - :known)) AS fresh,
-    sealed_to = :from AND removed_before <= sealed_to + 1
-      AND NOT EXISTS (SELECT 1 FROM daybook_removed WHERE created_at > sealed_to)
-      AND NOT EXISTS (SELECT 1 FROM daybook_late WHERE created_at > sealed_to) AS isUnchanged
+    (SELECT count(*) FROM
+      (SELECT 1 FROM daybook_events WHERE created_at > sealed_to LIMIT :size)) AS fresh
   FROM daybook_index, daybook_high_water`
 
 // Events that are removed before they are sealed stay in the count of unsealed events.
@@ -82,15 +75,12 @@ const eventOf = ({ time, row }: ReadRow): ExtractedRow => {
 }
 
 /** Adds a row to the events of a segment; the builder may rest meanwhile. */
-export const addRow = (extractor: Extractor, row: ReadRow, steps: StepRunner): Promise<void> =>
-  addEvent(extractor, eventOf(row), steps)
-
-async function addEvent(
+export async function addRow(
   extractor: Extractor,
-  event: ExtractedRow,
+  row: ReadRow,
   steps: StepRunner,
 ): Promise<void> {
-  const rest = extractor.add(event)
+  const rest = extractor.add(eventOf(row))
   if (rest)
     await finishInTurns(
       rest,
@@ -114,11 +104,11 @@ export async function readUnsealed(
   atLeast: number,
 ): Promise<UnsealedRows | undefined> {
   const { connection, steps, write, bounds } = context
-  // Also if nothing is due, so that it takes no memory.
-  context.stored?.update(sealedTo(connection))
   if (!isSealDue(connection, atLeast, bounds)) return undefined
-  const beginning = begin(context, size)
-  const { start } = beginning
+  const start = checkRow(
+    connection.statement(START).get({ size }) as SealingStart | undefined,
+    START,
+  )
   if (start.late + start.fresh === 0) forgetBytes(connection)
   if (start.late + start.fresh < atLeast && !isFullOfBytes(connection, maxStoredBytes(bounds))) {
     const sealed = start.appended - start.late - start.fresh
@@ -127,39 +117,12 @@ export async function readUnsealed(
   }
   await steps.pause()
   // Not those that were added since: `late_to` does not say which of them are late.
-  return readFrom(context, beginning, Math.min(size, start.late + start.fresh))
-}
-
-interface Beginning {
-  readonly start: SealingStart
-  /** `undefined` if they may be of no use. */
-  readonly stored: StoredBatches | undefined
-}
-
-/** Parameters of `START`: the events that need not be counted. */
-interface Known {
-  readonly from: Microseconds
-  readonly to: Microseconds
-  readonly known: number
-}
-
-const NONE_KNOWN: Known = { from: -1, to: -1, known: 0 }
-
-function begin({ connection, stored }: DriverContext, size: number): Beginning {
-  const readStart = (known: Known): SealingStart =>
-    checkRow(connection.statement(START).get({ size, ...known }) as SealingStart | undefined, START)
-  if (stored) {
-    const from = sealedTo(connection)
-    const { count, last } = stored.follow(from, size)
-    const start = readStart({ from, to: last, known: Math.min(count, size) })
-    if (start.isUnchanged) return { start, stored }
-  }
-  return { start: readStart(NONE_KNOWN), stored: undefined }
+  return readFrom(context, start, Math.min(size, start.late + start.fresh))
 }
 
 async function readFrom(
   { connection, steps, bounds }: DriverContext,
-  { start, stored }: Beginning,
+  start: SealingStart,
   size: number,
 ): Promise<UnsealedRows> {
   const { statement } = connection
@@ -179,20 +142,15 @@ async function readFrom(
     last = created_at
     if (late.push(id) % STEP === 0 || steps.isSliceOver()) await steps.pause()
   }
-  const eventsAfter = (time: Microseconds, max: number): readonly ExtractedRow[] => {
-    const known = stored?.after(time, max) ?? []
-    if (known.length > 0) return known
-    return readAfter({ connection, events }, time, max).map(eventOf)
-  }
   let fresh = 0
   last = sealed_to
   while (late.length + fresh < size && !isFull()) {
     const max = Math.min(STEP, size - late.length - fresh)
-    const some = eventsAfter(last, max)
+    const some = readAfter({ connection, events }, last, max)
     if (some.length === 0) break
     for (const event of some) {
       if (isFull()) break
-      await addEvent(extractor, event, steps)
+      await addRow(extractor, event, steps)
       last = event.time
       fresh += 1
     }

@@ -5,17 +5,13 @@ import { type ThrottleState, withSuppressed } from '../../../src/store/throttle-
 import type { Clock, Microseconds } from '../../../src/event/timestamp.js'
 import { type OutboxDraft, MAX_MOVED_DRAFTS, type Outbox } from './outbox.js'
 import { type Recovered, recoverRest } from './recover.js'
-import { type Claims, type RejectedDrafts, removeRejected } from './reject.js'
-import type { WrittenDraft } from '../schema/draft-memory.js'
 import { checkRow } from '../schema/only-row.js'
 import type { Tables } from '../schema/tables.js'
 
 export interface AppendRequest {
-  readonly drafts: readonly WrittenDraft[]
+  readonly drafts: readonly EventDraft[]
   /** What earlier attempts may have stored of the drafts. */
   readonly recovered?: Recovered | undefined
-  /** Other drafts that earlier attempts may have stored, although their calls were rejected. Their events are removed. */
-  readonly rejected?: RejectedDrafts | undefined
 }
 
 /** A draft that is not stored as it was given, by its index in the request. */
@@ -29,8 +25,6 @@ export type Exception =
 export interface Appended {
   readonly first: Microseconds
   readonly exceptions: readonly Exception[]
-  /** Only late events can have a time between this and `first`. */
-  readonly after: Microseconds
 }
 
 /** Stores drafts and assigns their times. Call the methods within a write transaction. */
@@ -41,7 +35,7 @@ export interface Appender {
    */
   append(request: AppendRequest): Appended | undefined
   /** Stores one draft without regard to its throttle. */
-  appendOne(draft: WrittenDraft): void
+  appendOne(draft: EventDraft): void
 }
 
 export const NO_DRAFTS: AppendRequest = { drafts: [] }
@@ -51,11 +45,8 @@ const LOG_STATE = `SELECT created_at, EXISTS (SELECT 1 FROM daybook_outbox) FROM
 
 export function createAppender(tables: Tables, outbox: Outbox, clock: Clock): Appender {
   const { connection, events, live, throttles } = tables
-  /** The throttles that the attempts since the last confirmed one have closed. */
-  const claims: Claims = new Map()
-
   /** Returns the number of rows added to the table of events, which has no live events. */
-  const insert = (draft: WrittenDraft, time: Microseconds): 0 | 1 => {
+  const insert = (draft: EventDraft, time: Microseconds): 0 | 1 => {
     const table = draft.live ? live : events
     table.insert(draft, time)
     return draft.live ? 0 : 1
@@ -77,9 +68,7 @@ export function createAppender(tables: Tables, outbox: Outbox, clock: Clock): Ap
     checkRow(connection.statement(LOG_STATE).raw(true).get() as [Microseconds, 0 | 1], LOG_STATE)
 
   return {
-    append({ drafts, recovered, rejected }) {
-      if (rejected) removeRejected(tables, rejected, claims)
-      else claims.clear()
+    append({ drafts, recovered }) {
       const [highWater, hasOutboxDrafts] = readLogState()
       const moved = hasOutboxDrafts ? outbox.take() : []
       const isFull = moved.length === MAX_MOVED_DRAFTS
@@ -103,15 +92,13 @@ export function createAppender(tables: Tables, outbox: Outbox, clock: Clock): Ap
           if (!draft.throttle) inserted += insert(draft, time)
           else {
             const suppressed = throttles.close(draft, Math.min(time, now))
-            claims.set(draft.suffix, { key: draft.throttle.key, before: suppressed })
             if (suppressed.count > 0) exceptions.push({ index, suppressed })
             inserted += insert(counted(draft, suppressed), time)
           }
         }
       }
       if (time > start) events.setHighWater(time, inserted)
-      const after = moved.length > 0 ? first - 1 : highWater
-      return isFull ? undefined : { first, exceptions, after }
+      return isFull ? undefined : { first, exceptions }
     },
     appendOne(draft) {
       const time = Math.max(events.highWater() + 1, clock())
@@ -121,7 +108,7 @@ export function createAppender(tables: Tables, outbox: Outbox, clock: Clock): Ap
 }
 
 /** The draft with the suppressed calls in its JSON text. */
-function counted(draft: WrittenDraft, suppressed: ThrottleState): WrittenDraft {
+function counted(draft: EventDraft, suppressed: ThrottleState): EventDraft {
   if (suppressed.count === 0) return draft
   const attributes = JSON.parse(draft.json) as JsonObject
   return withSuppressed({ ...draft, attributes }, suppressed)

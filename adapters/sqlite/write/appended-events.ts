@@ -2,19 +2,7 @@ import type { AuditEvent, EventDraft } from '../../../src/event/event.js'
 import { stampLate } from '../../../src/event/late-attributes.js'
 import type { AppendOptions } from '../../../src/store/store.js'
 import { withSuppressed } from '../../../src/store/throttle-state.js'
-import type { WrittenDraft } from '../schema/draft-memory.js'
 import type { Appended } from './append.js'
-
-export const writtenDraft = ({
-  suffix,
-  username,
-  system,
-  type,
-  source,
-  json,
-  throttle,
-  live,
-}: EventDraft): WrittenDraft => ({ suffix, username, system, type, source, json, throttle, live })
 
 /** The events that these drafts have become, without the suppressed ones, of which `onSuppressed` is told. */
 export function appendedEvents(

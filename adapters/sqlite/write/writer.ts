@@ -1,4 +1,4 @@
-import type { ImportedEvent } from '../../../src/event/event.js'
+import type { EventDraft, ImportedEvent } from '../../../src/event/event.js'
 import type { Clock, Microseconds } from '../../../src/event/timestamp.js'
 import type { Heartbeat } from '../../../src/store/liveness.js'
 import type { StateTexts } from '../../../src/store/states.js'
@@ -13,7 +13,6 @@ import { type Connection, storeFailure, type WriteOptions } from '../connection/
 import { withSmallCheckpoints } from '../connection/database.js'
 import { releaseSomePages } from '../connection/free-pages.js'
 import { requestRebuild, setDamaged } from '../index/repairs.js'
-import type { WrittenDraft } from '../schema/draft-memory.js'
 import { replaceStates, type StatesChange } from '../schema/state.js'
 import type { Tables } from '../schema/tables.js'
 import { analyzeTables } from './analyze.js'
@@ -23,11 +22,11 @@ import type { Outbox } from './outbox.js'
 import { type IdSlice, removeSomeBefore, removeSomeIds, type Slice } from './remove.js'
 
 /**
- * The writes of a store, each in one transaction unless it says otherwise. Arguments and results can be cloned, so
- * that a thread can run them. Rejects as the methods of `EventStore` do.
+ * The writes of a store, each in one transaction unless it says otherwise. They resolve once they are durable, and reject as
+ * the methods of `EventStore` do.
  */
 export interface Writer {
-  /** `undefined` if only drafts of the outbox were stored: call it again then. */
+  /** Resolves once the events are visible. `undefined` if only drafts of the outbox were stored: call it again then. */
   append(request: AppendRequest, options: WriteOptions): Promise<Appended | undefined>
   importEvents(events: readonly ImportedEvent[], options: WriteOptions): Promise<ImportResult>
   /** Removes some of the events before `time`. */
@@ -65,13 +64,13 @@ export interface LiveChangeOf {
 export interface SuppressedRecord {
   readonly counts: readonly SuppressedCount[]
   /** `undefined` if there are no counts. */
-  readonly draft: WrittenDraft | undefined
+  readonly draft: EventDraft | undefined
 }
 
 // Other connections that wait for the lock try about this often.
 const RETRY_MS = 2
 
-/** Writes in this thread, on the connection of the tables. */
+/** Writes on the connection of the tables. */
 export function createWriter(tables: Tables, outbox: Outbox, clock: Clock): Writer {
   const { connection, live, throttles } = tables
   const { database } = connection
@@ -89,13 +88,14 @@ export function createWriter(tables: Tables, outbox: Outbox, clock: Clock): Writ
     } catch (error) {
       throw storeFailure(error)
     }
+    await connection.durable({})
   }
 
   return {
     async append(request, options) {
       if (mustYieldLock()) await connection.pause(options)
       try {
-        return await write(() => appender.append(request), options)
+        return await connection.commit(() => appender.append(request), options)
       } finally {
         appendedAt = performance.now()
       }
@@ -138,10 +138,10 @@ export function createWriter(tables: Tables, outbox: Outbox, clock: Clock): Writ
             if (current.get(id) === heartbeats) live.close(id, { unfinished: true })
         }),
       ),
-    moveOutbox: () =>
-      tryOnce(() => {
-        if (outbox.hasDrafts()) connection.tryWrite(() => appender.append(NO_DRAFTS))
-      }),
+    async moveOutbox() {
+      if (outbox.hasDrafts())
+        await tryOnce(() => void connection.tryWrite(() => appender.append(NO_DRAFTS)))
+    },
     setDamaged: (segment) => write(() => setDamaged(connection, segment), {}),
     requestRebuild: (options) => write(() => requestRebuild(connection), options),
     analyze: (options) => analyzeTables(connection, options),

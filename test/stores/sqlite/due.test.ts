@@ -15,7 +15,7 @@ const NEVER = { segmentSize: 1e6, fanOut: 16 }
 
 it('a check reads some of the events only; the next one goes on after them', async () => {
   const filename = temp.file('audit.db')
-  const { store } = createSqliteStore({ filename, writer: 'inline' }, { tuning: NEVER })
+  const { store } = createSqliteStore({ filename }, { tuning: NEVER })
   const all = drafts(EVENTS).map((draft) => ({ ...draft, json: '{"text":"some text"}' }))
   for (let at = 0; at < EVENTS; at += 500) await store.append(all.slice(at, at + 500))
   await store.close()

@@ -22,7 +22,7 @@ const typesIn = async (audit: AuditLog): Promise<string[]> => {
 }
 
 const openLog = (name = file.filename): AuditLog => {
-  const store = sqliteStore({ filename: name, writer: 'inline' })
+  const store = sqliteStore({ filename: name })
   const audit: AuditLog = file.closing(new AuditLog({ store, types: {} }))
   // Otherwise the process warns of each loss.
   audit.on('rejected', () => {})

@@ -15,7 +15,7 @@ function openStore() {
   const temp = tempDir()
   onTestFinished(temp.remove)
   const pragma = vi.spyOn(Database.prototype, 'pragma')
-  const store = sqliteStore({ filename: temp.file('audit.db'), writer: 'inline' })
+  const store = sqliteStore({ filename: temp.file('audit.db') })
   const connection = pragma.mock.contexts[0] as Database.Database
   pragma.mockRestore()
   return { store, connection }

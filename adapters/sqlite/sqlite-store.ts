@@ -33,7 +33,8 @@ import { createSqliteSealer, type SealerOptions } from './index/sealer.js'
 import { readStateTexts } from './schema/state.js'
 import { createTables } from './schema/tables.js'
 import { createCommitWatcher } from './connection/commit-watcher.js'
-import { createWalSync, type SyncFile } from './connection/wal-sync.js'
+import { hasFrames } from './connection/checkpointer.js'
+import { createWalSync, type SyncFile, type WalSyncOptions } from './connection/wal-sync.js'
 import { type OptionNames, requireOptions } from '../../src/options.js'
 
 interface CommonOptions extends QueryTimeoutOptions {
@@ -118,6 +119,9 @@ const MAX_RECORDED = 1000
 // How often to check whether the index was built anew.
 const REBUILD_CHECK_MS = 50
 
+// How often to look whether the WAL is long, which takes some microseconds.
+const WAL_CHECK_MS = 100
+
 type FileOption = Extract<SqliteStoreOptions, { readonly filename: string }>
 
 /** The handle of the host; `undefined` if the store has a file of its own. */
@@ -139,7 +143,10 @@ function checkFilename(filename: unknown): asserts filename is string {
   )
 }
 
-function openFile(options: SqliteStoreOptions, syncFile?: SyncFile): Connection {
+function openFile(
+  options: SqliteStoreOptions,
+  syncing: Pick<WalSyncOptions, 'syncFile' | 'onSynced'> = {},
+): Connection {
   const { readOnly = false } = options
   const handle = handleOf(options)
   const isOurs = handle === undefined
@@ -171,7 +178,7 @@ function openFile(options: SqliteStoreOptions, syncFile?: SyncFile): Connection 
   const isWal = database.pragma('journal_mode', { simple: true }) === 'wal'
   if (isWal) database.pragma('synchronous = NORMAL')
   const sync = isWal
-    ? createWalSync(database.name, { mustExist: !readOnly, syncFile })
+    ? createWalSync(database.name, { mustExist: !readOnly, ...syncing })
     : undefined
   return createConnection(database, driver, sync)
 }
@@ -232,7 +239,14 @@ export function createSqliteStore(
   const queryTimeoutMs = readQueryTimeout(options)
   const compression = readCompression(options.compression)
   const cacheBytes = readCacheBytes(options.cacheBytes)
-  const connection = openFile(options, syncFile)
+  let checkedAt = -Infinity
+  const onSynced = (fd: number): void => {
+    const now = performance.now()
+    if (now - checkedAt < WAL_CHECK_MS) return
+    checkedAt = now
+    if (hasFrames(fd)) sealer.checkpoint()
+  }
+  const connection = openFile(options, { syncFile, onSynced })
   const { database } = connection
   const tables = createTables(connection)
   const { events, throttles } = tables

@@ -11,26 +11,9 @@ export type { SqliteDatabase, SqliteStatement } from './driver-types.js'
 // While a connection opens, SQLite itself waits for processes that open or migrate the same file.
 const OPEN_TIMEOUT_MS = 10_000
 
-// Pages in the WAL after which a commit runs a checkpoint: https://www.sqlite.org/wal.html#ckpt
-const CHECKPOINT_PAGES = 4000
-const SMALL_CHECKPOINT_PAGES = 100
-
-function setCheckpoint(database: SqliteDatabase, pages: number): void {
-  database.pragma(`wal_autocheckpoint = ${pages}`)
-}
-
-/** Runs `act` with small checkpoints, so that commits that change many pages block the event loop less. */
-export async function withSmallCheckpoints<Result>(
-  database: SqliteDatabase,
-  act: () => Promise<Result>,
-): Promise<Result> {
-  if (database.open) setCheckpoint(database, SMALL_CHECKPOINT_PAGES)
-  try {
-    return await act()
-  } finally {
-    if (database.open) setCheckpoint(database, CHECKPOINT_PAGES)
-  }
-}
+// A thread checkpoints the WAL long before it has as many pages. If it cannot, a commit does:
+// https://www.sqlite.org/wal.html#ckpt
+const CHECKPOINT_PAGES = 16_000
 
 export interface OpenOptions {
   readonly timeoutMs?: number
@@ -66,7 +49,7 @@ export function openDatabase(
     // the power goes: https://www.sqlite.org/pragma.html#pragma_synchronous
     database.pragma('synchronous = FULL')
     limitPageCache(database, options.cacheBytes ?? DEFAULT_CACHE_BYTES)
-    setCheckpoint(database, CHECKPOINT_PAGES)
+    database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
     database.pragma('temp_store = MEMORY')
     prepare(database)
     // SQLite's busy handler would block the event loop, and a busy process could starve the others.

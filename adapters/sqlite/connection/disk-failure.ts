@@ -32,8 +32,12 @@ function checkpointAndCommit(database: SqliteDatabase): void {
   // Writes every committed page to the database again, and empties the WAL.
   const [{ busy }] = database.pragma('wal_checkpoint(TRUNCATE)') as [{ readonly busy: 0 | 1 }]
   if (busy) throw Object.assign(new Error('the WAL is in use'), { code: 'SQLITE_BUSY' })
-  // Shows that the disk works again, and makes the empty WAL durable. Writes the value that the host
-  // has set.
+  // Shows that the disk works again, and makes the empty WAL durable.
+  writeNothing(database)
+}
+
+/** Commits a page without a change: the value that the host has set. */
+export function writeNothing(database: SqliteDatabase): void {
   database.exec('BEGIN IMMEDIATE')
   try {
     const version = database.pragma('user_version', { simple: true }) as number

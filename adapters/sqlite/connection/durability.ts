@@ -67,7 +67,12 @@ export function createDurability({
       for (;;) {
         const oldest = sync.oldest()
         if (!oldest || performance.now() - oldest.since < SLOW_MS) return
-        await within(oldest.ended.catch(() => {}), options, stopped, 0)
+        await within(
+          oldest.ended.catch(() => {}),
+          options,
+          stopped,
+          0,
+        )
       }
     },
     async durable(options) {

@@ -30,6 +30,8 @@ export interface WalSyncOptions {
   readonly mustExist?: boolean
   /** @default fs.fdatasync */
   readonly syncFile?: SyncFile | undefined
+  /** Called after a sync with the open file. */
+  readonly onSynced?: ((fd: number) => void) | undefined
 }
 
 /** libuv has four threads, which are the host's. */
@@ -79,7 +81,7 @@ async function syncFolder(folder: string): Promise<void> {
 
 export function createWalSync(
   filename: string,
-  { mustExist = true, syncFile = fs.fdatasync }: WalSyncOptions = {},
+  { mustExist = true, syncFile = fs.fdatasync, onSynced }: WalSyncOptions = {},
 ): WalSync {
   const name = walOf(filename)
   let open: OpenFile | undefined
@@ -113,6 +115,7 @@ export function createWalSync(
     await new Promise<void>((resolve, reject) => {
       syncFile(fd, (error) => (error ? reject(error) : resolve()))
     })
+    onSynced?.(fd)
   }
 
   const closeIfUnused = (): void => {

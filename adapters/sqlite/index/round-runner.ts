@@ -4,6 +4,7 @@ import { type RoundEnd, runRound } from '../../../src/store-kit/index-builder/ro
 import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
 import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import { createConnection, type Connection } from '../connection/connection.js'
+import { createCheckpointer } from '../connection/checkpointer.js'
 import { openDatabase, type SqliteDatabase } from '../connection/database.js'
 import { type Driver, loadDriver, type SqliteDriverName } from '../connection/driver.js'
 import type { Compression } from './compression.js'
@@ -18,6 +19,8 @@ export interface RoundRunner {
    * segment has: see `EarlySealing`.
    */
   run(isEarly?: boolean): Promise<RoundEnd>
+  /** Checkpoints the WAL if it is long. */
+  checkpoint(): void
   /** Ends after the transaction under way and closes the connection. */
   close(): Promise<void>
 }
@@ -39,12 +42,6 @@ export interface RunnerOptions {
 const SEAL_CHECK_MS = 100
 
 /**
- * Pages in the WAL after which a commit runs a checkpoint. Fewer than for the store's own connection, so
- * that checkpoints run here.
- */
-const CHECKPOINT_PAGES = 2000
-
-/**
  * The index can be built again from the events, so its commits need not be durable: the WAL keeps their
  * order, and the next durable commit of the store includes them. Packing is lost as a whole with its commit, and
  * leaves the events as they were. Without WAL, `synchronous` stays as it is, because a lower level could corrupt
@@ -55,10 +52,7 @@ function openForSealing(
   driver: Driver,
   lockWaitMs: number,
 ): SqliteDatabase {
-  const prepare = (database: SqliteDatabase): void => {
-    database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
-  }
-  const database = openDatabase(filename, prepare, { mustExist: true, driver, cacheBytes })
+  const database = openDatabase(filename, () => {}, { mustExist: true, driver, cacheBytes })
   const isWal = database.pragma('journal_mode', { simple: true }) === 'wal'
   database.pragma(isWal ? 'synchronous = NORMAL' : `busy_timeout = ${lockWaitMs}`)
   return database
@@ -73,16 +67,16 @@ export function createRoundRunner(
   createPacer: CreatePacer,
   lockWaitMs = 0,
 ): RoundRunner {
+  const driver = loadDriver(driverName)
+  const checkpointer = createCheckpointer(filename, driver)
   const controller = new AbortController()
   const { signal } = controller
   const clock = systemClock()
   let connection: Connection | undefined
   let running: Promise<RoundEnd> | undefined
 
-  const connect = (): Connection => {
-    const driver = loadDriver(driverName)
-    return createConnection(openForSealing({ filename, cacheBytes }, driver, lockWaitMs), driver)
-  }
+  const connect = (): Connection =>
+    createConnection(openForSealing({ filename, cacheBytes }, driver, lockWaitMs), driver)
 
   const round = async (isEarly: boolean): Promise<RoundEnd> => {
     throwIfAborted(signal)
@@ -102,16 +96,22 @@ export function createRoundRunner(
           steps,
           bounds: tuning.bounds ?? INDEX_BOUNDS,
           compression,
-          write: (act) => steps.run(() => open.write(() => pacer.time(act), { signal })),
+          async write(act) {
+            const result = await steps.run(() => open.write(() => pacer.time(act), { signal }))
+            checkpointer.runIfLong()
+            return result
+          },
         }),
     })
   }
 
   return {
     run: (isEarly = false) => (running = round(isEarly)),
+    checkpoint: () => checkpointer.runIfLong(),
     async close() {
       controller.abort()
       await running?.catch(() => {})
+      checkpointer.close()
       connection?.database.close()
       connection = undefined
     },

@@ -34,11 +34,17 @@ const DEFAULTS: SealerOptions = {
   cacheBytes: DEFAULT_CACHE_BYTES,
 }
 
+/** A sealer whose thread also checkpoints the WAL. */
+export interface SqliteSealer extends Sealer {
+  /** Call it when the WAL is long. */
+  readonly checkpoint: () => void
+}
+
 /** Keeps the index of the file up to date in a thread, which runs only while there is work. */
 export function createSqliteSealer(
   connection: Connection,
   given: Partial<SealerOptions> = {},
-): Sealer {
+): SqliteSealer {
   const options = { ...DEFAULTS, ...given }
   const { tuning, leaseMs, idleMs, threadFile, compression, cacheBytes } = options
   const { database, driver } = connection
@@ -48,6 +54,7 @@ export function createSqliteSealer(
   let isEarly = false
   let canUseThread = true
   let idle: NodeJS.Timeout | undefined
+  let isClosed = false
 
   const start = async (): Promise<RoundRunner> => {
     const runnerOptions = {
@@ -74,12 +81,18 @@ export function createSqliteSealer(
 
   const endRunner = async (): Promise<void> => {
     clearTimeout(idle)
+    idle = undefined
     const ended = runner
     runner = undefined
     await ended?.then((one) => one.close()).catch(() => {})
   }
 
-  return createSealer(
+  const startIdling = (): void => {
+    clearTimeout(idle)
+    idle = setTimeout(() => void endRunner(), idleMs).unref()
+  }
+
+  const sealer = createSealer(
     {
       store: 'SQLite',
       findDue(): Due {
@@ -94,19 +107,32 @@ export function createSqliteSealer(
       },
       async run() {
         clearTimeout(idle)
+        idle = undefined
         const wasEarly = isEarly
         isEarly = false
         try {
           const end = await (await (runner ??= start())).run(wasEarly)
-          idle = setTimeout(() => void endRunner(), idleMs).unref()
+          startIdling()
           return end
         } catch (error) {
           await endRunner()
           throw error
         }
       },
-      close: endRunner,
+      close() {
+        isClosed = true
+        return endRunner()
+      },
     },
     options,
   )
+  return {
+    ...sealer,
+    checkpoint() {
+      if (isClosed) return
+      // While a round is under way, the thread is not idle.
+      if (idle || !runner) startIdling()
+      ;(runner ??= start()).then((one) => one.checkpoint()).catch(() => {})
+    },
+  }
 }

@@ -43,6 +43,13 @@ async function run(isEarly: boolean): Promise<void> {
 const handlers: Readonly<Record<Order, () => Promise<void>>> = {
   run: () => run(false),
   runEarly: () => run(true),
+  async checkpoint() {
+    try {
+      runner.checkpoint()
+    } catch {
+      // The next one tries again; calls that use the file report its errors.
+    }
+  },
   async stop() {
     await runner.close()
     // Ends the thread. The port of Deno has no `close`.

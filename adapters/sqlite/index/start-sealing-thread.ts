@@ -4,7 +4,7 @@ import type { RoundEnd } from '../../../src/store-kit/index-builder/round.js'
 import { startThread, threadFile } from '../connection/thread.js'
 import type { RoundRunner, RunnerOptions } from './round-runner.js'
 
-export type Order = 'run' | 'runEarly' | 'stop'
+export type Order = 'run' | 'runEarly' | 'checkpoint' | 'stop'
 export type FromThread = 'ready' | { readonly end: RoundEnd } | { readonly failure: string }
 
 /** A round ends between two transactions, which are short; reading may take longer. */
@@ -40,6 +40,9 @@ export async function startSealingThread(file: URL, options: RunnerOptions): Pro
       if (message === 'ready') throw new Error('the sealing thread has ignored a message')
       if ('failure' in message) throw new Error(message.failure)
       return message.end
+    },
+    checkpoint() {
+      if (!failure) post('checkpoint')
     },
     async close() {
       if (failure) return

@@ -75,11 +75,7 @@ const eventOf = ({ time, row }: ReadRow): ExtractedRow => {
 }
 
 /** Adds a row to the events of a segment; the builder may rest meanwhile. */
-export async function addRow(
-  extractor: Extractor,
-  row: ReadRow,
-  steps: StepRunner,
-): Promise<void> {
+export async function addRow(extractor: Extractor, row: ReadRow, steps: StepRunner): Promise<void> {
   const rest = extractor.add(eventOf(row))
   if (rest)
     await finishInTurns(

@@ -10,7 +10,6 @@ import type {
   SuppressedReport,
 } from '../../../src/store/store.js'
 import { type Connection, storeFailure, type WriteOptions } from '../connection/connection.js'
-import { withSmallCheckpoints } from '../connection/database.js'
 import { releaseSomePages } from '../connection/free-pages.js'
 import { requestRebuild, setDamaged } from '../index/repairs.js'
 import { replaceStates, type StatesChange } from '../schema/state.js'
@@ -101,14 +100,9 @@ export function createWriter(tables: Tables, outbox: Outbox, clock: Clock): Writ
       }
     },
     importEvents: (events, options) => write(() => importEvents(tables, events, clock()), options),
-    removeBefore: (time, options) =>
-      withSmallCheckpoints(database, () =>
-        write(() => removeSomeBefore(connection, time), options),
-      ),
-    removeIds: (ids, options) =>
-      withSmallCheckpoints(database, () => write(() => removeSomeIds(connection, ids), options)),
-    releasePages: (options) =>
-      withSmallCheckpoints(database, () => write(() => releaseSomePages(connection), options)),
+    removeBefore: (time, options) => write(() => removeSomeBefore(connection, time), options),
+    removeIds: (ids, options) => write(() => removeSomeIds(connection, ids), options),
+    releasePages: (options) => write(() => releaseSomePages(connection), options),
     async checkpoint(options) {
       await connection.retry(() => database.pragma('wal_checkpoint(TRUNCATE)'), options)
     },

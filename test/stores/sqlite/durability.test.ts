@@ -4,6 +4,7 @@ import Database from 'better-sqlite3'
 import { AuditLog, type AuditLogError, type EventStore, type FailurePolicy } from 'daybook'
 import { sqliteJournal, sqliteStore } from 'daybook/sqlite'
 import { afterEach, describe, expect, it } from 'vitest'
+import { hasFrames } from '../../../adapters/sqlite/connection/checkpointer.js'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import { draft as emptyDraft } from '../../../src/testing/conformance/helpers.js'
 import { runScript } from '../../support/child.js'
@@ -146,7 +147,10 @@ describe('before the disk has an event', () => {
   it.each<[string, (store: EventStore) => Promise<unknown>]>([
     ['an import', (store) => store.importEvents([])],
     ['a state', (store) => store.updateState('key', () => 1)],
-    ['counts of a throttle', (store) => store.reportSuppressed({ reporter: 'a', number: 1, counts: [] })],
+    [
+      'counts of a throttle',
+      (store) => store.reportSuppressed({ reporter: 'a', number: 1, counts: [] }),
+    ],
     ['a removal', (store) => store.removeBefore(1)],
     ['a heartbeat', (store) => store.touchLive(['x'])],
     ['an append of nothing new', (store) => store.append([known], { since: 0 })],
@@ -358,6 +362,23 @@ it('at most two syncs run at once, over all logs of a process', async () => {
   for (const { disk } of logs) disk.release()
   await Promise.all(appending)
   expect(logs.map(({ disk }) => disk.count())).toEqual([1, 1, 1])
+})
+
+it('the thread checkpoints the WAL and begins it anew, while the log is written', async () => {
+  const { store } = openStore()
+  const fd = fs.openSync(`${file.filename}-wal`, 'r')
+  const append = (): Promise<unknown> =>
+    store.append(Array.from({ length: 500 }, () => emptyDraft({ text: 'x'.repeat(9000) })))
+  try {
+    while (!hasFrames(fd)) await append()
+    const isLong = async (): Promise<boolean> => {
+      await store.append([draft('test:note')])
+      return hasFrames(fd)
+    }
+    await expect.poll(isLong, { timeout: 30_000 }).toBe(false)
+  } finally {
+    fs.closeSync(fd)
+  }
 })
 
 it('the option writer is refused as any other that is misspelt', () => {

@@ -13,11 +13,7 @@ import { describeSealer, NEVER, SOON, TUNING, useSealer } from '../shared/sealer
 
 const file = useSqliteFile()
 const fixture = useSealer<SealerOptions>({
-  open: (options) =>
-    createSqliteStore(
-      { filename: file.filename },
-      { tuning: TUNING, ...options },
-    ),
+  open: (options) => createSqliteStore({ filename: file.filename }, { tuning: TUNING, ...options }),
   truth: async () => sqliteTruth(file.filename),
   async hideChunks(isHidden) {
     const [from, to] = isHidden

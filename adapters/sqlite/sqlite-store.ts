@@ -285,7 +285,8 @@ export function createSqliteStore(
     let before = await connection.retry(() => readStateTexts(connection, keys, clock()), options)
     for (;;) {
       const after = changedStates(before, change, clock())
-      if (after.size === 0) return
+      // What the caller has read must not be taken back either.
+      if (after.size === 0) return connection.durableReads(options)
       const found = await writer.replaceStates({ before, after, keepFor }, options)
       if (!found) return
       before = found

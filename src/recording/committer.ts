@@ -38,15 +38,68 @@ export type Attempt = (batch: readonly QueueEntry[], onStored: () => void) => Pr
 
 const NONE: readonly never[] = []
 
-export function createCommitter({
-  store,
-  journaling,
-  appender,
-  availability,
-  deadlines,
-  settlement,
-  observer,
-}: CommitterDependencies): Attempt {
+/** Settles the calls of a batch that is stored and durable. */
+function settle(
+  { settlement, observer }: CommitterDependencies,
+  batch: readonly QueueEntry[],
+  appended: Appended,
+): void {
+  const { heldBack: times } = appended
+  let { events } = appended
+  let storedEntries = times.size === 0 ? batch : batch.filter(({ draft }) => !times.has(draft))
+  const heldBack =
+    times.size === 0 ? NONE : batch.filter((entry) => isOpen(entry) && times.has(entry.draft))
+  // The others have expired before the disk confirmed the batch.
+  if (!storedEntries.every(isOpen)) {
+    const entries = storedEntries
+    events = events.filter((_, i) => isOpen(entries[i]!))
+    storedEntries = entries.filter(isOpen)
+  }
+  for (const entry of heldBack) {
+    settlement.finish(entry)
+    observer.heldBack(entry.draft, times.get(entry.draft)!)
+  }
+  for (const entry of storedEntries) settlement.finish(entry)
+  const stored = storedEntries.map((entry) => entry.draft)
+  if (stored.length > 0) observer.stored(newEvents(events, storedEntries), stored)
+  for (const [i, entry] of storedEntries.entries()) entry.resolve(events[i])
+  for (const entry of heldBack) entry.resolve(undefined)
+}
+
+/** What follows a failed attempt. */
+function fail(
+  { settlement, availability }: CommitterDependencies,
+  batch: readonly QueueEntry[],
+  failure: AuditLogError,
+  signal: AbortSignal,
+): Attempted {
+  const isDue = dueAt(performance.now())
+  const isUnknown = isOutcomeUnknown(failure)
+  const isVisible = batch.some(({ stage }) => stage === 'stored')
+  if (isUnknown) for (const entry of batch) entry.isInDoubt = true
+  const isOver = isUnknown && !isVisible && (signal.aborted || batch.some(isDue))
+  if (failure.code !== 'ABORTED' && !isOver) {
+    availability.on('storeFailed')
+    const settleAll = (): void => {
+      for (const entry of batch) settlement.fail(entry, failure)
+    }
+    return { isStored: false, settle: settleAll, again: NONE }
+  }
+  const reason = reasonOf(failure, signal)
+  const isForJournal = ({ policy }: QueueEntry): boolean => policy === 'queue'
+  const lastDue = batch.findLastIndex((entry) => isForJournal(entry) && isDue(entry))
+  for (const [i, entry] of batch.entries()) {
+    if (isDue(entry)) settlement.expire(entry, failure, reason)
+    else if (entry.signal?.aborted) settlement.reject(entry, abortedError(entry.signal))
+    // Older calls get into the journal first.
+    else if (i < lastDue && isForJournal(entry)) settlement.toJournal(entry)
+  }
+  const again = batch.filter(({ stage }) => stage === 'waiting')
+  return { isStored: false, settle: undefined, again }
+}
+
+export function createCommitter(dependencies: CommitterDependencies): Attempt {
+  const { store, journaling, appender, deadlines } = dependencies
   /** The earliest deadline of the batch. Notes which drafts may come again from the journal. */
   const prepare = (batch: readonly QueueEntry[]): number => {
     let deadline = Infinity
@@ -70,60 +123,6 @@ export function createCommitter({
     return appender.append(drafts, { signal, deadline, since: searchStart(batch), onStored })
   }
 
-  const settle = (batch: readonly QueueEntry[], appended: Appended): void => {
-    const { heldBack: times } = appended
-    let { events } = appended
-    let storedEntries = times.size === 0 ? batch : batch.filter(({ draft }) => !times.has(draft))
-    const heldBack =
-      times.size === 0 ? NONE : batch.filter((entry) => isOpen(entry) && times.has(entry.draft))
-    // The others have expired before the disk confirmed the batch.
-    if (!storedEntries.every(isOpen)) {
-      const entries = storedEntries
-      events = events.filter((_, i) => isOpen(entries[i]!))
-      storedEntries = entries.filter(isOpen)
-    }
-    for (const entry of heldBack) {
-      settlement.finish(entry)
-      observer.heldBack(entry.draft, times.get(entry.draft)!)
-    }
-    for (const entry of storedEntries) settlement.finish(entry)
-    const stored = storedEntries.map((entry) => entry.draft)
-    if (stored.length > 0) observer.stored(newEvents(events, storedEntries), stored)
-    for (const [i, entry] of storedEntries.entries()) entry.resolve(events[i])
-    for (const entry of heldBack) entry.resolve(undefined)
-  }
-
-  /** What follows a failed attempt. */
-  const fail = (
-    batch: readonly QueueEntry[],
-    failure: AuditLogError,
-    signal: AbortSignal,
-  ): Attempted => {
-    const isDue = dueAt(performance.now())
-    const isUnknown = isOutcomeUnknown(failure)
-    const isVisible = batch.some(({ stage }) => stage === 'stored')
-    if (isUnknown) for (const entry of batch) entry.isInDoubt = true
-    const isOver = isUnknown && !isVisible && (signal.aborted || batch.some(isDue))
-    if (failure.code !== 'ABORTED' && !isOver) {
-      availability.on('storeFailed')
-      const settle = (): void => {
-        for (const entry of batch) settlement.fail(entry, failure)
-      }
-      return { isStored: false, settle, again: NONE }
-    }
-    const reason = reasonOf(failure, signal)
-    const isForJournal = ({ policy }: QueueEntry): boolean => policy === 'queue'
-    const lastDue = batch.findLastIndex((entry) => isForJournal(entry) && isDue(entry))
-    for (const [i, entry] of batch.entries()) {
-      if (isDue(entry)) settlement.expire(entry, failure, reason)
-      else if (entry.signal?.aborted) settlement.reject(entry, abortedError(entry.signal))
-      // Older calls get into the journal first.
-      else if (i < lastDue && isForJournal(entry)) settlement.toJournal(entry)
-    }
-    const again = batch.filter(({ stage }) => stage === 'waiting')
-    return { isStored: false, settle: undefined, again }
-  }
-
   return async (batch, onStored) => {
     const signal = appender.startAttempt()
     const noteStored = (): void => {
@@ -135,9 +134,9 @@ export function createCommitter({
     }
     try {
       const appended = await commit(batch, signal, noteStored)
-      return { isStored: true, settle: () => settle(batch, appended), again: NONE }
+      return { isStored: true, settle: () => settle(dependencies, batch, appended), again: NONE }
     } catch (error) {
-      return fail(batch, asStoreFailure(store, error), signal)
+      return fail(dependencies, batch, asStoreFailure(store, error), signal)
     }
   }
 }

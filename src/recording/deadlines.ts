@@ -1,14 +1,7 @@
 import { createFirstTimer, type FirstTimer } from '../async/timers.js'
+import type { Appender } from './appender.js'
 import type { Queue, QueueEntry } from './queue.js'
-
-export interface DeadlineActions {
-  /** Gives up the attempt that has not stored its batch. */
-  readonly abortAttempt: () => void
-  /** Ends the wait of an entry that is no longer in the queue, or that is stored but not confirmed. */
-  readonly expire: (entry: QueueEntry) => void
-  /** Called when stored entries have expired. */
-  readonly onUnconfirmed: () => void
-}
+import type { Settlement } from './settlement.js'
 
 /** Enforces the deadlines of all entries with one timer. */
 export type Deadlines = FirstTimer
@@ -24,18 +17,20 @@ export const dueAt =
 
 export function createDeadlines(
   queue: Queue,
-  { abortAttempt, expire, onUnconfirmed }: DeadlineActions,
+  settlement: Pick<Settlement, 'expire' | 'allToJournal'>,
+  appender: Pick<Appender, 'abortAttempt'>,
 ): Deadlines {
   return createFirstTimer((now) => {
     const isDue = dueAt(now)
     const dueInFlight = queue.inFlight().filter(isDue)
-    if (dueInFlight.some(({ stage }) => stage === 'waiting')) abortAttempt()
+    if (dueInFlight.some(({ stage }) => stage === 'waiting')) appender.abortAttempt()
     const unconfirmed = dueInFlight.filter(({ stage }) => stage === 'stored')
-    for (const entry of unconfirmed) expire(entry)
-    if (unconfirmed.length > 0) onUnconfirmed()
+    for (const entry of unconfirmed) settlement.expire(entry)
+    // The store is down, and the write loop may wait for it.
+    if (unconfirmed.length > 0 && !queue.fliesJournalBound()) settlement.allToJournal(queue)
     // Entries for the journal stay: the batch in flight is older, and has to get there first.
     const due = queue.extract((entry) => isDue(entry) && entry.policy !== 'queue')
-    for (const entry of due) if (entry.stage !== 'settled') expire(entry)
+    for (const entry of due) if (entry.stage !== 'settled') settlement.expire(entry)
     let next = Infinity
     // An entry that is due and still there waits for the batch in flight; it needs no timer.
     for (const { deadline } of queue.all()) if (deadline > now && deadline < next) next = deadline

@@ -90,13 +90,7 @@ export function createRecorder(
     observer,
   }
   const settlement = createSettlement(common)
-  const deadlines = createDeadlines(queue, {
-    abortAttempt: () => appender.abortAttempt(),
-    expire: (entry) => settlement.expire(entry),
-    onUnconfirmed() {
-      if (availability.isDown() && !queue.fliesJournalBound()) settlement.allToJournal(queue)
-    },
-  })
+  const deadlines = createDeadlines(queue, settlement, appender)
   const admit = createAdmission({ ...common, settlement, deadlines })
   const loop = createWriteLoop({
     ...common,

@@ -74,7 +74,10 @@ export function createWriteLoop({
     const batch = queue.take(store.maxBatch)
     if (batch.length === 0) return queue.land(batch)
     const earlier = settled
-    await new Promise<void>((resolve) => (settled = write(batch, earlier, resolve)).then(resolve))
+    await new Promise<void>((resolve) => {
+      settled = write(batch, earlier, resolve)
+      void settled.then(resolve)
+    })
     await Promise.race([earlier, closing])
   }
   const run = async (): Promise<void> => {

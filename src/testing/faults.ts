@@ -12,11 +12,11 @@ export type Fault =
 export interface Faults<Method extends string> {
   /** Plans the fault for `times` calls of the method, after the faults that are already planned. */
   readonly plan: (method: Method, fault: Fault, times?: number) => void
-  /** Calls `act` with the next planned fault of the method, if any. `isLost`: its caller learns nothing of it. */
+  /** Calls `act` with the next planned fault of the method, if any, and with options that fit the fault. */
   readonly call: <Result>(
     method: Method,
     options: AppendOptions | undefined,
-    act: (isLost?: boolean) => Promise<Result>,
+    act: (given: AppendOptions | undefined) => Promise<Result>,
   ) => Promise<Result>
   /** Removes all faults. Calls that hang or are delayed run at once. */
   readonly heal: () => void
@@ -52,11 +52,11 @@ export function createFaults<Method extends string>(storeName: string): Faults<M
       planned.set(method, [...faults, { fault, times }])
     },
     async call(method, options, act) {
-      if (isDisabled || options?.signal?.aborted) return act()
+      if (isDisabled || options?.signal?.aborted) return act(options)
       const fault = nextFault(method)
       switch (fault?.kind) {
         case undefined:
-          return act()
+          return act(options)
         case 'fail':
           throw failure(storeName, `${method} was made to fail`, fault.error)
         case 'hang':
@@ -66,9 +66,10 @@ export function createFaults<Method extends string>(storeName: string): Faults<M
             options,
             fault.kind === 'delay' ? fault.milliseconds : Infinity,
           )
-          return act()
+          return act(options)
         case 'lose': {
-          const result = await act(true)
+          // The caller does not learn that its drafts are stored either.
+          const result = await act({ ...options, onStored: undefined })
           if (method !== 'append')
             throw failure(storeName, `the acknowledgement of ${method} was lost`)
           await waitForHeal(healing.signal, options).catch(() => {})

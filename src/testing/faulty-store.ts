@@ -82,10 +82,7 @@ export function faultyStore(store: EventStore): FaultyStore {
     ...(store.prepare && { prepare: (drafts) => store.prepare!(drafts) }),
     clock: store.clock,
 
-    append: (drafts, options) =>
-      call('append', options, (isLost) =>
-        store.append(drafts, isLost ? { ...options, onStored: undefined } : options),
-      ),
+    append: (drafts, options) => call('append', options, (given) => store.append(drafts, given)),
     ...(store.enlist && {
       enlist: (draft, transaction, options) =>
         call('enlist', options, () => store.enlist!(draft, transaction, options)),

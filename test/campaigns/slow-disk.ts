@@ -49,7 +49,7 @@ export const campaign: Campaign = {
     const figures: Record<string, object> = {}
     await withSyncShim('slow-disk-child.js', async (run) => {
       for (const plan of PLANS.slice(from, rounds)) {
-        const name = `${plan.policy}`
+        const name = plan.policy
         try {
           const { outcomes, loop, journalled } = await runPlan(plan, run)
           figures[name] = { ...outcomes, journalled, loop }

@@ -19,7 +19,7 @@ export interface WalSync {
    * with the error of the disk, and if the file is not in its place.
    */
   sync(): Promise<void>
-  /** The oldest sync that has not ended, and since when it was asked for, as `performance.now()` counts. */
+  /** The sync that runs, or else waits for its turn, and since when it does, as `performance.now()` counts. */
   oldest(): { readonly since: number; readonly ended: Promise<void> } | undefined
   /** Closes the descriptor once no sync needs it. */
   close(): void
@@ -79,36 +79,48 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
+/** The `-wal` file of a database. */
+function createWalFile(name: string, mustExist: boolean) {
+  let open: OpenFile | undefined
+  const close = (): void => {
+    if (open) fs.closeSync(open.fd)
+    open = undefined
+  }
+  return {
+    fd: () => open?.fd,
+    close,
+    /** Opens the file, if there is one. Throws if another one is at its place. */
+    find(): void {
+      const found = fs.statSync(name, STAT)
+      if (open && found && open.ino === found.ino && open.dev === found.dev) return
+      if (open && mustExist)
+        throw new Error(`${name} was deleted, moved or replaced after it was opened`)
+      close()
+      if (found || mustExist) open = openFile(name)
+    },
+  }
+}
+
 export function createWalSync(
   filename: string,
   { mustExist = true, syncFile = fs.fdatasync, onSynced }: WalSyncOptions = {},
 ): WalSync {
   const name = walOf(filename)
-  let open: OpenFile | undefined
+  const file = createWalFile(name, mustExist)
   let isFolderSynced = false
   let running: Promise<void> = Promise.resolve()
   /** The sync that has not begun. */
   let next: Promise<void> | undefined
-  /** When the calls were made that the running sync answers, and those that the next one will. */
+  /** When the running sync has begun, and since when the next one is wanted. */
   let runningSince: number | undefined
-  let nextSince: number | undefined
+  let nextSince = 0
   let isClosed = false
-
-  /** Opens the file, if there is one. */
-  const findFile = (): void => {
-    const found = fs.statSync(name, STAT)
-    if (open && found && open.ino === found.ino && open.dev === found.dev) return
-    if (open && mustExist)
-      throw new Error(`${name} was deleted, moved or replaced after it was opened`)
-    if (open) fs.closeSync(open.fd)
-    open = found || mustExist ? openFile(name) : undefined
-  }
 
   const run = async (): Promise<void> => {
     // SQLite deletes the file when it has closed the last connection; the descriptor still leads to it.
-    if (!isClosed) findFile()
-    if (!open) return
-    const { fd } = open
+    if (!isClosed) file.find()
+    const fd = file.fd()
+    if (fd === undefined) return
     // The name of a new file is not durable otherwise.
     if (!isFolderSynced && mustExist) await syncFolder(path.dirname(name))
     isFolderSynced = true
@@ -119,16 +131,14 @@ export function createWalSync(
   }
 
   const closeIfUnused = (): void => {
-    if (!isClosed || next || runningSince !== undefined || !open) return
-    fs.closeSync(open.fd)
-    open = undefined
+    if (isClosed && !next && runningSince === undefined) file.close()
   }
 
   const begin = async (): Promise<void> => {
     await running.catch(() => {})
     await takeTurn()
     next = undefined
-    runningSince = nextSince
+    runningSince = performance.now()
     try {
       await (running = run())
     } finally {
@@ -141,7 +151,7 @@ export function createWalSync(
   // Linux reports a failed write to each descriptor once, so this one must be older than the writes. Without
   // a file there are none yet.
   try {
-    findFile()
+    file.find()
   } catch {
     // The first sync reports it.
   }
@@ -156,7 +166,7 @@ export function createWalSync(
     },
     oldest() {
       if (runningSince !== undefined) return { since: runningSince, ended: running }
-      return next && { since: nextSince!, ended: next }
+      return next && { since: nextSince, ended: next }
     },
     close() {
       isClosed = true

@@ -5,6 +5,7 @@ import {
   type Due,
   type Sealer,
 } from '../../../src/store-kit/index-builder/sealer.js'
+import type { RoundEnd } from '../../../src/store-kit/index-builder/round.js'
 import type { Connection } from '../connection/connection.js'
 import { DEFAULT_CACHE_BYTES } from '../connection/page-cache.js'
 import type { Compression } from './compression.js'
@@ -40,21 +41,14 @@ export interface SqliteSealer extends Sealer {
   readonly checkpoint: () => void
 }
 
-/** Keeps the index of the file up to date in a thread, which runs only while there is work. */
-export function createSqliteSealer(
-  connection: Connection,
-  given: Partial<SealerOptions> = {},
-): SqliteSealer {
-  const options = { ...DEFAULTS, ...given }
+/** The runner of rounds, in a thread or in the main one, which ends after some time without work. */
+function createKeptRunner(connection: Connection, options: SealerOptions) {
   const { tuning, leaseMs, idleMs, threadFile, compression, cacheBytes } = options
   const { database, driver } = connection
-  const clock = systemClock()
   let runner: Promise<RoundRunner> | undefined
-  const isEarlyDue = tuning.early ? createEarlyCheck(connection, tuning.early) : () => false
-  let isEarly = false
   let canUseThread = true
   let idle: NodeJS.Timeout | undefined
-  let isClosed = false
+  let isWorking = false
 
   const start = async (): Promise<RoundRunner> => {
     const runnerOptions = {
@@ -79,18 +73,55 @@ export function createSqliteSealer(
     return createRoundRunner(runnerOptions, pacerInMain)
   }
 
-  const endRunner = async (): Promise<void> => {
+  const end = async (): Promise<void> => {
     clearTimeout(idle)
-    idle = undefined
     const ended = runner
     runner = undefined
     await ended?.then((one) => one.close()).catch(() => {})
   }
-
-  const startIdling = (): void => {
+  const get = (): Promise<RoundRunner> => {
     clearTimeout(idle)
-    idle = setTimeout(() => void endRunner(), idleMs).unref()
+    return (runner ??= start())
   }
+  const rest = (): void => {
+    clearTimeout(idle)
+    if (!isWorking) idle = setTimeout(() => void end(), idleMs).unref()
+  }
+
+  return {
+    end,
+    async run(isEarly: boolean): Promise<RoundEnd> {
+      isWorking = true
+      try {
+        return await (await get()).run(isEarly)
+      } catch (error) {
+        await end()
+        throw error
+      } finally {
+        isWorking = false
+        if (runner) rest()
+      }
+    },
+    async checkpoint(): Promise<void> {
+      const one = await get()
+      one.checkpoint()
+      rest()
+    },
+  }
+}
+
+/** Keeps the index of the file up to date in a thread, which runs only while there is work. */
+export function createSqliteSealer(
+  connection: Connection,
+  given: Partial<SealerOptions> = {},
+): SqliteSealer {
+  const options = { ...DEFAULTS, ...given }
+  const { tuning, compression } = options
+  const clock = systemClock()
+  const runner = createKeptRunner(connection, options)
+  const isEarlyDue = tuning.early ? createEarlyCheck(connection, tuning.early) : () => false
+  let isEarly = false
+  let isClosed = false
 
   const sealer = createSealer(
     {
@@ -105,23 +136,14 @@ export function createSqliteSealer(
           return 'nothing'
         }
       },
-      async run() {
-        clearTimeout(idle)
-        idle = undefined
+      run() {
         const wasEarly = isEarly
         isEarly = false
-        try {
-          const end = await (await (runner ??= start())).run(wasEarly)
-          startIdling()
-          return end
-        } catch (error) {
-          await endRunner()
-          throw error
-        }
+        return runner.run(wasEarly)
       },
       close() {
         isClosed = true
-        return endRunner()
+        return runner.end()
       },
     },
     options,
@@ -129,10 +151,7 @@ export function createSqliteSealer(
   return {
     ...sealer,
     checkpoint() {
-      if (isClosed) return
-      // While a round is under way, the thread is not idle.
-      if (idle || !runner) startIdling()
-      ;(runner ??= start()).then((one) => one.checkpoint()).catch(() => {})
+      if (!isClosed) runner.checkpoint().catch(() => {})
     },
   }
 }

@@ -142,10 +142,22 @@ export const mutants: readonly Mutant[] = [
     defect: 'counts a report twice that is sent again',
   },
   {
-    file: 'adapters/sqlite/write/lost-attempts.ts',
-    line: 'const since = Math.min(...lost.map((attempt) => attempt.since))',
-    mutant: 'const since = Math.max(...lost.map((attempt) => attempt.since))',
-    defect: 'does not remove what the first of several lost attempts has stored',
+    file: 'adapters/sqlite/write/appending.ts',
+    line: 'await connection.durable(options.onStored ? {} : options)',
+    mutant: 'connection.durable(options.onStored ? {} : options).catch(() => {})',
+    defect: 'acknowledges an event before the disk has it',
+  },
+  {
+    file: 'adapters/sqlite/reading.ts',
+    line: 'if (options.durable) await connection.durableReads(options)',
+    mutant: 'if (options.durable) connection.durableReads(options).catch(() => {})',
+    defect: 'gives a tail an event before the disk has it',
+  },
+  {
+    file: 'adapters/sqlite/connection/durability.ts',
+    line: 'transactions.distrust(error)',
+    mutant: 'transactions.unsettled()',
+    defect: 'trusts a sync after one that has failed',
   },
   {
     file: 'adapters/sqlite/read/list-in-time.ts',

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { isBusy, openDatabase, type SqliteDatabase } from './database.js'
 import { writeNothing } from './disk-failure.js'
 import type { Driver } from './driver.js'
-import { walOf } from './file.js'
+import { openWal } from './file.js'
 
 /** Frames of the WAL from which on it is checkpointed. Each has a page. */
 const LONG_FRAMES = 2000
@@ -82,7 +82,7 @@ export function createCheckpointer(filename: string, driver: Driver): Checkpoint
       if (now - checkedAt < CHECK_MS) return
       checkedAt = now
       try {
-        fd ??= fs.openSync(walOf(filename), 'r')
+        fd ??= openWal(filename)
         if (hasFrames(fd)) run()
       } catch (error) {
         // There is no such file without WAL. Another connection may hold the lock: the next check tries again.

@@ -1,19 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { AuditLogError, outcomeUnknown, throwIfAborted } from '../../../src/errors.js'
-import type { AppendOptions } from '../../../src/store/store.js'
-import { createDurability } from './durability.js'
+import { createDurability, type Durability, type WriteOptions } from './durability.js'
 import { watchFile } from './file.js'
 import { isBusy, isCorrupt, type SqliteDatabase, type SqliteStatement } from './database.js'
 import { type Driver, loadDriver } from './driver.js'
 import { createTransactions } from './transactions.js'
 import type { WalSync } from './wal-sync.js'
 
-/** When a write is given up. */
-export type WriteOptions = Pick<AppendOptions, 'signal' | 'deadline'>
+export type { WriteOptions } from './durability.js'
 
 /** The store's own connection. Waiting for the locks of other connections does not block the event loop. */
-export interface Connection {
+export interface Connection extends Pick<Durability, 'durable' | 'durableReads'> {
   readonly database: SqliteDatabase
   readonly driver: Driver
   /** Returns the prepared statement for this text, from a cache. */
@@ -32,18 +30,8 @@ export interface Connection {
    * if the disk keeps failing. Begins no transaction while the disk does not finish a sync.
    */
   commit<Result>(act: () => Result, options: WriteOptions): Promise<Result>
-  /**
-   * Resolves once everything that this connection has committed is on the disk; rejects with `OUTCOME_UNKNOWN` if the disk fails,
-   * or if the caller gives up before.
-   */
-  durable(options: WriteOptions): Promise<void>
   /** `commit`, then `durable`. */
   write<Result>(act: () => Result, options: WriteOptions): Promise<Result>
-  /**
-   * Resolves once everything that is visible now is on the disk, also what other connections have committed. Rejects with
-   * `STORE_FAILED` if the disk fails.
-   */
-  durableReads(options: WriteOptions): Promise<void>
   /**
    * Tries once to run `act` in a write transaction; throws the errors of the driver. Throws `STORE_FAILED` if
    * the file was deleted, moved or replaced, and `OUTCOME_UNKNOWN` if that happened during the transaction.

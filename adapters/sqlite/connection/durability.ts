@@ -1,14 +1,27 @@
 import { createFirstTimer } from '../../../src/async/timers.js'
 import { AuditLogError, outcomeUnknown } from '../../../src/errors.js'
-import type { Connection, WriteOptions } from './connection.js'
+import type { AppendOptions } from '../../../src/store/store.js'
 import type { SqliteDatabase } from './database.js'
 import type { Transactions } from './transactions.js'
 import type { WalSync } from './wal-sync.js'
 
 const unfinished = (): Error => new Error('the disk has not finished the commit')
 
+/** When a call is given up. */
+export type WriteOptions = Pick<AppendOptions, 'signal' | 'deadline'>
+
 /** Waits for the disk, on a connection whose commits do not. */
-export interface Durability extends Pick<Connection, 'durable' | 'durableReads'> {
+export interface Durability {
+  /**
+   * Resolves once everything that this connection has committed is on the disk; rejects with `OUTCOME_UNKNOWN` if the disk fails,
+   * or if the caller gives up before.
+   */
+  durable(options: WriteOptions): Promise<void>
+  /**
+   * Resolves once everything that is visible now is on the disk, also what other connections have committed. Rejects with
+   * `STORE_FAILED` if the disk fails.
+   */
+  durableReads(options: WriteOptions): Promise<void>
   /** Resolves once no sync takes long. Rejects with `ABORTED` if the caller gives up before. */
   ready(options: WriteOptions): Promise<void>
 }
@@ -18,7 +31,7 @@ export interface DurabilityDependencies {
   /** `undefined` if each commit waits for the disk itself. */
   readonly sync: WalSync | undefined
   readonly transactions: Pick<Transactions, 'settle' | 'distrust' | 'unsettled' | 'commits'>
-  readonly retry: Connection['retry']
+  readonly retry: <Result>(act: () => Result, options: WriteOptions) => Promise<Result>
 }
 
 /** While a sync has not ended after this long, nothing more is written: it would have to wait too. */

@@ -3,9 +3,9 @@ import path from 'node:path'
 import { AuditLogError, outcomeUnknown } from '../../../src/errors.js'
 
 /*
- * When a process closes any descriptor of a database, its `-wal` or its `-shm`, POSIX drops the locks that
+ * When a process closes any descriptor of a database or its `-shm`, POSIX drops the locks that
  * SQLite holds on that file in the same process: https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_
- * So nothing here opens a file that exists; `stat` opens none.
+ * So nothing opens such a file; `stat` opens none. SQLite holds no lock on the `-wal`, so that one may be opened.
  */
 
 const MAX_LINKS = 40
@@ -75,6 +75,12 @@ const openedFile = (name: string) => {
 
 /** The name of the `-wal` of a database. SQLite has it beside the file to which symbolic links lead. */
 export const walOf = (filename: string): string => `${fs.realpathSync(filename)}-wal`
+
+/** Windows syncs only a file that is open for writing. */
+const FLAGS = process.platform === 'win32' ? 'r+' : 'r'
+
+/** Opens the `-wal` of a database. Returns the descriptor. */
+export const openWal = (filename: string): number => fs.openSync(walOf(filename), FLAGS)
 
 /** Watches a database that SQLite has opened, and its `-wal` if it has one. */
 export function watchFile(filename: string): FileWatch {

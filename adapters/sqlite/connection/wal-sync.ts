@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { walOf } from './file.js'
+import { openWal, walOf } from './file.js'
 
 /*
  * Commits of the store are written to the `-wal` file without a sync (`synchronous=NORMAL`). One sync of that file in libuv's
@@ -51,9 +51,6 @@ function endTurn(): void {
   else syncs -= 1
 }
 
-/** Windows syncs only a file that is open for writing, and no directory. */
-const IS_WINDOWS = process.platform === 'win32'
-
 // Inodes may exceed the integers of a number.
 const STAT = { bigint: true, throwIfNoEntry: false } as const
 
@@ -63,14 +60,15 @@ interface OpenFile {
   readonly ino: bigint
 }
 
-function openFile(name: string): OpenFile {
-  const fd = fs.openSync(name, IS_WINDOWS ? 'r+' : 'r')
+function openFile(filename: string): OpenFile {
+  const fd = openWal(filename)
   const { dev, ino } = fs.fstatSync(fd, { bigint: true })
   return { fd, dev, ino }
 }
 
 async function syncFolder(folder: string): Promise<void> {
-  if (IS_WINDOWS) return
+  // Windows syncs no folder.
+  if (process.platform === 'win32') return
   const handle = await fs.promises.open(folder, 'r')
   try {
     await handle.sync()
@@ -80,7 +78,8 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 /** The `-wal` file of a database. */
-function createWalFile(name: string, mustExist: boolean) {
+function createWalFile(filename: string, mustExist: boolean) {
+  const name = walOf(filename)
   let open: OpenFile | undefined
   const close = (): void => {
     if (open) fs.closeSync(open.fd)
@@ -96,7 +95,7 @@ function createWalFile(name: string, mustExist: boolean) {
       if (open && mustExist)
         throw new Error(`${name} was deleted, moved or replaced after it was opened`)
       close()
-      if (found || mustExist) open = openFile(name)
+      if (found || mustExist) open = openFile(filename)
     },
   }
 }
@@ -105,8 +104,7 @@ export function createWalSync(
   filename: string,
   { mustExist = true, syncFile = fs.fdatasync, onSynced }: WalSyncOptions = {},
 ): WalSync {
-  const name = walOf(filename)
-  const file = createWalFile(name, mustExist)
+  const file = createWalFile(filename, mustExist)
   let isFolderSynced = false
   let running: Promise<void> = Promise.resolve()
   /** The sync that has not begun. */
@@ -122,7 +120,7 @@ export function createWalSync(
     const fd = file.fd()
     if (fd === undefined) return
     // The name of a new file is not durable otherwise.
-    if (!isFolderSynced && mustExist) await syncFolder(path.dirname(name))
+    if (!isFolderSynced && mustExist) await syncFolder(path.dirname(walOf(filename)))
     isFolderSynced = true
     await new Promise<void>((resolve, reject) => {
       syncFile(fd, (error) => (error ? reject(error) : resolve()))

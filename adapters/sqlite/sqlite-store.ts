@@ -12,7 +12,11 @@ import { readFileMode } from '../../src/store/file-mode.js'
 import { readOnlyStore } from '../../src/store/read-only.js'
 import type { EventStore } from '../../src/store/store.js'
 import { type Clock, type Microseconds, systemClock } from '../../src/event/timestamp.js'
-import { type Connection, createConnection } from './connection/connection.js'
+import {
+  type Connection,
+  type ConnectionOptions,
+  createConnection,
+} from './connection/connection.js'
 import { openDatabase, type SqliteDatabase } from './connection/database.js'
 import { loadDriver, type SqliteDriverName } from './connection/driver.js'
 import { readCacheBytes } from './connection/page-cache.js'
@@ -33,7 +37,7 @@ import { createSqliteSealer, type SealerOptions } from './index/sealer.js'
 import { readStateTexts } from './schema/state.js'
 import { createTables } from './schema/tables.js'
 import { createCommitWatcher } from './connection/commit-watcher.js'
-import { hasFrames } from './connection/checkpointer.js'
+import { hasFrames, isLocked, newLockState } from './connection/checkpointer.js'
 import { createWalSync, type SyncFile, type WalSyncOptions } from './connection/wal-sync.js'
 import { type OptionNames, requireOptions } from '../../src/options.js'
 
@@ -145,7 +149,10 @@ function checkFilename(filename: unknown): asserts filename is string {
 
 function openFile(
   options: SqliteStoreOptions,
-  syncing: Pick<WalSyncOptions, 'syncFile' | 'onSynced'> = {},
+  {
+    isLockedHere,
+    ...syncing
+  }: Pick<WalSyncOptions, 'syncFile' | 'onSynced'> & Pick<ConnectionOptions, 'isLockedHere'> = {},
 ): Connection {
   const { readOnly = false } = options
   const handle = handleOf(options)
@@ -180,7 +187,7 @@ function openFile(
   const sync = isWal
     ? createWalSync(database.name, { mustExist: !readOnly, ...syncing })
     : undefined
-  return createConnection(database, driver, sync)
+  return createConnection(database, driver, { sync, isLockedHere })
 }
 
 function openReadOnly(options: SqliteStoreOptions): EventStore {
@@ -246,7 +253,9 @@ export function createSqliteStore(
     checkedAt = now
     if (hasFrames(fd)) sealer.checkpoint()
   }
-  const connection = openFile(options, { syncFile, onSynced })
+  const lock = newLockState()
+  const isLockedHere = (): boolean => isLocked(lock)
+  const connection = openFile(options, { syncFile, onSynced, isLockedHere })
   const { database } = connection
   const tables = createTables(connection)
   const { events, throttles } = tables
@@ -263,6 +272,7 @@ export function createSqliteStore(
   const sealer = createSqliteSealer(connection, {
     compression,
     cacheBytes,
+    lock,
     ...sealing,
   })
   const index = createLogIndex(tables, sealing?.tuning ?? DEFAULT_TUNING, (segment) => {

@@ -5,7 +5,7 @@ import type { Driver } from './driver.js'
 import { openWal } from './file.js'
 
 /** Frames of the WAL from which on it is checkpointed. Each has a page. */
-const LONG_FRAMES = 2000
+const LONG_FRAMES = 4000
 const CHECK_MS = 100
 /** How long to wait for the lock of another connection. */
 const LOCK_MS = 100
@@ -31,6 +31,17 @@ export function hasFrames(fd: number, frames = LONG_FRAMES): boolean {
   return salts.equals(frame.subarray(FRAME_SALTS_AT, FRAME_SALTS_AT + SALTS_BYTES))
 }
 
+/** Memory that two threads share: whether the checkpointer has the lock of writers. */
+export type LockState = Int32Array
+
+export const newLockState = (): LockState =>
+  new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+
+export const isLocked = (state: LockState): boolean => Atomics.load(state, 0) === 1
+
+const setLocked = (state: LockState, locked: boolean): void =>
+  void Atomics.store(state, 0, locked ? 1 : 0)
+
 /** Keeps the WAL of a file short. It blocks its thread while it waits for the disk. */
 export interface Checkpointer {
   /** Checkpoints the WAL and begins it anew if it is long. Checks that every 100 ms only. */
@@ -38,7 +49,11 @@ export interface Checkpointer {
   close(): void
 }
 
-export function createCheckpointer(filename: string, driver: Driver): Checkpointer {
+export function createCheckpointer(
+  filename: string,
+  driver: Driver,
+  lock: LockState,
+): Checkpointer {
   let fd: number | undefined
   let connections: { readonly worker: SqliteDatabase; readonly writer: SqliteDatabase } | undefined
   let checkedAt = -Infinity
@@ -64,6 +79,7 @@ export function createCheckpointer(filename: string, driver: Driver): Checkpoint
     }
     // Most of the work, while others write.
     checkpoint()
+    setLocked(lock, true)
     let isComplete = false
     writer.exec('BEGIN IMMEDIATE')
     try {
@@ -87,6 +103,8 @@ export function createCheckpointer(filename: string, driver: Driver): Checkpoint
       } catch (error) {
         // There is no such file without WAL. Another connection may hold the lock: the next check tries again.
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT' && !isBusy(error)) throw error
+      } finally {
+        setLocked(lock, false)
       }
     },
     close() {

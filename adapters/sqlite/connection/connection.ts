@@ -58,17 +58,23 @@ const SETTLE_MS = 1000
 
 const jitter = (): number => 1 + Math.random() * 2
 
-/** `sync` belongs to a connection whose commits do not wait for the disk; without one `durable` has nothing to wait for. */
+export interface ConnectionOptions {
+  /** For a connection whose commits do not wait for the disk. Without it `durable` has nothing to wait for. */
+  readonly sync?: WalSync | undefined
+  /** True while another thread of this process has the lock for a moment, and needs it no more after that. */
+  readonly isLockedHere?: (() => boolean) | undefined
+}
+
 export function createConnection(
   database: SqliteDatabase,
   driver = loadDriver(),
-  sync?: WalSync,
+  { sync, isLockedHere = () => false }: ConnectionOptions = {},
 ): Connection {
   const statement = createStatementCache(database)
   const file = watchFile(database.name)
   const transactions = createTransactions(database, statement, file)
   const { tryWrite, snapshot, settle, isUnsettled } = transactions
-  const { attempt, pause, isContended } = createRetries(database)
+  const { attempt, pause, isContended } = createRetries(database, isLockedHere)
   const retry: Connection['retry'] = async (act, options) => attempt(act, options)
   const durability = createDurability({ database, sync, transactions, retry })
 
@@ -121,6 +127,7 @@ export function createConnection(
 /** Repeats what fails because another connection holds the lock. */
 function createRetries(
   database: SqliteDatabase,
+  isLockedHere: () => boolean,
 ): Pick<Connection, 'attempt' | 'pause' | 'isContended'> {
   let lastBusy = -Infinity
 
@@ -140,7 +147,7 @@ function createRetries(
   /** Returns the error if another connection holds the lock. */
   const noteLock = (error: unknown): unknown => {
     if (!isBusy(error)) throw storeFailure(error)
-    lastBusy = performance.now()
+    if (!isLockedHere()) lastBusy = performance.now()
     return error
   }
 

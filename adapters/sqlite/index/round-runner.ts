@@ -4,7 +4,7 @@ import { type RoundEnd, runRound } from '../../../src/store-kit/index-builder/ro
 import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
 import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import { createConnection, type Connection } from '../connection/connection.js'
-import { createCheckpointer } from '../connection/checkpointer.js'
+import { createCheckpointer, type LockState, newLockState } from '../connection/checkpointer.js'
 import { openDatabase, type SqliteDatabase } from '../connection/database.js'
 import { type Driver, loadDriver, type SqliteDriverName } from '../connection/driver.js'
 import type { Compression } from './compression.js'
@@ -36,6 +36,8 @@ export interface RunnerOptions {
   readonly leaseMs: number
   /** Memory for pages of the file. */
   readonly cacheBytes: number
+  /** Says when the runner has the lock for a checkpoint. */
+  readonly lock?: LockState
 }
 
 /** How often a merge checks whether there is shorter work to do. */
@@ -63,12 +65,20 @@ function openForSealing(
  * without WAL, blocks the thread for up to `lockWaitMs`.
  */
 export function createRoundRunner(
-  { filename, driver: driverName, tuning, compression, leaseMs, cacheBytes }: RunnerOptions,
+  {
+    filename,
+    driver: driverName,
+    tuning,
+    compression,
+    leaseMs,
+    cacheBytes,
+    lock = newLockState(),
+  }: RunnerOptions,
   createPacer: CreatePacer,
   lockWaitMs = 0,
 ): RoundRunner {
   const driver = loadDriver(driverName)
-  const checkpointer = createCheckpointer(filename, driver)
+  const checkpointer = createCheckpointer(filename, driver, lock)
   const controller = new AbortController()
   const { signal } = controller
   const clock = systemClock()

@@ -6,6 +6,7 @@ import {
   type Sealer,
 } from '../../../src/store-kit/index-builder/sealer.js'
 import type { RoundEnd } from '../../../src/store-kit/index-builder/round.js'
+import { type LockState, newLockState } from '../connection/checkpointer.js'
 import type { Connection } from '../connection/connection.js'
 import { DEFAULT_CACHE_BYTES } from '../connection/page-cache.js'
 import type { Compression } from './compression.js'
@@ -22,9 +23,10 @@ export interface SealerOptions extends CommonSealerOptions {
   readonly compression: Compression
   /** Memory for pages of the file. */
   readonly cacheBytes: number
+  readonly lock: LockState
 }
 
-const DEFAULTS: SealerOptions = {
+const DEFAULTS: Omit<SealerOptions, 'lock'> = {
   tuning: DEFAULT_TUNING,
   leaseMs: 10_000,
   checkMs: 100,
@@ -43,7 +45,7 @@ export interface SqliteSealer extends Sealer {
 
 /** The runner of rounds, in a thread or in the main one, which ends after some time without work. */
 function createKeptRunner(connection: Connection, options: SealerOptions) {
-  const { tuning, leaseMs, idleMs, threadFile, compression, cacheBytes } = options
+  const { tuning, leaseMs, idleMs, threadFile, compression, cacheBytes, lock } = options
   const { database, driver } = connection
   let runner: Promise<RoundRunner> | undefined
   let canUseThread = true
@@ -58,6 +60,7 @@ function createKeptRunner(connection: Connection, options: SealerOptions) {
       compression,
       leaseMs,
       cacheBytes,
+      lock,
     }
     if (canUseThread) {
       try {
@@ -115,7 +118,7 @@ export function createSqliteSealer(
   connection: Connection,
   given: Partial<SealerOptions> = {},
 ): SqliteSealer {
-  const options = { ...DEFAULTS, ...given }
+  const options = { ...DEFAULTS, lock: newLockState(), ...given }
   const { tuning, compression } = options
   const clock = systemClock()
   const runner = createKeptRunner(connection, options)

@@ -40,8 +40,6 @@ export interface Connection extends Pick<Durability, 'durable' | 'durableReads'>
   tryWrite<Result>(act: () => Result): Result
   /** Throws `STORE_FAILED` if the file was deleted, moved or replaced. */
   checkFile(): void
-  /** Identifies the file that was at the path when the connection was made. */
-  readonly fileId: string
   /** Runs `act` in a read transaction. */
   snapshot<Result>(act: () => Result): Result
   /** Waits between two transactions, so that other connections can get the lock. */
@@ -113,7 +111,6 @@ export function createConnection(
     durableReads: durability.durableReads,
     tryWrite,
     checkFile: () => file.check(),
-    fileId: file.id,
     snapshot,
     pause,
     isContended,

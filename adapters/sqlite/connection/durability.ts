@@ -16,12 +16,12 @@ export interface Durability {
    * Resolves once everything that this connection has committed is on the disk; rejects with `OUTCOME_UNKNOWN` if the disk fails,
    * or if the caller gives up before.
    */
-  durable(options: WriteOptions): Promise<void>
+  readonly durable: (options: WriteOptions) => Promise<void>
   /**
    * Resolves once everything that is visible now is on the disk, also what other connections have committed. Rejects with
    * `STORE_FAILED` if the disk fails.
    */
-  durableReads(options: WriteOptions): Promise<void>
+  readonly durableReads: (options: WriteOptions) => Promise<void>
   /** Resolves once no sync takes long. Rejects with `ABORTED` if the caller gives up before. */
   ready(options: WriteOptions): Promise<void>
 }

@@ -49,8 +49,6 @@ export function createFile(file: string, mode: number): void {
 
 /** Notices when the path no longer leads to the file that was opened. Takes some microseconds. */
 export interface FileWatch {
-  /** Identifies the database. */
-  readonly id: string
   /** Throws `STORE_FAILED` if the database or its `-wal` is not in its place. Call it before a transaction. */
   check(): void
   /** Throws `OUTCOME_UNKNOWN` if the database is not in its place. Call it after a commit, before it is acknowledged. */
@@ -64,7 +62,6 @@ const openedFile = (name: string) => {
   const opened = fs.statSync(name, STAT)
   return {
     name,
-    id: opened ? `${opened.dev}:${opened.ino}` : '',
     isMissing(): boolean {
       if (!opened) return false
       const found = fs.statSync(name, STAT)
@@ -87,7 +84,6 @@ export function watchFile(filename: string): FileWatch {
   const database = openedFile(filename)
   const wal = openedFile(walOf(filename))
   return {
-    id: database.id,
     check() {
       const missing = [database, wal].find((file) => file.isMissing())
       if (missing)

@@ -13,8 +13,6 @@ export interface ThrottleTable {
   opensIn(draft: ThrottledDraft, now: Microseconds): Microseconds
   /** Closes the throttle of a stored draft; returns its state before, with the suppressed calls that the event takes. */
   close(draft: ThrottledDraft, storedAt: Microseconds): ThrottleState
-  /** Opens the throttle of a draft that is removed again, and returns the suppressed calls to it. */
-  reopen(key: string, before: ThrottleState): void
   /** Adds to the count of suppressed calls. */
   add(count: SuppressedCount): void
   /** Adds the counts of the report, unless they were added before. */
@@ -63,9 +61,6 @@ const ADD_REPORT = `INSERT INTO daybook_reporters (reporter, number, reported_at
   ON CONFLICT (reporter) DO UPDATE SET number = excluded.number, reported_at = excluded.reported_at
   WHERE excluded.number > number`
 
-const REOPEN = `UPDATE daybook_throttles SET stored_at = NULL, count = count + ?,
-  first = min(coalesce(first, ?), coalesce(?, first)), last = max(coalesce(last, ?), coalesce(?, last)) WHERE key = ?`
-
 export function createThrottleTable({ statement }: Connection): ThrottleTable {
   const stateOf = (key: string): ThrottleState => {
     const row = statement(STATE).get(key) as ThrottleRow | undefined
@@ -94,9 +89,6 @@ export function createThrottleTable({ statement }: Connection): ThrottleTable {
       const before = stateOf(key)
       statement(CLOSE).run(key, draft.type, JSON.stringify(scope), period, storedAt)
       return before
-    },
-    reopen(key, { count, first = null, last = null }) {
-      statement(REOPEN).run(count, first, first, last, last, key)
     },
     add,
     report({ reporter, number, counts }, now) {

@@ -6,7 +6,7 @@ import { EVENT_COLUMNS, type EventRow, type EventValues, rowToEvent } from '../s
 import { scanEvents } from '../read/scan.js'
 import type { Tables } from '../schema/tables.js'
 
-/** What earlier attempts with unknown outcomes have stored of some drafts. Can be cloned. */
+/** What earlier attempts with unknown outcomes have stored of some drafts. */
 export interface Recovered {
   readonly events: ReadonlyMap<string, AuditEvent>
   /** Events that became visible later were not searched. */

@@ -104,6 +104,7 @@ export async function crashLog({ random, images }: CrashOptions): Promise<void> 
     const audit: AuditLog = new AuditLog({ store, types: {} })
     audit.on('rejected', () => {})
     const acknowledged: string[] = []
+    const made: { readonly name: string; readonly promised: readonly string[] }[] = []
     let isOver = false
     let n = 0
     const run = async (): Promise<void> => {
@@ -126,13 +127,14 @@ export async function crashLog({ random, images }: CrashOptions): Promise<void> 
         // Another process copies: closing a descriptor in this one would drop SQLite's locks.
         execFileSync('cp', [filename, name])
         fs.writeFileSync(`${name}-wal`, wal)
-        await checkImage(name, promised)
+        made.push({ name, promised })
       }
     } finally {
       isOver = true
       await Promise.all(lanes)
       await audit.close()
     }
+    for (const { name, promised } of made) await checkImage(name, promised)
   } finally {
     temp.remove()
   }

@@ -13,7 +13,8 @@ import {
 } from './call.js'
 import { callContext } from './call-context.js'
 import type { Drafts } from './drafts.js'
-import type { AuditEvent, EventDraft } from '../event/event.js'
+import type { EarlierAttempts } from './earlier-attempts.js'
+import type { AuditEvent, EventDraft, JsonObject } from '../event/event.js'
 import type { EventTypes } from '../event/event-types.js'
 import type { JsonLimits } from '../event/json.js'
 import type { Clock } from '../event/timestamp.js'
@@ -95,7 +96,18 @@ export function createCalls(dependencies: CallsDependencies): Calls {
   }
   const recordOwn: Calls['recordOwn'] = async (type, data) =>
     recorder.add(ownDraft(type, data), { isOwn: true })
-  const gaps = createGaps(now, (data) => recordOwn(GAP, data))
+  const prepareGap = (data: JsonObject) => {
+    const draft = ownDraft(GAP, data)
+    const since = recorder.lowerBound(now)
+    let earlier: EarlierAttempts | undefined
+    return async (ms = deadlineMs) => {
+      const deadline = performance.now() + ms
+      const call = recorder.add(draft, { isOwn: true, earlier, deadline })
+      earlier = { since, until: 0 }
+      return call
+    }
+  }
+  const gaps = createGaps(now, prepareGap)
   const onStored = (): void => {
     gaps.onStored()
     intents.look()
@@ -211,7 +223,7 @@ async function endReports({
 }: Ending): Promise<void> {
   const reportMs = (): number =>
     recorder.isDown() ? Math.min(DOWN_REPORT_MS, deadlineMs) : deadlineMs
-  await gaps.close(async (data) => {
+  await gaps.close(reportMs, async (data) => {
     try {
       const deadline = performance.now() + reportMs()
       await recorder.add(ownDraft(GAP, data), { isOwn: true, deadline })

@@ -1,3 +1,4 @@
+import { isOutcomeUnknown } from '../errors.js'
 import type { JsonObject } from '../event/event.js'
 import type { SuppressedCount } from '../store/store.js'
 import { eventsWithVerb, lossesAtExit, type LossReason } from './losses.js'
@@ -49,9 +50,9 @@ export interface Gaps {
   onStored(): void
   /**
    * Stops reporting. The data of losses that are not reported yet go to `recordLast`, which resolves to
-   * false if nothing takes them; then the process warns.
+   * false if nothing takes them; then the process warns. A report that may be stored is repeated for `ms()`.
    */
-  close(recordLast: (data: JsonObject) => Promise<boolean>): Promise<void>
+  close(ms: () => number, recordLast: (data: JsonObject) => Promise<boolean>): Promise<void>
 }
 
 export const GAP = 'warn:audit_log:gap'
@@ -61,8 +62,29 @@ const MAX_TYPE_LENGTH = 255
 const FIRST_PAUSE_MS = 500
 const MAX_PAUSE_MS = 30_000
 
-/** `record` records a gap event. If it rejects, the losses are reported again later. */
-export function createGaps(now: Clock, record: (data: JsonObject) => Promise<unknown>): Gaps {
+/** Adds the loss to those of its type and reason. */
+function addTo(losses: Map<string, Loss>, loss: Loss): void {
+  const typeKey = `${loss.reason} ${loss.type}`
+  const isOverflow = losses.size >= MAX_TYPES && !losses.has(typeKey)
+  const key = isOverflow ? loss.reason : typeKey
+  const known = losses.get(key)
+  losses.set(key, {
+    type: isOverflow ? null : loss.type,
+    reason: loss.reason,
+    count: loss.count + (known?.count ?? 0),
+    first: Math.min(loss.first, known?.first ?? Infinity),
+    last: Math.max(loss.last, known?.last ?? -Infinity),
+  })
+}
+
+/**
+ * `prepare` returns a function that records a gap event within some milliseconds. If that rejects, the losses are reported again later: with
+ * `OUTCOME_UNKNOWN` by the same function, so that the store does not have them twice, otherwise with later ones.
+ */
+export function createGaps(
+  now: Clock,
+  prepare: (data: JsonObject) => (ms?: number) => Promise<unknown>,
+): Gaps {
   let losses = new Map<string, Loss>()
   let reporting: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
@@ -70,50 +92,46 @@ export function createGaps(now: Clock, record: (data: JsonObject) => Promise<unk
   let isClosed = false
 
   let inReport: readonly Loss[] = []
+  /** Records `inReport` again, which the store may have already. */
+  let repeat: ((ms?: number) => Promise<unknown>) | undefined
   const unreported = { count: () => countOf(losses.values()) + countOf(inReport) }
   const add = (loss: Loss): void => {
     lossesAtExit.add(unreported)
-    const typeKey = `${loss.reason} ${loss.type}`
-    const isOverflow = losses.size >= MAX_TYPES && !losses.has(typeKey)
-    const key = isOverflow ? loss.reason : typeKey
-    const known = losses.get(key)
-    losses.set(key, {
-      type: isOverflow ? null : loss.type,
-      reason: loss.reason,
-      count: loss.count + (known?.count ?? 0),
-      first: Math.min(loss.first, known?.first ?? Infinity),
-      last: Math.max(loss.last, known?.last ?? -Infinity),
-    })
+    addTo(losses, loss)
   }
   const schedule = (): void => {
-    if (timer || isClosed || losses.size === 0) return
+    if (timer || isClosed || (losses.size === 0 && !repeat)) return
     timer = setTimeout(() => {
       timer = undefined
       reportNow()
     }, pauseMs).unref()
   }
+  const report = async (): Promise<void> => {
+    if (!repeat) {
+      inReport = [...losses.values()]
+      losses = new Map()
+    }
+    try {
+      repeat ??= prepare(gapData(inReport))
+      await repeat()
+      pauseMs = FIRST_PAUSE_MS
+    } catch (error) {
+      pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)
+      if (repeat && isOutcomeUnknown(error)) return
+      for (const loss of inReport) add(loss)
+    }
+    repeat = undefined
+    inReport = []
+  }
   const reportNow = (): void => {
-    if (reporting || isClosed || losses.size === 0) return
+    if (reporting || isClosed || (losses.size === 0 && !repeat)) return
     clearTimeout(timer)
     timer = undefined
-    const reported = [...losses.values()]
-    inReport = reported
-    losses = new Map()
-    const call = async (): Promise<unknown> => record(gapData(reported))
-    reporting = call()
-      .then(
-        () => void (pauseMs = FIRST_PAUSE_MS),
-        () => {
-          for (const loss of reported) add(loss)
-          pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)
-        },
-      )
-      .finally(() => {
-        reporting = undefined
-        inReport = []
-        if (losses.size === 0) lossesAtExit.delete(unreported)
-        schedule()
-      })
+    reporting = report().finally(() => {
+      reporting = undefined
+      if (losses.size === 0 && !repeat) lossesAtExit.delete(unreported)
+      schedule()
+    })
   }
 
   return {
@@ -125,12 +143,14 @@ export function createGaps(now: Clock, record: (data: JsonObject) => Promise<unk
       schedule()
     },
     onStored() {
-      if (losses.size > 0) reportNow()
+      if (losses.size > 0 || repeat) reportNow()
     },
-    async close(recordLast) {
+    async close(ms, recordLast) {
       isClosed = true
       clearTimeout(timer)
       await reporting
+      await repeat?.(ms()).catch(() => {})
+      inReport = []
       if (losses.size > 0 && !(await recordLast(gapData([...losses.values()]))))
         process.emitWarning(
           `${eventsWithVerb(unreported.count(), 'lost ')} not reported in the audit log, which is closed: neither the store nor a journal takes the gap event`,

@@ -13,6 +13,7 @@ import type { DraftOutcomes } from './outcomes.js'
 import { createQueue, type Queue, type QueueEntry } from './queue.js'
 import { createSettlement, type Settlement } from './settlement.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
+import type { Clock, Microseconds } from '../event/timestamp.js'
 import { createWriteLoop } from './write-loop.js'
 import { createQueueLimits, type QueueLimits, type RecorderOptions } from './queue-limits.js'
 
@@ -45,6 +46,8 @@ export interface Recorder {
   hold(draft: EventDraft): () => void
   /** Number of the host's drafts that are not settled yet. */
   waiting(): number
+  /** A time before every event that is stored from now on. */
+  lowerBound(clock: Clock): Microseconds
   /** True from a failed attempt to the next successful one. */
   isDown(): boolean
   /** `undefined` unless the store is down. */
@@ -131,6 +134,7 @@ export function createRecorder(
     enlist: (draft, transaction, given) => enlisting.enlist(draft, transaction, given),
     hold: (draft) => queueLimits.reserve(Buffer.byteLength(draft.json)),
     waiting: () => queueLimits.calls(),
+    lowerBound: (clock) => appender.lowerBound(clock),
     isDown: () => availability.isDown(),
     outage: () => availability.outage(),
     async flush() {

@@ -74,6 +74,26 @@ afterEach(async () => {
   open.clear()
 })
 
+it('a gap event is stored once if its first attempt was stored without an answer', async () => {
+  const memory = memoryStore()
+  let attempts = 0
+  const append: EventStore['append'] = async (drafts, options) => {
+    const events = await memory.append(drafts, options)
+    const isGap = drafts.some(({ type }) => type === 'warn:audit_log:gap')
+    if (isGap && ++attempts === 1) throw new AuditLogError('OUTCOME_UNKNOWN', 'no answer')
+    return events
+  }
+  const { audit, store, gaps } = rig({}, undefined, { ...memory, append })
+  store.fail('append', 1)
+  await expect(audit.record('api:a:b')).rejects.toThrow()
+  await audit.record('api:a:b')
+  await turns()
+  await audit.record('api:a:b')
+  await turns()
+  expect(attempts).toBe(2)
+  expect(await gaps()).toEqual([expect.objectContaining({ count: 1 })])
+})
+
 describe('block', () => {
   it('rejects after the deadline, and a gap event follows once the store is back', async () => {
     const { audit, store, storedTypes, gaps } = rig()

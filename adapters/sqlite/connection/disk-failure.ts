@@ -28,10 +28,14 @@ export function settleDisk(database: SqliteDatabase): void {
   }
 }
 
-function checkpointAndCommit(database: SqliteDatabase): void {
-  // Writes every committed page to the database again, and empties the WAL.
+/** Writes every committed page to the database, and empties the WAL. Throws `SQLITE_BUSY` while another connection uses it. */
+export function emptyWal(database: SqliteDatabase): void {
   const [{ busy }] = database.pragma('wal_checkpoint(TRUNCATE)') as [{ readonly busy: 0 | 1 }]
   if (busy) throw Object.assign(new Error('the WAL is in use'), { code: 'SQLITE_BUSY' })
+}
+
+function checkpointAndCommit(database: SqliteDatabase): void {
+  emptyWal(database)
   // Shows that the disk works again, and makes the empty WAL durable.
   writeNothing(database)
 }

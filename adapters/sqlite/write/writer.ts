@@ -10,6 +10,7 @@ import type {
   SuppressedReport,
 } from '../../../src/store/store.js'
 import { type Connection, storeFailure, type WriteOptions } from '../connection/connection.js'
+import { emptyWal } from '../connection/disk-failure.js'
 import { releaseSomePages } from '../connection/free-pages.js'
 import { requestRebuild, setDamaged } from '../index/repairs.js'
 import { replaceStates, type StatesChange } from '../schema/state.js'
@@ -68,6 +69,8 @@ export interface SuppressedRecord {
 
 // Other connections that wait for the lock try about this often.
 const RETRY_MS = 2
+/** How long the truncation of the WAL waits for other connections, which may read for longer. */
+const TRUNCATE_MS = 1000
 
 /** Writes on the connection of the tables. */
 export function createWriter(tables: Tables, outbox: Outbox, clock: Clock): Writer {
@@ -104,7 +107,8 @@ export function createWriter(tables: Tables, outbox: Outbox, clock: Clock): Writ
     removeIds: (ids, options) => write(() => removeSomeIds(connection, ids), options),
     releasePages: (options) => write(() => releaseSomePages(connection), options),
     async checkpoint(options) {
-      await connection.retry(() => database.pragma('wal_checkpoint(TRUNCATE)'), options)
+      const deadline = Math.min(options.deadline ?? Infinity, performance.now() + TRUNCATE_MS)
+      await connection.retry(() => emptyWal(database), { ...options, deadline })
     },
     reportSuppressed: (report, options) => write(() => throttles.report(report, clock()), options),
     recordSuppressed: ({ counts, draft }, options) =>

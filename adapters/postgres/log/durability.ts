@@ -1,6 +1,6 @@
 import { AuditLogError, isOutcomeUnknown } from '../../../src/errors.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { confirmCommits, type PostgresPoolClient } from '../connection/client.js'
+import { confirmCommits, isUnconfirmed, type PostgresPoolClient } from '../connection/client.js'
 
 /**
  * Knows up to which time the events are durable. Events become visible before they are; what leaves the process for
@@ -32,7 +32,8 @@ export function createDurability(): Durability {
     async confirm(client, time) {
       if (time <= known) return
       await confirmCommits(client)
-      note(time)
+      // The wait was cancelled: the use of the connection ends with another one, or fails.
+      if (!isUnconfirmed(client)) note(time)
     },
   }
 }

@@ -215,6 +215,22 @@ describe('an event that the standby has not confirmed', () => {
     await call
   })
 
+  it('is not taken for durable after the wait for the standby was cancelled', async () => {
+    const { other, type, call } = await begin()
+    const read = () => other.list(`filter[type_eq]=${type}`, { durable: true })
+    const first = read()
+    await untilWaiting(2)
+    await admin.query(
+      `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`,
+    )
+    await untilWaiting(2)
+    const second = read()
+    const waits = untilWaiting(3).then(() => 'waits')
+    expect(await Promise.race([waits, second.then(() => 'read')])).toBe('waits')
+    resume()
+    await Promise.all([first, second, call])
+  })
+
   it('is not followed by a tail of another process', async () => {
     const received: string[] = []
     const { type, call } = await begin(async (other, type) => {

@@ -224,15 +224,18 @@ async function endReports({
   const reportMs = (): number =>
     recorder.isDown() ? Math.min(DOWN_REPORT_MS, deadlineMs) : deadlineMs
   await gaps.close(reportMs, async (data) => {
+    const draft = ownDraft(GAP, data)
+    // The store may have it after an attempt without an answer.
+    const since = recorder.lowerBound(now)
     try {
       const deadline = performance.now() + reportMs()
-      await recorder.add(ownDraft(GAP, data), { isOwn: true, deadline })
+      await recorder.add(draft, { isOwn: true, deadline })
       return true
     } catch {
       if (!journaling) return false
     }
     // The next process stores it.
-    const entry = { draft: ownDraft(GAP, data), recordedAt: now(), since: undefined }
+    const entry = { draft, recordedAt: now(), since }
     return new Promise((resolve) => {
       journaling.add(entry, (error) => resolve(error === undefined))
     })

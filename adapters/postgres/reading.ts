@@ -131,10 +131,10 @@ const INDEX_TABLES: ReadonlySet<string> = new Set([
   'removed_events',
 ])
 
-/** What a read makes use of. */
+/** The means by which a read finds events. */
 interface Means {
   readonly index: boolean
-  /** Whether SQL reads attributes, which fails for a damaged event whose attributes are not JSON. */
+  /** SQL reads attributes. That fails for a damaged event whose attributes are not JSON. */
   readonly sql: boolean
 }
 

@@ -30,8 +30,8 @@ const TABLE_OF = `SELECT DISTINCT named.relnamespace::regnamespace::text, named.
   WHERE pg_relation_filenode(found.oid) = $1::oid OR found.relname = $2`
 
 /**
- * The error with which work has failed: {@link UnreadableTable} if the server has found damage in a table that can be
- * told from its message. Ends the transaction of the client.
+ * Returns {@link UnreadableTable} if the server has found damage and its message names the table, otherwise the given
+ * error. Ends the transaction of the client.
  */
 export async function namingTable(client: PostgresPoolClient, error: unknown): Promise<unknown> {
   if (error instanceof AuditLogError || !isCorrupt(error)) return error

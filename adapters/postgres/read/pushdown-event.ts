@@ -70,7 +70,7 @@ export function pushDownOwnField(
 // A path compares each value of an attribute with each of these.
 const MAX_COMPARED = 100
 
-/** A test of the text only. */
+/** SQL that searches the JSON text of the attributes. */
 const textTest: PushDownAttribute = (name, predicate, values) =>
   isAbsence(predicate)
     ? undefined

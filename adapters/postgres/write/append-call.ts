@@ -53,7 +53,7 @@ export async function readRowType(client: PostgresPoolClient, { events }: Names)
   return Number(row![0])
 }
 
-/** What a call of the function has stored, and a promise that resolves once it is durable. */
+/** The result of a call of the function, and a promise that resolves once it is durable. */
 export interface Called extends Appended {
   readonly serverTime: Microseconds
   readonly durable: Promise<void>

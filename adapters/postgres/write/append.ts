@@ -193,7 +193,7 @@ export function createAppender(log: PostgresLog): Appender {
     const { durable, ...appended } = called
     await confirmAttempt(client, attempt, durable)
     lost.remove([...earlier, attempt])
-    // A crash of the server may take back what is not durable, and its time too.
+    // Only now: a crash of the server may remove events that are not durable, and lower the high-water mark.
     const newest = appended.stored.at(-1)?.time ?? 0
     log.durability.note(newest)
     synchronize({ highWater: newest, serverTime: appended.serverTime })

@@ -35,7 +35,7 @@ export interface Connection extends Pick<Durability, 'durable' | 'durableReads'>
   /**
    * Tries once to run `act` in a write transaction; throws the errors of the driver. Throws `STORE_FAILED` if
    * the file was deleted, moved or replaced, and `OUTCOME_UNKNOWN` if that happened during the transaction.
-   * What it writes is not on the disk yet.
+   * The commit does not wait for the disk.
    */
   tryWrite<Result>(act: () => Result): Result
   /** Throws `STORE_FAILED` if the file was deleted, moved or replaced. */

@@ -55,7 +55,7 @@ export function createDurability({
     const nothing = async (): Promise<void> => {}
     return { ready: nothing, durable: nothing, durableReads: nothing }
   }
-  /** What was visible when the last sync that ended well was asked for. */
+  /** The state that the last successful sync has made durable. */
   let known: Visible | undefined
 
   const visible = (): Visible => ({

@@ -16,7 +16,7 @@ export type SyncFile = (fd: number, done: (error: Error | null) => void) => void
 export interface WalSync {
   /**
    * Resolves once everything that was committed before the call is on the disk. Calls share a sync that has not begun. Rejects
-   * with the error of the disk, and if the file is not in its place.
+   * if the sync fails, or if another file or none is at the path.
    */
   sync(): Promise<void>
   /** The sync that runs, or else waits for its turn, and since when it does, as `performance.now()` counts. */

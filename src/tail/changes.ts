@@ -73,6 +73,8 @@ export interface ChangeTrackerOptions {
   readonly filter: TailFilter
   /** Where the tail starts. */
   readonly start: string
+  /** Ids of events that the reader knows to be open. */
+  readonly known: Iterable<string>
   readonly isVisible: Decide<AuditEvent>
 }
 
@@ -90,15 +92,16 @@ export function createChangeTracker({
   load,
   filter: { matches },
   start,
+  known,
   isVisible,
 }: ChangeTrackerOptions): ChangeTracker {
   const tracked = new Map<string, Tracked>()
   let hasBegun = false
 
-  /** Tracks the open events from before the start. No further ones can appear later. */
+  /** Tracks the events from before the start that are open, or that the reader knows to be. No further ones can appear later. */
   const begin = (open: OpenRevisions): void => {
     hasBegun = true
-    for (const id of open.keys()) {
+    for (const id of [...open.keys(), ...known]) {
       const created = createdAt(id)
       const isBefore = created !== undefined && created <= start
       if (isBefore) tracked.set(id, { attributes: undefined, revision: -1 })
@@ -121,17 +124,17 @@ export function createChangeTracker({
     },
     async change({ id, revision }, { signal }) {
       const event = await untilAborted(load(id, revision), signal)
-      const known = tracked.get(id)!
+      const before = tracked.get(id)!
       const closed = revision === CLOSED
-      const isNew = known.attributes === undefined
+      const isNew = before.attributes === undefined
       const isHidden = event && !(await passes(event, isVisible))
       if (isHidden || (isNew && !(event && (await passes(event, matches))))) {
         tracked.delete(id)
         return undefined
       }
       // If the event was removed meanwhile, the reader has its last attributes.
-      const attributes = event?.attributes ?? known.attributes!
-      const patch = isNew ? replaceAllPatch(attributes) : safePatch(known.attributes!, attributes)
+      const attributes = event?.attributes ?? before.attributes!
+      const patch = isNew ? replaceAllPatch(attributes) : safePatch(before.attributes!, attributes)
       if (closed) tracked.delete(id)
       else tracked.set(id, { attributes, revision })
       if (patch.length === 0 && !closed) return undefined

@@ -29,6 +29,12 @@ export interface TailOptions extends ReadOptions {
    */
   readonly changes?: boolean | undefined
   /**
+   * With `changes`: ids of live events that the reader knows to be open. If one of them is closed before the tail
+   * starts, the tail delivers its last change.
+   * @default none
+   */
+  readonly open?: Iterable<string> | undefined
+  /**
    * With `changes`: what the reader may see. The query has to contain the same condition. A live event
    * that no longer satisfies it is no longer followed, and the change that hid it is not delivered.
    * @default everything
@@ -40,6 +46,7 @@ export const TAIL_OPTIONS: OptionNames<TailOptions> = {
   ...READ_OPTIONS,
   after: true,
   changes: true,
+  open: true,
   visible: true,
 }
 
@@ -91,7 +98,7 @@ async function* readEvents({
 
 const readChanges = (
   { shared, selections, filter, position, signal }: Reading,
-  visible: Grouping | undefined,
+  { open = [], visible }: TailOptions,
 ): AsyncGenerator<AuditEvent | EventChange, void, void> =>
   followChanges(shared, {
     filter,
@@ -101,6 +108,7 @@ const readChanges = (
       load: shared.loadLive,
       filter,
       start: position,
+      known: open,
       isVisible: compileFilterInSteps(visible),
     }),
     signal,
@@ -124,15 +132,16 @@ export function createTails(shared: SharedTail): Tails {
   async function* run(
     opening: Promise<Opened>,
     stop: AbortController,
-    { signal: given, changes, visible }: TailOptions,
+    options: TailOptions,
   ): AsyncGenerator<AuditEvent | EventChange, void, void> {
     const { signal } = stop
+    const { signal: given } = options
     const onAbort = (): void => stop.abort(given!.reason)
     given?.addEventListener('abort', onAbort, { once: true })
     if (given?.aborted) onAbort()
     try {
       const reading = { ...(await untilAborted(opening, signal)), shared, selections, signal }
-      yield* changes ? readChanges(reading, visible) : readEvents(reading)
+      yield* options.changes ? readChanges(reading, options) : readEvents(reading)
       throwIfAborted(given)
     } catch (error) {
       // `return` aborts whatever the tail is doing; that is not an error.

@@ -119,6 +119,28 @@ describe('GET /api/events/stream of a store of several processes', () => {
 })
 
 describe('GET /api/events/stream', () => {
+  it('sends the close of an event that was open when the headers were sent', async () => {
+    const server = await openServer()
+    const { audit } = server
+    const tail = audit.tail.bind(audit)
+    let start = (): void => {}
+    const started = new Promise<void>((resolve) => (start = resolve))
+    vi.spyOn(audit, 'tail').mockImplementation(async function* (...call: Parameters<typeof tail>) {
+      await started
+      yield* tail(...call)
+    } as unknown as typeof tail)
+    const live = await audit.recordLive('info:template_version:fetch', { progress: 'a' })
+    const stream = await streamOf(server, '?changes=true')
+    await live.close()
+    start()
+    await stream.until(({ events }) => events.length > 0)
+    const { id, patch, closed } = JSON.parse(stream.sent.events[0]!.data) as EventChange
+    expect({ id, closed }).toEqual({ id: live.event!.id, closed: true })
+    expect(applyPatch({}, [...patch] as JsonPatchOperation[]).newDocument).toEqual({
+      progress: 'a',
+    })
+  })
+
   it('is a stream of server-sent events that proxies must not cache or buffer', async () => {
     const server = await openServer()
     const stream = await streamOf(server)

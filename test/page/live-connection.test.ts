@@ -120,6 +120,38 @@ describe('an open event', () => {
     await expect.poll(() => row.innerText(), WAIT).not.toContain('is being')
   })
 
+  it('stays closed if a response that was made before its close arrives after it', async () => {
+    let isRead = false
+    let letResponse = (): void => {}
+    const held = new Promise<void>((resolve) => (letResponse = resolve))
+    const host = await servePast({
+      inside: [
+        async (ctx, next) => {
+          await next()
+          if (live === undefined || !ctx.path.endsWith(live.event!.id)) return
+          isRead = true
+          await held
+        },
+      ],
+    })
+    const live = await host.audit.recordLive('info:template_version:fetch', {
+      name: 'storefront@main',
+      progress: 'Receiving objects:  30% (30/100)\r',
+    })
+    const page = await openList(host)
+    const row = rowOf(page, live.event!.id)
+    await expect.poll(() => isRead, WAIT).toBe(true)
+    await live.update({ name: 'storefront@next' })
+    await live.close()
+    await expect.poll(() => row.innerText(), WAIT).toContain('storefront@next started')
+    const response = page.waitForResponse((one) => one.url().endsWith(live.event!.id))
+    letResponse()
+    await (await response).finished()
+    await record(host, 'another')
+    await expectNewest(page, host)
+    expect(await row.innerText()).toContain('storefront@next started')
+  })
+
   it('is known as closed to a page whose stream opens after the close', async () => {
     let letStream = (): void => {}
     const closed = new Promise<void>((resolve) => (letStream = resolve))

@@ -4,7 +4,7 @@ import { types } from '../data/account.js'
 import { changeQuery, fault, openId, query, search } from '../data/address.js'
 import { ApiError, type EventResource, eventOf, readEvent } from '../data/api.js'
 import { recountSoon } from '../data/counts.js'
-import { markOpen, openEvents } from '../data/open-events.js'
+import { forgetOpen, markOpen, openEvents } from '../data/open-events.js'
 import { texts } from '../ui/texts.js'
 import { announce } from '../ui/notes.js'
 import { connect, isOffline, tryNow } from './connection.js'
@@ -116,11 +116,14 @@ function replace(event: AuditEvent): void {
 }
 
 async function readAgain(id: string): Promise<void> {
+  const before = find(id)
   try {
-    replace(await readEvent(id))
+    const event = await readEvent(id)
+    // A change that came meanwhile may be later than what was read.
+    if (find(id) === before) replace(event)
   } catch {
     // Keep the last known attributes. If the event is still open, its next change says so.
-    markOpen(id, false)
+    forgetOpen(id)
   }
 }
 

@@ -72,6 +72,14 @@ function createRenderings(timer: KeepAliveTimer): Renderings {
   }
 }
 
+/** A stream with changes, at its start. */
+interface Started {
+  /** The `created_at` of the newest event before. */
+  readonly start: string
+  /** The ids of the live events that were open. */
+  readonly open: readonly string[]
+}
+
 export interface StreamHandlerOptions extends StreamingHandlerOptions {
   /** How often the host is asked again whether the stream may go on, in milliseconds. */
   readonly recheckMs: number
@@ -83,11 +91,12 @@ export function streamHandler(
   keepAlive = createKeepAliveTimer(KEEP_ALIVE_MS),
 ): EventsHandler {
   const { ofChanges, ofEvents, ofUnreported } = createRenderings(keepAlive)
+  const isLive = Object.values(audit.types).some(({ live }) => live === true)
 
   /** The tail tracks the state of each live event for this reader. */
   async function* changeFrames(
     { where, fields }: StreamRequest,
-    start: string,
+    { start, open }: Started,
     { visible, reportRead }: EventsCall,
     signal: AbortSignal,
   ): AsyncGenerator<Frame, void, void> {
@@ -95,7 +104,7 @@ export function streamHandler(
     /** Ids of events before the start that were reported as read, because their changes were sent. */
     const reported = new Set<string>()
     const query = { where, sorts: [], limit: MAX_LIMIT }
-    const items = audit.tail(query, { after: start, changes: true, visible, signal })
+    const items = audit.tail(query, { after: start, changes: true, open, visible, signal })
     for await (const item of untilLogFails(items)) {
       if (!('patch' in item)) {
         await reportRead([item])
@@ -122,7 +131,12 @@ export function streamHandler(
     const options = { signal, consistencyToken }
     const isKnown = after !== undefined || (!wanted.changes && consistencyToken === undefined)
     const start = isKnown ? after : await startPosition(newestPosition(audit, options), options)
-    if (wanted.changes) return new KeptAlive(changeFrames(wanted, start!, call, signal), ofChanges)
+    if (wanted.changes) {
+      // The client that has received the headers may read that an event is open, and rely on hearing of its close.
+      const known = isLive ? await audit.store.openEvents(options) : []
+      const started = { start: start!, open: known.map(({ id }) => id) }
+      return new KeptAlive(changeFrames(wanted, started, call, signal), ofChanges)
+    }
     const view = createStreamView(where, path, fields)
     const chunks = await broadcast.read(view, { after: start, signal })
     const { reportRead } = call

@@ -114,6 +114,24 @@ describe('a tail with changes', () => {
     expect(await nextChange(items)).toMatchObject({ id, patch: [{ path: '/a', value: 3 }] })
   })
 
+  it('delivers the end of events that the reader knows to be open and that were closed before it starts', async () => {
+    const { tail, open, close, memory } = rig()
+    const [known, other, unmatched] = [
+      await open({ n: 1 }),
+      await open({ n: 1 }),
+      await open({ n: 2 }),
+    ]
+    await close(other, 1)
+    await using items = tail('filter[n_eq]=1', { open: [known, unmatched, 'no id'] })
+    await close(known, 1, { n: 1, end: true })
+    await close(unmatched, 1)
+    const { created_at } = (await memory.get(known))!
+    const patch = [{ op: 'replace', path: '', value: { n: 1, end: true } }]
+    expect(await next(items)).toEqual({ id: known, created_at, patch, closed: true })
+    await open({ n: 1 }, 'next')
+    expect(await next(items)).toMatchObject({ type: 'next' })
+  })
+
   it('decides when it starts which of these it follows', async () => {
     const { tail, open, change } = rig()
     const [never, always] = [await open({ n: 0 }), await open({ n: 1 })]

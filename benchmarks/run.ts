@@ -1,8 +1,7 @@
 /*
  * Runs benchmarks: `npm run bench -- --help` lists the suites and their options.
  *
- * Without suites, all suites that have goals run and their results go to results.md, or to
- * results-10m.md with `--size 10m`, which also measures a log of one million for comparison.
+ * Without suites, all suites that have goals run and their results go to results.md.
  *
  * Builds the package first, and installs the peers where a suite needs them. Files go to the system's
  * folder for temporary files (TMPDIR), which should be on a disk and have room for 3 GB, or 30 GB with
@@ -22,7 +21,7 @@ import {
 } from './harness/results.js'
 import { withTempFolder } from './harness/temp.js'
 import { killWorkers } from './harness/workers.js'
-import { type Suite, SUITES } from './suites/index.js'
+import { SUITES } from './suites/index.js'
 
 const ROOT = path.join(import.meta.dirname, '..')
 
@@ -168,12 +167,6 @@ function prepare(suites: readonly string[]): void {
   }
 }
 
-/** The sizes at which a suite runs, where it has sizes: 10m runs at 1m too, for comparison. */
-function sizesOf({ options }: Suite, size: string | undefined): readonly (string | undefined)[] {
-  if (options['size'] === undefined || size === undefined) return [undefined]
-  return size === '10m' ? ['1m', '10m'] : [size]
-}
-
 type Result = { readonly rows: Row[] } | { readonly sections: Section[] }
 
 async function runSuite(
@@ -200,15 +193,14 @@ async function runAll(command: Command, folder: string): Promise<void> {
   const failed: string[] = []
   for (const name of command.suites)
     try {
-      for (const size of sizesOf(SUITES[name]!, sizes[name] ?? given['size'])) {
-        const result = await runSuite(name, size === undefined ? given : { ...given, size }, folder)
-        if ('rows' in result) rows.push(...result.rows)
-        else
-          for (const section of result.sections) {
-            console.log(`${section.text}\n`)
-            if (write) writeSection(section)
-          }
-      }
+      const size = sizes[name]
+      const result = await runSuite(name, size === undefined ? given : { ...given, size }, folder)
+      if ('rows' in result) rows.push(...result.rows)
+      else
+        for (const section of result.sections) {
+          console.log(`${section.text}\n`)
+          if (write) writeSection(section)
+        }
     } catch (error) {
       console.error(error)
       failed.push(name)
@@ -220,17 +212,8 @@ async function runAll(command: Command, folder: string): Promise<void> {
   if (failed.length > 0) process.exitCode = 1
 }
 
-/** The suites of the report at this size: at 10m only those that take it. */
-function suitesAt(command: Command): Command {
-  const { isReport, suites, given } = command
-  if (!isReport || given['size'] !== '10m') return command
-  const takes10m = ({ options }: Suite): boolean =>
-    options['size']?.choices?.includes('10m') ?? false
-  return { ...command, suites: suites.filter((name) => takes10m(SUITES[name]!)) }
-}
-
 async function main(): Promise<void> {
-  const command = suitesAt(readCommand(process.argv.slice(2)))
+  const command = readCommand(process.argv.slice(2))
   if (command.help) {
     console.log(help())
     return

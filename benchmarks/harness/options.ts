@@ -114,7 +114,7 @@ export interface TimedOptions {
   readonly seconds: number
 }
 
-export const SIZES = { '10k': 1e4, '100k': 1e5, '1m': 1e6, '10m': 1e7 } as const
+export const SIZES = { '10k': 1e4, '100k': 1e5, '1m': 1e6 } as const
 export type Size = keyof typeof SIZES
 
 /** Reads the values given as text; options that are not given have their default. */

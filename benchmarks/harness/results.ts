@@ -172,6 +172,7 @@ export function goalsMet(rows: readonly Row[]): string[] {
 }
 
 const RESULTS = path.join(import.meta.dirname, '..')
+const REPORT = path.join(RESULTS, 'results.md')
 const CHART_TITLE = 'Speed of Daybook, in multiples of the other side'
 const CHARTS = path.join(RESULTS, 'charts')
 
@@ -193,11 +194,8 @@ function drawCharts(rows: readonly Row[]): Map<string, string> {
 /** Everything from this marker on belongs to single suites. */
 const SECTIONS_MARKER = '<!-- suites -->'
 
-/** Logs of other sizes are too small to report. */
-const REPORTS: Readonly<Record<string, string>> = {
-  '1m': 'results.md',
-  '10m': 'results-10m.md',
-}
+/** Smaller logs are not reported. */
+const REPORTED_SIZE = '1m'
 
 /** Writes the report on a log of this size; returns false where this size has no report. */
 export async function writeReport(
@@ -205,10 +203,8 @@ export async function writeReport(
   rows: readonly Row[],
   failed: readonly string[],
 ): Promise<boolean> {
-  const name = REPORTS[size]
-  if (name === undefined) return false
-  const file = path.join(RESULTS, name)
-  const before = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : ''
+  if (size !== REPORTED_SIZE) return false
+  const before = fs.existsSync(REPORT) ? fs.readFileSync(REPORT, 'utf8') : ''
   const sections = before.indexOf(SECTIONS_MARKER)
   const text = [
     '# Benchmark results',
@@ -227,18 +223,17 @@ export async function writeReport(
     '',
     ...tablesOf(rows, drawCharts(rows)),
   ].join('\n')
-  fs.writeFileSync(file, sections === -1 ? text : `${text}\n${before.slice(sections)}`)
+  fs.writeFileSync(REPORT, sections === -1 ? text : `${text}\n${before.slice(sections)}`)
   return true
 }
 
 /** Replaces the section of a single suite in results.md. */
 export function writeSection({ name, text }: Section): void {
-  const file = path.join(RESULTS, 'results.md')
-  const results = fs.readFileSync(file, 'utf8')
+  const results = fs.readFileSync(REPORT, 'utf8')
   const section = new RegExp(`(<!-- suite:${name} -->\n).*?(<!-- /suite:${name} -->)`, 's')
   if (!section.test(results)) throw new Error(`results.md has no section suite:${name}`)
   fs.writeFileSync(
-    file,
+    REPORT,
     results.replace(section, (_, begin: string, end: string) => `${begin}\n${text}\n\n${end}`),
   )
 }

@@ -101,7 +101,7 @@ function noScanGoal(steps: readonly Step[] | undefined): Goal[] {
 }
 
 /** Milliseconds of the first query of a process. */
-const coldLimit = (events: number): number => (events < SIZES['10m'] ? 10 : 20)
+const COLD_LIMIT = 10
 
 interface Cold {
   readonly log: SqliteLog
@@ -152,7 +152,7 @@ async function coldRow(cold: Cold, one: QueryCase, at: number): Promise<Row> {
     goals: [
       ...(log.events < SIZES['1m']
         ? []
-        : [goalFor('below', coldLimit(log.events), mediansOf(daybook), { print: milliseconds })]),
+        : [goalFor('below', COLD_LIMIT, mediansOf(daybook), { print: milliseconds })]),
       ...noScanGoal(daybook.steps),
     ],
   })

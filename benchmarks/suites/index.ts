@@ -57,13 +57,13 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   }),
   sustained: goals({
     summary: 'record() on SQLite while the index keeps up, and the size of the file',
-    options: { size: sizeOption('10k', '100k', '1m', '10m') },
+    options: { size: sizeOption('10k', '100k', '1m') },
     load: () => import('./sustained.js'),
   }),
   queries: goals({
     summary: 'queries on SQLite, compared with handwritten SQL; growth; a cold file',
     options: {
-      size: sizeOption('10k', '100k', '1m', '10m'),
+      size: sizeOption('10k', '100k', '1m'),
       rounds: wholeNumber(3, 'rounds'),
     },
     load: () => import('./queries.js'),
@@ -71,7 +71,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   counts: goals({
     summary: 'totals, levels over time and facets on SQLite',
     options: {
-      size: sizeOption('10k', '100k', '1m', '10m'),
+      size: sizeOption('10k', '100k', '1m'),
       rounds: wholeNumber(3, 'rounds'),
     },
     load: () => import('./counts.js'),
@@ -79,7 +79,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   'free-text': goals({
     summary: 'searches of all texts on SQLite',
     options: {
-      size: sizeOption('10k', '100k', '1m', '10m'),
+      size: sizeOption('10k', '100k', '1m'),
       rounds: wholeNumber(3, 'rounds'),
     },
     load: () => import('./free-text.js'),

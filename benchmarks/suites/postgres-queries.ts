@@ -147,6 +147,6 @@ async function recordRows({ rounds, seconds }: TimedOptions): Promise<Row[]> {
 export async function measure({
   size,
   ...options
-}: TimedOptions & { readonly size: Exclude<Size, '10m'> }): Promise<Row[]> {
+}: TimedOptions & { readonly size: Size }): Promise<Row[]> {
   return [...(await queryRows(SIZES[size], options.rounds)), ...(await recordRows(options))]
 }

@@ -34,7 +34,6 @@ const SMALLER: { readonly [size in Size]: readonly Size[] } = {
   '10k': [],
   '100k': ['10k'],
   '1m': ['10k', '100k'],
-  '10m': ['10k', '1m'],
 }
 
 const daybookSide = (log: SqliteLog): Side => ({
@@ -45,9 +44,7 @@ const daybookSide = (log: SqliteLog): Side => ({
 
 type SideName = 'daybook' | 'ideal' | 'scan'
 
-/** A scan of ten million events would take up to two minutes. */
-const isScanned = ({ group }: QueryCase, events: number): boolean =>
-  group !== 'common' && events < SIZES['10m']
+const isScanned = ({ group }: QueryCase): boolean => group !== 'common'
 const hasIdeal = ({ group, ideal }: QueryCase): boolean => ideal !== undefined && group !== 'cont'
 
 function sidesOf(log: SqliteLog): Record<SideName, Side> {
@@ -55,7 +52,7 @@ function sidesOf(log: SqliteLog): Record<SideName, Side> {
   return {
     daybook: daybookSide(log),
     ideal: { ...raw, isIdeal: true, takes: hasIdeal },
-    scan: { ...raw, takes: (one) => isScanned(one, log.events) },
+    scan: { ...raw, takes: isScanned },
   }
 }
 
@@ -69,13 +66,13 @@ function makeIndexes({ raw }: SqliteLog): void {
   database.close()
 }
 
-/** The goals are for logs of a million events or more. */
+/** The goals are for logs of a million events. */
 function goalsOf(
   { group }: QueryCase,
   size: Size,
   { daybook, ideal, scan }: SideTimes<SideName>,
 ): Goal[] {
-  if (size !== '1m' && size !== '10m') return []
+  if (size !== '1m') return []
   const ours = mediansOf(daybook!)
   const fasterThanScan = (min: number): Goal[] =>
     scan
@@ -84,11 +81,11 @@ function goalsOf(
   const below = (limit: number): Goal => goalFor('below', limit, ours, { print: milliseconds })
   switch (group) {
     case 'eq':
-      return [...(size === '1m' ? [below(2)] : []), ...fasterThanScan(1000)]
+      return [below(2), ...fasterThanScan(1000)]
     case 'common':
       return ideal ? [goalFor('atMost', 3, ratios(ours, mediansOf(ideal)))] : []
     case 'hard':
-      return [below(size === '1m' ? 10 : 30)]
+      return [below(10)]
     case 'cont':
       return fasterThanScan(20)
   }
@@ -99,9 +96,7 @@ function caseRow(one: QueryCase, size: Size, times: SideTimes<SideName>): Row {
   const other = times.scan ?? times.ideal
   const theirs = other && mediansOf(other)
   const events = SIZES[size]
-  const reference = isScanned(one, events)
-    ? 'a scan with `json_extract`'
-    : 'SQL with the ideal index'
+  const reference = isScanned(one) ? 'a scan with `json_extract`' : 'SQL with the ideal index'
   return rowOf({
     group: `Queries, SQLite: ${TITLES[one.group]}, compared with ${reference}, ${whole(events)} events`,
     name: one.name,
@@ -121,11 +116,10 @@ interface Growth {
   readonly little: Times
 }
 
-/** Common queries must not take longer in a larger log. `eq` may at 10m, compared with 1m. */
+/** Common queries must not take longer in a larger log. */
 function growthRow(one: QueryCase, { size, small, ...times }: Growth): Row {
   const [large, little] = [mediansOf(times.large), mediansOf(times.little)]
   const growth = ratios(large, little)
-  const eqGoals = size === '10m' && small === '1m' ? [goalFor('atMost', 3, growth)] : []
   return rowOf({
     group: `Growth, SQLite: ${whole(SIZES[size])} events compared with ${whole(SIZES[small])}`,
     name: one.name,
@@ -133,7 +127,7 @@ function growthRow(one: QueryCase, { size, small, ...times }: Growth): Row {
     reference: { figures: little },
     ratio: growth,
     print: milliseconds,
-    goals: one.group === 'eq' ? eqGoals : [goalFor('atMost', 1.5, growth)],
+    goals: one.group === 'eq' ? [] : [goalFor('atMost', 1.5, growth)],
   })
 }
 

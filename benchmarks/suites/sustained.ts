@@ -4,7 +4,7 @@ import { megabytes, microseconds, percent, perSecond, ratios, whole } from '../h
 import type { Size } from '../harness/options.js'
 import { goalFor, type Goal, type Row, rowOf } from '../harness/results.js'
 import { sampleEvents } from '../harness/sample-events.js'
-import { type ChunkTimes, openLog, type SqliteLog } from '../targets/sqlite-log.js'
+import { type ChunkTimes, openLog } from '../targets/sqlite-log.js'
 
 /*
  * `record` on SQLite for minutes, compared with raw rows of the same JSON, and the size of the file. Both
@@ -17,32 +17,6 @@ const TIMED_EVENTS = 10_000
 const PASSES = 9
 
 const rateOf = ({ events, record, index }: ChunkTimes): number => events / (record + index)
-
-/** Rates of the chunks around this number of events. */
-function ratesAround(log: SqliteLog, events: number): number[] {
-  let done = 0
-  return log.chunks.flatMap((chunk) => {
-    done += chunk.events
-    return Math.abs(done - chunk.events / 2 - events) <= MILLION / 2 ? [rateOf(chunk)] : []
-  })
-}
-
-function growthRows(group: string, log: SqliteLog): Row[] {
-  if (log.events < 8.5 * MILLION) return []
-  const [early, late] = [ratesAround(log, MILLION), ratesAround(log, 8 * MILLION)]
-  const share = late.map((rate) => rate / median(early))
-  return [
-    rowOf({
-      group,
-      name: 'the same at 8 million events, compared with the rate at 1 million',
-      daybook: late,
-      reference: { name: 'at 1 million', figures: early },
-      ratio: share,
-      print: perSecond,
-      goals: [goalFor('atLeast', 0.85, share)],
-    }),
-  ]
-}
 
 /** Seconds that `JSON.stringify` takes for the data of an event; the median of some passes over the same events. */
 function stringifySeconds(): number {
@@ -90,7 +64,6 @@ export async function measure({ size }: { readonly size: Size }, folder: string)
       note: `${microseconds(stringify * 1e6)} for each text`,
       goals: goals(goalFor('atLeast', 0.6, shareOfStringified)),
     }),
-    ...growthRows(group, log),
     rowOf({
       group,
       name: 'bytes on disk, compared with the JSON text of the attributes',

@@ -1,6 +1,8 @@
+import { isError } from '../../src/event/realm.js'
+
 /** The error of the driver, which libraries wrap in one of their own. */
 export function driverError(error: unknown): unknown {
-  if (!(error instanceof Error)) return error
-  if ('driverError' in error && error.driverError instanceof Error) return error.driverError
-  return error.cause instanceof Error ? error.cause : error
+  if (!isError(error)) return error
+  if ('driverError' in error && isError(error.driverError)) return error.driverError
+  return isError(error.cause) ? error.cause : error
 }

@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import type { LeasedRun } from './rule-state.js'
 import type { RecordEvent, Rule, RunTotals } from './task.js'
 import { formatTimestamp } from '../event/timestamp.js'
+import { isError } from '../event/realm.js'
 
 const infoType = (target: string): string => `info:data_cleanup:${target}`
 export const errorType = (target: string): string => `error:data_cleanup:${target}`
@@ -40,7 +41,7 @@ export async function recordLostRun(
 }
 
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : inspect(thrown)
+  return isError(thrown) ? thrown.message : inspect(thrown)
 }
 
 /** Has `filters` and `removed_count` for every target. */

@@ -4,6 +4,7 @@ import { AuditLogError } from '../errors.js'
 import { isStorableText, jsonPointer } from './json-copy.js'
 import { LINK_ATTRIBUTES, type LinkAttribute } from './links.js'
 import { didYouMean, editDistance, nearest } from './nearest.js'
+import { isPromise } from './realm.js'
 
 /** Allows one event per period or, with a scope, one per period for each combination of values. */
 export interface ThrottleRule {
@@ -237,7 +238,7 @@ export function checkData(type: string, definition: EventTypeDefinition, data: o
     )
   }
   const result = declared['~standard'].validate(data)
-  if (result instanceof Promise) {
+  if (isPromise(result)) {
     throw new AuditLogError(
       'INVALID_OPTION',
       `${type}: the schema of an event type must be synchronous`,

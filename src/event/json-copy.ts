@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from './event.js'
+import { isBoxed, isError, isMap, isSet, textWithCauses } from './realm.js'
 
 // Limits of the list of changed places.
 const MAX_POINTERS = 50
@@ -8,6 +9,8 @@ const MAX_POINTER_LENGTH = 120
 export function jsonPointer(path: readonly string[]): string {
   return path.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
+
+const NO_MEMBERS = {}
 
 const UNSTORABLE = /[\0\p{Surrogate}]/gu
 
@@ -20,9 +23,12 @@ export function storableText(text: string): string {
   return isStorableText(text) ? text : text.replace(UNSTORABLE, '\uFFFD')
 }
 
-/** Sets a key, even `__proto__`, which an assignment would take for the prototype. */
+/**
+ * Sets a key, even `__proto__`, which an assignment would take for the prototype, and even a name such as `toString`, which a
+ * host with a frozen prototype does not let anybody assign.
+ */
 export function setKey(target: JsonObject, key: string, value: JsonValue): void {
-  if (key === '__proto__') {
+  if (key in NO_MEMBERS) {
     Object.defineProperty(target, key, {
       value,
       enumerable: true,
@@ -46,8 +52,6 @@ const MIN_BUDGET = 65_536
 export const budgetFor = (maxBytes: number): Budget => ({
   values: Math.max(maxBytes >> 1, MIN_BUDGET),
 })
-
-const NO_MEMBERS = {}
 
 /** True if code has added members to the prototype of all objects that `for … in` visits too. */
 function isPrototypeExtended(): boolean {
@@ -198,12 +202,11 @@ export class Copier {
     let written: unknown = value
     if ('toJSON' in value && typeof value.toJSON === 'function')
       written = value.toJSON(this.path.at(-1) ?? '')
-    if (written instanceof Error) return String(written)
-    if (written instanceof Map) return Object.fromEntries(written)
-    if (written instanceof Set) return [...written]
-    for (const Box of [Number, String, Boolean])
-      if (written instanceof Box) return written.valueOf()
-    return written
+    if (written === null || typeof written !== 'object') return written
+    if (isError(written)) return textWithCauses(written, String)
+    if (isMap(written)) return Object.fromEntries(written)
+    if (isSet(written)) return [...written]
+    return isBoxed(written) ? written.valueOf() : written
   }
 
   private copyElements(value: readonly unknown[]): JsonValue[] {

@@ -57,7 +57,7 @@ function withMore(
   const added: string[] = []
   for (const name in more) {
     if (Object.hasOwn(all, name)) continue
-    all[name] = more[name]!
+    setKey(all, name, more[name]!)
     added.push(name)
   }
   return { attributes: all, added }

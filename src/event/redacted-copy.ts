@@ -1,6 +1,7 @@
 import { Blob } from 'node:buffer'
 import type { JsonValue } from './event.js'
 import { jsonPointer, setKey } from './json-copy.js'
+import { isError, isMap, isSet, textWithCauses } from './realm.js'
 import { redactText } from './secret-values.js'
 import { type IsSecret, pairRole, PAIRS, REDACTED } from './secrets.js'
 
@@ -243,9 +244,9 @@ function asData(value: object): unknown {
   const { toJSON, pipe, getReader } = value as Readonly<Record<string, unknown>>
   if (typeof pipe === 'function' || typeof getReader === 'function') return { stream: true }
   if (typeof toJSON === 'function') return toJSON.call(value, '')
-  if (value instanceof Error) return String(value)
-  if (value instanceof Map) return Object.fromEntries(value)
-  return value instanceof Set ? [...value] : value
+  if (isError(value)) return textWithCauses(value, String)
+  if (isMap(value)) return Object.fromEntries(value)
+  return isSet(value) ? [...value] : value
 }
 
 const bytesOf = (text: string): number => Buffer.byteLength(JSON.stringify(text))

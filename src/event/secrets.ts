@@ -6,6 +6,7 @@ import {
   NO_PASSWORDS,
   OTHER_SCRIPTS,
 } from './password-words.js'
+import { isRegExp } from './realm.js'
 
 export const REDACTED = '[redacted]'
 
@@ -242,11 +243,11 @@ const isBody = ([attribute]: readonly string[]): boolean => attribute === 'reque
  */
 export function secretsOf(options: RedactOptions = {}, isSent: IsSecret = isBody): IsSecret {
   const { keys = [], paths = [], except = [] } = options
-  checkList('keys', keys, (key) => isKey(key) || key instanceof RegExp, 'keys and expressions')
+  checkList('keys', keys, (key) => isKey(key) || isRegExp(key), 'keys and expressions')
   checkList('paths', paths, isPath, 'keys joined by dots, such as request_body.card.number')
   checkList('except', except, isKey, 'keys')
   const names = new Set(keys.filter((key) => typeof key === 'string').map(plain))
-  const expressions = keys.filter((key) => key instanceof RegExp).map(stateless)
+  const expressions = keys.filter((key) => isRegExp(key)).map(stateless)
   const exceptions = new Set(except.map(plain))
   const places = paths.map((path) => path.split('.'))
 

@@ -10,6 +10,7 @@ import {
   type Walk,
 } from './attributes.js'
 import { lowerAscii, readNumber } from './values.js'
+import { isDate } from '../event/realm.js'
 
 /**
  * The types of a list's attributes by name. `id` is a `string` unless it is declared. An attribute of the
@@ -41,7 +42,7 @@ export type ItemAttributeTypes<Item extends object> = [Item] extends [never]
 /** Reads a Date, milliseconds like those of `Date.now()`, or ISO 8601 text as microseconds. */
 function readTime(value: unknown): number | undefined {
   if (typeof value === 'string') return parseTimestamp(value)
-  const isTime = typeof value === 'number' || typeof value === 'bigint' || value instanceof Date
+  const isTime = typeof value === 'number' || typeof value === 'bigint' || isDate(value)
   const time = isTime ? Math.round(Number(value) * 1000) : Number.NaN
   return Number.isSafeInteger(time) ? time : undefined
 }

@@ -1,5 +1,6 @@
 import { AuditLogError } from '../errors.js'
 import { isPlainObject } from '../options.js'
+import { isDate } from '../event/realm.js'
 
 /**
  * The structure of a query string's brackets, or of an object: texts, lists, and maps that keep the
@@ -197,8 +198,7 @@ class ObjectReader {
     if (typeof value === 'string') return this.count(value)
     if (typeof value === 'boolean' || typeof value === 'bigint') return this.count(String(value))
     if (typeof value === 'number' && Number.isFinite(value)) return this.count(String(value))
-    if (value instanceof Date && !Number.isNaN(value.getTime()))
-      return this.count(value.toISOString())
+    if (isDate(value) && !Number.isNaN(value.getTime())) return this.count(value.toISOString())
     if (Array.isArray(value)) {
       const given = value.filter((element) => element !== undefined)
       if (given.length < value.length) this.drop(at)

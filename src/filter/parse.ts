@@ -31,6 +31,7 @@ import { ANY_TEXT } from '../event/own-fields.js'
 import { suggestKey } from './suggest.js'
 import { inverts, isBlank, trimAscii } from './values.js'
 import { checkOptions, type OptionNames } from '../options.js'
+import { isSearchParams } from '../event/realm.js'
 
 /*
  * The grammar: Ransack's search parameters under `filter`, `q` (free-text.ts), and `limit`.
@@ -474,7 +475,7 @@ function readQuery(
   options: ParseOptions,
   dropping: Dropping,
 ): EventQuery {
-  const isText = typeof query === 'string' || query instanceof URLSearchParams
+  const isText = typeof query === 'string' || isSearchParams(query)
   const isOurs = isOneOf(rootsOf(options))
   const params = isText
     ? readQueryString(String(query), isOurs)

@@ -169,12 +169,12 @@ function* numbersOf(
   { query, isWhole }: Read,
   { numbers, slices }: TalliedGroup,
 ): Steps<EventGroup['numbers']> {
-  const found: Record<string, NumberSummary> = {}
+  const found: [name: string, NumberSummary][] = []
   for (const [i, name] of query.numbers.entries()) {
     const summary = yield* numbers[i]!.summary(isWhole ? undefined : slices)
-    if (summary) found[name] = summary
+    if (summary) found.push([name, summary])
   }
-  return found
+  return Object.fromEntries(found)
 }
 
 /** `known`: the exact count of an index. */

@@ -7,6 +7,7 @@ import { createTimeSlices } from '../filter/time-slices.js'
 import type { Content, HttpRequest, HttpResponse } from './exchange.js'
 import { checkHeaderSize } from './header-size.js'
 import { HttpProblem } from './problem.js'
+import { isBytes } from '../event/realm.js'
 
 /** In order of preference when the client accepts several equally. */
 const CODINGS = ['br', 'gzip', 'identity'] as const
@@ -93,7 +94,7 @@ function matchesTag(ifNoneMatch: string, tag: string): boolean {
 }
 
 const isContent = (body: HttpResponse['body']): body is Content =>
-  typeof body === 'string' || body instanceof Uint8Array
+  typeof body === 'string' || isBytes(body)
 
 const givenTag = ({ headers }: HttpResponse): string | undefined => headers['etag']
 

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpRequest } from './exchange.js'
 import { HttpProblem } from './problem.js'
+import { isBytes } from '../event/realm.js'
 
 const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i
 
@@ -49,7 +50,7 @@ function readStream(request: IncomingMessage, maxBytes: number): Promise<Uint8Ar
 
 function parsedBytes({ body, rawBody }: ParsedBody): Uint8Array {
   const parsed = rawBody ?? body
-  if (parsed instanceof Uint8Array) return parsed
+  if (isBytes(parsed)) return parsed
   if (typeof parsed === 'string') return Buffer.from(parsed)
   if (parsed === undefined)
     throw new Error('the request body was already read, and neither body nor rawBody contains it')

@@ -6,6 +6,7 @@ import { type AttributeTypes, declare } from '../filter/declared.js'
 import { andSql, quoteName, type Sql, sql } from '../store-kit/sql.js'
 import type { ListTable } from './list-source.js'
 import { checkNamed, type OptionNames } from '../options.js'
+import { isError } from '../event/realm.js'
 
 /** The table of a list. */
 export interface TableOptions {
@@ -129,7 +130,7 @@ async function ask(
   try {
     return (await dialect.all(query)) as readonly SelectedRow[]
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = isError(cause) ? cause.message : String(cause)
     const message = `the table ${table} cannot be read: ${reason}`
     throw new AuditLogError('STORE_FAILED', message, { cause })
   }

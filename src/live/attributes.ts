@@ -8,6 +8,7 @@ import { createGrowingTexts } from './growing-texts.js'
 import { createReplacements, recordingReserve } from './replacements.js'
 import { createSizeLimit } from './size-limit.js'
 import type { LiveChange } from '../store/store.js'
+import { isPromise } from '../event/realm.js'
 
 type ChangeFunction = (attributes: JsonObject) => object
 
@@ -140,7 +141,7 @@ function freeName(taken: string, attributes: JsonObject): string {
 
 function checkObject(value: unknown, what: string): object {
   // A promise has no keys of its own: it would remove all attributes.
-  const isOther = Array.isArray(value) || value instanceof Promise
+  const isOther = Array.isArray(value) || isPromise(value)
   if (value !== null && typeof value === 'object' && !isOther) return value
   throw new AuditLogError('INVALID_DATA', `${what} of attributes must be an object`)
 }

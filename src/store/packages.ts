@@ -1,11 +1,12 @@
 import { createRequire } from 'node:module'
 import { AuditLogError } from '../errors.js'
 import { moduleUrl } from './module-url.js'
+import { isError } from '../event/realm.js'
 
 const require = createRequire(moduleUrl)
 
 const hasCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code
+  isError(error) && 'code' in error && error.code === code
 
 /** An optional package as it is installed. */
 export interface InstalledPackage {
@@ -28,7 +29,7 @@ export const missingDependency = (message: string, cause?: unknown): AuditLogErr
 
 /** The first line of an error's message: those of native modules and of `require` list paths after it. */
 export function firstLine(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = isError(error) ? error.message : String(error)
   return message.split('\n', 1)[0]!
 }
 

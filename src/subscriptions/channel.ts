@@ -4,6 +4,7 @@ import type { EventTypes } from '../event/event-types.js'
 import { serversOnly } from './servers-only.js'
 import type { Subscription } from './subscription.js'
 import { checkOptions, type OptionNames } from '../options.js'
+import { isError } from '../event/realm.js'
 
 /** Where events are delivered: a function of the host, or a webhook. */
 export interface Channel {
@@ -125,7 +126,7 @@ const MAX_MESSAGE = 1000
 /** The error of any value that a function of the host has thrown. */
 export function toDeliveryError(thrown: unknown): DeliveryError {
   if (thrown instanceof DeliveryError) return thrown
-  const message: unknown = thrown instanceof Error ? thrown.message : thrown
+  const message: unknown = isError(thrown) ? thrown.message : thrown
   // Before the text is cut: half of a secret is not recognisable.
   const shown = serversOnly(String(message)).slice(0, MAX_MESSAGE)
   return new DeliveryError('thrown', shown, { cause: thrown })

@@ -2,6 +2,7 @@ import { pause } from '../async/pause.js'
 import { runOutside } from '../async/outside.js'
 import type { Grouping } from '../filter/ast.js'
 import { parseVisible, type Visible } from '../filter/visible-filter.js'
+import { isError } from '../event/realm.js'
 
 /** What an owner may see: a filter, or the error that kept this process from knowing it. */
 export type OwnerRights =
@@ -42,7 +43,7 @@ export function createRights(visible: AskRights | undefined, answered: () => voi
         throw new Error('visible returned nothing, or did not answer in time')
       return { where: parseVisible(given) }
     } catch (thrown) {
-      return { error: thrown instanceof Error ? thrown : new Error(String(thrown)) }
+      return { error: isError(thrown) ? thrown : new Error(String(thrown)) }
     } finally {
       stop.abort()
     }

@@ -3,6 +3,7 @@ import { readTarget } from '../node-request.js'
 import { responseHeaders } from '../response-headers.js'
 import { rethrow } from '../thrown-error.js'
 import { readBody, type ReadAgain } from './read-body.js'
+import { isBytes } from '../../event/realm.js'
 
 /** What an adapter knows of a request when it arrives. */
 export interface Arrived<Context> {
@@ -117,7 +118,7 @@ export function toResponse(
 ): Response {
   const headers = responseHeaders({ getHeader: (name) => prepared?.get(name) ?? undefined }, given)
   const isHead = method === 'HEAD'
-  if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
+  if (typeof body !== 'string' && !isBytes(body)) {
     if (isHead) discard(body)
     return new Response(isHead ? null : readable(body, onCancel), { status, headers })
   }

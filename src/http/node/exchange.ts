@@ -7,6 +7,7 @@ import { sendStream } from '../send-stream.js'
 import { responseHeaders } from '../response-headers.js'
 import { thrownError, thrownErrorOfRealm } from '../thrown-error.js'
 import type { Next, NodeListener, NodeRequest } from './node.js'
+import { isBytes } from '../../event/realm.js'
 
 /** A request, its response, and the next handler. */
 export interface NodeExchange {
@@ -43,7 +44,7 @@ export async function sendResponse(
   { status, headers: given, body = '' }: HttpResponse,
 ): Promise<void> {
   const headers = responseHeaders(response, given)
-  if (typeof body === 'string' || body instanceof Uint8Array) {
+  if (typeof body === 'string' || isBytes(body)) {
     const length = hasLength(status) ? { 'content-length': Buffer.byteLength(body) } : {}
     response.writeHead(status, { ...headers, ...length })
     response.end(request.method === 'HEAD' ? undefined : body)

@@ -1,4 +1,5 @@
 import { OutgoingMessage, type ServerResponse } from 'node:http'
+import { isBytes } from '../../event/realm.js'
 
 /** Records the outcome of a request; returns `undefined` if there is nothing to wait for. */
 export type EndTask = (
@@ -15,7 +16,7 @@ interface Head {
 }
 
 const isContent = (chunk: unknown): chunk is string | Uint8Array =>
-  typeof chunk === 'string' || chunk instanceof Uint8Array
+  typeof chunk === 'string' || isBytes(chunk)
 
 /** Fixes status and headers as `end(chunk, encoding)` does: later changes throw, and have no effect on the client. */
 function fixHead(response: ServerResponse, chunk: unknown, encoding: unknown): void {

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { isBytes } from '../../event/realm.js'
 
 /** How much of a response is read for the reason of a failure, in bytes. */
 export const MAX_READ_BYTES = 65_536
@@ -14,7 +15,6 @@ export function readableText(part: unknown): string | undefined {
 
 function textOf(part: unknown): string | undefined {
   if (typeof part === 'string') return part
-  if (!(part instanceof Uint8Array) || part.byteLength > MAX_READ_BYTES || !isUtf8(part))
-    return undefined
+  if (!isBytes(part) || part.byteLength > MAX_READ_BYTES || !isUtf8(part)) return undefined
   return Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString()
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RoundEnd } from './round.js'
 import type { SealingTuning } from './segment-levels.js'
+import { isError } from '../../event/realm.js'
 
 /** Keeps the index of a log up to date. */
 export interface Sealer {
@@ -55,7 +56,7 @@ function nextPauseMs(end: End, lastMs: number, maxMs: number): number {
 }
 
 function warnOfFailure(store: string, error: unknown): void {
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = isError(error) ? error.message : String(error)
   process.emitWarning(`the ${store} store keeps trying to build its index, which fails: ${reason}`)
 }
 

@@ -70,7 +70,7 @@ export async function countOthers(
   counts: EventCounts,
   count: AddEvents,
 ): Promise<EventCounts> {
-  const facets = query.facets.filter((facet) => counts.facets[facet] === undefined)
+  const facets = query.facets.filter((facet) => !Object.hasOwn(counts.facets, facet))
   const took_ms = (): number => Math.round(performance.now() - (end - query.within))
   if (facets.length === 0 && !query.attributes) return { ...counts, took_ms: took_ms() }
   const others = { ...query, facets, within: timeLeft(end) }

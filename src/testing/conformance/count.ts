@@ -294,6 +294,17 @@ export const countCases: readonly Case[] = cases({
     )
   },
 
+  async 'count: facets named like a member of every object'({ audit }) {
+    const names = ['toString', 'constructor', '__proto__']
+    const given = JSON.parse('{"toString":"a","constructor":"b","__proto__":"c"}') as JsonObject
+    await importAttributes(audit, [given, {}])
+    const { facets } = await count(audit, {}, { facets: names })
+    assert.deepEqual(
+      Object.entries(facets).map(([name, facet]) => [name, facetText(facet)]),
+      names.map((name, i) => [name, `"${'abc'[i]}" 1; 1 different, 1 without`]),
+    )
+  },
+
   async 'count: attribute names with their types and most frequent values'({ audit }) {
     const long = 'x'.repeat(101)
     await importAttributes(audit, [

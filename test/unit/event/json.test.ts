@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject, JsonValue } from 'daybook'
@@ -587,5 +588,33 @@ describe('toJsonText with further members', () => {
     expect(Buffer.byteLength(json)).toBeLessThanOrEqual(1024)
     expect(json).toContain('"request_id":"r1","trace_id":"t1"')
     expect(added).toEqual(['request_id', 'trace_id'])
+  })
+})
+
+describe('toJsonText in a host that is not ours', () => {
+  it('reads errors, maps, sets and boxed values of another realm', () => {
+    const data = runInNewContext(`({
+      error: new Error('boom', { cause: new TypeError('inner') }),
+      tags: new Set([1]), sums: new Map([['a', 1]]), n: new Number(5), yes: new Boolean(true), at: new Date(0), list: [null],
+    })`) as object
+    expect(textOf(data)).toBe(
+      '{"error":"Error: boom: TypeError: inner","tags":[1],"sums":{"a":1},"n":5,"yes":true,"at":"1970-01-01T00:00:00.000Z","list":[null]}',
+    )
+  })
+
+  it('keeps names that the host has made read-only in all objects', () => {
+    const names = ['toString', 'constructor', 'valueOf'] as const
+    const data = JSON.parse('{"toString":"a","constructor":{"valueOf":1}}') as object
+    const text = '{"toString":"a","constructor":{"valueOf":1}'
+    for (const name of names) Object.defineProperty(Object.prototype, name, { writable: false })
+    try {
+      expect(textOf(data)).toBe(`${text}}`)
+      expect(textOf({ ...data, at: new Date(0) })).toBe(`${text},"at":"1970-01-01T00:00:00.000Z"}`)
+      expect(toJsonText(data, defaultJsonLimits, { valueOf: 'x' } as JsonObject).json).toBe(
+        `${text},"valueOf":"x"}`,
+      )
+    } finally {
+      for (const name of names) Object.defineProperty(Object.prototype, name, { writable: true })
+    }
   })
 })

@@ -1,4 +1,4 @@
-import type { Condition, EventQuery, Grouping } from './ast.js'
+import type { Condition, EventQuery, Grouping, Sort } from './ast.js'
 import { FREE_TEXT, formatFreeText, isFreeText } from './free-text.js'
 import { predicateOf, splitKey } from './predicates.js'
 
@@ -95,14 +95,26 @@ const encodeName = (name: string): string =>
     ? name
     : encodeURIComponent(name).replaceAll('%5B', '[').replaceAll('%5D', ']')
 
+/** A name that `filter[sorts][]` does not read as it is. */
+const isLongName = ({ attribute }: Sort): boolean => /[\s,]|^-/.test(attribute)
+
+const sortPairs = (sorts: readonly Sort[]): Pair[] =>
+  sorts.some(isLongName)
+    ? sorts.flatMap(({ attribute, direction }, i): Pair[] => [
+        [`filter[sorts][${i}][name]`, attribute],
+        [`filter[sorts][${i}][dir]`, direction],
+      ])
+    : sorts.map(({ attribute, direction }): Pair => [
+        'filter[sorts][]',
+        `${attribute} ${direction}`,
+      ])
+
 /**
  * The query string, without `?`, that {@link parseQuery} parses to this query. Square brackets are not
  * encoded, as the interface asks of clients.
  */
 export function formatQuery(query: EventQuery): string {
-  const pairs = query.where ? wherePairs(query.where) : []
-  for (const sort of query.sorts)
-    pairs.push(['filter[sorts][]', `${sort.attribute} ${sort.direction}`])
-  pairs.push(['limit', String(query.limit)])
+  const where = query.where ? wherePairs(query.where) : []
+  const pairs: Pair[] = [...where, ...sortPairs(query.sorts), ['limit', String(query.limit)]]
   return pairs.map(([name, value]) => `${encodeName(name)}=${encodeURIComponent(value)}`).join('&')
 }

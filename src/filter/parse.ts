@@ -90,6 +90,13 @@ export interface ParseOptions {
 
 const PARSE_OPTIONS: OptionNames<ParseOptions> = { attributes: true, maxLimit: true }
 
+const wrongSort = (at: string): AuditLogError =>
+  wrong(
+    'INVALID_VALUE',
+    at,
+    'a sort is an attribute and a direction, asc or desc, such as "created_at desc"',
+  )
+
 function wordsOf(text: string): string[] {
   // White space other than the ordinary space is rare, and splitting by it is slower.
   const words = /^[!-~ ]*$/.test(text) ? text.split(' ') : text.split(/\p{White_Space}+/u)
@@ -208,7 +215,9 @@ class Reader {
       const stray = [...value.keys()].find((key) => key !== 'name' && key !== 'dir')
       if (stray !== undefined)
         throw wrong('MALFORMED_PARAMETER', `${at}[${stray}]`, 'a sort has a name and a dir')
-      return this.sort(`${name} ${direction}`, at)
+      if (isBlank(name) || (isBlank(direction) && name.startsWith('-'))) return this.sort(name, at)
+      // The name is taken as it is: it may contain spaces and commas.
+      return [this.sortBy(name, isBlank(direction) ? 'asc' : direction, at)]
     }
     return readMembers(value, at).flatMap(([index, element]) => this.sortList(element, index))
   }
@@ -228,15 +237,15 @@ class Reader {
       const message = `${at}: write ${JSON.stringify(suggestion)}, not ${JSON.stringify(attribute)}`
       throw new AuditLogError('INVALID_VALUE', message, { parameter: at, suggestion })
     }
-    const dir = direction.toLowerCase()
-    if (rest.length > 0 || (dir !== 'asc' && dir !== 'desc'))
-      throw wrong(
-        'INVALID_VALUE',
-        at,
-        `a sort is an attribute and a direction, asc or desc, such as "created_at desc"`,
-      )
+    if (rest.length > 0) throw wrongSort(at)
+    return [this.sortBy(attribute, direction, at)]
+  }
+
+  private sortBy(attribute: string, direction: string, at: string): Sort {
+    const dir = direction.trim().toLowerCase()
+    if (dir !== 'asc' && dir !== 'desc') throw wrongSort(at)
     this.checkAttribute(attribute, at)
-    return [{ attribute, direction: dir }]
+    return { attribute, direction: dir }
   }
 
   /** `type_eq`, `name_or_code_cont`, `status_in`: attributes and predicate in one key. */

@@ -247,6 +247,7 @@ describe('a fieldset', () => {
     ['fields[event]=', {}, undefined],
     ['fields[event]', {}, undefined],
     ['fields[event]=,n,,', { n: 2 }, undefined],
+    ['fields[event][]=n&fields[event][]=username', { username: 'ann', n: 2 }, undefined],
     ['fields[event]=none', {}, undefined],
     ['fields[event]=nested', { nested: { deep: true } }, undefined],
     ['fields%5Bevent%5D=n%2Cusername', { username: 'ann', n: 2 }, undefined],

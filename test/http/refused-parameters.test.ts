@@ -54,7 +54,7 @@ const refused: readonly Refused[] = [
     [`${path}?fields[project]=code`, UNKNOWN, 'fields[project]', 'fields[event]'],
     [`${path}?fields=n`, UNKNOWN, 'fields', 'fields[event]'],
     [`${path}?fields[]=n`, UNKNOWN, 'fields[]', 'fields[event]'],
-    [`${path}?fields[event][]=n`, UNKNOWN, 'fields[event][]', 'fields[event]'],
+    [`${path}?fields[event][0]=n`, UNKNOWN, 'fields[event][0]', 'fields[event]'],
     [`${path}?fields[event]=50%`, MALFORMED, 'fields[event]'],
   ]),
   ...['include', 'filter[type_eq]', 'limit'].map((name): Refused => [

@@ -101,8 +101,8 @@ export function exportOf(
   { format, columns, signal }: FeedExport,
 ): AsyncGenerator<Uint8Array, void, void> {
   const urlOf = (wanted: EventQuery['where']): string => {
-    const fields = columns && parameter('fields[event]', columns.join(','))
-    const query = joined(filterParameters(wanted), parameter('format', format), fields)
+    const fields = columns?.map((name) => parameter('fields[event][]', name)) ?? []
+    const query = joined(filterParameters(wanted), parameter('format', format), ...fields)
     return `${events}/export?${query}`
   }
   return format === 'ndjson'

@@ -36,7 +36,7 @@ export const hasShownColumns = signal(false)
 
 const columnsParameter = (): string =>
   hasShownColumns.value
-    ? `fields[event]=${attributeColumns.value.map((name) => encodeURIComponent(name)).join()}`
+    ? attributeColumns.value.map((name) => `fields[event][]=${encodeURIComponent(name)}`).join('&')
     : ''
 
 /** Makes the browser ask before it leaves the page. */

@@ -7,10 +7,14 @@ export type Fieldset = ReadonlySet<string> | undefined
 /** The parameter name in links and messages. */
 export const FIELDS = 'fields[event]'
 
+/** Each has one name, which may contain commas. */
+const LIST = `${FIELDS}[]`
+
 const ROOT = /^fields(?:\[|$)/
 
 /**
- * Removes `fields[event]=type,username` from a query string and parses it; repeated parameters are joined.
+ * Removes `fields[event]=type,username` and `fields[event][]=name` from a query string and parses them; repeated parameters are
+ * joined.
  * Unknown names are ignored. Throws `UNKNOWN_PARAMETER` for fields of other resource types.
  */
 export function extractFieldset(query: string): {
@@ -19,7 +23,7 @@ export function extractFieldset(query: string): {
 } {
   if (!query.includes('fields')) return { fields: undefined, rest: query }
   const { extracted, rest } = extractParameters(query, (name) => ROOT.test(name))
-  const stray = extracted.find(([name]) => name !== FIELDS)
+  const stray = extracted.find(([name]) => name !== FIELDS && name !== LIST)
   if (stray) {
     const [parameter] = stray
     throw new AuditLogError(
@@ -29,11 +33,15 @@ export function extractFieldset(query: string): {
     )
   }
   if (extracted.length === 0) return { fields: undefined, rest }
-  const names = extracted.flatMap(([, list]) => list.split(','))
+  const names = extracted.flatMap(([name, list]) => (name === LIST ? [list] : list.split(',')))
   return { fields: new Set(names.filter((name) => name !== '')), rest }
 }
 
 /** The parameter of a fieldset for links; empty for `undefined`. */
 export function formatFieldset(fields: Fieldset): string {
-  return fields ? `${FIELDS}=${[...fields].map(encodeURIComponent).join(',')}` : ''
+  if (!fields) return ''
+  const names = Array.from(fields, encodeURIComponent)
+  return [...fields].some((name) => name.includes(','))
+    ? names.map((name) => `${LIST}=${name}`).join('&')
+    : `${FIELDS}=${names.join(',')}`
 }

@@ -606,15 +606,18 @@ describe('toJsonText in a host that is not ours', () => {
     const names = ['toString', 'constructor', 'valueOf'] as const
     const data = JSON.parse('{"toString":"a","constructor":{"valueOf":1}}') as object
     const text = '{"toString":"a","constructor":{"valueOf":1}'
-    for (const name of names) Object.defineProperty(Object.prototype, name, { writable: false })
+    const setWritable = (writable: boolean): void => {
+      for (const name of names) Reflect.defineProperty(Object.prototype, name, { writable })
+    }
+    setWritable(false)
     try {
       expect(textOf(data)).toBe(`${text}}`)
       expect(textOf({ ...data, at: new Date(0) })).toBe(`${text},"at":"1970-01-01T00:00:00.000Z"}`)
-      expect(toJsonText(data, defaultJsonLimits, { valueOf: 'x' } as JsonObject).json).toBe(
+      expect(toJsonText(data, defaultJsonLimits, { valueOf: 'x' }).json).toBe(
         `${text},"valueOf":"x"}`,
       )
     } finally {
-      for (const name of names) Object.defineProperty(Object.prototype, name, { writable: true })
+      setWritable(true)
     }
   })
 })

@@ -33,6 +33,18 @@ describe('formatQuery', () => {
       `filter[a%26b%3D%C3%BC_eq]=x&${LIMIT}`,
     ],
     [
+      'sorts, also by a name with spaces and commas',
+      {
+        ...everything,
+        sorts: [
+          { attribute: 'User Name, old', direction: 'desc' },
+          { attribute: 'type', direction: 'asc' },
+        ],
+      },
+      'filter[sorts][0][name]=User%20Name%2C%20old&filter[sorts][0][dir]=desc' +
+        `&filter[sorts][1][name]=type&filter[sorts][1][dir]=asc&${LIMIT}`,
+    ],
+    [
       'several attributes of one name',
       all(joined('or', ['a', 'b'], 'cont', 'x')),
       `filter[a_or_b_cont]=x&${LIMIT}`,

@@ -321,6 +321,12 @@ describe('sorts', () => {
     ],
     ['filter[s][][name]=created_at&filter[s][][dir]=desc&filter[s][][name]=type', [byTime, byType]],
     ['filter[s]=type&filter[sorts]=created_at+desc', [byType, byTime]],
+    [
+      'filter[s][0][name]=User%20Name&filter[s][0][dir]=desc',
+      [{ attribute: 'User Name', direction: 'desc' }],
+    ],
+    ['filter[s][name]=a,%20b[c]', [{ attribute: 'a, b[c]', direction: 'asc' }]],
+    ['filter[s][name]=-n&filter[s][dir]=asc', [{ attribute: '-n', direction: 'asc' }]],
   ])('%s', (query, sorts) => {
     expect(parseQuery(query)).toEqual({ where: undefined, sorts, limit: 10 })
   })

@@ -135,12 +135,23 @@ function parseFormatted(text: string): Microseconds | undefined {
 
 /**
  * Reads ISO 8601, extended or basic: a date, minutes or seconds with any fraction (digits past the
- * microsecond are cut), 24:00 for the end of a day, any offset (none means UTC). A space in place of
+ * microsecond are cut), 24:00 for the end of a day, second 60 for the start of the next minute, any offset (none means UTC). A space in place of
  * the offset's `+`, as in unescaped URLs, is read as `+`. Returns `undefined` for other text and for a
  * date that does not exist.
  */
 export const parseTimestamp = (text: string): Microseconds | undefined =>
   FORMATTED.test(text) ? parseFormatted(text) : parseAny(text)
+
+const FINER = /[.,]\d{6}\d*[1-9]/
+
+/**
+ * Like {@link parseTimestamp}, but a time between two microseconds, which no event has, is half a microsecond after the first of
+ * them.
+ */
+export function parseTimeBound(text: string): number | undefined {
+  const time = parseTimestamp(text)
+  return time !== undefined && FINER.test(text) ? time + 0.5 : time
+}
 
 function parseAny(text: string): Microseconds | undefined {
   const match = EXTENDED.exec(text) ?? BASIC.exec(text)
@@ -149,7 +160,7 @@ function parseAny(text: string): Microseconds | undefined {
   const [year, month, day] = [number(1), number(2), number(3)]
   const [hour, minute, second] = [number(4), number(5), number(6)]
   const [offsetHour, offsetMinute] = [number(10), number(11)]
-  if (minute > 59 || second > 59 || offsetHour > 23 || offsetMinute > 59) return undefined
+  if (minute > 59 || second > 60 || offsetHour > 23 || offsetMinute > 59) return undefined
   const isEndOfDay = hour === 24 && minute + second + Number(match[7] ?? 0) === 0
   if (hour > 23 && !isEndOfDay) return undefined
   const days = daysFromCivil(year, month, day)

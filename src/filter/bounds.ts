@@ -1,4 +1,4 @@
-import { parseTimestamp, type Microseconds } from '../event/timestamp.js'
+import { parseTimeBound, type Microseconds } from '../event/timestamp.js'
 import { type Condition, type Grouping, isAlternative } from './ast.js'
 import type { PredicateName } from './predicates.js'
 
@@ -32,19 +32,19 @@ export const beyond = (
 
 /** The times that pass a test of `created_at`; all times if they are not one range. */
 export function predicateBounds(predicate: PredicateName, text: string): TimeBounds {
-  const time = parseTimestamp(text)
+  const time = parseTimeBound(text)
   if (time === undefined) return ALL_TIME
   switch (predicate) {
     case 'eq':
-      return { from: time, to: time }
+      return { from: Math.ceil(time), to: Math.floor(time) }
     case 'lt':
-      return { from: -Infinity, to: time - 1 }
+      return { from: -Infinity, to: Math.ceil(time) - 1 }
     case 'lteq':
-      return { from: -Infinity, to: time }
+      return { from: -Infinity, to: Math.floor(time) }
     case 'gt':
-      return { from: time + 1, to: Infinity }
+      return { from: Math.floor(time) + 1, to: Infinity }
     case 'gteq':
-      return { from: time, to: Infinity }
+      return { from: Math.ceil(time), to: Infinity }
     default:
       return ALL_TIME
   }

@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../event/event.js'
 import { ANY_TEXT } from '../event/own-fields.js'
-import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
+import { formatTimestamp, parseTimeBound } from '../event/timestamp.js'
 import { isUuid } from '../event/uuid.js'
 import type { Combinator, Condition, Grouping } from './ast.js'
 import {
@@ -231,11 +231,16 @@ function join<Item>(parts: readonly Compiled<Item>[], combinator: Combinator): C
   }
 }
 
-/** Timestamps are compared in their printed form, whose text order is time order. */
+/**
+ * Timestamps are compared in their printed form, whose text order is time order. A time between two microseconds becomes a text
+ * between theirs.
+ */
 function printedTimes(values: readonly string[]): readonly string[] {
   return values.map((value) => {
-    const time = parseTimestamp(value)
-    return time === undefined ? value : formatTimestamp(time)
+    const time = parseTimeBound(value)
+    if (time === undefined) return value
+    const printed = formatTimestamp(Math.floor(time))
+    return Number.isInteger(time) ? printed : `${printed}~`
   })
 }
 

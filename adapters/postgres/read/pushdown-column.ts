@@ -4,7 +4,7 @@ import type { Predicate, TestName, TextTest } from '../../../src/filter/predicat
 import { andSql, OPERATORS, orSql, type Sql, sql } from '../../../src/store-kit/sql.js'
 import { readBoolean, readNumber } from '../../../src/filter/values.js'
 import type { ColumnOf, TypedColumn } from '../../../src/lists/table.js'
-import { parseTimestamp } from '../../../src/event/timestamp.js'
+import { parseTimeBound } from '../../../src/event/timestamp.js'
 import { textPattern } from './sql.js'
 
 /** SQL for a test of a column's value. */
@@ -99,7 +99,7 @@ const TYPES: Readonly<Record<AttributeType, ColumnType>> = {
   },
   timestamp: {
     // The same in any time zone for `timestamp` (read as UTC), `timestamptz` and `date`.
-    ...comparable('numeric', (column) => `extract(epoch FROM ${column}) * 1000000`, parseTimestamp),
+    ...comparable('numeric', (column) => `extract(epoch FROM ${column}) * 1000000`, parseTimeBound),
     matches: (column) => ({ mayPass: sql(`${column} IS NOT NULL`) }),
   },
 }

@@ -5,7 +5,7 @@ import type { Grouping } from '../../../src/filter/ast.js'
 import { type PushDownAttribute, pushDownFilter } from '../../../src/store-kit/pushdown.js'
 import type { Predicate } from '../../../src/filter/predicates.js'
 import { OPERATORS, orSql, type Sql, sql } from '../../../src/store-kit/sql.js'
-import { parseTimestamp } from '../../../src/event/timestamp.js'
+import { parseTimeBound } from '../../../src/event/timestamp.js'
 import { pushDownColumns } from './pushdown-column.js'
 import { pushDownByPath } from './pushdown-path.js'
 import { hasKey, hasKeyAndText, hasValue, passesAtKey } from './pushdown-text.js'
@@ -34,17 +34,23 @@ function idIsAmong(values: readonly string[], foreignIds: string): Sql {
 }
 
 function pushDownTime({ test, negated }: Predicate, values: readonly string[]): Sql | undefined {
-  const times = values.map(parseTimestamp)
-  if (times.includes(undefined)) return undefined
+  const times = values.map(parseTimeBound).filter((time) => time !== undefined)
+  if (times.length < values.length) return undefined
+  const [first = 0] = times
   switch (test) {
     case 'eq':
     case 'in':
-      return sql(`created_at ${negated ? '<> ALL' : '= ANY'} (?::bigint[])`, times)
+      return sql(
+        `created_at ${negated ? '<> ALL' : '= ANY'} (?::bigint[])`,
+        times.filter(Number.isInteger),
+      )
+    // Times of events are whole microseconds; the bound may lie between two.
     case 'lt':
+    case 'gteq':
+      return sql(`created_at ${OPERATORS[test]} ?::bigint`, Math.ceil(first))
     case 'lteq':
     case 'gt':
-    case 'gteq':
-      return sql(`created_at ${OPERATORS[test]} ?::bigint`, times[0])
+      return sql(`created_at ${OPERATORS[test]} ?::bigint`, Math.floor(first))
     default:
       return undefined
   }

@@ -3,7 +3,7 @@ import { parseEventId } from '../../../src/event/event-id.js'
 import type { Sql } from '../../../src/store-kit/sql.js'
 import type { Predicate } from '../../../src/filter/predicates.js'
 import { readBoolean } from '../../../src/filter/values.js'
-import { parseTimestamp } from '../../../src/event/timestamp.js'
+import { parseTimeBound } from '../../../src/event/timestamp.js'
 import { inList, like, notLike, OPERATORS, orSql, sql } from './sql.js'
 
 /** Pushes a predicate down to the column of an own field; `undefined` if SQL cannot test it. */
@@ -62,6 +62,6 @@ export function pushDownOwnField(
 }
 
 function ownValue(field: OwnField | typeof SOURCE, value: string): unknown {
-  if (field === 'created_at') return parseTimestamp(value)
+  if (field === 'created_at') return parseTimeBound(value)
   return field === 'system' ? Number(readBoolean(value)) : value
 }

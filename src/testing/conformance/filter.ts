@@ -7,7 +7,7 @@ import type { FilterObject } from '../../filter/filter-object.js'
 import { predicates } from '../../filter/predicates.js'
 import { filterTables, hostileTexts, longTexts, sortTable } from './filter-cases.js'
 import { type Case, cases } from './context.js'
-import { draft, labels } from './helpers.js'
+import { draft, imported, labels, range } from './helpers.js'
 
 async function recordAll(
   audit: AuditLog,
@@ -118,6 +118,45 @@ export const filterCases: readonly Case[] = [
         limit: 4,
       })
       assert.equal(labels(several.events), 'object none smile private')
+    },
+
+    async 'filter: a time between two microseconds is before one event and after the other'({
+      audit,
+    }) {
+      const at = (micros: number): string => `2020-01-02T03:04:05.12345${micros}Z`
+      const events = range(1, 3).map((n) =>
+        imported({
+          id: `0196b3c2-0000-4000-8000-00000000000${n}`,
+          created_at: at(n),
+          attributes: { n },
+        }),
+      )
+      await audit.importEvents(events)
+      const found: Readonly<Record<string, number[]>> = {
+        lt: [1, 2],
+        lteq: [1, 2],
+        gt: [3],
+        gteq: [3],
+        eq: [],
+        not_eq: [1, 2, 3],
+        in: [],
+        not_in: [1, 2, 3],
+        lt_any: [1, 2],
+        gteq_all: [3],
+      }
+      const time = at(2).replace('Z', '7Z')
+      for (const [predicate, expected] of Object.entries(found)) {
+        const value = /_a|in$/.test(predicate) ? [time] : time
+        const filter = { [`created_at_${predicate}`]: value, sorts: 'created_at' }
+        const list = await audit.list({ filter })
+        const numbers = list.events.map(({ attributes }) => attributes['n'])
+        assert.deepEqual(numbers, expected, predicate)
+        const { sorts: _, ...counted } = filter
+        assert.equal((await audit.count({ filter: counted })).total, expected.length, predicate)
+        const nested = { g: [{ m: 'or', ...counted, type_eq: 'none' }], sorts: 'created_at' }
+        const alternative = await audit.list({ filter: nested })
+        assert.equal(alternative.events.length, expected.length, `${predicate} or another`)
+      }
     },
 
     async 'filter: source is that of the event, and an attribute of this name'({ store, audit }) {

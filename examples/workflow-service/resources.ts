@@ -7,6 +7,8 @@ interface View<T> {
   readonly type: string
   readonly path: (document: T) => string
   readonly attributes?: (fields: Omit<T, 'id'>) => object
+  /** Paths of related resources, by relationship. */
+  readonly related?: (document: T) => Readonly<Record<string, string>>
 }
 
 type Id = { readonly id: string }
@@ -50,7 +52,14 @@ type Internal =
   | 'node_tasks'
 
 const VIEWS: { readonly [K in Exclude<Kind, Internal>]: View<Kinds[K]> } = {
-  projects: { type: 'project', path: ({ code }) => `/api${projectPath(code)}` },
+  projects: {
+    type: 'project',
+    path: ({ code }) => `/api${projectPath(code)}`,
+    related: ({ code }) => ({
+      environments: `/api${projectPath(code)}/environments`,
+      events: `/api/events?filter[url_params_project_code_eq]=${encodeURIComponent(code)}`,
+    }),
+  },
   nodes: {
     type: 'node',
     path: ({ node_path }) => `/api${node_path}`,
@@ -93,16 +102,25 @@ export interface Resource {
   readonly type: string
   readonly id: string
   readonly attributes: object
+  readonly relationships?: Readonly<
+    Record<string, { readonly links: { readonly related: string } }>
+  >
   readonly links: { readonly self: string }
 }
 
 export function resourceOf<K extends ResourceKind>(kind: K, document: Kinds[K]): Resource {
   const view: View<Kinds[K]> = VIEWS[kind]
   const { id, ...attributes } = document
+  const related = view.related && Object.entries(view.related(document))
   return {
     type: 'node_type' in document ? document.node_type : view.type,
     id,
     attributes: view.attributes?.(attributes) ?? attributes,
+    ...(related && {
+      relationships: Object.fromEntries(
+        related.map(([name, path]) => [name, { links: { related: path } }]),
+      ),
+    }),
     links: { self: view.path(document) },
   }
 }

@@ -68,6 +68,8 @@ const examples: readonly (readonly [query: string, finds: (attributes: Attribute
     ],
   ]
 
+type Related = Record<string, { readonly links: { readonly related: string } }>
+
 describe('The service of the interface', () => {
   const demo = useDemo(sqlitePlace)
   const { send, events, waitFor, write, act } = clientOf(() => demo().url)
@@ -184,8 +186,14 @@ describe('The service of the interface', () => {
         description: expect.any(String),
         archived: false,
       },
+      relationships: {
+        environments: { links: { related: '/api/projects/acme/environments' } },
+        events: { links: { related: '/api/events?filter[url_params_project_code_eq]=acme' } },
+      },
       links: { self: '/api/projects/acme' },
     })
+    for (const related of Object.values(project!.relationships as unknown as Related))
+      expect(listOf(await send(related.links.related)).data.length).toBeGreaterThan(0)
   })
 
   it.each(lists)('%s is filtered and sorted by id and by every attribute', async (path) => {

@@ -1,3 +1,4 @@
+import { ASYNC_DISPOSE } from './async/disposal.js'
 import { inspect } from 'node:util'
 import {
   type AuditLogEvents,
@@ -601,7 +602,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     return untilAborted(this.#closed, options?.signal)
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
+  [ASYNC_DISPOSE](): Promise<void> {
     return this.close()
   }
 

@@ -1,3 +1,4 @@
+import { ASYNC_DISPOSE } from './async/disposal.js'
 import { inspect } from 'node:util'
 import { pause } from './async/pause.js'
 import { warnThrown } from './async/warn-thrown.js'
@@ -376,7 +377,7 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
     return untilAborted(this.#closed, options?.signal)
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
+  [ASYNC_DISPOSE](): Promise<void> {
     return this.close()
   }
 

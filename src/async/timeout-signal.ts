@@ -1,3 +1,4 @@
+import { DISPOSE } from './disposal.js'
 import { MAX_TIMER_MS } from './timers.js'
 
 /** A signal that aborts after a time or with another signal. Disposing clears its timer. */
@@ -24,6 +25,6 @@ export function timeoutSignal(ms: number, signal?: AbortSignal): TimeoutSignal {
       dispose()
       controller.abort()
     },
-    [Symbol.dispose]: dispose,
+    [DISPOSE]: dispose,
   }
 }

@@ -1,3 +1,4 @@
+import { DISPOSE } from '../async/disposal.js'
 import { throwIfAborted } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
@@ -133,7 +134,7 @@ function delayedAbort(signal: AbortSignal): Disposable & { readonly signal: Abor
   signal.addEventListener('abort', onAbort, { once: true })
   return {
     signal: late.signal,
-    [Symbol.dispose]() {
+    [DISPOSE]() {
       clearTimeout(timer)
       signal.removeEventListener('abort', onAbort)
     },

@@ -35,7 +35,8 @@ const CHECK_EVERY = 500
  * an anchor, which is renewed when the wall clock differs by more than 2 ms.
  */
 export function systemClock(): Clock {
-  let anchor = performance.timeOrigin * 1000
+  // Faked timers of a test runner may leave out `timeOrigin`.
+  let anchor = (performance.timeOrigin || Date.now() - performance.now()) * 1000
   let checkedAt = -Infinity
   const read = (): Microseconds => {
     const elapsed = performance.now() * 1000
@@ -44,7 +45,7 @@ export function systemClock(): Clock {
     const wall = Date.now() * 1000
     // The wall clock shows the start of its millisecond, so an exact clock is 0 to 1 ms ahead of it.
     const drift = anchor + elapsed - wall
-    if (drift < -MAX_DRIFT || drift > MAX_DRIFT + 1000) anchor = wall - elapsed
+    if (!(drift >= -MAX_DRIFT && drift <= MAX_DRIFT + 1000)) anchor = wall - elapsed
     return Math.floor(anchor + elapsed)
   }
   return Object.assign(read, { monotonic: () => performance.now() })

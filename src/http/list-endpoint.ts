@@ -1,3 +1,4 @@
+import { DISPOSE } from '../async/disposal.js'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { timeoutSignal } from '../async/timeout-signal.js'
 import { AuditLogError, throwIfAborted, untilAborted } from '../errors.js'
@@ -99,7 +100,7 @@ function limitsOf(client: AbortSignal, timeoutMs: number): ListLimits {
       if (wait.signal.aborted)
         throw new AuditLogError('QUERY_TIMEOUT', `the list took longer than ${timeoutMs} ms`)
     },
-    [Symbol.dispose]: () => wait[Symbol.dispose](),
+    [DISPOSE]: () => wait[DISPOSE](),
   }
 }
 

@@ -1,3 +1,4 @@
+import { ASYNC_DISPOSE } from '../async/disposal.js'
 import { AuditLogError, throwIfAborted, untilAborted } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import type { JsonLimits } from '../event/json.js'
@@ -99,7 +100,7 @@ export function createLiveEvents(
       return live
     },
     async close() {
-      await Promise.allSettled(Array.from(open.values(), (live) => live[Symbol.asyncDispose]()))
+      await Promise.allSettled(Array.from(open.values(), (live) => live[ASYNC_DISPOSE]()))
     },
   }
 }
@@ -112,7 +113,7 @@ const notOpened: LiveEvent = {
   async close() {
     return undefined
   },
-  async [Symbol.asyncDispose]() {},
+  async [ASYNC_DISPOSE]() {},
 }
 
 interface OpenLiveOptions {
@@ -166,7 +167,7 @@ function openLive({ store, event, limits, deadlineMs, onEnd }: OpenLiveOptions):
       closing ??= finish()
       return untilAborted(closing, signal)
     },
-    async [Symbol.asyncDispose]() {
+    async [ASYNC_DISPOSE]() {
       // The caller of `close` receives the error.
       if (closing) return void (await closing.catch(() => {}))
       attributes.update({ unfinished: true })

@@ -1,3 +1,4 @@
+import { ASYNC_DISPOSE } from '../async/disposal.js'
 import { throwIfAborted, untilAborted } from '../errors.js'
 import type { EventQuery } from '../filter/ast.js'
 import type { LogEvent, LogsContext } from './named-logs.js'
@@ -73,7 +74,7 @@ export function createLogsTail(read: () => Wanted, options: LogsTailOptions): Lo
     [Symbol.asyncIterator]() {
       return this
     },
-    async [Symbol.asyncDispose]() {
+    async [ASYNC_DISPOSE]() {
       await end()
     },
   }

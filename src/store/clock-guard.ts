@@ -1,3 +1,4 @@
+import { AuditLogError } from '../errors.js'
 import { type Clock, DAY, type Microseconds } from '../event/timestamp.js'
 
 /** A reading of the clock that is far from what was expected. */
@@ -113,9 +114,17 @@ export function createClockGuard(monotonic: Clock['monotonic']): ClockGuard {
   }
 }
 
+/** Throws `INVALID_OPTION` for a reading that no event could have as its time. */
+function readClock(clock: Clock): Microseconds {
+  const reading = Math.floor(clock())
+  if (reading >= 0 && Number.isSafeInteger(reading)) return reading
+  const message = `the clock returned ${reading}; it must return whole microseconds since 1970`
+  throw new AuditLogError('INVALID_OPTION', message)
+}
+
 /** The clock, with readings that are in doubt replaced. */
 export const guardedClock = (clock: Clock, guard: ClockGuard): Clock =>
-  Object.assign(() => guard.judge(clock()), {
+  Object.assign(() => guard.judge(readClock(clock)), {
     monotonic: clock.monotonic,
     ahead: () => guard.ahead(),
   })

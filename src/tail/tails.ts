@@ -1,3 +1,4 @@
+import { ASYNC_DISPOSE } from '../async/disposal.js'
 import { AuditLogError, throwIfAborted, untilAborted } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import type { EventQuery, Grouping } from '../filter/ast.js'
@@ -194,7 +195,7 @@ function asTail<Item>(
     [Symbol.asyncIterator]() {
       return this
     },
-    async [Symbol.asyncDispose]() {
+    async [ASYNC_DISPOSE]() {
       await end()
     },
   }

@@ -1,3 +1,4 @@
+import { DISPOSE } from '../../../src/async/disposal.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import {
   CONNECTING,
@@ -76,7 +77,7 @@ export function watchAnswers(client: PostgresPoolClient, find: FindPrimary): Dis
     if (unansweredMs(client) >= UNANSWERED_MS) find().catch(() => {})
   }, CHECK_MS)
   timer.unref()
-  return { [Symbol.dispose]: () => clearInterval(timer) }
+  return { [DISPOSE]: () => clearInterval(timer) }
 }
 
 /** Concurrent calls share one search, and a search begins at the earliest a second after the one before. */

@@ -247,6 +247,14 @@ describe('systemClock', () => {
     }
   })
 
+  it('goes with the faked timers of a test runner, which have no timeOrigin', () => {
+    vi.stubGlobal('performance', { now: () => 5 })
+    vi.spyOn(Date, 'now').mockReturnValue(NOON / 1000)
+    const clock = systemClock()
+    vi.unstubAllGlobals()
+    expect(clock()).toBeGreaterThanOrEqual(NOON)
+  })
+
   it('returns whole microseconds with the real clocks', () => {
     const clock = systemClock()
     const times = Array.from({ length: 1000 }, () => clock())

@@ -1,6 +1,10 @@
-import { expect, it } from 'vitest'
+import { AuditLog } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { sqliteStore } from 'daybook/sqlite'
+import { expect, it, onTestFinished } from 'vitest'
+import { tempDir } from '../../support/temp.js'
 import { DAY, type Microseconds, MINUTE, SECOND } from '../../../src/event/timestamp.js'
-import { type ClockDoubt, createClockGuard } from '../../../src/store/clock-guard.js'
+import { type ClockDoubt, createClockGuard, guardedClock } from '../../../src/store/clock-guard.js'
 
 const NOON: Microseconds = 1_800_000_000 * SECOND
 const YEARS = 75 * 365 * DAY
@@ -106,3 +110,26 @@ it('a handler that comes later gets the doubt', () => {
   guard.watch((doubt) => doubts.push(doubt))
   expect(doubts).toHaveLength(1)
 })
+
+it.each([Number.NaN, -1, Infinity, 2 ** 53, undefined as unknown as number])(
+  'a clock that returns %s is refused, and nothing is stored',
+  async (reading) => {
+    let isRight = false
+    const { file, remove } = tempDir()
+    onTestFinished(remove)
+    const clock = (): Microseconds => (isRight ? NOON + 0.7 : reading)
+    expect(() => guardedClock(clock, createClockGuard(undefined))()).toThrow('the clock returned')
+    for (const store of [
+      memoryStore({ clock }),
+      sqliteStore({ filename: file('log.db'), clock }),
+    ]) {
+      isRight = false
+      await using audit = new AuditLog({ store, types: {} })
+      await expect(audit.recordCustom('a:b')).rejects.toMatchObject({ code: 'INVALID_OPTION' })
+      isRight = true
+      const event = await audit.recordCustom('a:b')
+      expect((await audit.list()).events).toEqual([event])
+      expect(event!.created_at).toBe('2027-01-15T08:00:00.000000Z')
+    }
+  },
+)

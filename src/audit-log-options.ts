@@ -10,7 +10,7 @@ import type { FailurePolicies, FailurePolicy } from './recording/failure-policy.
 import type { EventJournal } from './store/journal.js'
 import { defaultJsonLimits, type JsonLimits } from './event/json.js'
 import type { ResolveSource } from './event/links.js'
-import type { RecorderOptions } from './recording/queue-limits.js'
+import type { RecorderOptions } from './recording/queue.js'
 import type { CallThrottle } from './recording/throttle-rules.js'
 import { readOnlyStore } from './store/read-only.js'
 import type { SubscriptionsOptions } from './subscriptions/subscriptions.js'

@@ -17,14 +17,14 @@ import {
   RECORD_CUSTOM_OPTIONS,
   RECORD_SYSTEM_OPTIONS,
 } from './audit-log-options.js'
-import { type Calls, createCalls, type SystemCall } from './recording/calls.js'
+import type { CallKind } from './recording/call.js'
+import { type Calls, createCalls } from './recording/calls.js'
 import { changeData } from './event/changes.js'
 import { type AuditHealth, checkHealth, type HealthOptions } from './health/health.js'
 import { type AgeClock, createAgeClock, readWaitingRules } from './cleaning/age-clock.js'
 import { type Cleaning, createCleaning } from './cleaning/cleaning.js'
 import { createClockGuard, guardedClock } from './store/clock-guard.js'
-import { reportClock } from './recording/clock-reports.js'
-import { damageText, reportDamage } from './recording/damage-reports.js'
+import { damageText, reportClock, reportDamage } from './recording/reports.js'
 import { createDrafts, type Drafts } from './recording/drafts.js'
 import { countsQuery } from './counting/count-options.js'
 import {
@@ -63,7 +63,6 @@ import {
   type TailOptions,
 } from './tail/tails.js'
 import type { EventChange } from './tail/changes.js'
-import { gapData, throttledLoss } from './recording/gaps.js'
 import { toImportedEvent } from './event/importing.js'
 import type { JsonLimits } from './event/json.js'
 import {
@@ -75,11 +74,11 @@ import {
   type HistoryResource,
 } from './history/history.js'
 import type { Intents } from './recording/intents.js'
-import { createLossWarnings } from './recording/losses.js'
+import { createLossWarnings, gapData, throttledLoss } from './recording/losses.js'
 import { createLiveEvents, type LiveEvent, type LiveEvents } from './live/live-events.js'
 import type { AuditLogStats } from './recording/outcomes.js'
 import { withOwnTypes } from './recording/own-event-types.js'
-import { defaultRecorderOptions } from './recording/queue-limits.js'
+import { defaultRecorderOptions } from './recording/queue.js'
 import type { Damage } from './store/damage.js'
 import type { EventJournal } from './store/journal.js'
 import {
@@ -97,6 +96,7 @@ import {
   type ListOptions,
   READ_OPTIONS,
   type ReadOptions,
+  tuningOf,
   WAIT_OPTIONS,
   type WaitOptions,
 } from './store/store.js'
@@ -113,18 +113,21 @@ const checkFor =
   (names: Parameters<typeof checkOptions>[1], method: string) =>
   (options: unknown): void =>
     checkOptions(options, names, method)
-const KNOWN: SystemCall = { mustBeKnown: true, check: checkFor(RECORD_OPTIONS, 'record') }
-const ANY_TYPE: SystemCall = { check: checkFor(RECORD_SYSTEM_OPTIONS, 'recordSystem') }
-const CHANGE: SystemCall = {
+const KNOWN: CallKind = { mustBeKnown: true, check: checkFor(RECORD_OPTIONS, 'record') }
+const ANY_TYPE: CallKind = { check: checkFor(RECORD_SYSTEM_OPTIONS, 'recordSystem') }
+const CHANGE: CallKind = {
   mustBeKnown: true,
   check: checkFor(RECORD_CHANGE_OPTIONS, 'recordChange'),
 }
-const LIVE: SystemCall = {
+const LIVE: CallKind = {
   mustBeKnown: true,
   live: true,
   check: checkFor(RECORD_LIVE_OPTIONS, 'recordLive'),
 }
-const checkCustom = checkFor(RECORD_CUSTOM_OPTIONS, 'recordCustom')
+const CUSTOM: CallKind = {
+  isCustom: true,
+  check: checkFor(RECORD_CUSTOM_OPTIONS, 'recordCustom'),
+}
 
 /** How the calls of a log make their drafts. */
 const draftsOf = (
@@ -136,7 +139,7 @@ const draftsOf = (
     limits,
     resolveSource,
     random,
-    keep: store.appendsText ? 'text' : 'copy',
+    keep: tuningOf(store).appendsText ? 'text' : 'copy',
   })
 
 /**
@@ -233,7 +236,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
         store,
         tail: this.#sharedTail,
         types: this.types,
-        record: (type, data, given) => calls.system(type, data, given),
+        record: (type, data, given) => calls.record(type, data, given),
       },
       options.subscriptions,
     )
@@ -280,7 +283,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     data?: EventData<Types[Type]>,
     options?: RecordOptions,
   ): Promise<AuditEvent | undefined> {
-    return this.#calls.system(type, data ?? NO_DATA, options, KNOWN)
+    return this.#calls.record(type, data ?? NO_DATA, options, KNOWN)
   }
 
   /**
@@ -293,7 +296,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     data: object = {},
     options?: RecordSystemOptions,
   ): Promise<AuditEvent | undefined> {
-    return this.#calls.system(type, data, options, ANY_TYPE)
+    return this.#calls.record(type, data, options, ANY_TYPE)
   }
 
   /**
@@ -312,7 +315,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     data: object = {},
     options?: RecordCustomOptions,
   ): Promise<AuditEvent | undefined> {
-    return this.#calls.custom(type, data, options, checkCustom)
+    return this.#calls.record(type, data, options, CUSTOM)
   }
 
   /**
@@ -329,7 +332,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     options?: RecordChangeOptions,
   ): Promise<AuditEvent | undefined> {
     const changed = { ...options?.data, ...changeData(before, after, this.limits) }
-    return this.#calls.system(type, changed, options, CHANGE)
+    return this.#calls.record(type, changed, options, CHANGE)
   }
 
   /**
@@ -342,7 +345,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     data?: EventData<Types[Type]>,
     options?: Omit<RecordOptions, 'transaction'>,
   ): Promise<LiveEvent> {
-    return this.#live.open(await this.#calls.system(type, data ?? NO_DATA, options, LIVE))
+    return this.#live.open(await this.#calls.record(type, data ?? NO_DATA, options, LIVE))
   }
 
   /**

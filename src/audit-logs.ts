@@ -58,7 +58,7 @@ import { type EventStore, WAIT_OPTIONS, type WaitOptions } from './store/store.j
 import { readSubscriptions, type SubscriptionsOptions } from './subscriptions/subscriptions.js'
 import { readFailurePolicies } from './recording/failure-policy.js'
 import { readThrottleRules, type ThrottlePeriods } from './recording/throttle-rules.js'
-import { defaultRecorderOptions } from './recording/queue-limits.js'
+import { defaultRecorderOptions } from './recording/queue.js'
 import { checkOptions, type OptionNames, requireOptions } from './options.js'
 import { readSlowQueryMs } from './explaining/slow-queries.js'
 

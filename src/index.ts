@@ -1,5 +1,5 @@
 export { bindActor, currentActor, withActor } from './recording/actor.js'
-export type { Actor, ActorKind } from './recording/actor-attributes.js'
+export type { Actor, ActorKind } from './recording/actor.js'
 export { AuditLog } from './audit-log.js'
 export type {
   AuditLogEvents,
@@ -75,7 +75,8 @@ export type { HistoryEntry, HistoryOptions, HistoryResource } from './history/hi
 export { revertPatch, type RevertOptions } from './history/revert-patch.js'
 export type { AuditHealth, HealthOptions, HealthStatus, WaitingRule } from './health/health.js'
 export type { DiskHealth, IndexHealth, StoreHealth } from './store/health.js'
-export type { Intent, IntentOptions, Intents, OutcomeOptions } from './recording/intents.js'
+export type { Intent, IntentOptions, OutcomeOptions } from './recording/intent.js'
+export type { Intents } from './recording/intents.js'
 export type { CallThrottle } from './recording/throttle-rules.js'
 export type { ClockDoubt } from './store/clock-guard.js'
 export type { Damage } from './store/damage.js'
@@ -161,7 +162,7 @@ export type { Link, LinkAttribute, ResolveSource } from './event/links.js'
 export type { ListSource, ListTable } from './lists/list-source.js'
 export type { LiveEvent } from './live/live-events.js'
 export type { AuditLogStats, Outcome, OutcomeMessage, RecordMessage } from './recording/outcomes.js'
-export type { RecorderOptions } from './recording/queue-limits.js'
+export type { RecorderOptions } from './recording/queue.js'
 export type {
   Analysis,
   AppendOptions,
@@ -177,6 +178,7 @@ export type {
   ReadOptions,
   RemovableRanges,
   RemoveOptions,
+  StoreTuning,
   SuppressedCount,
   SuppressedReport,
   UpdateStateOptions,

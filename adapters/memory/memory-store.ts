@@ -59,7 +59,7 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
 
   return {
     name: 'memory',
-    maxBatch: 1000,
+    tuning: { maxBatch: 1000 },
     clock,
     ...createAppending(log),
     ...createReading(log, { queryTimeoutMs, tuning }),

@@ -4,7 +4,7 @@ import {
   type CaptureAsArguments,
   type CaptureContext,
   readCaptureArguments,
-} from '../../src/recording/capture-context.js'
+} from '../../src/recording/call-context.js'
 import {
   CAPTURE_OPTIONS,
   type CapturedTable,

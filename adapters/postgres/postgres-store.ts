@@ -126,7 +126,6 @@ function openReadOnly(options: PostgresStoreOptions, shared: SharedParts): Event
   })
   return readOnlyStore({
     name: 'postgres',
-    maxBatch: MAX_BATCH,
     clock,
     ...reading,
     watch(hint) {
@@ -253,9 +252,7 @@ export function createPostgresStore(
 
   const store: EventStore = {
     name: 'postgres',
-    maxBatch: MAX_BATCH,
-    appendsInBackground: true,
-    prepare: writer.prepare,
+    tuning: { maxBatch: MAX_BATCH, appendsInBackground: true },
     clock,
     ...reading,
 

@@ -23,7 +23,7 @@ import { readCacheBytes } from './connection/page-cache.js'
 import { driverOf, fileOfHandle, type HostDatabase } from './connection/host-handle.js'
 import { type Compression, readCompression } from './index/compression.js'
 import { DEFAULT_TUNING } from './index/index-state.js'
-import { createAppending } from './write/appending.js'
+import { createAppend, createDraftTable } from './write/append.js'
 import { isRebuildRequested, rebuildProgress } from './index/repairs.js'
 import { createLogIndex } from './index/log-index.js'
 import { createOutbox } from './write/outbox.js'
@@ -200,7 +200,6 @@ function openReadOnly(options: SqliteStoreOptions): EventStore {
   const clock = options.clock ?? systemClock()
   return readOnlyStore({
     name: 'sqlite',
-    maxBatch: MAX_BATCH,
     clock,
     ...createReading(
       { tables, index, firstProbe: FIRST_PROBE_SIZE, queryTimeoutMs },
@@ -267,7 +266,8 @@ export function createSqliteStore(
     // The file is locked and not in WAL mode, so the clock is not compared with its newest event.
   }
   const outbox = createOutbox(connection)
-  const writer = createWriter(tables, outbox, clock)
+  const drafts = createDraftTable(tables, outbox, clock)
+  const writer = createWriter(tables, outbox, drafts, clock)
   const watcher = createCommitWatcher(database)
   const sealer = createSqliteSealer(connection, {
     compression,
@@ -284,7 +284,7 @@ export function createSqliteStore(
     checkIndex: sealer.checkSoon,
   })
   const removal = createRemoval(connection, writer)
-  const append = createAppending(tables, writer, {
+  const append = createAppend(tables, drafts, {
     floor: startedAt,
     onStored: sealer.checkSoon,
     onDurable: watcher.hint,
@@ -305,8 +305,7 @@ export function createSqliteStore(
 
   const store: EventStore = {
     name: 'sqlite',
-    maxBatch: MAX_BATCH,
-    appendsText: true,
+    tuning: { maxBatch: MAX_BATCH, appendsText: true },
     clock,
     ...createReading({ tables, index, firstProbe, queryTimeoutMs }, watcher, clock),
 

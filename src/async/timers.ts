@@ -7,7 +7,7 @@ export const timerDelay = (ms: number): number => Math.min(Math.max(1, Math.ceil
 /** One timer for many times, on the scale of `performance.now()`. It keeps no process alive. */
 export interface FirstTimer {
   /** Checks at this time at the latest. */
-  watch(time: number): void
+  readonly watch: (time: number) => void
   close(): void
 }
 

@@ -1,8 +1,13 @@
 import { MAX_TIMER_MS } from '../async/timers.js'
 import { timeoutSignal } from '../async/timeout-signal.js'
-import { AuditLogError, type AuditLogErrorCode, untilAborted } from '../errors.js'
+import {
+  asStoreFailure,
+  AuditLogError,
+  type AuditLogErrorCode,
+  innermostCause,
+  untilAborted,
+} from '../errors.js'
 import type { Outage } from '../recording/availability.js'
-import { asStoreFailure, innermostCause } from '../recording/store-failure.js'
 import type { DiskHealth, IndexHealth, ReplicasHealth, StoreHealth } from '../store/health.js'
 import type { EventJournal } from '../store/journal.js'
 import type { EventStore, WaitOptions } from '../store/store.js'

@@ -1,4 +1,5 @@
 import {
+  asStoreFailure,
   type AuditLogError,
   type AuditLogErrorCode,
   isOutcomeUnknown,
@@ -7,7 +8,6 @@ import {
 } from '../errors.js'
 import { pause } from '../async/pause.js'
 import type { EventStore } from '../store/store.js'
-import { asStoreFailure } from '../recording/store-failure.js'
 
 export type StoreRequest<Answer> = (signal: AbortSignal) => Promise<Answer>
 

@@ -94,9 +94,9 @@ export interface Availability {
   on(event: 'storeSucceeded' | 'storeFailed' | 'callAdded' | 'journalWriteStarted'): void
   /** The journal took or refused one entry. */
   onJournalWriteEnded(isRefused: boolean): void
-  isDown(): boolean
+  readonly isDown: () => boolean
   /** `undefined` unless the store is down. */
-  outage(): Outage | undefined
+  readonly outage: () => Outage | undefined
   /**
    * True if an event with the policy `queue` goes to the journal without an attempt to store it.
    * False once the journal has refused an entry: only the next event would try the store then.

@@ -1,6 +1,49 @@
+import { createRequire } from 'node:module'
+import type * as OpenTelemetry from '@opentelemetry/api'
+import { AuditLogError } from '../errors.js'
 import type { JsonObject } from '../event/event.js'
-import { activeSpan, type TraceIds } from './active-span.js'
-import { ALONE, currentContext, type KnownActor, LateActor, type AsyncContext } from './actor.js'
+import { storableText } from '../event/json-copy.js'
+import { moduleUrl } from '../store/module-url.js'
+import {
+  type Actor,
+  ALONE,
+  type AsyncContext,
+  currentContext,
+  type KnownActor,
+  LateActor,
+  type TraceIds,
+  withActor,
+} from './actor.js'
+
+/** All copies of version 1 of the package find what an SDK registers under this key of `globalThis`. */
+const REGISTERED = Symbol.for('opentelemetry.js.api.1')
+
+/** `null` if the package cannot be loaded. */
+let api: typeof OpenTelemetry | null | undefined
+
+function load(): typeof OpenTelemetry | null {
+  try {
+    return createRequire(moduleUrl)('@opentelemetry/api') as typeof OpenTelemetry
+  } catch (error) {
+    const [reason] = String(error).split('\n', 1)
+    process.emitWarning(
+      `events get no ids of OpenTelemetry spans, because @opentelemetry/api cannot be loaded (${reason}): npm install @opentelemetry/api`,
+    )
+    return null
+  }
+}
+
+/**
+ * The ids of the active OpenTelemetry span; `undefined` without one. The package is loaded only once the
+ * process has registered something with it, which takes some 20 ms less where it is installed and not used.
+ */
+export function activeSpan(): TraceIds | undefined {
+  if (!(REGISTERED in globalThis)) return undefined
+  if (api === undefined) api = load()
+  const span = api?.trace.getSpanContext(api.context.active())
+  if (!span || !api!.isSpanContextValid(span)) return undefined
+  return { trace_id: span.traceId, span_id: span.spanId }
+}
 
 /** What a call gets from where it is made. */
 export interface CallContext {
@@ -45,4 +88,54 @@ export function callContext(given: string | null | undefined): CallContext {
     username === acting ? known?.attributes : undefined,
   )
   return { username, attributes }
+}
+
+/** The arguments of `captureAs` after the transaction. Without an actor it is the current one. */
+export type CaptureAsArguments<Result> =
+  | readonly [run: () => Result]
+  | readonly [actor: Actor | string | null, run: () => Result]
+
+/** What events of captured changes get. */
+export interface CaptureContext {
+  readonly username: string | null
+  /** JSON text of an object with at least one member; `null` if there are no attributes. */
+  readonly attributes: string | null
+}
+
+const isName = (username: unknown): boolean => username === null || typeof username === 'string'
+
+function checkActor(actor: Actor | string | null): void {
+  const isObject = actor !== null && typeof actor === 'object'
+  if (isName(isObject ? actor.username : actor)) return
+  throw new AuditLogError(
+    'INVALID_OPTION',
+    isObject
+      ? `username of an actor must be a text or null; it is of type ${typeof actor.username}`
+      : `actor must be a name, null or an object with a username; it is of type ${typeof actor}`,
+  )
+}
+
+/**
+ * Reads the arguments of `captureAs`. Captured events get what `record` would give one in the same place: the
+ * actor, the ids of the request and those of the active span. Throws `INVALID_OPTION`.
+ */
+export function readCaptureArguments<Result>(given: CaptureAsArguments<Result>): {
+  readonly context: CaptureContext
+  readonly run: () => Result
+} {
+  const [first, second] = given
+  const isGiven = typeof first !== 'function'
+  if (isGiven) checkActor(first)
+  const run = isGiven ? second : first
+  if (typeof run !== 'function')
+    throw new AuditLogError('INVALID_OPTION', 'run must be a function, the last argument')
+  const current = (): ReturnType<typeof callContext> => callContext(undefined)
+  const { username, attributes } = isGiven ? withActor(first, current) : current()
+  return {
+    context: {
+      username: username === null ? null : storableText(username),
+      attributes: attributes ? JSON.stringify(attributes) : null,
+    },
+    run,
+  }
 }

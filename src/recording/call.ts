@@ -1,17 +1,17 @@
-import { callContext } from './call-context.js'
-import type { Drafts } from './drafts.js'
 import { AuditLogError } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
 import type { EventTypeDefinition } from '../event/event-types.js'
+import type { IdSuffix } from '../event/event-id.js'
 import { didYouMean, nearest } from '../event/nearest.js'
-import type { FailurePolicy } from './failure-policy.js'
-import type { Idempotency } from './idempotency.js'
-import { checkIdempotencyKey } from './idempotency-key.js'
-import type { Replaced } from './intents.js'
-import { type Outcomes, recordChannel } from './outcomes.js'
-import type { Recorder } from './recorder.js'
 import { readOnlyError } from '../store/read-only.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
+import { callContext } from './call-context.js'
+import type { Drafts } from './drafts.js'
+import type { FailurePolicy } from './failure-policy.js'
+import { checkIdempotencyKey, type Idempotency } from './idempotency.js'
+import { type Outcomes, recordChannel } from './outcomes.js'
+import type { EarlierAttempts } from './queue.js'
+import type { Recorder } from './recorder.js'
 import type { CallThrottle } from './throttle-rules.js'
 import type { Throttling } from './throttling.js'
 
@@ -22,24 +22,31 @@ export interface CallOptions extends WaitOptions {
   readonly throttle?: CallThrottle | undefined
 }
 
-export type Definitions = ReadonlyMap<string, EventTypeDefinition>
+/** What an outcome replaces. */
+export interface Replaced {
+  readonly suffix: IdSuffix
+  readonly earlier: EarlierAttempts
+  /** The event of the intent may be stored: by another process, or by an earlier call. */
+  readonly isShared: boolean
+  /** Called with the draft of the outcome before it is recorded. */
+  readonly onDraft?: (draft: EventDraft) => void
+}
 
-export type CheckOptions = (options: unknown) => void
-
-export interface SystemCall {
+export interface CallKind {
+  /** A custom event. Otherwise a system event. */
+  readonly isCustom?: true
   /** Reject a type that the registry does not have. */
-  readonly mustBeKnown?: boolean
+  readonly mustBeKnown?: true
   /** Record a live event. */
   readonly live?: true
   /** Throws for options that the call does not have. Without it they are the log's own. */
-  readonly check?: CheckOptions
+  readonly check?: (options: unknown) => void
   /** The event replaces an intent. */
   readonly replaced?: Replaced
 }
 
-/** Compared by identity, which needs no new object for each call. */
-export const SYSTEM: SystemCall = {}
-export const CUSTOM: SystemCall = {}
+/** A system event of any type. */
+const SYSTEM: CallKind = {}
 const NOTHING = Promise.resolve(undefined)
 
 /** The host's `enabled` and `resolveSource` may throw anything. */
@@ -48,10 +55,13 @@ export function asAuditLogError(thrown: unknown): AuditLogError {
   return new AuditLogError('INVALID_EVENT', 'the event could not be prepared', { cause: thrown })
 }
 
-export interface CallerDependencies {
+/** What becomes of the calls of a log. */
+export interface CallParts {
   /** The log, named in the messages of `daybook:record`. */
   readonly audit: object
   readonly store: EventStore
+  readonly definitions: ReadonlyMap<string, EventTypeDefinition>
+  readonly drafts: Drafts
   readonly policyOf: (type: string) => FailurePolicy
   readonly throttling: Throttling
   readonly outcomes: Outcomes
@@ -59,75 +69,102 @@ export interface CallerDependencies {
   readonly idempotency: Idempotency
 }
 
-/** Makes the drafts of calls. Throws if a call must be rejected. */
-export interface Prepare {
-  /** `undefined` if the type is disabled or the call is suppressed. */
-  system(
+interface Call {
+  readonly type: string
+  readonly data: object
+  readonly options: CallOptions | undefined
+  readonly kind: CallKind
+}
+
+/** Makes the draft of a call; `undefined` if the type is disabled or the call is suppressed. Throws if it must be rejected. */
+function draftOf(
+  { definitions, drafts, throttling }: CallParts,
+  { type, data, options, kind }: Call,
+): EventDraft | undefined {
+  kind.check?.(options)
+  if (kind.isCustom) {
+    const { idempotencyKey, transaction } = options ?? {}
+    if (idempotencyKey !== undefined) checkIdempotencyKey(idempotencyKey, transaction)
+    return drafts.custom(type, data, callContext(options?.username))
+  }
+  const definition = definitions.get(type)
+  if (kind.mustBeKnown && !definition) {
+    const suggestion = nearest(type, definitions.keys())
+    const message = `${type} is not in the registry of event types${didYouMean(suggestion)}`
+    throw new AuditLogError('UNKNOWN_EVENT_TYPE', message, { suggestion })
+  }
+  if (definition?.enabled?.() === false) return undefined
+  const throttle = throttling.check(type, data, options?.throttle)
+  if (throttle === 'heldBack') return undefined
+  const draft = drafts.system(type, definition, data, callContext(options?.username))
+  return throttle || kind.live ? { ...draft, throttle, live: kind.live } : draft
+}
+
+/** Gives the draft of a call to the recorder. Throws if the call must be rejected. */
+function add(
+  { policyOf, idempotency, recorder, throttling }: CallParts,
+  draft: EventDraft,
+  { transaction, signal, idempotencyKey }: CallOptions = {},
+): Promise<AuditEvent | undefined> {
+  const policy = policyOf(draft.type)
+  if (idempotencyKey !== undefined)
+    return idempotency.record(draft, idempotencyKey, { signal, policy })
+  if (transaction !== undefined && !draft.live)
+    return recorder.enlist(draft, transaction, { signal })
+  if (draft.throttle) throttling.pending(draft)
+  return recorder.add(draft, { signal, policy })
+}
+
+/** Gives the outcome of an intent to the recorder. */
+function replace(
+  { policyOf, recorder, throttling, outcomes }: CallParts,
+  outcome: EventDraft,
+  { suffix, earlier, isShared, onDraft }: Replaced,
+): Promise<AuditEvent | undefined> {
+  onDraft?.(outcome)
+  const draft = { ...outcome, suffix }
+  const policy = policyOf(draft.type)
+  outcomes.intendedDrafts.add(draft)
+  if (draft.throttle) throttling.pending(draft)
+  // A journalled event may be stored after the heartbeat of this process has ended.
+  const mustSearch = isShared || policy === 'queue'
+  return recorder.add(draft, {
+    policy: policy === 'drop' ? 'block' : policy,
+    ...(mustSearch && { earlier }),
+  })
+}
+
+/** Makes calls of the host, and counts them. The draft is made before a method returns, so that calls keep their order. */
+export interface Caller {
+  record(
     type: string,
     data: object,
-    options: CallOptions | undefined,
-    kind: SystemCall | undefined,
-  ): EventDraft | undefined
-  custom(type: string, data: object, options: CallOptions | undefined): EventDraft
+    options?: CallOptions,
+    kind?: CallKind,
+  ): Promise<AuditEvent | undefined>
+  /** Records the draft of an outcome. */
+  replace(outcome: EventDraft, replaced: Replaced): Promise<AuditEvent | undefined>
+  /** Rejects further calls with `CLOSED`. */
+  refuseNew(): void
 }
 
-export function createPrepare(
-  definitions: Definitions,
-  drafts: Drafts,
-  throttling: Throttling,
-): Prepare {
-  return {
-    system(type, data, options, kind) {
-      kind?.check?.(options)
-      const definition = definitions.get(type)
-      if (kind?.mustBeKnown && !definition) {
-        const suggestion = nearest(type, definitions.keys())
-        const message = `${type} is not in the registry of event types${didYouMean(suggestion)}`
-        throw new AuditLogError('UNKNOWN_EVENT_TYPE', message, { suggestion })
-      }
-      if (definition?.enabled?.() === false) return undefined
-      const throttle = throttling.check(type, data, options?.throttle)
-      if (throttle === 'heldBack') return undefined
-      const draft = drafts.system(type, definition, data, callContext(options?.username))
-      return throttle || kind?.live ? { ...draft, throttle, live: kind?.live } : draft
-    },
-    custom(type, data, options) {
-      const { idempotencyKey, transaction } = options ?? {}
-      if (idempotencyKey !== undefined) checkIdempotencyKey(idempotencyKey, transaction)
-      return drafts.custom(type, data, callContext(options?.username))
-    },
-  }
-}
-
-/** Makes calls of the host, and counts them. */
-export interface Caller {
-  /** `makeDraft` runs synchronously, so that calls keep their order. */
-  readonly call: (
-    type: string,
-    options: CallOptions | undefined,
-    kind: SystemCall,
-    makeDraft: () => EventDraft | undefined,
-  ) => Promise<AuditEvent | undefined>
-  readonly refuseNew: () => void
-}
-
-export function createCaller(dependencies: CallerDependencies): Caller {
-  const { audit, store, throttling, outcomes } = dependencies
-  const adding = createAdding(dependencies)
+export function createCaller(parts: CallParts): Caller {
+  const { audit, store, throttling, outcomes } = parts
   let isClosed = false
-  const unpublished: Caller['call'] = (type, options, kind, makeDraft) => {
+  const unpublished = (call: Call, made?: EventDraft): Promise<AuditEvent | undefined> => {
     // Not counted: a read-only log cannot record a gap event.
     if (store.readOnly) return Promise.reject(readOnlyError())
+    const { type, options, kind } = call
     const refuse = (thrown: unknown): Promise<never> => {
       const error = asAuditLogError(thrown)
-      const system = kind !== CUSTOM
-      outcomes.refused({ type, system, isIntended: kind.replaced !== undefined }, error)
+      const isIntended = kind.replaced !== undefined
+      outcomes.refused({ type, system: !kind.isCustom, isIntended }, error)
       return Promise.reject(error)
     }
     let draft: EventDraft | undefined
     try {
       if (isClosed) throw new AuditLogError('CLOSED', 'the audit log is closed')
-      draft = makeDraft()
+      draft = made ?? draftOf(parts, call)
     } catch (thrown) {
       outcomes.called()
       return refuse(thrown)
@@ -138,61 +175,20 @@ export function createCaller(dependencies: CallerDependencies): Caller {
       return NOTHING
     }
     try {
-      if (kind.replaced) return adding.replace(draft, kind.replaced)
-      return adding.add(draft, options)
+      return kind.replaced ? replace(parts, draft, kind.replaced) : add(parts, draft, options)
     } catch (thrown) {
       if (draft.throttle && options?.transaction === undefined) throttling.lost(draft)
       return refuse(thrown)
     }
   }
+  const published = (call: Call, made?: EventDraft): Promise<AuditEvent | undefined> =>
+    recordChannel.hasSubscribers
+      ? recordChannel.tracePromise(() => unpublished(call, made), { audit, type: call.type })
+      : unpublished(call, made)
   return {
-    call: (type, options, kind, makeDraft) =>
-      recordChannel.hasSubscribers
-        ? recordChannel.tracePromise(() => unpublished(type, options, kind, makeDraft), {
-            audit,
-            type,
-          })
-        : unpublished(type, options, kind, makeDraft),
+    record: (type, data, options, kind = SYSTEM) => published({ type, data, options, kind }),
+    replace: (outcome, replaced) =>
+      published({ type: outcome.type, data: {}, options: undefined, kind: { replaced } }, outcome),
     refuseNew: () => void (isClosed = true),
-  }
-}
-
-/** Gives drafts to the recorder. The methods throw if the call must be rejected. */
-interface Adding {
-  add(draft: EventDraft, options: CallOptions | undefined): Promise<AuditEvent | undefined>
-  /** Records the outcome of an intent. */
-  replace(outcome: EventDraft, replaced: Replaced): Promise<AuditEvent | undefined>
-}
-
-function createAdding({
-  policyOf,
-  idempotency,
-  recorder,
-  throttling,
-  outcomes,
-}: CallerDependencies): Adding {
-  return {
-    add(draft, { transaction, signal, idempotencyKey } = {}) {
-      const policy = policyOf(draft.type)
-      if (idempotencyKey !== undefined)
-        return idempotency.record(draft, idempotencyKey, { signal, policy })
-      if (transaction !== undefined && !draft.live)
-        return recorder.enlist(draft, transaction, { signal })
-      if (draft.throttle) throttling.pending(draft)
-      return recorder.add(draft, { signal, policy })
-    },
-    replace(outcome, { suffix, earlier, isShared, onDraft }) {
-      onDraft?.(outcome)
-      const draft = { ...outcome, suffix }
-      const policy = policyOf(draft.type)
-      outcomes.intendedDrafts.add(draft)
-      if (draft.throttle) throttling.pending(draft)
-      // A journalled event may be stored after the heartbeat of this process has ended.
-      const mustSearch = isShared || policy === 'queue'
-      return recorder.add(draft, {
-        policy: policy === 'drop' ? 'block' : policy,
-        ...(mustSearch && { earlier }),
-      })
-    },
   }
 }

@@ -1,14 +1,19 @@
 import { AuditLogError } from '../errors.js'
 import type { EventDraft } from '../event/event.js'
 import { type IdSuffix, type RandomBytes, suffixSource } from '../event/event-id.js'
-import { checkData, type EventTypeDefinition, eventTypeFault } from '../event/event-types.js'
+import {
+  checkData,
+  type EventTypeDefinition,
+  eventTypeFault,
+  misspeltKeys,
+} from '../event/event-types.js'
 import { type JsonLimits, type JsonText, type Kept, toJsonText } from '../event/json.js'
 import { storableText } from '../event/json-copy.js'
 import { withLateAttributes } from '../event/late-attributes.js'
 import { type ResolveSource, sourceOf } from '../event/links.js'
 import { readSourcePath, type SourcePath } from '../event/source-path.js'
 import type { CallContext } from './call-context.js'
-import { createHints } from './hints.js'
+import { createWarnOnce } from './warnings.js'
 
 export interface DraftOptions {
   /** Reject system events with data that their type does not declare, and warn of misspelt keys. */
@@ -32,6 +37,8 @@ export interface Drafts {
   readonly newSuffix: () => IdSuffix
 }
 
+const MAX_HINTS = 1000
+
 const NOBODY: CallContext = { username: null }
 
 /** Reads the source of each type once. */
@@ -54,7 +61,7 @@ export function createDrafts({
   keep,
 }: DraftOptions): Drafts {
   const nextSuffix = suffixSource(random)
-  const hints = createHints()
+  const warn = createWarnOnce(MAX_HINTS)
   const sourcePathOf = createSourcePaths()
 
   const draft = (
@@ -80,7 +87,11 @@ export function createDrafts({
     system(type, definition, data, { username, attributes } = NOBODY) {
       if (strict && definition) {
         checkData(type, definition, data)
-        hints.keys(type, definition, data)
+        for (const { key, suggestion } of misspeltKeys(definition, data))
+          warn(
+            JSON.stringify([type, key]),
+            `${type} was recorded with the data key ${key}; did you mean ${suggestion}?`,
+          )
       }
       const text = toJsonText(data, limits, attributes, keep)
       // Unless `strict`, a system event with an invalid link is recorded without a source.

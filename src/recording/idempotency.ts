@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { EarlierAttempts } from './earlier-attempts.js'
-import { AuditLogError, isOutcomeUnknown, throwIfAborted, untilAborted } from '../errors.js'
+import {
+  asStoreFailure,
+  AuditLogError,
+  isOutcomeUnknown,
+  throwIfAborted,
+  untilAborted,
+} from '../errors.js'
 import {
   type AuditEvent,
   type EventDraft,
@@ -12,7 +17,7 @@ import { eventId, type IdSuffix } from '../event/event-id.js'
 import { timeoutSignal } from '../async/timeout-signal.js'
 import type { Outcomes } from './outcomes.js'
 import type { AddOptions, Recorder } from './recorder.js'
-import { asStoreFailure } from './store-failure.js'
+import type { EarlierAttempts } from './queue.js'
 import { createStateUpdates, type UpdateState } from './state-updates.js'
 import type { EventStore } from '../store/store.js'
 import { DAY, type Microseconds, parseTimestamp } from '../event/timestamp.js'
@@ -62,14 +67,14 @@ export interface IdempotencyDependencies {
   readonly store: EventStore
   readonly recorder: Pick<Recorder, 'hold' | 'add'>
   readonly deadlineMs: number
-  /** Receives the outcomes of calls that never reach the recorder. */
-  readonly observer: Pick<Outcomes, 'repeated' | 'rejected'>
+  /** Receives those of calls that never reach the recorder. */
+  readonly outcomes: Pick<Outcomes, 'repeated' | 'rejected'>
 }
 
 const noop = (): void => {}
 
 export function createIdempotency(dependencies: IdempotencyDependencies): Idempotency {
-  const { store, recorder, deadlineMs, observer } = dependencies
+  const { store, recorder, deadlineMs, outcomes } = dependencies
   /** By state key, the last call of this process: calls with the same key run one after another. */
   const last = new Map<string, Promise<Outcome | undefined>>()
   const updateState = createStateUpdates(store, { keepFor: DAY, deadlineMs })
@@ -83,7 +88,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
       const found = await lookUp(store, updateState, call)
       release()
       if (!('earlier' in found)) {
-        observer.repeated(draft)
+        outcomes.repeated(draft)
         return found
       }
       suffix = found.suffix
@@ -91,7 +96,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
     } catch (thrown) {
       release()
       const error = lookUpError(dependencies, thrown, options.signal)
-      observer.rejected(draft, error)
+      outcomes.rejected(draft, error)
       throw error
     }
     return { fingerprint, suffix, event: await adding, isNoted: false }
@@ -252,4 +257,21 @@ function digest(text: string): string {
 function fingerprintOf({ type, attributes, added }: EventDraft): string {
   const given = added?.length ? omit(attributes, added) : attributes
   return digest(JSON.stringify([type, given], sortMembers))
+}
+
+const KEY = /^[\x21-\x7e]{1,255}$/
+
+/** Why the idempotency key is invalid; `undefined` if it is valid. */
+export function idempotencyKeyFault(key: unknown): string | undefined {
+  const isKey = typeof key === 'string' && KEY.test(key)
+  return isKey ? undefined : 'must have 1 to 255 visible ASCII characters'
+}
+
+/** Throws `INVALID_OPTION` for an invalid key, and for a key together with a transaction. */
+export function checkIdempotencyKey(key: unknown, transaction: object | undefined): void {
+  const fault =
+    transaction === undefined
+      ? idempotencyKeyFault(key)
+      : 'cannot be given together with transaction'
+  if (fault) throw new AuditLogError('INVALID_OPTION', `idempotencyKey ${fault}`)
 }

@@ -1,69 +1,24 @@
 import { timeoutSignal } from '../async/timeout-signal.js'
-import type { EarlierAttempts } from './earlier-attempts.js'
 import { AuditLogError, untilAborted } from '../errors.js'
-import type { AuditEvent, EventDraft, JsonObject } from '../event/event.js'
 import type { IdSuffix } from '../event/event-id.js'
 import type { EventData, EventTypes } from '../event/event-types.js'
-import { failureOf } from '../event/failure.js'
-import { type JsonLimits, toJsonText } from '../event/json.js'
-import { type Clock, formatTimestamp, type Microseconds } from '../event/timestamp.js'
-import { createIntentState, type DeadOwner, type IntentState } from './intent-state.js'
-import {
-  CLOCK_MARGIN,
-  createOpenIntents,
-  inTurn,
-  type OpenIntent,
-  type OpenIntents,
-} from './open-intents.js'
 import { backgroundOf } from '../store/background.js'
 import { HEARTBEAT_MS } from '../store/liveness.js'
+import { checkOptions } from '../options.js'
 import { readOnlyError } from '../store/read-only.js'
-import type { EventStore } from '../store/store.js'
-import type { CallThrottle } from './throttle-rules.js'
-import { checkOptions, type OptionNames } from '../options.js'
-
-export interface IntentOptions {
-  readonly username?: string | null | undefined
-}
-
-export interface OutcomeOptions extends IntentOptions {
-  /** As that of `recordSystem`. If it holds the event back, the intent is removed. */
-  readonly throttle?: CallThrottle | undefined
-}
-
-const INTENT_OPTIONS: OptionNames<IntentOptions> = { username: true }
-const OUTCOME_OPTIONS: OptionNames<OutcomeOptions> = { ...INTENT_OPTIONS, throttle: true }
-
-/**
- * An action that is about to begin and that the store has recorded. It becomes exactly one event, or none: the
- * first outcome that is stored stands. Calls of one intent take effect one after the other.
- */
-export interface Intent<Types extends EventTypes = EventTypes> {
-  /**
-   * Records the outcome in place of the intent, as `recordSystem` does. If that rejects, the log tries
-   * again every few seconds, and a repeated call at once. Resolves to the event of the intent if it has ended
-   * with an event of this type. Rejects with `INTENT_ENDED` if it has ended otherwise, or after `fail`.
-   */
-  record<Type extends keyof Types & string>(
-    type: Type,
-    data?: EventData<Types[Type]>,
-    options?: OutcomeOptions,
-  ): Promise<AuditEvent | undefined>
-  /**
-   * Records the event of the intent with the attribute `error`, which is the message of an error or a text, and
-   * with `backtrace`, the stack of an error; both without recognisable secrets. Resolves to the event once it is durable; to
-   * `undefined` if the journal has it. If it rejects, the log tries again every few seconds, and if the process ends,
-   * another process records the failure. The error of the first call stands. If `record` has resolved, resolves to
-   * its event; if it has rejected, and the store has kept the outcome all the same, the failure becomes an event of its own after it. After
-   * `cancel` rejects with `INTENT_ENDED`. Rejects as `recordSystem` does.
-   */
-  fail(error: unknown): Promise<AuditEvent | undefined>
-  /**
-   * Removes the intent. Resolves once it is removed; if the store fails, it is removed later. Has no effect
-   * if the intent has ended, or after `fail`. Rejects with `CLOSED` if the log is closed: then the intent stays.
-   */
-  cancel(): Promise<void>
-}
+import {
+  earlierThan,
+  INTENT_OPTIONS,
+  type Intent,
+  intendedDraft,
+  intentOf,
+  type IntentOptions,
+  type IntentParts,
+  recordAgain,
+  withFailure,
+} from './intent.js'
+import { createIntentState, type DeadOwner } from './intent-state.js'
+import { CLOCK_MARGIN, createOpenIntents, inTurn, type OpenIntent } from './open-intents.js'
 
 /**
  * An intent is durable before the action begins; it is stored outside of the events. If the process
@@ -84,52 +39,6 @@ export interface Intents<Types extends EventTypes = EventTypes> {
   ): Promise<Intent<Types>>
 }
 
-/** What an outcome replaces. */
-export interface Replaced {
-  readonly suffix: IdSuffix
-  readonly earlier: EarlierAttempts
-  /** The event of the intent may be stored: by another process, or by an earlier call. */
-  readonly isShared: boolean
-  /** Called with the draft of the outcome before it is recorded. */
-  readonly onDraft?: (draft: EventDraft) => void
-}
-
-export interface IntentsDependencies {
-  readonly store: EventStore
-  readonly now: Clock
-  readonly deadlineMs: number
-  readonly maxWaiting: number
-  readonly limits: JsonLimits
-  /** Makes the draft of a call with the attributes of `more` that the data lacks. Throws as the call would reject. */
-  readonly makeDraft: (
-    type: string,
-    data: object,
-    username: IntentOptions['username'],
-    more: JsonObject,
-  ) => EventDraft
-  readonly newSuffix: () => IdSuffix
-  /** As `makeDraft`, but does not check the data. */
-  readonly makeUnchecked: (
-    type: string,
-    data: object,
-    username: IntentOptions['username'],
-  ) => EventDraft
-  /** Records the outcome of an intent as a call of the host. */
-  readonly record: (
-    type: string,
-    data: object,
-    options: OutcomeOptions,
-    replaced: Replaced,
-  ) => Promise<AuditEvent | undefined>
-  /** Records the draft of an outcome as a call of the host. */
-  readonly recordDraft: (draft: EventDraft, replaced: Replaced) => Promise<AuditEvent | undefined>
-  /** Records a draft that is not a call, unless an earlier attempt has. */
-  readonly recordAgain: (
-    draft: EventDraft,
-    earlier: EarlierAttempts,
-  ) => Promise<AuditEvent | undefined>
-}
-
 export interface IntentKeeper extends Intents {
   /** Sends heartbeats, and looks for the intents of processes that have ended until `stop`. */
   start(): void
@@ -141,22 +50,11 @@ export interface IntentKeeper extends Intents {
   close(): Promise<void>
 }
 
-/** What the event of an intent has until its outcome is known. */
-const UNFINISHED = {
-  unfinished: true,
-  error: 'the process ended before the outcome was recorded',
-}
-
 /** How long `close` waits for the store. */
 const CLOSE_MS = 1000
 const LOOK_AGAIN_MS = 60_000
 /** How many events of intents are recorded at a time. */
 const GROUP = 100
-
-const earlierThan = (since: Microseconds): EarlierAttempts => ({ since, until: since })
-
-const endedError = (how: string): AuditLogError =>
-  new AuditLogError('INTENT_ENDED', `the outcome is not recorded: the intent ${how}`)
 
 /** Works on a group at a time, until the work on all of one group fails. */
 async function inGroups<Item>(
@@ -169,23 +67,6 @@ async function inGroups<Item>(
   }
 }
 
-/**
- * Records the failure once more, as an event of its own, if the store has kept an outcome whose call was rejected: a failed
- * action would look done.
- */
-async function withFailure(
-  { newSuffix, recordAgain }: IntentsDependencies,
-  intent: OpenIntent,
-  recorded: Promise<AuditEvent | undefined>,
-): Promise<AuditEvent | undefined> {
-  const event = await recorded
-  const { failure, since } = intent
-  if (!event || !failure || event.attributes['unfinished'] === true) return event
-  if (event.attributes['error'] === failure.attributes['error']) return event
-  intent.secondSuffix ??= newSuffix()
-  return recordAgain({ ...failure, suffix: intent.secondSuffix }, earlierThan(since!))
-}
-
 /** What is done every few seconds. */
 interface Upkeep {
   /** Sends the heartbeat, and looks for processes that have ended. Resolves to false if no other process has intents. */
@@ -194,20 +75,15 @@ interface Upkeep {
   readonly work: () => Promise<void>
 }
 
-function createUpkeep(
-  dependencies: IntentsDependencies,
-  state: IntentState,
-  book: OpenIntents,
-  isClosed: () => boolean,
-): Upkeep {
-  const { recordAgain, deadlineMs } = dependencies
+function createUpkeep(parts: IntentParts, isClosed: () => boolean): Upkeep {
+  const { book, state, deadlineMs } = parts
   let dead: readonly DeadOwner[] = []
   const recordDue = (intent: OpenIntent): Promise<void> =>
     inTurn(intent, async () => {
       const { due, ended, since } = intent
       if (!due || ended) return
-      const recording = recordAgain(due, earlierThan(since!))
-      const event = await withFailure(dependencies, intent, recording)
+      const recording = recordAgain(parts, due, earlierThan(since!))
+      const event = await withFailure(parts, intent, recording)
       book.end(intent, { type: due.type, event, isKnown: false })
     })
   const takeOver = async (owner: DeadOwner): Promise<void> => {
@@ -218,7 +94,7 @@ function createUpkeep(
     const recorded: IdSuffix[] = []
     await inGroups(Object.entries(left.intents), async ([suffix, { since, ...event }]) => {
       const json = JSON.stringify(event.attributes)
-      await recordAgain({ ...event, suffix, system: true, json }, { since, until })
+      await recordAgain(parts, { ...event, suffix, system: true, json }, { since, until })
       recorded.push(suffix)
     })
     using forgetting = timeoutSignal(deadlineMs)
@@ -242,132 +118,6 @@ function createUpkeep(
     },
   }
 }
-
-/** What two copies of a value have changed. */
-function bothChanges(first: JsonObject, second: JsonObject | undefined): JsonObject {
-  if (!second) return first
-  const pointers = [first, second].flatMap(({ replaced }) => replaced as string[])
-  const cut = [first, second].map(({ cut_bytes }) => cut_bytes as number)
-  return { replaced: [...new Set(pointers)], cut_bytes: cut[0]! + cut[1]! }
-}
-
-/** The draft of an intent's event with the error. Calls no function of the host, which may throw. */
-function failedDraft(
-  { suffix, opened: { attributes: opened, ...event } }: OpenIntent,
-  limits: JsonLimits,
-  error: unknown,
-): EventDraft {
-  const { unfinished: _, recording, ...data } = opened
-  const taken = recording === undefined ? 0 : Buffer.byteLength(JSON.stringify({ recording }))
-  const room = { ...limits, maxBytes: limits.maxBytes - taken }
-  const { attributes, json } = toJsonText({ ...data, ...failureOf(error) }, room)
-  const draft = { ...event, suffix, system: true }
-  if (recording === undefined) return { ...draft, attributes, json }
-  const changes = attributes['recording'] as JsonObject | undefined
-  const all = { ...attributes, recording: bothChanges(recording as JsonObject, changes) }
-  return { ...draft, attributes: all, json: JSON.stringify(all) }
-}
-
-/** What the methods of an intent do when it is their turn. */
-interface IntentCalls {
-  record(
-    intent: OpenIntent,
-    type: string,
-    data: object,
-    options: OutcomeOptions,
-  ): Promise<AuditEvent | undefined>
-  fail(intent: OpenIntent, draft: EventDraft): Promise<AuditEvent | undefined>
-  cancel(intent: OpenIntent): Promise<void>
-}
-
-function createIntentCalls(
-  dependencies: IntentsDependencies,
-  state: IntentState,
-  book: OpenIntents,
-): IntentCalls {
-  const { makeUnchecked, record, recordDraft, deadlineMs, limits } = dependencies
-  /** Records an outcome, and ends the intent if that succeeds. */
-  const end = async (
-    intent: OpenIntent,
-    type: string,
-    call: (replaced: Replaced) => Promise<AuditEvent | undefined>,
-  ): Promise<AuditEvent | undefined> => {
-    const { suffix, since, isTried } = intent
-    const isShared = isTried || !state.isOwnFor(deadlineMs)
-    intent.isTried = true
-    const event = await call({ suffix, earlier: earlierThan(since!), isShared })
-    book.end(intent, { type, event, isKnown: true })
-    // No event has the id of the intent, so another process would record it once more.
-    if (!event) book.saveSoon()
-    return event
-  }
-  return {
-    async record(intent, type, data, options) {
-      const { ended } = intent
-      if (ended === 'cancelled') throw endedError('was cancelled')
-      if (ended && ended.type !== type) throw endedError(`has ended as an event ${ended.type}`)
-      if (ended) return ended.event
-      let outcome: EventDraft | undefined
-      const onDraft = (draft: EventDraft): void => void (outcome = draft)
-      try {
-        return await end(intent, type, (replaced) =>
-          record(type, data, options, { ...replaced, onDraft }),
-        )
-      } catch (thrown) {
-        try {
-          outcome ??= makeUnchecked(type, data, options.username)
-        } catch {
-          outcome = failedDraft(intent, limits, thrown)
-        }
-        book.keep(intent, outcome)
-        book.saveSoon()
-        throw thrown
-      }
-    },
-    async fail(intent, draft) {
-      const { ended } = intent
-      if (ended === 'cancelled') throw endedError('was cancelled')
-      if (ended?.isKnown) return ended.event
-      if (ended) {
-        const event = await withFailure(dependencies, intent, Promise.resolve(ended.event))
-        intent.ended = { ...ended, event, isKnown: true }
-        return event
-      }
-      book.keep(intent, draft)
-      try {
-        return await end(intent, draft.type, (replaced) =>
-          withFailure(dependencies, intent, recordDraft(draft, replaced)),
-        )
-      } catch (thrown) {
-        book.saveSoon()
-        throw thrown
-      }
-    },
-    async cancel(intent) {
-      if (intent.ended) return
-      if (book.isClosed()) throw new AuditLogError('CLOSED', 'the audit log is closed')
-      book.end(intent, 'cancelled')
-      await book.save().catch(() => {})
-    },
-  }
-}
-
-/** The intent as the host has it. */
-const intentOf = (calls: IntentCalls, intent: OpenIntent, limits: JsonLimits): Intent => ({
-  async record(type: string, data?: object, options: OutcomeOptions = {}) {
-    checkOptions(options, OUTCOME_OPTIONS, 'record of an intent')
-    if (intent.failure) throw endedError('has failed')
-    return inTurn(intent, () => calls.record(intent, type, data ?? {}, options))
-  },
-  async fail(error) {
-    intent.failure ??= failedDraft(intent, limits, error)
-    const draft = intent.failure
-    return inTurn(intent, () => calls.fail(intent, draft))
-  },
-  async cancel() {
-    if (!intent.failure) await inTurn(intent, () => calls.cancel(intent))
-  },
-})
 
 /** Calls `run` every few seconds while it resolves to true, until it is stopped. */
 function createRepeated(run: () => Promise<boolean>) {
@@ -405,17 +155,17 @@ function oneAtATime<Result>(work: () => Promise<Result>): () => Promise<Result |
       .finally(() => (running = undefined)))
 }
 
-export function createIntents(dependencies: IntentsDependencies): IntentKeeper {
-  const { store, now, deadlineMs, maxWaiting, limits, makeDraft } = dependencies
+export function createIntents(given: Omit<IntentParts, 'state' | 'book'>): IntentKeeper {
+  const { store, deadlineMs, maxWaiting } = given
   const background = backgroundOf(store)
   const state = createIntentState(store, background.store)
-  const book = createOpenIntents(dependencies, state)
-  const calls = createIntentCalls(dependencies, state, book)
+  const book = createOpenIntents(given, state)
+  const parts = { ...given, state, book }
   let isStopped = false
   /** This process opens intents. */
   let isUsed = false
   let lookedAt = background.onLook ? -Infinity : performance.now()
-  const upkeep = createUpkeep(dependencies, state, book, () => isStopped)
+  const upkeep = createUpkeep(parts, () => isStopped)
   const [watch, work] = [oneAtATime(upkeep.watch), oneAtATime(upkeep.work)]
   const checks = createRepeated(async () => {
     if (book.open.size === 0 && !background.isOpen()) return isUsed
@@ -434,21 +184,20 @@ export function createIntents(dependencies: IntentsDependencies): IntentKeeper {
   const hasTimer = mayLook() && !background.onLook
   const first = hasTimer ? setTimeout(checks.now, HEARTBEAT_MS).unref() : undefined
   return {
-    async open(type: string, data?: object, options: IntentOptions = {}) {
+    async open(type: string, data: object = {}, options: IntentOptions = {}) {
       checkOptions(options, INTENT_OPTIONS, 'open of intents')
       if (isStopped) throw new AuditLogError('CLOSED', 'the audit log is closed')
       if (store.readOnly) throw readOnlyError()
       if (book.open.size >= maxWaiting)
         throw new AuditLogError('QUEUE_FULL', `${book.open.size} intents are already open`)
-      const more = { occurred_at: formatTimestamp(now()), ...UNFINISHED }
-      const intent = book.add(makeDraft(type, data ?? {}, options.username, more))
+      const intent = book.add(intendedDraft(parts, type, data, options))
       try {
         await book.save()
       } catch (error) {
         book.end(intent, 'cancelled')
         throw error
       }
-      return intentOf(calls, intent, limits)
+      return intentOf(parts, intent)
     },
     start() {
       isUsed = true

@@ -1,6 +1,14 @@
 import { inspect } from 'node:util'
-import type { AuditLogError, AuditLogErrorCode } from '../errors.js'
-import { innermostCause } from './store-failure.js'
+import {
+  type AuditLogError,
+  type AuditLogErrorCode,
+  innermostCause,
+  isOutcomeUnknown,
+} from '../errors.js'
+import type { JsonObject } from '../event/event.js'
+import { type Clock, formatTimestamp, type Microseconds } from '../event/timestamp.js'
+import type { SuppressedCount } from '../store/store.js'
+import { createWarnOnce, eventsWithVerb, lossesAtExit } from './warnings.js'
 
 /**
  * Why a call has no event in the log: the code of its error in lower case, or what the log did with it.
@@ -31,62 +39,181 @@ const MAX_CAUSES = 100
 
 /** Emits a process warning for lost events, once for each cause. `type` may be anything if the call was invalid. */
 export function createLossWarnings(): (type: unknown, error: AuditLogError) => void {
-  const given = new Set<string>()
+  const warn = createWarnOnce(MAX_CAUSES)
   return (type, error) => {
     const cause = innermostCause(error)
     const { code, name } = cause as Error & { readonly code?: unknown }
-    const key = `${error.code} ${typeof code === 'string' ? code : name}`
-    if (given.has(key) || given.size >= MAX_CAUSES) return
-    given.add(key)
     const reason = error.message.includes(cause.message) ? '' : `: ${cause.message}`
-    process.emitWarning(
+    warn(
+      `${error.code} ${typeof code === 'string' ? code : name}`,
       `an event of the type ${typeof type === 'string' ? type : inspect(type)} is lost: ${error.message}${reason} (the audit log has no listener for 'rejected'; this is reported once for each cause)`,
     )
   }
 }
 
-/** Counts the work that is lost if the process exits now. */
-export interface Unfinished {
-  count(): number
+interface Loss {
+  /** `null` for all types beyond the first 500, and for anything but a text. */
+  readonly type: string | null
+  readonly reason: LossReason
+  readonly scope?: JsonObject
+  readonly count: number
+  readonly first: Microseconds
+  readonly last: Microseconds
 }
 
-/** Emits a process warning if work is unfinished when the process exits. */
-export interface ExitWarning {
-  add(source: Unfinished): void
-  delete(source: Unfinished): void
+const countOf = (losses: Iterable<Loss>): number => {
+  let sum = 0
+  for (const { count } of losses) sum += count
+  return sum
 }
 
-/** `messageOf` gets the sum of the counts, if it is not 0. */
-export function createExitWarning(messageOf: (count: number) => string): ExitWarning {
-  const sources = new Set<Unfinished>()
-  let isInstalled = false
-  const warn = (): void => {
-    let sum = 0
-    for (const source of sources) sum += source.count()
-    // `process.emitWarning` would wait for a turn of the event loop that never comes.
-    if (sum > 0)
-      process.emit('warning', Object.assign(new Error(messageOf(sum)), { name: 'Warning' }))
-  }
+/** The attributes of `warn:audit_log:gap`. */
+export function gapData(losses: readonly Loss[]): JsonObject {
   return {
-    add(source) {
-      sources.add(source)
-      if (!isInstalled) process.on('exit', warn)
-      isInstalled = true
-    },
-    delete: (source) => void sources.delete(source),
+    count: countOf(losses),
+    first_at: formatTimestamp(losses.reduce((min, { first }) => Math.min(min, first), Infinity)),
+    last_at: formatTimestamp(losses.reduce((max, { last }) => Math.max(max, last), -Infinity)),
+    losses: losses.map(({ type, reason, scope, count, first, last }) => ({
+      type,
+      reason,
+      ...(scope && Object.keys(scope).length > 0 && { scope }),
+      count,
+      first_at: formatTimestamp(first),
+      last_at: formatTimestamp(last),
+    })),
   }
 }
 
-/** Such as `1 lost event is`, for the kind `lost `. */
-export const eventsWithVerb = (count: number, kind = ''): string =>
-  `${count} ${kind}${count === 1 ? 'event is' : 'events are'}`
+export const throttledLoss = (suppressed: SuppressedCount): Loss => ({
+  ...suppressed,
+  reason: 'throttled',
+})
 
-export const waitingAtExit = createExitWarning(
-  (count) =>
-    `the process exits before ${eventsWithVerb(count)} acknowledged: await audit.close() before process.exit()`,
-)
+/** Counts lost events until an event in the log reports them. */
+export interface Gaps {
+  /** `type` may be anything if the call was invalid. */
+  lost(type: unknown, reason: LossReason): void
+  /** Reports losses now: the store has just stored something. */
+  onStored(): void
+  /**
+   * Reports the last losses, within `ms()` milliseconds for each report, or keeps their event in the journal. Emits a
+   * process warning if neither takes it.
+   */
+  close(ms: () => number): Promise<void>
+}
 
-export const lossesAtExit = createExitWarning(
-  (count) =>
-    `${eventsWithVerb(count, 'lost ')} not reported in the audit log, because the process exits before the store takes a gap event`,
-)
+/** A gap event that is being recorded. */
+export interface GapEvent {
+  /** Records it within `ms` milliseconds. If that rejects with `OUTCOME_UNKNOWN`, a repeated call does not store it twice. */
+  record(ms?: number): Promise<unknown>
+  /** Gives it to the journal, from which the next process stores it. Resolves to false if there is none, or if it refuses. */
+  keep(): Promise<boolean>
+}
+
+export const GAP = 'warn:audit_log:gap'
+
+const MAX_TYPES = 500
+const MAX_TYPE_LENGTH = 255
+const FIRST_PAUSE_MS = 500
+const MAX_PAUSE_MS = 30_000
+
+/** Adds the loss to those of its type and reason. */
+function addTo(losses: Map<string, Loss>, loss: Loss): void {
+  const typeKey = `${loss.reason} ${loss.type}`
+  const isOverflow = losses.size >= MAX_TYPES && !losses.has(typeKey)
+  const key = isOverflow ? loss.reason : typeKey
+  const known = losses.get(key)
+  losses.set(key, {
+    type: isOverflow ? null : loss.type,
+    reason: loss.reason,
+    count: loss.count + (known?.count ?? 0),
+    first: Math.min(loss.first, known?.first ?? Infinity),
+    last: Math.max(loss.last, known?.last ?? -Infinity),
+  })
+}
+
+/** Resolves to false if neither the store nor the journal takes the event. */
+const recordOrKeep = (event: GapEvent, ms: number): Promise<boolean> =>
+  event.record(ms).then(
+    () => true,
+    () => event.keep(),
+  )
+
+/** Losses whose event is rejected are reported again later: after `OUTCOME_UNKNOWN` with the same event, otherwise with later ones. */
+export function createGaps(now: Clock, eventOf: (data: JsonObject) => GapEvent): Gaps {
+  let losses = new Map<string, Loss>()
+  let reporting: Promise<void> | undefined
+  let timer: NodeJS.Timeout | undefined
+  let pauseMs = FIRST_PAUSE_MS
+  let isClosed = false
+
+  let inReport: readonly Loss[] = []
+  /** That of `inReport`. The store may have it already. */
+  let event: GapEvent | undefined
+  const unreported = { count: () => countOf(losses.values()) + countOf(inReport) }
+  const add = (loss: Loss): void => {
+    lossesAtExit.add(unreported)
+    addTo(losses, loss)
+  }
+  const schedule = (): void => {
+    if (timer || isClosed || (losses.size === 0 && !event)) return
+    timer = setTimeout(() => {
+      timer = undefined
+      reportNow()
+    }, pauseMs).unref()
+  }
+  const report = async (): Promise<void> => {
+    if (!event) {
+      inReport = [...losses.values()]
+      losses = new Map()
+    }
+    try {
+      event ??= eventOf(gapData(inReport))
+      await event.record()
+      pauseMs = FIRST_PAUSE_MS
+    } catch (error) {
+      pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)
+      if (event && isOutcomeUnknown(error)) return
+      for (const loss of inReport) add(loss)
+    }
+    event = undefined
+    inReport = []
+  }
+  const reportNow = (): void => {
+    if (reporting || isClosed || (losses.size === 0 && !event)) return
+    clearTimeout(timer)
+    timer = undefined
+    reporting = report().finally(() => {
+      reporting = undefined
+      if (losses.size === 0 && !event) lossesAtExit.delete(unreported)
+      schedule()
+    })
+  }
+
+  return {
+    lost(type, reason) {
+      const time = now()
+      // Invalid calls may name anything, of any length.
+      const name = typeof type === 'string' ? type.slice(0, MAX_TYPE_LENGTH) : null
+      add({ type: name, reason, count: 1, first: time, last: time })
+      schedule()
+    },
+    onStored() {
+      if (losses.size > 0 || event) reportNow()
+    },
+    async close(ms) {
+      isClosed = true
+      clearTimeout(timer)
+      await reporting
+      await event?.record(ms()).catch(() => {})
+      inReport = []
+      const last = [...losses.values()]
+      if (last.length > 0 && !(await recordOrKeep(eventOf(gapData(last)), ms())))
+        process.emitWarning(
+          `${eventsWithVerb(unreported.count(), 'lost ')} not reported in the audit log, which is closed: neither the store nor a journal takes the gap event`,
+        )
+      losses = new Map()
+      lossesAtExit.delete(unreported)
+    },
+  }
+}

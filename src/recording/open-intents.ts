@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { timeoutSignal } from '../async/timeout-signal.js'
-import { AuditLogError } from '../errors.js'
+import { asStoreFailure, AuditLogError } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
 import type { IdSuffix } from '../event/event-id.js'
 import type { Microseconds } from '../event/timestamp.js'
 import type { IntendedEvent, IntendedEvents, IntentState } from './intent-state.js'
-import { asStoreFailure } from './store-failure.js'
 import type { EventStore } from '../store/store.js'
 
 // An event's `created_at` may be slightly before a time that its store returned earlier.

@@ -2,8 +2,7 @@ import { channel, tracingChannel } from 'node:diagnostics_channel'
 import type { AuditLogError } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
 import type { Microseconds } from '../event/timestamp.js'
-import { GAP, type Gaps } from './gaps.js'
-import { lossReason } from './losses.js'
+import { GAP, type Gaps, lossReason } from './losses.js'
 import type { Throttling } from './throttling.js'
 
 /** The result of a call of `record` or one of its variants. */

@@ -1,8 +1,16 @@
-import type { EarlierAttempts } from './earlier-attempts.js'
-import type { AuditLogError } from '../errors.js'
+import { AuditLogError } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
 import type { Microseconds } from '../event/timestamp.js'
 import type { FailurePolicy } from './failure-policy.js'
+import { waitingAtExit } from './warnings.js'
+
+/** Other calls may have stored the same draft before: the store looks for its suffix. */
+export interface EarlierAttempts {
+  /** They stored it later than this, if at all. */
+  readonly since: Microseconds
+  /** An event that is not later than this was reported as stored before. */
+  readonly until: Microseconds
+}
 
 /** A draft and the call that waits for it. */
 export interface QueueEntry {
@@ -64,6 +72,15 @@ export interface Queue {
 /** True if the call has no result yet, and is not on its way into the journal. */
 export const isOpen = ({ stage }: QueueEntry): boolean => stage === 'waiting' || stage === 'stored'
 
+/**
+ * Tests entries against one time, on the scale of `performance.now()`. If each entry read the clock anew,
+ * a later one could be due although an earlier one was not.
+ */
+export const dueAt =
+  (now: number) =>
+  ({ deadline }: QueueEntry): boolean =>
+    deadline <= now
+
 const isJournalBound = (entry: QueueEntry): boolean => entry.policy === 'queue' && isOpen(entry)
 
 export function createQueue(): Queue {
@@ -104,4 +121,83 @@ export function createQueue(): Queue {
     hasJournalBound: () => inFlight().some(isJournalBound) || waiting.some(isJournalBound),
     fliesJournalBound: () => inFlight().some(isJournalBound),
   }
+}
+
+export interface RecorderOptions {
+  /**
+   * How long an event may wait for the store, in milliseconds; at least 1.
+   * @default 10000
+   */
+  readonly deadlineMs: number
+  /**
+   * Maximum number of events that wait at one time; beyond it `record` rejects with `QUEUE_FULL`.
+   * @default 10000
+   */
+  readonly maxWaiting: number
+  /**
+   * Maximum bytes of attributes (JSON text) that wait at one time.
+   * @default 67108864
+   */
+  readonly maxWaitingBytes: number
+}
+
+export const defaultRecorderOptions: RecorderOptions = {
+  deadlineMs: 10_000,
+  maxWaiting: 10_000,
+  maxWaitingBytes: 67_108_864,
+}
+
+/** Counts the events that wait for the store, in number and in bytes. */
+export interface QueueLimits {
+  /** `QUEUE_FULL` if the limits are reached; `undefined` if there is room. */
+  fullError(): AuditLogError | undefined
+  /** `isOwn`: recorded by the log itself, not by a call of the host. */
+  add(bytes: number, isOwn: boolean): void
+  remove(bytes: number, isOwn: boolean): void
+  /**
+   * Counts an event of the host until the returned function is called for the first time. Throws
+   * `QUEUE_FULL`.
+   */
+  reserve(bytes: number): () => void
+  /** All events that wait. */
+  total(): number
+  /** Those of the host. */
+  readonly calls: () => number
+}
+
+export function createQueueLimits(storeName: string, options: RecorderOptions): QueueLimits {
+  let waiting = 0
+  let own = 0
+  let waitingBytes = 0
+  const unfinished = { count: () => waiting - own }
+  const limits: QueueLimits = {
+    fullError() {
+      if (waiting < options.maxWaiting && waitingBytes < options.maxWaitingBytes) return undefined
+      const message = `${waiting} events already wait for the ${storeName} store`
+      return new AuditLogError('QUEUE_FULL', message)
+    },
+    add(bytes, isOwn) {
+      if (waiting++ === 0) waitingAtExit.add(unfinished)
+      waitingBytes += bytes
+      if (isOwn) own++
+    },
+    remove(bytes, isOwn) {
+      if (--waiting === 0) waitingAtExit.delete(unfinished)
+      waitingBytes -= bytes
+      if (isOwn) own--
+    },
+    reserve(bytes) {
+      const full = limits.fullError()
+      if (full) throw full
+      limits.add(bytes, false)
+      let isReserved = true
+      return () => {
+        if (isReserved) limits.remove(bytes, false)
+        isReserved = false
+      }
+    },
+    total: () => waiting,
+    calls: unfinished.count,
+  }
+  return limits
 }

@@ -1,21 +1,18 @@
-import { createAppender } from './appender.js'
-import { type Availability, createAvailability, type Outage } from './availability.js'
-import { createCommitter } from './committer.js'
-import { createDeadlines, type Deadlines } from './deadlines.js'
-import type { EarlierAttempts } from './earlier-attempts.js'
-import { createEnlisting, type Enlisting } from './enlisting.js'
-import { abortedError, AuditLogError, throwIfAborted } from '../errors.js'
+import { abortedError, asStoreFailure, AuditLogError, throwIfAborted } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
-import type { FailurePolicy } from './failure-policy.js'
-import { createJournalReplay } from './journal-replay.js'
-import type { Journaling } from './journaling.js'
-import type { DraftOutcomes } from './outcomes.js'
-import { createQueue, type Queue, type QueueEntry } from './queue.js'
-import { createSettlement, type Settlement } from './settlement.js'
-import type { EventStore, WaitOptions } from '../store/store.js'
 import type { Clock, Microseconds } from '../event/timestamp.js'
-import { createWriteLoop } from './write-loop.js'
-import { createQueueLimits, type QueueLimits, type RecorderOptions } from './queue-limits.js'
+import type { EventStore, WaitOptions } from '../store/store.js'
+import { createAvailability, type Outage } from './availability.js'
+import { type BeforeThrottled, createAttempts, createBatches } from './batches.js'
+import type { FailurePolicy } from './failure-policy.js'
+import {
+  createQueue,
+  createQueueLimits,
+  type EarlierAttempts,
+  type QueueEntry,
+  type RecorderOptions,
+} from './queue.js'
+import { createSettlement, type Recording, type Settlement } from './settlement.js'
 
 export interface AddOptions extends WaitOptions {
   /** @default 'block' */
@@ -38,7 +35,13 @@ export interface Recorder {
    * Throws `QUEUE_FULL` and `ABORTED` synchronously.
    */
   add(draft: EventDraft, options?: AddOptions): Promise<AuditEvent | undefined>
-  readonly enlist: Enlisting['enlist']
+  /**
+   * Adds the draft to the transaction of the host, past the queue: the store has issued its statement when the call
+   * returns. The call counts as waiting until the store answers, without a deadline: only that answer shows
+   * whether the draft is in the transaction. Throws `QUEUE_FULL`, `ABORTED`, and `INVALID_OPTION`
+   * for a store without transactions.
+   */
+  enlist(draft: EventDraft, transaction: object, options?: WaitOptions): Promise<undefined>
   /**
    * Reserves a place for a draft that will be added later, until the returned function is called.
    * Throws `QUEUE_FULL`.
@@ -51,19 +54,16 @@ export interface Recorder {
   /** True from a failed attempt to the next successful one. */
   isDown(): boolean
   /** `undefined` unless the store is down. */
-  outage(): Outage | undefined
+  readonly outage: () => Outage | undefined
   /** Resolves when all drafts added before are settled. */
   flush(): Promise<void>
   /** Aborts a replay of the journal, and resolves when nothing is in flight. `add` must not be called afterwards. */
   close(): Promise<void>
 }
 
-export interface RecorderDependencies {
-  readonly observer: DraftOutcomes
-  /** Required by the policy `queue`. */
-  readonly journaling?: Journaling | undefined
-  /** Awaited before each attempt to append drafts with throttles. */
-  readonly beforeThrottled?: ((signal: AbortSignal) => Promise<void>) | undefined
+export interface RecorderParts
+  extends Pick<Recording, 'outcomes'>, Partial<Pick<Recording, 'journaling'>> {
+  readonly beforeThrottled?: BeforeThrottled | undefined
 }
 
 /**
@@ -74,34 +74,27 @@ export interface RecorderDependencies {
 export function createRecorder(
   store: EventStore,
   options: RecorderOptions,
-  { observer, journaling, beforeThrottled }: RecorderDependencies,
+  { outcomes, journaling, beforeThrottled }: RecorderParts,
 ): Recorder {
   const { deadlineMs } = options
-  const queueLimits = createQueueLimits(store.name, options)
-  const enlisting = createEnlisting(store, queueLimits, observer)
   const queue = createQueue()
+  const queueLimits = createQueueLimits(store.name, options)
   const availability = createAvailability()
-  const appender = createAppender(store, availability, beforeThrottled)
-  const common = {
+  const recording: Recording = {
     store,
     deadlineMs,
-    queueLimits,
     queue,
+    queueLimits,
     availability,
-    appender,
     journaling,
-    observer,
+    outcomes,
+    retriedLater: new Set(),
   }
-  const settlement = createSettlement(common)
-  const deadlines = createDeadlines(queue, settlement, appender)
-  const admit = createAdmission({ ...common, settlement, deadlines })
-  const loop = createWriteLoop({
-    ...common,
-    settlement,
-    attempt: createCommitter({ ...common, settlement, deadlines }),
-    replay: createJournalReplay(common),
-  })
-  journaling?.onDue(() => loop.start())
+  const attempts = createAttempts(recording, beforeThrottled)
+  const settlement = createSettlement(recording)
+  const batches = createBatches(recording, settlement, attempts)
+  const enlisting = createEnlisting(recording)
+  journaling?.onDue(() => batches.start())
 
   return {
     add(draft, { signal, policy = 'block', isOwn = false, deadline, earlier } = {}) {
@@ -128,25 +121,24 @@ export function createRecorder(
           isInDoubt: false,
           onSettled: undefined,
         }
-        if (admit(entry, full)) loop.start()
+        if (!admit(recording, settlement, entry, full)) return
+        batches.watch(entry.deadline)
+        batches.start()
       })
     },
-    enlist: (draft, transaction, given) => enlisting.enlist(draft, transaction, given),
+    enlist: enlisting.enlist,
     hold: (draft) => queueLimits.reserve(Buffer.byteLength(draft.json)),
-    waiting: () => queueLimits.calls(),
-    lowerBound: (clock) => appender.lowerBound(clock),
-    isDown: () => availability.isDown(),
-    outage: () => availability.outage(),
+    waiting: queueLimits.calls,
+    lowerBound: attempts.lowerBound,
+    isDown: availability.isDown,
+    outage: availability.outage,
     async flush() {
       const settled = settlementsOf(queue.all())
       // Settles entries at once, so it comes after their promises.
       journaling?.flush()
       await Promise.all([enlisting.flush(), ...settled])
     },
-    async close() {
-      await loop.close()
-      deadlines.close()
-    },
+    close: batches.close,
   }
 }
 
@@ -157,58 +149,78 @@ function settlementsOf(entries: readonly QueueEntry[]): Promise<void>[] {
     .map((entry) => new Promise((resolve) => (entry.onSettled ??= []).push(resolve)))
 }
 
-interface AdmissionDependencies {
-  readonly store: EventStore
-  readonly queueLimits: QueueLimits
-  readonly queue: Queue
-  readonly availability: Availability
-  readonly deadlines: Deadlines
-  readonly settlement: Settlement
-  readonly journaling: Journaling | undefined
-}
-
 /**
  * Puts a new entry into the queue and returns true; or gives it to the journal or drops it, by its
  * policy, and returns false. `full` is the error if the queue has no room.
  */
-type Admit = (entry: QueueEntry, full: AuditLogError | undefined) => boolean
-
-function createAdmission({
-  store,
-  queueLimits,
-  queue,
-  availability,
-  deadlines,
-  settlement,
-  journaling,
-}: AdmissionDependencies): Admit {
+function admit(
+  { store, queue, queueLimits, availability, journaling }: Recording,
+  settlement: Settlement,
+  entry: QueueEntry,
+  full: AuditLogError | undefined,
+): boolean {
+  const { policy, signal } = entry
   // An earlier entry that may still go to the journal has to get there first.
   const goesToJournal = (): boolean =>
     (availability.skipsStore() || journaling!.length() > 0) && !queue.hasJournalBound()
+  availability.on('callAdded')
+  if (policy === 'queue' && (full || goesToJournal())) {
+    settlement.toJournal(entry)
+    return false
+  }
+  // While the store is down, one event at a time tries it.
+  if (policy === 'drop' && (full || (availability.isDown() && queueLimits.total() > 1))) {
+    const error =
+      full ?? new AuditLogError('STORE_FAILED', `the ${store.name} store is unavailable`)
+    settlement.drop(entry, error)
+    return false
+  }
+  if (signal) {
+    // Once the entry is part of an attempt, only the outcome shows whether the event is stored.
+    entry.onAbort = () => {
+      if (queue.holds(entry)) settlement.reject(entry, abortedError(signal))
+    }
+    signal.addEventListener('abort', entry.onAbort, { once: true })
+  }
+  queue.push(entry)
+  return true
+}
 
-  return (entry, full) => {
-    const { policy, signal } = entry
-    availability.on('callAdded')
-    if (policy === 'queue' && (full || goesToJournal())) {
-      settlement.toJournal(entry)
-      return false
+const noop = (): void => {}
+
+function createEnlisting({ store, queueLimits, outcomes }: Recording) {
+  const enlisting = new Set<Promise<unknown>>()
+  const enlist: Recorder['enlist'] = (draft, transaction, { signal } = {}) => {
+    if (!store.enlist) {
+      const message = `the ${store.name} store cannot take part in a transaction`
+      throw new AuditLogError('INVALID_OPTION', message)
     }
-    // While the store is down, one event at a time tries it.
-    if (policy === 'drop' && (full || (availability.isDown() && queueLimits.total() > 1))) {
-      const error =
-        full ?? new AuditLogError('STORE_FAILED', `the ${store.name} store is unavailable`)
-      settlement.drop(entry, error)
-      return false
-    }
-    if (signal) {
-      // Once the entry is part of an attempt, only the outcome shows whether the event is stored.
-      entry.onAbort = () => {
-        if (queue.holds(entry)) settlement.reject(entry, abortedError(signal))
+    if (transaction === null || typeof transaction !== 'object')
+      throw new AuditLogError('INVALID_OPTION', 'transaction must be an open database handle')
+    throwIfAborted(signal)
+    const release = queueLimits.reserve(Buffer.byteLength(draft.json))
+    // An async function runs synchronously up to its first `await`, and never throws.
+    const attempt = async (): Promise<undefined> => {
+      try {
+        await store.enlist!(draft, transaction, { signal })
+      } catch (error) {
+        const failure = asStoreFailure(store, error)
+        release()
+        outcomes.rejected(draft, failure)
+        throw failure
       }
-      signal.addEventListener('abort', entry.onAbort, { once: true })
+      release()
+      outcomes.enlisted(draft)
+      return undefined
     }
-    queue.push(entry)
-    deadlines.watch(entry.deadline)
-    return true
+    const call = attempt()
+    const settled: Promise<void> = call.then(noop, noop).then(() => void enlisting.delete(settled))
+    enlisting.add(settled)
+    return call
+  }
+  return {
+    enlist,
+    /** Resolves when all calls made before have settled. */
+    flush: () => Promise.all(enlisting),
   }
 }

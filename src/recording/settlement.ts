@@ -1,14 +1,31 @@
-import type { Availability } from './availability.js'
+import { createFirstTimer, type FirstTimer } from '../async/timers.js'
 import { AuditLogError, outcomeUnknown } from '../errors.js'
-import type { EventDraft } from '../event/event.js'
-import type { Appender } from './appender.js'
+import type { IdSuffix } from '../event/event-id.js'
+import type { EventStore } from '../store/store.js'
+import type { Availability } from './availability.js'
 import { isPolicyError } from './failure-policy.js'
 import type { Journaling } from './journaling.js'
-import { isOpen, type Queue, type QueueEntry } from './queue.js'
-import type { QueueLimits } from './queue-limits.js'
-import type { EventStore } from '../store/store.js'
+import type { DraftOutcomes } from './outcomes.js'
+import { dueAt, isOpen, type Queue, type QueueEntry, type QueueLimits } from './queue.js'
 
-/** Settles entries: first the observer is called, then the call resolves or rejects. */
+/** What the parts of a recorder share. */
+export interface Recording {
+  readonly store: EventStore
+  readonly deadlineMs: number
+  readonly queue: Queue
+  readonly queueLimits: QueueLimits
+  readonly availability: Availability
+  /** Required by the policy `queue`. */
+  readonly journaling: Journaling | undefined
+  readonly outcomes: DraftOutcomes
+  /**
+   * Suffixes of the drafts, in flight or in the journal, that are appended again if an attempt fails.
+   * A store that does not know whether it stored one of them need not remove it.
+   */
+  readonly retriedLater: Set<IdSuffix>
+}
+
+/** Settles entries: the outcome is noted first, then the call resolves or rejects. */
 export interface Settlement {
   /** Counts the entry as settled: the store has the event, or it never will. */
   finish(entry: QueueEntry): void
@@ -17,37 +34,23 @@ export interface Settlement {
   /** Resolves the call once the event is in the journal; rejects it if the journal refuses. */
   toJournal(entry: QueueEntry): void
   /** Moves waiting entries with the policy `queue` to the journal, to keep them ahead of newer ones. */
-  allToJournal(queue: Queue): void
+  allToJournal(): void
   /** Applies the failure policy of an entry that was not stored. */
   fail(entry: QueueEntry, error: AuditLogError): void
   /** As `fail`, after the deadline. `reason` is appended to the message. */
   expire(entry: QueueEntry, cause?: unknown, reason?: string): void
 }
 
-export interface SettlementDependencies {
-  readonly store: EventStore
-  readonly deadlineMs: number
-  readonly queueLimits: QueueLimits
-  readonly availability: Availability
-  readonly appender: Appender
-  /** Required by the policy `queue`. */
-  readonly journaling: Journaling | undefined
-  readonly observer: {
-    rejected(draft: EventDraft, error: AuditLogError): void
-    dropped(draft: EventDraft, error: AuditLogError): void
-    journalled(draft: EventDraft): void
-  }
-}
-
 export function createSettlement({
   store,
   deadlineMs,
+  queue,
   queueLimits,
   availability,
-  appender,
   journaling,
-  observer,
-}: SettlementDependencies): Settlement {
+  outcomes,
+  retriedLater,
+}: Recording): Settlement {
   const leaveQueue = (entry: QueueEntry): void => {
     entry.stage = 'settled'
     queueLimits.remove(entry.bytes, entry.isOwn)
@@ -57,7 +60,7 @@ export function createSettlement({
   const finish = (entry: QueueEntry): void => {
     leaveQueue(entry)
     // The others were never added.
-    if (entry.policy === 'queue') appender.retriedLater.delete(entry.draft.suffix)
+    if (entry.policy === 'queue') retriedLater.delete(entry.draft.suffix)
   }
   const withDoubt = ({ isInDoubt }: QueueEntry, error: AuditLogError): AuditLogError => {
     if (!isInDoubt) return error
@@ -67,12 +70,12 @@ export function createSettlement({
   const reject = (entry: QueueEntry, cause: AuditLogError): void => {
     const error = withDoubt(entry, cause)
     finish(entry)
-    observer.rejected(entry.draft, error)
+    outcomes.rejected(entry.draft, error)
     entry.reject(error)
   }
   const drop = (entry: QueueEntry, error: AuditLogError): void => {
     finish(entry)
-    observer.dropped(entry.draft, error)
+    outcomes.dropped(entry.draft, error)
     entry.resolve(undefined)
   }
 
@@ -86,7 +89,7 @@ export function createSettlement({
       if (error) return reject(entry, error)
       // The draft stays in `retriedLater` until it is replayed.
       leaveQueue(entry)
-      observer.journalled(entry.draft)
+      outcomes.journalled(entry.draft)
       entry.resolve(undefined)
     })
   }
@@ -104,7 +107,7 @@ export function createSettlement({
     reject,
     drop,
     toJournal,
-    allToJournal(queue) {
+    allToJournal() {
       if (!journaling) return
       for (const entry of queue.extract(({ policy }) => policy === 'queue'))
         if (entry.stage !== 'settled') toJournal(entry)
@@ -116,4 +119,28 @@ export function createSettlement({
       fail(entry, new AuditLogError('DEADLINE_EXCEEDED', message + reason, { cause }))
     },
   }
+}
+
+/** Enforces the deadlines of all entries with one timer. */
+export function createDeadlines(
+  { queue }: Recording,
+  settlement: Settlement,
+  abortAttempt: () => void,
+): FirstTimer {
+  return createFirstTimer((now) => {
+    const isDue = dueAt(now)
+    const dueInFlight = queue.inFlight().filter(isDue)
+    if (dueInFlight.some(({ stage }) => stage === 'waiting')) abortAttempt()
+    const unconfirmed = dueInFlight.filter(({ stage }) => stage === 'stored')
+    for (const entry of unconfirmed) settlement.expire(entry)
+    // The store is down, and the loop that writes batches may wait for it.
+    if (unconfirmed.length > 0 && !queue.fliesJournalBound()) settlement.allToJournal()
+    // Entries for the journal stay: the batch in flight is older, and has to get there first.
+    const due = queue.extract((entry) => isDue(entry) && entry.policy !== 'queue')
+    for (const entry of due) if (entry.stage !== 'settled') settlement.expire(entry)
+    let next = Infinity
+    // An entry that is due and still there waits for the batch in flight; it needs no timer.
+    for (const { deadline } of queue.all()) if (deadline > now && deadline < next) next = deadline
+    return next
+  })
 }

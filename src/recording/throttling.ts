@@ -2,8 +2,6 @@ import { LRUCache } from 'lru-cache'
 import type { DraftThrottle, EventDraft } from '../event/event.js'
 import type { EventTypes } from '../event/event-types.js'
 import type { JsonLimits } from '../event/json.js'
-import { createHints } from './hints.js'
-import { createScopeIndex, type ScopeIndex } from './scope-index.js'
 import type { EventStore } from '../store/store.js'
 import { createSuppressedReports, type SuppressedCounter } from './suppressed-reports.js'
 import {
@@ -15,6 +13,7 @@ import {
   type TypeThrottle,
 } from './throttle-rules.js'
 import type { Clock, Microseconds } from '../event/timestamp.js'
+import { createWarnOnce } from './warnings.js'
 
 /** What this process knows of one throttle. */
 interface Gate extends SuppressedCounter {
@@ -55,6 +54,7 @@ export interface ThrottlingDependencies {
 }
 
 const MAX_GATES = 10_000
+const MAX_HINTS = 1000
 
 export function createThrottling({
   types,
@@ -72,7 +72,7 @@ export function createThrottling({
   // `max` would allocate all entries at once, which takes a millisecond.
   const gates = new LRUCache<string, Gate>({ maxSize: MAX_GATES, sizeCalculation: () => 1 })
   const reports = createSuppressedReports<Gate>(store)
-  const hints = createHints()
+  const warn = createWarnOnce(MAX_HINTS)
 
   const gateOf = ({ throttle, type }: EventDraft): Gate => {
     const { key } = throttle!
@@ -109,7 +109,11 @@ export function createThrottling({
       const throttle = found?.throttle ?? throttleOf(known.rule, data, limits)
       if (!found) {
         const missing = missingKeys(throttle, data)
-        if (missing.length > 0) hints.scope(type, missing)
+        if (missing.length > 0)
+          warn(
+            type,
+            `${type} was recorded without ${missing.join(' and ')}, the scope of its throttle; events without it share one period`,
+          )
       }
       const gate = gates.get(throttle.key)
       if (!gate) return throttle
@@ -154,3 +158,70 @@ const newGate = (throttle: DraftThrottle, type: string): Gate => ({
   first: 0,
   last: 0,
 })
+
+/** Finds items by the values of a throttle's scope. */
+export interface ScopeIndex<Item> {
+  /** `undefined` if the item is unknown, or the data has a value that cannot be indexed. */
+  find(data: object): Item | undefined
+  add(data: object, item: Item): void
+}
+
+interface Node<Item> {
+  item: Item | undefined
+  readonly children: Map<unknown, Node<Item>>
+}
+
+const MAX_TEXT_LENGTH = 200
+
+const newNode = <Item>(): Node<Item> => ({ item: undefined, children: new Map() })
+
+const isIndexable = (value: unknown): boolean =>
+  typeof value === 'string'
+    ? value.length <= MAX_TEXT_LENGTH
+    : value === null || (typeof value !== 'object' && typeof value !== 'function')
+
+/**
+ * A tree with a level for each key of the scope. Looks up the values themselves, because building a
+ * text key of them would cost more than the rest of a throttled call. Forgets all items when there are
+ * more than `maxItems`.
+ */
+export function createScopeIndex<Item>(
+  scope: readonly string[],
+  maxItems: number,
+): ScopeIndex<Item> {
+  let root = newNode<Item>()
+  let size = 0
+  const walk = (
+    data: object,
+    next: (node: Node<Item>, value: unknown) => Node<Item> | undefined,
+  ): Node<Item> | undefined => {
+    let node: Node<Item> | undefined = root
+    try {
+      for (const key of scope) {
+        const value = (data as Record<string, unknown>)[key]
+        node = node && isIndexable(value) ? next(node, value) : undefined
+      }
+    } catch {
+      return undefined
+    }
+    return node
+  }
+  const childOf = ({ children }: Node<Item>, value: unknown): Node<Item> | undefined =>
+    children.get(value)
+  const childOrNew = ({ children }: Node<Item>, value: unknown): Node<Item> => {
+    const child = children.get(value) ?? newNode<Item>()
+    children.set(value, child)
+    return child
+  }
+  return {
+    find: (data) => walk(data, childOf)?.item,
+    add(data, item) {
+      if (++size > maxItems) {
+        root = newNode()
+        size = 1
+      }
+      const node = walk(data, childOrNew)
+      if (node) node.item = item
+    },
+  }
+}

@@ -31,7 +31,6 @@ const refuse = (): Promise<never> => Promise.reject(readOnlyError())
 export const readOnlyStore = (store: ReadingStore): EventStore => ({
   readOnly: true,
   name: store.name,
-  maxBatch: store.maxBatch,
   clock: store.clock,
   ...(store.consistencyToken && {
     consistencyToken: (options) => store.consistencyToken!(options),

@@ -217,6 +217,34 @@ export interface Analysis {
   readonly skipped_reason?: string
 }
 
+/** How a store wants `append` to be called, for speed. */
+export interface StoreTuning {
+  /**
+   * Maximum number of drafts to pass to one `append`, 1 or more.
+   * @default 500
+   */
+  readonly maxBatch?: number | undefined
+  /**
+   * True if a server does the work of `append`. The store is then given the next full batch before
+   * the calls of the last one continue.
+   * @default false
+   */
+  readonly appendsInBackground?: boolean | undefined
+  /**
+   * True if the store reads only the JSON text of drafts. The log then does not copy their attributes: it parses the text when
+   * the attributes are first read.
+   * @default false
+   */
+  readonly appendsText?: boolean | undefined
+}
+
+/** The tuning of a store, with defaults. */
+export const tuningOf = ({ tuning }: Pick<EventStore, 'tuning'>) => ({
+  maxBatch: tuning?.maxBatch ?? 500,
+  appendsInBackground: tuning?.appendsInBackground ?? false,
+  appendsText: tuning?.appendsText ?? false,
+})
+
 /**
  * A place that stores events. The core passes valid input only: complete drafts, parsed queries with
  * a limit. Methods reject with `AuditLogError`: `CLOSED` after `close`, `ABORTED` when the signal
@@ -231,25 +259,8 @@ export interface EventStore {
   readonly name: string
   /** True if methods that write reject with `READ_ONLY`. @default false */
   readonly readOnly?: boolean | undefined
-  /** Maximum number of drafts to pass to one `append`. */
-  readonly maxBatch: number
-  /**
-   * True if a server does the work of `append`. The store is then given the next full batch before
-   * the calls of the last one continue.
-   * @default false
-   */
-  readonly appendsInBackground?: boolean | undefined
-  /**
-   * True if the store reads only the JSON text of drafts. The log then does not copy their attributes: it parses the text when
-   * the attributes are first read.
-   * @default false
-   */
-  readonly appendsText?: boolean | undefined
-  /**
-   * Called while `append` works in the background, with drafts that will be passed to it next. The store may do now
-   * what it need not do then.
-   */
-  prepare?(drafts: readonly EventDraft[]): void
+  /** How the log calls `append`. Does not change what is stored. */
+  readonly tuning?: StoreTuning | undefined
   /** The clock of the store; `undefined` if the store uses the clock of its server. */
   readonly clock?: Clock | undefined
   /**

@@ -5,10 +5,7 @@ import { createFaults } from './faults.js'
 export type FaultyMethod = Exclude<
   keyof EventStore,
   | 'name'
-  | 'maxBatch'
-  | 'appendsInBackground'
-  | 'appendsText'
-  | 'prepare'
+  | 'tuning'
   | 'clock'
   | 'watch'
   | 'watchDamage'
@@ -76,10 +73,7 @@ export function faultyStore(store: EventStore): FaultyStore {
 
   return {
     name: store.name,
-    maxBatch: store.maxBatch,
-    appendsInBackground: store.appendsInBackground,
-    appendsText: store.appendsText,
-    ...(store.prepare && { prepare: (drafts) => store.prepare!(drafts) }),
+    tuning: store.tuning,
     clock: store.clock,
 
     append: (drafts, options) => call('append', options, (given) => store.append(drafts, given)),

@@ -146,7 +146,6 @@ export function modelStore(
 
       const store: EventStore = {
         name: 'model',
-        maxBatch: events.maxBatch,
         clock,
         async append(drafts, options = {}) {
           await waitForOutage(options.signal, options.deadline)

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { AuditLogError, type AuditEvent, type EventPage } from 'daybook'
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
+import { type AppendOptions, AuditLogError, type AuditEvent, type EventPage } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { type ConformanceCase, storeConformance } from 'daybook/testing'
 import { describe, expect, it } from 'vitest'
@@ -70,8 +70,60 @@ const hiding =
 /** How often the mutant that moves events twice had events to move. */
 let moves = 0
 
+/** Calls `onStored` as given, with a function that stores the drafts. */
+const storing =
+  (
+    append: (
+      store: () => Promise<readonly AuditEvent[]>,
+      options: AppendOptions,
+    ) => Promise<readonly AuditEvent[]>,
+  ): Mutant['mutate'] =>
+  (store) => ({
+    append: (drafts, { onStored, ...options } = {}) =>
+      append(() => store.append(drafts, options), { onStored, ...options }),
+  })
+
 const mutants: Mutants = {
   append: {
+    'calls onStored twice': {
+      mutate: storing(async (store, { onStored }) => {
+        const events = await store()
+        onStored?.()
+        onStored?.()
+        return events
+      }),
+    },
+    'calls onStored before the events are visible': {
+      mutate: storing(async (store, { onStored }) => {
+        onStored?.()
+        await delay(2)
+        return store()
+      }),
+    },
+    'calls onStored after append has resolved': {
+      mutate: storing(async (store, { onStored }) => {
+        const events = await store()
+        setImmediate(() => onStored?.())
+        return events
+      }),
+    },
+    'lists events as durable that the disk does not have': {
+      mutate: storing(async (store, { onStored }) => {
+        const events = await store()
+        onStored?.()
+        await delay(20)
+        return events
+      }),
+    },
+    'stops at the signal after it has called onStored': {
+      mutate: storing(async (store, { onStored, signal }) => {
+        const events = await store()
+        onStored?.()
+        await nextTurn()
+        if (signal?.aborted) throw aborted()
+        return events
+      }),
+    },
     'repeats a created_at': {
       mutate: (store) => ({
         append: async (drafts, options) => {

@@ -445,7 +445,7 @@ describe('stats', () => {
   it('add up after every step and inside every listener', async () => {
     const hold = gate()
     const store = fakeStore({
-      maxBatch: 2,
+      tuning: { maxBatch: 2 },
       answers: [hold.answer, failing(new Error('disk full'))],
     })
     const { audit } = openLog(store, { waiting: { maxWaiting: 6 } })
@@ -672,7 +672,7 @@ describe('flush and close', () => {
 
   it('close waits for earlier calls, then closes the store once', async () => {
     const hold = gate()
-    const { audit, store } = openLog(fakeStore({ maxBatch: 1, answers: [hold.answer] }))
+    const { audit, store } = openLog(fakeStore({ tuning: { maxBatch: 1 }, answers: [hold.answer] }))
     const calls = [audit.recordCustom('a'), audit.recordCustom('b')]
     const closed = audit.close()
     expect(audit.close()).toBe(closed)

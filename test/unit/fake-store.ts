@@ -5,6 +5,7 @@ import type {
   EventDraft,
   EventStore,
   ImportedEvent,
+  StoreTuning,
 } from 'daybook'
 import { AuditLogError, type EventQuery } from 'daybook'
 
@@ -16,8 +17,6 @@ export interface FakeStore extends EventStore {
   readonly tried: string[][]
   /** The drafts of each append. */
   readonly drafts: (readonly EventDraft[])[]
-  /** The types of each call of `prepare`. */
-  readonly prepared: string[][]
   /** The types of the stored events, in order. */
   readonly stored: string[]
   /** The deadline of each append. */
@@ -40,12 +39,9 @@ const NOTHING_COUNTED: EventCounts = {
 }
 
 /** A store that only records its calls. */
-export function fakeStore(
-  options: { maxBatch?: number; appendsInBackground?: boolean; answers?: Answer[] } = {},
-): FakeStore {
+export function fakeStore(options: { tuning?: StoreTuning; answers?: Answer[] } = {}): FakeStore {
   const tried: string[][] = []
   const drafts: (readonly EventDraft[])[] = []
-  const prepared: string[][] = []
   const stored: string[] = []
   const deadlines: (number | undefined)[] = []
   const imports: (readonly ImportedEvent[])[] = []
@@ -53,11 +49,9 @@ export function fakeStore(
   const answers = options.answers ?? []
   return {
     name: 'fake',
-    maxBatch: options.maxBatch ?? 100,
-    appendsInBackground: options.appendsInBackground,
+    tuning: { maxBatch: 100, ...options.tuning },
     tried,
     drafts,
-    prepared,
     deadlines,
     stored,
     imports,
@@ -65,7 +59,6 @@ export function fakeStore(
     answers,
     closed: 0,
 
-    prepare: (batch) => void prepared.push(batch.map((draft) => draft.type)),
     async append(batch: readonly EventDraft[], { signal, deadline }: AppendOptions = {}) {
       const types = batch.map((draft) => draft.type)
       tried.push(types)

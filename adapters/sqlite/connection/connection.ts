@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { AuditLogError, outcomeUnknown, throwIfAborted } from '../../../src/errors.js'
-import { createDurability, type Durability, type WriteOptions } from './durability.js'
-import { watchFile } from './file.js'
+import { attemptSettling, isDiskFailure, settleDisk } from './disk-failure.js'
+import { type Commits, createDurability, type Durability, type WriteOptions } from './durability.js'
+import { type FileWatch, watchFile } from './file.js'
 import { isBusy, isCorrupt, type SqliteDatabase, type SqliteStatement } from './database.js'
 import { type Driver, loadDriver } from './driver.js'
-import { createTransactions } from './transactions.js'
 import type { WalSync } from './wal-sync.js'
 
 export type { WriteOptions } from './durability.js'
@@ -118,6 +118,86 @@ export function createConnection(
       sync?.close()
       if (database.open) database.close()
     },
+  }
+}
+
+/** Single attempts at transactions. They throw the errors of the driver, `SQLITE_BUSY` among them. */
+interface Transactions extends Commits, Pick<Connection, 'tryWrite' | 'snapshot'> {
+  /** True if the error is that of a commit that failed on the disk and is not settled yet. */
+  readonly isUnsettled: (error: unknown) => boolean
+}
+
+// How often to check the place of the file before a commit; after each commit it is confirmed anyway.
+const CHECK_MS = 5
+
+function createTransactions(
+  database: SqliteDatabase,
+  statement: (text: string) => SqliteStatement,
+  file: FileWatch,
+): Transactions {
+  let checkedAt = -Infinity
+  /** The error of a commit or a sync that failed on the disk, until it is settled. */
+  let failure: unknown
+  let commits = 0
+
+  const checkFile = (): void => {
+    const now = performance.now()
+    if (now - checkedAt < CHECK_MS) return
+    file.check()
+    checkedAt = now
+  }
+
+  const settle = (): void => {
+    attemptSettling(() => settleDisk(database))
+    failure = undefined
+  }
+
+  const commit = <Result>(act: () => Result): Result => {
+    statement('BEGIN IMMEDIATE').run()
+    let isCommitting = false
+    try {
+      const result = act()
+      isCommitting = true
+      statement('COMMIT').run()
+      commits += 1
+      return result
+    } catch (error) {
+      if (isCommitting && isDiskFailure(error)) failure = error
+      if (database.inTransaction) statement('ROLLBACK').run()
+      throw error
+    }
+  }
+
+  return {
+    tryWrite(act) {
+      checkFile()
+      if (failure !== undefined) settle()
+      const result = commit(act)
+      try {
+        file.confirm()
+      } catch (error) {
+        checkedAt = -Infinity
+        throw error
+      }
+      return result
+    },
+    snapshot(act) {
+      statement('BEGIN').run()
+      let isDone = false
+      try {
+        const result = act()
+        isDone = true
+        return result
+      } finally {
+        // After a read of a damaged page, a commit would fail with the same error.
+        if (database.inTransaction) statement(isDone ? 'COMMIT' : 'ROLLBACK').run()
+      }
+    },
+    settle,
+    distrust: (error) => void (failure = error),
+    unsettled: () => failure,
+    commits: () => commits,
+    isUnsettled: (error) => failure !== undefined && error === failure,
   }
 }
 

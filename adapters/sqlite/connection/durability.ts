@@ -2,7 +2,6 @@ import { createFirstTimer } from '../../../src/async/timers.js'
 import { AuditLogError, outcomeUnknown } from '../../../src/errors.js'
 import type { AppendOptions } from '../../../src/store/store.js'
 import type { SqliteDatabase } from './database.js'
-import type { Transactions } from './transactions.js'
 import type { WalSync } from './wal-sync.js'
 
 const unfinished = (): Error => new Error('the disk has not finished the commit')
@@ -26,11 +25,23 @@ export interface Durability {
   ready(options: WriteOptions): Promise<void>
 }
 
+/** The commits of a connection. */
+export interface Commits {
+  /** The number of commits so far. */
+  readonly commits: () => number
+  /** Removes what is left of a commit that failed on the disk; `tryWrite` does so first. */
+  readonly settle: () => void
+  /** Notes that a sync has failed: until `settle`, a later one proves nothing. */
+  readonly distrust: (error: unknown) => void
+  /** The error of a commit or of a sync that failed and is not settled yet. */
+  readonly unsettled: () => unknown
+}
+
 export interface DurabilityDependencies {
   readonly database: SqliteDatabase
   /** `undefined` if each commit waits for the disk itself. */
   readonly sync: WalSync | undefined
-  readonly transactions: Pick<Transactions, 'settle' | 'distrust' | 'unsettled' | 'commits'>
+  readonly transactions: Commits
   readonly retry: <Result>(act: () => Result, options: WriteOptions) => Promise<Result>
 }
 

@@ -12,7 +12,7 @@ import type {
 } from '../../../src/store-kit/index-builder/segment-levels.js'
 import type { Connection } from '../connection/connection.js'
 import { LIMIT } from '../connection/limit.js'
-import { onlyRow } from '../schema/only-row.js'
+import { onlyRow } from '../schema/events.js'
 import type { Compression } from './compression.js'
 import { isLeased } from './lease.js'
 import { isPackingDue } from './packing.js'

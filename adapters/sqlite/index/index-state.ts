@@ -4,7 +4,7 @@ import type { SealingTuning } from '../../../src/store-kit/index-builder/segment
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import { keyChecksum } from '../../../src/store-kit/index/checksums.js'
 import type { Connection } from '../connection/connection.js'
-import { checkRow } from '../schema/only-row.js'
+import { checkRow } from '../schema/events.js'
 
 /*
  * The index of the attributes on disk. A segment indexes some events, numbered in the order of their times,

@@ -7,7 +7,7 @@ import { isLost } from './lost-events.js'
 import { createRecentEvents } from './recent-events.js'
 import { createSegmentParts } from './segment-parts.js'
 import { missingEvent, segmentDamage } from '../../../src/store-kit/damages.js'
-import { onlyRow } from '../schema/only-row.js'
+import { onlyRow } from '../schema/events.js'
 import type { Tables } from '../schema/tables.js'
 
 /** The index of the events at one moment. */

@@ -1,7 +1,7 @@
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { isSealedSinceRemoval } from '../../../src/store-kit/damages.js'
 import type { Connection } from '../connection/connection.js'
-import { onlyRow } from '../schema/only-row.js'
+import { onlyRow } from '../schema/events.js'
 import type { SqliteSegmentRow } from './index-state.js'
 
 const EXISTS = 'SELECT 1 FROM daybook_events WHERE created_at = ?'

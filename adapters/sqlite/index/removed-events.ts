@@ -3,7 +3,7 @@ import type { Work } from '../../../src/store-kit/index/find-postings.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import type { Connection } from '../connection/connection.js'
-import { onlyRow } from '../schema/only-row.js'
+import { onlyRow } from '../schema/events.js'
 import type { DriverContext } from './driver-context.js'
 import { loadIndexState } from './index-state.js'
 

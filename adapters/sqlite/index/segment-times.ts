@@ -4,7 +4,7 @@ import { DamagedSegment, missingRows } from '../../../src/store-kit/index/segmen
 import { decodeTimes } from '../../../src/store-kit/index/time-blocks.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
-import { onlyRow } from '../schema/only-row.js'
+import { onlyRow } from '../schema/events.js'
 import type { DriverContext } from './driver-context.js'
 import { readingSegment, timesChecksum } from './checksums.js'
 import type { SqliteSegmentRow } from './index-state.js'

@@ -3,9 +3,8 @@ import { parseEventId } from '../../../src/event/event-id.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { DamageReporter } from '../../../src/store/damage.js'
 import type { Connection } from '../connection/connection.js'
-import { isUnreadable } from '../connection/database.js'
+import { damagedFile, isUnreadable } from '../connection/database.js'
 import { damagedEvent, damagedEventError } from '../../../src/store-kit/damages.js'
-import { onlyRow } from './only-row.js'
 import { openRow } from './packed-rows.js'
 import {
   checksumOf,
@@ -63,6 +62,20 @@ const HIGH_WATER_MARK = 'SELECT created_at FROM daybook_high_water'
 const SUFFIX_AT = 'SELECT suffix FROM daybook_events WHERE created_at = ?'
 
 const AT = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at = ?`
+
+/**
+ * The row of a statement over tables of one row, whose columns have whole numbers. Throws an error of a damaged file
+ * if there is none, or if a value is none.
+ */
+export const onlyRow = ({ statement }: Connection, sql: string): object =>
+  checkRow(statement(sql).get() as object | undefined, sql)
+
+/** Throws an error of a damaged file unless all values of the row are whole numbers. */
+export function checkRow<Row extends object>(row: Row | undefined, sql: string): Row {
+  if (row && Object.values(row).every(Number.isSafeInteger)) return row
+  const tables = [...new Set(sql.match(/daybook_(index|high_water)/g))].join(' or ')
+  throw damagedFile(`the row of ${tables} is missing or has no numbers`)
+}
 
 export const createEventTable = (connection: Connection, damages: DamageReporter): EventTable => ({
   ...createEventReader(connection, damages),

@@ -1,49 +1,45 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { AuditLogError } from '../../../src/errors.js'
 import type { AuditEvent, EventDraft, JsonObject } from '../../../src/event/event.js'
+import { stampLate } from '../../../src/event/late-attributes.js'
 import { withOccurredAt } from '../../../src/event/occurred-at.js'
-import type { SuppressedCount } from '../../../src/store/store.js'
-import { type ThrottleState, withSuppressed } from '../../../src/store/throttle-state.js'
 import type { Clock, Microseconds } from '../../../src/event/timestamp.js'
-import { type OutboxDraft, MAX_MOVED_DRAFTS, type Outbox } from './outbox.js'
-import { type Recovered, recoverRest } from './recover.js'
-import { checkRow } from '../schema/only-row.js'
+import type { AppendOptions, EventStore, SuppressedCount } from '../../../src/store/store.js'
+import { type ThrottleState, withSuppressed } from '../../../src/store/throttle-state.js'
+import { isDiskFailure } from '../connection/disk-failure.js'
+import { checkRow } from '../schema/events.js'
 import type { Tables } from '../schema/tables.js'
+import { type OutboxDraft, MAX_MOVED_DRAFTS, type Outbox } from './outbox.js'
+import { recover, type Recovered, recoverRest } from './recover.js'
 
-export interface AppendRequest {
-  readonly drafts: readonly EventDraft[]
-  /** What earlier attempts may have stored of the drafts. */
-  readonly recovered?: Recovered | undefined
-}
-
-/** A draft that is not stored as it was given, by its index in the request. */
-export type Exception =
+/** A draft that is not stored as it was given, by its index among the drafts. */
+type Exception =
   | { readonly index: number; readonly opensIn: Microseconds }
   | { readonly index: number; readonly found: AuditEvent }
   /** The event takes the calls that its throttle suppressed before. */
   | { readonly index: number; readonly suppressed: ThrottleState }
 
 /** The stored drafts get successive times, in their order. Drafts that are `found` or whose throttle is closed get none. */
-export interface Appended {
+interface Stored {
   readonly first: Microseconds
   readonly exceptions: readonly Exception[]
 }
 
 /** Stores drafts and assigns their times. Call the methods within a write transaction. */
-export interface Appender {
+export interface DraftTable {
   /**
-   * Stores the drafts of the outbox, then these drafts. If the outbox has too many drafts for one transaction, it
-   * stores the oldest of them only and returns `undefined`.
+   * Stores the drafts of the outbox, then these drafts, except those that earlier attempts have stored. If the outbox has
+   * too many drafts for one transaction, it stores the oldest of them only and returns `undefined`.
    */
-  append(request: AppendRequest): Appended | undefined
+  insert(drafts: readonly EventDraft[], recovered?: Recovered): Stored | undefined
   /** Stores one draft without regard to its throttle. */
-  appendOne(draft: EventDraft): void
+  insertOne(draft: EventDraft): void
 }
-
-export const NO_DRAFTS: AppendRequest = { drafts: [] }
 
 // One statement: a separate check of the outbox would take longer than the insert of an event.
 const LOG_STATE = `SELECT created_at, EXISTS (SELECT 1 FROM daybook_outbox) FROM daybook_high_water`
 
-export function createAppender(tables: Tables, outbox: Outbox, clock: Clock): Appender {
+export function createDraftTable(tables: Tables, outbox: Outbox, clock: Clock): DraftTable {
   const { connection, events, live, throttles } = tables
   /** Returns the number of rows added to the table of events, which has no live events. */
   const insert = (draft: EventDraft, time: Microseconds): 0 | 1 => {
@@ -68,7 +64,7 @@ export function createAppender(tables: Tables, outbox: Outbox, clock: Clock): Ap
     checkRow(connection.statement(LOG_STATE).raw(true).get() as [Microseconds, 0 | 1], LOG_STATE)
 
   return {
-    append({ drafts, recovered }) {
+    insert(drafts, recovered) {
       const [highWater, hasOutboxDrafts] = readLogState()
       const moved = hasOutboxDrafts ? outbox.take() : []
       const isFull = moved.length === MAX_MOVED_DRAFTS
@@ -100,7 +96,7 @@ export function createAppender(tables: Tables, outbox: Outbox, clock: Clock): Ap
       if (time > start) events.setHighWater(time, inserted)
       return isFull ? undefined : { first, exceptions }
     },
-    appendOne(draft) {
+    insertOne(draft) {
       const time = Math.max(events.highWater() + 1, clock())
       events.setHighWater(time, insert(draft, time))
     },
@@ -116,4 +112,96 @@ function counted(draft: EventDraft, suppressed: ThrottleState): EventDraft {
 
 function suppressedOnce({ type, throttle }: EventDraft, at: Microseconds): SuppressedCount {
   return { ...throttle!, type, count: 1, first: at, last: at }
+}
+
+/** The events that these drafts have become. Calls `onSuppressed` for each of the suppressed ones. */
+function eventsOf(
+  drafts: readonly EventDraft[],
+  { first, exceptions }: Stored,
+  onSuppressed: AppendOptions['onSuppressed'],
+): readonly AuditEvent[] {
+  let time = first
+  if (exceptions.length === 0) return drafts.map((draft) => stampLate(draft, time++))
+  const byIndex = new Map(exceptions.map((exception) => [exception.index, exception]))
+  const events: AuditEvent[] = []
+  for (const [index, draft] of drafts.entries()) {
+    const exception = byIndex.get(index)
+    if (!exception) events.push(stampLate(draft, time++))
+    else if ('found' in exception) events.push(exception.found)
+    else if ('opensIn' in exception) onSuppressed?.(draft, exception.opensIn)
+    else events.push(stampLate(withSuppressed(draft, exception.suppressed), time++))
+  }
+  return events
+}
+
+// Other connections that wait for the lock try about this often.
+const RETRY_MS = 2
+
+export interface AppendHooks {
+  /** A time before every event that is appended from now on. */
+  readonly floor: Microseconds
+  /** Called when events have become visible. */
+  readonly onStored: () => void
+  /** Called when they are durable. */
+  readonly onDurable: () => void
+}
+
+/** See `EventStore.append`. */
+export function createAppend(
+  tables: Tables,
+  table: DraftTable,
+  { floor: start, onStored, onDurable }: AppendHooks,
+): EventStore['append'] {
+  const { connection } = tables
+  /** A time before every event that the next append stores. */
+  let floor = start
+  let storedAt = -Infinity
+
+  /** Stores the drafts in one transaction, which is visible then. See `DraftTable.insert`. */
+  const store = async (
+    drafts: readonly EventDraft[],
+    recovered: Recovered | undefined,
+    options: AppendOptions,
+  ): Promise<Stored | undefined> => {
+    // Other connections may have had no time to get the lock since the last transaction.
+    if (connection.isContended() && performance.now() - storedAt < RETRY_MS)
+      await connection.pause(options)
+    try {
+      return await connection.commit(() => table.insert(drafts, recovered), options)
+    } finally {
+      storedAt = performance.now()
+    }
+  }
+
+  /** The drafts, if a commit that failed on the disk has stored them nevertheless. */
+  const findKept = async (
+    drafts: readonly EventDraft[],
+    error: unknown,
+  ): Promise<Recovered | undefined> => {
+    if (!(error instanceof AuditLogError) || !isDiskFailure(error.cause)) return undefined
+    const kept = await recover(tables, drafts, floor, {})
+    return kept.events.size > 0 ? kept : undefined
+  }
+
+  return async (drafts, options = {}) => {
+    const { since, onSuppressed } = options
+    let recovered = since === undefined ? undefined : await recover(tables, drafts, since, options)
+    for (;;) {
+      const stored = await store(drafts, recovered, options).catch(async (error) => {
+        const kept = await findKept(drafts, error)
+        if (!kept) throw error
+        recovered ??= kept
+      })
+      onStored()
+      if (stored) {
+        if (drafts.length > stored.exceptions.length) floor = stored.first - 1
+        options.onStored?.()
+        // A caller that knows that the events are visible decides itself how long it waits.
+        await connection.durable(options.onStored ? {} : options)
+        onDurable()
+        return eventsOf(drafts, stored, onSuppressed)
+      }
+      await nextTurn()
+    }
+  }
 }

@@ -16,7 +16,7 @@ import { requestRebuild, setDamaged } from '../index/repairs.js'
 import { replaceStates, type StatesChange } from '../schema/state.js'
 import type { Tables } from '../schema/tables.js'
 import { analyzeTables } from './analyze.js'
-import { type Appended, type AppendRequest, createAppender, NO_DRAFTS } from './append.js'
+import type { DraftTable } from './append.js'
 import { importEvents } from './import.js'
 import type { Outbox } from './outbox.js'
 import { type IdSlice, removeSomeBefore, removeSomeIds, type Slice } from './remove.js'
@@ -26,8 +26,6 @@ import { type IdSlice, removeSomeBefore, removeSomeIds, type Slice } from './rem
  * the methods of `EventStore` do.
  */
 export interface Writer {
-  /** Resolves once the events are visible. `undefined` if only drafts of the outbox were stored: call it again then. */
-  append(request: AppendRequest, options: WriteOptions): Promise<Appended | undefined>
   importEvents(events: readonly ImportedEvent[], options: WriteOptions): Promise<ImportResult>
   /** Removes some of the events before `time`. */
   removeBefore(time: Microseconds, options: WriteOptions): Promise<Slice>
@@ -67,22 +65,19 @@ export interface SuppressedRecord {
   readonly draft: EventDraft | undefined
 }
 
-// Other connections that wait for the lock try about this often.
-const RETRY_MS = 2
 /** How long the truncation of the WAL waits for other connections, which may read for longer. */
 const TRUNCATE_MS = 1000
 
 /** Writes on the connection of the tables. */
-export function createWriter(tables: Tables, outbox: Outbox, clock: Clock): Writer {
+export function createWriter(
+  tables: Tables,
+  outbox: Outbox,
+  drafts: DraftTable,
+  clock: Clock,
+): Writer {
   const { connection, live, throttles } = tables
   const { database } = connection
   const write: Connection['write'] = (act, options) => connection.write(act, options)
-  const appender = createAppender(tables, outbox, clock)
-  let appendedAt = -Infinity
-
-  /** True if other connections have had no time to get the lock since the last append. */
-  const mustYieldLock = (): boolean =>
-    connection.isContended() && performance.now() - appendedAt < RETRY_MS
 
   const tryOnce = async (act: () => void): Promise<void> => {
     try {
@@ -94,14 +89,6 @@ export function createWriter(tables: Tables, outbox: Outbox, clock: Clock): Writ
   }
 
   return {
-    async append(request, options) {
-      if (mustYieldLock()) await connection.pause(options)
-      try {
-        return await connection.commit(() => appender.append(request), options)
-      } finally {
-        appendedAt = performance.now()
-      }
-    },
     importEvents: (events, options) => write(() => importEvents(tables, events, clock()), options),
     removeBefore: (time, options) => write(() => removeSomeBefore(connection, time), options),
     removeIds: (ids, options) => write(() => removeSomeIds(connection, ids), options),
@@ -114,7 +101,7 @@ export function createWriter(tables: Tables, outbox: Outbox, clock: Clock): Writ
     recordSuppressed: ({ counts, draft }, options) =>
       write(() => {
         if (!throttles.areCurrent(counts)) return false
-        if (draft) appender.appendOne(draft)
+        if (draft) drafts.insertOne(draft)
         throttles.clear(counts)
         throttles.prune(clock())
         return true
@@ -137,8 +124,7 @@ export function createWriter(tables: Tables, outbox: Outbox, clock: Clock): Writ
         }),
       ),
     async moveOutbox() {
-      if (outbox.hasDrafts())
-        await tryOnce(() => void connection.tryWrite(() => appender.append(NO_DRAFTS)))
+      if (outbox.hasDrafts()) await tryOnce(() => void connection.tryWrite(() => drafts.insert([])))
     },
     setDamaged: (segment) => write(() => setDamaged(connection, segment), {}),
     requestRebuild: (options) => write(() => requestRebuild(connection), options),

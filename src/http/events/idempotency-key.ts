@@ -1,4 +1,4 @@
-import { idempotencyKeyFault } from '../../recording/idempotency-key.js'
+import { idempotencyKeyFault } from '../../recording/idempotency.js'
 import { HttpProblem } from '../problem.js'
 
 const QUOTED = /^"((?:[^"\\]|\\["\\])*)"$/

@@ -1,5 +1,5 @@
 import type { IsSecret } from '../../event/secrets.js'
-import type { Actor } from '../../recording/actor-attributes.js'
+import type { Actor } from '../../recording/actor.js'
 
 /** A route of the host, as its router declares it. */
 export interface RecordedRoute {

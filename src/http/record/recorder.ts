@@ -4,16 +4,16 @@ import { normalAddress } from '../../event/address.js'
 import { backtraceOf } from '../../event/failure.js'
 import { storableText } from '../../event/json-copy.js'
 import { redactText } from '../../event/secret-values.js'
-import { activeSpan } from '../../recording/active-span.js'
+import { activeSpan } from '../../recording/call-context.js'
 import {
+  actorAttributes,
   type KnownActor,
   LateActor,
   type RequestIds,
   runAlone,
   withRequest,
 } from '../../recording/actor.js'
-import { actorAttributes } from '../../recording/actor-attributes.js'
-import type { Intent, OutcomeOptions } from '../../recording/intents.js'
+import type { Intent, OutcomeOptions } from '../../recording/intent.js'
 import type { RecordedExchange } from './exchange.js'
 import { noPromise } from './no-promise.js'
 import { isOwnRequest } from './own-request.js'

@@ -6,7 +6,7 @@ import {
   type RedactOptions,
   secretsOf,
 } from '../../event/secrets.js'
-import type { TraceIds } from '../../recording/active-span.js'
+import type { TraceIds } from '../../recording/actor.js'
 import type { RecordedExchange } from './exchange.js'
 import { requestPath } from './request-path.js'
 import { checkOptions, type OptionNames } from '../../options.js'

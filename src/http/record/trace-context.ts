@@ -1,4 +1,4 @@
-import type { TraceIds } from '../../recording/active-span.js'
+import type { TraceIds } from '../../recording/actor.js'
 
 const TRACEPARENT = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}(-.*)?$/
 const ZEROS = /^0+$/

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { AuditEvent } from '../../event/event.js'
 import { parseEventId } from '../../event/event-id.js'
-import type { SuppressedCount } from '../../store/store.js'
+import { type EventPage, type SuppressedCount, tuningOf } from '../../store/store.js'
 import { type Microseconds, MINUTE, parseTimestamp, SECOND } from '../../event/timestamp.js'
 import { type Case, cases } from './context.js'
 import {
@@ -113,9 +113,10 @@ export const appendCases: readonly Case[] = cases({
   },
 
   async 'append: accepts maxBatch drafts'({ store, audit }) {
-    assert.ok(Number.isInteger(store.maxBatch) && store.maxBatch >= 1)
-    const events = await store.append(drafts(store.maxBatch))
-    assert.deepEqual(numbersOf(events), range(0, store.maxBatch - 1))
+    const { maxBatch } = tuningOf(store)
+    assert.ok(Number.isInteger(maxBatch) && maxBatch >= 1)
+    const events = await store.append(drafts(maxBatch))
+    assert.deepEqual(numbersOf(events), range(0, maxBatch - 1))
     assert.deepEqual(await allEvents(audit), events)
   },
 
@@ -209,6 +210,38 @@ export const appendCases: readonly Case[] = cases({
       )
     }
     assert.deepEqual(numbersOf(await allEvents(audit)), range(0, 5))
+  },
+
+  async 'append: onStored is called once at most, when the events are visible and append has not resolved'({
+    store,
+    audit,
+  }) {
+    const controller = new AbortController()
+    const order: string[] = []
+    let listed: Promise<EventPage> | undefined
+    let durable: Promise<void> | undefined
+    const listDurable = async (): Promise<void> => {
+      const { events } = await audit.list({}, { durable: true })
+      if (events.length === 0) return
+      // The disk may confirm both at one moment.
+      await turns(2)
+      order.push('listed as durable')
+    }
+    const onStored = (): void => {
+      order.push('stored')
+      listed = audit.list()
+      durable = listDurable()
+      // It does not end the call any more.
+      controller.abort()
+    }
+    const events = await store.append(drafts(3), { signal: controller.signal, onStored })
+    order.push('resolved')
+    await durable
+    await turns(2)
+    const orders = ['resolved', 'stored, resolved', 'stored, resolved, listed as durable']
+    assert.ok(orders.includes(order.join(', ')), order.join(', '))
+    if (listed) assert.deepEqual((await listed).events, events)
+    assert.deepEqual(await allEvents(audit), events)
   },
 
   async 'append: events keep username, system, type and source'({ audit }) {

@@ -4,7 +4,7 @@ import type { AuditLog } from '../../audit-log.js'
 import { AuditLogError, type AuditLogErrorCode } from '../../errors.js'
 import type { AuditEvent, DraftThrottle, EventDraft, JsonObject } from '../../event/event.js'
 import { parseEventId, suffixSource } from '../../event/event-id.js'
-import { GAP } from '../../recording/gaps.js'
+import { GAP } from '../../recording/losses.js'
 import type { EventStore } from '../../store/store.js'
 import { type Microseconds, parseTimestamp, MINUTE, SECOND } from '../../event/timestamp.js'
 

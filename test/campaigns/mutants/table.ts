@@ -58,7 +58,7 @@ export const mutants: readonly Mutant[] = [
     defect: 'sorts full-width characters after emoji',
   },
   {
-    file: 'src/recording/appender.ts',
+    file: 'src/recording/batches.ts',
     line: 'if (last && (newest === undefined || last.created_at > newest)) newest = last.created_at',
     mutant: 'if (last) newest = last.created_at',
     defect: 'an event that an earlier attempt stored lowers the bound of later ones',
@@ -142,7 +142,7 @@ export const mutants: readonly Mutant[] = [
     defect: 'counts a report twice that is sent again',
   },
   {
-    file: 'adapters/sqlite/write/appending.ts',
+    file: 'adapters/sqlite/write/append.ts',
     line: 'await connection.durable(options.onStored ? {} : options)',
     mutant: 'connection.durable(options.onStored ? {} : options).catch(() => {})',
     defect: 'acknowledges an event before the disk has it',

@@ -1,6 +1,6 @@
 import { type AuditEvent, type AuditLog, type HistoryEntry, revertPatch } from 'daybook'
 import { describe, expect, it } from 'vitest'
-import type { CaptureAsArguments } from '../../../src/recording/capture-context.js'
+import type { CaptureAsArguments } from '../../../src/recording/call-context.js'
 import type { CaptureOptions, CaptureResult } from '../../../src/store-kit/capture.js'
 import { type CaptureRow, expectActors, REFUSED } from './captured-actors.js'
 

@@ -33,7 +33,10 @@ it('the attributes are parsed once, and can be changed and replaced', () => {
 
 it('a store that reads only JSON text gets what the data was when it was recorded', async () => {
   const store = memoryStore()
-  await using audit = new AuditLog({ store: { ...store, appendsText: true }, types: { note: {} } })
+  await using audit = new AuditLog({
+    store: { ...store, tuning: { appendsText: true } },
+    types: { note: {} },
+  })
   const data = { list: [1], nested: { text: 'before' } }
   const recording = audit.record('note', data)
   data.list.push(2)
@@ -47,7 +50,7 @@ it('attributes of the actor are in the JSON text, unless the data has them', asy
   await using audit = new AuditLog({
     store: {
       ...store,
-      appendsText: true,
+      tuning: { appendsText: true },
       append(drafts, options) {
         texts.push(...drafts.map(({ json }) => json))
         return store.append(drafts, options)

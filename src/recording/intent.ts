@@ -1,0 +1,262 @@
+import { AuditLogError } from '../errors.js'
+import type { AuditEvent, EventDraft, JsonObject } from '../event/event.js'
+import type { EventData, EventTypes } from '../event/event-types.js'
+import { failureOf } from '../event/failure.js'
+import { type JsonLimits, toJsonText } from '../event/json.js'
+import { type Clock, formatTimestamp, type Microseconds } from '../event/timestamp.js'
+import { checkOptions, type OptionNames } from '../options.js'
+import { asAuditLogError, type Caller, type CallParts, type Replaced } from './call.js'
+import { callContext } from './call-context.js'
+import type { IntentState } from './intent-state.js'
+import { inTurn, type OpenIntent, type OpenIntents } from './open-intents.js'
+import type { EarlierAttempts } from './queue.js'
+import type { CallThrottle } from './throttle-rules.js'
+
+export interface IntentOptions {
+  readonly username?: string | null | undefined
+}
+
+export interface OutcomeOptions extends IntentOptions {
+  /** As that of `recordSystem`. If it holds the event back, the intent is removed. */
+  readonly throttle?: CallThrottle | undefined
+}
+
+export const INTENT_OPTIONS: OptionNames<IntentOptions> = { username: true }
+const OUTCOME_OPTIONS: OptionNames<OutcomeOptions> = { ...INTENT_OPTIONS, throttle: true }
+
+/**
+ * An action that is about to begin and that the store has recorded. It becomes exactly one event, or none: the
+ * first outcome that is stored stands. Calls of one intent take effect one after the other.
+ */
+export interface Intent<Types extends EventTypes = EventTypes> {
+  /**
+   * Records the outcome in place of the intent, as `recordSystem` does. If that rejects, the log tries
+   * again every few seconds, and a repeated call at once. Resolves to the event of the intent if it has ended
+   * with an event of this type. Rejects with `INTENT_ENDED` if it has ended otherwise, or after `fail`.
+   */
+  record<Type extends keyof Types & string>(
+    type: Type,
+    data?: EventData<Types[Type]>,
+    options?: OutcomeOptions,
+  ): Promise<AuditEvent | undefined>
+  /**
+   * Records the event of the intent with the attribute `error`, which is the message of an error or a text, and
+   * with `backtrace`, the stack of an error; both without recognisable secrets. Resolves to the event once it is durable; to
+   * `undefined` if the journal has it. If it rejects, the log tries again every few seconds, and if the process ends,
+   * another process records the failure. The error of the first call stands. If `record` has resolved, resolves to
+   * its event; if it has rejected, and the store has kept the outcome all the same, the failure becomes an event of its own after it. After
+   * `cancel` rejects with `INTENT_ENDED`. Rejects as `recordSystem` does.
+   */
+  fail(error: unknown): Promise<AuditEvent | undefined>
+  /**
+   * Removes the intent. Resolves once it is removed; if the store fails, it is removed later. Has no effect
+   * if the intent has ended, or after `fail`. Rejects with `CLOSED` if the log is closed: then the intent stays.
+   */
+  cancel(): Promise<void>
+}
+
+/** What the intents of a log share. */
+export interface IntentParts extends Pick<
+  CallParts,
+  'store' | 'definitions' | 'drafts' | 'outcomes' | 'recorder'
+> {
+  readonly now: Clock
+  readonly deadlineMs: number
+  readonly maxWaiting: number
+  readonly limits: JsonLimits
+  readonly caller: Caller
+  readonly state: IntentState
+  /** The open intents of this process. */
+  readonly book: OpenIntents
+}
+
+export const earlierThan = (since: Microseconds): EarlierAttempts => ({ since, until: since })
+
+const endedError = (how: string): AuditLogError =>
+  new AuditLogError('INTENT_ENDED', `the outcome is not recorded: the intent ${how}`)
+
+/** What the event of an intent has until its outcome is known. */
+const UNFINISHED = {
+  unfinished: true,
+  error: 'the process ended before the outcome was recorded',
+}
+
+/** The draft of the event that is recorded if the process ends. Throws as a call with the data would reject. */
+export function intendedDraft(
+  { definitions, drafts, now }: IntentParts,
+  type: string,
+  data: object,
+  options: IntentOptions,
+): EventDraft {
+  try {
+    const { username, attributes } = callContext(options.username)
+    const unfinished = { occurred_at: formatTimestamp(now()), ...UNFINISHED }
+    const context = { username, attributes: { ...attributes, ...unfinished } }
+    return drafts.system(type, definitions.get(type), data, context)
+  } catch (thrown) {
+    throw asAuditLogError(thrown)
+  }
+}
+
+/** The draft of an outcome whose call was rejected, without a check of its data. */
+function uncheckedDraft(
+  { definitions, drafts }: IntentParts,
+  { type, data, options }: OutcomeCall,
+): EventDraft {
+  const source = definitions.get(type)?.source
+  const unchecked = source === undefined ? undefined : { source }
+  return drafts.system(type, unchecked, data, callContext(options.username))
+}
+
+/** Records a draft that is not a call, unless an earlier attempt has. */
+export async function recordAgain(
+  { outcomes, recorder }: IntentParts,
+  draft: EventDraft,
+  earlier: EarlierAttempts,
+): Promise<AuditEvent | undefined> {
+  outcomes.ownDrafts.add(draft)
+  outcomes.intendedDrafts.add(draft)
+  return recorder.add(draft, { isOwn: true, earlier })
+}
+
+/**
+ * Records the failure once more, as an event of its own, if the store has kept an outcome whose call was rejected: a failed
+ * action would look done.
+ */
+export async function withFailure(
+  parts: IntentParts,
+  intent: OpenIntent,
+  recorded: Promise<AuditEvent | undefined>,
+): Promise<AuditEvent | undefined> {
+  const event = await recorded
+  const { failure, since } = intent
+  if (!event || !failure || event.attributes['unfinished'] === true) return event
+  if (event.attributes['error'] === failure.attributes['error']) return event
+  intent.secondSuffix ??= parts.drafts.newSuffix()
+  return recordAgain(parts, { ...failure, suffix: intent.secondSuffix }, earlierThan(since!))
+}
+
+/** What two copies of a value have changed. */
+function bothChanges(first: JsonObject, second: JsonObject | undefined): JsonObject {
+  if (!second) return first
+  const pointers = [first, second].flatMap(({ replaced }) => replaced as string[])
+  const cut = [first, second].map(({ cut_bytes }) => cut_bytes as number)
+  return { replaced: [...new Set(pointers)], cut_bytes: cut[0]! + cut[1]! }
+}
+
+/** The draft of an intent's event with the error. Calls no function of the host, which may throw. */
+function failedDraft(
+  { suffix, opened: { attributes: opened, ...event } }: OpenIntent,
+  limits: JsonLimits,
+  error: unknown,
+): EventDraft {
+  const { unfinished: _, recording, ...data } = opened
+  const taken = recording === undefined ? 0 : Buffer.byteLength(JSON.stringify({ recording }))
+  const room = { ...limits, maxBytes: limits.maxBytes - taken }
+  const { attributes, json } = toJsonText({ ...data, ...failureOf(error) }, room)
+  const draft = { ...event, suffix, system: true }
+  if (recording === undefined) return { ...draft, attributes, json }
+  const changes = attributes['recording'] as JsonObject | undefined
+  const all = { ...attributes, recording: bothChanges(recording as JsonObject, changes) }
+  return { ...draft, attributes: all, json: JSON.stringify(all) }
+}
+
+/** Records an outcome, and ends the intent if that succeeds. */
+async function end(
+  { book, state, deadlineMs }: IntentParts,
+  intent: OpenIntent,
+  type: string,
+  record: (replaced: Replaced) => Promise<AuditEvent | undefined>,
+): Promise<AuditEvent | undefined> {
+  const { suffix, since, isTried } = intent
+  const isShared = isTried || !state.isOwnFor(deadlineMs)
+  intent.isTried = true
+  const event = await record({ suffix, earlier: earlierThan(since!), isShared })
+  book.end(intent, { type, event, isKnown: true })
+  // No event has the id of the intent, so another process would record it once more.
+  if (!event) book.saveSoon()
+  return event
+}
+
+interface OutcomeCall {
+  readonly type: string
+  readonly data: object
+  readonly options: OutcomeOptions
+}
+
+async function recordOutcome(
+  parts: IntentParts,
+  intent: OpenIntent,
+  { type, data, options }: OutcomeCall,
+): Promise<AuditEvent | undefined> {
+  const { book, caller, limits } = parts
+  const { ended } = intent
+  if (ended === 'cancelled') throw endedError('was cancelled')
+  if (ended && ended.type !== type) throw endedError(`has ended as an event ${ended.type}`)
+  if (ended) return ended.event
+  let outcome: EventDraft | undefined
+  const onDraft = (draft: EventDraft): void => void (outcome = draft)
+  try {
+    return await end(parts, intent, type, (replaced) =>
+      caller.record(type, data, options, { replaced: { ...replaced, onDraft } }),
+    )
+  } catch (thrown) {
+    try {
+      outcome ??= uncheckedDraft(parts, { type, data, options })
+    } catch {
+      outcome = failedDraft(intent, limits, thrown)
+    }
+    book.keep(intent, outcome)
+    book.saveSoon()
+    throw thrown
+  }
+}
+
+async function recordFailure(
+  parts: IntentParts,
+  intent: OpenIntent,
+  draft: EventDraft,
+): Promise<AuditEvent | undefined> {
+  const { book, caller } = parts
+  const { ended } = intent
+  if (ended === 'cancelled') throw endedError('was cancelled')
+  if (ended?.isKnown) return ended.event
+  if (ended) {
+    const event = await withFailure(parts, intent, Promise.resolve(ended.event))
+    intent.ended = { ...ended, event, isKnown: true }
+    return event
+  }
+  book.keep(intent, draft)
+  try {
+    return await end(parts, intent, draft.type, (replaced) =>
+      withFailure(parts, intent, caller.replace(draft, replaced)),
+    )
+  } catch (thrown) {
+    book.saveSoon()
+    throw thrown
+  }
+}
+
+async function cancel({ book }: IntentParts, intent: OpenIntent): Promise<void> {
+  if (intent.ended) return
+  if (book.isClosed()) throw new AuditLogError('CLOSED', 'the audit log is closed')
+  book.end(intent, 'cancelled')
+  await book.save().catch(() => {})
+}
+
+/** The intent as the host has it. */
+export const intentOf = (parts: IntentParts, intent: OpenIntent): Intent => ({
+  async record(type: string, data: object = {}, options: OutcomeOptions = {}) {
+    checkOptions(options, OUTCOME_OPTIONS, 'record of an intent')
+    if (intent.failure) throw endedError('has failed')
+    return inTurn(intent, () => recordOutcome(parts, intent, { type, data, options }))
+  },
+  async fail(error) {
+    intent.failure ??= failedDraft(intent, parts.limits, error)
+    const draft = intent.failure
+    return inTurn(intent, () => recordFailure(parts, intent, draft))
+  },
+  async cancel() {
+    if (!intent.failure) await inTurn(intent, () => cancel(parts, intent))
+  },
+})

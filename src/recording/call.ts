@@ -39,7 +39,7 @@ export interface CallKind {
   readonly mustBeKnown?: true
   /** Record a live event. */
   readonly live?: true
-  /** Throws for options that the call does not have. Without it they are the log's own. */
+  /** Throws for given options that the call does not have. Without it they are the log's own. */
   readonly check?: (options: unknown) => void
   /** The event replaces an intent. */
   readonly replaced?: Replaced
@@ -81,7 +81,7 @@ function draftOf(
   { definitions, drafts, throttling }: CallParts,
   { type, data, options, kind }: Call,
 ): EventDraft | undefined {
-  kind.check?.(options)
+  if (options !== undefined) kind.check?.(options)
   if (kind.isCustom) {
     const { idempotencyKey, transaction } = options ?? {}
     if (idempotencyKey !== undefined) checkIdempotencyKey(idempotencyKey, transaction)

@@ -1,5 +1,5 @@
 import { AuditLogError } from '../errors.js'
-import type { EventDraft } from '../event/event.js'
+import { type EventDraft, withLateAttributes } from '../event/event.js'
 import { type IdSuffix, type RandomBytes, suffixSource } from '../event/event-id.js'
 import {
   checkData,
@@ -9,7 +9,6 @@ import {
 } from '../event/event-types.js'
 import { type JsonLimits, type JsonText, type Kept, toJsonText } from '../event/json.js'
 import { storableText } from '../event/json-copy.js'
-import { withLateAttributes } from '../event/late-attributes.js'
 import { type ResolveSource, sourceOf } from '../event/links.js'
 import { readSourcePath, type SourcePath } from '../event/source-path.js'
 import type { CallContext } from './call-context.js'

@@ -1,7 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AuditLogError } from '../../../src/errors.js'
-import type { AuditEvent, EventDraft, JsonObject } from '../../../src/event/event.js'
-import { stampLate } from '../../../src/event/late-attributes.js'
+import {
+  type AuditEvent,
+  type EventDraft,
+  type JsonObject,
+  stampLate,
+} from '../../../src/event/event.js'
 import { withOccurredAt } from '../../../src/event/occurred-at.js'
 import type { Clock, Microseconds } from '../../../src/event/timestamp.js'
 import type { AppendOptions, EventStore, SuppressedCount } from '../../../src/store/store.js'

@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import { AuditLog, withActor } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { expect, it } from 'vitest'
-import { stampLate, withLateAttributes } from '../../../src/event/late-attributes.js'
+import { stampLate, withLateAttributes } from '../../../src/event/event.js'
 import { stampDraft } from '../../../src/event/event.js'
 import { draft } from '../../../src/testing/conformance/helpers.js'
 

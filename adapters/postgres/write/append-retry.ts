@@ -12,8 +12,8 @@ import {
   QUERY_CANCELED,
   TOO_LATE,
 } from '../connection/failures.js'
+import type { Attempts } from './append.js'
 import type { Appended } from './append-call.js'
-import type { Attempts } from './attempts.js'
 import type { PartitionsAhead } from './partitions-ahead.js'
 
 /** The time limit of an attempt if the caller sets no deadline. */

@@ -3,7 +3,12 @@ import type { EventDraft } from '../../../src/event/event.js'
 import type { IdSuffix } from '../../../src/event/event-id.js'
 import type { AppendOptions } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { confirmCommits, isUnconfirmed, type PostgresPoolClient } from '../connection/client.js'
+import {
+  ask,
+  confirmCommits,
+  isUnconfirmed,
+  type PostgresPoolClient,
+} from '../connection/client.js'
 import { unconfirmedError } from '../connection/connection.js'
 import {
   type Appended,
@@ -13,11 +18,12 @@ import {
   readRowType,
   type SuppressedDraft,
 } from './append-call.js'
-import { createDraftEncoder, type DraftEncoder } from './draft-rows.js'
+import { draftRows } from './draft-rows.js'
 import { codeOf, DATATYPE_MISMATCH, isStatementError } from '../connection/failures.js'
 import type { PostgresLog } from '../log/log.js'
 import { createLostAttempts, type LostAttempt, recoveryParameters } from './lost-attempts.js'
 import { recover, type Recovered } from './recover.js'
+import type { Names } from '../schema/names.js'
 import type { SchemaState } from '../schema/schema.js'
 import { findClosedThrottles } from './throttles.js'
 
@@ -29,14 +35,17 @@ export interface AppendRequest extends Pick<AppendOptions, 'since' | 'retriedLat
 
 const NOTHING: Appended = { stored: [], suppressed: [], moved: 0, hasListeners: false }
 
-/** Appends in single attempts, and recovers from earlier attempts whose result is unknown. */
-export interface Appender {
+/** Called with the number of events that became visible, and whether processes may listen for notifications. */
+export type OnVisible = (events: number, hasListeners: boolean) => void
+
+type ServerState = Pick<SchemaState, 'highWater' | 'serverTime'>
+
+/** Makes single attempts to store drafts, and recovers from earlier ones whose result is unknown. */
+export interface Attempts {
   /** Takes the high-water mark and clock of a server, which may be another one than before. */
-  readonly adopt: (state: Pick<SchemaState, 'highWater' | 'serverTime'>) => void
-  /** Takes the latest high-water mark and clock of the server. */
-  readonly synchronize: (state: Pick<SchemaState, 'highWater' | 'serverTime'>) => void
-  /** Encodes the drafts that are probably those of the next attempt. */
-  readonly prepare: DraftEncoder['prepare']
+  readonly adopt: (state: ServerState) => void
+  /** Takes the latest high-water mark and clock of the server; true if the outbox is not empty. */
+  synchronize(signal: AbortSignal): Promise<boolean>
   /** True if the next attempt has to recover from a lost one. */
   hasLost(): boolean
   /** How many drafts lost attempts may have stored although their calls were rejected, once all calls are settled. */
@@ -45,7 +54,9 @@ export interface Appender {
    * Makes one attempt. If its outcome is unknown, the next attempt recovers: a draft of the lost attempt
    * that is passed again is stored only once; any other is removed, unless it is in `retriedLater`.
    */
-  attempt(client: PostgresPoolClient, request: AppendRequest): Promise<Appended>
+  run(request: AppendRequest, signal: AbortSignal): Promise<Appended>
+  /** Milliseconds since an attempt last moved the outbox. */
+  idleMs(): number
 }
 
 /** How long the throttles of drafts stay closed, by suffix. */
@@ -147,10 +158,26 @@ async function appendPassing(
   return { ...appended, suppressed: suppressedOf(drafts, closed) }
 }
 
-export function createAppender(log: PostgresLog): Appender {
+async function readServerState(
+  client: PostgresPoolClient,
+  { highWater, outbox }: Names,
+): Promise<ServerState & { readonly hasOutboxDrafts: boolean }> {
+  const [row] = await ask(
+    client,
+    `SELECT last_value, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+       EXISTS (SELECT FROM ${outbox}) FROM ${highWater}`,
+  )
+  return {
+    highWater: Number(row![0]),
+    serverTime: Number(row![1]),
+    hasOutboxDrafts: row![2] === 't',
+  }
+}
+
+/** `onVisible` is called when an attempt has made events visible. */
+export function createAttempts(log: PostgresLog, onVisible: OnVisible): Attempts {
   const { names, now } = log
   const lost = createLostAttempts()
-  const encoder = createDraftEncoder()
   /** The server's clock minus `performance.now()`, or less. */
   let serverAhead: Microseconds = 0
   /** All events that are stored from now on are later than this. */
@@ -158,16 +185,12 @@ export function createAppender(log: PostgresLog): Appender {
   /** The OID of the row type of `events`; it changes if the schema is created again. */
   let rowType: number | undefined
 
-  const synchronize: Appender['synchronize'] = ({ highWater, serverTime }) => {
+  let lastMove = -Infinity
+
+  const note = ({ highWater, serverTime }: ServerState): void => {
     floor = Math.max(floor, highWater)
     serverAhead = serverTime - performance.now() * 1000
     log.noteServerTime(serverTime)
-  }
-
-  const adopt: Appender['adopt'] = ({ highWater, serverTime }) => {
-    floor = highWater
-    rowType = undefined
-    synchronize({ highWater, serverTime })
   }
 
   const callAppend: CallAppend = async (client, drafts, request, found) => {
@@ -178,7 +201,7 @@ export function createAppender(log: PostgresLog): Appender {
     let called: Called
     try {
       called = await callFunction(client, names, drafts, [
-        encoder.rows(drafts, rowType, found.foundAt),
+        draftRows(drafts, rowType, found.foundAt),
         ...columnsOf(drafts),
         now() ?? null,
         attempt.id,
@@ -196,17 +219,36 @@ export function createAppender(log: PostgresLog): Appender {
     // Only now: a crash of the server may remove events that are not durable, and lower the high-water mark.
     const newest = appended.stored.at(-1)?.time ?? 0
     log.durability.note(newest)
-    synchronize({ highWater: newest, serverTime: appended.serverTime })
+    note({ highWater: newest, serverTime: appended.serverTime })
     return appended
   }
 
   return {
-    adopt,
-    synchronize,
-    prepare: encoder.prepare,
+    adopt({ highWater, serverTime }) {
+      floor = highWater
+      rowType = undefined
+      note({ highWater, serverTime })
+    },
+    async synchronize(signal) {
+      const { hasOutboxDrafts, ...state } = await log.use(signal, (client) =>
+        readServerState(client, names),
+      )
+      note(state)
+      return hasOutboxDrafts
+    },
     hasLost: () => !lost.isEmpty(),
     lostDrafts: () => lost.rejected(),
-    attempt: (client, request) =>
-      appendPassing(client, log, request, { hasLost: !lost.isEmpty(), callAppend }),
+    async run(request, signal) {
+      const attempt = (client: PostgresPoolClient): Promise<Appended> =>
+        appendPassing(client, log, request, { hasLost: !lost.isEmpty(), callAppend })
+      // An attempt that the server has begun is awaited until its deadline, after which it stores nothing.
+      const appended = await log.use(signal, attempt, request.deadline)
+      const visible = appended.stored.length + appended.moved
+      // A call whose drafts are all suppressed does not move the outbox.
+      if (visible > 0 || request.drafts.length === 0) lastMove = performance.now()
+      if (visible > 0) onVisible(visible, appended.hasListeners)
+      return appended
+    },
+    idleMs: () => performance.now() - lastMove,
   }
 }

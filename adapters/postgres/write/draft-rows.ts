@@ -29,50 +29,20 @@ const maxTextBytes = ({ suffix, type, username, source, json }: EventDraft): num
   MAX_UNIT_BYTES * (suffix.length + type.length + (username?.length ?? 0) + (source?.length ?? 0)) +
   Buffer.byteLength(json)
 
-/** Makes the parameter of type `events[]`. */
-export interface DraftEncoder {
-  /** Encodes drafts that are probably the next to be asked for. */
-  readonly prepare: (drafts: readonly EventDraft[]) => void
-  /** `rowType` is the OID of the type `events`. The times are NULL except for the drafts in `foundAt`. */
-  rows(
-    drafts: readonly EventDraft[],
-    rowType: number,
-    foundAt?: ReadonlyMap<IdSuffix, Microseconds>,
-  ): Buffer
-}
-
 const NOTHING: ReadonlyMap<IdSuffix, Microseconds> = new Map()
 
-export function createDraftEncoder(): DraftEncoder {
-  let prepared: { readonly drafts: readonly EventDraft[]; readonly rows: Buffer } | undefined
-
-  return {
-    prepare(drafts) {
-      prepared = { drafts, rows: encodeRows(drafts, NOTHING) }
-    },
-    rows(drafts, rowType, foundAt = NOTHING) {
-      const ahead = prepared
-      prepared = undefined
-      const isPrepared =
-        foundAt.size === 0 &&
-        ahead?.drafts.length === drafts.length &&
-        drafts.every((draft, i) => draft === ahead.drafts[i])
-      const rows = isPrepared ? ahead.rows : encodeRows(drafts, foundAt)
-      const end = writeDimension(rows, 0, rowType, drafts.length)
-      // An array without rows has no dimension.
-      return drafts.length === 0 ? rows.subarray(0, end) : rows
-    },
-  }
-}
-
-/** The rows after the room for the head of their array. */
-function encodeRows(
+/**
+ * The parameter of type `events[]`. `rowType` is the OID of the type `events`. The times are NULL except for the drafts
+ * in `foundAt`.
+ */
+export function draftRows(
   drafts: readonly EventDraft[],
-  foundAt: ReadonlyMap<IdSuffix, Microseconds>,
+  rowType: number,
+  foundAt: ReadonlyMap<IdSuffix, Microseconds> = NOTHING,
 ): Buffer {
   const maxBytes = drafts.reduce((sum, draft) => sum + ROW_BYTES + maxTextBytes(draft), ARRAY_HEAD)
   const rows = Buffer.allocUnsafe(maxBytes)
-  let at = ARRAY_HEAD
+  let at = writeDimension(rows, 0, rowType, drafts.length)
   for (const draft of drafts) at = writeRow(rows, at, draft, foundAt.get(draft.suffix))
   return rows.subarray(0, at)
 }

@@ -1,10 +1,9 @@
 import type { EventDraft } from '../../../src/event/event.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { AppendOptions } from '../../../src/store/store.js'
-import { type Appender, createAppender } from './append.js'
+import { type Attempts, createAttempts, type OnVisible } from './append.js'
 import type { Appended } from './append-call.js'
 import { appendWithRetry } from './append-retry.js'
-import { createAttempts, type OnVisible } from './attempts.js'
 import { MAX_MOVED_DRAFTS } from '../schema/append-function.js'
 import type { PostgresLog } from '../log/log.js'
 import { createCallQueue } from './call-queue.js'
@@ -15,8 +14,7 @@ const POLL_ATTEMPT_MS = 2000
 
 /** Appends for one process, one call at a time. */
 export interface Writer {
-  adopt: Appender['adopt']
-  readonly prepare: Appender['prepare']
+  readonly adopt: Attempts['adopt']
   append(drafts: readonly EventDraft[], options: AppendOptions): Promise<Appended>
   /** Moves all drafts of the outbox. */
   move(signal: AbortSignal | undefined): Promise<void>
@@ -56,8 +54,7 @@ export function createWriter(
   onVisible: OnVisible,
   ready: Ready | undefined,
 ): Writer {
-  const appender = createAppender(log)
-  const attempts = createAttempts(log, appender, onVisible)
+  const attempts = createAttempts(log, onVisible)
   const partitions = createPartitionsAhead(log)
   // One call at a time, so that each recovers from the lost attempts of the earlier ones.
   const queue = createCallQueue()
@@ -70,7 +67,7 @@ export function createWriter(
   }
   /** True if the caller may still retry a lost attempt. Until then, the events that it stored must not be removed. */
   const mayBeRetried = (): boolean =>
-    appender.hasLost() && performance.now() - lastFailure < POLL_MS
+    attempts.hasLost() && performance.now() - lastFailure < POLL_MS
 
   /** Moves one batch of the outbox; true if more may be left. */
   const moveSome = async (signal?: AbortSignal): Promise<boolean> => {
@@ -95,7 +92,7 @@ export function createWriter(
     await partitions.createWhenDue()
     using wait = timeoutSignal(POLL_ATTEMPT_MS)
     const isFilled = await attempts.synchronize(wait.signal)
-    return isFilled || appender.hasLost()
+    return isFilled || attempts.hasLost()
   }
 
   const poll = async (): Promise<void> => {
@@ -105,8 +102,7 @@ export function createWriter(
   const stopPolling = startPolling(poll)
 
   return {
-    adopt: appender.adopt,
-    prepare: appender.prepare,
+    adopt: attempts.adopt,
     append: (drafts, options) =>
       queue.run(async () => {
         await ready?.(options.signal, options.deadline)
@@ -117,11 +113,11 @@ export function createWriter(
       isClosed = true
       stopPolling()
       await queue.settled()
-      if (!appender.hasLost()) return
+      if (!attempts.hasLost()) return
       const deadline = performance.now() + POLL_MS
       using wait = timeoutSignal(POLL_MS)
       await attempts.run({ drafts: [], deadline }, wait.signal).catch(() => {})
-      warnOfKept(appender.lostDrafts())
+      warnOfKept(attempts.lostDrafts())
     },
   }
 }

@@ -74,7 +74,7 @@ import {
   type HistoryResource,
 } from './history/history.js'
 import type { Intents } from './recording/intents.js'
-import { createLossWarnings, gapData, throttledLoss } from './recording/losses.js'
+import { createLossWarnings } from './recording/losses.js'
 import { createLiveEvents, type LiveEvent, type LiveEvents } from './live/live-events.js'
 import type { AuditLogStats } from './recording/outcomes.js'
 import { withOwnTypes } from './recording/own-event-types.js'
@@ -225,8 +225,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
         record: (type, data) => calls.recordOwn(type, data),
         undelivered: createUndelivered(store, options.subscriptions?.visible),
         described: this,
-        suppressedDraft: (counts) =>
-          calls.ownDraft('warn:audit_log:gap', gapData(counts.map(throttledLoss))),
+        suppressedDraft: (counts) => calls.suppressedDraft(counts),
       },
       options.cleaning,
     )

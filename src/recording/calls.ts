@@ -4,14 +4,14 @@ import type { EventTypes } from '../event/event-types.js'
 import type { JsonLimits } from '../event/json.js'
 import type { Clock } from '../event/timestamp.js'
 import type { EventJournal } from '../store/journal.js'
-import type { EventStore } from '../store/store.js'
+import type { EventStore, SuppressedCount } from '../store/store.js'
 import { type Caller, createCaller } from './call.js'
 import type { Drafts } from './drafts.js'
 import type { FailurePolicy } from './failure-policy.js'
 import { createIdempotency } from './idempotency.js'
 import { createIntents, type IntentKeeper } from './intents.js'
 import { createJournaling } from './journaling.js'
-import { createGaps, GAP, type GapEvent } from './losses.js'
+import { createGaps, GAP, gapData, type GapEvent, type Loss } from './losses.js'
 import { type AuditLogStats, type CallsObserver, createOutcomes } from './outcomes.js'
 import type { EarlierAttempts, RecorderOptions } from './queue.js'
 import { createRecorder, type Recorder } from './recorder.js'
@@ -36,8 +36,8 @@ export interface CallsOptions {
 /** The calls of one log, until they are settled. */
 export interface Calls extends Pick<Caller, 'record' | 'refuseNew'> {
   readonly intents: IntentKeeper
-  /** A draft of an event of the log itself. */
-  ownDraft(type: string, data: object): EventDraft
+  /** A gap event that reports suppressed calls. */
+  suppressedDraft(counts: readonly SuppressedCount[]): EventDraft
   /** Records an event of the log itself. It is not counted as a call. */
   recordOwn(type: string, data: object): Promise<AuditEvent | undefined>
   stats(): AuditLogStats
@@ -66,8 +66,9 @@ export function createCalls(options: CallsOptions): Calls {
     outcomes.ownDrafts.add(draft)
     return draft
   }
-  const gaps = createGaps(now, (data): GapEvent => {
-    const draft = ownDraft(GAP, data)
+  const gapDraft = (losses: readonly Loss[]): EventDraft => ownDraft(GAP, gapData(losses))
+  const gaps = createGaps(now, (losses): GapEvent => {
+    const draft = gapDraft(losses)
     const since = recorder.lowerBound(now)
     let earlier: EarlierAttempts | undefined
     return {
@@ -108,7 +109,8 @@ export function createCalls(options: CallsOptions): Calls {
   return {
     ...caller,
     intents,
-    ownDraft,
+    suppressedDraft: (counts) =>
+      gapDraft(counts.map((count): Loss => ({ ...count, reason: 'throttled' }))),
     recordOwn: async (type, data) => recorder.add(ownDraft(type, data), { isOwn: true }),
     stats: () => ({ ...outcomes.counts, waiting: recorder.waiting() }),
     outage: recorder.outage,

@@ -7,7 +7,6 @@ import {
 } from '../errors.js'
 import type { JsonObject } from '../event/event.js'
 import { type Clock, formatTimestamp, type Microseconds } from '../event/timestamp.js'
-import type { SuppressedCount } from '../store/store.js'
 import { createWarnOnce, eventsWithVerb, lossesAtExit } from './warnings.js'
 
 /**
@@ -51,7 +50,7 @@ export function createLossWarnings(): (type: unknown, error: AuditLogError) => v
   }
 }
 
-interface Loss {
+export interface Loss {
   /** `null` for all types beyond the first 500, and for anything but a text. */
   readonly type: string | null
   readonly reason: LossReason
@@ -67,7 +66,7 @@ const countOf = (losses: Iterable<Loss>): number => {
   return sum
 }
 
-/** The attributes of `warn:audit_log:gap`. */
+/** The attributes of a gap event. */
 export function gapData(losses: readonly Loss[]): JsonObject {
   return {
     count: countOf(losses),
@@ -83,11 +82,6 @@ export function gapData(losses: readonly Loss[]): JsonObject {
     })),
   }
 }
-
-export const throttledLoss = (suppressed: SuppressedCount): Loss => ({
-  ...suppressed,
-  reason: 'throttled',
-})
 
 /** Counts lost events until an event in the log reports them. */
 export interface Gaps {
@@ -140,7 +134,7 @@ const recordOrKeep = (event: GapEvent, ms: number): Promise<boolean> =>
   )
 
 /** Losses whose event is rejected are reported again later: after `OUTCOME_UNKNOWN` with the same event, otherwise with later ones. */
-export function createGaps(now: Clock, eventOf: (data: JsonObject) => GapEvent): Gaps {
+export function createGaps(now: Clock, eventOf: (losses: readonly Loss[]) => GapEvent): Gaps {
   let losses = new Map<string, Loss>()
   let reporting: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
@@ -168,7 +162,7 @@ export function createGaps(now: Clock, eventOf: (data: JsonObject) => GapEvent):
       losses = new Map()
     }
     try {
-      event ??= eventOf(gapData(inReport))
+      event ??= eventOf(inReport)
       await event.record()
       pauseMs = FIRST_PAUSE_MS
     } catch (error) {
@@ -208,7 +202,7 @@ export function createGaps(now: Clock, eventOf: (data: JsonObject) => GapEvent):
       await event?.record(ms()).catch(() => {})
       inReport = []
       const last = [...losses.values()]
-      if (last.length > 0 && !(await recordOrKeep(eventOf(gapData(last)), ms())))
+      if (last.length > 0 && !(await recordOrKeep(eventOf(last), ms())))
         process.emitWarning(
           `${eventsWithVerb(unreported.count(), 'lost ')} not reported in the audit log, which is closed: neither the store nor a journal takes the gap event`,
         )

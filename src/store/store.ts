@@ -83,7 +83,7 @@ export interface AppendOptions extends WaitOptions {
    */
   readonly onSuppressed?: ((draft: EventDraft, opensIn: Microseconds) => void) | undefined
   /**
-   * Called once the drafts are stored and visible, if that is before they are durable; the next `append` may be called then. From then on
+   * Called at most once, when the drafts are stored and visible, if that is before they are durable; the next `append` may be called then. From then on
    * `signal` and `deadline` do not end the call. Stores whose events become visible when they are durable do not call it.
    */
   readonly onStored?: (() => void) | undefined

@@ -149,22 +149,24 @@ function settlementsOf(entries: readonly QueueEntry[]): Promise<void>[] {
     .map((entry) => new Promise((resolve) => (entry.onSettled ??= []).push(resolve)))
 }
 
+/** False if an earlier entry may still go to the journal: it has to get there first. */
+const goesToJournal = ({ availability, journaling, queue }: Recording): boolean =>
+  (availability.skipsStore() || journaling!.length() > 0) && !queue.hasJournalBound()
+
 /**
  * Puts a new entry into the queue and returns true; or gives it to the journal or drops it, by its
  * policy, and returns false. `full` is the error if the queue has no room.
  */
 function admit(
-  { store, queue, queueLimits, availability, journaling }: Recording,
+  recording: Recording,
   settlement: Settlement,
   entry: QueueEntry,
   full: AuditLogError | undefined,
 ): boolean {
+  const { store, queue, queueLimits, availability } = recording
   const { policy, signal } = entry
-  // An earlier entry that may still go to the journal has to get there first.
-  const goesToJournal = (): boolean =>
-    (availability.skipsStore() || journaling!.length() > 0) && !queue.hasJournalBound()
   availability.on('callAdded')
-  if (policy === 'queue' && (full || goesToJournal())) {
+  if (policy === 'queue' && (full || goesToJournal(recording))) {
     settlement.toJournal(entry)
     return false
   }

@@ -96,7 +96,7 @@ import {
   type ListOptions,
   READ_OPTIONS,
   type ReadOptions,
-  tuningOf,
+  readTuning,
   WAIT_OPTIONS,
   type WaitOptions,
 } from './store/store.js'
@@ -139,7 +139,7 @@ const draftsOf = (
     limits,
     resolveSource,
     random,
-    keep: tuningOf(store).appendsText ? 'text' : 'copy',
+    keep: readTuning(store).appendsText ? 'text' : 'copy',
   })
 
 /**

@@ -9,7 +9,7 @@ import {
 } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
 import { type Clock, type Microseconds, parseTimestamp } from '../event/timestamp.js'
-import { type AppendOptions, tuningOf } from '../store/store.js'
+import { type AppendOptions, readTuning } from '../store/store.js'
 import type { Journaling } from './journaling.js'
 import { dueAt, isOpen, type QueueEntry } from './queue.js'
 import { createDeadlines, type Recording, type Settlement } from './settlement.js'
@@ -223,15 +223,19 @@ async function replay(writing: Writing, journaling: Journaling): Promise<void> {
   const timer = setTimeout(() => attempts.abort(), timerDelay(deadlineMs)).unref()
   try {
     const floor = attempts.lowerBound(journaling.now)
-    await journaling.replay(tuningOf(writing.store).maxBatch, floor, async (journalled, since) => {
-      const drafts = uniqueDrafts(journalled)
-      for (const { suffix } of drafts) retriedLater.add(suffix)
-      const { events, heldBack } = await attempts.run(drafts, { signal, deadline, since })
-      return () => {
-        for (const { suffix } of drafts) retriedLater.delete(suffix)
-        outcomes.replayed(events, drafts, heldBack)
-      }
-    })
+    await journaling.replay(
+      readTuning(writing.store).maxBatch,
+      floor,
+      async (journalled, since) => {
+        const drafts = uniqueDrafts(journalled)
+        for (const { suffix } of drafts) retriedLater.add(suffix)
+        const { events, heldBack } = await attempts.run(drafts, { signal, deadline, since })
+        return () => {
+          for (const { suffix } of drafts) retriedLater.delete(suffix)
+          outcomes.replayed(events, drafts, heldBack)
+        }
+      },
+    )
   } catch {
     availability.on('storeFailed')
   } finally {
@@ -255,7 +259,7 @@ export function createBatches(
   attempts: Attempts,
 ): Batches {
   const { store, queue, availability, journaling } = recording
-  const { maxBatch, appendsInBackground } = tuningOf(store)
+  const { maxBatch, appendsInBackground } = readTuning(store)
   const deadlines = createDeadlines(recording, settlement, attempts.abort)
   const writing: Writing = { ...recording, settlement, attempts, deadlines }
   let running: Promise<void> | undefined

@@ -14,7 +14,8 @@ import type { RebuildOptions, Verification, VerifyOptions } from './verification
 import type { QueryTrace } from './trace.js'
 import type { EventQuery } from '../filter/ast.js'
 import type { Clock, Microseconds } from '../event/timestamp.js'
-import type { OptionNames } from '../options.js'
+import { AuditLogError } from '../errors.js'
+import { checkOptions, type OptionNames } from '../options.js'
 
 /** A call that waits rejects with `ABORTED` when the signal aborts. */
 export interface WaitOptions {
@@ -238,12 +239,24 @@ export interface StoreTuning {
   readonly appendsText?: boolean | undefined
 }
 
-/** The tuning of a store, with defaults. */
-export const tuningOf = ({ tuning }: Pick<EventStore, 'tuning'>) => ({
-  maxBatch: tuning?.maxBatch ?? 500,
-  appendsInBackground: tuning?.appendsInBackground ?? false,
-  appendsText: tuning?.appendsText ?? false,
-})
+const STORE_TUNING: OptionNames<StoreTuning> = {
+  maxBatch: true,
+  appendsInBackground: true,
+  appendsText: true,
+}
+
+/** The tuning of a store, with defaults. Throws `INVALID_OPTION`. */
+export function readTuning({ name, tuning }: Pick<EventStore, 'name' | 'tuning'>) {
+  const where = `tuning of the ${name} store`
+  checkOptions(tuning, STORE_TUNING, where)
+  const { maxBatch = 500, appendsInBackground = false, appendsText = false } = tuning ?? {}
+  if (!Number.isInteger(maxBatch) || maxBatch < 1)
+    throw new AuditLogError(
+      'INVALID_OPTION',
+      `maxBatch in ${where} must be a whole number of at least 1`,
+    )
+  return { maxBatch, appendsInBackground, appendsText }
+}
 
 /**
  * A place that stores events. The core passes valid input only: complete drafts, parsed queries with

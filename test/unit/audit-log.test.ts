@@ -960,6 +960,20 @@ describe('importEvents', () => {
 })
 
 describe('options', () => {
+  it.each([
+    [{ maxbatch: 10 }, 'tuning of the fake store has no option maxbatch; did you mean maxBatch?'],
+    [{ maxBatch: 0 }, 'maxBatch in tuning of the fake store must be a whole number of at least 1'],
+    [
+      null,
+      'tuning of the fake store takes an object with maxBatch, appendsInBackground, appendsText, not null',
+    ],
+  ])('the store cannot have the tuning %j', (tuning, message) => {
+    const store = { ...fakeStore(), tuning: tuning as never }
+    expect(() => new AuditLog({ store, types: {} })).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTION', message }),
+    )
+  })
+
   it('are read once, and not modified', () => {
     const limits = Object.freeze({ maxDepth: 8 })
     const { audit } = openLog(fakeStore(), { limits })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { AuditEvent } from '../../event/event.js'
 import { parseEventId } from '../../event/event-id.js'
-import { type EventPage, type SuppressedCount, tuningOf } from '../../store/store.js'
+import { type EventPage, type SuppressedCount, readTuning } from '../../store/store.js'
 import { type Microseconds, MINUTE, parseTimestamp, SECOND } from '../../event/timestamp.js'
 import { type Case, cases } from './context.js'
 import {
@@ -113,7 +113,7 @@ export const appendCases: readonly Case[] = cases({
   },
 
   async 'append: accepts maxBatch drafts'({ store, audit }) {
-    const { maxBatch } = tuningOf(store)
+    const { maxBatch } = readTuning(store)
     assert.ok(Number.isInteger(maxBatch) && maxBatch >= 1)
     const events = await store.append(drafts(maxBatch))
     assert.deepEqual(numbersOf(events), range(0, maxBatch - 1))

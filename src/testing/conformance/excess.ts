@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { JsonObject } from '../../event/event.js'
-import { type KeptBounds, tuningOf } from '../../store/store.js'
+import { type KeptBounds, readTuning } from '../../store/store.js'
 import { type Case, cases, type Context } from './context.js'
 import { draft, drafts, importedSome, recordSome, rejectsWith, timeOf, range } from './helpers.js'
 
@@ -84,7 +84,7 @@ export const excessCases: readonly Case[] = cases({
     await audit.importEvents(importedSome(300))
     await store.append(drafts(700))
     clock.advance(1_000_000)
-    const { maxBatch } = tuningOf(store)
+    const { maxBatch } = readTuning(store)
     await store.append(drafts(maxBatch))
     const total = 1000 + maxBatch
     const bounds: KeptBounds[] = [

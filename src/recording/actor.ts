@@ -113,7 +113,7 @@ export interface RequestIds {
   readonly trace: TraceIds | undefined
 }
 
-/** What code runs as and within. */
+/** The actor and the request of the code that runs. */
 export interface AsyncContext extends KnownActor {
   readonly request: RequestIds | undefined
 }

@@ -73,7 +73,7 @@ export function createAttempts(
   }
 }
 
-/** What writing a batch needs. */
+/** The parts that write a batch. */
 interface Writing extends Recording {
   readonly attempts: Attempts
   readonly settlement: Settlement
@@ -137,7 +137,7 @@ function reasonOf(failure: AuditLogError, { reason: abortReason }: AbortSignal):
   return innermost === failure || innermost === abortReason || message === '' ? '' : `: ${message}`
 }
 
-/** What follows a failed attempt. */
+/** Settles the calls of a batch whose attempt has failed, or has them tried again. */
 function fail(
   { settlement, availability }: Writing,
   batch: readonly QueueEntry[],

@@ -45,7 +45,7 @@ export function activeSpan(): TraceIds | undefined {
   return { trace_id: span.traceId, span_id: span.spanId }
 }
 
-/** What a call gets from where it is made. */
+/** The user and the attributes that a call gets from the code around it. */
 export interface CallContext {
   readonly username: string | null
   /** The attributes of the event, unless the call gives them. */
@@ -95,7 +95,7 @@ export type CaptureAsArguments<Result> =
   | readonly [run: () => Result]
   | readonly [actor: Actor | string | null, run: () => Result]
 
-/** What events of captured changes get. */
+/** The user and the attributes of events of captured changes. */
 export interface CaptureContext {
   readonly username: string | null
   /** JSON text of an object with at least one member; `null` if there are no attributes. */

@@ -22,7 +22,7 @@ export interface CallOptions extends WaitOptions {
   readonly throttle?: CallThrottle | undefined
 }
 
-/** What an outcome replaces. */
+/** The intent that an outcome replaces. */
 export interface Replaced {
   readonly suffix: IdSuffix
   readonly earlier: EarlierAttempts
@@ -55,7 +55,7 @@ export function asAuditLogError(thrown: unknown): AuditLogError {
   return new AuditLogError('INVALID_EVENT', 'the event could not be prepared', { cause: thrown })
 }
 
-/** What becomes of the calls of a log. */
+/** The parts of a log that its calls pass through. */
 export interface CallParts {
   /** The log, named in the messages of `daybook:record`. */
   readonly audit: object

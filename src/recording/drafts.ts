@@ -20,7 +20,7 @@ export interface DraftOptions {
   readonly limits: JsonLimits
   readonly resolveSource: ResolveSource | undefined
   readonly random: RandomBytes | undefined
-  /** What drafts keep of the data beside the JSON text. */
+  /** The form in which drafts keep the data beside the JSON text. */
   readonly keep: Kept
 }
 

@@ -3,7 +3,7 @@ import { eventTypeFault, splitEventType } from '../event/event-types.js'
 import { checkNamed, checkOptions, type OptionNames } from '../options.js'
 
 /**
- * What happens to a call if the store fails or does not answer within the deadline, or if the queue is
+ * The result of a call if the store fails or does not answer within the deadline, or if the queue is
  * full:
  * - `block` the call rejects;
  * - `queue` the event goes to the journal on this machine, and from there to the store;

@@ -190,7 +190,7 @@ function lookUpError(
 }
 
 /**
- * What the processes on one store share about an idempotency key. The first call writes it before
+ * The state of an idempotency key, which the processes on one store share. The first call writes it before
  * anything is appended: so every call with the key appends a draft with the same random bits, by
  * which the store finds an event that another attempt has stored.
  */

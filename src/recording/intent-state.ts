@@ -11,7 +11,7 @@ import {
 import { readState } from '../store/read-states.js'
 import type { EventStore } from '../store/store.js'
 
-/** What the event of an intent is made of. */
+/** The content of the event of an intent. */
 export type IntendedEvent = {
   readonly type: string
   readonly username: string | null
@@ -38,7 +38,7 @@ export interface LeftIntents {
   readonly forget: (suffixes: readonly IdSuffix[], signal: AbortSignal) => Promise<void>
 }
 
-/** What a look at the other processes has found. */
+/** The result of a look at the other processes. */
 export interface OtherOwners {
   /** True if others have intents, or had some a moment ago. */
   readonly areThere: boolean

@@ -55,7 +55,7 @@ export interface Intent<Types extends EventTypes = EventTypes> {
   cancel(): Promise<void>
 }
 
-/** What the intents of a log share. */
+/** The parts that the intents of a log share. */
 export interface IntentParts extends Pick<
   CallParts,
   'store' | 'definitions' | 'drafts' | 'outcomes' | 'recorder'
@@ -75,7 +75,7 @@ export const earlierThan = (since: Microseconds): EarlierAttempts => ({ since, u
 const endedError = (how: string): AuditLogError =>
   new AuditLogError('INTENT_ENDED', `the outcome is not recorded: the intent ${how}`)
 
-/** What the event of an intent has until its outcome is known. */
+/** Attributes of the event of an intent, until its outcome is known. */
 const UNFINISHED = {
   unfinished: true,
   error: 'the process ended before the outcome was recorded',
@@ -136,7 +136,7 @@ export async function withFailure(
   return recordAgain(parts, { ...failure, suffix: intent.secondSuffix }, earlierThan(since!))
 }
 
-/** What two copies of a value have changed. */
+/** The changes that two copies of a value have made. */
 function bothChanges(first: JsonObject, second: JsonObject | undefined): JsonObject {
   if (!second) return first
   const pointers = [first, second].flatMap(({ replaced }) => replaced as string[])

@@ -67,7 +67,7 @@ async function inGroups<Item>(
   }
 }
 
-/** What is done every few seconds. */
+/** Work that is done every few seconds. */
 interface Upkeep {
   /** Sends the heartbeat, and looks for processes that have ended. Resolves to false if no other process has intents. */
   readonly watch: () => Promise<boolean>

@@ -142,7 +142,7 @@ export function createGaps(now: Clock, eventOf: (losses: readonly Loss[]) => Gap
   let isClosed = false
 
   let inReport: readonly Loss[] = []
-  /** That of `inReport`. The store may have it already. */
+  /** The event of `inReport`. The store may have it already. */
   let event: GapEvent | undefined
   const unreported = { count: () => countOf(losses.values()) + countOf(inReport) }
   const add = (loss: Loss): void => {

@@ -31,7 +31,7 @@ export interface OpenIntent {
   due: EventDraft | undefined
   /** The outcome if the action has failed. */
   failure: EventDraft | undefined
-  /** That of a second event: see `withFailure`. */
+  /** The suffix of a second event: see `withFailure`. */
   secondSuffix: IdSuffix | undefined
   /** An outcome may be stored. */
   isTried: boolean

@@ -161,7 +161,7 @@ export interface QueueLimits {
   reserve(bytes: number): () => void
   /** All events that wait. */
   total(): number
-  /** Those of the host. */
+  /** The events of the host that wait. */
   readonly calls: () => number
 }
 

@@ -8,7 +8,7 @@ import type { Journaling } from './journaling.js'
 import type { DraftOutcomes } from './outcomes.js'
 import { dueAt, isOpen, type Queue, type QueueEntry, type QueueLimits } from './queue.js'
 
-/** What the parts of a recorder share. */
+/** State that the parts of a recorder share. */
 export interface Recording {
   readonly store: EventStore
   readonly deadlineMs: number

@@ -15,7 +15,7 @@ import {
 import type { Clock, Microseconds } from '../event/timestamp.js'
 import { createWarnOnce } from './warnings.js'
 
-/** What this process knows of one throttle. */
+/** One throttle, as this process knows it. */
 interface Gate extends SuppressedCounter {
   closedFrom: Microseconds
   closedUntil: Microseconds

@@ -74,7 +74,7 @@ async function findClosed(
   return findClosedThrottles(client, log, throttled)
 }
 
-/** What other processes have stored of the drafts. `append` itself looks for what own attempts have. */
+/** The drafts that other processes have stored. The SQL function `append` looks for those that own attempts have. */
 async function findStored(
   client: PostgresPoolClient,
   log: PostgresLog,

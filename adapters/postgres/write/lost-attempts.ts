@@ -15,7 +15,7 @@ export interface LostAttempt {
   isKept: boolean
 }
 
-/** The lost attempts of an appender. The next attempt recovers from all of them. */
+/** The lost attempts of this process. The next attempt recovers from all of them. */
 export interface LostAttempts {
   isEmpty(): boolean
   /** How many drafts they may have stored although their calls were rejected, once all calls are settled. */

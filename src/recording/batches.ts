@@ -216,26 +216,22 @@ function uniqueDrafts(drafts: readonly EventDraft[]): readonly EventDraft[] {
 }
 
 /** Tries once to move the oldest drafts of the journal to the store. Never rejects. */
-async function replay(writing: Writing, journaling: Journaling): Promise<void> {
+async function replay(writing: Writing, journaling: Journaling, maxBatch: number): Promise<void> {
   const { availability, attempts, deadlineMs, outcomes, retriedLater } = writing
   const signal = attempts.start()
   const deadline = performance.now() + deadlineMs
   const timer = setTimeout(() => attempts.abort(), timerDelay(deadlineMs)).unref()
   try {
     const floor = attempts.lowerBound(journaling.now)
-    await journaling.replay(
-      readTuning(writing.store).maxBatch,
-      floor,
-      async (journalled, since) => {
-        const drafts = uniqueDrafts(journalled)
-        for (const { suffix } of drafts) retriedLater.add(suffix)
-        const { events, heldBack } = await attempts.run(drafts, { signal, deadline, since })
-        return () => {
-          for (const { suffix } of drafts) retriedLater.delete(suffix)
-          outcomes.replayed(events, drafts, heldBack)
-        }
-      },
-    )
+    await journaling.replay(maxBatch, floor, async (journalled, since) => {
+      const drafts = uniqueDrafts(journalled)
+      for (const { suffix } of drafts) retriedLater.add(suffix)
+      const { events, heldBack } = await attempts.run(drafts, { signal, deadline, since })
+      return () => {
+        for (const { suffix } of drafts) retriedLater.delete(suffix)
+        outcomes.replayed(events, drafts, heldBack)
+      }
+    })
   } catch {
     availability.on('storeFailed')
   } finally {
@@ -312,7 +308,7 @@ export function createBatches(
       // Before any replay: otherwise the store would remove what the failed attempt may have stored.
       if (isRetryDue || !journaling || !isReplayDue()) continue
       await Promise.race([settled, closing])
-      await replay(writing, journaling)
+      await replay(writing, journaling, maxBatch)
     }
     running = undefined
   }

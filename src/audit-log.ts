@@ -107,6 +107,7 @@ import type { ThrottlePeriods } from './recording/throttle-rules.js'
 import { systemClock } from './event/timestamp.js'
 import { checkOptions, requireOptions } from './options.js'
 import { defineEventTypes } from './define-event-types.js'
+import { warn } from './async/warn.js'
 
 const NO_DATA = {}
 const checkFor =
@@ -635,6 +636,6 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
 
   #onDamaged(damage: Damage): void {
     if (this.#listeners.has('damaged')) this.#listeners.emit('damaged', damage)
-    else process.emitWarning(damageText(damage))
+    else warn(damageText(damage))
   }
 }

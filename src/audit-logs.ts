@@ -1,7 +1,7 @@
 import { ASYNC_DISPOSE } from './async/disposal.js'
 import { inspect } from 'node:util'
 import { pause } from './async/pause.js'
-import { warnThrown } from './async/warn-thrown.js'
+import { warnThrown } from './async/warn.js'
 import { newSharedClock, shareClock } from './cleaning/age-clock.js'
 import { readCleaning } from './cleaning/cleaning.js'
 import type { CleaningOptions } from './cleaning/rule.js'

@@ -1,7 +1,7 @@
 import mittModule from 'mitt'
 import type { Handler } from 'mitt'
 import { runOutside } from './outside.js'
-import { warnThrown } from './warn-thrown.js'
+import { warnThrown } from './warn.js'
 
 // mitt's types say `module.exports.default` under NodeNext, its ESM build exports the function.
 const mitt = mittModule as unknown as typeof mittModule.default

@@ -1,5 +1,5 @@
 import { AuditLogError, throwIfAborted } from '../errors.js'
-import { warnThrown } from '../async/warn-thrown.js'
+import { warnThrown } from '../async/warn.js'
 import type { EventDraft } from '../event/event.js'
 import type { DescribedTypes } from '../describing/describe-event.js'
 import {

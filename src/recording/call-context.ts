@@ -14,6 +14,7 @@ import {
   type TraceIds,
   withActor,
 } from './actor.js'
+import { warn } from '../async/warn.js'
 
 /** All copies of version 1 of the package find what an SDK registers under this key of `globalThis`. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1')
@@ -26,7 +27,7 @@ function load(): typeof OpenTelemetry | null {
     return createRequire(moduleUrl)('@opentelemetry/api') as typeof OpenTelemetry
   } catch (error) {
     const [reason] = String(error).split('\n', 1)
-    process.emitWarning(
+    warn(
       `events get no ids of OpenTelemetry spans, because @opentelemetry/api cannot be loaded (${reason}): npm install @opentelemetry/api`,
     )
     return null

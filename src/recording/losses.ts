@@ -8,6 +8,7 @@ import {
 import type { JsonObject } from '../event/event.js'
 import { type Clock, formatTimestamp, type Microseconds } from '../event/timestamp.js'
 import { createWarnOnce, eventsWithVerb, lossesAtExit } from './warnings.js'
+import { warn } from '../async/warn.js'
 
 /**
  * Why a call has no event in the log: the code of its error in lower case, or what the log did with it.
@@ -203,7 +204,7 @@ export function createGaps(now: Clock, eventOf: (losses: readonly Loss[]) => Gap
       inReport = []
       const last = [...losses.values()]
       if (last.length > 0 && !(await recordOrKeep(eventOf(last), ms())))
-        process.emitWarning(
+        warn(
           `${eventsWithVerb(unreported.count(), 'lost ')} not reported in the audit log, which is closed: neither the store nor a journal takes the gap event`,
         )
       losses = new Map()

@@ -3,6 +3,7 @@ import { formatTimestamp } from '../event/timestamp.js'
 import type { ClockDoubt } from '../store/clock-guard.js'
 import type { Damage } from '../store/damage.js'
 import type { EventStore } from '../store/store.js'
+import { warn } from '../async/warn.js'
 
 // The number of damaged places that are reported; `verify` returns all of them.
 const MAX_REPORTED = 1000
@@ -98,7 +99,7 @@ export function reportClock(
   const report = (doubt: ClockDoubt): void => {
     // The store may be in the middle of a transaction.
     queueMicrotask(() => {
-      record(clockData(doubt)).catch(() => process.emitWarning(clockText(doubt)))
+      record(clockData(doubt)).catch(() => warn(clockText(doubt)))
       // If it fails, a rule that has run before finds the doubt by itself.
       noteDoubt(doubt).catch(() => {})
     })

@@ -1,3 +1,4 @@
+import { ProcessWarning, warn } from '../async/warn.js'
 /**
  * Returns a function that emits a process warning once for each cause, for the first `max` causes. A host has few, unless
  * it generates them.
@@ -7,7 +8,7 @@ export function createWarnOnce(max: number): (cause: string, message: string) =>
   return (cause, message) => {
     if (given.has(cause) || given.size >= max) return
     given.add(cause)
-    process.emitWarning(message)
+    warn(message)
   }
 }
 
@@ -20,17 +21,16 @@ interface Unfinished {
 function createExitWarning(messageOf: (count: number) => string) {
   const sources = new Set<Unfinished>()
   let isInstalled = false
-  const warn = (): void => {
+  const emit = (): void => {
     let sum = 0
     for (const source of sources) sum += source.count()
     // `process.emitWarning` would wait for a turn of the event loop that never comes.
-    if (sum > 0)
-      process.emit('warning', Object.assign(new Error(messageOf(sum)), { name: 'Warning' }))
+    if (sum > 0) process.emit('warning', new ProcessWarning(messageOf(sum)))
   }
   return {
     add(source: Unfinished): void {
       sources.add(source)
-      if (!isInstalled) process.on('exit', warn)
+      if (!isInstalled) process.on('exit', emit)
       isInstalled = true
     },
     delete: (source: Unfinished): void => void sources.delete(source),

@@ -28,6 +28,7 @@ import type { ChannelState } from './states.js'
 import { readStatus, STATUS_OPTIONS } from './status.js'
 import type { Subscription, SubscriptionOptions } from './subscription.js'
 import { checkOptions, type OptionNames } from '../options.js'
+import { warn } from '../async/warn.js'
 
 export interface SubscriptionsOptions {
   /** By name. They are not stored, so each process that delivers has them in its code. */
@@ -198,5 +199,5 @@ function startWith(
 /** The others are delivered. */
 function warnOfTakenName(name: string): void {
   const message = `there is a subscription ${name} already; the one in the code is not delivered`
-  process.emitWarning(message)
+  warn(message)
 }

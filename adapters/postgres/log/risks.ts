@@ -2,6 +2,7 @@ import { formatTimestamp, type Microseconds } from '../../../src/event/timestamp
 import type { PostgresPoolClient } from '../connection/client.js'
 import type { SchemaState } from '../schema/schema.js'
 import { readCommitSetting } from './commit-setting.js'
+import { warn } from '../../../src/async/warn.js'
 
 /** Why acknowledged events may be lost, or were lost. */
 export interface Risks {
@@ -45,7 +46,7 @@ export function createRisks(pooling: () => string | undefined): Risks {
     async note(client, { highWater }, acknowledged) {
       if (acknowledged > highWater) loss = lossText(acknowledged, highWater)
       for (const text of await read(client)) {
-        if (!warned.has(text)) process.emitWarning(text)
+        if (!warned.has(text)) warn(text)
         warned.add(text)
       }
     },

@@ -8,6 +8,7 @@ import { MAX_MOVED_DRAFTS } from '../schema/append-function.js'
 import type { PostgresLog } from '../log/log.js'
 import { createCallQueue } from './call-queue.js'
 import { createPartitionsAhead } from './partitions-ahead.js'
+import { warn } from '../../../src/async/warn.js'
 
 const POLL_MS = 1000
 const POLL_ATTEMPT_MS = 2000
@@ -42,7 +43,7 @@ function startPolling(poll: () => Promise<void>): () => void {
 
 function warnOfKept(count: number): void {
   if (count === 0) return
-  process.emitWarning(
+  warn(
     `the log may have up to ${count} event${count === 1 ? '' : 's'} whose calls were rejected: ` +
       'it was closed before the Postgres server answered whether they are stored',
   )

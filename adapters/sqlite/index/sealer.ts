@@ -15,6 +15,7 @@ import { DEFAULT_TUNING } from './index-state.js'
 import { pacerInMain } from './pacing.js'
 import { createRoundRunner, type RoundRunner } from './round-runner.js'
 import { sealingThreadFile, startSealingThread } from './start-sealing-thread.js'
+import { warn } from '../../../src/async/warn.js'
 
 export interface SealerOptions extends CommonSealerOptions {
   /** The thread ends after this long without work, to free its memory. */
@@ -68,7 +69,7 @@ function createKeptRunner(connection: Connection, options: SealerOptions) {
       } catch (error) {
         canUseThread = false
         const reason = error instanceof Error ? error.message : String(error)
-        process.emitWarning(
+        warn(
           `the SQLite store builds its index in the main thread because its thread cannot start: ${reason}`,
         )
       }

@@ -8,6 +8,7 @@ import { responseHeaders } from '../response-headers.js'
 import { thrownError, thrownErrorOfRealm } from '../thrown-error.js'
 import type { Next, NodeListener, NodeRequest } from './node.js'
 import { isBytes } from '../../event/realm.js'
+import { warnThrown } from '../../async/warn.js'
 
 /** A request, its response, and the next handler. */
 export interface NodeExchange {
@@ -64,7 +65,7 @@ export async function fail(exchange: NodeExchange, thrown: unknown): Promise<voi
     next(thrownError(thrown))
     return
   }
-  process.emitWarning(thrownErrorOfRealm(thrown))
+  warnThrown(thrownErrorOfRealm(thrown))
   if (response.headersSent) response.destroy()
   else await sendResponse(exchange, problemResponse(new HttpProblem('INTERNAL_ERROR', FAILED)))
 }

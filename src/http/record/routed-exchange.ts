@@ -2,6 +2,7 @@ import type { IsSecret } from '../../event/secrets.js'
 import { thrownErrorOfRealm } from '../thrown-error.js'
 import type { MatchedRoute, Range, RecordedRoute } from './exchange.js'
 import { secretParameterRanges } from './request-path.js'
+import { warnThrown } from '../../async/warn.js'
 
 /** The part of a `RecordedExchange` that follows from its path and its route. */
 export abstract class RoutedExchange {
@@ -30,7 +31,7 @@ export abstract class RoutedExchange {
   }
 
   report(error: unknown): void {
-    process.emitWarning(thrownErrorOfRealm(error))
+    warnThrown(thrownErrorOfRealm(error))
   }
 
   get #matched(): MatchedRoute | undefined {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { RoundEnd } from './round.js'
 import type { SealingTuning } from './segment-levels.js'
 import { isError } from '../../event/realm.js'
+import { warn } from '../../async/warn.js'
 
 /** Keeps the index of a log up to date. */
 export interface Sealer {
@@ -57,7 +58,7 @@ function nextPauseMs(end: End, lastMs: number, maxMs: number): number {
 
 function warnOfFailure(store: string, error: unknown): void {
   const reason = isError(error) ? error.message : String(error)
-  process.emitWarning(`the ${store} store keeps trying to build its index, which fails: ${reason}`)
+  warn(`the ${store} store keeps trying to build its index, which fails: ${reason}`)
 }
 
 /** A timer that calls `ring` once, at the earliest of the times for which it was set. It does not keep the process alive. */

@@ -410,7 +410,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     options: HistoryOptions = {},
   ): AsyncGenerator<HistoryEntry, void, void> {
     checkOptions(options, HISTORY_OPTIONS, 'history')
-    yield* historyOf(this.#pages(historyQuery(resource, options), options))
+    yield* historyOf(this.#pages(historyQuery(resource, options), options), resource)
   }
 
   /**

@@ -18,6 +18,9 @@ export interface RecordedChange {
   readonly cut_bytes?: number
 }
 
+/** The attribute that has the key of a row before an update has changed it: `previous_order_id` for `order_id`. */
+export const previousName = (attribute: string): string => `previous_${attribute}`
+
 /** The attributes of a recorded change. */
 export interface ChangeData {
   /** The changes in the order to apply them; empty if nothing changed. */

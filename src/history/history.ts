@@ -1,11 +1,28 @@
-import { inspect } from 'node:util'
+import { inspect, isDeepStrictEqual } from 'node:util'
 import jsonPatch, { type Operation } from 'fast-json-patch'
 import { AuditLogError } from '../errors.js'
 import type { AuditEvent, JsonValue } from '../event/event.js'
 import { splitEventType } from '../event/event-types.js'
+import { LINK_ATTRIBUTES, sourceOf } from '../event/links.js'
+import { previousName } from '../event/changes.js'
 import { parseTimestamp } from '../event/timestamp.js'
-import { bothOf, type Condition, type EventQuery, MAX_LIMIT, oneCondition } from '../filter/ast.js'
-import { CHANGE_NAMES, isRedacted, type StoredChange, storedChangeOf } from './stored-change.js'
+import {
+  bothOf,
+  type Condition,
+  type EventQuery,
+  type Grouping,
+  MAX_LIMIT,
+  oneCondition,
+} from '../filter/ast.js'
+import { compileFilter } from '../filter/evaluate.js'
+import type { PredicateName } from '../filter/predicates.js'
+import {
+  CHANGE_NAMES,
+  isObject,
+  isRedacted,
+  type StoredChange,
+  storedChangeOf,
+} from './stored-change.js'
 import type { OptionNames } from '../options.js'
 
 /**
@@ -43,7 +60,21 @@ export interface HistoryEntry {
 const invalid = (parameter: string, message: string): AuditLogError =>
   new AuditLogError('INVALID_VALUE', `${parameter} ${message}`, { parameter })
 
-function identityOf(resource: HistoryResource): Condition[] {
+const test = (
+  attribute: string,
+  predicate: PredicateName,
+  values: readonly string[] = [],
+): Condition => ({ attributes: [attribute], combinator: 'and', predicate, values })
+
+const allOf = (conditions: readonly Condition[]): Grouping => ({
+  combinator: 'and',
+  conditions,
+  groupings: [],
+})
+
+type Attribute = readonly [name: string, value: string | number | boolean]
+
+function identityOf(resource: HistoryResource): readonly Attribute[] {
   const isObject = resource !== null && typeof resource === 'object' && !Array.isArray(resource)
   if (typeof resource !== 'string' && !isObject)
     throw invalid('resource', `must be a source path or attributes; it is ${inspect(resource)}`)
@@ -52,14 +83,59 @@ function identityOf(resource: HistoryResource): Condition[] {
   const attributes = typeof resource === 'string' ? { source: resource } : resource
   const identity = Object.entries(attributes)
   if (identity.length === 0) throw invalid('resource', 'must have at least one attribute')
-  return identity.map(([name, value]) => {
+  for (const [name, value] of identity)
     if (name === '' || !['string', 'number', 'boolean'].includes(typeof value))
       throw invalid(
         'resource',
         `${name} must be a text, a number or a boolean; it is ${inspect(value)}`,
       )
-    return { attributes: [name], combinator: 'and', predicate: 'eq', values: [String(value)] }
-  })
+  return identity
+}
+
+/** The link attribute that gives an event this source. */
+function linkOf(path: string): readonly Attribute[] {
+  const id = path.slice(path.lastIndexOf('/') + 1)
+  const link = LINK_ATTRIBUTES.find(
+    (attribute) => sourceOf({ [attribute]: id }, true, undefined, true) === path,
+  )
+  return link === undefined ? [] : [[link, id]]
+}
+
+/** Filters for the events of a resource. */
+interface ResourceFilters {
+  /** Events that name the resource. */
+  readonly named: Grouping
+  /** Updates that have changed the key of a captured row; `undefined` if the resource has no key. */
+  readonly renamed?: Grouping
+  /** Those that have changed the key of the resource to another one. They name it by its previous key. */
+  readonly left?: Grouping
+}
+
+function filtersOf(resource: HistoryResource): ResourceFilters {
+  const identity = identityOf(resource)
+  const named = allOf(identity.map(([name, value]) => test(name, 'eq', [String(value)])))
+  const key = typeof resource === 'string' ? linkOf(resource) : identity
+  const ofRow = key.filter(([name]) => name !== 'table')
+  if (ofRow.length === 0) return { named }
+  const captured = [
+    test('system', 'true'),
+    test('type', 'start', ['audit:']),
+    test('type', 'end', [':update']),
+    ...key
+      .filter(([name]) => name === 'table')
+      .map(([name, value]) => test(name, 'eq', [String(value)])),
+  ]
+  // A UUID in a source is in lower case, the key of the row need not be.
+  const spellings = (value: Attribute[1]): string[] =>
+    typeof resource === 'string' ? [String(value), String(value).toUpperCase()] : [String(value)]
+  return {
+    named,
+    renamed: allOf([...captured, ...ofRow.map(([name]) => test(previousName(name), 'not_null'))]),
+    left: allOf([
+      ...captured,
+      ...ofRow.map(([name, value]) => test(previousName(name), 'in', spellings(value))),
+    ]),
+  }
 }
 
 /** The query for the events of the history, oldest first. Throws `INVALID_VALUE`. */
@@ -72,11 +148,14 @@ export function historyQuery(resource: HistoryResource, { asOf }: HistoryOptions
   }
   if (asOf !== undefined && (typeof asOf !== 'string' || parseTimestamp(asOf) === undefined))
     throw invalid('asOf', `must be a time such as 2026-03-01T12:00:00Z; it is ${inspect(asOf)}`)
-  const where = {
-    combinator: 'and' as const,
-    conditions: [...identityOf(resource), isChange],
-    groupings: [],
-  }
+  const { named, left } = filtersOf(resource)
+  const where: Grouping = left
+    ? {
+        combinator: 'and',
+        conditions: [isChange],
+        groupings: [{ combinator: 'or', conditions: [], groupings: [named, left] }],
+      }
+    : { ...named, conditions: [...named.conditions, isChange] }
   return {
     where: asOf === undefined ? where : bothOf(where, oneCondition('created_at', 'lteq', [asOf])),
     sorts: [{ attribute: 'created_at', direction: 'asc' }],
@@ -84,17 +163,59 @@ export function historyQuery(resource: HistoryResource, { asOf }: HistoryOptions
   }
 }
 
-/** The states of a resource from pages of its events, oldest first. Keeps one page and one state. */
+/** What is known of the resource after an event. */
+interface Known {
+  readonly state: JsonValue | undefined
+  /**
+   * Set after another row has taken the key: the state of the row that had it before. That one leaves it in the same
+   * statement if two rows exchange their keys.
+   */
+  readonly displaced?: { readonly state: JsonValue | undefined }
+}
+
+/** True if the states have the same values in the columns that both have: columns may be added and dropped. */
+function agree(state: JsonValue | undefined, other: JsonValue | undefined): boolean {
+  if (!isObject(state) || !isObject(other)) return false
+  return Object.keys(state).every(
+    (name) => !Object.hasOwn(other, name) || isDeepStrictEqual(state[name], other[name]),
+  )
+}
+
+/** What is known after a row with this state has left the key. */
+function afterLeaving({ state, displaced }: Known, before: JsonValue | undefined): Known {
+  const isDisplaced =
+    displaced?.state === undefined ? !agree(state, before) : agree(displaced.state, before)
+  if (displaced && isDisplaced) return { state }
+  const fits = !isObject(state) || !isObject(before) || agree(state, before)
+  return { state: fits ? null : undefined }
+}
+
+/**
+ * The states of the resource from pages of the events that {@link historyQuery} finds, oldest first. Keeps one page and
+ * one or two states.
+ */
 export async function* historyOf(
   pages: AsyncIterable<readonly AuditEvent[]>,
+  resource: HistoryResource,
 ): AsyncGenerator<HistoryEntry, void, void> {
-  let state: JsonValue | undefined
+  const filters = filtersOf(resource)
+  const isNamed = compileFilter(filters.named)
+  const isRenamed = filters.renamed ? compileFilter(filters.renamed) : () => false
+  const hasLeft = filters.left ? compileFilter(filters.left) : () => false
+  let known: Known = { state: undefined }
   for await (const events of pages)
     for (const event of events) {
       const change = storedChangeOf(event)
       if (!change) continue
-      state = stateAfter(change, event, state)
-      yield { event, patch: patchOf(change), state }
+      if (!isNamed(event)) known = afterLeaving(known, event.attributes['before'])
+      else if (isRenamed(event) && !hasLeft(event)) {
+        const { state } = known
+        known = {
+          state: stateAfter(change, event, undefined),
+          ...(state !== null && { displaced: { state } }),
+        }
+      } else known = { state: stateAfter(change, event, known.state) }
+      yield { event, patch: patchOf(change), state: known.state }
     }
 }
 

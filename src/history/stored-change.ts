@@ -17,7 +17,7 @@ export const CHANGE_NAMES: readonly string[] = ['changes_path', 'changes_cut', '
 
 const OPERATIONS: ReadonlySet<unknown> = new Set(['add', 'remove', 'replace'])
 
-const isObject = (value: unknown): value is JsonObject =>
+export const isObject = (value: unknown): value is JsonObject =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
 const isChange = (value: unknown): boolean =>

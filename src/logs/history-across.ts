@@ -31,5 +31,6 @@ export async function* historyAcross(
 ): AsyncGenerator<LogHistoryEntry, void, void> {
   const { takePages, logOf } = createEventLogs()
   const pages = pagesAcross(context, historyQuery(resource, { asOf }), options)
-  for await (const entry of historyOf(takePages(pages))) yield { ...entry, log: logOf(entry.event) }
+  for await (const entry of historyOf(takePages(pages), resource))
+    yield { ...entry, log: logOf(entry.event) }
 }

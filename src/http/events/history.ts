@@ -61,7 +61,7 @@ export const historyHandler: SourceHandler = async ({ request, source, reportRea
   const found = source()
   const { resource, asOf, limit } = readHistoryRequest(query)
   const pages = found.pages(historyQuery(resource, { asOf }))
-  const { entries, total } = await newestOf(historyOf(pages), limit)
+  const { entries, total } = await newestOf(historyOf(pages, resource), limit)
   const events = entries.map(({ event }) => event)
   await reportRead(events)
   const isPart = total > entries.length

@@ -20,10 +20,9 @@ import type { SqliteDatabase } from './connection/database.js'
 import { asDatabase, driverOf, type HostDatabase } from './connection/host-handle.js'
 import {
   ACTOR_TABLE,
-  CAPTURED_ACTIONS,
   captureTriggers,
   FIND_TRIGGERS,
-  triggerName,
+  type TableForm,
 } from './schema/capture-triggers.js'
 import { type OptionNames, requireOptions } from '../../src/options.js'
 
@@ -95,47 +94,64 @@ const hasTable = (database: SqliteDatabase, name: string): boolean =>
   ask(database, `SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = ?`, name).length >
   0
 
+interface FoundSqliteTable extends FoundTable, TableForm {}
+
+// Any one names the rowid unless a column has the name.
+const ROWID_NAMES = ['rowid', '_rowid_', 'oid']
+
+/** Columns that keep integers and real numbers as they are: without a type, of type BLOB, and ANY of strict tables. */
+const isUntyped = (type: string, isStrict: boolean): boolean =>
+  type === '' ||
+  (isStrict ? /^any$/i.test(type) : /blob/i.test(type) && !/int|char|clob|text/i.test(type))
+
 /** `hidden` is 1 for hidden columns of virtual tables, 2 and 3 for generated columns. */
-function findTable(database: SqliteDatabase, name: string): FoundTable {
+function findTable(database: SqliteDatabase, name: string): FoundSqliteTable {
   if (name.toLowerCase().startsWith('daybook_'))
     throw invalid(`the table ${name} belongs to the log`)
   const [found] = ask(
     database,
-    `SELECT type FROM pragma_table_list WHERE schema = 'main' AND name = ?`,
+    `SELECT type, wr, strict FROM pragma_table_list WHERE schema = 'main' AND name = ?`,
     name,
-  ) as { readonly type: string }[]
+  ) as { readonly type: string; readonly wr: 0 | 1; readonly strict: 0 | 1 }[]
   if (found?.type !== 'table') {
     const is = found ? `${name} is a ${found.type}` : `there is no table ${name}`
     throw invalid(`${is} in ${database.name}: triggers need an ordinary table`)
   }
   const columns = ask(
     database,
-    `SELECT name, pk FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 1`,
+    `SELECT name, type, pk FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 1`,
     name,
-  ) as { readonly name: string; readonly pk: number }[]
+  ) as { readonly name: string; readonly type: string; readonly pk: number }[]
+  const taken = new Set(columns.map((column) => column.name.toLowerCase()))
+  const primaryKey = columns
+    .filter(({ pk }) => pk > 0)
+    .toSorted((a, b) => a.pk - b.pk)
+    .map((column) => column.name)
+  const rowid = found.wr === 1 ? undefined : ROWID_NAMES.find((one) => !taken.has(one))
   return {
     columns: columns.map((column) => column.name),
-    primaryKey: columns
-      .filter(({ pk }) => pk > 0)
-      .toSorted((a, b) => a.pk - b.pk)
+    primaryKey,
+    untyped: columns
+      .filter(({ type }) => isUntyped(type, found.strict === 1))
       .map((column) => column.name),
+    place: rowid === undefined ? primaryKey : [rowid],
   }
 }
 
-/** Creates the triggers that are missing or differ, and drops those that the table had under another name. */
-function install(database: SqliteDatabase, plan: CapturePlan): keyof CaptureResult {
-  const wanted = captureTriggers(plan)
-  const names = new Map(
-    CAPTURED_ACTIONS.map((action) => [triggerName(plan.name, action), wanted.get(action)!]),
-  )
+/** Creates all triggers, in their order, if one is missing or differs, and drops those that the table had under another name. */
+function install(
+  database: SqliteDatabase,
+  plan: CapturePlan,
+  form: TableForm,
+): keyof CaptureResult {
+  const wanted = captureTriggers(plan, form)
   const known = (ask(database, FIND_TRIGGERS) as Trigger[]).filter(
-    ({ name, table }) => table === plan.name || names.has(name),
+    ({ name, table }) => table === plan.name || wanted.has(name),
   )
-  const stale = known.filter(({ name, sql }) => names.get(name) !== sql)
-  const kept = new Set(known.filter((trigger) => !stale.includes(trigger)).map(({ name }) => name))
-  for (const { name } of stale) database.exec(`DROP TRIGGER IF EXISTS main.${quoteName(name)}`)
-  for (const [name, sql] of names) if (!kept.has(name)) database.exec(sql)
-  if (kept.size === names.size && stale.length === 0) return 'unchanged'
+  const isKept = known.every(({ name, sql }) => wanted.get(name) === sql)
+  if (isKept && known.length === wanted.size) return 'unchanged'
+  for (const { name } of known) database.exec(`DROP TRIGGER main.${quoteName(name)}`)
+  for (const sql of wanted.values()) database.exec(sql)
   return known.length > 0 ? 'replaced' : 'installed'
 }
 
@@ -165,7 +181,8 @@ export function captureChanges(options: SqliteCaptureOptions): CaptureResult {
       replaced: [] as string[],
       unchanged: [] as string[],
     }
-    for (const plan of plans) result[install(database, plan)].push(plan.name)
+    for (const [i, plan] of plans.entries())
+      result[install(database, plan, found[i]!)].push(plan.name)
     return result
   })
 }

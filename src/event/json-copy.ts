@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from './event.js'
 import { isBoxed, isError, isMap, isSet, textWithCauses } from './realm.js'
+import { NumberText } from './exact-numbers.js'
 
 // Limits of the list of changed places.
 const MAX_POINTERS = 50
@@ -181,6 +182,7 @@ export class Copier {
   }
 
   private copyObject(value: object): JsonValue {
+    if (value instanceof NumberText) return this.replace(value.text)
     try {
       const written = this.written(value)
       if (written === null || typeof written !== 'object') return this.copy(written)

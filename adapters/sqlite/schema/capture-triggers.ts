@@ -1,15 +1,17 @@
+import { previousName } from '../../../src/event/changes.js'
 import { REDACTED } from '../../../src/event/secrets.js'
 import {
-  ACTOR_ATTRIBUTES,
   type CapturePlan,
   captureType,
   MAX_CAPTURED_BYTES,
 } from '../../../src/store-kit/capture.js'
 import { quoteName } from '../../../src/store-kit/sql.js'
+import { AFTER, BEFORE, CAPTURED } from './captured-attributes.js'
 
 /*
  * Triggers that put the changed rows of a table into the outbox. The JSON is put together as text: an SQLite
- * function takes at most 127 arguments, and `json_object` refuses blobs.
+ * function takes at most 127 arguments, and `json_object` refuses blobs. They call only functions of SQLite 3.38 and
+ * later, so that any program can write to the table.
  */
 
 /** The actor of captured changes: only within a transaction, and only while `captureAs` runs. */
@@ -17,15 +19,11 @@ export const ACTOR_TABLE = `CREATE TABLE main.daybook_actor (username TEXT, attr
 
 const ACTIONS = { create: 'INSERT', update: 'UPDATE', destroy: 'DELETE' } as const
 
-export type CapturedAction = keyof typeof ACTIONS
+type CapturedAction = keyof typeof ACTIONS
 
-export const CAPTURED_ACTIONS = Object.keys(ACTIONS) as readonly CapturedAction[]
+const CAPTURED_ACTIONS = Object.keys(ACTIONS) as readonly CapturedAction[]
 
 const PREFIX = 'daybook_capture_'
-
-/** The name of a trigger; names of triggers are unique in a database. */
-export const triggerName = (table: string, action: CapturedAction): string =>
-  `${PREFIX}${action}_${table}`
 
 /** A literal; SQLite reads U+0000 as the end of a statement. */
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
@@ -33,121 +31,254 @@ const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 /** A literal of JSON text. */
 const json = (value: unknown): string => literal(JSON.stringify(value))
 
-/** Joins texts by `||`, nested no deeper than necessary: SQLite limits the depth of expressions to 1000. */
-function joined(parts: readonly string[]): string {
+/** Joins terms by an operator, nested no deeper than necessary: SQLite limits the depth of expressions to 1000. */
+function joined(parts: readonly string[], operator = '||'): string {
   if (parts.length === 1) return parts[0]!
   const half = parts.length >> 1
-  return `(${joined(parts.slice(0, half))} || ${joined(parts.slice(half))})`
+  return `(${joined(parts.slice(0, half), operator)} ${operator} ${joined(parts.slice(half), operator)})`
 }
-
-// Larger integers would lose digits when they are read as doubles.
-const MAX_INTEGER = Number.MAX_SAFE_INTEGER
-
-/** The JSON text of a value. A value that JSON cannot express becomes text, and bytes become their number. */
-const valueSql = (value: string): string => `CASE typeof(${value})
-  WHEN 'blob' THEN '{"bytes":' || length(${value}) || '}'
-  WHEN 'integer' THEN CASE WHEN ${value} BETWEEN -${MAX_INTEGER} AND ${MAX_INTEGER} THEN ${value}
-    ELSE '"' || ${value} || '"' END
-  WHEN 'real' THEN CASE WHEN abs(${value}) < 9e999 THEN json_quote(${value})
-    WHEN ${value} > 0 THEN '"Infinity"' ELSE '"-Infinity"' END
-  ELSE json_quote(${value}) END`
 
 type Row = 'NEW' | 'OLD'
 
-/** SQL for the triggers of one table. */
-export function captureTriggers(plan: CapturePlan): ReadonlyMap<CapturedAction, string> {
-  const { name, subject, primaryKey, link, sourcePrefix, columns } = plan
-  const secret = new Set(plan.secret)
+/** A table as its triggers need it, besides what the plan has. */
+export interface TableForm {
+  /** Columns without a type affinity, which can hold both 1 and 1.0. */
+  readonly untyped: readonly string[]
+  /** The declared primary key. */
+  readonly primaryKey: readonly string[]
+  /** The name of the rowid, or the columns of the primary key of a table without one; empty if a table has neither. */
+  readonly place: readonly string[]
+}
 
-  const shown = (row: Row, column: string): string => {
-    const value = `${row}.${quoteName(column)}`
-    return secret.has(column)
+/** SQL for the rows of one table. */
+interface RowSql {
+  readonly state: (row: Row) => string
+  /** The key as JSON text. */
+  readonly key: (row: Row) => string
+  /** The bytes of the texts in a row. */
+  readonly size: (row: Row) => string
+  /** True if two rows differ in one of the columns. */
+  readonly differ: (left: string, right: string, columns: readonly string[]) => string
+}
+
+// The states of a row of as many columns stay below the largest text of SQLite, though each character may take six.
+const MANY_COLUMNS = 64
+
+/**
+ * The JSON text of a value: bytes as their number, and a real number in so many digits that every version of SQLite
+ * gives those of the same double. JSON has no infinity, but numbers beyond all doubles. NULL for a text that is larger
+ * than all states may be. `json_quote` would take the result of a JSON function, which a column may have been set to, for
+ * JSON.
+ */
+const valueSql = (value: string): string => `CASE typeof(${value})
+  WHEN 'text' THEN CASE WHEN length(CAST(${value} AS BLOB)) <= ${MAX_CAPTURED_BYTES} THEN json_quote(${value} || '') END
+  WHEN 'real' THEN replace(printf('%!.19g', ${value}), 'Inf', '9e999')
+  WHEN 'blob' THEN '{"bytes":' || length(${value}) || '}'
+  WHEN 'integer' THEN ${value}
+  ELSE 'null' END`
+
+const objectSql = (members: readonly (readonly [name: string, value: string])[]): string =>
+  joined([
+    `'{'`,
+    ...members.flatMap(([name, value], i) => [
+      literal(`${i > 0 ? ',' : ''}${JSON.stringify(name)}:`),
+      value,
+    ]),
+    `'}'`,
+  ])
+
+function rowSql(
+  { primaryKey, link, columns, secret }: CapturePlan,
+  untyped: readonly string[],
+): RowSql {
+  const of = (row: string, column: string): string => `${row}.${quoteName(column)}`
+  const shown = (value: string, column: string): string =>
+    secret.includes(column)
       ? `CASE WHEN ${value} IS NULL THEN 'null' ELSE ${json(REDACTED)} END`
       : valueSql(value)
-  }
-  const object = (row: Row, members: readonly string[]): string =>
-    joined([
-      `'{'`,
-      ...members.flatMap((column, i) => [
-        literal(`${i > 0 ? ',' : ''}${JSON.stringify(column)}:`),
-        shown(row, column),
-      ]),
-      `'}'`,
-    ])
+  const ofKey = (value: string): string => `coalesce(${valueSql(value)}, 'null')`
   // Compared byte by byte, whatever the collation of the column.
-  const differs = (column: string): string =>
-    `OLD.${quoteName(column)} IS NOT NEW.${quoteName(column)} COLLATE BINARY`
-  const pathOf = (column: string): string =>
-    `/${column.replaceAll('~', '~0').replaceAll('/', '~1')}`
-  const changes = joined(
-    columns.map(
-      (column) =>
-        `CASE WHEN ${differs(column)} THEN ${joined([
-          literal(`,{"op":"replace","path":${JSON.stringify(pathOf(column))},"value":`),
-          shown('NEW', column),
-          `',"old_value":'`,
-          shown('OLD', column),
-          `'}'`,
-        ])} ELSE '' END`,
-    ),
+  const differs = (left: string, right: string, column: string): string => {
+    const [one, other] = [of(left, column), of(right, column)]
+    const values = `${one} IS NOT ${other} COLLATE BINARY`
+    return untyped.includes(column) ? `(${values} OR typeof(${one}) <> typeof(${other}))` : values
+  }
+  return {
+    state: (row) => objectSql(columns.map((column) => [column, shown(of(row, column), column)])),
+    key: (row) =>
+      link === undefined
+        ? objectSql(primaryKey.map((column) => [column, ofKey(of(row, column))]))
+        : ofKey(of(row, primaryKey[0]!)),
+    size: (row) =>
+      joined(
+        columns.map((column) => `coalesce(length(CAST(${of(row, column)} AS BLOB)), 0)`),
+        '+',
+      ),
+    differ: (left, right, among) =>
+      joined(
+        among.map((column) => differs(left, right, column)),
+        'OR',
+      ),
+  }
+}
+
+function sourceSql({ sourcePrefix, primaryKey }: CapturePlan, row: Row): string {
+  if (sourcePrefix === undefined) return 'NULL'
+  const id = `lower(${row}.${quoteName(primaryKey[0]!)})`
+  const uuid = [8, 4, 4, 4, 12].map((digits) => '[0-9a-f]'.repeat(digits)).join('-')
+  return `CASE WHEN ${id} GLOB '${uuid}' THEN ${literal(sourcePrefix)} || ${id} END`
+}
+
+// Among this many rows of the outbox, the events of one statement are put in order.
+const MAX_NESTED = 1000
+
+const NEWEST = '(SELECT max(id) FROM daybook_outbox)'
+
+/**
+ * Moves the events of later changes of the row behind the newest event, which is that of the row's own change. `isNext`
+ * is true for the event that followed it.
+ */
+const orderSql = (types: readonly string[], isNext: string): string => `
+  UPDATE daybook_outbox SET id = id + newest - next + 1
+  FROM (
+    SELECT id AS next, ${NEWEST} AS newest FROM daybook_outbox
+    WHERE id < ${NEWEST} AND id > ${NEWEST} - ${MAX_NESTED} AND type IN (${types.map(literal).join(', ')})
+      AND ${isNext}
+    ORDER BY id DESC LIMIT 1
   )
+  WHERE id >= next AND id < newest;`
 
-  /** JSON text without the closing brace. */
-  const attributes = (action: CapturedAction): { readonly whole: string; readonly cut: string } => {
-    const row = action === 'destroy' ? 'OLD' : 'NEW'
-    const identity = [
-      literal(`{"table":${JSON.stringify(subject)},${JSON.stringify(link ?? 'primary_key')}:`),
-      link === undefined ? object(row, primaryKey) : shown(row, primaryKey[0]!),
-    ]
-    const states = [
-      ...(action === 'create' ? [] : [`',"before":'`, object('OLD', columns)]),
-      ...(action === 'destroy' ? [] : [`',"after":'`, object('NEW', columns)]),
-      ...(action === 'update' ? [`',"changes":['`, `substr(${changes}, 2)`, `']'`] : []),
-    ]
-    return {
-      whole: joined([...identity, ...states]),
-      cut: joined([
-        ...identity,
-        `',"recording":{"replaced":["/before","/after"],"cut_bytes":'`,
-        'octets',
-        `'}'`,
+/** The state before a change, as the newest event has it after its change. */
+const NEXT_STATE = `(
+        SELECT '${BEFORE}' || substr(
+          substr(attributes, 1, length(attributes) - 1),
+          nullif(instr(attributes, '${AFTER}'), 0) + ${AFTER.length}
+        )
+        FROM daybook_outbox ORDER BY id DESC LIMIT 1
+      )`
+
+/** SQL for what the triggers of one table write. */
+interface EventSql {
+  /** The beginning of the attributes, which identifies the row. */
+  readonly identity: (row: Row) => string
+  readonly states: Readonly<Record<CapturedAction, string>>
+  /** The bytes of the values in the states. */
+  readonly sizes: Readonly<Record<CapturedAction, string>>
+  readonly previousKey: string
+}
+
+function eventSql(plan: CapturePlan, { state, key, size, differ }: RowSql): EventSql {
+  const { subject, primaryKey, columns, link = 'primary_key' } = plan
+  const nameIfChanged = (column: string): string =>
+    `CASE WHEN ${differ('OLD', 'NEW', [column])} THEN ${literal(`,${JSON.stringify(column)}`)} ELSE '' END`
+  const changed = [`',"changed":['`, `substr(${joined(columns.map(nameIfChanged))}, 2)`, `']'`]
+  const before = [`'${BEFORE}'`, state('OLD')]
+  const after = [`'${AFTER}'`, state('NEW')]
+  return {
+    identity: (row) =>
+      joined([
+        literal(`${CAPTURED}{"table":${JSON.stringify(subject)},${JSON.stringify(link)}:`),
+        key(row),
       ]),
-    }
+    states: {
+      create: joined(after),
+      update: joined([...changed, ...before, ...after]),
+      destroy: joined(before),
+    },
+    sizes: {
+      create: size('NEW'),
+      update: joined([size('OLD'), size('NEW')], '+'),
+      destroy: size('OLD'),
+    },
+    previousKey: `CASE WHEN ${differ('OLD', 'NEW', primaryKey)}
+      THEN ${literal(`,${JSON.stringify(previousName(link))}:`)} || ${key('OLD')} ELSE '' END`,
+  }
+}
+
+/**
+ * SQL for the triggers of one table, by their names, which are unique in a database. `capturedAttributes` reads what they
+ * write. For each action one trigger writes the event; triggers of a table run in the reverse of the order in which
+ * they were created. If a newer trigger of the host, or a cascade, has changed the row again before, its events came
+ * first. An older trigger of ours, which runs afterwards, finds that the table does not have the row as the change
+ * has left it, and puts them behind.
+ */
+export function captureTriggers(plan: CapturePlan, form: TableForm): ReadonlyMap<string, string> {
+  const { name, subject, columns } = plan
+  const rows = rowSql(plan, form.untyped)
+  const { identity, states, sizes, previousKey } = eventSql(plan, rows)
+  const isChange = rows.differ('OLD', 'NEW', columns)
+
+  const hasRow = (row: Row, place: readonly string[], isSame = 'true'): string => {
+    const isIts = place.map((column) => `its.${quoteName(column)} = ${row}.${quoteName(column)}`)
+    return `EXISTS (SELECT 1 FROM ${quoteName(name)} AS its WHERE ${isIts.join(' AND ')} AND ${isSame})`
+  }
+  // A row that is inserted again has another rowid.
+  const key = form.primaryKey.length > 0 ? form.primaryKey : form.place
+  const isUnchanged = hasRow('NEW', form.place, `NOT (${rows.differ('its', 'NEW', columns)})`)
+  const isOutOfOrder = {
+    create: `NOT ${isUnchanged}`,
+    update: `(${isChange}) AND NOT ${isUnchanged}`,
+    destroy: hasRow('OLD', key),
+  }
+  const [create, update, destroy] = CAPTURED_ACTIONS.map((action) => captureType(subject, action))
+  const followsState = orderSql([update!, destroy!], `instr(attributes, ${NEXT_STATE}) > 0`)
+  const order = {
+    create: followsState,
+    update: followsState,
+    destroy: orderSql([create!], `instr(attributes, (SELECT ${identity('OLD')} || ',')) = 1`),
   }
 
-  const source = (row: Row): string => {
-    if (sourcePrefix === undefined) return 'NULL'
-    const id = `lower(${row}.${quoteName(primaryKey[0]!)})`
-    const uuid = [8, 4, 4, 4, 12].map((digits) => '[0-9a-f]'.repeat(digits)).join('-')
-    return `CASE WHEN ${id} GLOB '${uuid}' THEN ${literal(sourcePrefix)} || ${id} END`
+  const trigger = (
+    kind: string,
+    action: CapturedAction,
+    condition: string | undefined,
+    body: string,
+  ): [string, string] => {
+    const triggerName = `${PREFIX}${kind}${action}_${name}`
+    const when = condition === undefined ? '' : ` WHEN ${condition}`
+    return [
+      triggerName,
+      `CREATE TRIGGER ${quoteName(triggerName)} AFTER ${ACTIONS[action]} ON ${quoteName(name)}${when}\nBEGIN${body}\nEND`,
+    ]
   }
-
-  const ofActor =
-    link !== undefined && ACTOR_ATTRIBUTES.includes(link)
-      ? `nullif(json_remove(attributes, '$.${link}'), '{}')`
-      : 'attributes'
-
-  const trigger = (action: CapturedAction): string => {
-    const { whole, cut } = attributes(action)
-    const condition = action === 'update' ? `WHEN ${columns.map(differs).join(' OR ')}` : ''
-    return `CREATE TRIGGER ${quoteName(triggerName(name, action))}
-AFTER ${ACTIONS[action]} ON ${quoteName(name)} ${condition}
-BEGIN
+  const bounded = (action: CapturedAction): string =>
+    columns.length > MANY_COLUMNS
+      ? `CASE WHEN ${sizes[action]} <= ${MAX_CAPTURED_BYTES} THEN ${states[action]} END`
+      : states[action]
+  const insert = (action: CapturedAction, row: Row): string => `
   INSERT INTO daybook_outbox (suffix, type, username, source, system, attributes, recorded_at)
   SELECT
-    substr('89ab', 1 + (random() & 3), 1) || substr(lower(hex(randomblob(8))), 2),
+    hex(randomblob(8)),
     ${literal(captureType(subject, action))},
     (SELECT username FROM daybook_actor ORDER BY rowid DESC LIMIT 1),
-    ${source(action === 'destroy' ? 'OLD' : 'NEW')},
+    ${sourceSql(plan, row)},
     1,
-    CASE WHEN octets > ${MAX_CAPTURED_BYTES} THEN ${cut} ELSE captured END || coalesce(
-      (SELECT ',' || substr(${ofActor}, 2) FROM daybook_actor ORDER BY rowid DESC LIMIT 1), '}'
-    ),
+    ${joined([
+      identity(row),
+      ...(action === 'update' ? [previousKey] : []),
+      `coalesce((SELECT ', "actor":' || attributes FROM daybook_actor ORDER BY rowid DESC LIMIT 1), '')`,
+      `CASE WHEN length(CAST(states AS BLOB)) <= ${MAX_CAPTURED_BYTES} THEN states
+      ELSE ',"cut":' || coalesce(length(CAST(states AS BLOB)), ${sizes[action]}) END`,
+      `'}'`,
+    ])},
     CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)
-  FROM (SELECT captured, length(CAST(captured AS BLOB)) AS octets FROM (SELECT ${whole} AS captured));
-END`
-  }
-  return new Map(CAPTURED_ACTIONS.map((action) => [action, trigger(action)]))
+  FROM (SELECT ${bounded(action)} AS states);`
+
+  return new Map([
+    ...(form.place.length === 0
+      ? []
+      : CAPTURED_ACTIONS.map((action) =>
+          trigger('order_', action, isOutOfOrder[action], order[action]),
+        )),
+    ...CAPTURED_ACTIONS.map((action) =>
+      trigger(
+        '',
+        action,
+        action === 'update' ? isChange : undefined,
+        insert(action, action === 'destroy' ? 'OLD' : 'NEW'),
+      ),
+    ),
+  ])
 }
 
 /** SQL for the triggers of captured tables, with their tables; `_` is a wildcard in LIKE. */

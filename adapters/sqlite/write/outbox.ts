@@ -1,6 +1,7 @@
 import { throwIfAborted } from '../../../src/errors.js'
 import type { DraftThrottle, EventDraft, JsonObject } from '../../../src/event/event.js'
-import { toJsonText } from '../../../src/event/json.js'
+import { storableText } from '../../../src/event/json-copy.js'
+import { type JsonText, toJsonText } from '../../../src/event/json.js'
 import type { WaitOptions } from '../../../src/store/store.js'
 import { SqlTransaction } from '../../../src/store/sql-transaction.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
@@ -8,6 +9,7 @@ import { type Connection, storeFailure } from '../connection/connection.js'
 import type { SqliteDatabase, SqliteStatement } from '../connection/database.js'
 import { fileOf, hostHandle, refused } from '../connection/host-handle.js'
 import { LIMIT } from '../connection/limit.js'
+import { capturedAttributes, capturedSuffix } from '../schema/captured-attributes.js'
 import { createLibraryInsert, type LibraryInsert } from './library-transaction.js'
 
 /** Drafts that hosts insert in their own transactions; the next append moves them to the log. */
@@ -125,18 +127,23 @@ export function createOutbox(connection: Connection): Outbox {
   }
 }
 
+function recordedAttributes(text: string): JsonText {
+  const attributes = JSON.parse(text) as JsonObject
+  // Others than `record` may have inserted it.
+  const isOurs = JSON.stringify(attributes) === text && !text.includes('\\u0000')
+  return isOurs ? { attributes, json: text } : toJsonText(attributes)
+}
+
 function draftOf(row: OutboxRow): EventDraft {
-  const { suffix, type, username, source, system } = row
+  const { type, source, system, attributes: text } = row
   const { throttle_key: key, throttle_scope: scope, throttle_period: period } = row
   const throttle: DraftThrottle | undefined =
     key === null || scope === null || period === null
       ? undefined
       : { key, scope: JSON.parse(scope) as JsonObject, period }
-  const parsed = JSON.parse(row.attributes) as JsonObject
-  // Only triggers write JSON in another form than `record`.
-  const isOurs = JSON.stringify(parsed) === row.attributes && !row.attributes.includes('\\u0000')
-  const { attributes, json } = isOurs
-    ? { attributes: parsed, json: row.attributes }
-    : toJsonText(parsed)
+  const captured = capturedAttributes(text)
+  const suffix = captured ? capturedSuffix(row.suffix) : row.suffix
+  const username = row.username === null ? null : storableText(row.username)
+  const { attributes, json } = captured ?? recordedAttributes(text)
   return { suffix, type, username, source, system: system === 1, attributes, json, throttle }
 }

@@ -180,8 +180,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'adapters/sqlite/schema/capture-triggers.ts',
-    line: '`OLD.${quoteName(column)} IS NOT NEW.${quoteName(column)} COLLATE BINARY`',
-    mutant: '`OLD.${quoteName(column)} IS NOT NEW.${quoteName(column)}`',
+    line: 'const values = `${one} IS NOT ${other} COLLATE BINARY`',
+    mutant: 'const values = `${one} IS NOT ${other}`',
     defect: 'does not capture a change of case in a column that ignores case',
   },
   {

@@ -1,0 +1,62 @@
+/** A number that no double holds, as its text. A copy of the data has the text, and notes the place. */
+export class NumberText {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+const NUMBER_OR_QUOTE = /"|-?\d[\d.eE+-]*/g
+const QUOTE_OR_ESCAPE = /["\\]/g
+
+/** The index after the text whose first character is at `start`. */
+function endOfText(json: string, start: number): number {
+  QUOTE_OR_ESCAPE.lastIndex = start
+  for (;;) {
+    const found = QUOTE_OR_ESCAPE.exec(json)
+    if (!found) return json.length
+    if (found[0] === '"') return QUOTE_OR_ESCAPE.lastIndex
+    QUOTE_OR_ESCAPE.lastIndex += 1
+  }
+}
+
+/** The JSON text with quotes around the numbers that are not held. */
+function withTexts(json: string, isHeld: (number: string) => boolean): string {
+  const parts: string[] = []
+  let from = 0
+  NUMBER_OR_QUOTE.lastIndex = 0
+  for (let found; (found = NUMBER_OR_QUOTE.exec(json));) {
+    const [token] = found
+    if (token === '"') NUMBER_OR_QUOTE.lastIndex = endOfText(json, found.index + 1)
+    else if (!isHeld(token)) {
+      parts.push(json.slice(from, found.index), `"${token}"`)
+      from = NUMBER_OR_QUOTE.lastIndex
+    }
+  }
+  return from === 0 ? json : parts.join('') + json.slice(from)
+}
+
+/** The value with the texts of the other one where it has a number. */
+function merged(value: unknown, texts: unknown, depth: number): unknown {
+  if (typeof value === 'number' && typeof texts === 'string') return new NumberText(texts)
+  if (value === null || typeof value !== 'object' || depth === 0) return value
+  const members = value as Record<string, unknown>
+  for (const key of Object.keys(members))
+    members[key] = merged(members[key], (texts as Record<string, unknown>)[key], depth - 1)
+  return value
+}
+
+/**
+ * Parses JSON text. Numbers that are not held become a {@link NumberText}, down to a depth. Throws as `JSON.parse`
+ * does.
+ */
+export function parseExactly(
+  json: string,
+  isHeld: (number: string) => boolean,
+  maxDepth: number,
+): unknown {
+  const value: unknown = JSON.parse(json)
+  const texts = withTexts(json, isHeld)
+  return texts === json ? value : merged(value, JSON.parse(texts), maxDepth)
+}

@@ -12,8 +12,14 @@ export interface StoredChange {
   readonly fault: string | undefined
 }
 
-/** Names of attributes; an event that holds a change has a value of one of them. */
-export const CHANGE_NAMES: readonly string[] = ['changes_path', 'changes_cut', 'before', 'after']
+/** Names of attributes; an event that holds a change, or whose change is cut, has a value of one of them. */
+export const CHANGE_NAMES: readonly string[] = [
+  'changes_path',
+  'changes_cut',
+  'before',
+  'after',
+  'recording_cut_bytes',
+]
 
 const OPERATIONS: ReadonlySet<unknown> = new Set(['add', 'remove', 'replace'])
 
@@ -42,14 +48,23 @@ function faultOf(attributes: JsonObject, changes: readonly JsonValue[]): string 
   return cut >= 0 ? `the values of changes/${cut} are cut` : undefined
 }
 
+const STATES: ReadonlySet<unknown> = new Set(['/before', '/after'])
+
+/** True if the states of a captured row were too large for its event. */
+const isWithoutStates = ({ recording }: JsonObject): boolean =>
+  isObject(recording) &&
+  Array.isArray(recording['replaced']) &&
+  recording['replaced'].some((place) => STATES.has(place))
+
 /**
  * The change that the event holds: in its attribute `changes`, or as the states `before` and `after`, of which one
- * is missing or null if the resource did not exist. `undefined` for any other event.
+ * is missing or null if the resource did not exist. A fault if they were too large. `undefined` for any other event.
  */
 export function storedChangeOf({
   attributes,
 }: Pick<AuditEvent, 'attributes'>): StoredChange | undefined {
   const { changes, before = null, after = null } = attributes
+  if (isWithoutStates(attributes)) return { changes: [], fault: 'its attributes are cut' }
   const isState = (state: JsonValue): boolean => state === null || isObject(state)
   const hasStates = isState(before) && isState(after) && (before !== null || after !== null)
   if (!Array.isArray(changes) && !hasStates) return undefined

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import { AuditLog } from 'daybook'
+import { AuditLog, type HistoryEntry, type JsonValue, revertPatch } from 'daybook'
 import {
   captureAs,
   captureChanges,
@@ -73,29 +73,258 @@ describe('captured changes', () => {
     expect((await captured()).length).toBe(3)
   })
 
-  it('hold any value and any name', async () => {
+  it('hold any name', async () => {
     database.exec(`
-      CREATE TABLE "odd ""name's~/" ("a""b'~/c" PRIMARY KEY, x, y, "select" INTEGER GENERATED ALWAYS AS (1)) WITHOUT ROWID`)
+      CREATE TABLE "odd ""name's~/" ("a""b'~/c" PRIMARY KEY, "its", "after", "select" INTEGER GENERATED ALWAYS AS (1)) WITHOUT ROWID`)
     expect(capture({ tables: [`odd "name's~/`] }).installed).toEqual([`odd "name's~/`])
-    const add = database.prepare(`INSERT INTO "odd ""name's~/" VALUES (?, ?, ?)`)
-    add.run(1, Buffer.from('ab'), 9_007_199_254_740_993n)
-    add.run(2, Infinity, -9_223_372_036_854_775_808n)
-    add.run(3, 'tab\t"quote" 𝒳 \0', 0.1 + 0.2)
-    add.run(4, 1e300, 7.0)
-    database.exec(`UPDATE "odd ""name's~/" SET x = x'0102' WHERE x = x'6162'`)
+    database.exec(`INSERT INTO "odd ""name's~/" VALUES (1, x'6162', ', "after":{}')`)
+    database.exec(`UPDATE "odd ""name's~/" SET its = x'0102', "a""b'~/c" = 2`)
     const events = await captured()
     const key = `a"b'~/c`
-    expect(each(events, 'after')).toEqual([
-      { [key]: 1, x: { bytes: 2 }, y: '9007199254740993', select: 1 },
-      { [key]: 2, x: 'Infinity', y: '-9223372036854775808', select: 1 },
-      { [key]: 3, x: 'tab\t"quote" 𝒳 \uFFFD', y: 0.1 + 0.2, select: 1 },
-      { [key]: 4, x: 1e300, y: 7, select: 1 },
-      { [key]: 1, x: { bytes: 2 }, y: '9007199254740993', select: 1 },
+    const [first, second] = [1, 2].map((id) => ({
+      [key]: id,
+      its: { bytes: 2 },
+      after: ', "after":{}',
+      select: 1,
+    }))
+    const name = `odd "name's~/`
+    expect(events.map(({ attributes }) => attributes)).toEqual([
+      { table: name, [`${name}_id`]: 1, after: first },
+      {
+        table: name,
+        [`${name}_id`]: 2,
+        [`previous_${name}_id`]: 1,
+        before: first,
+        after: second,
+        changes: [
+          { op: 'replace', path: `/a"b'~0~1c`, value: 2, old_value: 1 },
+          { op: 'replace', path: '/its', value: { bytes: 2 }, old_value: { bytes: 2 } },
+        ],
+      },
     ])
-    expect(events[0]!.attributes[`odd "name's~/_id`]).toBe(1)
-    expect(events[4]!.attributes['changes']).toEqual([
-      { op: 'replace', path: '/x', value: { bytes: 2 }, old_value: { bytes: 2 } },
+  })
+
+  const deep = '['.repeat(999) + ']'.repeat(999)
+  const deepSql = `printf('%.*c', 999, '[') || printf('%.*c', 999, ']')`
+
+  /** Values of a column without a type, by SQL, as events have them. */
+  it.each<[string, JsonValue, (readonly string[])?]>([
+    ['9007199254740991', 9_007_199_254_740_991],
+    ['9007199254740993', '9007199254740993', ['/after/x']],
+    ['-9223372036854775808', '-9223372036854775808', ['/after/x']],
+    ['0.1 + 0.2', 0.1 + 0.2],
+    ['7.0', 7],
+    ['1e300', 1e300],
+    ['5e-324', 5e-324],
+    ['1.7976931348623157e308', Number.MAX_VALUE],
+    ['9e999', 'Infinity', ['/after/x']],
+    ['-9e999', '-Infinity', ['/after/x']],
+    [`'tab' || char(9) || '"\\ 𝒳'`, 'tab\t"\\ 𝒳'],
+    [`'a' || char(0) || 'b'`, 'a\uFFFDb', ['/after/x']],
+    [`CAST(x'ff22e2' AS TEXT)`, '\uFFFD"\uFFFD'],
+    [`x'736563726574'`, { bytes: 6 }],
+    [`jsonb('{"a":1}')`, { bytes: 5 }],
+    [`'{"a":1,"a":2}'`, '{"a":1,"a":2}'],
+    [`json('{"a":1}')`, '{"a":1}'],
+    [`'[' || ${deepSql} || ']'`, `[${deep}]`],
+    [`json(${deepSql})`, deep],
+  ])('hold the value %s', async (value, expected, replaced) => {
+    database.exec('CREATE TABLE things (id INTEGER PRIMARY KEY, x)')
+    capture({ tables: ['things'] })
+    database.exec(`INSERT INTO things VALUES (1, ${value})`)
+    const [event] = await captured()
+    expect(event!.attributes).toEqual({
+      table: 'things',
+      thing_id: 1,
+      after: { id: 1, x: expected },
+      ...(replaced && { recording: { replaced, cut_bytes: 0 } }),
+    })
+  })
+
+  it('see a change of the type, and lead back to an exact value', async () => {
+    database.exec('CREATE TABLE things (id INTEGER PRIMARY KEY, x)')
+    capture({ tables: ['things'] })
+    database.exec('INSERT INTO things VALUES (1, 9007199254740993)')
+    for (const value of ['9007199254740992', '1', '1.0', `'1'`, `x'31'`, `x'31'`])
+      database.exec(`UPDATE things SET x = ${value}`)
+    const [, exact, ...others] = await captured()
+    expect(exact!.attributes).toMatchObject({
+      recording: {
+        replaced: ['/before/x', '/after/x', '/changes/0/value', '/changes/0/old_value'],
+        cut_bytes: 0,
+      },
+    })
+    expect(revertPatch(exact!)).toEqual([{ op: 'replace', path: '/x', value: '9007199254740993' }])
+    expect(others.map(({ attributes: { after } }) => after)).toEqual(
+      [1, 1, '1', { bytes: 1 }].map((x) => ({ id: 1, x })),
+    )
+  })
+
+  it('do not fail for a text or a key above the size of an event', async () => {
+    database.exec('CREATE TABLE things (id PRIMARY KEY, x)')
+    capture({ tables: ['things'] })
+    const length = 1_500_000
+    database.exec(`
+      INSERT INTO things VALUES (9007199254740993, printf('%.*c', ${length}, char(1)));
+      UPDATE things SET id = printf('%.*c', 2000000, 'k'), x = 1`)
+    const events = await captured()
+    expect(events.map(({ attributes }) => attributes)).toEqual([
+      {
+        table: 'things',
+        thing_id: '9007199254740993',
+        recording: { replaced: ['/before', '/after', '/thing_id'], cut_bytes: length + 16 },
+      },
+      {
+        table: 'things',
+        thing_id: null,
+        previous_thing_id: '9007199254740993',
+        recording: {
+          replaced: ['/before', '/after', '/previous_thing_id'],
+          cut_bytes: length + 16 + 2_000_001,
+        },
+      },
     ])
+  })
+
+  it('have a bounded actor, whose attributes do not replace those of the row', async () => {
+    capture()
+    database.exec(`
+      INSERT INTO daybook_actor VALUES ('a' || char(0), json_object(
+        'session_id', printf('%.*c', 2000000, 's'), 'table', 'other', 'order_id', 'B', 'more', 1
+      ));
+      ${insertOrder('A')}`)
+    const [event] = await captured()
+    expect(event).toMatchObject({
+      username: 'a\uFFFD',
+      attributes: {
+        table: 'orders',
+        order_id: 'A',
+        recording: { replaced: ['/session_id'], cut_bytes: expect.any(Number) },
+      },
+    })
+    expect(event!.attributes).not.toHaveProperty('more')
+    expect(JSON.stringify(event!.attributes).length).toBeLessThan(1_048_576)
+  })
+})
+
+describe('the order of captured changes', () => {
+  const NOTE = `AFTER INSERT ON orders BEGIN UPDATE orders SET remark = 'x' WHERE id = NEW.id; END`
+  const AGAIN = `AFTER UPDATE ON orders WHEN NEW.remark <> 'y' BEGIN
+    UPDATE orders SET remark = 'y', total = NEW.total + 1 WHERE id = NEW.id; END`
+  const [insertA, insertB] = [insertOrder('A', 1), insertOrder('B', 2)]
+
+  /** Set-up before and after `captureChanges`, a statement, and the actions. */
+  it.each<[string, string, string, string, readonly string[]]>([
+    ['an older trigger', `CREATE TRIGGER one ${NOTE}`, '', insertA, ['create', 'update']],
+    ['a newer trigger', '', `CREATE TRIGGER one ${NOTE}`, insertA, ['create', 'update']],
+    ['a temporary trigger', '', `CREATE TEMP TRIGGER one ${NOTE}`, insertA, ['create', 'update']],
+    [
+      'two triggers, of which one runs within the other',
+      `CREATE TRIGGER zero AFTER DELETE ON orders BEGIN DELETE FROM lines; END`,
+      `CREATE TRIGGER one ${NOTE}; CREATE TRIGGER two ${AGAIN}`,
+      `INSERT INTO orders (id, total) VALUES ('A', 1), ('B', 1)`,
+      ['create', 'update', 'update', 'create', 'update', 'update'],
+    ],
+    [
+      'a trigger that changes another table, and the row twice',
+      '',
+      `CREATE TRIGGER one AFTER INSERT ON orders BEGIN
+        UPDATE orders SET total = 5 WHERE id = NEW.id;
+        INSERT INTO lines VALUES (NEW.id, 1, 'x');
+        UPDATE orders SET total = 6 WHERE id = NEW.id; END`,
+      insertA,
+      ['create', 'update', 'create', 'update'],
+    ],
+    [
+      'a trigger that deletes the row',
+      '',
+      `CREATE TRIGGER one AFTER INSERT ON orders BEGIN DELETE FROM orders WHERE id = NEW.id; END`,
+      insertA,
+      ['create', 'destroy'],
+    ],
+    [
+      'a trigger that changes the key',
+      '',
+      `CREATE TRIGGER one AFTER INSERT ON orders BEGIN UPDATE orders SET id = 'B' WHERE id = NEW.id; END`,
+      insertA,
+      ['create', 'update'],
+    ],
+    [
+      'a trigger that inserts the row again',
+      '',
+      `CREATE TRIGGER one AFTER DELETE ON orders WHEN OLD.total = 1 BEGIN
+        INSERT INTO orders (id, total) VALUES (OLD.id, 9); END`,
+      `${insertA}; ${insertB}; DELETE FROM orders`,
+      ['create', 'create', 'destroy', 'create', 'destroy'],
+    ],
+    [
+      'a BEFORE trigger that inserts another row',
+      '',
+      `CREATE TRIGGER one BEFORE INSERT ON orders WHEN NEW.id = 'A' BEGIN ${insertB}; END`,
+      insertA,
+      ['create', 'create'],
+    ],
+    [
+      'rows that an upsert changes twice',
+      '',
+      `CREATE TRIGGER two ${AGAIN}`,
+      `INSERT INTO orders VALUES ('A', 1, ''), ('A', 3, ''), ('A', 5, '') ON CONFLICT DO UPDATE SET total = excluded.total, remark = ''`,
+      ['create', 'update', 'update', 'update', 'update'],
+    ],
+    [
+      'an INSTEAD OF trigger of a view',
+      '',
+      `CREATE VIEW sold AS SELECT * FROM orders;
+      CREATE TRIGGER one INSTEAD OF INSERT ON sold BEGIN ${insertA}; UPDATE orders SET total = 4; END`,
+      `INSERT INTO sold (id) VALUES ('A')`,
+      ['create', 'update'],
+    ],
+    [
+      'UPDATE FROM',
+      '',
+      '',
+      `${insertA}; ${insertB}; UPDATE orders SET total = 5 FROM (SELECT 'A' AS one) WHERE id = one`,
+      ['create', 'create', 'update'],
+    ],
+    [
+      'a row that refers to itself',
+      `DROP TABLE orders;
+      CREATE TABLE orders (id TEXT PRIMARY KEY, total INT, remark TEXT REFERENCES orders ON UPDATE CASCADE)`,
+      '',
+      `INSERT INTO orders VALUES ('A', 1, 'A'); UPDATE orders SET id = 'B'`,
+      ['create', 'update', 'update'],
+    ],
+    [
+      'a strict table without a rowid',
+      `DROP TABLE orders;
+      CREATE TABLE orders (id TEXT COLLATE NOCASE PRIMARY KEY, total INT, remark ANY) STRICT, WITHOUT ROWID`,
+      `CREATE TRIGGER one ${NOTE}`,
+      `${insertA}; UPDATE orders SET id = 'a'; UPDATE orders SET id = 'B'`,
+      ['create', 'update', 'update', 'update'],
+    ],
+    [
+      'a table whose columns have the names of the rowid',
+      `DROP TABLE orders; CREATE TABLE orders (rowid, oid, _rowid_, id TEXT PRIMARY KEY, total, remark)`,
+      `CREATE TRIGGER one ${NOTE}`,
+      `${insertA}; DELETE FROM orders`,
+      ['create', 'update', 'destroy'],
+    ],
+  ])('is that in which the row changed: %s', async (_, before, after, statement, actions) => {
+    database.exec(before)
+    capture()
+    database.exec(after)
+    database.exec(statement)
+    const events = await captured()
+    expect(typesOf(events).map((type) => type.split(':').at(-1))).toEqual(actions)
+    for (const order_id of ['A', 'a', 'B']) {
+      const rows: HistoryEntry[] = []
+      for await (const entry of audit.history({ order_id, table: 'orders' })) rows.push(entry)
+      const has = database.prepare('SELECT * FROM orders WHERE id = ? COLLATE BINARY').get(order_id)
+      expect(rows.at(-1)?.state ?? undefined).toEqual(has)
+      // Each change begins where the one before has ended.
+      for (const [i, { event }] of rows.slice(1).entries())
+        expect(event.attributes['before'] ?? null).toEqual(rows[i]!.state)
+    }
   })
 })
 

@@ -121,6 +121,156 @@ describe('history', () => {
     expect(patched({ n: 2, list: [1] }, entries[1]!.patch!)).toEqual({})
   })
 
+  describe('of a captured row whose key changes', () => {
+    interface Row {
+      readonly id: string
+      readonly n?: number
+      readonly more?: number
+    }
+    type Step = readonly [before: Row | null, after: Row | null, cut?: 'cut']
+
+    /** Records the change as triggers do. */
+    async function capture([before, after, cut]: Step): Promise<void> {
+      const action = before && after ? 'update' : after ? 'create' : 'destroy'
+      const [from, to] = [before?.id, (after ?? before)!.id]
+      await audit.record(`audit:orders:${action}`, {
+        table: 'orders',
+        order_id: to,
+        ...(from !== undefined && from !== to && { previous_order_id: from }),
+        ...(cut
+          ? { recording: { replaced: ['/before', '/after'], cut_bytes: 9 } }
+          : { ...(before && { before }), ...(after && { after }) }),
+      } as JsonObject)
+    }
+
+    const row = (id: string, n: number): Row => ({ id, n })
+    const [A, B, P, Q] = [row('A', 1), row('B', 1), row('P', 1), row('Q', 2)]
+    const gone = null
+
+    it.each<[string, readonly Step[], Readonly<Record<string, readonly unknown[]>>]>([
+      [
+        'goes on under the new key, and the old one can be taken',
+        [
+          [gone, A],
+          [A, B],
+          [gone, row('A', 9)],
+          [B, row('B', 3)],
+          [row('B', 3), gone],
+        ],
+        { A: [A, gone, row('A', 9)], B: [B, row('B', 3), gone] },
+      ],
+      [
+        'is right if two rows exchange their keys',
+        [
+          [gone, P],
+          [gone, Q],
+          [P, row('Q', 1)],
+          [Q, row('P', 2)],
+        ],
+        { P: [P, gone, row('P', 2)], Q: [Q, row('Q', 1), row('Q', 1)] },
+      ],
+      [
+        'is right if two equal rows exchange their keys',
+        [
+          [gone, P],
+          [gone, row('Q', 1)],
+          [P, row('Q', 1)],
+          [row('Q', 1), P],
+        ],
+        { P: [P, gone, P], Q: [row('Q', 1), row('Q', 1), row('Q', 1)] },
+      ],
+      [
+        'is right if rows of before the log exchange their keys',
+        [
+          [P, row('Q', 1)],
+          [Q, row('P', 2)],
+        ],
+        { P: [gone, row('P', 2)], Q: [row('Q', 1), row('Q', 1)] },
+      ],
+      [
+        'is right if three rows exchange their keys',
+        [
+          [gone, A],
+          [gone, P],
+          [gone, Q],
+          [A, row('P', 1)],
+          [P, row('Q', 1)],
+          [Q, row('A', 2)],
+        ],
+        {
+          A: [A, gone, row('A', 2)],
+          P: [P, row('P', 1), row('P', 1)],
+          Q: [Q, row('Q', 1), row('Q', 1)],
+        },
+      ],
+      [
+        'ends though a column was added',
+        [
+          [gone, { id: 'A' }],
+          [
+            { id: 'A', more: 1 },
+            { id: 'B', more: 1 },
+          ],
+        ],
+        { A: [{ id: 'A' }, gone] },
+      ],
+      [
+        'is not known if the row was changed without an event',
+        [
+          [gone, A],
+          [row('A', 5), row('B', 5)],
+        ],
+        { A: [A, undefined], B: [row('B', 5)] },
+      ],
+    ])('%s', async (_, steps, states) => {
+      for (const step of steps) await capture(step)
+      for (const [order_id, expected] of Object.entries(states)) {
+        for (const resource of [{ order_id }, { order_id, table: 'orders' }])
+          expect((await historyOf(resource)).map(({ state }) => state)).toEqual(expected)
+      }
+      expect(await historyOf({ order_id: 'A', table: 'other' })).toEqual([])
+    })
+
+    it('is found by its source and by a key of several columns', async () => {
+      const id = (digit: number): string => `0190b6a4-64a1-7000-8000-00000000000${digit}`
+      const [before, after] = [{ n: 1 }, { n: 2 }]
+      const keys = { primary_key: { day: 'x', n: 2 }, previous_primary_key: { day: 'x', n: 1 } }
+      const project_id = id(2)
+      const previous_project_id = id(1).toUpperCase()
+      const data = { table: 'lines', project_id, previous_project_id, ...keys, before, after }
+      await audit.record('audit:orders:update', data)
+      const states = async (resource: HistoryResource): Promise<unknown[]> =>
+        (await historyOf(resource)).map(({ state }) => state)
+      expect(await states(`/api/projects/${id(1)}`)).toEqual([null])
+      expect(await states(`/api/projects/${id(2)}`)).toEqual([after])
+      expect(await states({ primary_key_day: 'x', primary_key_n: 1 })).toEqual([null])
+      expect(await states({ primary_key_day: 'x', primary_key_n: 2 })).toEqual([after])
+      expect(await states({ primary_key_day: 'y', primary_key_n: 1 })).toEqual([])
+    })
+
+    const statesOfA = async (): Promise<unknown[]> =>
+      (await historyOf({ order_id: 'A' })).map(({ state }) => state)
+
+    it('does not end by other events with such an attribute', async () => {
+      await capture([gone, A])
+      const data = { order_id: 'B', previous_order_id: 'A', before: { ...A }, after: { ...B } }
+      await audit.recordCustom('audit:orders:update', data)
+      await audit.record('api:orders:update', data)
+      await audit.record('audit:orders:create', data)
+      expect(await statesOfA()).toEqual([A])
+    })
+
+    it('is not known after an update of a large row, but known to end', async () => {
+      for (const step of [
+        [gone, A],
+        [A, A, 'cut'],
+        [A, B, 'cut'],
+      ] as const)
+        await capture(step)
+      expect(await statesOfA()).toEqual([A, undefined, null])
+    })
+  })
+
   it('does not know a state before one is whole, nor after a change that does not fit', async () => {
     await change('update', { n: 1 }, { n: 2 })
     await change('update', [1], { n: 5 })

@@ -140,7 +140,7 @@ describe('history', () => {
         ...(cut
           ? { recording: { replaced: ['/before', '/after'], cut_bytes: 9 } }
           : { ...(before && { before }), ...(after && { after }) }),
-      } as JsonObject)
+      })
     }
 
     const row = (id: string, n: number): Row => ({ id, n })

@@ -103,38 +103,39 @@ function linkOf(path: string): readonly Attribute[] {
 
 /** Filters for the events of a resource. */
 interface ResourceFilters {
+  /** Events that name the resource, or may do so by the previous key of a captured row. */
+  readonly found: Grouping
   /** Events that name the resource. */
   readonly named: Grouping
   /** Updates that have changed the key of a captured row; `undefined` if the resource has no key. */
   readonly renamed?: Grouping
-  /** Those that have changed the key of the resource to another one. They name it by its previous key. */
+  /** Those of them whose previous key is that of the resource. */
   readonly left?: Grouping
 }
 
 function filtersOf(resource: HistoryResource): ResourceFilters {
+  const equal = ([name, value]: Attribute): Condition => test(name, 'eq', [String(value)])
   const identity = identityOf(resource)
-  const named = allOf(identity.map(([name, value]) => test(name, 'eq', [String(value)])))
-  const key = typeof resource === 'string' ? linkOf(resource) : identity
-  const ofRow = key.filter(([name]) => name !== 'table')
-  if (ofRow.length === 0) return { named }
+  const isSource = typeof resource === 'string'
+  const named = allOf(identity.map(equal))
+  const key = isSource ? linkOf(resource) : identity.filter(([name]) => name !== 'table')
+  if (key.length === 0) return { found: named, named }
+  const previous = key.map(([name, value]) => {
+    // A UUID in a source is in lower case; in the key of a row it need not be.
+    const values = isSource ? [String(value), String(value).toUpperCase()] : [String(value)]
+    return test(previousName(name), 'in', values)
+  })
   const captured = [
+    ...(isSource ? [] : identity.filter(([name]) => name === 'table').map(equal)),
     test('system', 'true'),
     test('type', 'start', ['audit:']),
     test('type', 'end', [':update']),
-    ...key
-      .filter(([name]) => name === 'table')
-      .map(([name, value]) => test(name, 'eq', [String(value)])),
   ]
-  // A UUID in a source is in lower case, the key of the row need not be.
-  const spellings = (value: Attribute[1]): string[] =>
-    typeof resource === 'string' ? [String(value), String(value).toUpperCase()] : [String(value)]
   return {
+    found: { combinator: 'or', conditions: [], groupings: [named, allOf(previous)] },
     named,
-    renamed: allOf([...captured, ...ofRow.map(([name]) => test(previousName(name), 'not_null'))]),
-    left: allOf([
-      ...captured,
-      ...ofRow.map(([name, value]) => test(previousName(name), 'in', spellings(value))),
-    ]),
+    renamed: allOf([...captured, ...key.map(([name]) => test(previousName(name), 'not_null'))]),
+    left: allOf([...captured, ...previous]),
   }
 }
 
@@ -148,14 +149,11 @@ export function historyQuery(resource: HistoryResource, { asOf }: HistoryOptions
   }
   if (asOf !== undefined && (typeof asOf !== 'string' || parseTimestamp(asOf) === undefined))
     throw invalid('asOf', `must be a time such as 2026-03-01T12:00:00Z; it is ${inspect(asOf)}`)
-  const { named, left } = filtersOf(resource)
-  const where: Grouping = left
-    ? {
-        combinator: 'and',
-        conditions: [isChange],
-        groupings: [{ combinator: 'or', conditions: [], groupings: [named, left] }],
-      }
-    : { ...named, conditions: [...named.conditions, isChange] }
+  const where: Grouping = {
+    combinator: 'and',
+    conditions: [isChange],
+    groupings: [filtersOf(resource).found],
+  }
   return {
     where: asOf === undefined ? where : bothOf(where, oneCondition('created_at', 'lteq', [asOf])),
     sorts: [{ attribute: 'created_at', direction: 'asc' }],
@@ -206,9 +204,11 @@ export async function* historyOf(
   for await (const events of pages)
     for (const event of events) {
       const change = storedChangeOf(event)
-      if (!change) continue
-      if (!isNamed(event)) known = afterLeaving(known, event.attributes['before'])
-      else if (isRenamed(event) && !hasLeft(event)) {
+      const isNow = isNamed(event)
+      const wasBefore = hasLeft(event)
+      if (!change || !(isNow || wasBefore)) continue
+      if (!isNow) known = afterLeaving(known, event.attributes['before'])
+      else if (isRenamed(event) && !wasBefore) {
         const { state } = known
         known = {
           state: stateAfter(change, event, undefined),

@@ -182,8 +182,8 @@ export class Copier {
   }
 
   private copyObject(value: object): JsonValue {
-    if (value instanceof NumberText) return this.replace(value.text)
     try {
+      if (value instanceof NumberText) return this.replace(value.text)
       const written = this.written(value)
       if (written === null || typeof written !== 'object') return this.copy(written)
       if (this.ancestors.length >= this.maxDepth || this.ancestors.includes(value))

@@ -71,6 +71,9 @@ export interface CapturePlan {
 /** Larger attributes are replaced by a note of their size. */
 export const MAX_CAPTURED_BYTES = 1_048_576
 
+/** Longer names of users are cut, and longer attributes of the actor are left out. */
+export const MAX_ACTOR_CHARACTERS = 1000
+
 /** What `captureAs` adds to captured events. The row's own key comes first, such as `session_id` of a table of sessions. */
 export const ACTOR_ATTRIBUTES: readonly string[] = [
   'actor_kind',

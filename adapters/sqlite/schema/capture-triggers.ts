@@ -6,7 +6,7 @@ import {
   MAX_CAPTURED_BYTES,
 } from '../../../src/store-kit/capture.js'
 import { quoteName } from '../../../src/store-kit/sql.js'
-import { AFTER, BEFORE, CAPTURED } from './captured-attributes.js'
+import { AFTER, BEFORE, CAPTURED } from './captured-rows.js'
 
 /*
  * Triggers that put the changed rows of a table into the outbox. The JSON is put together as text: an SQLite
@@ -196,7 +196,7 @@ function eventSql(plan: CapturePlan, { state, key, size, differ }: RowSql): Even
 }
 
 /**
- * SQL for the triggers of one table, by their names, which are unique in a database. `capturedAttributes` reads what they
+ * SQL for the triggers of one table, by their names, which are unique in a database. `readCaptured` reads what they
  * write. For each action one trigger writes the event; triggers of a table run in the reverse of the order in which
  * they were created. If a newer trigger of the host, or a cascade, has changed the row again before, its events came
  * first. An older trigger of ours, which runs afterwards, finds that the table does not have the row as the change

@@ -1,6 +1,5 @@
 import { throwIfAborted } from '../../../src/errors.js'
 import type { DraftThrottle, EventDraft, JsonObject } from '../../../src/event/event.js'
-import { storableText } from '../../../src/event/json-copy.js'
 import { type JsonText, toJsonText } from '../../../src/event/json.js'
 import type { WaitOptions } from '../../../src/store/store.js'
 import { SqlTransaction } from '../../../src/store/sql-transaction.js'
@@ -9,7 +8,7 @@ import { type Connection, storeFailure } from '../connection/connection.js'
 import type { SqliteDatabase, SqliteStatement } from '../connection/database.js'
 import { fileOf, hostHandle, refused } from '../connection/host-handle.js'
 import { LIMIT } from '../connection/limit.js'
-import { capturedAttributes, capturedSuffix } from '../schema/captured-attributes.js'
+import { readCaptured } from '../schema/captured-rows.js'
 import { createLibraryInsert, type LibraryInsert } from './library-transaction.js'
 
 /** Drafts that hosts insert in their own transactions; the next append moves them to the log. */
@@ -135,15 +134,16 @@ function recordedAttributes(text: string): JsonText {
 }
 
 function draftOf(row: OutboxRow): EventDraft {
-  const { type, source, system, attributes: text } = row
+  const { suffix, type, username, source, system } = row
   const { throttle_key: key, throttle_scope: scope, throttle_period: period } = row
   const throttle: DraftThrottle | undefined =
     key === null || scope === null || period === null
       ? undefined
       : { key, scope: JSON.parse(scope) as JsonObject, period }
-  const captured = capturedAttributes(text)
-  const suffix = captured ? capturedSuffix(row.suffix) : row.suffix
-  const username = row.username === null ? null : storableText(row.username)
-  const { attributes, json } = captured ?? recordedAttributes(text)
-  return { suffix, type, username, source, system: system === 1, attributes, json, throttle }
+  const content = readCaptured(row) ?? {
+    suffix,
+    username,
+    ...recordedAttributes(row.attributes),
+  }
+  return { type, source, system: system === 1, throttle, ...content }
 }

@@ -150,7 +150,7 @@ describe('captured changes', () => {
     const [, exact, ...others] = await captured()
     expect(exact!.attributes).toMatchObject({
       recording: {
-        replaced: ['/before/x', '/after/x', '/changes/0/value', '/changes/0/old_value'],
+        replaced: ['/before/x', '/after/x'],
         cut_bytes: 0,
       },
     })
@@ -172,14 +172,14 @@ describe('captured changes', () => {
       {
         table: 'things',
         thing_id: '9007199254740993',
-        recording: { replaced: ['/before', '/after', '/thing_id'], cut_bytes: length + 16 },
+        recording: { replaced: ['/before', '/after'], cut_bytes: length + 16 },
       },
       {
         table: 'things',
         thing_id: null,
         previous_thing_id: '9007199254740993',
         recording: {
-          replaced: ['/before', '/after', '/previous_thing_id'],
+          replaced: ['/before', '/after'],
           cut_bytes: length + 16 + 2_000_001,
         },
       },
@@ -189,21 +189,34 @@ describe('captured changes', () => {
   it('have a bounded actor, whose attributes do not replace those of the row', async () => {
     capture()
     database.exec(`
-      INSERT INTO daybook_actor VALUES ('a' || char(0), json_object(
-        'session_id', printf('%.*c', 2000000, 's'), 'table', 'other', 'order_id', 'B', 'more', 1
+      INSERT INTO daybook_actor VALUES (char(0) || printf('%.*c', 2000000, 'u'), json_object(
+        'session_id', printf('%.*c', 2000000, 's'), 'request_id', 'r', 'trace_id', 7, 'table', 'other', 'more', 1
       ));
       ${insertOrder('A')}`)
     const [event] = await captured()
-    expect(event).toMatchObject({
-      username: 'a\uFFFD',
-      attributes: {
-        table: 'orders',
-        order_id: 'A',
-        recording: { replaced: ['/session_id'], cut_bytes: expect.any(Number) },
-      },
+    expect(event).toMatchObject({ username: `\uFFFD${'u'.repeat(999)}` })
+    expect(event!.attributes).toEqual({
+      table: 'orders',
+      order_id: 'A',
+      after: { id: 'A', total: 1, remark: null },
+      request_id: 'r',
+      recording: { replaced: ['/username', '/session_id'], cut_bytes: 0 },
     })
-    expect(event!.attributes).not.toHaveProperty('more')
-    expect(JSON.stringify(event!.attributes).length).toBeLessThan(1_048_576)
+  })
+
+  it('are without states if these fit, but not the changes too', async () => {
+    capture()
+    database.exec(`${insertOrder('A')}; UPDATE orders SET remark = printf('%.*c', 400000, 'a')`)
+    database.exec(
+      `UPDATE orders SET remark = printf('%.*c', 400000, 'b'), total = 9007199254740993`,
+    )
+    const [, one, two] = await captured()
+    expect(one!.attributes).toHaveProperty('changes.0.value')
+    expect(two!.attributes).toEqual({
+      table: 'orders',
+      order_id: 'A',
+      recording: { replaced: ['/before', '/after'], cut_bytes: expect.closeTo(1_600_000, -3) },
+    })
   })
 })
 

@@ -117,6 +117,11 @@ function findTable(database: SqliteDatabase, name: string): FoundSqliteTable {
     const is = found ? `${name} is a ${found.type}` : `there is no table ${name}`
     throw invalid(`${is} in ${database.name}: triggers need an ordinary table`)
   }
+  // SQLite would create the triggers on it.
+  if (
+    ask(database, `SELECT 1 FROM temp.sqlite_schema WHERE name = ? COLLATE NOCASE`, name).length > 0
+  )
+    throw invalid(`a temporary table or view of the handle is called ${name} too: drop it first`)
   const columns = ask(
     database,
     `SELECT name, type, pk FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 1`,

@@ -473,6 +473,15 @@ describe('captureChanges', () => {
     expect(capture().installed).toEqual(['orders', 'lines'])
   })
 
+  it('refuses a table that a temporary one of the handle hides', async () => {
+    capture()
+    database.exec('CREATE TEMP TABLE Orders (id)')
+    expect(() => capture({ exclude: ['remark'] })).toThrow('called orders too: drop it first')
+    database.exec('DROP TABLE temp.Orders')
+    insert('A')
+    expect(each(await captured(), 'order_id')).toEqual(['A'])
+  })
+
   it('leaves no transaction open if it is refused', () => {
     expect(() => capture({ tables: ['nowhere'] })).toThrow('there is no table nowhere')
     expect(database.inTransaction).toBe(false)

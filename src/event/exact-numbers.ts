@@ -1,11 +1,43 @@
-/** A number that no double holds, as its text. A copy of the data has the text, and notes the place. */
+/** A number that no double holds, as its text. An event that is recorded with it has the text, and notes the place. */
 export class NumberText {
   readonly text: string
 
   constructor(text: string) {
     this.text = text
   }
+
+  toJSON(): string {
+    return this.text
+  }
 }
+
+// At most so many digits are kept by every double, without an exponent that leaves the range of doubles.
+const SHORT = /^[^eE]{1,15}$/
+const LONG = /[\d.]{16}|\d[eE]/
+
+/** The digits of a decimal number without zeros at its ends, and the place of the point before them. */
+function decimalOf(number: string): string {
+  const [mantissa = '', exponent = '0'] = number.toLowerCase().split('e')
+  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')
+  const digits = (whole + fraction).replace(/^0+/, '')
+  const place = Number(exponent) + digits.length - fraction.length
+  const significant = digits.replace(/0+$/, '')
+  return significant === '' ? '0' : `${significant} ${place}`
+}
+
+/** True if the shortest decimal of a double is the number of JSON text. */
+function isHeldByDouble(number: string): boolean {
+  if (SHORT.test(number)) return true
+  const double = Number(number)
+  return Number.isFinite(double) && decimalOf(String(double)) === decimalOf(number)
+}
+
+/** `JSON.parse`, but numbers that no double holds become a {@link NumberText}. */
+export const parseJson = (json: string): unknown =>
+  LONG.test(json) ? parseExactly(json, isHeldByDouble, MAX_DEPTH) : JSON.parse(json)
+
+// Events hold nothing that is deeper.
+const MAX_DEPTH = 64
 
 const NUMBER_OR_QUOTE = /"|-?\d[\d.eE+-]*/g
 const QUOTE_OR_ESCAPE = /["\\]/g

@@ -1,6 +1,7 @@
 import { normalAddress } from '../event/address.js'
 import type { CustomTypes } from '../event/custom-types.js'
 import type { JsonObject, JsonValue } from '../event/event.js'
+import { NumberText, parseJson } from '../event/exact-numbers.js'
 import { isOwnField } from '../event/own-fields.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
 
@@ -32,7 +33,12 @@ export interface Preset {
 }
 
 export const objectIn = (value: JsonValue | undefined): JsonObject =>
-  value !== null && typeof value === 'object' && !Array.isArray(value) ? value : {}
+  value !== null &&
+  typeof value === 'object' &&
+  !Array.isArray(value) &&
+  !((value as unknown) instanceof NumberText)
+    ? value
+    : {}
 
 /** A text that says something: not empty, and not the dash that some logs write instead. */
 export const textIn = (value: JsonValue | undefined): string | undefined =>
@@ -43,14 +49,16 @@ export const addressIn = (value: JsonValue | undefined): string | undefined =>
   normalAddress(value) || undefined
 
 /** A text that says something, or a number as text. */
-export const idIn = (value: JsonValue | undefined): string | undefined =>
-  typeof value === 'number' ? String(value) : textIn(value)
+export function idIn(value: unknown): string | undefined {
+  if (value instanceof NumberText) return value.text
+  return typeof value === 'number' ? String(value) : textIn(value as JsonValue | undefined)
+}
 
 /** The object, or the object whose JSON text it is; without members if it is neither. */
 export function parsedIn(value: JsonValue | undefined): JsonObject {
   if (typeof value !== 'string' || !value.startsWith('{')) return objectIn(value)
   try {
-    return objectIn(JSON.parse(value) as JsonValue)
+    return objectIn(parseJson(value) as JsonValue)
   } catch {
     return {}
   }

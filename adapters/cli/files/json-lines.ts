@@ -4,6 +4,7 @@ import fs from 'node:fs'
 import { addAbortSignal, pipeline, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { JsonObject } from '../../../src/event/event.js'
+import { parseJson } from '../../../src/event/exact-numbers.js'
 import { messageOf } from '../terminal/exit-codes.js'
 
 const MAX_LINE_BYTES = 16 * 1024 * 1024
@@ -78,13 +79,13 @@ export async function* linesOf(stream: Readable): AsyncGenerator<Buffer[], void,
 export const isBlank = (bytes: Buffer): boolean =>
   bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)
 
-/** The object in the line, or the reason why it is malformed. */
+/** The object in the line, with the text of numbers that no double holds, or the reason why it is malformed. */
 export function parseLine(bytes: Buffer): JsonObject | string {
   if (bytes.length > MAX_LINE_BYTES) return `longer than ${MAX_LINE_BYTES} bytes`
   if (!isUtf8(bytes)) return 'not UTF-8'
   try {
     // Some tools write a byte order mark at the start of a file.
-    const value: unknown = JSON.parse(bytes.toString().replace(/^\uFEFF/, ''))
+    const value = parseJson(bytes.toString().replace(/^\uFEFF/, ''))
     return isObject(value) ? value : 'not a JSON object'
   } catch (error) {
     return `not JSON: ${messageOf(error)}`

@@ -1,5 +1,6 @@
 import type { Preset, PresetEvent } from 'daybook/presets'
 import type { JsonObject } from '../../../src/event/event.js'
+import { NumberText } from '../../../src/event/exact-numbers.js'
 import { formatTimestamp, parseTimestamp } from '../../../src/event/timestamp.js'
 import { isObject } from '../files/json-lines.js'
 
@@ -35,6 +36,7 @@ function fieldAt(value: unknown, path: string | undefined): unknown {
 function textAt(payload: JsonObject, path: string | undefined): string | undefined {
   const value = fieldAt(payload, path)
   if (typeof value === 'number') return String(value)
+  if (value instanceof NumberText) return value.text
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 

@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { NumberText, parseExactly } from '../../../src/event/exact-numbers.js'
+import { NumberText, parseExactly, parseJson } from '../../../src/event/exact-numbers.js'
 import { toJsonText } from '../../../src/event/json.js'
 
 const isShort = (number: string): boolean => number.length < 5
@@ -33,6 +34,58 @@ describe('parseExactly', () => {
 
   it('throws as JSON.parse', () => {
     expect(() => parse('{"a":12345')).toThrow(SyntaxError)
+  })
+})
+
+describe('parseJson', () => {
+  it.each([
+    '0',
+    '-0',
+    '0.0',
+    '-0e999',
+    '1',
+    '-1.50',
+    '100000000000000',
+    '9007199254740991',
+    '9007199254740992',
+    '-9007199254740994',
+    '12345678901234567000',
+    '1e21',
+    '1E+21',
+    '1e3',
+    '1000e-3',
+    '0.1',
+    '0.30000000000000004',
+    '5e-324',
+    '1.7976931348623157e308',
+    '1.0000000000000000000',
+  ])('reads the number %s', (number) => {
+    expect(parseJson(`[${number}]`)).toEqual([Number(number)])
+  })
+
+  it.each([
+    '9007199254740993',
+    '-9007199254740993',
+    '12345678901234567890',
+    '0.1234567890123456789',
+    '0.10000000000000001',
+    '1e400',
+    '-1e400',
+    '1e-400',
+    '1.00000000000000001',
+    '900719925474099.30001',
+  ])('keeps the text of the number %s', (number) => {
+    expect(parseJson(`{"n":[${number}, 1]}`)).toEqual({ n: [new NumberText(number), 1] })
+    expect(JSON.stringify(parseJson(number))).toBe(`"${number}"`)
+  })
+
+  it('reads what JSON.stringify has written of any number', () => {
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
+        const json = JSON.stringify([number])
+        expect(parseJson(json)).toEqual(JSON.parse(json))
+      }),
+    )
   })
 })
 

@@ -22,6 +22,8 @@ import {
   windowsSecurity,
 } from 'daybook/presets'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { parseJson } from '../../../src/event/exact-numbers.js'
+import { toJsonText } from '../../../src/event/json.js'
 import { plainEvent } from '../../support/plain-events.js'
 import { EXAMPLES, fileOf, recordsOf, TRIED_PRESETS } from '../../support/preset-records.js'
 
@@ -281,6 +283,24 @@ describe('paperTrail', () => {
     const row = { item_type: 'Page', item_id: 1, event: 'update' }
     const { data } = paperTrail.eventOf({ ...row, object_changes: '{"a/b~":[1,2]}' })!
     expect(data['changes']).toEqual([{ op: 'replace', path: '/a~1b~0', old_value: 1, value: 2 }])
+  })
+
+  it('keeps integers beyond 2^53 in changes and keys', () => {
+    const text = '{"item_type":"Page","event":"update","item_id":9007199254740993,"id":1e400}'
+    const row = {
+      ...(parseJson(text) as JsonObject),
+      created_at: 'now',
+      object_changes: '{"n":[9007199254740993,2]}',
+    }
+    const { data, key } = paperTrail.eventOf(row)!
+    expect(key).toBe('Page 1e400 now')
+    expect(data['item']).toBe('Page 9007199254740993')
+    expect(toJsonText(data).attributes).toMatchObject({
+      changes: [{ old_value: '9007199254740993', value: 2 }],
+      recording: {
+        replaced: expect.arrayContaining(['/changes/0/old_value', '/attributes_id', '/item_id']),
+      },
+    })
   })
 })
 

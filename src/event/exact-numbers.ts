@@ -11,9 +11,9 @@ export class NumberText {
   }
 }
 
-// At most so many digits are kept by every double, without an exponent that leaves the range of doubles.
+// Every double keeps so many digits. Other numbers have more, or an exponent.
 const SHORT = /^[^eE]{1,15}$/
-const LONG = /[\d.]{16}|\d[eE]/
+const LONG = /(?:^|[:,[\s])-?(?:[\d.]{16}|[\d.]+[eE])/
 
 /** The digits of a decimal number without zeros at its ends, and the place of the point before them. */
 function decimalOf(number: string): string {

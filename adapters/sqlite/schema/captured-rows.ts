@@ -37,6 +37,8 @@ interface Captured {
   readonly [identity: string]: unknown
 }
 
+const NOT_IDENTITY: ReadonlySet<string> = new Set(['actor', 'changed', 'cut', 'before', 'after'])
+
 const INTEGER = /^-?\d+$/
 const LONG_INTEGER = /[:,[]-?\d{16}/
 
@@ -93,6 +95,8 @@ function actorOf(
   }
 }
 
+const NO_ACTOR: ReturnType<typeof actorOf> = { actor: {}, long: [] }
+
 type CapturedRow = Pick<EventDraft, 'suffix' | 'username'> & {
   /** What a trigger has written. */
   readonly attributes: string
@@ -107,28 +111,46 @@ export function readCaptured(
   const captured = (
     LONG_INTEGER.test(text) ? parseExactly(text, isHeld, DEPTH) : JSON.parse(text)
   ) as Captured
-  const { actor: given = {}, changed = [], cut, before, after, ...identity } = captured
+  const { actor: given, changed = [], cut, before, after } = captured
+  const identity: Record<string, unknown> = {}
+  // Faster than a rest pattern.
+  for (const name of Object.keys(captured))
+    if (!NOT_IDENTITY.has(name)) identity[name] = captured[name]
   const states = statesOf(before, after, changed)
   const bytes = cut ?? bytesOf(text, states)
   const isCut = bytes > MAX_CAPTURED_BYTES
-  const { actor, long } = actorOf(given, identity)
-  const copy = toJsonText({ ...identity, ...(!isCut && states), ...actor })
-  const name = row.username === null ? null : storableText(row.username)
-  const username = name === null ? null : storableText(name.slice(0, MAX_ACTOR_CHARACTERS))
-  const suffix = suffixOf(row.suffix)
-  const { recording, ...attributes } = copy.attributes
+  const { actor, long } = given ? actorOf(given, identity) : NO_ACTOR
+  const data = Object.assign(identity, isCut ? undefined : states, actor)
+  const copy = toJsonText(data, undefined, undefined, 'text')
+  const { username, isLong } = usernameOf(row)
+  const content = { suffix: suffixOf(row.suffix), username }
+  const { recording } = copy.attributes
+  if (recording === undefined && !isCut && !isLong && long.length === 0)
+    return { ...content, attributes: copy.attributes, json: copy.json }
   const { replaced = [], cut_bytes = 0 } = (recording ?? {}) as Partial<Recording>
-  const noted = [
-    ...(isCut ? ['/before', '/after'] : []),
-    ...replaced.filter(isListed),
-    ...(name === username ? [] : ['/username']),
-    ...long,
-  ]
-  if (noted.length === 0 && recording === undefined)
-    return { suffix, username, attributes: copy.attributes, json: copy.json }
-  const all = (isCut ? bytes : 0) + cut_bytes
-  if (noted.length > 0 || all > 0) attributes['recording'] = { replaced: noted, cut_bytes: all }
-  return { suffix, username, attributes, json: JSON.stringify(attributes) }
+  const noted = {
+    replaced: [
+      ...(isCut ? ['/before', '/after'] : []),
+      ...replaced.filter(isListed),
+      ...(isLong ? ['/username'] : []),
+      ...long,
+    ],
+    cut_bytes: (isCut ? bytes : 0) + cut_bytes,
+  }
+  const { recording: _, ...rest } = copy.attributes
+  const isNoted = noted.replaced.length > 0 || noted.cut_bytes > 0
+  const attributes: JsonObject = isNoted ? { ...rest, recording: noted } : rest
+  return { ...content, attributes, json: JSON.stringify(attributes) }
+}
+
+function usernameOf({ username }: CapturedRow): {
+  readonly username: string | null
+  readonly isLong: boolean
+} {
+  if (username === null) return { username, isLong: false }
+  const name = storableText(username)
+  const isLong = name.length > MAX_ACTOR_CHARACTERS
+  return { username: isLong ? storableText(name.slice(0, MAX_ACTOR_CHARACTERS)) : name, isLong }
 }
 
 interface Recording {

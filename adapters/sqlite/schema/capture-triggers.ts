@@ -208,7 +208,7 @@ export function captureTriggers(plan: CapturePlan, form: TableForm): ReadonlyMap
   const { identity, states, sizes, previousKey } = eventSql(plan, rows)
   const isChange = rows.differ('OLD', 'NEW', columns)
 
-  const hasRow = (row: Row, place: readonly string[], isSame = 'true'): string => {
+  const hasRow = (row: Row, place: readonly string[], isSame = '1'): string => {
     const isIts = place.map((column) => `its.${quoteName(column)} = ${row}.${quoteName(column)}`)
     return `EXISTS (SELECT 1 FROM ${quoteName(name)} AS its WHERE ${isIts.join(' AND ')} AND ${isSame})`
   }

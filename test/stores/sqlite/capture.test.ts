@@ -75,9 +75,9 @@ describe('captured changes', () => {
 
   it('hold any name', async () => {
     database.exec(`
-      CREATE TABLE "odd ""name's~/" ("a""b'~/c" PRIMARY KEY, "its", "after", "select" INTEGER GENERATED ALWAYS AS (1)) WITHOUT ROWID`)
+      CREATE TABLE "odd ""name's~/" ("a""b'~/c" PRIMARY KEY, "its", "after", "true" DEFAULT 0, "select" INTEGER GENERATED ALWAYS AS (1)) WITHOUT ROWID`)
     expect(capture({ tables: [`odd "name's~/`] }).installed).toEqual([`odd "name's~/`])
-    database.exec(`INSERT INTO "odd ""name's~/" VALUES (1, x'6162', ', "after":{}')`)
+    database.exec(`INSERT INTO "odd ""name's~/" VALUES (1, x'6162', ', "after":{}', 0)`)
     database.exec(`UPDATE "odd ""name's~/" SET its = x'0102', "a""b'~/c" = 2`)
     const events = await captured()
     const key = `a"b'~/c`
@@ -85,6 +85,7 @@ describe('captured changes', () => {
       [key]: id,
       its: { bytes: 2 },
       after: ', "after":{}',
+      true: 0,
       select: 1,
     }))
     const name = `odd "name's~/`

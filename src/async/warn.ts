@@ -30,9 +30,8 @@ function shownText(thrown: unknown): string {
 /** Emits a warning of the process about a thrown value, which need not be an error. Never throws. */
 export function warnThrown(thrown: unknown): void {
   try {
-    if (thrown instanceof Error) return process.emitWarning(thrown)
+    process.emitWarning(thrown instanceof Error ? thrown : new Error(shownText(thrown)))
   } catch {
-    // An error of another realm.
+    warn(shownText(thrown))
   }
-  warn(shownText(thrown))
 }

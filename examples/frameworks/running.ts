@@ -8,6 +8,9 @@ export interface RunningService {
   close(): Promise<void>
 }
 
+/** How long requests may take after the service has been asked to stop. */
+const GRACE_MS = 5000
+
 /** Listens on the port; 0 means any free one. */
 export async function listen(
   server: Server,
@@ -22,8 +25,11 @@ export async function listen(
   return {
     url,
     async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      const closed = new Promise((resolve) => server.close(resolve))
+      // Followers of the feed would stay connected.
+      const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS)
+      await closed
+      clearTimeout(timer)
       await audit.close()
     },
   }
@@ -35,7 +41,8 @@ export async function runIfMain(
   start: (port: number) => Promise<RunningService>,
 ): Promise<void> {
   if (process.argv[1] !== module) return
-  const { url } = await start(3000)
+  const { url, close } = await start(3000)
+  process.once('SIGTERM', () => void close())
   console.log(
     `${url}/audit shows what POST ${url}/orders records; sign in as ann with the password ann`,
   )

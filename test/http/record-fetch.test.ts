@@ -84,7 +84,7 @@ it('an error of the handler is recorded and thrown again', async () => {
   }
   expect(await eventsOf(audit)).toMatchObject([
     { type: 'error:orders:create', attributes: { error: 'no such order', response_status: 404 } },
-    { type: 'error:api:controller:unhandled', attributes: { error: "'a text'" } },
+    { type: 'error:api:controller:unhandled', attributes: { error: 'a text' } },
     { type: 'error:api:controller:unhandled', attributes: { error: 'null', response_status: 500 } },
   ])
 })

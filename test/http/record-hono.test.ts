@@ -77,7 +77,7 @@ it('errors are recorded, whatever onError answers', async () => {
         backtrace: expect.stringContaining('record-hono') as string,
       },
     },
-    { type: 'error:api:controller:unhandled', attributes: { error: "'not an error'" } },
+    { type: 'error:api:controller:unhandled', attributes: { error: 'not an error' } },
   ])
 })
 

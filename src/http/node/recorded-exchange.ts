@@ -80,7 +80,9 @@ export class RecordedNodeExchange<Request extends SentRequest>
   }
 
   get isAborted(): boolean {
-    return this.#response.destroyed && !this.#response.writableFinished
+    const { destroyed, writableFinished } = this.#response
+    const { stream } = this.#response as { stream?: { readonly aborted?: boolean } }
+    return stream?.aborted ?? (destroyed && !writableFinished)
   }
 
   /** The last chunk, which is the whole body of most refusals. */

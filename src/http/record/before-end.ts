@@ -27,6 +27,48 @@ function fixHead(response: ServerResponse, chunk: unknown, encoding: unknown): v
   head._implicitHeader()
 }
 
+function holdFinished(response: ServerResponse): () => void {
+  response.finished = true
+  return () => {
+    response.finished = false
+  }
+}
+
+/** Throws as Node does for a response of HTTP/2 that has ended. */
+function refuseHead(): never {
+  const message = 'the response has already been sent'
+  throw Object.assign(new Error(message), { code: 'ERR_HTTP2_HEADERS_SENT' })
+}
+
+const HEAD_METHODS = ['setHeader', 'appendHeader', 'removeHeader', 'writeHead', 'flushHeaders']
+
+/**
+ * Makes a response that is not of HTTP/1.1 behave as one that has ended: Node fixes its head only when it sends it. Returns a
+ * function that undoes this.
+ */
+function holdHead(response: ServerResponse): () => void {
+  const { statusCode } = response
+  const held: PropertyDescriptorMap = {
+    headersSent: { get: () => true },
+    writableEnded: { get: () => true },
+    finished: { get: () => true },
+    statusCode: { get: () => statusCode, set() {} },
+    write: { value: () => false },
+    end: { value: () => response },
+  }
+  for (const name of HEAD_METHODS) if (name in response) held[name] = { value: refuseHead }
+  const before = new Map<string, PropertyDescriptor | undefined>()
+  for (const [name, property] of Object.entries(held)) {
+    before.set(name, Object.getOwnPropertyDescriptor(response, name))
+    Object.defineProperty(response, name, { ...property, configurable: true })
+  }
+  return () => {
+    for (const [name, property] of before)
+      if (property) Object.defineProperty(response, name, property)
+      else Reflect.deleteProperty(response, name)
+  }
+}
+
 /**
  * Calls `task` once: with true when the response is about to end, which waits for the task; with false
  * when the connection closes before that. The response itself is not changed: while it waits, it behaves as
@@ -55,10 +97,10 @@ export function beforeEnd(response: ServerResponse, task: EndTask): void {
     if (!running) return end(...content)
     isWaiting = true
     // `end` and `write` behave as after the end.
-    if (isOutgoing) response.finished = true
+    const release = isOutgoing ? holdFinished(response) : holdHead(response)
     void running.then(() => {
       isWaiting = false
-      if (isOutgoing) response.finished = false
+      release()
       return end(...content)
     })
     return response

@@ -228,8 +228,17 @@ const newerVersion = (name: string, version: number, known: number): AuditLogErr
     `${name} has schema version ${version}; this version of daybook knows ${known}: update daybook`,
   )
 
+/** Throws `SCHEMA_MISMATCH` for UTF-16, in which SQLite compares texts by other bytes than the index does. */
+function checkEncoding(database: SqliteDatabase): void {
+  const encoding = database.pragma('encoding', { simple: true }) as string
+  if (encoding === 'UTF-8') return
+  const message = `${database.name} stores texts in ${encoding}; an audit log needs UTF-8: keep it in a file of its own`
+  throw new AuditLogError('SCHEMA_MISMATCH', message)
+}
+
 /** Throws `SCHEMA_MISMATCH` unless the file has the schema in this version. */
 export function checkSchema(database: SqliteDatabase, { versionTable, migrations }: Schema): void {
+  checkEncoding(database)
   const version = readVersion(database, versionTable)
   if (version === migrations.length) return
   if (version !== undefined && version > migrations.length)
@@ -245,13 +254,14 @@ export function checkSchema(database: SqliteDatabase, { versionTable, migrations
  * Creates the schema of the file or runs the missing migrations, in one transaction. When several
  * processes start at once, one of them migrates and the others wait. A file of this version is only read,
  * so it can be opened while another connection holds the write lock. Throws `SCHEMA_MISMATCH` if the file has
- * a newer version.
+ * a newer version, or texts in UTF-16.
  */
 export function migrate(database: SqliteDatabase, { versionTable, migrations }: Schema): void {
   const hasAll = (version: number): boolean => {
     if (version <= migrations.length) return version === migrations.length
     throw newerVersion(database.name, version, migrations.length)
   }
+  checkEncoding(database)
   if (hasAll(readVersion(database, versionTable) ?? 0)) return
   database.exec('BEGIN IMMEDIATE')
   try {

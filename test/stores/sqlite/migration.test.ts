@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3'
+import { sqliteStore } from 'daybook/sqlite'
 import { beforeEach, expect, it } from 'vitest'
 import { openDatabase } from '../../../adapters/sqlite/connection/database.js'
 import { migrate, type Schema } from '../../../adapters/sqlite/schema/schema.js'
@@ -42,3 +43,22 @@ it('of two processes that migrate at once, one migrates and the other waits', as
   expect(children.map((child) => child.stderr())).toEqual(['', ''])
   expect(version()).toBe(2)
 })
+
+it.each(['UTF-16le', 'UTF-16be'])(
+  'a database in %s is refused, by its path and by its handle',
+  async (encoding) => {
+    host.pragma(`encoding = '${encoding}'`)
+    host.exec('CREATE TABLE orders (id TEXT)')
+    const error = {
+      code: 'SCHEMA_MISMATCH',
+      message: expect.stringContaining(`texts in ${encoding}`) as string,
+    }
+    const stores = [
+      () => sqliteStore({ filename: file.filename }),
+      () => sqliteStore({ database: host }),
+      () => sqliteStore({ filename: file.filename, readOnly: true }),
+    ]
+    for (const open of stores) expect(open).toThrow(expect.objectContaining(error))
+    expect(host.prepare('SELECT name FROM sqlite_schema').pluck().all()).toEqual(['orders'])
+  },
+)

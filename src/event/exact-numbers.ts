@@ -15,21 +15,47 @@ export class NumberText {
 const SHORT = /^[^eE]{1,15}$/
 const LONG = /(?:^|[:,[\s])-?(?:[\d.]{16}|[\d.]+[eE])/
 
-/** The digits of a decimal number without zeros at its ends, and the place of the point before them. */
-function decimalOf(number: string): string {
+/** A decimal number: `0.<digits>` times ten to the `place`. Zero has the sign 0 and no digits. */
+export interface Decimal {
+  readonly sign: -1 | 0 | 1
+  /** Without zeros at the ends. */
+  readonly digits: string
+  readonly place: number
+}
+
+/** Reads a number of JSON text, or of a query, which may have a plus sign and lack digits on one side of the point. */
+export function decimalOf(number: string): Decimal {
   const [mantissa = '', exponent = '0'] = number.toLowerCase().split('e')
-  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')
+  const [whole = '', fraction = ''] = mantissa.replace(/^[+-]/, '').split('.')
   const digits = (whole + fraction).replace(/^0+/, '')
   const place = Number(exponent) + digits.length - fraction.length
-  const significant = digits.replace(/0+$/, '')
-  return significant === '' ? '0' : `${significant} ${place}`
+  const significant = withoutEnd(digits)
+  if (significant === '') return { sign: 0, digits: '', place: 0 }
+  return { sign: mantissa.startsWith('-') ? -1 : 1, digits: significant, place }
+}
+
+/** Without the zeros at the end. An anchored expression would take quadratic time on inner zeros. */
+function withoutEnd(digits: string): string {
+  let end = digits.length
+  while (end > 0 && digits[end - 1] === '0') end--
+  return digits.slice(0, end)
+}
+
+/** Negative if the first number is less. */
+export function compareDecimals(left: Decimal, right: Decimal): number {
+  if (left.sign !== right.sign) return left.sign - right.sign
+  if (left.place !== right.place) return left.sign * (left.place - right.place)
+  if (left.digits === right.digits) return 0
+  return left.digits < right.digits ? -left.sign : left.sign
 }
 
 /** True if the shortest decimal of a double is the number of JSON text. */
 function isHeldByDouble(number: string): boolean {
   if (SHORT.test(number)) return true
   const double = Number(number)
-  return Number.isFinite(double) && decimalOf(String(double)) === decimalOf(number)
+  return (
+    Number.isFinite(double) && compareDecimals(decimalOf(String(double)), decimalOf(number)) === 0
+  )
 }
 
 /** `JSON.parse`, but numbers that no double holds become a {@link NumberText}. */

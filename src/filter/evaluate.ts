@@ -15,7 +15,7 @@ import { likeMatcher } from './like.js'
 import { predicateOf, type Predicate, type TestName } from './predicates.js'
 import { containing, endingWith, startingWith, type TextMatcher } from './search.js'
 import { type Decide, decideWithin, spend, type Steps } from './steps.js'
-import { compareText, readBoolean, readNumber } from './values.js'
+import { compareText, readBoolean, readExact, readNearest } from './values.js'
 
 /** True if an item of a list matches. */
 export type ItemPredicate<Item> = (item: Item) => boolean
@@ -28,7 +28,7 @@ export interface ScalarTest {
 }
 
 function equals(text: string): ScalarTest {
-  const number = readNumber(text)
+  const number = readExact(text)
   const boolean = readBoolean(text)
   return (value) => {
     if (typeof value === 'string') return value === text
@@ -38,7 +38,7 @@ function equals(text: string): ScalarTest {
 
 function isIn(texts: readonly string[]): ScalarTest {
   const asText = new Set<Scalar>(texts)
-  const asNumber = new Set<Scalar | undefined>(texts.map(readNumber))
+  const asNumber = new Set<Scalar | undefined>(texts.map(readExact))
   const asBoolean = new Set<Scalar | undefined>(texts.map(readBoolean))
   return (value) => {
     if (typeof value === 'string') return asText.has(value)
@@ -50,14 +50,16 @@ function isIn(texts: readonly string[]): ScalarTest {
 const NEEDS_RANK = /[\uD800-\uFFFF]/
 
 function ordered(text: string, holds: (value: Scalar, bound: Scalar) => boolean): ScalarTest {
-  const number = readNumber(text)
+  const number = readNearest(text)
   const boolean = readBoolean(text)
   const isRanked = NEEDS_RANK.test(text)
   return (value) => {
     if (typeof value === 'string')
       return isRanked ? holds(compareText(value, text), 0) : holds(value, text)
-    const bound = typeof value === 'number' ? number : boolean
-    return bound !== undefined && holds(value, bound)
+    if (typeof value === 'boolean') return boolean !== undefined && holds(value, boolean)
+    if (number === undefined) return false
+    // A double that equals the nearest one is on the other side of it.
+    return value === number.double ? holds(0, number.side) : holds(value, number.double)
   }
 }
 

@@ -1,3 +1,5 @@
+import { compareDecimals, decimalOf } from '../event/exact-numbers.js'
+
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 const TRUE = new Set(['1', 't', 'T', 'true', 'TRUE'])
 const FALSE = new Set(['0', 'f', 'F', 'false', 'FALSE'])
@@ -25,6 +27,30 @@ export const lowerAscii = (text: string): string =>
 export function readNumber(text: string): number | undefined {
   const trimmed = trimAscii(text)
   return NUMBER.test(trimmed) ? Number(trimmed) : undefined
+}
+
+/** A number in a query, whose own decimal may lie between two doubles. */
+export interface NearestDouble {
+  readonly double: number
+  /** Negative if the number is less than the shortest decimal of the double, which a stored double means. */
+  readonly side: number
+}
+
+/** Like {@link readNumber}, with the side of the double on which the number is. */
+export function readNearest(text: string): NearestDouble | undefined {
+  const double = readNumber(text)
+  if (double === undefined) return undefined
+  if (Number.isSafeInteger(double) && String(double) === text) return { double, side: 0 }
+  const side = Number.isFinite(double)
+    ? compareDecimals(decimalOf(trimAscii(text)), decimalOf(String(double)))
+    : -Math.sign(double)
+  return { double, side }
+}
+
+/** The double that means the number; `undefined` if there is none. */
+export function readExact(text: string): number | undefined {
+  const nearest = readNearest(text)
+  return nearest?.side === 0 ? nearest.double : undefined
 }
 
 export function readBoolean(text: string): boolean | undefined {

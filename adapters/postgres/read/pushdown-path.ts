@@ -1,7 +1,7 @@
-import type { Scalar } from '../../../src/filter/attributes.js'
+import { decimalOf } from '../../../src/event/exact-numbers.js'
 import { isTextTest, type Predicate } from '../../../src/filter/predicates.js'
 import { OPERATORS, type Sql, sql } from '../../../src/store-kit/sql.js'
-import { readBoolean, readNumber } from '../../../src/filter/values.js'
+import { readBoolean, readNumber, trimAscii } from '../../../src/filter/values.js'
 import { textPattern } from './sql.js'
 
 /*
@@ -15,10 +15,6 @@ import { textPattern } from './sql.js'
 const MAX_PARTS = 8
 const MAX_NAME = 1000
 const MAX_PATH = 40_000
-
-/** The values that a text in a query equals: itself, and the number or boolean it reads as. */
-export const readings = (text: string): Scalar[] =>
-  [text, readNumber(text), readBoolean(text)].filter((value) => value !== undefined)
 
 const member = (key: string): string => `@.${JSON.stringify(key)}`
 
@@ -100,12 +96,27 @@ function holds(
   }
 }
 
-// JSON has no infinity; a number beyond all doubles compares the same.
-const printNumber = (value: number): string =>
-  Number.isFinite(value) ? String(value) : `${value < 0 ? '-' : ''}1e400`
+// More would not fit into Postgres' `numeric`, and would not change any comparison with a double.
+const MAX_DIGITS = 1000
+const MAX_PLACE = 400
 
-const printScalar = (value: Scalar): string =>
-  typeof value === 'number' ? printNumber(value) : JSON.stringify(value)
+/** A number of a query in JSON. Postgres compares it exactly with the decimals of stored numbers. */
+function printNumber(text: string): string {
+  const { sign, digits, place } = decimalOf(trimAscii(text))
+  const cut = digits.length > MAX_DIGITS ? `${digits.slice(0, MAX_DIGITS)}1` : digits
+  const exponent = Math.max(-MAX_PLACE, Math.min(place, MAX_PLACE))
+  return sign === 0 ? '0' : `${sign < 0 ? '-' : ''}0.${cut}e${exponent}`
+}
+
+/** The values in JSON that a text in a query is compared with: itself, and the number or boolean it reads as. */
+const readings = (text: string): string[] => {
+  const boolean = readBoolean(text)
+  return [
+    JSON.stringify(text),
+    ...(readNumber(text) === undefined ? [] : [printNumber(text)]),
+    ...(boolean === undefined ? [] : [String(boolean)]),
+  ]
+}
 
 /**
  * SQL that holds if the attribute passes, and possibly for others; `undefined` if the path would be too
@@ -119,7 +130,7 @@ export function pushDownByPath(
   const parts = name.split('_')
   if (parts.length > MAX_PARTS || name.length > MAX_NAME) return undefined
   const path = `$ ? (${holds(parts, predicate, values)} || ${hasNestedArrays(parts)})`
-  const variables = `{"v":[${values.flatMap(readings).map(printScalar).join()}]}`
+  const variables = `{"v":[${values.flatMap(readings).join()}]}`
   return path.length + variables.length > MAX_PATH
     ? undefined
     : sql('jsonb_path_exists(attributes::jsonb, ?::jsonpath, ?::jsonb)', path, variables)

@@ -1,6 +1,6 @@
+import { readBoolean, readExact } from '../../../src/filter/values.js'
 import { isTextTest, type Predicate } from '../../../src/filter/predicates.js'
 import { andSql, orSql, type Sql, sql } from '../../../src/store-kit/sql.js'
-import { readings } from './pushdown-path.js'
 import { allOf, anyOf, jsonTextPattern } from './sql.js'
 
 /*
@@ -35,12 +35,16 @@ function includesSome(texts: readonly string[]): Sql | undefined {
   return pattern.length > MAX_PATTERN ? undefined : sql('attributes::text COLLATE "C" ~ ?', pattern)
 }
 
+/** The values that a text in a query equals, as JSON.stringify writes them. */
+const textsOf = (text: string): string[] =>
+  [text, readExact(text), readBoolean(text)].flatMap((value) => JSON.stringify(value) ?? [])
+
 /** The values that pass, as JSON.stringify writes them; `undefined` if they are not known. */
 function passing({ test, negated }: Predicate, values: readonly string[]): string[] | undefined {
   if (negated || values.length === 0) return undefined
   if (test === 'true' || test === 'false') return [test]
   const isAmong = test === 'eq' || test === 'in'
-  return isAmong ? values.flatMap(readings).map((value) => JSON.stringify(value)) : undefined
+  return isAmong ? values.flatMap(textsOf) : undefined
 }
 
 /** Holds if the attributes have a value that passes, maybe elsewhere; `undefined` if it may be written in several ways, as a number can. */

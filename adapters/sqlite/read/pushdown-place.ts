@@ -1,6 +1,6 @@
 import type { Sql } from '../../../src/store-kit/sql.js'
 import { isTextTest, type Predicate, type TextTest } from '../../../src/filter/predicates.js'
-import { readBoolean, readNumber } from '../../../src/filter/values.js'
+import { readBoolean, readExact, readNumber } from '../../../src/filter/values.js'
 import { andSql, compare, exactLike, inList, like, notSql, OPERATORS, orSql, sql } from './sql.js'
 
 /** A place in the attributes: SQL for its value and for the name of its JSON type. */
@@ -49,6 +49,7 @@ function isAmong(place: Place, texts: readonly string[]): ValueTestSql {
   const { value } = place
   const numbers = texts.map(readNumber).filter((number) => number !== undefined)
   const integers = inList(value, numbers.filter(Number.isSafeInteger))
+  const exact = inList(value, texts.map(readExact).filter(Number.isSafeInteger))
   const booleans = texts.map(readBoolean).filter((boolean) => boolean !== undefined)
   const known = [
     andSql([inList(value, texts), typeIs(place, 'text')]),
@@ -61,7 +62,7 @@ function isAmong(place: Place, texts: readonly string[]): ValueTestSql {
     )
   return {
     mayPass: orSql([...known, andSql([orSql([integers, ...ranges]), typeIs(place, ...NUMBERS)])]),
-    passes: orSql([...known, andSql([integers, typeIs(place, 'integer')])]),
+    passes: orSql([...known, andSql([exact, typeIs(place, 'integer')])]),
   }
 }
 
@@ -70,7 +71,7 @@ function isOrdered(place: Place, test: keyof typeof OPERATORS, text: string): Va
   const { value } = place
   const number = readNumber(text)
   const boolean = readBoolean(text)
-  const isInteger = Number.isSafeInteger(number)
+  const isInteger = Number.isSafeInteger(readExact(text))
   const passes = [andSql([compare(value, operator, text), typeIs(place, 'text')])]
   if (isInteger) passes.push(andSql([compare(value, operator, number), typeIs(place, 'integer')]))
   if (boolean !== undefined)

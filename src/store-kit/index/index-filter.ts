@@ -10,7 +10,7 @@ import {
 import { pushDownWith } from '../pushdown.js'
 import type { Predicate } from '../../filter/predicates.js'
 import { containing, type TextMatcher } from '../../filter/search.js'
-import { readBoolean, readNumber } from '../../filter/values.js'
+import { readBoolean, readExact, readNumber } from '../../filter/values.js'
 import { ANY_TEXT, isOwnField, SOURCE } from '../../event/own-fields.js'
 import { indexedText, indexedValue, Kind, type LineSearch, mayBeCut, mayHaveCut } from './part.js'
 
@@ -53,9 +53,9 @@ export type IndexFilter =
 const ALL_KINDS = [Kind.boolean, Kind.number, Kind.text] as const
 const TEXTS = [Kind.text] as const
 
-/** The values, one of each type, that a text in a query can mean. */
-function readings(text: string): Scalar[] {
-  const [number, boolean] = [readNumber(text), readBoolean(text)]
+/** The values, one of each type, that a text in a query can mean, or is next to. */
+function readings(text: string, read: (text: string) => number | undefined): Scalar[] {
+  const [number, boolean] = [read(text), readBoolean(text)]
   return [
     indexedText(text),
     ...(number === undefined ? [] : [number]),
@@ -77,7 +77,7 @@ export function findValue(test: ValueTestName, texts: readonly string[]): Find {
   switch (test) {
     case 'eq':
     case 'in': {
-      const values = [...new Set(texts.flatMap(readings))]
+      const values = [...new Set(texts.flatMap((one) => readings(one, readExact)))]
       if (values.length <= MAX_LOOKUPS) return { by: 'values', values }
       const among = new Set(values)
       return { by: 'test', kinds: ALL_KINDS, passes: (value) => among.has(indexedValue(value)) }
@@ -88,7 +88,7 @@ export function findValue(test: ValueTestName, texts: readonly string[]): Find {
     case 'gteq': {
       const end = isBelow(test) ? 'to' : 'from'
       const kinds = { string: Kind.text, number: Kind.number, boolean: Kind.boolean } as const
-      const ranges = readings(text).map((value) => ({
+      const ranges = readings(text, readNumber).map((value) => ({
         kind: kinds[typeof value as keyof typeof kinds],
         [end]: value,
       }))

@@ -120,6 +120,63 @@ export const filterCases: readonly Case[] = [
       assert.equal(labels(several.events), 'object none smile private')
     },
 
+    async 'filter: a number that no double means is beside the nearest one'({ audit }) {
+      const numbers = [-0.1, 0, 0.1, 5, 2 ** 53 - 1, 2 ** 53, 1e21]
+      await Promise.all(numbers.map((n) => audit.recordCustom('test:number', { n })))
+      const [text, ...others] = ['9007199254740993', '10000000000000000000']
+      await Promise.all([text, ...others].map((n) => audit.recordCustom('test:text', { n })))
+      /** How many of the numbers are less, and how many are less or equal. */
+      const expected: readonly (readonly [text: string, less: number, lessOrEqual: number])[] = [
+        ['9007199254740993', 6, 6],
+        ['9007199254740991.5', 5, 5],
+        ['9007199254740992', 5, 6],
+        ['+9007199254740992.0', 5, 6],
+        ['9007199254740992.0000000001', 6, 6],
+        ['0.1', 2, 3],
+        ['.1', 2, 3],
+        ['0.10000000000000000001', 3, 3],
+        ['0.1000000000000000055511151231257827', 3, 3],
+        ['0.09999999999999999999999', 2, 2],
+        ['-0.10000000000000000001', 0, 0],
+        ['5.0000000000000000001', 4, 4],
+        ['4.9999999999999999999', 3, 3],
+        [`5.${'0'.repeat(2000)}1`, 4, 4],
+        ['1e21', 6, 7],
+        ['1e400', 7, 7],
+        ['-1e99999', 0, 0],
+        ['1e-400', 2, 2],
+        ['-1e-400', 1, 1],
+        ['-0', 1, 2],
+      ]
+      const count = async (filter: FilterObject): Promise<number> => {
+        const where = { type_eq: 'test:number', ...filter }
+        const { events } = await audit.list({ filter: where, limit: 100 })
+        assert.equal((await audit.count({ filter: where })).total, events.length)
+        return events.length
+      }
+      for (const [n, less, lessOrEqual] of expected) {
+        const equal = lessOrEqual - less
+        const counts: Readonly<Record<string, number>> = {
+          lt: less,
+          lteq: lessOrEqual,
+          gt: numbers.length - lessOrEqual,
+          gteq: numbers.length - less,
+          eq: equal,
+          not_eq: numbers.length - equal,
+        }
+        for (const [predicate, found] of Object.entries(counts))
+          assert.equal(
+            await count({ [`n_${predicate}`]: n }),
+            found,
+            `${predicate} ${n.slice(0, 40)}`,
+          )
+        assert.equal(await count({ n_in: [n, '7'] }), equal, `in ${n.slice(0, 40)}`)
+      }
+      // Texts are compared as texts.
+      assert.equal(await count({ type_eq: 'test:text', n_eq: text }), 1)
+      assert.equal(await count({ type_eq: 'test:text', n_gt: text }), 0)
+    },
+
     async 'filter: a time between two microseconds is before one event and after the other'({
       audit,
     }) {

@@ -2,34 +2,57 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Checkup } from '../../src/store/checkup.js'
 import { ask, type PostgresPool, type PostgresPoolClient } from './connection/client.js'
 import { withConnection } from './connection/connection.js'
-import { readCommitSetting } from './log/commit-setting.js'
+import { ownerOf, readCommitSetting } from './log/commit-setting.js'
 import { checkStoreOptions, type PostgresStoreOptions, readOptions } from './log/options.js'
+import { checkRights } from './rights.js'
 import { namesIn } from './schema/names.js'
 
 const LISTEN_MS = 3000
 const CLOCK_TOLERANCE_MS = 1000
 const MAX_LAG_MS = 10_000
 
-/** Settings with which a crash of the machine can damage the database. */
-const SAFE_SETTINGS: readonly (readonly [name: string, safe: RegExp, risk: string])[] = [
-  ['fsync', /^on$/, 'a crash of the machine can damage the database'],
-  ['full_page_writes', /^on$/, 'a crash of the machine can damage the database'],
+interface SafeSetting {
+  readonly name: string
+  readonly safe: RegExp
+  readonly status: Exclude<Checkup['status'], 'pass'>
+  readonly risk: string
+}
+
+const DAMAGE = 'a crash of the machine can damage the database'
+
+const SAFE_SETTINGS: readonly SafeSetting[] = [
+  { name: 'fsync', safe: /^on$/, status: 'fail', risk: DAMAGE },
+  { name: 'full_page_writes', safe: /^on$/, status: 'fail', risk: DAMAGE },
+  {
+    name: 'default_transaction_read_only',
+    safe: /^off$/,
+    status: 'fail',
+    risk: 'no event can be recorded',
+  },
+  {
+    name: 'session_replication_role',
+    safe: /^(?:origin|local)$/,
+    status: 'warn',
+    risk: 'changes of captured tables leave no event',
+  },
 ]
 
+/** Settings whose values of the role, the database or the session decide what is recorded, and those that protect the data. */
 async function checkSettings(client: PostgresPoolClient): Promise<Checkup[]> {
-  const found: Checkup[] = []
-  for (const [name, safe, risk] of SAFE_SETTINGS) {
-    const [row] = await ask(client, 'SELECT current_setting($1)', name)
-    const value = String(row![0])
-    const isSafe = safe.test(value)
-    found.push({
-      name,
-      status: isSafe ? 'pass' : 'fail',
-      found: `${name} is ${value}`,
-      ...(!isSafe && { remedy: `set ${name} = on: ${risk}` }),
-    })
-  }
-  return found
+  const rows = await ask(
+    client,
+    `SELECT name, setting, source, boot_val FROM pg_catalog.pg_settings WHERE name = ANY ($1::text[])`,
+    SAFE_SETTINGS.map(({ name }) => name),
+  )
+  return SAFE_SETTINGS.flatMap(({ name, safe, status, risk }): Checkup[] => {
+    const [, value, source, normal] = rows.find(([setting]) => setting === name) ?? []
+    if (value === undefined || value === null) return []
+    const found = `${name} is ${value}`
+    if (safe.test(value)) return [{ name, status: 'pass', found }]
+    return [
+      { name, status, found, remedy: `set ${name} = ${normal} for ${ownerOf(source)}: ${risk}` },
+    ]
+  })
 }
 
 async function checkCommits(client: PostgresPoolClient): Promise<Checkup> {
@@ -41,28 +64,6 @@ async function checkCommits(client: PostgresPoolClient): Promise<Checkup> {
   const others =
     'only other users of the database lose commits; Daybook commits durably in any case'
   return { name, status: 'warn', found, remedy: `${remedy}: ${others}` }
-}
-
-async function checkRights(client: PostgresPoolClient, schema: string): Promise<Checkup> {
-  const [row] = await ask(
-    client,
-    `SELECT current_user, has_schema_privilege($1, 'USAGE'),
-       COALESCE(bool_and(has_table_privilege(c.oid, 'SELECT')), false),
-       COALESCE(bool_and(has_table_privilege(c.oid, 'INSERT')), false)
-     FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
-     WHERE nspname = $1 AND relkind IN ('r', 'p')`,
-    schema,
-  )
-  const [user, usage, select, insert] = row!
-  if (usage !== 't' || select !== 't')
-    return {
-      name: 'rights',
-      status: 'fail',
-      found: `the role ${String(user)} may not read the schema ${schema}`,
-      remedy: `GRANT USAGE ON SCHEMA, and SELECT ON ALL TABLES AND SEQUENCES`,
-    }
-  const found = `the role ${String(user)} may ${insert === 't' ? 'read and write' : 'only read'}`
-  return { name: 'rights', status: 'pass', found }
 }
 
 async function checkClock(client: PostgresPoolClient): Promise<Checkup> {
@@ -127,12 +128,12 @@ async function checkServer(client: PostgresPoolClient): Promise<Checkup> {
 export async function postgresCheckups(options: PostgresStoreOptions): Promise<readonly Checkup[]> {
   checkStoreOptions(options)
   const { pool, end } = readOptions(options)
-  const { schemaName } = namesIn(options.schema ?? 'daybook')
+  const names = namesIn(options.schema ?? 'daybook')
   const { signal } = new AbortController()
   try {
     return await withConnection(pool, signal, async (client) => [
       await checkServer(client),
-      await checkRights(client, schemaName),
+      await checkRights(client, names, options.readOnly ?? false),
       ...(await checkSettings(client)),
       await checkCommits(client),
       await checkClock(client),

@@ -23,8 +23,8 @@ const maxCounted = (delay: IndexDelay | undefined): number =>
 const healthSql = (names: Names): string => `
   WITH state AS MATERIALIZED (SELECT sealed_to FROM ${names.indexState})
   SELECT current_setting('transaction_read_only'), ${unindexedSql(names, '$1')},
-    (SELECT sum(pg_total_relation_size(oid)) FROM pg_class
-      WHERE relkind = 'r' AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $2))`
+    (SELECT sum(pg_total_relation_size(oid)) FROM pg_catalog.pg_class
+      WHERE relkind = 'r' AND relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $2))`
 
 interface HealthOptions {
   readonly replicas: Replicas

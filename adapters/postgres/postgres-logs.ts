@@ -203,7 +203,7 @@ function openClusters(options: PostgresLogsOptions): Clusters {
 
 /** The names of schemas that hold a log, after one of them. Names compare by bytes, which is the order of code points. */
 const SCHEMAS = `
-  SELECT nspname::text FROM pg_namespace
+  SELECT nspname::text FROM pg_catalog.pg_namespace
   WHERE starts_with(nspname::text, $1) AND nspname::text COLLATE "C" > $2
     AND length(nspname::text) > length($1)
     AND EXISTS (SELECT FROM pg_class WHERE relnamespace = pg_namespace.oid AND relname = 'schema_version')

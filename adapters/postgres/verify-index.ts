@@ -91,11 +91,11 @@ export async function timesBetween(
   const count = Math.ceil(size / TIMES_PER_BLOCK)
   const firsts = await ask(
     client,
-    `SELECT number, first FROM ${names.chunks} WHERE segment = $1 AND number < $2 ORDER BY number`,
+    `SELECT number, encode(first, 'hex') FROM ${names.chunks} WHERE segment = $1 AND number < $2 ORDER BY number`,
     id,
     count,
   )
-  const starts = firsts.map(([, first]) => numberOfKey(Buffer.from(first!.slice(2), 'hex')))
+  const starts = firsts.map(([, first]) => numberOfKey(Buffer.from(first!, 'hex')))
   const start = Math.max(
     0,
     starts.findLastIndex((time) => time <= from),

@@ -14,7 +14,13 @@ import { createKnownNames, type KnownNames } from '../../src/store-kit/index/att
 import { DamagedSegment } from '../../src/store-kit/index/segment-source.js'
 import { TIMES_PER_BLOCK } from '../../src/store-kit/index/time-blocks.js'
 import { verifySegments } from '../../src/store-kit/index/verify-segments.js'
-import { ask, askLast, type PostgresPoolClient, type TextRow } from './connection/client.js'
+import {
+  ask,
+  begin,
+  endTransaction,
+  type PostgresPoolClient,
+  type TextRow,
+} from './connection/client.js'
 import { isCorrupt } from './connection/failures.js'
 import { UnreadableTable } from './connection/unreadable.js'
 import { verifyNames } from './index/column-names.js'
@@ -37,8 +43,8 @@ const BLOCKS_AT_ONCE = 16
 const WINDOW = 1024
 
 // Index scans only, in the order of the key.
-const BEGIN = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
-  SET LOCAL jit = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;`
+const SETTINGS =
+  'SET LOCAL jit = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off'
 
 interface Run extends Findings {
   readonly names: Names
@@ -64,9 +70,9 @@ export async function verifyLog(
   const findings = createFindings(options)
   const read: Read = (act) =>
     readWithRetry(log, signal, async (client) => {
-      await askLast(client, BEGIN)
+      await begin(client, 'REPEATABLE READ READ ONLY', { first: SETTINGS })
       const result = await act(client)
-      await ask(client, 'COMMIT')
+      await endTransaction(client, 'COMMIT')
       return result
     })
   const known = createKnownNames()

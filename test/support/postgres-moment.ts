@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { begin, type PostgresPoolClient } from '../../adapters/postgres/connection/client.js'
 import { createAsk } from '../../adapters/postgres/connection/connection.js'
 import type { Snapshot } from '../../adapters/postgres/log/snapshot.js'
 
@@ -12,12 +13,12 @@ export interface Moment extends Pick<Snapshot, 'ask' | 'checkTime'> {
 export async function takeMoment(connectionString: string): Promise<Moment> {
   const client = new pg.Client({ connectionString })
   await client.connect()
-  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-  // The first statement that reads takes the snapshot.
-  await client.query('SELECT FROM pg_class LIMIT 1')
-  await client.query('SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off')
+  const own = client as unknown as PostgresPoolClient
+  await begin(own, 'REPEATABLE READ READ ONLY', {
+    first: 'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off',
+  })
   const statements: string[] = []
-  const ask = createAsk(client as unknown as Parameters<typeof createAsk>[0])
+  const ask = createAsk(own)
   return {
     ask(text, ...values) {
       statements.push(text)

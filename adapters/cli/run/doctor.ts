@@ -48,8 +48,11 @@ function healthCheckups({ store, index, cleaning, disk }: AuditHealth): Checkup[
 }
 
 async function checkSchema(call: Call): Promise<Checkup> {
-  const { version, latest } = await pendingMigrations(call.target)
   const name = 'schema'
+  const pending = await pendingMigrations(call.target).catch(messageOf)
+  // What comes before says why, such as rights that the role lacks.
+  if (typeof pending === 'string') return { name, status: 'fail', found: pending }
+  const { version, latest } = pending
   if (version === latest)
     return { name, status: 'pass', found: `the schema has version ${version}` }
   const found =

@@ -1,5 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { codeOf, isStalePlan, isStatementError, QUERY_CANCELED } from './failures.js'
+import {
+  ACTIVE_TRANSACTION,
+  codeOf,
+  FAILED_TRANSACTION,
+  isStalePlan,
+  isStatementError,
+  QUERY_CANCELED,
+} from './failures.js'
+import { foreignTransaction, isForeign, maySettingsMend, pinSql, sessionOf } from './session.js'
+import { AuditLogError } from '../../../src/errors.js'
+import { MAX_TIMER_MS } from '../../../src/async/timers.js'
 import { brokenPackage, loadPackage } from '../../../src/store/packages.js'
 import { requireNode } from '../../../src/store/node-version.js'
 
@@ -28,8 +38,20 @@ export interface PostgresPoolClient extends PostgresClient {
   readonly processID?: number | null | undefined
   /** True if the driver sends a statement before earlier ones are answered. */
   readonly pipeline?: boolean | undefined
+  /** True if the driver asks for results in the binary format. */
+  binary?: boolean | undefined
+  /** The role that has connected. */
+  readonly user?: string | undefined
+  /** Of the driver that uses libpq. */
+  readonly native?: unknown
+  readonly connectionParameters?: { readonly query_timeout?: unknown } | undefined
   /** Of the JavaScript driver. */
-  readonly connection?: { readonly stream?: { destroy(): unknown } } | undefined
+  readonly connection?:
+    | {
+        readonly stream?: { destroy(): unknown }
+        on?(event: string, listener: (message: object) => void): unknown
+      }
+    | undefined
   query(config: QueryConfig): Promise<{ readonly rows: unknown[] }>
   query(text: string, params?: unknown[]): Promise<{ readonly rows: unknown[] }>
   /** With true, the connection is closed instead of returned to the pool. */
@@ -76,21 +98,44 @@ function noteWarning(this: PostgresPoolClient, { code }: PostgresNotice): void {
 /** True if a commit since the connection was taken, or since `confirmCommits`, may be lost with the server. */
 export const isUnconfirmed = (client: PostgresPoolClient): boolean => unconfirmed.has(client)
 
+/** Without the warning of a cancelled wait for the standby, an event would count as durable that is not. */
+const needsNotices = (): AuditLogError =>
+  new AuditLogError(
+    'INVALID_OPTION',
+    'the Postgres store needs the JavaScript client of pg: pg.native, which NODE_PG_FORCE_NATIVE selects, does not pass on warnings of the server',
+  )
+
 /**
- * Takes a connection from the pool and listens for its errors, as an error event without a listener
- * ends the process. The listener is added in the callback: the first packet of the server may
- * already close the connection, which is too early for a promise.
+ * Listens for the errors of the connection, as an error event without a listener ends the process. The listener is added in the
+ * callback: the first packet of the server may already close the connection, which is too early for a promise.
  */
-export const checkOut = (pool: PostgresPool): Promise<PostgresPoolClient> =>
+const take = (pool: PostgresPool): Promise<PostgresPoolClient> =>
   new Promise((resolve, reject) => {
     pool.connect((error, client) => {
       if (!client) return reject(error ?? new Error('the pool gave no connection'))
+      if (client.native !== undefined) {
+        client.release()
+        return reject(needsNotices())
+      }
       client.on('error', ignore)
       unconfirmed.delete(client)
       client.on('notice', noteWarning)
       return resolve(client)
     })
   })
+
+/** More connections with open transactions than any pool has. */
+const MAX_FOREIGN = 1000
+
+/** Takes a connection from the pool. Those that the host has returned with an open transaction are closed. */
+export async function checkOut(pool: PostgresPool): Promise<PostgresPoolClient> {
+  for (let taken = 0; taken < MAX_FOREIGN; taken++) {
+    const client = await take(pool)
+    if (!isForeign(client)) return client
+    giveBack(client, false)
+  }
+  throw foreignTransaction()
+}
 
 /** Breaks the connection at once: a server that does not answer would not end it. */
 export const disconnect = (client: PostgresPoolClient): void =>
@@ -103,7 +148,9 @@ export const closeOnReturn = (client: PostgresPoolClient): void => void closing.
 
 /** Returns the connection to the pool; closes it if it is not sound, or if `closeOnReturn` was called. */
 export function giveBack(client: PostgresPoolClient, isSound: boolean): void {
-  const isKept = isSound && !closing.has(client)
+  const session = sessionOf(client)
+  Object.assign(session, { isOurs: false, isCancelled: false, isLimited: false })
+  const isKept = isSound && !closing.has(client) && !isForeign(client)
   // A connection that is being closed may emit further errors.
   if (isKept) client.removeListener('error', ignore)
   client.removeListener('notice', noteWarning)
@@ -118,6 +165,8 @@ interface QueryConfig {
   readonly values: unknown[]
   readonly rowMode: 'array'
   readonly types: { getTypeParser(): (value: string) => unknown }
+  /** In milliseconds. */
+  readonly query_timeout?: number | undefined
 }
 
 /** A pool that this module has opened. */
@@ -213,15 +262,84 @@ export function unansweredMs(client: PostgresPoolClient): number {
   return waiting && waiting.count > 0 ? performance.now() - waiting.since : -Infinity
 }
 
-async function send(client: PostgresPoolClient, text: string, values: unknown[], name?: string) {
+interface Statement {
+  readonly text: string
+  readonly values?: unknown[]
+  /** Of a prepared statement. */
+  readonly name?: string | undefined
+}
+
+/** Asks for texts, and sets no time limit, whatever the options of the host's pool are. */
+function query(client: PostgresPoolClient, { text, values = [], name }: Statement) {
+  const { binary, connectionParameters } = client
+  const config = {
+    name,
+    text,
+    values,
+    rowMode: 'array',
+    types: AS_TEXT,
+    ...(connectionParameters?.query_timeout !== undefined && { query_timeout: MAX_TIMER_MS }),
+  } as const
+  if (!binary) return client.query(config)
+  // The driver reads it while it takes the query.
+  client.binary = false
+  try {
+    return client.query(config)
+  } finally {
+    client.binary = binary
+  }
+}
+
+async function send(client: PostgresPoolClient, statement: Statement) {
   const waiting = unanswered.get(client) ?? { count: 0, since: 0 }
   unanswered.set(client, waiting)
   if (waiting.count++ === 0) waiting.since = performance.now()
   try {
-    return await client.query({ name, text, values, rowMode: 'array', types: AS_TEXT })
+    return await query(client, statement)
   } finally {
     waiting.count--
     waiting.since = performance.now()
+  }
+}
+
+/** Sends the statement in a transaction that has the settings it needs. */
+async function sendPinned(client: PostgresPoolClient, statement: Statement) {
+  const session = sessionOf(client)
+  session.isOurs = true
+  try {
+    const begun = begin(client, 'READ COMMITTED')
+    begun.catch(ignore)
+    if (!client.pipeline) await begun
+    const answer = send(client, statement)
+    // If the statement fails, COMMIT rolls back.
+    if (client.pipeline) answer.catch(ignore)
+    else await answer.catch(ignore)
+    const ended = send(client, { text: 'COMMIT' })
+    await Promise.allSettled([begun, answer, ended])
+    await begun
+    const result = await answer
+    await ended
+    return result
+  } finally {
+    session.isOurs = false
+  }
+}
+
+/** Sends a statement that is a transaction of its own, or one of the store's transaction. */
+async function sendSingle(client: PostgresPoolClient, statement: Statement) {
+  const session = sessionOf(client)
+  if (session.isOurs) return send(client, statement)
+  if (session.isPinned) return sendPinned(client, statement)
+  try {
+    const result = await send(client, statement)
+    if (isForeign(client)) throw foreignTransaction()
+    return result
+  } catch (error) {
+    if (isForeign(client)) throw foreignTransaction()
+    if (!maySettingsMend(client, error)) throw error
+    const result = await sendPinned(client, statement)
+    session.isPinned = true
+    return result
   }
 }
 
@@ -230,8 +348,12 @@ export async function ask(
   text: string,
   ...values: unknown[]
 ): Promise<TextRow[]> {
-  return (await send(client, text, values)).rows as TextRow[]
+  return (await sendSingle(client, { text, values })).rows as TextRow[]
 }
+
+/** Like {@link ask}, for a statement that cannot run in a transaction. */
+export const askAlone = async (client: PostgresPoolClient, text: string): Promise<TextRow[]> =>
+  (await send(client, { text })).rows as TextRow[]
 
 /** Each takes memory of the server; a process may have thousands of logs. */
 const MAX_PREPARED = 16
@@ -271,7 +393,7 @@ export async function askPrepared(
 ): Promise<TextRow[]> {
   const name = preparedName(client, use, text)
   try {
-    return (await send(client, text, values, name)).rows as TextRow[]
+    return (await sendSingle(client, { text, values, name })).rows as TextRow[]
   } catch (error) {
     if (name === undefined || !isStalePlan(error)) throw error
     const rows = await ask(client, text, ...values)
@@ -282,27 +404,82 @@ export async function askPrepared(
 
 /** Sends several statements without parameters in one message; returns the rows of each. */
 export async function askAll(client: PostgresPoolClient, text: string): Promise<TextRow[][]> {
-  const results = await send(client, text, [])
+  const results = await send(client, { text })
   return [results].flat().map(({ rows }) => rows as TextRow[])
 }
 
-/** Like {@link askAll}, but returns only the rows of the last statement. */
-export const askLast = async (client: PostgresPoolClient, text: string): Promise<TextRow[]> =>
-  (await askAll(client, text)).at(-1)!
+type Isolation = 'READ COMMITTED' | 'REPEATABLE READ READ ONLY'
 
-/** SQL that makes the commit wait for the disk, whatever the server's default. */
-export const DURABLE = `CASE current_setting('synchronous_commit')
-  WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END`
+/** What is sent in one message with BEGIN. */
+interface Beginning {
+  /** A statement that is executed in a transaction of its own before. */
+  readonly before?: string | undefined
+  /** The first statements of the transaction, after those that set it up. */
+  readonly first?: string
+}
+
+interface Begun {
+  /** The rows of `before`. */
+  readonly before: readonly TextRow[] | undefined
+  /** The rows of each statement of `first`. */
+  readonly first: readonly (readonly TextRow[])[]
+}
+
+/** Begins a transaction of the store, in one message. `endTransaction` ends it, also if this rejects. */
+export async function begin(
+  client: PostgresPoolClient,
+  isolation: Isolation,
+  { before, first = '' }: Beginning = {},
+): Promise<Begun> {
+  const ahead = before === undefined ? '' : `BEGIN; ${before}; COMMIT; `
+  sessionOf(client).isOurs = true
+  try {
+    const text = `${ahead}BEGIN ISOLATION LEVEL ${isolation}; ${pinSql(client)};${first}`
+    const answers = await askAll(client, text)
+    const set = before === undefined ? 1 : 4
+    if (answers[set]?.[0]?.[0] === 'f') throw foreignTransaction()
+    return {
+      before: before === undefined ? undefined : answers[1],
+      first: answers.slice(set + 1),
+    }
+  } catch (error) {
+    // The host has left a transaction open.
+    throw IN_TRANSACTION.has(codeOf(error)) ? foreignTransaction() : error
+  }
+}
+
+const IN_TRANSACTION: ReadonlySet<string> = new Set([ACTIVE_TRANSACTION, FAILED_TRANSACTION])
+
+/** Ends the transaction of `begin`. */
+export async function endTransaction(
+  client: PostgresPoolClient,
+  how: 'COMMIT' | 'ROLLBACK',
+): Promise<void> {
+  try {
+    await (how === 'COMMIT' ? askToCommit(client, how) : send(client, { text: how }))
+  } finally {
+    sessionOf(client).isOurs = false
+  }
+}
+
+/**
+ * SQL expressions that make the commit wait for the disk, whatever the server's default, and report if the wait for the standby
+ * was cancelled, whatever the role's settings.
+ */
+export const DURABLE = `CASE WHEN pg_catalog.current_setting('synchronous_commit') OPERATOR(pg_catalog.=) 'off'
+    THEN pg_catalog.set_config('synchronous_commit', 'on', true) END,
+  pg_catalog.set_config('client_min_messages', 'warning', true)`
 
 /** SQL expression that makes the transaction's commit not wait for the disk: a crash may undo it. */
-export const ASYNC_COMMIT = `set_config('synchronous_commit', 'off', true)`
+export const ASYNC_COMMIT = `pg_catalog.set_config('synchronous_commit', 'off', true)`
 
 /**
  * SQL expression for the transaction that runs a statement, after the session of it: two servers, or two starts of one, never
  * share a session.
  */
-export const TRANSACTION = `concat_ws('|', pg_backend_pid(), pg_postmaster_start_time(),
-  CASE WHEN NOT pg_is_in_recovery() THEN pg_current_xact_id() END)`
+export const TRANSACTION = `pg_catalog.concat_ws('|', pg_catalog.pg_backend_pid(),
+  extract(epoch FROM pg_catalog.pg_postmaster_start_time()),
+  CASE WHEN NOT pg_catalog.pg_is_in_recovery() THEN pg_catalog.pg_current_xact_id() END)`
 
 /** Why a commit does not confirm another one; `undefined` if it does. */
 function doubtOf(commit: string, confirming: string): string | undefined {
@@ -316,11 +493,10 @@ function doubtOf(commit: string, confirming: string): string | undefined {
  * commit that waits has everything before it on the disk, and on the standbys that `synchronous_commit` asks for
  * (https://www.postgresql.org/docs/current/wal-async-commit.html). A commit waits only if its transaction has
  * written something: the message leaves no row behind, needs no privilege, and may be sent in a read-only
- * transaction. A standby, which cannot write it, has only what is on the disk of its primary. The warning that a wait
- * was cancelled arrives whatever the role's settings say.
+ * transaction. A standby, which cannot write it, has only what is on the disk of its primary.
  */
-const CONFIRM = `SELECT ${TRANSACTION}, ${DURABLE}, set_config('client_min_messages', 'warning', true),
-  CASE WHEN NOT pg_is_in_recovery() THEN pg_logical_emit_message(true, 'daybook', '') END`
+const CONFIRM = `SELECT ${TRANSACTION}, ${DURABLE}, CASE WHEN NOT pg_catalog.pg_is_in_recovery()
+  THEN pg_catalog.pg_logical_emit_message(true, 'daybook', '') END`
 
 /** Returns its transaction. */
 async function confirm(client: PostgresPoolClient): Promise<string> {
@@ -363,19 +539,22 @@ export async function askAndCommit(
     const rows = await askPrepared(client, use, text(DURABLE), ...values)
     return { rows, durable: Promise.resolve() }
   }
+  const { isPinned } = sessionOf(client)
   const statement = text(ASYNC_COMMIT)
   const name = preparedName(client, use, statement)
-  const sending = send(client, statement, values, name)
-  const early = client.pipeline ? confirm(client) : undefined
+  const sending = (isPinned ? sendPinned : send)(client, { text: statement, values, name })
+  const early = client.pipeline && !isPinned ? confirm(client) : undefined
   // Rejects too if the statement does.
   early?.catch(ignore)
   let rows: TextRow[]
   try {
     rows = (await sending).rows as TextRow[]
   } catch (error) {
-    if (name === undefined || !isStalePlan(error)) throw error
+    const isStale = name !== undefined && isStalePlan(error)
+    if (!isStale && (isPinned || !maySettingsMend(client, error))) throw error
     await early
-    unprepared.add(client)
+    if (isStale) unprepared.add(client)
+    else sessionOf(client).isPinned = true
     return askAndCommit(client, use, text, ...values)
   }
   const confirming = (early ?? confirm(client)).catch((error: unknown) => {
@@ -422,13 +601,13 @@ export async function runInTransaction<Result>(
   act: () => Promise<Result>,
   durability = DURABLE,
 ): Promise<Result> {
-  await askLast(client, `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT ${durability}`)
   try {
+    await begin(client, 'READ COMMITTED', { first: `SELECT ${durability}` })
     const result = await act()
-    await askToCommit(client, 'COMMIT')
+    await endTransaction(client, 'COMMIT')
     return result
   } catch (error) {
-    await ask(client, 'ROLLBACK').catch(ignore)
+    await endTransaction(client, 'ROLLBACK').catch(ignore)
     throw error
   }
 }

@@ -12,6 +12,8 @@ import {
 } from './client.js'
 import { abortedAfter } from './backoff.js'
 import { sendCancelRequest } from './cancel-request.js'
+import { namingRole } from './roles.js'
+import { sessionOf } from './session.js'
 import { namingTable } from './unreadable.js'
 
 /** Sends one statement; see {@link ask}. */
@@ -60,6 +62,7 @@ async function cancel(
 ): Promise<void> {
   const { processID } = working
   if (processID === undefined || processID === null) return
+  sessionOf(working).isCancelled = true
   if (isPooled(working)) {
     using sending = timeoutSignal(CANCEL_MS)
     return await sendCancelRequest(working, sending.signal)
@@ -103,9 +106,10 @@ export async function withConnection<Result>(
   )
   let isOver = false
   let isSound = false
+  sessionOf(client).isLimited = true
   const work = use(client)
     .catch(async (error: unknown) => {
-      throw await namingTable(client, error)
+      throw await namingRole(client, await namingTable(client, error))
     })
     .finally(() => (isOver = true))
   try {

@@ -7,16 +7,23 @@ export function codeOf(error: unknown): string {
 
 /** Raised by the SQL function `append`; class DB is not used by the SQL standard or Postgres. */
 export const TOO_LATE = 'DB001'
+/** Raised by the SQL function `append` if the session has settings with which it would store something else. */
+export const NEEDS_SETTINGS = 'DB002'
 export const NO_PARTITION = '23514'
 export const QUERY_CANCELED = '57014'
 export const DATATYPE_MISMATCH = '42804'
 export const NO_ACTIVE_TRANSACTION = '25P01'
 export const UNDEFINED_TABLE = '42P01'
+export const ACTIVE_TRANSACTION = '25001'
+export const FAILED_TRANSACTION = '25P02'
+const INSUFFICIENT_PRIVILEGE = '42501'
+const READ_ONLY = '25006'
 const DATA_CORRUPTED = 'XX001'
 
 // Conditions that may end soon: https://www.postgresql.org/docs/current/errcodes-appendix.html
 const TRANSIENT = new Set([
-  '25006', // read_only_sql_transaction: a standby, or a server that currently refuses writes
+  READ_ONLY, // a standby, or a server that currently refuses writes
+  FAILED_TRANSACTION, // the host has left it open; the next connection has none
   '25P03', // idle_in_transaction_session_timeout
   '25P04', // transaction_timeout
   '40001', // serialization_failure
@@ -90,6 +97,15 @@ const STALE_PLAN = new Set([
 export const isStalePlan = (error: unknown): boolean =>
   isFromServer(error) && STALE_PLAN.has(codeOf(error))
 
+/** What to do, by the code of the error. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  [INSUFFICIENT_PRIVILEGE]: ': daybook doctor names the GRANT that is missing',
+  [READ_ONLY]:
+    ': the server is a standby, or default_transaction_read_only is on for the server, the database, the role or the session',
+}
+
+export const isDenied = (error: unknown): boolean => codeOf(error) === INSUFFICIENT_PRIVILEGE
+
 /** `QUERY_TIMEOUT` for a statement that was cancelled after `queryTimeoutMs`, else `STORE_FAILED`. */
 export function asAuditLogError(error: unknown, queryTimeoutMs?: number): AuditLogError {
   if (error instanceof AuditLogError) return error
@@ -98,7 +114,7 @@ export function asAuditLogError(error: unknown, queryTimeoutMs?: number): AuditL
   const reason = error instanceof Error ? error.message : String(error)
   const remedy = isStatementPooling(error)
     ? ': the pooler must have pool_mode = transaction or session'
-    : ''
+    : (REMEDIES[codeOf(error)] ?? '')
   return new AuditLogError('STORE_FAILED', `the Postgres store failed: ${reason}${remedy}`, {
     cause: error,
   })

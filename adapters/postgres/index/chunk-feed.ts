@@ -11,9 +11,6 @@ import type { Names } from '../schema/names.js'
 import { checkChunk, type SummedChunk } from './checksums.js'
 import type { DriverContext } from './driver-context.js'
 
-/** Decodes bytea as the server prints it. */
-export const readBytes = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex')
-
 /** A feed with some chunks in memory. */
 interface BufferedFeed extends ChunkFeed {
   readonly segment: number
@@ -26,7 +23,8 @@ interface BufferedFeed extends ChunkFeed {
 }
 
 /** The columns of {@link readStoredChunk}. */
-export const CHUNK_COLUMNS = 'number, name, kind, first, ordinal, vals, posts, checksum'
+export const CHUNK_COLUMNS = `number, name, kind, encode(first, 'hex') AS first_key, ordinal, vals,
+  encode(posts, 'base64') AS posts, checksum`
 
 /** Throws `DamagedSegment` unless the row is intact. */
 export function readStoredChunk(segment: number, row: TextRow): SummedChunk {
@@ -36,10 +34,10 @@ export function readStoredChunk(segment: number, row: TextRow): SummedChunk {
     number: Number(number),
     name: Number(name),
     kind: Number(kind),
-    first: first!.slice(2),
+    first: first!,
     ordinal: Number(ordinal),
     values: values!,
-    postings: readBytes(posts!),
+    postings: Buffer.from(posts!, 'base64'),
   }
   checkChunk(chunk, checksum)
   return chunk

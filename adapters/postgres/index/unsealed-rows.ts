@@ -9,7 +9,13 @@ import type { IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
 import { finishInTurns } from '../../../src/filter/steps.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { faultOf, STORED_COLUMNS } from '../schema/rows.js'
-import { ask, askLast, type PostgresPoolClient, type TextRow } from '../connection/client.js'
+import {
+  ask,
+  begin,
+  endTransaction,
+  type PostgresPoolClient,
+  type TextRow,
+} from '../connection/client.js'
 import type { DriverContext } from './driver-context.js'
 import { isSealDue } from './due.js'
 import { type IndexState, readIndexState, selectIndexState } from './index-state.js'
@@ -39,8 +45,8 @@ const restFactor = (behind: number, maxBehind: number): number =>
   MAX_REST_FACTOR * (1 - behind / maxBehind)
 
 // Index scans only: without current statistics of a table that has grown, the planner would sort all of it.
-const BEGIN = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
-  SET LOCAL jit = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;`
+const SETTINGS =
+  'SET LOCAL jit = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off'
 
 /**
  * Reads the late events, oldest first, then the events after `sealed_to`, up to `size` in all, or fewer if a
@@ -54,10 +60,12 @@ export async function readUnsealed(
 ): Promise<UnsealedRows | undefined> {
   const { names, steps, run, bounds, maxBehind } = context
   const found = await run(async (client) => {
-    const [row] = await askLast(client, `${BEGIN} ${selectIndexState(names)}`)
-    const state = readIndexState(row)
+    const { first } = await begin(client, 'REPEATABLE READ READ ONLY', {
+      first: `${SETTINGS}; ${selectIndexState(names)}`,
+    })
+    const state = readIndexState(first.at(-1)![0])
     const read = await readRows(client, context, state.sealedTo, { size, atLeast })
-    await ask(client, 'COMMIT')
+    await endTransaction(client, 'COMMIT')
     return read && { ...state, ...read }
   })
   if (!found) return undefined

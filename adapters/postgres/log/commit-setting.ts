@@ -18,6 +18,10 @@ const OWNERS: ReadonlyMap<string | null, string> = new Map([
   ['session', 'the session'],
 ])
 
+/** Whose setting it is. */
+export const ownerOf = (source: string | null | undefined): string =>
+  OWNERS.get(source ?? null) ?? 'the server'
+
 const LOCAL =
   'synchronous_commit is local, so no commit waits for the synchronous standby: a failover can lose acknowledged events'
 const OFF =
@@ -27,16 +31,16 @@ export async function readCommitSetting(client: PostgresPoolClient): Promise<Com
   const [row] = await ask(
     client,
     `SELECT setting, source, current_setting('synchronous_standby_names')
-     FROM pg_settings WHERE name = 'synchronous_commit'`,
+     FROM pg_catalog.pg_settings WHERE name = 'synchronous_commit'`,
   )
   const [value, source, standbys] = row!
-  const owner = OWNERS.get(source!)
+  const isOwn = OWNERS.has(source!)
   const setting = {
     value: value!,
-    remedy: `set synchronous_commit = on for ${owner ?? 'the server'}`,
+    remedy: `set synchronous_commit = on for ${ownerOf(source)}`,
   }
   const hasStandby = standbys !== ''
   if (value === 'local' && hasStandby) return { ...setting, risk: LOCAL }
-  if (value === 'off' && (hasStandby || owner !== undefined)) return { ...setting, risk: OFF }
+  if (value === 'off' && (hasStandby || isOwn)) return { ...setting, risk: OFF }
   return setting
 }

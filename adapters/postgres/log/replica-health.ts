@@ -11,7 +11,7 @@ const MEASURE_MS = 1000
 
 /** A paused standby keeps its connection to the primary; a standby without one replays nothing new. */
 const PLACE = `SELECT pg_is_in_recovery(), CASE WHEN pg_is_in_recovery() THEN pg_is_wal_replay_paused() END,
-  EXISTS (SELECT FROM pg_stat_wal_receiver), pg_last_wal_replay_lsn()`
+  EXISTS (SELECT FROM pg_catalog.pg_stat_wal_receiver), pg_last_wal_replay_lsn()`
 
 const newestSql = ({ events, liveEvents }: Names): string =>
   `SELECT greatest(0, (SELECT max(created_at) FROM ${events}), (SELECT max(created_at) FROM ${liveEvents}))`

@@ -1,6 +1,11 @@
 import { queryTimedOut } from '../../../src/errors.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
-import { ask, askAll, type PostgresPoolClient, type TextRow } from '../connection/client.js'
+import {
+  begin,
+  endTransaction,
+  type PostgresPoolClient,
+  type TextRow,
+} from '../connection/client.js'
 import { type Ask, createAsk } from '../connection/connection.js'
 import { LIVE_COLUMNS, type LiveRow, readLiveRows } from '../schema/live-rows.js'
 import type { PostgresLog } from './log.js'
@@ -50,8 +55,7 @@ export function createSnapshots(
 ): InSnapshot {
   // Index scans along the key, unless `list` sets another plan: for a table that has grown since it was
   // analyzed, the planner would read and sort all of it.
-  const begin = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
-    SET LOCAL statement_timeout = ${timeoutMs}; SET LOCAL jit = off;
+  const settings = `SET LOCAL statement_timeout = ${timeoutMs}; SET LOCAL jit = off;
     SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;`
 
   // Sent with BEGIN, so that it costs no round trip; mostly there are none.
@@ -63,10 +67,12 @@ export function createSnapshots(
     const end = performance.now() + timeoutMs
     const opening = open(server)
     const statements = [readLive(bounds), ...Object.values(opening)]
-    // A transaction of its own: the snapshot is taken by the first statement after BEGIN.
-    const ahead = before === undefined ? '' : `BEGIN; ${before}; COMMIT;`
-    const answers = await askAll(client, ahead + begin + placeSql() + statements.join(';'))
-    const [live, ...rows] = answers.slice(-statements.length)
+    // The first statement after BEGIN takes the snapshot, so what comes before it needs a transaction of its own.
+    const begun = await begin(client, 'REPEATABLE READ READ ONLY', {
+      before,
+      first: settings + placeSql() + statements.join(';'),
+    })
+    const [live, ...rows] = begun.first.slice(-statements.length)
     const readableLive = readLiveRows(live!, damages)
     const snapshot = {
       ask: createAsk(client),
@@ -79,8 +85,8 @@ export function createSnapshots(
     }
     const names = Object.keys(opening)
     const opened = Object.fromEntries(names.map((name, i) => [name, rows[i]!]))
-    const result = await use(snapshot, opened, before === undefined ? undefined : answers[1])
-    await ask(client, 'COMMIT')
+    const result = await use(snapshot, opened, begun.before)
+    await endTransaction(client, 'COMMIT')
     return result
   }
 }

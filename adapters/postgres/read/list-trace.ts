@@ -18,9 +18,9 @@ export interface ListTrace {
 const rowsRead = (events: string): Sql =>
   sql(
     `SELECT sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))
-     FROM pg_stat_xact_all_tables
+     FROM pg_catalog.pg_stat_xact_all_tables
      WHERE relid = ?::regclass
-       OR relid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = ?::regclass)`,
+       OR relid IN (SELECT inhrelid FROM pg_catalog.pg_inherits WHERE inhparent = ?::regclass)`,
     events,
     events,
   )

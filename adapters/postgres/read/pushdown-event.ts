@@ -134,7 +134,7 @@ function pushDownAnyText(
     pushDownColumn(name, predicate, values)!,
   )
   const id = isWholeId(text) ? [idIsAmong([text.toLowerCase()], foreignIds)] : []
-  return orSql([sql('attributes::text ~ ?', found), ...columns, ...id])
+  return orSql([sql('attributes::text COLLATE "C" ~ ?', found), ...columns, ...id])
 }
 
 // Longer SQL costs the server more than it saves.

@@ -82,6 +82,6 @@ export function hasKeyAndText(
   const pattern = isTextTest(test) && !negated ? jsonTextPattern(test, values[0]!) : undefined
   return allOf(
     hasKey(name),
-    pattern === undefined ? undefined : sql('attributes::text ~ ?', pattern),
+    pattern === undefined ? undefined : sql('attributes::text COLLATE "C" ~ ?', pattern),
   )
 }

@@ -1,7 +1,7 @@
 import { claimStatement, DRAFT_ROWS_SQL, recoverStatements } from './append-claims.js'
-import { TOO_LATE } from '../connection/failures.js'
+import { NEEDS_SETTINGS, TOO_LATE } from '../connection/failures.js'
 import { withTime } from './event-checksum.js'
-import type { Engine } from './engine.js'
+import { type Engine, PINNED_PATH } from './engine.js'
 import type { Names } from './names.js'
 
 /** Maximum number of events that one append moves from the outbox. */
@@ -34,6 +34,17 @@ const insertDrafts = ({ events }: Names, time: string, condition = 'true'): stri
       FROM ${DRAFT_ROWS_SQL}
       WHERE ${condition};`
 
+/** Settings without which a call would read an old snapshot, or has got other texts than were sent. */
+const NEEDED = [
+  ['transaction_isolation', 'read committed'],
+  ['client_encoding', 'UTF8'],
+  ['array_nulls', 'on'],
+] as const
+
+const IS_UNSUITED = NEEDED.map(([name, value]) => `current_setting('${name}') <> '${value}'`).join(
+  ' OR ',
+)
+
 /*
  * All events become visible through this function. It holds the lock from before the time is read
  * until the commit is visible, so `created_at` rises in the order of visibility. Each statement in it
@@ -65,7 +76,7 @@ export const appendFunction = (names: Names, engine: Engine): string => `
     _reject text[], _shared text[],
     OUT first_time bigint, OUT times bigint[], OUT opens_in bigint[], OUT stored text[],
     OUT server_time bigint, OUT moved integer, OUT has_listeners boolean
-  ) LANGUAGE plpgsql VOLATILE AS $daybook$
+  ) LANGUAGE plpgsql VOLATILE ${PINNED_PATH} AS $daybook$
   DECLARE
     _count integer := cardinality(_drafts);
     _is_void boolean;
@@ -82,9 +93,9 @@ export const appendFunction = (names: Names, engine: Engine): string => `
     _newest bigint;
     _attributes text;
   BEGIN
-    IF current_setting('transaction_isolation') <> 'read committed' THEN
-      RAISE EXCEPTION 'append needs the isolation level read committed, not %',
-        current_setting('transaction_isolation');
+    IF ${IS_UNSUITED} THEN
+      RAISE EXCEPTION 'append needs the settings ${NEEDED.map((one) => one.join(' = ')).join(', ')}'
+        USING ERRCODE = '${NEEDS_SETTINGS}';
     END IF;
     ${engine.lockOrder(names)}
     SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, last_value,

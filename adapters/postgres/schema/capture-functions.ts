@@ -31,13 +31,13 @@ export function sharedFunctions({ capture }: Names): string {
   // The rule of pairedMember in JavaScript.
   const isPaired = PAIRS.map(
     ({ names, values }) =>
-      `(key ~* ${literal(values.source)} AND EXISTS (
+      `(key COLLATE "C" ~* ${literal(values.source)} AND EXISTS (
             SELECT FROM jsonb_each(_value) AS beside(key, value)
-            WHERE beside.key ~* ${literal(names.source)} AND jsonb_typeof(beside.value) = 'string'
+            WHERE beside.key COLLATE "C" ~* ${literal(names.source)} AND jsonb_typeof(beside.value) = 'string'
               AND ${capture.isSecret}(regexp_replace(beside.value #>> '{}', '^.*[/.](?=.)', ''))))`,
   ).join(' OR ')
   return `
-  -- The rule of isSensitive in JavaScript.
+  -- The rule of isSensitive in JavaScript. In other collations I is not the capital of i.
   CREATE OR REPLACE FUNCTION ${capture.isSecret}(_key text) RETURNS boolean
   LANGUAGE sql IMMUTABLE AS $daybook$
     SELECT (
@@ -47,7 +47,7 @@ export function sharedFunctions({ capture }: Names): string {
         OR regexp_replace(_folded, ${literal(joins)}, '', 'g') ~ ${literal(scripts)}
     ) AND NOT ${not.map((pattern) => `_words ~ ${literal(pattern)}`).join(' AND NOT ')}
     FROM translate(
-      regexp_replace(normalize(_key, NFKD), ${literal(accents)}, '', 'g'), ${barred.map(literal).join(', ')}
+      regexp_replace(normalize(_key COLLATE "C", NFKD), ${literal(accents)}, '', 'g'), ${barred.map(literal).join(', ')}
     ) AS without_accents(_folded), regexp_replace(
       lower(regexp_replace(_folded, '([a-z0-9])([A-Z])', '\\1_\\2', 'g')), '[^a-z0-9]', '_', 'g'
     ) AS normal(_words)

@@ -1,5 +1,5 @@
 import type { Engine } from './engine.js'
-import { serverPartsSql } from './engine.js'
+import { PINNED_PATH, serverPartsSql } from './engine.js'
 import { LOG_LOCKS, type Names, quoteText } from './names.js'
 
 /*
@@ -20,7 +20,7 @@ export const MOVED = '08000'
 const placementSql = (names: Names, columns: string, from = ''): string =>
   `SELECT ${columns} FROM pg_catalog.pg_dist_shard AS shard
      JOIN pg_catalog.pg_dist_placement AS placement USING (shardid) ${from}
-   WHERE shard.logicalrelid = to_regclass(${quoteText(names.version)})`
+   WHERE shard.logicalrelid = pg_catalog.to_regclass(${quoteText(names.version)})`
 
 /** Selects the host and the port of the node that the schema is on. */
 export const nodeSql = (names: Names): string =>
@@ -33,7 +33,7 @@ const locksTable = ({ schema }: Names): string => `${schema}.locks`
 export const checkPlaceSql = (names: Names): string => `SELECT ${names.checkPlace}()`
 
 const placeFunctions = (names: Names): string => `
-  CREATE FUNCTION ${names.checkPlace}() RETURNS void LANGUAGE plpgsql VOLATILE AS $daybook$
+  CREATE FUNCTION ${names.checkPlace}() RETURNS void LANGUAGE plpgsql VOLATILE ${PINNED_PATH} AS $daybook$
   BEGIN
     IF NOT EXISTS (
       ${placementSql(names, '', 'JOIN pg_catalog.pg_dist_local_group AS here USING (groupid)')}
@@ -43,7 +43,7 @@ const placeFunctions = (names: Names): string => `
     END IF;
   END
   $daybook$;
-  CREATE FUNCTION ${names.localTransaction}() RETURNS xid8 LANGUAGE plpgsql VOLATILE AS $daybook$
+  CREATE FUNCTION ${names.localTransaction}() RETURNS xid8 LANGUAGE plpgsql VOLATILE ${PINNED_PATH} AS $daybook$
   BEGIN
     PERFORM ${names.checkPlace}();
     RETURN pg_current_xact_id();
@@ -76,7 +76,7 @@ export const CITUS: Engine = {
   BEGIN
   END
   $daybook$;
-  CREATE FUNCTION ${names.lockFunction}(_name text) RETURNS void LANGUAGE plpgsql AS $daybook$
+  CREATE FUNCTION ${names.lockFunction}(_name text) RETURNS void LANGUAGE plpgsql ${PINNED_PATH} AS $daybook$
   BEGIN
     IF _name = 'throttles' THEN
       ${lockThrottles(names)}
@@ -86,7 +86,7 @@ export const CITUS: Engine = {
   END
   $daybook$;
   CREATE FUNCTION ${names.server}() RETURNS text LANGUAGE sql STABLE AS $daybook$
-    SELECT concat(${serverPartsSql(names)}, ' ', (${placementSql(names, 'placement.placementid')}))
+    SELECT pg_catalog.concat(${serverPartsSql(names)}, ' ', (${placementSql(names, 'placement.placementid')}))
   $daybook$;
 `,
   transactionId: (names) => `${names.localTransaction}()`,

@@ -1,5 +1,5 @@
 import { quoteName } from '../../../src/store-kit/sql.js'
-import { ask, runInTransaction, type PostgresPoolClient } from '../connection/client.js'
+import { ask, askAlone, runInTransaction, type PostgresPoolClient } from '../connection/client.js'
 import type { Names } from './names.js'
 import { createPartition, periodNamed, tableOf } from './partitions.js'
 import { isInSnapshotSql, formatSnapshot, parseSnapshot, type RowSnapshot } from './row-snapshot.js'
@@ -46,8 +46,9 @@ export async function detachPartition(
     const mark = archived && `'daybook: its events of ${formatSnapshot(archived)} are archived'`
     await ask(client, `COMMENT ON TABLE ${table} IS ${mark ?? 'NULL'}`)
   }
-  const mode = isConcurrent ? 'CONCURRENTLY' : ''
-  await ask(client, `ALTER TABLE ${names.events} DETACH PARTITION ${table} ${mode}`)
+  const detach = `ALTER TABLE ${names.events} DETACH PARTITION ${table}`
+  if (isConcurrent) await askAlone(client, `${detach} CONCURRENTLY`)
+  else await ask(client, detach)
 }
 
 /**
@@ -83,12 +84,12 @@ export async function dropDetached(
   return all! - left!
 }
 
-const DETACHED = `SELECT child.relname FROM pg_class AS child
-  JOIN pg_class AS parent ON parent.oid = $1::regclass
+const DETACHED = `SELECT child.relname FROM pg_catalog.pg_class AS child
+  JOIN pg_catalog.pg_class AS parent ON parent.oid = $1::regclass
   WHERE child.relnamespace = parent.relnamespace AND child.relkind = 'r' AND NOT child.relispartition
     AND child.relname ~ '^events_[0-9]{6}([0-9]{2})?$'`
 
-const PENDING = `SELECT child.relname FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
+const PENDING = `SELECT child.relname FROM pg_catalog.pg_inherits JOIN pg_catalog.pg_class AS child ON child.oid = inhrelid
   WHERE inhparent = $1::regclass AND inhdetachpending`
 
 /** Completes what processes that died were detaching, or only these. May run within a transaction. */

@@ -18,10 +18,13 @@ export interface Engine {
   readonly setHighWater: (names: Names, value: string) => string
 }
 
+/** Of every function whose body names anything that is built in: its meaning must not depend on the session. */
+export const PINNED_PATH = 'SET search_path = pg_catalog, pg_temp'
+
 /** The start of the server, and the file of a table. */
 export const serverPartsSql = ({ indexState }: Names): string =>
-  `extract(epoch FROM pg_postmaster_start_time()), ' ',
-    pg_relation_filepath(to_regclass(${quoteText(indexState)}))`
+  `extract(epoch FROM pg_catalog.pg_postmaster_start_time()), ' ',
+    pg_catalog.pg_relation_filepath(pg_catalog.to_regclass(${quoteText(indexState)}))`
 
 const ADVISORY = ['imports', 'names', 'state'] as const
 
@@ -39,11 +42,11 @@ export const POSTGRES: Engine = {
   CREATE SEQUENCE ${names.highWater} AS bigint MINVALUE 0;
   SELECT setval(${quoteText(names.highWater)}, 0);
   CREATE FUNCTION ${names.raiseHighWater}(_mark bigint) RETURNS void LANGUAGE sql AS $daybook$
-    SELECT setval(${quoteText(names.highWater)}, _mark)
+    SELECT pg_catalog.setval(${quoteText(names.highWater)}, _mark)
   $daybook$;
   CREATE TABLE ${names.lockTables.order} ();
   CREATE TABLE ${names.lockTables.throttles} ();
-  CREATE FUNCTION ${names.lockFunction}(_name text) RETURNS void LANGUAGE plpgsql AS $daybook$
+  CREATE FUNCTION ${names.lockFunction}(_name text) RETURNS void LANGUAGE plpgsql ${PINNED_PATH} AS $daybook$
   BEGIN
     CASE _name
       WHEN 'order' THEN ${lockTable(names.lockTables.order)}
@@ -53,7 +56,7 @@ export const POSTGRES: Engine = {
   END
   $daybook$;
   CREATE FUNCTION ${names.server}() RETURNS text LANGUAGE sql STABLE AS $daybook$
-    SELECT concat(${serverPartsSql(names)})
+    SELECT pg_catalog.concat(${serverPartsSql(names)})
   $daybook$;
 `,
   transactionId: () => 'pg_current_xact_id()',

@@ -1,5 +1,5 @@
 import { AuditLogError } from '../../../src/errors.js'
-import { ask, runInTransaction, type PostgresPoolClient } from '../connection/client.js'
+import { ask, askAll, runInTransaction, type PostgresPoolClient } from '../connection/client.js'
 import type { Names, Partitions } from './names.js'
 
 /** SQL that changes the schema from one version to the next; the first one creates version 1. */
@@ -30,7 +30,7 @@ export async function readVersion(client: PostgresPoolClient, names: Names): Pro
   // Not by to_regclass: once it has missed a table in a transaction, it keeps missing it.
   const found = await ask(
     client,
-    `SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    `SELECT FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace AS space ON space.oid = relnamespace
      WHERE nspname = $1 AND relname = 'schema_version'`,
     names.schemaName,
   )
@@ -45,7 +45,11 @@ async function createVersionTable(
   partitions: Partitions,
 ): Promise<void> {
   // IF NOT EXISTS would need CREATE on the database even where the schema exists.
-  const exists = await ask(client, 'SELECT FROM pg_namespace WHERE nspname = $1', names.schemaName)
+  const exists = await ask(
+    client,
+    'SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1',
+    names.schemaName,
+  )
   if (exists.length === 0) await ask(client, `CREATE SCHEMA ${names.schema}`)
   await ask(
     client,
@@ -67,7 +71,7 @@ function runMigrations(
     if (version >= migrations.length) return
     if (version === 0) await createVersionTable(client, names, partitions)
     for (const migration of migrations.slice(version))
-      await client.query(migration(names, partitions))
+      await askAll(client, migration(names, partitions))
     await ask(client, `UPDATE ${names.version} SET version = ${migrations.length}`)
   })
 }

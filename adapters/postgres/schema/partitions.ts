@@ -30,7 +30,7 @@ export function periodOf(time: Microseconds, partitions: 'month' | 'day'): Perio
 /** Names and bounds of the attached partitions. */
 const PARTITIONS = `
   SELECT child.relname, pg_get_expr(child.relpartbound, child.oid)
-  FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
+  FROM pg_catalog.pg_inherits JOIN pg_catalog.pg_class AS child ON child.oid = inhrelid
   WHERE inhparent = $1::regclass AND NOT inhdetachpending`
 
 /** Those of the periods that have no partition, and the attached partitions, oldest first. */

@@ -1,4 +1,4 @@
-import type { Engine } from './engine.js'
+import { type Engine, PINNED_PATH } from './engine.js'
 import type { Names } from './names.js'
 
 /**
@@ -10,7 +10,7 @@ export const claimThrottleFunction = (names: Names, engine: Engine): string => `
   CREATE FUNCTION ${names.claimThrottle}(
     _key text, _type text, _scope json, _period bigint, _suffix text, _time bigint, _present bigint,
     OUT opens_in bigint, OUT suppressed bigint, OUT since bigint
-  ) LANGUAGE plpgsql VOLATILE AS $daybook$
+  ) LANGUAGE plpgsql VOLATILE ${PINNED_PATH} AS $daybook$
   DECLARE
     _throttle ${names.throttles};
   BEGIN

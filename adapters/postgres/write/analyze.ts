@@ -6,7 +6,7 @@ import type { PostgresLog } from '../log/log.js'
 // The rule of autovacuum: https://www.postgresql.org/docs/current/routine-vacuuming.html#AUTOVACUUM.
 // A partitioned table has no count of changes, so only its partitions are checked.
 const STALE = `
-  SELECT format('%I.%I', schemaname, relname), reltuples
+  SELECT format('%I.%I', schemaname, relname), reltuples::int8
   FROM (
     SELECT
       stat.*, class.reltuples, class.relowner,
@@ -20,7 +20,7 @@ const STALE = `
          WHERE option_name = 'autovacuum_analyze_scale_factor'),
         current_setting('autovacuum_analyze_scale_factor')
       )::float8 AS scale
-    FROM pg_stat_user_tables AS stat JOIN pg_class AS class ON class.oid = stat.relid
+    FROM pg_catalog.pg_stat_user_tables AS stat JOIN pg_catalog.pg_class AS class ON class.oid = stat.relid
     WHERE stat.schemaname IN ($1, current_schema()) AND class.relkind IN ('r', 'm')
   ) AS known
   WHERE (
@@ -28,7 +28,7 @@ const STALE = `
     OR (last_analyze IS NULL AND last_autoanalyze IS NULL)
   ) AND (
     pg_has_role(relowner, 'USAGE')
-    OR pg_has_role((SELECT datdba FROM pg_database WHERE datname = current_database()), 'USAGE')
+    OR pg_has_role((SELECT datdba FROM pg_catalog.pg_database WHERE datname = current_database()), 'USAGE')
   )
   ORDER BY 1`
 
@@ -60,7 +60,7 @@ export async function analyzeTables(
       await ask(client, `ANALYZE ${table}`)
       const [after] = await ask(
         client,
-        'SELECT reltuples FROM pg_class WHERE oid = to_regclass($1)',
+        'SELECT reltuples::int8 FROM pg_catalog.pg_class WHERE oid = to_regclass($1)',
         table,
       )
       analyzed.push({

@@ -70,8 +70,8 @@ export async function callFunction(
     client,
     'append',
     (durability) =>
-      `SELECT ${TRANSACTION}, first_time, to_json(times), to_json(opens_in), to_json(stored), server_time,
-         moved, has_listeners, ${durability}
+      `SELECT ${TRANSACTION}, first_time, pg_catalog.to_json(times), pg_catalog.to_json(opens_in),
+         pg_catalog.to_json(stored), server_time, moved, has_listeners, ${durability}
        FROM ${names.append}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     ...parameters,
   )

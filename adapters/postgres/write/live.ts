@@ -110,7 +110,7 @@ export async function changeLive(
 /** Moves an open event to the closed ones; `undefined` if its row has changed meanwhile. */
 async function tryMove(
   client: PostgresPoolClient,
-  { names: { events, liveEvents, late } }: PostgresLog,
+  { names: { events, liveEvents, liveTexts, late } }: PostgresLog,
   { time, revision, heartbeats }: LiveRow,
   event: AuditEvent,
 ): Promise<AuditEvent | undefined> {
@@ -122,6 +122,8 @@ async function tryMove(
        DELETE FROM ${liveEvents}
        WHERE created_at = $1 AND suffix = $2 AND revision = $3 AND heartbeats = $4
        RETURNING created_at, suffix, type, username, source, system
+     ), dropped AS (
+       DELETE FROM ${liveTexts} WHERE created_at = (SELECT created_at FROM closed)
      ), noted AS (
        INSERT INTO ${late} (created_at) SELECT created_at FROM closed
      ), added AS (

@@ -139,7 +139,7 @@ describe("in the host's pool", () => {
     await pool.end()
   })
 
-  it('works whatever type parsers the host has set, and reports when it cannot', async () => {
+  it('works whatever type parsers the host has set', async () => {
     const pool = new pg.Pool({
       connectionString: database().url,
       types: { getTypeParser: () => () => 'parsed' },
@@ -149,17 +149,6 @@ describe("in the host's pool", () => {
     expect((await audit.list()).events).toEqual([event])
     await audit.close()
     await pool.end()
-    const strict = new pg.Pool({
-      connectionString: database().url,
-      options: String.raw`-c default_transaction_isolation=repeatable\ read`,
-    })
-    const other = openLog({ pool: strict })
-    await expect(other.recordCustom('b')).rejects.toMatchObject({
-      code: 'STORE_FAILED',
-      message: expect.stringContaining('read committed') as string,
-    })
-    await other.close()
-    await strict.end()
   })
 })
 

@@ -1,6 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
+import {
+  begin,
+  endTransaction,
+  type PostgresPoolClient,
+} from '../../../adapters/postgres/connection/client.js'
 import type { DriverContext } from '../../../adapters/postgres/index/driver-context.js'
 import {
   createPostgresSealer,
@@ -76,6 +81,7 @@ describe('the sealer of a log', () => {
        SELECT ${segment}, n, 0, 0, '', n, '', '', 0 FROM generate_series(1, ${chunks}) AS n`,
     )
     const client = await database().pool.connect()
+    const own = client as unknown as PostgresPoolClient
     const readStatistics = async (): Promise<{ fetched: number; deleted: number }> => {
       const { rows } = await client.query(
         `SELECT idx_tup_fetch::int AS fetched, n_tup_del::int AS deleted FROM pg_stat_xact_user_tables
@@ -84,7 +90,7 @@ describe('the sealer of a log', () => {
       return rows[0]
     }
     try {
-      await client.query('BEGIN')
+      await begin(own, 'READ COMMITTED')
       const before = await readStatistics()
       const context = { names: namesIn(schema()), run: (act) => act(client) } as DriverContext
       await deleteChunks(context, segment)
@@ -92,7 +98,7 @@ describe('the sealer of a log', () => {
       expect(after.deleted - before.deleted).toBe(chunks)
       expect(after.fetched - before.fetched).toBeLessThanOrEqual(2 * chunks)
     } finally {
-      await client.query('ROLLBACK')
+      await endTransaction(own, 'ROLLBACK')
       client.release()
     }
   })

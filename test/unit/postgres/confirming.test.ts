@@ -4,6 +4,7 @@ import {
   type PostgresPoolClient,
   type TextRow,
 } from '../../../adapters/postgres/connection/client.js'
+import { sessionOf } from '../../../adapters/postgres/connection/session.js'
 
 /** A connection whose statements run in these transactions, each after its session, or fail, and what it has sent. */
 function clientOf(...transactions: (string | Error)[]): {
@@ -54,6 +55,7 @@ it('a commit in a transaction of the host is none', async () => {
 it('a commit is confirmed again if a request to cancel it came too late', async () => {
   const cancelled = Object.assign(new Error('cancelled'), { code: '57014', severity: 'ERROR' })
   const { client, sent } = clientOf('a|1', cancelled, 'a|2')
+  sessionOf(client).isCancelled = true
   await (
     await commit(client)
   ).durable

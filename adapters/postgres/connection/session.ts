@@ -1,0 +1,133 @@
+import { codeOf, isStatementError, NEEDS_SETTINGS, QUERY_CANCELED } from './failures.js'
+import type { PostgresPoolClient } from './client.js'
+
+/*
+ * A role, a database, an option of the pool or the host may have changed any setting of a session, and the host may have
+ * returned the connection with an open transaction. The store changes no setting of a session:
+ *
+ * - Each transaction of the store begins with {@link pinSql}, which sets what its statements depend on until its end.
+ * - A single statement is sent as it is. If it fails with a code that a setting may explain, it had no effect: it is
+ *   repeated in such a transaction. From then on all single statements of the connection run in one.
+ * - The driver reports after each statement whether a transaction is open, and when the encoding changes.
+ */
+
+/** What is known of a session. */
+interface Session {
+  /** As the server has last reported it: `I` if no transaction is open, `T` if one is, `E` if it can only be rolled back. */
+  status: string | undefined
+  /** True between the start and the end of a transaction of the store. */
+  isOurs: boolean
+  /** True if single statements need a transaction with settings. */
+  isPinned: boolean
+  /** True once the store has asked the server to cancel a statement. */
+  isCancelled: boolean
+  /** True if the time limit of the store counts, and no time limit of the session. */
+  isLimited: boolean
+}
+
+const sessions = new WeakMap<PostgresPoolClient, Session>()
+
+export function sessionOf(client: PostgresPoolClient): Session {
+  let session = sessions.get(client)
+  if (!session) {
+    session = {
+      status: undefined,
+      isOurs: false,
+      isPinned: false,
+      isCancelled: false,
+      isLimited: false,
+    }
+    sessions.set(client, session)
+    watch(client, session)
+  }
+  return session
+}
+
+interface Report {
+  readonly status?: string
+  readonly parameterName?: string
+  readonly parameterValue?: string
+}
+
+/** The events are those of the JavaScript driver: the messages of the protocol. */
+function watch({ connection }: PostgresPoolClient, session: Session): void {
+  connection?.on?.('readyForQuery', ({ status }: Report) => void (session.status = status))
+  connection?.on?.('parameterStatus', ({ parameterName, parameterValue = '' }: Report) => {
+    // A transaction of the store changes them too, until its end.
+    if (!session.isOurs && NEEDS_PIN[parameterName ?? '']?.(parameterValue)) session.isPinned = true
+  })
+}
+
+/** Settings that the server reports, the second one since Postgres 18, and whether a value leads to wrong answers. */
+const NEEDS_PIN: Readonly<Record<string, (value: string) => boolean>> = {
+  client_encoding: (value) => value !== 'UTF8',
+  search_path: (value) => value.includes('pg_catalog'),
+}
+
+/** The connection has a transaction that the host has left open. It is lost with the connection, which must be closed. */
+export const foreignTransaction = (): Error =>
+  new Error("the connection is in a transaction that is not the store's")
+
+/** True if the server has reported a transaction that is not the store's. */
+export function isForeign(client: PostgresPoolClient): boolean {
+  const { status, isOurs } = sessionOf(client)
+  return !isOurs && (status === 'T' || status === 'E')
+}
+
+/** True if a single statement may have failed because of a setting of the session. */
+export function maySettingsMend(client: PostgresPoolClient, error: unknown): boolean {
+  if (!isStatementError(error)) return false
+  const code = codeOf(error)
+  return code === QUERY_CANCELED ? !sessionOf(client).isCancelled : MENDABLE.has(code)
+}
+
+const MENDABLE: ReadonlySet<string> = new Set([
+  NEEDS_SETTINGS,
+  '40001', // serialization_failure: another isolation level
+  '55P03', // lock_not_available: lock_timeout
+  // Another search_path leads to another function, operator or type.
+  '42704', // undefined_object
+  '42725', // ambiguous_function
+  '42804', // datatype_mismatch
+  '42846', // cannot_coerce
+  '42883', // undefined_function
+])
+
+/** What statements of the store, and the texts of values that they exchange with the server, depend on. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  array_nulls: 'on',
+  client_encoding: 'UTF8',
+  // The warning that a commit was not confirmed by the standby.
+  client_min_messages: 'warning',
+  // A suspended process must not hold locks or an old snapshot for ever.
+  idle_in_transaction_session_timeout: '60s',
+  standard_conforming_strings: 'on',
+}
+
+const set = (name: string, value: string): string =>
+  `pg_catalog.set_config('${name}', ${value}, true)`
+
+// What the host's path finds must not stand before what is built in. The path may be empty.
+const SEARCH_PATH = `pg_catalog.rtrim(
+  pg_catalog.concat('pg_catalog, pg_temp, ', pg_catalog.current_setting('search_path')), ', ')`
+
+const PIN = [
+  'pg_catalog.now() OPERATOR(pg_catalog.=) pg_catalog.statement_timestamp()',
+  ...Object.entries(SETTINGS).map(([name, value]) => set(name, `'${value}'`)),
+  set('search_path', SEARCH_PATH),
+].join(', ')
+
+const WITHOUT_LIMITS = [
+  set('lock_timeout', `'0'`),
+  set('statement_timeout', `'0'`),
+  // Servers before Postgres 17 do not have it.
+  `CASE WHEN pg_catalog.current_setting('transaction_timeout', true) IS NOT NULL
+    THEN ${set('transaction_timeout', `'0'`)} END`,
+].join(', ')
+
+/**
+ * The first statement after BEGIN, in the same message. Its first column is false if the host had begun the transaction
+ * before. Work of the host's own, such as `captureChanges`, keeps the time limits of the session.
+ */
+export const pinSql = (client: PostgresPoolClient): string =>
+  `SELECT ${PIN}${sessionOf(client).isLimited ? `, ${WITHOUT_LIMITS}` : ''}`

@@ -1,5 +1,4 @@
 import { codeOf, isStatementError, NEEDS_SETTINGS, QUERY_CANCELED } from './failures.js'
-import type { PostgresPoolClient } from './client.js'
 
 /*
  * A role, a database, an option of the pool or the host may have changed any setting of a session, and the host may have
@@ -10,6 +9,13 @@ import type { PostgresPoolClient } from './client.js'
  *   repeated in such a transaction. From then on all single statements of the connection run in one.
  * - The driver reports after each statement whether a transaction is open, and when the encoding changes.
  */
+
+/** A client of a pool. The JavaScript driver emits an event for each message of the protocol. */
+interface Client {
+  readonly connection?:
+    | { on?(event: string, listener: (message: object) => void): unknown }
+    | undefined
+}
 
 /** What is known of a session. */
 interface Session {
@@ -25,9 +31,9 @@ interface Session {
   isLimited: boolean
 }
 
-const sessions = new WeakMap<PostgresPoolClient, Session>()
+const sessions = new WeakMap<Client, Session>()
 
-export function sessionOf(client: PostgresPoolClient): Session {
+export function sessionOf(client: Client): Session {
   let session = sessions.get(client)
   if (!session) {
     session = {
@@ -49,8 +55,7 @@ interface Report {
   readonly parameterValue?: string
 }
 
-/** The events are those of the JavaScript driver: the messages of the protocol. */
-function watch({ connection }: PostgresPoolClient, session: Session): void {
+function watch({ connection }: Client, session: Session): void {
   connection?.on?.('readyForQuery', ({ status }: Report) => void (session.status = status))
   connection?.on?.('parameterStatus', ({ parameterName, parameterValue = '' }: Report) => {
     // A transaction of the store changes them too, until its end.
@@ -69,13 +74,13 @@ export const foreignTransaction = (): Error =>
   new Error("the connection is in a transaction that is not the store's")
 
 /** True if the server has reported a transaction that is not the store's. */
-export function isForeign(client: PostgresPoolClient): boolean {
+export function isForeign(client: Client): boolean {
   const { status, isOurs } = sessionOf(client)
   return !isOurs && (status === 'T' || status === 'E')
 }
 
 /** True if a single statement may have failed because of a setting of the session. */
-export function maySettingsMend(client: PostgresPoolClient, error: unknown): boolean {
+export function maySettingsMend(client: Client, error: unknown): boolean {
   if (!isStatementError(error)) return false
   const code = codeOf(error)
   return code === QUERY_CANCELED ? !sessionOf(client).isCancelled : MENDABLE.has(code)
@@ -129,5 +134,5 @@ const WITHOUT_LIMITS = [
  * The first statement after BEGIN, in the same message. Its first column is false if the host had begun the transaction
  * before. Work of the host's own, such as `captureChanges`, keeps the time limits of the session.
  */
-export const pinSql = (client: PostgresPoolClient): string =>
+export const pinSql = (client: Client): string =>
   `SELECT ${PIN}${sessionOf(client).isLimited ? `, ${WITHOUT_LIMITS}` : ''}`

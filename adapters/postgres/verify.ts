@@ -17,6 +17,7 @@ import { verifySegments } from '../../src/store-kit/index/verify-segments.js'
 import {
   ask,
   begin,
+  BY_KEY,
   endTransaction,
   type PostgresPoolClient,
   type TextRow,
@@ -42,10 +43,6 @@ const BLOCKS_AT_ONCE = 16
 /** Times that are looked for in segments at once. */
 const WINDOW = 1024
 
-// Index scans only, in the order of the key.
-const SETTINGS =
-  'SET LOCAL jit = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off'
-
 interface Run extends Findings {
   readonly names: Names
   readonly options: VerifyOptions
@@ -70,7 +67,7 @@ export async function verifyLog(
   const findings = createFindings(options)
   const read: Read = (act) =>
     readWithRetry(log, signal, async (client) => {
-      await begin(client, 'REPEATABLE READ READ ONLY', { first: SETTINGS })
+      await begin(client, 'REPEATABLE READ READ ONLY', { settings: BY_KEY })
       const result = await act(client)
       await endTransaction(client, 'COMMIT')
       return result

@@ -7,7 +7,15 @@ import {
   isStatementError,
   QUERY_CANCELED,
 } from './failures.js'
-import { foreignTransaction, isForeign, maySettingsMend, pinSql, sessionOf } from './session.js'
+import {
+  foreignTransaction,
+  isForeign,
+  type LocalSettings,
+  maySettingsMend,
+  needsPin,
+  pinSql,
+  sessionOf,
+} from './session.js'
 import { AuditLogError } from '../../../src/errors.js'
 import { MAX_TIMER_MS } from '../../../src/async/timers.js'
 import { brokenPackage, loadPackage } from '../../../src/store/packages.js'
@@ -329,7 +337,7 @@ async function sendPinned(client: PostgresPoolClient, statement: Statement) {
 async function sendSingle(client: PostgresPoolClient, statement: Statement) {
   const session = sessionOf(client)
   if (session.isOurs) return send(client, statement)
-  if (session.isPinned) return sendPinned(client, statement)
+  if (needsPin(client)) return sendPinned(client, statement)
   try {
     const result = await send(client, statement)
     if (isForeign(client)) throw foreignTransaction()
@@ -414,7 +422,9 @@ type Isolation = 'READ COMMITTED' | 'REPEATABLE READ READ ONLY'
 interface Beginning {
   /** A statement that is executed in a transaction of its own before. */
   readonly before?: string | undefined
-  /** The first statements of the transaction, after those that set it up. */
+  /** @default those that every transaction has */
+  readonly settings?: LocalSettings
+  /** The first statements of the transaction. */
   readonly first?: string
 }
 
@@ -425,16 +435,27 @@ interface Begun {
   readonly first: readonly (readonly TextRow[])[]
 }
 
+/**
+ * Settings with which the planner takes index scans along the key: for a table that has grown since it was analyzed, it would
+ * read and sort all of it.
+ */
+export const BY_KEY: LocalSettings = {
+  enable_bitmapscan: 'off',
+  enable_indexscan: 'on',
+  enable_seqscan: 'off',
+  jit: 'off',
+}
+
 /** Begins a transaction of the store, in one message. `endTransaction` ends it, also if this rejects. */
 export async function begin(
   client: PostgresPoolClient,
   isolation: Isolation,
-  { before, first = '' }: Beginning = {},
+  { before, settings = {}, first = '' }: Beginning = {},
 ): Promise<Begun> {
   const ahead = before === undefined ? '' : `BEGIN; ${before}; COMMIT; `
   sessionOf(client).isOurs = true
   try {
-    const text = `${ahead}BEGIN ISOLATION LEVEL ${isolation}; ${pinSql(client)};${first}`
+    const text = `${ahead}BEGIN ISOLATION LEVEL ${isolation}; ${pinSql(client, settings)};${first}`
     const answers = await askAll(client, text)
     const set = before === undefined ? 1 : 4
     if (answers[set]?.[0]?.[0] === 'f') throw foreignTransaction()
@@ -539,7 +560,7 @@ export async function askAndCommit(
     const rows = await askPrepared(client, use, text(DURABLE), ...values)
     return { rows, durable: Promise.resolve() }
   }
-  const { isPinned } = sessionOf(client)
+  const isPinned = needsPin(client)
   const statement = text(ASYNC_COMMIT)
   const name = preparedName(client, use, statement)
   const sending = (isPinned ? sendPinned : send)(client, { text: statement, values, name })

@@ -9,7 +9,7 @@ import {
   type PostgresPoolClient,
 } from './client.js'
 import { until } from './connection.js'
-import { sessionOf } from './session.js'
+import { noteSetting, sessionOf } from './session.js'
 
 /**
  * What the connections of a pool lead through: nothing, or a pooler such as PgBouncer. In transaction mode a pooler gives
@@ -28,14 +28,15 @@ export interface PoolingDetector {
 const TRIES = 5
 const OTHER_MS = 1000
 
-const BACKEND = `SELECT pg_backend_pid(), current_setting('client_encoding') <> 'UTF8'
-  OR strpos(current_setting('search_path'), 'pg_catalog') > 0`
+const BACKEND = `SELECT pg_backend_pid(), current_setting('client_encoding'), current_setting('search_path')`
 
-/** Returns the id of the server process. Notes if single statements of the session need other settings. */
+/** Returns the id of the server process, and notes settings of the session. */
 const backendOf = async (client: PostgresPoolClient): Promise<number> => {
   const [row] = await ask(client, BACKEND)
-  if (row![1] === 't') sessionOf(client).isPinned = true
-  return Number(row![0])
+  const [backend, encoding, path] = row!
+  noteSetting(sessionOf(client), 'client_encoding', encoding!)
+  noteSetting(sessionOf(client), 'search_path', path!)
+  return Number(backend)
 }
 
 /** Poolers give their clients process ids of their own. */

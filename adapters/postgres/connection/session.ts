@@ -23,8 +23,10 @@ interface Session {
   status: string | undefined
   /** True between the start and the end of a transaction of the store. */
   isOurs: boolean
-  /** True if single statements need a transaction with settings. */
+  /** True if a single statement has needed a transaction with settings. */
   isPinned: boolean
+  /** Settings whose present value leads to wrong answers of single statements. */
+  readonly unsuited: Set<string>
   /** True once the store has asked the server to cancel a statement. */
   isCancelled: boolean
   /** True if the time limit of the store counts, and no time limit of the session. */
@@ -40,6 +42,7 @@ export function sessionOf(client: Client): Session {
       status: undefined,
       isOurs: false,
       isPinned: false,
+      unsuited: new Set(),
       isCancelled: false,
       isLimited: false,
     }
@@ -59,14 +62,29 @@ function watch({ connection }: Client, session: Session): void {
   connection?.on?.('readyForQuery', ({ status }: Report) => void (session.status = status))
   connection?.on?.('parameterStatus', ({ parameterName, parameterValue = '' }: Report) => {
     // A transaction of the store changes them too, until its end.
-    if (!session.isOurs && NEEDS_PIN[parameterName ?? '']?.(parameterValue)) session.isPinned = true
+    if (parameterName !== undefined && !session.isOurs)
+      noteSetting(session, parameterName, parameterValue)
   })
 }
 
-/** Settings that the server reports, the second one since Postgres 18, and whether a value leads to wrong answers. */
-const NEEDS_PIN: Readonly<Record<string, (value: string) => boolean>> = {
-  client_encoding: (value) => value !== 'UTF8',
-  search_path: (value) => value.includes('pg_catalog'),
+/** Settings that the server reports, the second one since Postgres 18, and whether a value is suited. */
+const SUITED: Readonly<Record<string, (value: string) => boolean>> = {
+  client_encoding: (value) => value === 'UTF8',
+  search_path: (value) => !value.includes('pg_catalog'),
+}
+
+/** Notes the present value of a setting. */
+export function noteSetting({ unsuited }: Session, name: string, value: string): void {
+  const isSuited = SUITED[name]
+  if (!isSuited) return
+  if (isSuited(value)) unsuited.delete(name)
+  else unsuited.add(name)
+}
+
+/** True if single statements need a transaction with settings. */
+export function needsPin(client: Client): boolean {
+  const { isPinned, unsuited } = sessionOf(client)
+  return isPinned || unsuited.size > 0
 }
 
 /** The connection has a transaction that the host has left open. It is lost with the connection, which must be closed. */
@@ -130,9 +148,16 @@ const WITHOUT_LIMITS = [
     THEN ${set('transaction_timeout', `'0'`)} END`,
 ].join(', ')
 
+/** Settings of one transaction, by their names. */
+export type LocalSettings = Readonly<Record<string, string>>
+
 /**
  * The first statement after BEGIN, in the same message. Its first column is false if the host had begun the transaction
  * before. Work of the host's own, such as `captureChanges`, keeps the time limits of the session.
  */
-export const pinSql = (client: Client): string =>
-  `SELECT ${PIN}${sessionOf(client).isLimited ? `, ${WITHOUT_LIMITS}` : ''}`
+export const pinSql = (client: Client, local: LocalSettings): string =>
+  [
+    `SELECT ${PIN}`,
+    ...(sessionOf(client).isLimited ? [WITHOUT_LIMITS] : []),
+    ...Object.entries(local).map(([name, value]) => set(name, `'${value}'`)),
+  ].join(', ')

@@ -12,6 +12,7 @@ import { faultOf, STORED_COLUMNS } from '../schema/rows.js'
 import {
   ask,
   begin,
+  BY_KEY,
   endTransaction,
   type PostgresPoolClient,
   type TextRow,
@@ -44,10 +45,6 @@ const MAX_REST_FACTOR = 8
 const restFactor = (behind: number, maxBehind: number): number =>
   MAX_REST_FACTOR * (1 - behind / maxBehind)
 
-// Index scans only: without current statistics of a table that has grown, the planner would sort all of it.
-const SETTINGS =
-  'SET LOCAL jit = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off'
-
 /**
  * Reads the late events, oldest first, then the events after `sealed_to`, up to `size` in all, or fewer if a
  * segment has no room for more; `undefined` if there are fewer than `atLeast`. Appends commit in
@@ -61,7 +58,8 @@ export async function readUnsealed(
   const { names, steps, run, bounds, maxBehind } = context
   const found = await run(async (client) => {
     const { first } = await begin(client, 'REPEATABLE READ READ ONLY', {
-      first: `${SETTINGS}; ${selectIndexState(names)}`,
+      settings: BY_KEY,
+      first: selectIndexState(names),
     })
     const state = readIndexState(first.at(-1)![0])
     const read = await readRows(client, context, state.sealedTo, { size, atLeast })

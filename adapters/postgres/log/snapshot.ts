@@ -1,6 +1,7 @@
 import { queryTimedOut } from '../../../src/errors.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import {
+  BY_KEY,
   begin,
   endTransaction,
   type PostgresPoolClient,
@@ -53,10 +54,8 @@ export function createSnapshots(
   { names: { liveEvents }, damages, placeSql }: Pick<PostgresLog, 'names' | 'damages' | 'placeSql'>,
   timeoutMs: number,
 ): InSnapshot {
-  // Index scans along the key, unless `list` sets another plan: for a table that has grown since it was
-  // analyzed, the planner would read and sort all of it.
-  const settings = `SET LOCAL statement_timeout = ${timeoutMs}; SET LOCAL jit = off;
-    SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;`
+  // `list` may set another plan.
+  const settings = { ...BY_KEY, statement_timeout: String(timeoutMs) }
 
   // Sent with BEGIN, so that it costs no round trip; mostly there are none.
   const readLive = ({ from, to }: TimeBounds): string =>
@@ -70,7 +69,8 @@ export function createSnapshots(
     // The first statement after BEGIN takes the snapshot, so what comes before it needs a transaction of its own.
     const begun = await begin(client, 'REPEATABLE READ READ ONLY', {
       before,
-      first: settings + placeSql() + statements.join(';'),
+      settings,
+      first: placeSql() + statements.join(';'),
     })
     const [live, ...rows] = begun.first.slice(-statements.length)
     const readableLive = readLiveRows(live!, damages)

@@ -1,0 +1,3 @@
+import { describeHostile } from './hostile-postgres.js'
+
+describeHostile(() => true)

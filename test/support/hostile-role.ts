@@ -17,7 +17,6 @@ const SETTINGS: Readonly<Record<string, string>> = {
   extra_float_digits: '-15',
   idle_in_transaction_session_timeout: '5s',
   IntervalStyle: 'sql_standard',
-  jit_above_cost: '0',
   lock_timeout: '5s',
   plan_cache_mode: 'force_generic_plan',
   quote_all_identifiers: 'on',

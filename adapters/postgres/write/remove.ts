@@ -125,6 +125,8 @@ export function removeBefore(
         }),
       )
     }
+    // A request to cancel that came between two statements has had no effect.
+    throwIfAborted(signal)
     for await (const count of removeRows(client, { table: names.events, to: time })) {
       add(count)
       throwIfAborted(signal)

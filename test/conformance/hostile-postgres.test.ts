@@ -1,0 +1,3 @@
+import { describeHostile, isInSuite } from './hostile-postgres.js'
+
+describeHostile(isInSuite)

@@ -73,6 +73,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   'pg_catalog last in search_path': 'SET search_path = public, pg_catalog',
   'temporary tables like those of the system':
     'CREATE TEMP TABLE pg_class (n int); CREATE TEMP TABLE pg_settings (n int); CREATE TEMP TABLE pg_namespace (n int)',
+  'temporary tables like types':
+    'CREATE TEMP TABLE text (n int); CREATE TEMP TABLE json (n int); CREATE TEMP TABLE uuid (n int); CREATE TEMP TABLE int8 (n int)',
   'the isolation level serializable':
     'SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL SERIALIZABLE',
   'the isolation level repeatable read': `SET default_transaction_isolation = 'repeatable read'`,

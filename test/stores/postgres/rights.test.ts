@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { AuditLog } from 'daybook'
 import { postgresCheckups, postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Checkup } from '../../../src/store/checkup.js'
 import { postgresDatabase, type TestDatabase } from '../../support/database.js'
 
 /* What `daybook doctor` says about the role. */
@@ -24,11 +25,17 @@ afterAll(async () => {
   await database.remove()
 })
 
-/** Makes a role with a name that has to be quoted; returns the options of its store. */
+interface Made {
+  readonly role: string
+  /** Of its store. */
+  readonly options: PostgresStoreOptions
+}
+
+/** Makes a role with a name that has to be quoted. */
 async function makeRole(
   partitions: 'none' | 'month',
   ...statements: readonly string[]
-): Promise<PostgresStoreOptions & { readonly role: string }> {
+): Promise<Made> {
   const role = `App ${randomUUID().slice(0, 8)}`
   roles.push(role)
   await database.pool.query(`CREATE ROLE "${role}" LOGIN`)
@@ -36,21 +43,23 @@ async function makeRole(
     await database.pool.query(statement.replaceAll('%', `"${role}"`))
   const url = new URL(database.url)
   url.username = role
-  return Object.assign({ connectionString: url.href, schema: `Log ${partitions}` }, { role })
+  return { role, options: { connectionString: url.href, schema: `Log ${partitions}` } }
 }
 
 async function checkup(
   name: string,
-  { role: _, ...options }: PostgresStoreOptions & { readonly role: string },
-) {
-  return (await postgresCheckups(options)).find((one) => one.name === name)!
+  { options }: Made,
+  others: Partial<PostgresStoreOptions> = {},
+): Promise<Checkup> {
+  const checkups = await postgresCheckups({ ...options, ...others })
+  return checkups.find((one) => one.name === name)!
 }
 
 const grant = (remedy: string): Promise<unknown> => database.pool.query(remedy)
 
 it('names the GRANT of a role that has no rights, and these are enough to read and to record', async () => {
   const made = await makeRole('none')
-  const { role, ...options } = made
+  const { role, options } = made
   const found = await checkup('rights', made)
   expect(found).toMatchObject({
     status: 'fail',
@@ -71,15 +80,15 @@ it('names the GRANT of a role that has no rights, and these are enough to read a
 
 it('names the GRANT that reading needs', async () => {
   const made = await makeRole('none')
-  const { role, ...options } = { ...made, readOnly: true }
-  const { remedy } = await checkup('rights', { ...made, readOnly: true })
+  const { role, options } = made
+  const { remedy } = await checkup('rights', made, { readOnly: true })
   expect(remedy).toBe(
     `GRANT USAGE ON SCHEMA "Log none" TO "${role}"; GRANT SELECT ON ALL TABLES IN SCHEMA "Log none" TO "${role}"; ` +
       `GRANT SELECT ON ALL SEQUENCES IN SCHEMA "Log none" TO "${role}"`,
   )
   await grant(remedy!)
-  expect(await checkup('rights', { ...made, readOnly: true })).toMatchObject({ status: 'pass' })
-  const audit = new AuditLog({ store: postgresStore(options), types: {} })
+  expect(await checkup('rights', made, { readOnly: true })).toMatchObject({ status: 'pass' })
+  const audit = new AuditLog({ store: postgresStore({ ...options, readOnly: true }), types: {} })
   expect((await audit.list()).events.length).toBeGreaterThan(0)
   await audit.close()
   // The same role would have to be granted more to record.
@@ -144,8 +153,8 @@ it('says that a role which does not own the table of events cannot add partition
 })
 
 it('names the GRANT that creating a log needs', async () => {
-  const made = { ...(await makeRole('none')), schema: 'none yet' }
-  const found = await checkup('rights', made)
+  const made = await makeRole('none')
+  const found = await checkup('rights', made, { schema: 'none yet' })
   expect(found).toMatchObject({
     status: 'fail',
     remedy: expect.stringContaining(
@@ -153,7 +162,7 @@ it('names the GRANT that creating a log needs', async () => {
     ) as string,
   })
   await grant(found.remedy!.split(',')[0]!)
-  expect(await checkup('rights', made)).toMatchObject({ status: 'pass' })
+  expect(await checkup('rights', made, { schema: 'none yet' })).toMatchObject({ status: 'pass' })
 })
 
 it.each([

@@ -106,20 +106,52 @@ describe('a call whose commit the standby has not confirmed', () => {
     expect(audit.stats()).toMatchObject({ stored: 2, rejected: 0 })
   })
 
-  it('is not acknowledged early if the role gets no warnings', async () => {
-    await admin.query(`CREATE ROLE quiet SUPERUSER LOGIN`)
-    await admin.query(`ALTER ROLE quiet SET client_min_messages = error`)
-    const url = new URL(primary.url)
-    url.username = 'quiet'
-    const audit = closing(openLog(url.href))
-    await audit.recordCustom('before')
-    suspend()
-    const call = audit.recordCustom('quiet')
-    const ignored = await endWait('pg_cancel_backend')
-    const waits = untilRow(WAITING, [ignored]).then(() => 'waits')
-    expect(await Promise.race([waits, call.then(() => 'acknowledged')])).toBe('waits')
-    resume()
-    await call
+  describe('is not acknowledged early if the role gets no warnings:', () => {
+    beforeAll(async () => {
+      await admin.query(`CREATE ROLE quiet SUPERUSER LOGIN`)
+      await admin.query(`ALTER ROLE quiet SET client_min_messages = error`)
+    })
+
+    /** Each returns the call after what it needs was stored. */
+    const WRITES: Record<string, (audit: AuditLog) => Promise<() => Promise<unknown>>> = {
+      'an event': async (audit) => () => audit.recordCustom('quiet'),
+      async 'an import'(audit) {
+        // Makes the partition.
+        await audit.importEvents([oldEvent().event])
+        return () => audit.importEvents([oldEvent().event])
+      },
+      async 'a change of a live event'(audit) {
+        const { event } = await openLive(audit)
+        const change = { revision: 1, json: '{"n":1}' }
+        return () => audit.store.changeLive(event!.id, change)
+      },
+      async 'the end of a live event'(audit) {
+        const { event } = await openLive(audit)
+        const change = { revision: 1, json: '{"n":1}' }
+        await audit.store.changeLive(event!.id, change)
+        return () => audit.store.closeLive(event!.id, change)
+      },
+      'a shared value': async (audit) => () => audit.store.updateState('quiet', () => 1),
+    }
+    const openLive = async (audit: AuditLog) => {
+      const [event] = await audit.store.append([draft({}, { live: true })])
+      return { event }
+    }
+
+    it.each(Object.entries(WRITES))('%s', async (_, prepare) => {
+      const url = new URL(primary.url)
+      url.username = 'quiet'
+      const audit = closing(openLog(url.href))
+      await audit.recordCustom('before')
+      const write = await prepare(audit)
+      suspend()
+      const call = write()
+      const ignored = await endWait('pg_cancel_backend')
+      const waits = untilRow(WAITING, [ignored]).then(() => 'waits')
+      expect(await Promise.race([waits, call.then(() => 'acknowledged')])).toBe('waits')
+      resume()
+      await call
+    })
   })
 
   it('is rejected with OUTCOME_UNKNOWN at the deadline, and counted as rejected', async () => {

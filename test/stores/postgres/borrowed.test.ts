@@ -91,6 +91,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
   'a subscription': 'LISTEN somewhere',
 }
 
+/** Before all events but those that are imported. */
+const START = '2026-01-01T00:00:00.000000Z'
+
 const TEXT = `Şşİıß 漢字 \\ ' " \n {} 🙂`
 
 /** Records, imports, changes and reads, and returns what a log with settings of its own has then. */
@@ -99,7 +102,8 @@ async function useLog(audit: AuditLog, mark: string) {
   const controller = new AbortController()
   const followed: AuditEvent[] = []
   const following = (async () => {
-    for await (const event of audit.tail(hasMark, { signal: controller.signal })) {
+    const tail = audit.tail(hasMark, { signal: controller.signal, after: START })
+    for await (const event of tail) {
       followed.push(event)
       if (event.type === 'test:last') return
     }

@@ -2,23 +2,16 @@ import { AuditLog, parseTimestamp } from 'daybook'
 import { expect, it } from 'vitest'
 import { draft } from '../../../src/testing/conformance/helpers.js'
 import { useSchemas } from '../../support/schemas.js'
+import { shiftClock as shiftClockOf } from '../../support/shifted-clock.js'
 
 const { database, schema, openStore } = useSchemas('clock')
 
-/** Shifts the server's clock for connections with this search path. */
-async function shiftClock(interval: string): Promise<void> {
-  await database().pool.query(
-    `CREATE SCHEMA IF NOT EXISTS shifted;
-     CREATE OR REPLACE FUNCTION shifted.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
-       AS $$ SELECT pg_catalog.clock_timestamp() + interval '${interval}' $$`,
-  )
-}
+const shiftClock = (interval: string): Promise<void> =>
+  shiftClockOf(database().pool, `interval '${interval}'`)
 
 it('a jump of the server to a wrong time moves no event, until it is accepted', async () => {
   await shiftClock('0')
-  const connectionString = new URL(database().url)
-  connectionString.searchParams.set('options', '-c search_path=shifted,pg_catalog,public')
-  const store = openStore({ connectionString: connectionString.href, partitions: 'none' })
+  const store = openStore({ partitions: 'none' })
   const audit: AuditLog = new AuditLog({ store, types: {} })
   const yearOf = async (type: string): Promise<number> => {
     const event = await audit.recordCustom(type)
@@ -44,11 +37,9 @@ it.each([
   ['was ahead before a process started', 400, 0],
 ])('rules by age wait if the clock of the server %s', async (_, atStart, later) => {
   await shiftClock('0')
-  const connectionString = new URL(database().url)
-  connectionString.searchParams.set('options', '-c search_path=shifted,pg_catalog,public')
   const openLog = (): AuditLog =>
     new AuditLog({
-      store: openStore({ connectionString: connectionString.href, partitions: 'none' }),
+      store: openStore({ partitions: 'none' }),
       types: {},
       cleaning: { rules: [{ target: 'events', maxAge: { days: 7 } }] },
     })
@@ -72,6 +63,7 @@ it.each([
 })
 
 it('new events are later than those that were copied without the sequence', async () => {
+  await shiftClock('0')
   const first = openStore()
   const [copied] = await first.append([draft({ n: 0 })])
   await first.close()

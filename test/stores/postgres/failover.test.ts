@@ -7,6 +7,7 @@ import { runCli } from '../../cli/run-cli.js'
 import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
 import { ask, hostOf, portOf, targetOf, untilCaughtUp, untilRow } from '../../support/own-server.js'
 import { startProxy } from '../../support/proxy.js'
+import { shiftClock } from '../../support/shifted-clock.js'
 
 /*
  * Processes that know both servers: the primary fails, its standby is promoted, and the old primary comes back. The role
@@ -20,16 +21,14 @@ const closing: (() => Promise<void>)[] = []
 beforeAll(async () => {
   primary = await startOwnPostgres()
   standby = await primary.replicate()
-  await ask(
-    primary,
-    `CREATE ROLE app LOGIN; GRANT CREATE ON DATABASE postgres TO app;
-     CREATE SCHEMA shifted; GRANT USAGE ON SCHEMA shifted TO app;
-     ALTER ROLE app SET search_path = shifted, pg_catalog, public;
-     CREATE FUNCTION shifted.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$
-       SELECT pg_catalog.clock_timestamp()
-         + CASE inet_server_port() WHEN ${portOf(standby)} THEN interval '1 hour' ELSE '0' END
-     $$`,
+  await ask(primary, 'CREATE ROLE app LOGIN; GRANT CREATE ON DATABASE postgres TO app')
+  const admin = new pg.Client({ connectionString: primary.url })
+  await admin.connect()
+  await shiftClock(
+    admin,
+    `CASE inet_server_port() WHEN ${portOf(standby)} THEN interval '1 hour' ELSE '0' END`,
   )
+  await admin.end()
   await untilCaughtUp(standby, primary)
 })
 afterEach(async () => {

@@ -11,9 +11,11 @@ import { describeMigration, VERSION_1, VERSION_2 } from '../shared/migration.js'
 
 const { database, schema, openStore } = useSchemas('migration')
 
+const pathOf = (): string => `search_path=${schema()}`
+
 /** Finds the tables of the schema without its name. */
 async function connect(): Promise<pg.Client> {
-  const options = `-c search_path=${schema()}`
+  const options = `-c ${pathOf()}`
   const client = new pg.Client({ connectionString: database().url, options })
   await client.connect()
   return client
@@ -33,7 +35,8 @@ async function migrateTo(
   partitions: Partitions = 'none',
 ): Promise<void> {
   const client = await connect()
-  const texts = migrations.map((text) => () => text)
+  // In its transaction a migration finds nothing but what is built in.
+  const texts = migrations.map((text) => () => `SET LOCAL ${pathOf()}; ${text}`)
   try {
     await migrate(client as unknown as PostgresPoolClient, namesIn(schema()), partitions, texts)
   } finally {

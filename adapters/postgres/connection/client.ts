@@ -13,7 +13,7 @@ import {
   type LocalSettings,
   maySettingsMend,
   needsPin,
-  pinSql,
+  pinStatements,
   sessionOf,
 } from './session.js'
 import { AuditLogError } from '../../../src/errors.js'
@@ -101,6 +101,7 @@ const WARNING = '01000'
 
 function noteWarning(this: PostgresPoolClient, { code }: PostgresNotice): void {
   if (code === WARNING) unconfirmed.add(this)
+  if (code === ACTIVE_TRANSACTION) sessionOf(this).isJoined = true
 }
 
 /** True if a commit since the connection was taken, or since `confirmCommits`, may be lost with the server. */
@@ -359,7 +360,7 @@ export async function ask(
   return (await sendSingle(client, { text, values })).rows as TextRow[]
 }
 
-/** Like {@link ask}, for a statement that cannot run in a transaction. */
+/** Like {@link ask}, for a statement that must not run in a transaction of the store. */
 export const askAlone = async (client: PostgresPoolClient, text: string): Promise<TextRow[]> =>
   (await send(client, { text })).rows as TextRow[]
 
@@ -452,16 +453,22 @@ export async function begin(
   isolation: Isolation,
   { before, settings = {}, first = '' }: Beginning = {},
 ): Promise<Begun> {
-  const ahead = before === undefined ? '' : `BEGIN; ${before}; COMMIT; `
-  sessionOf(client).isOurs = true
+  const session = sessionOf(client)
+  Object.assign(session, { isOurs: true, isJoined: false })
+  const isWrite = isolation === 'READ COMMITTED'
+  const ahead = before === undefined ? [] : ['BEGIN', before, 'COMMIT']
+  const setUp = [
+    ...ahead,
+    `BEGIN ISOLATION LEVEL ${isolation}`,
+    ...pinStatements(client, isWrite, settings),
+  ]
   try {
-    const text = `${ahead}BEGIN ISOLATION LEVEL ${isolation}; ${pinSql(client, settings)};${first}`
-    const answers = await askAll(client, text)
-    const set = before === undefined ? 1 : 4
-    if (answers[set]?.[0]?.[0] === 'f') throw foreignTransaction()
+    const answers = await askAll(client, `${setUp.join('; ')}; ${first}`)
+    const [isNew] = answers[setUp.length - 1]?.[0] ?? []
+    if (session.isJoined || (isWrite && isNew === 'f')) throw foreignTransaction()
     return {
       before: before === undefined ? undefined : answers[1],
-      first: answers.slice(set + 1),
+      first: answers.slice(setUp.length),
     }
   } catch (error) {
     // The host has left a transaction open.

@@ -1,7 +1,7 @@
 import { AuditLogError } from '../../../src/errors.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import {
-  ask,
+  askAlone,
   checkOut,
   giveBack,
   notePooled,
@@ -9,7 +9,7 @@ import {
   type PostgresPoolClient,
 } from './client.js'
 import { until } from './connection.js'
-import { noteSetting, sessionOf } from './session.js'
+import { sessionOf, TRANSACTION_TIMEOUT } from './session.js'
 
 /**
  * What the connections of a pool lead through: nothing, or a pooler such as PgBouncer. In transaction mode a pooler gives
@@ -28,14 +28,21 @@ export interface PoolingDetector {
 const TRIES = 5
 const OTHER_MS = 1000
 
-const BACKEND = `SELECT pg_backend_pid(), current_setting('client_encoding'), current_setting('search_path')`
+/** Settings of the session that are read with it, if the server has them. */
+const NOTED = ['client_encoding', 'search_path', TRANSACTION_TIMEOUT] as const
+
+const BACKEND = `SELECT pg_backend_pid(), ${NOTED.map((name) => `current_setting('${name}', true)`).join(', ')}`
 
 /** Returns the id of the server process, and notes settings of the session. */
 const backendOf = async (client: PostgresPoolClient): Promise<number> => {
-  const [row] = await ask(client, BACKEND)
-  const [backend, encoding, path] = row!
-  noteSetting(sessionOf(client), 'client_encoding', encoding!)
-  noteSetting(sessionOf(client), 'search_path', path!)
+  // In a transaction of the store, settings have other values.
+  const [row] = await askAlone(client, BACKEND)
+  const [backend, ...values] = row!
+  const { settings } = sessionOf(client)
+  for (const [i, name] of NOTED.entries()) {
+    const value = values[i]
+    if (typeof value === 'string') settings.set(name, value)
+  }
   return Number(backend)
 }
 

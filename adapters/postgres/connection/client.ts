@@ -287,7 +287,7 @@ function query(client: PostgresPoolClient, { text, values = [], name }: Statemen
     values,
     rowMode: 'array',
     types: AS_TEXT,
-    ...(connectionParameters?.query_timeout !== undefined && { query_timeout: MAX_TIMER_MS }),
+    ...(connectionParameters?.query_timeout ? { query_timeout: MAX_TIMER_MS } : {}),
   } as const
   if (!binary) return client.query(config)
   // The driver reads it while it takes the query.

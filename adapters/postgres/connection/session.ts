@@ -4,7 +4,7 @@ import { codeOf, isStatementError, NEEDS_SETTINGS, QUERY_CANCELED } from './fail
  * A role, a database, an option of the pool or the host may have changed any setting of a session, and the host may have
  * returned the connection with an open transaction. The store changes no setting of a session:
  *
- * - Each transaction of the store begins with {@link pinSql}, which sets what its statements depend on until its end.
+ * - Each transaction of the store begins with {@link pinStatements}, which sets what its statements depend on until its end.
  * - A single statement is sent as it is. If it fails with a code that a setting may explain, it had no effect: it is
  *   repeated in such a transaction. From then on all single statements of the connection run in one.
  * - The driver reports after each statement whether a transaction is open, and when the encoding changes.
@@ -119,7 +119,7 @@ const MENDABLE: ReadonlySet<string> = new Set([
 /** Settings of one transaction, by their names. */
 export type LocalSettings = Readonly<Record<string, string>>
 
-/** What the texts of values depend on that the store sends to be stored, and the warning that the standby has not confirmed a commit. */
+/** The values that are stored depend on these, and the warning that the standby has not confirmed a commit. */
 const OF_WRITES: LocalSettings = {
   array_nulls: 'on',
   client_min_messages: 'warning',
@@ -128,7 +128,7 @@ const OF_WRITES: LocalSettings = {
 
 const set = (name: string, value: string): string => `SET LOCAL ${name} = ${value}`
 
-/** Finds what is built in, whatever the path of the session. Host's own tables are found after it. */
+/** What is built in is found first, then what the path of the session finds. */
 const HOST_PATH = `SELECT pg_catalog.set_config('search_path', pg_catalog.rtrim(pg_catalog.concat(
   'pg_catalog, pg_temp, ', pg_catalog.current_setting('search_path')), ', '), true)`
 

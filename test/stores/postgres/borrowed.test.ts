@@ -56,7 +56,7 @@ const LEFT: Readonly<Record<string, string>> = {
   'an open transaction that only reads': 'BEGIN READ ONLY; SELECT 1',
   'a failed transaction': 'BEGIN; SELECT 1/0',
   'another role': 'SET ROLE pg_monitor',
-  'another session authorization': 'CREATE ROLE nobody_much; SET SESSION AUTHORIZATION nobody_much',
+  'another session authorization': 'SET SESSION AUTHORIZATION pg_monitor',
   'a time limit': `SET statement_timeout = '1ms'`,
   'a read-only session': 'SET default_transaction_read_only = on',
 }

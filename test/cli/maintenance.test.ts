@@ -64,7 +64,7 @@ describe('daybook migrate', () => {
   })
 
   it('creates the tables of a log on Postgres', async () => {
-    const { url, remove } = await postgresDatabase()
+    const { url, pool, name, remove } = await postgresDatabase()
     onTestFinished(remove)
     expect((await runCli(['list', url])).stderr).toContain('run daybook migrate')
     const dry = await runCli(['migrate', url, '--dry-run'])
@@ -77,6 +77,15 @@ describe('daybook migrate', () => {
     // The server of the tests runs with fsync = off.
     expect(checked.stdout).toMatch(/^fail\tfsync\t/m)
     expect(checked.exit).toBe(1)
+    const role = `without_rights_${name}`.slice(0, 63)
+    await pool.query(`CREATE ROLE ${role} LOGIN`)
+    const other = new URL(url)
+    other.username = role
+    const denied = await runCli(['doctor', other.href])
+    await pool.query(`DROP ROLE ${role}`)
+    expect(denied.stdout).toContain(`GRANT USAGE ON SCHEMA daybook TO ${role}`)
+    expect(denied.stdout).toMatch(/^fail\tschema\tpermission denied/m)
+    expect(denied.exit).toBe(1)
   })
 })
 

@@ -419,7 +419,7 @@ export async function askAll(client: PostgresPoolClient, text: string): Promise<
 
 type Isolation = 'READ COMMITTED' | 'REPEATABLE READ READ ONLY'
 
-/** What is sent in one message with BEGIN. */
+/** Statements that are sent in one message with BEGIN. */
 interface Beginning {
   /** A statement that is executed in a transaction of its own before. */
   readonly before?: string | undefined

@@ -97,7 +97,7 @@ const STALE_PLAN = new Set([
 export const isStalePlan = (error: unknown): boolean =>
   isFromServer(error) && STALE_PLAN.has(codeOf(error))
 
-/** What to do, by the code of the error. */
+/** Remedies, by the code of the error. */
 const REMEDIES: Readonly<Record<string, string>> = {
   [INSUFFICIENT_PRIVILEGE]: ': daybook doctor names the GRANT that is missing',
   [READ_ONLY]:

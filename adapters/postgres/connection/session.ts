@@ -17,7 +17,7 @@ interface Client {
     | undefined
 }
 
-/** What is known of a session. */
+/** The known state of a session. */
 interface Session {
   /** As the server has last reported it: `I` if no transaction is open, `T` if one is, `E` if it can only be rolled back. */
   status: string | undefined
@@ -128,11 +128,11 @@ const OF_WRITES: LocalSettings = {
 
 const set = (name: string, value: string): string => `SET LOCAL ${name} = ${value}`
 
-/** What is built in is found first, then what the path of the session finds. */
+/** Statement that puts the built-in names before those that the path of the session finds. */
 const HOST_PATH = `SELECT pg_catalog.set_config('search_path', pg_catalog.rtrim(pg_catalog.concat(
   'pg_catalog, pg_temp, ', pg_catalog.current_setting('search_path')), ', '), true)`
 
-/** False if the host has begun the transaction, in an earlier message. */
+/** Statement that selects false if the host has begun the transaction, in an earlier message. */
 const IS_NEW = 'SELECT pg_catalog.now() OPERATOR(pg_catalog.=) pg_catalog.statement_timestamp()'
 
 /**

@@ -47,7 +47,7 @@ function openLog(pool: pg.Pool, deadlineMs = 20_000): AuditLog {
   return audit
 }
 
-/** What the host has left in the sessions of a pool. */
+/** Statements after which the host has returned its connections. */
 const LEFT: Readonly<Record<string, string>> = {
   'an open transaction': 'BEGIN; INSERT INTO jobs VALUES (1)',
   'an open transaction that has done nothing': 'BEGIN',
@@ -61,7 +61,7 @@ const LEFT: Readonly<Record<string, string>> = {
   'a read-only session': 'SET default_transaction_read_only = on',
 }
 
-/** What may be in every session. */
+/** Statements that the host may run in every session. */
 const SETTINGS: Readonly<Record<string, string>> = {
   'client_encoding LATIN1': `SET client_encoding = 'LATIN1'`,
   'client_encoding SQL_ASCII': `SET client_encoding = 'SQL_ASCII'`,
@@ -96,7 +96,7 @@ const START = '2026-01-01T00:00:00.000000Z'
 
 const TEXT = `Şşİıß 漢字 \\ ' " \n {} 🙂`
 
-/** Records, imports, changes and reads, and returns what a log with settings of its own has then. */
+/** Records, imports, changes and reads, and returns the answers. */
 async function useLog(audit: AuditLog, mark: string) {
   const hasMark = `filter[mark_eq]=${mark}`
   const controller = new AbortController()

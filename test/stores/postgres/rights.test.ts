@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Checkup } from '../../../src/store/checkup.js'
 import { postgresDatabase, type TestDatabase } from '../../support/database.js'
 
-/* What `daybook doctor` says about the role. */
+/* Checkups of `daybook doctor` about the role. */
 
 let database: TestDatabase
 const roles: string[] = []

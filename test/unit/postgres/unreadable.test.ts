@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { PostgresPoolClient } from '../../../adapters/postgres/connection/client.js'
 import { namingTable, UnreadableTable } from '../../../adapters/postgres/connection/unreadable.js'
 
-/** What the server is asked to find, if the message is that of damage. */
+/** Parameters of the search for the table, after an error with this message. */
 async function lookedFor(
   message: string,
 ): Promise<{ readonly file: unknown; readonly names: unknown }> {

@@ -28,7 +28,13 @@ import {
   runInTransaction,
 } from './connection/client.js'
 import { asAuditLogError } from './connection/failures.js'
-import { captureFunction, type ColumnKind, sharedFunctions } from './schema/capture-functions.js'
+import {
+  captureFunction,
+  type ColumnCode,
+  type RowCode,
+  sharedFunctions,
+  structureOf,
+} from './schema/capture-functions.js'
 import { type Names, namesIn } from './schema/names.js'
 import { checkClient, literal, REQUIRE_TRANSACTION } from './write/outbox.js'
 import { type OptionNames, requireOptions } from '../../src/options.js'
@@ -64,9 +70,15 @@ const invalid = (message: string): AuditLogError => new AuditLogError('INVALID_O
 
 const hash = (text: string): string => createHash('md5').update(text).digest('hex')
 
+/**
+ * The beginning of the names of triggers. Triggers of a row fire by name: the space lets ours fire before those of the host, which
+ * may change the row again.
+ */
+const TRIGGER = ' daybook_capture_'
+
 /** The trigger for rows, and the one for TRUNCATE. */
 function triggerNames({ schemaName }: Names): readonly [rows: string, truncate: string] {
-  const name = `daybook_capture_${hash(schemaName).slice(0, 8)}`
+  const name = `${TRIGGER}${hash(schemaName).slice(0, 8)}`
   return [name, `${name}_truncate`]
 }
 
@@ -99,15 +111,8 @@ interface CatalogTable extends FoundTable {
   readonly oid: string
   /** Quoted and qualified. */
   readonly table: string
-  readonly kinds: ReadonlyMap<string, ColumnKind>
-}
-
-const KINDS: Readonly<Record<string, ColumnKind>> = {
-  bytea: 'bytes',
-  int8: 'number',
-  numeric: 'number',
-  json: 'json',
-  jsonb: 'json',
+  /** Columns whose values triggers do not have: the server computes them when they are read. */
+  readonly virtual: readonly string[]
 }
 
 /**
@@ -160,10 +165,7 @@ async function findTable(
     throw invalid(`${name} is not a table: triggers need an ordinary or a partitioned table`)
   const columns = await ask(
     client,
-    `SELECT attname, coalesce(base.typname, type.typname)
-     FROM pg_attribute
-     JOIN pg_type AS type ON type.oid = atttypid
-     LEFT JOIN pg_type AS base ON base.oid = type.typbasetype AND type.typtype = 'd'
+    `SELECT attname, attgenerated FROM pg_attribute
      WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
     oid,
   )
@@ -180,25 +182,122 @@ async function findTable(
     table,
     columns: columns.map(([column]) => column!),
     primaryKey: key.map(([column]) => column!),
-    kinds: new Map(columns.map(([column, type]) => [column!, KINDS[type!] ?? 'other'])),
+    virtual: columns.filter(([, generated]) => generated === 'v').map(([column]) => column!),
   }
+}
+
+const ROW_TYPES = `
+  WITH RECURSIVE type(id) AS (
+    SELECT atttypid FROM pg_attribute WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped
+    UNION
+    SELECT part.id FROM type JOIN pg_type ON oid = type.id
+    CROSS JOIN LATERAL (
+      SELECT unnest(ARRAY[typbasetype, typelem])
+      UNION ALL SELECT atttypid FROM pg_attribute WHERE attrelid = typrelid AND attnum > 0 AND NOT attisdropped
+    ) AS part(id)
+  )
+  SELECT typrelid FROM type JOIN pg_type ON oid = type.id WHERE typrelid <> 0 ORDER BY 1`
+
+/** SQL for the columns that are captured now. */
+async function columnCode(
+  client: PostgresPoolClient,
+  { capture }: Names,
+  { primaryKey, excluded }: CapturePlan,
+  oid: string,
+): Promise<ColumnCode> {
+  const rowTypes = (await ask(client, ROW_TYPES, oid)).map(([id]) => id!)
+  const [structure] = await ask(client, `SELECT ${structureOf([oid, ...rowTypes])}`)
+  const codeOf = async (row: string): Promise<RowCode> => {
+    const [code] = await ask(
+      client,
+      `SELECT to_json(code) FROM ${capture.code}($1, $2, $3, $4) AS code`,
+      ...[oid, primaryKey, excluded, row],
+    )
+    return JSON.parse(code![0]!) as RowCode
+  }
+  return {
+    old: await codeOf('OLD'),
+    new: await codeOf('NEW'),
+    rowTypes,
+    structure: structure![0]!,
+  }
+}
+
+/** Throws if a trigger of the host would change rows before they are captured. */
+async function checkOrder(
+  client: PostgresPoolClient,
+  names: Names,
+  { name, oid }: { readonly name: string; readonly oid: string },
+): Promise<void> {
+  const [earlier] = await ask(
+    client,
+    `SELECT tgname FROM pg_trigger
+     WHERE tgrelid = $1 AND tgname < $2::name AND tgname NOT LIKE $3 AND tgtype & 1 = 1 AND tgtype & 66 = 0
+     ORDER BY 1 LIMIT 1`,
+    ...[oid, triggerNames(names)[0], `${TRIGGER}%`],
+  )
+  if (earlier)
+    throw invalid(
+      `the trigger ${JSON.stringify(earlier[0])} of the table ${name} would run before its rows are captured: ` +
+        'give it a name that begins with a letter',
+    )
+}
+
+/** Throws for tables that inherit from one of the tables and are not captured: triggers are not inherited. */
+async function checkChildren(
+  client: PostgresPoolClient,
+  names: Names,
+  tables: readonly CatalogTable[],
+): Promise<void> {
+  const children = await ask(
+    client,
+    `WITH RECURSIVE child(oid) AS (
+       SELECT unnest($1::oid[])
+       UNION
+       SELECT pg_class.oid FROM child JOIN pg_inherits ON inhparent = child.oid
+       JOIN pg_class ON pg_class.oid = inhrelid AND NOT relispartition
+     )
+     SELECT oid::regclass FROM child
+     WHERE oid <> ALL ($1::oid[]) AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = oid AND tgname = $2)
+     ORDER BY 1`,
+    ...[tables.map(({ oid }) => oid), triggerNames(names)[0]],
+  )
+  if (children.length > 0)
+    throw invalid(
+      `tables that inherit from captured ones need triggers of their own: add ${children.map(([child]) => child).join(', ')} to tables`,
+    )
 }
 
 /** The comment on a function that was created by this SQL. */
 const commentOn = (sql: string): string => `daybook capture ${hash(sql)}`
 
+/** Creates the functions that all triggers use, unless they are these already. */
+async function installShared(client: PostgresPoolClient, names: Names): Promise<void> {
+  const sql = sharedFunctions(names)
+  const comment = `daybook shared ${hash(sql)}`
+  const [known] = await ask(
+    client,
+    `SELECT obj_description(to_regprocedure($1), 'pg_proc') = $2`,
+    `${names.capture.isSecret}(text)`,
+    comment,
+  )
+  if (known?.[0] === 't') return
+  await client.query(
+    `${sql}; COMMENT ON FUNCTION ${names.capture.isSecret}(text) IS ${literal(comment)}`,
+  )
+}
+
 async function install(
   client: PostgresPoolClient,
   names: Names,
   plan: CapturePlan,
-  { oid, table, kinds }: CatalogTable,
+  { oid, table }: CatalogTable,
 ): Promise<keyof CaptureResult> {
-  const shared = sharedFunctions(names)
   // After a restore of the database, the id or the name may belong to another table.
   const name = `${names.schema}.${quoteName(`capture_${oid}_${hash(table).slice(0, 8)}`)}`
-  const sql = captureFunction(names, plan, kinds, name)
-  const comment = commentOn(shared + sql)
-  const [rows, truncate] = triggerNames(names)
+  const sql = captureFunction(names, plan, await columnCode(client, names, plan, oid), name)
+  const comment = commentOn(sharedFunctions(names) + sql)
+  const triggers = triggerNames(names)
   const known = await ask(
     client,
     `SELECT tgname, obj_description(tgfoid, 'pg_proc') = $2
@@ -207,10 +306,9 @@ async function install(
     oid,
     comment,
     `${name}()`,
-    [rows, truncate],
+    triggers,
   )
   if (known.length === 2 && known.every(([, isSame]) => isSame === 't')) return 'unchanged'
-  await client.query(shared)
   await client.query(`${sql}; COMMENT ON FUNCTION ${name}() IS ${literal(comment)}`)
   // Replacing the function needs no lock on the table, unlike the triggers.
   const lacking = await ask(
@@ -218,10 +316,11 @@ async function install(
     `SELECT FROM pg_trigger WHERE tgrelid = $1 AND tgname = ANY ($2::text[])
        AND tgfoid = to_regprocedure($3) AND tgenabled <> 'D'`,
     oid,
-    [rows, truncate],
+    triggers,
     `${name}()`,
   )
-  if (lacking.length < 2)
+  if (lacking.length < 2) {
+    const [rows, truncate] = triggers.map(quoteName)
     await client.query(`
       DROP TRIGGER IF EXISTS ${rows} ON ${table};
       DROP TRIGGER IF EXISTS ${truncate} ON ${table};
@@ -229,6 +328,7 @@ async function install(
         FOR EACH ROW EXECUTE FUNCTION ${name}();
       CREATE TRIGGER ${truncate} AFTER TRUNCATE ON ${table}
         FOR EACH STATEMENT EXECUTE FUNCTION ${name}();`)
+  }
   return known.length > 0 ? 'replaced' : 'installed'
 }
 
@@ -275,7 +375,17 @@ export async function captureChanges(options: PostgresCaptureOptions): Promise<C
       options,
       found.map(({ table }) => table),
     )
-    const plans = found.map(({ options: own, table }) => planCapture(own, options, table))
+    const plans = found.map(({ options: own, table }) =>
+      planCapture({ ...own, exclude: [...(own.exclude ?? []), ...table.virtual] }, options, table),
+    )
+    await checkChildren(
+      client,
+      names,
+      found.map(({ table }) => table),
+    )
+    for (const { options: one, table } of found)
+      await checkOrder(client, names, { name: one.name, oid: table.oid })
+    await installShared(client, names)
     const result = {
       installed: [] as string[],
       replaced: [] as string[],
@@ -311,7 +421,7 @@ export async function removeCapture(
       const name = named ? named.get(oid!) : table!
       if (name === undefined) continue
       for (const trigger of triggerNames(names))
-        await ask(client, `DROP TRIGGER IF EXISTS ${trigger} ON ${table}`)
+        await ask(client, `DROP TRIGGER IF EXISTS ${quoteName(trigger)} ON ${table}`)
       removed.push(name)
     }
     await dropUnused(client, names)

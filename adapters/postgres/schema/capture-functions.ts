@@ -3,19 +3,69 @@ import {
   ACTOR_ATTRIBUTES,
   type CapturePlan,
   captureType,
+  MAX_ACTOR_CHARACTERS,
   MAX_CAPTURED_BYTES,
 } from '../../../src/store-kit/capture.js'
 import type { Names } from './names.js'
 
 /*
- * Functions of the triggers that put the changed rows of a table into the outbox. They take rows as JSON and look up
- * columns by name, so that a column that is added, renamed or dropped later breaks no write. They run with the
- * rights of their owner, as a role that writes to the table may have none on the log.
+ * Functions of the triggers that put the changed rows of a table into the outbox. They run with the rights of their
+ * owner, as a role that writes to the table may have none on the log. So they call only functions of the system and of
+ * the log: values are compared by their bytes and converted by the output functions of their types. Casts and operators
+ * of the host, which roles without privileges can create, are not called.
+ *
+ * The expressions for the columns are made once, by `code`. If the columns have changed since, `stale` makes them
+ * anew for each row, so that no such change breaks a write.
  */
 
-// Set for the trigger function, and thus for the functions that it calls: setting it in each of these
-// would cost some microseconds a call.
-const SETTINGS = 'SET search_path = pg_catalog, pg_temp'
+/** Values of settings that the text of values depends on. */
+const OUTPUT_SETTINGS = {
+  timezone: 'UTC',
+  DateStyle: 'ISO',
+  IntervalStyle: 'postgres',
+  extra_float_digits: '1',
+  bytea_output: 'hex',
+  lc_monetary: 'C',
+} as const
+
+type OutputSetting = keyof typeof OUTPUT_SETTINGS
+
+/** The settings that the values of a type depend on; of other types all. Each takes time for each row. */
+const SETTINGS_OF: Readonly<Record<string, readonly OutputSetting[]>> = {
+  ...Object.fromEntries(
+    [
+      ...[
+        'bool',
+        'int2',
+        'int4',
+        'int8',
+        'numeric',
+        'text',
+        'varchar',
+        'bpchar',
+        'name',
+        'uuid',
+        'json',
+      ],
+      ...['jsonb', 'bytea', 'date', 'time', 'timestamp', 'enum'],
+    ].map((kind) => [kind, []]),
+  ),
+  timestamptz: ['timezone'],
+  float4: ['extra_float_digits'],
+  float8: ['extra_float_digits'],
+  interval: ['IntervalStyle'],
+}
+
+const SEARCH_PATH = 'SET search_path = pg_catalog, pg_temp'
+
+const setting = (name: OutputSetting): string => `SET ${name} = '${OUTPUT_SETTINGS[name]}'`
+
+const ALL_SETTINGS = Object.keys(OUTPUT_SETTINGS) as OutputSetting[]
+
+const settingsFor = (kinds: readonly string[]): string => {
+  const needed = new Set(kinds.flatMap((kind) => SETTINGS_OF[kind] ?? ALL_SETTINGS))
+  return [SEARCH_PATH, ...[...needed].map(setting)].join(' ')
+}
 
 /** A literal that means the same whatever `standard_conforming_strings` is, and does not end a function's body. */
 const literal = (text: string): string =>
@@ -24,194 +74,691 @@ const literal = (text: string): string =>
 const textArray = (texts: readonly string[]): string =>
   `ARRAY[${texts.map(literal).join(', ')}]::text[]`
 
-/** Functions that all triggers of the log use. */
-export function sharedFunctions({ capture }: Names): string {
+/** Levels of a JSON value that fit into the 64 of an event, within `changes`. */
+const MAX_JSON_DEPTH = 60
+const MAX_KEY_BYTES = 65_536
+const MAX_SETTING_BYTES = 65_536
+const MAX_POINTERS = 50
+const MAX_POINTER_LENGTH = 120
+
+/**
+ * Separates the JSON text of a value from the pointers to what in it is not as in the table. JSON text does not contain it
+ * unescaped.
+ */
+const MARK = "E'\\x01'"
+
+const REDACTED_JSON = literal(JSON.stringify(REDACTED))
+
+/** SQL for a JSON Pointer to a member. */
+const pointerTo = (name: string): string => `'/' || replace(replace(${name}, '~', '~0'), '/', '~1')`
+
+const isSecretFunction = ({ capture }: Names): string => {
   const { letters, words, whole, not, scripts, joins, accents, barred } = SENSITIVE_KEYS
-  const max = Number.MAX_SAFE_INTEGER
-  // The rule of pairedMember in JavaScript.
-  const isPaired = PAIRS.map(
-    ({ names, values }) =>
-      `(key COLLATE "C" ~* ${literal(values.source)} AND EXISTS (
-            SELECT FROM jsonb_each(_value) AS beside(key, value)
-            WHERE beside.key COLLATE "C" ~* ${literal(names.source)} AND jsonb_typeof(beside.value) = 'string'
-              AND ${capture.isSecret}(regexp_replace(beside.value #>> '{}', '^.*[/.](?=.)', ''))))`,
-  ).join(' OR ')
+  // Without lookaheads, which take Postgres twice the time: most keys do not match these either.
+  const loose = letters.replaceAll(/\(\?![^()]*\)/g, '')
   return `
-  -- The rule of isSensitive in JavaScript. In other collations I is not the capital of i.
+  -- The rule of isSensitive in JavaScript. In the collation "C" all letters but those of ASCII have no case.
   CREATE OR REPLACE FUNCTION ${capture.isSecret}(_key text) RETURNS boolean
-  LANGUAGE sql IMMUTABLE AS $daybook$
-    SELECT (
-      regexp_replace(_words, '[^a-z]', '', 'g') ~ ${literal(letters)}
+  LANGUAGE plpgsql IMMUTABLE STRICT AS $daybook$
+  DECLARE
+    _folded text COLLATE "C" := _key;
+    _words text COLLATE "C";
+    _letters text COLLATE "C";
+    _is_ascii boolean := octet_length(_key) = length(_key);
+  BEGIN
+    IF NOT _is_ascii THEN
+      _folded := translate(
+        regexp_replace(normalize(_key, NFKD), ${literal(accents)}, '', 'g'), ${barred.map(literal).join(', ')}
+      );
+    END IF;
+    _words := _folded;
+    IF _words ~ '[^a-z0-9_]' THEN
+      _words := regexp_replace(_words, '([a-z0-9])([A-Z])', ${literal('\\1_\\2')}, 'g');
+      _words := regexp_replace(lower(_words), '[^a-z0-9]', '_', 'g');
+    END IF;
+    _letters := regexp_replace(_words, '[^a-z]', '', 'g');
+    RETURN (
+      (_letters ~ ${literal(loose)} AND _letters ~ ${literal(letters)})
         OR _words ~ ${literal(words)}
         OR replace(_words, '_', '') = ANY (${textArray(whole)})
-        OR regexp_replace(_folded, ${literal(joins)}, '', 'g') ~ ${literal(scripts)}
-    ) AND NOT ${not.map((pattern) => `_words ~ ${literal(pattern)}`).join(' AND NOT ')}
-    FROM translate(
-      regexp_replace(normalize(_key COLLATE "C", NFKD), ${literal(accents)}, '', 'g'), ${barred.map(literal).join(', ')}
-    ) AS without_accents(_folded), regexp_replace(
-      lower(regexp_replace(_folded, '([a-z0-9])([A-Z])', '\\1_\\2', 'g')), '[^a-z0-9]', '_', 'g'
-    ) AS normal(_words)
-  $daybook$;
-
-  -- Replaces the values of secret keys at any depth, also of keys that stand beside them: {"name":"password","value":"…"}.
-  CREATE OR REPLACE FUNCTION ${capture.json}(_value jsonb) RETURNS jsonb
-  LANGUAGE plpgsql IMMUTABLE AS $daybook$
-  BEGIN
-    IF jsonb_typeof(_value) = 'object' THEN
-      RETURN (
-        SELECT coalesce(jsonb_object_agg(key, CASE
-          WHEN value <> 'null' AND (${capture.isSecret}(key) OR ${isPaired}) THEN ${literal(JSON.stringify(REDACTED))}
-          ELSE ${capture.json}(value)
-        END), '{}')
-        FROM jsonb_each(_value)
-      );
-    ELSIF jsonb_typeof(_value) = 'array' THEN
-      RETURN (
-        SELECT coalesce(jsonb_agg(${capture.json}(value) ORDER BY i), '[]')
-        FROM jsonb_array_elements(_value) WITH ORDINALITY AS element(value, i)
-      );
-    END IF;
-    RETURN _value;
+        OR NOT _is_ascii AND regexp_replace(_folded, ${literal(joins)}, '', 'g') ~ ${literal(scripts)}
+    ) AND NOT ${not.map((pattern) => `_words ~ ${literal(pattern)}`).join(' AND NOT ')};
   END
   $daybook$;
-
-  -- A row as events show it: numbers that a double cannot hold are texts, bytes are their number.
-  CREATE OR REPLACE FUNCTION ${capture.state}(
-    _row jsonb, _known text[], _secret text[], _bytes text[], _numbers text[], _json text[]
-  ) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $daybook$
-  DECLARE
-    _key text;
-    _value jsonb;
-    _number numeric;
-    _added jsonb := _row - _known;
-  BEGIN
-    FOREACH _key IN ARRAY _numbers LOOP
-      _value := _row -> _key;
-      IF jsonb_typeof(_value) = 'number' THEN
-        _number := trim_scale((_row ->> _key)::numeric);
-        IF abs(_number) > ${max} OR scale(_number) > 300 OR (
-          scale(_number) > 0 AND length(ltrim(replace(abs(_number)::text, '.', ''), '0')) > 15
-        ) THEN
-          _row := _row || jsonb_build_object(_key, _row ->> _key);
-        END IF;
-      END IF;
-    END LOOP;
-    FOREACH _key IN ARRAY _json LOOP
-      IF jsonb_typeof(_row -> _key) IN ('object', 'array') THEN
-        _row := _row || jsonb_build_object(_key, ${capture.json}(_row -> _key));
-      END IF;
-    END LOOP;
-    FOREACH _key IN ARRAY _bytes LOOP
-      IF jsonb_typeof(_row -> _key) = 'string' THEN
-        _value := jsonb_build_object('bytes', (length(_row ->> _key) - 2) / 2);
-        _row := _row || jsonb_build_object(_key, _value);
-      END IF;
-    END LOOP;
-    FOREACH _key IN ARRAY _secret LOOP
-      IF _row -> _key <> 'null' THEN
-        _row := _row || jsonb_build_object(_key, ${literal(REDACTED)});
-      END IF;
-    END LOOP;
-    -- Columns that were added after the triggers.
-    IF _added <> '{}' THEN
-      _row := _row || ${capture.json}(_added);
-    END IF;
-    RETURN _row;
-  END
-  $daybook$;
-
-  REVOKE ALL ON FUNCTION ${capture.isSecret}(text) FROM PUBLIC;
-  REVOKE ALL ON FUNCTION ${capture.json}(jsonb) FROM PUBLIC;
-  REVOKE ALL ON FUNCTION ${capture.state}(jsonb, text[], text[], text[], text[], text[]) FROM PUBLIC;
 `
 }
 
-/** How a column is converted to JSON. `other` is converted as `to_jsonb` does it. */
-export type ColumnKind = 'bytes' | 'number' | 'json' | 'other'
+const numberFunction = ({ capture }: Names): string => `
+  -- The JSON text of a number. One that a double cannot hold is a text.
+  CREATE OR REPLACE FUNCTION ${capture.number}(_text text) RETURNS text
+  LANGUAGE plpgsql IMMUTABLE STRICT AS $daybook$
+  DECLARE
+    _number numeric;
+  BEGIN
+    IF length(_text) < 16 AND _text !~ '[eEaI]' THEN RETURN _text; END IF;
+    -- Longer ones may be beyond the range of numeric.
+    IF length(_text) <= 1000 AND _text ~ '^-?[0-9]' AND _text !~ '[eE][-+]?[0-9]{4}' THEN
+      _number := trim_scale(_text::numeric);
+      IF abs(_number) <= ${Number.MAX_SAFE_INTEGER} AND scale(_number) <= 300 AND (
+        scale(_number) = 0 OR length(ltrim(replace(abs(_number)::text, '.', ''), '0')) <= 15
+      ) THEN
+        RETURN _text;
+      END IF;
+    END IF;
+    RETURN '"' || _text || '"' || ${MARK};
+  END
+  $daybook$;
+`
+
+const STRING = '"(?:[^"\\\\]|\\\\.)*"'
+const KEY = '"((?:[^"\\\\]|\\\\.)*)"\\s*:'
+/** Strings, with the colon if they are keys; numbers and words; brackets and commas. */
+const TOKENS = `${STRING}(?:\\s*:)?|[^\\s,:"{}\\[\\]]+|[{}\\[\\],]`
+/** Numbers that a double may not hold. */
+const LONG_NUMBER = '[0-9.]{16}|[0-9][eE]'
+
+// Escapes of the halves of a surrogate pair, and of U+FFFD.
+const HIGH = '\\\\u[dD][89abAB][0-9a-fA-F]{2}'
+const LOW = '\\\\u[dD][c-fC-F][0-9a-fA-F]{2}'
+const REPLACEMENT = literal('\\\\ufffd')
+
+/** The bits of pairRole in JavaScript. */
+const roleOf = (key: string): string => {
+  const bits = PAIRS.flatMap(({ names, values }, i) => [
+    `CASE WHEN ${key} ~* ${literal(names.source)} THEN ${1 << i} ELSE 0 END`,
+    `CASE WHEN ${key} ~* ${literal(values.source)} THEN ${1 << (i + PAIRS.length)} ELSE 0 END`,
+  ])
+  // Postgres takes long for the beginning of these expressions, which most keys need not be tested for.
+  const ends = PAIRS.flatMap(({ names, values }) => [names, values]).map(({ source }) =>
+    source.replace('^(?:[a-z]{0,20}[_-]?)?', ''),
+  )
+  return `CASE WHEN length(${key}) <= 40 AND ${key} ~* ${literal(ends.join('|'))} THEN ${bits.join(' + ')} ELSE 0 END`
+}
+
+const NAME_BITS = (1 << PAIRS.length) - 1
+
+/*
+ * Reads the tokens of the text in order, without recursion: jsonb can be nested deeper than a function may call itself, and json
+ * may hold what jsonb refuses.
+ */
+const jsonFunction = ({ capture }: Names): string => `
+  -- JSON text as events show it: without the values of secret keys, also of keys that stand beside them
+  -- ({"name":"password","value":"..."}), with numbers that a double cannot hold as texts. With _of_bytes, texts are bytes.
+  CREATE OR REPLACE FUNCTION ${capture.json}(_text text, _of_bytes boolean) RETURNS text
+  LANGUAGE plpgsql IMMUTABLE STRICT AS $daybook$
+  DECLARE
+    _size int := octet_length(_text);
+    _token text COLLATE "C";
+    _first text COLLATE "C";
+    _key text COLLATE "C";
+    _piece text;
+    _i int := 0;
+    _out text[] := '{}';
+    _depth int := 0;
+    -- By depth: the key or the index of the current member, and the token with which the value begins.
+    _path text[] := '{}';
+    _is_array boolean[] := '{}';
+    _starts int[] := '{}';
+    -- By the token with which a value begins: the one with which it ends.
+    _ends int[] := '{}';
+    _secrets text[] := '{}';
+    _is_secret boolean := false;
+    _hidden int;
+    _keys text[] := '{}';
+    _roles int[];
+    -- Values of the open objects whose keys have a role, by depth.
+    _role int := 0;
+    _paired int := 0;
+    _paired_depth int[] := '{}';
+    _paired_role int[] := '{}';
+    _paired_at int[] := '{}';
+    _named int;
+    _last int;
+    _notes text[] := '{}';
+  BEGIN
+    IF _size > ${MAX_CAPTURED_BYTES} THEN RETURN '{"bytes":' || _size || '}' || ${MARK}; END IF;
+    IF strpos(_text, ${literal('\\u')}) > 0 THEN
+      -- Two backslashes are one character, so a single one begins the next escape.
+      _piece := replace(_text, ${literal('\\\\')}, E'\\x02');
+      _piece := regexp_replace(_piece, ${literal(`${HIGH}(?!${LOW})`)}, ${REPLACEMENT}, 'g');
+      _piece := regexp_replace(_piece, ${literal(`\\\\u0000|(?<!${HIGH})${LOW}`)}, ${REPLACEMENT}, 'g');
+      _piece := replace(_piece, E'\\x02', ${literal('\\\\')});
+      IF _piece <> _text THEN _notes := ARRAY['']; END IF;
+      _text := _piece;
+    END IF;
+    IF strpos(_text, ':') > 0 THEN
+      SELECT coalesce(array_agg(of.key) FILTER (WHERE ${capture.isSecret}(of.key)), '{}'),
+        coalesce(array_agg(of.key) FILTER (WHERE role > 0), '{}'), coalesce(array_agg(role) FILTER (WHERE role > 0), '{}'),
+        coalesce(bit_or(role), 0)
+      INTO _secrets, _keys, _roles, _role
+      FROM (
+        SELECT DISTINCT CASE WHEN strpos(match[1], ${literal('\\')}) = 0 THEN match[1] ELSE ('"' || match[1] || '"')::json #>> '{}' END
+        FROM regexp_matches(_text, ${literal(KEY)}, 'g') AS match
+      ) AS of(key), LATERAL (SELECT ${roleOf('of.key COLLATE "C"')} OFFSET 0) AS has(role);
+      -- No object has both a name and a value.
+      IF _role & ${NAME_BITS} = 0 OR _role <= ${NAME_BITS} THEN _keys := '{}'; END IF;
+      _role := 0;
+    END IF;
+    -- Most values are shown as they are.
+    IF NOT _of_bytes AND _secrets = '{}' AND _keys = '{}' THEN
+      _piece := regexp_replace(_text, ${literal(STRING)}, '', 'g');
+      IF length(_piece) - length(translate(_piece, '[{', '')) <= ${MAX_JSON_DEPTH} AND _piece !~ ${literal(LONG_NUMBER)} THEN
+        RETURN array_to_string(_text || _notes, ${MARK});
+      END IF;
+    END IF;
+    FOREACH _token IN ARRAY ARRAY(SELECT match[1] FROM regexp_matches(_text, ${literal(TOKENS)}, 'g') AS match) LOOP
+      _i := _i + 1;
+      _first := left(_token, 1);
+      _piece := '';
+      IF _first IN ('}', ']') THEN
+        IF _hidden IS NULL THEN
+          _ends[_starts[_depth]] := _i;
+          _piece := _token;
+          _named := 0;
+          _last := _paired;
+          -- The names may come after the values.
+          WHILE _paired > 0 AND _paired_depth[_paired] = _depth LOOP
+            _paired := _paired - 1;
+          END LOOP;
+          IF _last > _paired AND (SELECT bit_or(role) > ${NAME_BITS} FROM unnest(_paired_role[_paired + 1:_last]) AS role) THEN
+            FOR _n IN _paired + 1 .. _last LOOP
+              IF _paired_role[_n] & ${NAME_BITS} > 0 AND left(_out[_paired_at[_n]], 1) = '"'
+                AND ${capture.isSecret}(regexp_replace(_out[_paired_at[_n]]::json #>> '{}', '^.*[/.](?=.)', '')) THEN
+                _named := _named | (_paired_role[_n] & ${NAME_BITS});
+              END IF;
+            END LOOP;
+            FOR _n IN _paired + 1 .. _last LOOP
+              IF (_paired_role[_n] >> ${PAIRS.length}) & _named > 0 AND _out[_paired_at[_n]] <> 'null' THEN
+                FOR _at IN _paired_at[_n] + 1 .. coalesce(_ends[_paired_at[_n]], 0) LOOP
+                  _out[_at] := '';
+                END LOOP;
+                _out[_paired_at[_n]] := ${REDACTED_JSON};
+                _ends[_paired_at[_n]] := NULL;
+              END IF;
+            END LOOP;
+          END IF;
+        END IF;
+        _depth := _depth - 1;
+        IF _hidden = _depth THEN _hidden := NULL; END IF;
+      ELSIF _first IN ('{', '[') AND _hidden IS NOT NULL THEN
+        _depth := _depth + 1;
+      ELSIF _hidden IS NOT NULL THEN
+        NULL;
+      ELSIF _first = ',' THEN
+        _piece := _token;
+        IF _is_array[_depth] THEN _path[_depth] := _path[_depth]::int + 1; END IF;
+      ELSIF right(_token, 1) = ':' THEN
+        _piece := rtrim(_token, E': \\t\\r\\n') || ':';
+        _key := CASE WHEN strpos(_token, E'\\\\') = 0 THEN substr(_piece, 2, length(_piece) - 3)
+          ELSE rtrim(_piece, ':')::json #>> '{}' END;
+        _path[_depth] := _key;
+        _is_secret := _key = ANY (_secrets);
+        _role := coalesce(_roles[array_position(_keys, _key)], 0);
+      ELSE
+        -- A value begins.
+        IF _role > 0 THEN
+          _paired := _paired + 1;
+          _paired_depth[_paired] := _depth;
+          _paired_role[_paired] := _role;
+          _paired_at[_paired] := _i;
+          _role := 0;
+        END IF;
+        _piece := _token;
+        IF _is_secret AND _token <> 'null' THEN
+          _piece := ${REDACTED_JSON};
+          IF _first IN ('{', '[') THEN
+            _hidden := _depth;
+            _depth := _depth + 1;
+          END IF;
+        ELSIF _first IN ('{', '[') THEN
+          _depth := _depth + 1;
+          IF _depth > ${MAX_JSON_DEPTH} THEN RETURN '{"bytes":' || _size || '}' || ${MARK}; END IF;
+          _starts[_depth] := _i;
+          _is_array[_depth] := _first = '[';
+          _path[_depth] := '0';
+        ELSIF _of_bytes AND _first = '"' THEN
+          -- Two backslashes, x and two digits for each byte, in quotes.
+          _piece := '{"bytes":' || (length(_token) - 5) / 2 || '}';
+        ELSIF _first BETWEEN '0' AND '9' OR _first = '-' THEN
+          _piece := ${capture.number}(_token);
+          IF _piece <> _token THEN
+            _piece := rtrim(_piece, ${MARK});
+            IF cardinality(_notes) < ${MAX_POINTERS} THEN
+              _notes := _notes || coalesce((
+                SELECT string_agg(${pointerTo('key')}, '' ORDER BY i)
+                FROM unnest(_path[1:_depth]) WITH ORDINALITY AS of(key, i)
+              ), '');
+            END IF;
+          END IF;
+        END IF;
+        _is_secret := false;
+      END IF;
+      _out[_i] := _piece;
+    END LOOP;
+    RETURN array_to_string(array_to_string(_out, '') || _notes, ${MARK});
+  END
+  $daybook$;
+`
+
+/** Types with lower ids come with Postgres, so they have no casts and operators of the host. */
+const FIRST_HOST_TYPE = 16_384
+/** Levels of rows in rows. */
+const MAX_ROW_DEPTH = 8
+
+const quoted = (sql: string): string => `'${sql.replaceAll("'", "''")}'`
+
+/** SQL for an expression that shows the size of a value. */
+const SIZE_OF_REF = `format(${quoted(`'{"bytes":' || pg_column_size(%s) || '}' || ${MARK}`)}, _ref)`
+
+const liftFunctions = ({ capture }: Names): string => `
+  -- Moves what follows the marks of members to the list of pointers, below the name or the index of the member.
+  CREATE OR REPLACE FUNCTION ${capture.lift}(INOUT _members text[], _names text[], OUT _pointers text[])
+  LANGUAGE plpgsql IMMUTABLE AS $daybook$
+  DECLARE
+    _parts text[];
+  BEGIN
+    _pointers := '{}';
+    FOR _i IN 1 .. coalesce(cardinality(_members), 0) LOOP
+      IF strpos(_members[_i], ${MARK}) > 0 THEN
+        _parts := string_to_array(_members[_i], ${MARK});
+        _members[_i] := _parts[1];
+        FOR _n IN 2 .. cardinality(_parts) LOOP
+          EXIT WHEN cardinality(_pointers) >= ${MAX_POINTERS};
+          _pointers := _pointers || (${pointerTo('coalesce(_names[_i], (_i - 1)::text)')} || _parts[_n]);
+        END LOOP;
+      END IF;
+    END LOOP;
+  END
+  $daybook$;
+
+  -- JSON text of an object, or of an array if there are no names, with the pointers to what is not as in the table.
+  CREATE OR REPLACE FUNCTION ${capture.join}(_members text[], _names text[]) RETURNS text
+  LANGUAGE sql IMMUTABLE AS $daybook$
+    SELECT array_to_string(CASE WHEN _names IS NULL THEN '[' || list || ']' ELSE '{' || list || '}' END || lifted._pointers, ${MARK})
+    FROM ${capture.lift}(_members, _names) AS lifted, array_to_string(lifted._members, ',') AS list
+  $daybook$;
+`
+
+const statesFunction = ({ capture }: Names): string => `
+  -- The attributes before, after and changes from the members of the rows, and the pointers to what in the rows is not as
+  -- in the table.
+  CREATE OR REPLACE FUNCTION ${capture.states}(
+    _names text[], _same boolean[], _before text[], _after text[], OUT _states text, OUT _pointers text[]
+  ) LANGUAGE plpgsql IMMUTABLE AS $daybook$
+  DECLARE
+    _of text[];
+    _start int;
+    _changes text[] := '{}';
+  BEGIN
+    _pointers := '{}';
+    _states := coalesce(',"before":{' || array_to_string(_before, ',') || '}', '')
+      || coalesce(',"after":{' || array_to_string(_after, ',') || '}', '');
+    IF strpos(_states, ${MARK}) > 0 THEN
+      SELECT lifted._members, lifted._pointers INTO _before, _pointers FROM ${capture.lift}(_before, _names) AS lifted;
+      SELECT lifted._members, lifted._pointers INTO _after, _of FROM ${capture.lift}(_after, _names) AS lifted;
+      _pointers := ARRAY(
+        SELECT '/before' || pointer FROM unnest(_pointers) AS pointer UNION ALL SELECT '/after' || pointer FROM unnest(_of) AS pointer
+      );
+      _states := coalesce(',"before":{' || array_to_string(_before, ',') || '}', '')
+        || coalesce(',"after":{' || array_to_string(_after, ',') || '}', '');
+    END IF;
+    IF _before IS NULL OR _after IS NULL THEN RETURN; END IF;
+    FOR _i IN 1 .. cardinality(_same) LOOP
+      IF NOT _same[_i] THEN
+        _start := length(to_json(_names[_i])::text) + 2;
+        _changes := _changes || ('{"op":"replace","path":' || to_json(${pointerTo('_names[_i]')})::text
+          || ',"value":' || substr(_after[_i], _start) || ',"old_value":' || substr(_before[_i], _start) || '}');
+      END IF;
+    END LOOP;
+    _states := _states || ',"changes":[' || array_to_string(_changes, ',') || ']';
+  END
+  $daybook$;
+`
+
+const valueFunctions = ({ capture }: Names): string => `
+  -- The type that a domain is made from.
+  CREATE OR REPLACE FUNCTION ${capture.base}(_type oid) RETURNS pg_catalog.pg_type
+  LANGUAGE plpgsql STABLE STRICT AS $daybook$
+  DECLARE
+    _of pg_catalog.pg_type;
+  BEGIN
+    LOOP
+      SELECT * INTO _of FROM pg_catalog.pg_type WHERE oid = _type;
+      EXIT WHEN _of.typtype IS DISTINCT FROM 'd';
+      _type := _of.typbasetype;
+    END LOOP;
+    RETURN _of;
+  END
+  $daybook$;
+
+  -- SQL for the JSON text of a value that is not null. Rows are converted member by member, because bytes and secrets may be in
+  -- them. What can be shown neither as JSON nor as text is shown as its size.
+  CREATE OR REPLACE FUNCTION ${capture.shown}(_type oid, _ref text, _depth int) RETURNS text
+  LANGUAGE plpgsql STABLE STRICT AS $daybook$
+  DECLARE
+    _of pg_catalog.pg_type := ${capture.base}(_type);
+    _element pg_catalog.pg_type;
+    _is_host boolean := _of.oid >= ${FIRST_HOST_TYPE};
+    _i text := '_i' || _depth;
+    _size text := ${SIZE_OF_REF};
+    -- Arguments of any type are converted by the output function of their type.
+    _as_text text := format('to_json(concat(%s))::text', _ref);
+    _as_json text := format('to_json(%s)::text', _ref);
+  BEGIN
+    IF _depth > ${MAX_ROW_DEPTH} THEN RETURN _size; END IF;
+    IF _of.typtype = 'c' THEN
+      RETURN (
+        SELECT format(
+          ${quoted(`${capture.join}(ARRAY[`)} || '%s]::text[], %L::text[])',
+          string_agg(${capture.value}(attname, atttypid, format('(%s).%I', _ref, attname), ${capture.isSecret}(attname), _depth + 1), ', ' ORDER BY attnum),
+          coalesce(array_agg(attname ORDER BY attnum), '{}')
+        )
+        FROM pg_attribute WHERE attrelid = _of.typrelid AND attnum > 0 AND NOT attisdropped
+      );
+    ELSIF _of.typcategory = 'A' AND _of.typelem <> 0 THEN
+      _element := ${capture.base}(_of.typelem);
+      IF _element.typtype = 'c' THEN
+        RETURN format(
+          'CASE coalesce(array_ndims(%1$s), 0) WHEN 0 THEN ''[]'' WHEN 1 THEN %2$s(ARRAY(
+            SELECT %3$s FROM generate_subscripts(%1$s, 1) AS %4$s ORDER BY %4$s
+          ), NULL) ELSE %5$s END',
+          _ref, ${quoted(capture.join)}, ${capture.value}(NULL, _of.typelem, format('(%s)[%s]', _ref, _i), false, _depth + 1), _i, _size
+        );
+      ELSIF _element.oid >= ${FIRST_HOST_TYPE} THEN
+        -- The text of an array can be read without the type of its elements.
+        RETURN CASE WHEN _element.typtype IN ('b', 'e') AND _element.typdelim = ','
+          THEN format('to_json(concat(%s)::text[])::text', _ref) ELSE _size END;
+      END IF;
+      RETURN CASE WHEN _element.typname IN ('bytea', 'int8', 'numeric', 'json', 'jsonb')
+        THEN format('%s(%s, %L)', ${quoted(capture.json)}, _as_json, _element.typname = 'bytea') ELSE _as_json END;
+    ELSIF _of.typtype IN ('r', 'm') AND _is_host THEN
+      SELECT pg_type.* INTO _element FROM pg_range JOIN pg_type ON pg_type.oid = (${capture.base}(rngsubtype)).oid
+      WHERE _of.oid IN (rngtypid, rngmultitypid);
+      RETURN CASE WHEN _element.typtype IN ('b', 'e') AND _element.typcategory <> 'A' AND _element.typname <> 'bytea'
+        THEN _as_text ELSE _size END;
+    ELSIF _is_host THEN
+      RETURN CASE WHEN _of.typtype IN ('b', 'e') THEN _as_text ELSE _size END;
+    END IF;
+    RETURN CASE
+      WHEN _of.typname = 'bytea' THEN format(${quoted(`'{"bytes":' || octet_length(%s) || '}'`)}, _ref)
+      WHEN _of.typname IN ('json', 'jsonb') THEN format('%s(concat(%s), false)', ${quoted(capture.json)}, _ref)
+      WHEN _of.typname = 'int8' THEN format(
+        'CASE WHEN %1$s BETWEEN -${Number.MAX_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER} THEN concat(%1$s) ELSE %2$s(concat(%1$s)) END',
+        _ref, ${quoted(capture.number)})
+      WHEN _of.typname = 'numeric' THEN format(
+        'CASE WHEN abs(%1$s) < 1000000000 AND scale(%1$s) <= 6 THEN concat(%1$s) ELSE %2$s(concat(%1$s)) END',
+        _ref, ${quoted(capture.number)})
+      ELSE _as_json
+    END;
+  END
+  $daybook$;
+
+  -- SQL for a member of a JSON object, or for an element of an array if there is no name.
+  CREATE OR REPLACE FUNCTION ${capture.value}(_name text, _type oid, _ref text, _is_secret boolean, _depth int) RETURNS text
+  LANGUAGE sql STABLE AS $daybook$
+    SELECT CASE WHEN _name IS NULL THEN '' ELSE quote_literal(to_json(_name)::text || ':') || ' || ' END || format(
+      'CASE WHEN %s IS DISTINCT FROM NULL THEN %s ELSE ''null'' END', _ref,
+      CASE WHEN _is_secret THEN ${quoted(REDACTED_JSON)} ELSE ${capture.shown}(_type, _ref, _depth) END
+    )
+  $daybook$;
+`
+
+const codeFunctions = (names: Names): string => {
+  const { capture } = names
+  return `
+  -- SQL for the columns of the row _row, OLD or NEW: JSON members, of OLD only those that are not the _same as _after; the
+  -- comparison of both rows, column by column; the members of the key; and the bytes that the row takes at least.
+  CREATE OR REPLACE FUNCTION ${capture.code}(
+    _relation oid, _key text[], _excluded text[], _row text,
+    OUT names text[], OUT kinds text[], OUT members text, OUT same text, OUT key text, OUT size text
+  ) LANGUAGE plpgsql STABLE AS $daybook$
+  DECLARE
+    _column record;
+    _ref text;
+    _member text;
+    _is_key boolean;
+    _i int := 0;
+    _members text[] := '{}';
+    _same text[] := '{}';
+    _keys text[] := ARRAY(SELECT quote_literal(to_json(part)::text || ':null') FROM unnest(_key) AS part);
+    _sizes text[] := '{0::bigint}';
+  BEGIN
+    names := '{}';
+    kinds := '{}';
+    FOR _column IN
+      SELECT attname::text AS name, atttypid AS type, attlen, of.typname, of.typtype, of.oid >= ${FIRST_HOST_TYPE} AS is_host,
+        element.typname AS element
+      FROM pg_attribute
+      CROSS JOIN LATERAL ${capture.base}(atttypid) AS of
+      LEFT JOIN LATERAL ${capture.base}(of.typelem) AS element ON of.typcategory = 'A' AND element.oid < ${FIRST_HOST_TYPE}
+      WHERE attrelid = _relation AND attnum > 0 AND NOT attisdropped AND attgenerated <> 'v' AND attname <> ALL (_excluded)
+      ORDER BY attnum
+    LOOP
+      _i := _i + 1;
+      _ref := format('%s.%I', _row, _column.name);
+      _is_key := _column.name = ANY (_key);
+      _member := ${capture.value}(
+        _column.name, _column.type, _ref, NOT _is_key AND ${capture.isSecret}(_column.name), 0);
+      names[_i] := _column.name;
+      kinds[_i] := CASE WHEN _column.typtype = 'e' THEN 'enum' WHEN _column.element = 'bytea' THEN 'other'
+        WHEN _column.element IS NOT NULL THEN _column.element WHEN _column.is_host THEN 'other' ELSE _column.typname END;
+      _members[_i] := CASE WHEN _row = 'OLD' THEN format('CASE WHEN _same[%1$s] THEN _after[%1$s] ELSE %2$s END', _i, _member)
+        ELSE _member END;
+      -- Compares the bytes, also of types without operators.
+      _same[_i] := format('ROW(OLD.%1$I)::record *= ROW(NEW.%1$I)::record', _column.name);
+      IF _is_key THEN
+        _keys[array_position(_key, _column.name)] := format('split_part(%s, %L, 1)', CASE WHEN _column.attlen = -1
+          THEN format('CASE WHEN pg_column_size(%1$s) > ${MAX_KEY_BYTES} THEN %2$L || pg_column_size(%1$s) || ''}'' ELSE %3$s END',
+            _ref, to_json(_column.name)::text || ':{"bytes":', _member)
+          ELSE _member END, ${MARK});
+      END IF;
+      IF _column.attlen = -1 AND _column.typname <> 'bytea' THEN
+        _sizes := _sizes || format('coalesce(%s(%s), 0)', CASE WHEN _column.typname IN ('text', 'varchar', 'bpchar', 'varbit')
+          AND NOT _column.is_host THEN 'octet_length' ELSE 'pg_column_size' END, _ref);
+      END IF;
+    END LOOP;
+    members := format('ARRAY[%s]::text[]', array_to_string(_members, ', '));
+    same := format('ARRAY[%s]::boolean[]', array_to_string(_same, ', '));
+    key := format('ARRAY[%s]::text[]', array_to_string(_keys, ', '));
+    size := array_to_string(_sizes, ' + ');
+  END
+  $daybook$;
+
+  -- What the trigger function computes from its rows, by code that is made for the columns as they are now.
+  CREATE OR REPLACE FUNCTION ${capture.stale}(
+    _relation oid, _op text, _old record, _new record, _key_columns text[], _excluded text[],
+    OUT _names text[], OUT _same boolean[], OUT _key text[], OUT _previous text[], OUT _size bigint,
+    OUT _after text[], OUT _before text[]
+  ) LANGUAGE plpgsql ${[SEARCH_PATH, ...ALL_SETTINGS.map(setting)].join(' ')} AS $daybook$
+  DECLARE
+    _of_new record;
+    _of_old record;
+  BEGIN
+    _of_new := ${capture.code}(_relation, _key_columns, _excluded, 'NEW');
+    _of_old := ${capture.code}(_relation, _key_columns, _excluded, 'OLD');
+    _names := _of_new.names;
+    _size := 0;
+    IF _op = 'UPDATE' THEN
+      EXECUTE format('SELECT %s FROM (SELECT ($1).*) AS OLD, (SELECT ($2).*) AS NEW', _of_new.same)
+      INTO _same USING _old, _new;
+    END IF;
+    IF _op <> 'DELETE' THEN
+      EXECUTE format('SELECT %s, %s FROM (SELECT ($1).*) AS NEW', _of_new.key, _of_new.size) INTO _key, _size USING _new;
+    END IF;
+    IF _op <> 'INSERT' THEN
+      EXECUTE format('SELECT %s, $2 + %s FROM (SELECT ($1).*) AS OLD', _of_old.key, _of_old.size)
+      INTO _previous, _size USING _old, _size;
+    END IF;
+    IF _size > ${MAX_CAPTURED_BYTES} THEN RETURN; END IF;
+    IF _op <> 'DELETE' THEN
+      EXECUTE format('SELECT %s FROM (SELECT ($1).*) AS NEW', _of_new.members) INTO _after USING _new;
+    END IF;
+    IF _op <> 'INSERT' THEN
+      EXECUTE format('SELECT %s FROM (SELECT ($1).*) AS OLD, (SELECT $2, $3) AS of(_same, _after)', _of_old.members)
+      INTO _before USING _old, _same, _after;
+    END IF;
+  END
+  $daybook$;
+`
+}
+
+/** SQL that differs for any two states of the columns of relations, given by expressions for their ids. */
+export const structureOf = (relations: readonly string[]): string => `(
+  SELECT sum(hashtextextended(attname, atttypid::bigint)) FROM pg_catalog.pg_attribute
+  WHERE attrelid = ANY (ARRAY[${relations.join(', ')}]::oid[]) AND attnum > 0 AND NOT attisdropped
+)`
+
+/** Functions that all triggers of the log use. */
+export function sharedFunctions(names: Names): string {
+  const { capture } = names
+  const parts = [isSecretFunction, numberFunction, jsonFunction, liftFunctions, statesFunction]
+  const signatures = [
+    `${capture.isSecret}(text)`,
+    `${capture.number}(text)`,
+    `${capture.json}(text, boolean)`,
+    `${capture.lift}(text[], text[])`,
+    `${capture.join}(text[], text[])`,
+    `${capture.states}(text[], boolean[], text[], text[])`,
+    `${capture.base}(oid)`,
+    `${capture.shown}(oid, text, int)`,
+    `${capture.value}(text, oid, text, boolean, int)`,
+    `${capture.code}(oid, text[], text[], text)`,
+    `${capture.stale}(oid, text, record, record, text[], text[])`,
+  ]
+  return `
+    ${[...parts, valueFunctions, codeFunctions].map((make) => make(names)).join('')}
+    REVOKE ALL ON FUNCTION ${signatures.join(', ')} FROM PUBLIC;
+`
+}
+
+/** What `code` returns. */
+export interface RowCode {
+  readonly names: readonly string[]
+  readonly kinds: readonly string[]
+  readonly members: string
+  readonly same: string
+  readonly key: string
+  readonly size: string
+}
+
+/** SQL for the columns of a table. */
+export interface ColumnCode {
+  readonly old: RowCode
+  readonly new: RowCode
+  /** The ids of the types of rows within the rows. */
+  readonly rowTypes: readonly string[]
+  /** The value of `structureOf` for the table and these. */
+  readonly structure: string
+}
+
+/** Takes the attributes of the actor from the setting, which may be any text, as any role can set it. */
+function actorOf(names: readonly string[]): string {
+  const character = `[^"\\\\\\u0001-\\u001f]|\\\\(?:["\\\\/bfnrt]|u(?!0000|[dD][89a-fA-F])[0-9a-fA-F]{4})`
+  const member = `[{,]\\s*"(${names.join('|')})"\\s*:\\s*"((?:${character})*)"`
+  return `
+      SELECT coalesce(string_agg(format(',"%s":"%s"', name, value), '') FILTER (WHERE fits), ''),
+        _replaced || coalesce(array_agg('/' || name) FILTER (WHERE NOT fits), '{}')
+      INTO _of_actor, _replaced
+      FROM (
+        SELECT DISTINCT ON (match[1]) match[1], match[2], length(match[2]) <= ${MAX_ACTOR_CHARACTERS}
+        FROM regexp_matches(_settings, ${literal(member)}, 'g') AS match
+      ) AS of(name, value, fits);`
+}
 
 /** SQL of the trigger function of one table. */
 export function captureFunction(
   { outbox, capture }: Names,
   plan: CapturePlan,
-  kinds: ReadonlyMap<string, ColumnKind>,
+  code: ColumnCode,
   name: string,
 ): string {
-  const { subject, primaryKey, link, sourcePrefix, columns, secret, excluded } = plan
-  const ofKind = (kind: ColumnKind): string =>
-    textArray(columns.filter((column) => kinds.get(column) === kind && !secret.includes(column)))
-  const lists = [columns, secret].map(textArray)
-  const shown = (row: string): string =>
-    `${capture.state}(${[row, ...lists, ofKind('bytes'), ofKind('number'), ofKind('json')].join(', ')})`
-  const first = literal(primaryKey[0]!)
-  const members = primaryKey.map((column) => `${literal(column)}, _row -> ${literal(column)}`)
-  const key =
+  const { subject, primaryKey, link, sourcePrefix, excluded } = plan
+  const keyName = link ?? 'primary_key'
+  const first = literal(`${JSON.stringify(primaryKey[0]!)}:`)
+  const keyOf = (key: string): string =>
     link === undefined
-      ? `jsonb_build_object(${members.join(', ')})`
-      : `coalesce(_row -> ${first}, 'null')`
+      ? `'{' || array_to_string(${key}, ',') || '}'`
+      : `substr((${key})[1], length(${first}) + 1)`
+  const attribute = (attributeName: string): string => literal(`,${JSON.stringify(attributeName)}:`)
   const source =
     sourcePrefix === undefined
       ? 'NULL'
-      : `CASE WHEN _row ->> ${first} ~* '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$'
-          THEN ${literal(sourcePrefix)} || lower(_row ->> ${first}) END`
-  const ofActor = ACTOR_ATTRIBUTES.filter((attribute) => attribute !== link)
-  const table = JSON.stringify({ table: subject }).slice(0, -1)
-  // An expression, as a query on the members of the rows takes longer than the rest of the function.
-  const changeOf = (column: string): string => {
-    const name = literal(column)
-    const path = JSON.stringify(`/${column.replaceAll('~', '~0').replaceAll('/', '~1')}`)
-    return `CASE WHEN _new -> ${name} IS DISTINCT FROM _old -> ${name}
-        THEN ${literal(`,{"op":"replace","path":${path},"value":`)} || (_after -> ${name})::text
-          || ',"old_value":' || (_before -> ${name})::text || '}'
-        ELSE '' END`
-  }
-  return `
-  CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger
-  LANGUAGE plpgsql SECURITY DEFINER ${SETTINGS} SET timezone = 'UTC' AS $daybook$
+      : `CASE WHEN _shown_key ~* '^"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}"$'
+          THEN ${literal(sourcePrefix)} || lower(btrim(_shown_key, '"')) END`
+  const table = literal(JSON.stringify({ table: subject }).slice(0, -1))
+  const lists = [primaryKey, excluded].map(textArray).join(', ')
+  const body = `
   DECLARE
     _now timestamptz := clock_timestamp();
-    _old jsonb;
-    _new jsonb;
-    _before jsonb;
-    _after jsonb;
-    _row jsonb;
-    _attributes text := ${literal(table)};
+    _names text[];
+    _same boolean[];
+    _key text[];
+    _previous text[];
+    _size bigint := 0;
+    _after text[];
+    _before text[];
+    _attributes text := ${table};
+    _shown_key text COLLATE "C";
     _states text := '';
-    _changes text;
-    _actor text := current_setting('daybook.attributes', true);
+    _shown record;
+    _replaced text[] := '{}';
+    _cut bigint := 0;
+    _of_actor text := '';
+    _actor text := current_setting('daybook.actor', true);
+    _settings text := current_setting('daybook.attributes', true);
   BEGIN
-    IF TG_OP IN ('UPDATE', 'DELETE') THEN _old := to_jsonb(OLD) - ${textArray(excluded)}; END IF;
-    IF TG_OP IN ('UPDATE', 'INSERT') THEN _new := to_jsonb(NEW) - ${textArray(excluded)}; END IF;
-    IF _old = _new THEN RETURN NULL; END IF;
     IF TG_OP <> 'TRUNCATE' THEN
-      _before := ${shown('_old')};
-      _after := ${shown('_new')};
-      _row := coalesce(_after, _before);
-      _attributes := _attributes || ${literal(`,${JSON.stringify(link ?? 'primary_key')}:`)} || ${key}::text;
-    END IF;
-    IF _before IS NOT NULL THEN _states := ',"before":' || _before::text; END IF;
-    IF _after IS NOT NULL THEN _states := _states || ',"after":' || _after::text; END IF;
-    IF TG_OP = 'UPDATE' THEN
-      _changes := ${columns.map(changeOf).join(' || ')};
-      IF _new - ${textArray(columns)} <> '{}' THEN
-        _changes := _changes || coalesce((
-          SELECT string_agg(',' || jsonb_build_object(
-            'op', 'replace', 'path', '/' || replace(replace(key, '~', '~0'), '/', '~1'),
-            'value', _after -> key, 'old_value', _before -> key
-          )::text, '')
-          FROM jsonb_each(_new - ${textArray(columns)}) WHERE value IS DISTINCT FROM _old -> key
-        ), '');
+      IF TG_OP = 'UPDATE' AND OLD *= NEW THEN RETURN NULL; END IF;
+      IF ${structureOf(['TG_RELID', ...code.rowTypes])} = ${code.structure} THEN
+        IF TG_OP = 'UPDATE' THEN
+          _same := ${code.new.same};
+          IF NOT false = ANY (_same) THEN RETURN NULL; END IF;
+        END IF;
+        IF TG_OP <> 'DELETE' THEN
+          _key := ${code.new.key};
+          _size := ${code.new.size};
+        END IF;
+        IF TG_OP <> 'INSERT' THEN
+          _previous := ${code.old.key};
+          _size := _size + ${code.old.size};
+        END IF;
+        IF _size <= ${MAX_CAPTURED_BYTES} THEN
+          IF TG_OP <> 'DELETE' THEN _after := ${code.new.members}; END IF;
+          IF TG_OP <> 'INSERT' THEN _before := ${code.old.members}; END IF;
+        END IF;
+      ELSE
+        SELECT * INTO _names, _same, _key, _previous, _size, _after, _before
+        FROM ${capture.stale}(TG_RELID, TG_OP, OLD, NEW, ${lists});
+        IF NOT false = ANY (_same) THEN RETURN NULL; END IF;
       END IF;
-      _states := _states || ',"changes":[' || substr(_changes, 2) || ']';
+      _shown_key := ${keyOf('coalesce(_key, _previous)')};
+      _attributes := _attributes || ${attribute(keyName)} || _shown_key;
+      IF TG_OP = 'UPDATE' AND _key <> _previous THEN
+        _attributes := _attributes || ${attribute(`previous_${keyName}`)} || ${keyOf('_previous')};
+      END IF;
+      _states := coalesce(',"before":{' || array_to_string(_before, ',') || '}', '')
+        || coalesce(',"after":{' || array_to_string(_after, ',') || '}', '');
+      IF TG_OP = 'UPDATE' OR strpos(_states, ${MARK}) > 0 THEN
+        _shown := ${capture.states}(coalesce(_names, ${textArray(code.new.names)}), _same, _before, _after);
+        _states := _shown._states;
+        _replaced := _shown._pointers;
+      END IF;
+      IF _size > ${MAX_CAPTURED_BYTES} OR octet_length(_states) > ${MAX_CAPTURED_BYTES} THEN
+        _cut := greatest(_size, octet_length(_states));
+        _states := '';
+        _replaced := '{/before,/after}';
+      END IF;
     END IF;
-    IF octet_length(_states) > ${MAX_CAPTURED_BYTES} THEN
-      _states := ',"recording":{"replaced":["/before","/after"],"cut_bytes":' || octet_length(_states) || '}';
+    IF length(_actor) > ${MAX_ACTOR_CHARACTERS} THEN _replaced := _replaced || '/username'::text; END IF;
+    IF octet_length(_settings) > ${MAX_SETTING_BYTES} THEN
+      _replaced := _replaced || ''::text;
+    ELSIF _settings <> '' THEN${actorOf(ACTOR_ATTRIBUTES.filter((attributeName) => attributeName !== link))}
     END IF;
-    -- Any role can set it, so no other attributes are taken from it.
-    IF _actor <> '' THEN
-      _states := _states || coalesce((
-        SELECT string_agg(',' || to_json(key)::text || ':' || to_json(value)::text, '')
-        FROM jsonb_each_text(_actor::jsonb) WHERE key = ANY (${textArray(ofActor)})
-      ), '');
+    IF cardinality(_replaced) > 0 THEN
+      _states := _states || ',"recording":' || json_build_object(
+        'replaced', ARRAY(SELECT left(pointer, ${MAX_POINTER_LENGTH}) FROM unnest(_replaced[1:${MAX_POINTERS}]) AS pointer),
+        'cut_bytes', _cut
+      );
     END IF;
     INSERT INTO ${outbox} (
       suffix, type, username, source, system, attributes, recorded_at, occurred_at
@@ -223,16 +770,18 @@ export function captureFunction(
         WHEN 'DELETE' THEN ${literal(captureType(subject, 'destroy'))}
         ELSE ${literal(captureType(subject, 'truncate'))}
       END,
-      nullif(current_setting('daybook.actor', true), ''),
+      nullif(left(_actor, ${MAX_ACTOR_CHARACTERS}), ''),
       ${source},
       true,
-      (_attributes || _states || '}')::json,
+      (_attributes || _states || _of_actor || '}')::json,
       (extract(epoch FROM _now) * 1000000)::bigint,
-      to_char(_now, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+      to_char(_now AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
     );
     RETURN NULL;
-  END
-  $daybook$;
+  END`
+  return `
+  CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger
+  LANGUAGE plpgsql SECURITY DEFINER ${settingsFor(code.new.kinds)} AS ${literal(body)};
   REVOKE ALL ON FUNCTION ${name}() FROM PUBLIC;
 `
 }

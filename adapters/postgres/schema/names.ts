@@ -16,6 +16,19 @@ type Lock =
 export const LOG_LOCKS = ['order', 'throttles', 'imports', 'names', 'state'] as const
 export type LogLock = (typeof LOG_LOCKS)[number]
 
+type CaptureFunction =
+  | 'isSecret'
+  | 'number'
+  | 'json'
+  | 'lift'
+  | 'join'
+  | 'states'
+  | 'base'
+  | 'shown'
+  | 'value'
+  | 'code'
+  | 'stale'
+
 /** The names of a log's tables and functions, quoted and qualified with the schema. */
 export interface Names {
   /** The schema's name, unquoted. */
@@ -56,7 +69,8 @@ export interface Names {
   readonly checkPlace: string
   readonly localTransaction: string
   readonly claimThrottle: string
-  readonly capture: Readonly<Record<'state' | 'json' | 'isSecret', string>>
+  /** See schema/capture-functions.ts. */
+  readonly capture: Readonly<Record<CaptureFunction, string>>
   /** The NOTIFY channel for events that became visible. */
   readonly channel: string
   /** SQL for the keys of advisory locks. */
@@ -110,9 +124,17 @@ export function namesIn(schema: string): Names {
     localTransaction: called('local_transaction'),
     claimThrottle: called('claim_throttle'),
     capture: {
-      state: called('capture_state'),
-      json: called('capture_json'),
       isSecret: called('capture_is_secret'),
+      number: called('capture_number'),
+      json: called('capture_json'),
+      lift: called('capture_lift'),
+      join: called('capture_join'),
+      states: called('capture_states'),
+      base: called('capture_base'),
+      shown: called('capture_shown'),
+      value: called('capture_value'),
+      code: called('capture_code'),
+      stale: called('capture_stale'),
     },
     // The name of a channel has the same maximum length as that of a schema.
     channel: `daybook_${hash}`,

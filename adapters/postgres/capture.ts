@@ -211,7 +211,10 @@ async function columnCode(
     const [code] = await ask(
       client,
       `SELECT to_json(code) FROM ${capture.code}($1, $2, $3, $4) AS code`,
-      ...[oid, primaryKey, excluded, row],
+      oid,
+      primaryKey,
+      excluded,
+      row,
     )
     return JSON.parse(code![0]!) as RowCode
   }
@@ -234,7 +237,9 @@ async function checkOrder(
     `SELECT tgname FROM pg_trigger
      WHERE tgrelid = $1 AND tgname < $2::name AND tgname NOT LIKE $3 AND tgtype & 1 = 1 AND tgtype & 66 = 0
      ORDER BY 1 LIMIT 1`,
-    ...[oid, triggerNames(names)[0], `${TRIGGER}%`],
+    oid,
+    triggerNames(names)[0],
+    `${TRIGGER}%`,
   )
   if (earlier)
     throw invalid(
@@ -258,9 +263,10 @@ async function checkChildren(
        JOIN pg_class ON pg_class.oid = inhrelid AND NOT relispartition
      )
      SELECT oid::regclass FROM child
-     WHERE oid <> ALL ($1::oid[]) AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = oid AND tgname = $2)
+     WHERE oid <> ALL ($1::oid[]) AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = child.oid AND tgname = $2)
      ORDER BY 1`,
-    ...[tables.map(({ oid }) => oid), triggerNames(names)[0]],
+    tables.map(({ oid }) => oid),
+    triggerNames(names)[0],
   )
   if (children.length > 0)
     throw invalid(

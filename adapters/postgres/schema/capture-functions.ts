@@ -30,26 +30,13 @@ const OUTPUT_SETTINGS = {
 
 type OutputSetting = keyof typeof OUTPUT_SETTINGS
 
+/** Types whose values depend on no setting. */
+const PLAIN_TYPES =
+  'bool int2 int4 int8 numeric text varchar bpchar name uuid json jsonb bytea date time timestamp enum'
+
 /** The settings that the values of a type depend on; of other types all. Each takes time for each row. */
 const SETTINGS_OF: Readonly<Record<string, readonly OutputSetting[]>> = {
-  ...Object.fromEntries(
-    [
-      ...[
-        'bool',
-        'int2',
-        'int4',
-        'int8',
-        'numeric',
-        'text',
-        'varchar',
-        'bpchar',
-        'name',
-        'uuid',
-        'json',
-      ],
-      ...['jsonb', 'bytea', 'date', 'time', 'timestamp', 'enum'],
-    ].map((kind) => [kind, []]),
-  ),
+  ...Object.fromEntries(PLAIN_TYPES.split(' ').map((kind) => [kind, []])),
   timestamptz: ['timezone'],
   float4: ['extra_float_digits'],
   float8: ['extra_float_digits'],

@@ -335,17 +335,150 @@ describe('captured changes', () => {
     for (const [i, { to }] of cases.map(([, one]) => one).entries())
       await sql(`UPDATE c${i} SET v = ${to}`)
     const changes = (await captured()).map(({ attributes }) => [
-      Number(String(attributes['table']).slice(1)),
+      attributes['table'],
       (attributes['changes'] as { value: unknown; old_value: unknown }[])[0],
       (attributes['recording'] as { replaced?: unknown } | undefined)?.replaced,
     ])
     expect(changes).toEqual(
       cases.map(([, { shown, replaced }], i) => [
-        i,
+        `c${i}`,
         expect.objectContaining({ path: '/v', old_value: shown[0], value: shown[1] }),
         replaced,
       ]),
     )
+  })
+
+  it('do not depend on the settings of the session', async () => {
+    await sql(`CREATE TABLE stays (
+        id int PRIMARY KEY, f float8, p point, i interval, nights daterange, t timestamptz, b bytea[], m money
+      )`)
+    await capture({ tables: ['stays'] })
+    const settings = `SET DateStyle = 'German, DMY'; SET IntervalStyle = 'sql_standard'; SET extra_float_digits = -5;
+      SET bytea_output = 'escape'; SET timezone = 'Asia/Tokyo'; SET standard_conforming_strings = off`
+    await sql(`BEGIN; ${settings.replaceAll('SET ', 'SET LOCAL ')};
+      INSERT INTO stays VALUES (1, 0.1, '(0.1,0.2)', '1 year 2 mons', daterange(make_date(2026, 3, 4), make_date(2026, 3, 5)),
+        '2026-03-01T12:00:00Z', ARRAY[decode('01ff', 'hex')], '1');
+      UPDATE stays SET f = 0.1::float8 + 0.00000000000000003, p = '(0.10000000000000002,0.2)';
+      COMMIT; UPDATE stays SET i = i`)
+    const [create, update, ...more] = await captured()
+    expect(create!.attributes['after']).toEqual({
+      ...{ id: 1, f: 0.1, p: '(0.1,0.2)', i: '1 year 2 mons', nights: '[2026-03-04,2026-03-05)' },
+      ...{ t: '2026-03-01T12:00:00+00:00', b: [{ bytes: 2 }], m: '$1.00' },
+    })
+    expect(update!.attributes['changes']).toMatchObject([
+      { path: '/f', value: 0.1 + 0.000_000_000_000_000_03, old_value: 0.1 },
+      { path: '/p', value: '(0.10000000000000002,0.2)', old_value: '(0.1,0.2)' },
+    ])
+    expect(more).toEqual([])
+  })
+
+  it('come in the order in which triggers of the host change the rows', async () => {
+    await sql(`
+      CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        UPDATE orders SET remark = TG_NAME WHERE id = NEW.id; RETURN NULL; END $$;
+      CREATE TRIGGER "!note" AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION note();
+      CREATE CONSTRAINT TRIGGER late AFTER INSERT ON orders DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW EXECUTE FUNCTION note()`)
+    await capture()
+    await sql(
+      `INSERT INTO orders VALUES ('A'); INSERT INTO lines VALUES ('A', 1); DELETE FROM orders`,
+    )
+    const found = await captured()
+    expect(
+      found.map(({ type, attributes: { after } }) => [
+        type.slice(6),
+        (after as { remark?: unknown } | undefined)?.remark,
+      ]),
+    ).toEqual([
+      ['orders:create', null],
+      ['orders:update', '!note'],
+      ['lines:create', undefined],
+      ['orders:destroy', undefined],
+      ['lines:destroy', undefined],
+    ])
+  })
+
+  it('name the former key of a row', async () => {
+    await sql(`CREATE TABLE items (id text PRIMARY KEY DEFERRABLE, total int)`)
+    await capture({ tables: ['items', 'lines'] })
+    await sql(`INSERT INTO orders VALUES ('A'); INSERT INTO lines VALUES ('A', 1); UPDATE lines SET line = 2;
+      INSERT INTO items VALUES ('P', 1), ('Q', 2); UPDATE items SET total = 3 WHERE id = 'P';
+      UPDATE items SET id = CASE id WHEN 'P' THEN 'Q' ELSE 'P' END`)
+    const updates = (await captured()).filter(({ type }) => type.endsWith(':update'))
+    const [line, total, ...swapped] = updates.map(({ attributes }) => attributes)
+    expect(line).toMatchObject({
+      primary_key: { order_id: 'A', line: 2 },
+      previous_primary_key: { order_id: 'A', line: 1 },
+      changes: [{ op: 'replace', path: '/line', value: 2, old_value: 1 }],
+    })
+    expect(total).not.toHaveProperty('previous_item_id')
+    const states = [
+      { before: { id: 'P', total: 3 }, after: { id: 'Q', total: 3 } },
+      { before: { id: 'Q', total: 2 }, after: { id: 'P', total: 2 } },
+    ]
+    for (const state of states)
+      expect(swapped).toContainEqual({
+        table: 'items',
+        item_id: state.after.id,
+        previous_item_id: state.before.id,
+        ...state,
+        changes: [
+          { op: 'replace', path: '/id', value: state.after.id, old_value: state.before.id },
+        ],
+      })
+  })
+
+  it('leave out virtual generated columns, and have stored ones', async () => {
+    const [version] = await sql(
+      `SELECT current_setting('server_version_num')::int >= 180000 AS is_new`,
+    )
+    const { is_new: isNew } = version as { is_new: boolean }
+    const column = (name: string): string =>
+      isNew ? `, ADD COLUMN ${name} int GENERATED ALWAYS AS (net * 2) VIRTUAL` : ''
+    await sql(`CREATE TABLE prices (id int PRIMARY KEY, net int);
+      ALTER TABLE prices ADD COLUMN kept int GENERATED ALWAYS AS (net * 3) STORED${column('gross')}`)
+    await capture({ tables: ['prices'] })
+    await sql(`INSERT INTO prices VALUES (1, 5); UPDATE prices SET net = 7`)
+    await sql(`ALTER TABLE prices ADD COLUMN more int${column('most')}; UPDATE prices SET net = 8`)
+    expect(each(await captured(), 'after')).toEqual([
+      { id: 1, net: 5, kept: 15 },
+      { id: 1, net: 7, kept: 21 },
+      { id: 1, net: 8, kept: 24, more: null },
+    ])
+  })
+
+  it('of a table whose columns change in the same transaction are captured as they are', async () => {
+    await sql(`CREATE TYPE app.mood AS ENUM ('low');
+      CREATE FUNCTION app.leak(app.mood) RETURNS json LANGUAGE plpgsql AS $$ BEGIN RAISE 'cast'; END $$;
+      CREATE CAST (app.mood AS json) WITH FUNCTION app.leak(app.mood);
+      CREATE TYPE app.pair AS (a int);
+      CREATE TABLE changing (id int PRIMARY KEY, n int, pair app.pair, seen int)`)
+    await capture({ tables: [{ name: 'changing', exclude: ['seen'] }] })
+    await sql(`BEGIN; INSERT INTO changing VALUES (1, 1, '(1)', 1);
+      ALTER TABLE changing ALTER COLUMN n TYPE bytea USING '\\x0102', ADD COLUMN m app.mood DEFAULT 'low';
+      ALTER TYPE app.pair ADD ATTRIBUTE pin int;
+      UPDATE changing SET seen = 2;
+      UPDATE changing SET n = NULL, pair = '(1,1234)';
+      ALTER TABLE changing DROP COLUMN n; UPDATE changing SET id = 2; DELETE FROM changing;
+      ALTER TABLE changing ADD COLUMN big text; INSERT INTO changing (id, big) VALUES (3, repeat('x', 2000000)); COMMIT`)
+    const found = (await captured()).map(({ attributes }) => attributes)
+    const pair = { a: 1, pin: '[redacted]' }
+    expect(found).toMatchObject([
+      { changing_id: 1, after: { id: 1, n: 1, pair: { a: 1 } } },
+      {
+        before: { id: 1, n: { bytes: 2 }, pair: { a: 1, pin: null }, m: 'low' },
+        after: { id: 1, n: null, pair, m: 'low' },
+        changes: [{ path: '/n' }, { path: '/pair' }],
+      },
+      {
+        changing_id: 2,
+        previous_changing_id: 1,
+        before: { id: 1, pair, m: 'low' },
+        after: { id: 2, pair, m: 'low' },
+      },
+      { changing_id: 2, before: { id: 2, pair, m: 'low' } },
+      { changing_id: 3, recording: { replaced: ['/before', '/after'], cut_bytes: 2_000_000 } },
+    ])
   })
 
   it('hide secrets in columns that come later', async () => {
@@ -456,6 +589,33 @@ describe('captureAs', () => {
     ])
   })
 
+  it('takes from the settings no more than fits an event', async () => {
+    await capture()
+    const settings: readonly [actor: string, attributes: string][] = [
+      ['a'.repeat(5_000_000), `{"session_id":"${'s'.repeat(2000)}","actor_kind":"user"}`],
+      ['', `{"session_id":"${'s'.repeat(5_000_000)}"}`],
+      ['eve', '{"actor_kind":"user" and no JSON'],
+      ['eve', String.raw`{"actor_kind":"\u0000","session_id":"\ud800","trace_id":"\"t"}`],
+    ]
+    for (const [i, [actor, attributes]] of settings.entries())
+      await sql(`BEGIN; SELECT set_config('daybook.actor', '${actor}', true), set_config('daybook.attributes', '${attributes}', true);
+        INSERT INTO orders VALUES ('${i}'); COMMIT`)
+    const found = (await captured()).map(({ username, attributes }) => [username, attributes])
+    const noted = (...replaced: readonly string[]) => ({ recording: { replaced, cut_bytes: 0 } })
+    const event = (i: number, more: object) => ({
+      table: 'orders',
+      order_id: String(i),
+      after: { id: String(i), total: null, remark: null },
+      ...more,
+    })
+    expect(found).toEqual([
+      ['a'.repeat(1000), event(0, { actor_kind: 'user', ...noted('/username', '/session_id') })],
+      [null, event(1, noted(''))],
+      ['eve', event(2, { actor_kind: 'user' })],
+      ['eve', event(3, { trace_id: '"t' })],
+    ])
+  })
+
   it('is refused for a pool', async () => {
     const run = (): never => expect.fail('ran')
     await expect(captureAs(test.pool, 'ann', run)).rejects.toMatchObject({ code: 'INVALID_OPTION' })
@@ -500,6 +660,34 @@ describe('captureChanges', () => {
     })
     const removed = await removeCapture({ pool: test.pool, schema })
     expect(removed.toSorted()).toEqual(['app.lines', 'app.sales'])
+  })
+
+  it('needs the tables that inherit from a captured one', async () => {
+    await sql(
+      `CREATE TABLE urgent () INHERITS (orders); CREATE TABLE today (PRIMARY KEY (id)) INHERITS (urgent)`,
+    )
+    await expect(capture()).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      message: expect.stringContaining('add urgent, today to tables'),
+    })
+    await capture({ tables: ['orders', 'today', { name: 'urgent', primaryKey: ['id'] }] })
+    await capture()
+    await sql(
+      `INSERT INTO urgent VALUES ('A'); INSERT INTO today VALUES ('B'); UPDATE orders SET total = 1`,
+    )
+    expect(typesOf(await captured()).toSorted()).toEqual([
+      ...['audit:today:create', 'audit:today:update', 'audit:urgent:create', 'audit:urgent:update'],
+    ])
+  })
+
+  it('refuses triggers that would run first', async () => {
+    await sql(
+      `CREATE TRIGGER "  first" AFTER UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()`,
+    )
+    await expect(capture()).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      message: expect.stringContaining('the trigger "  first" of the table orders'),
+    })
   })
 
   it('refuses a table of the log', async () => {

@@ -32,7 +32,29 @@ export function revertPatch(
   if (!change)
     throw notRevertible('it holds no change: it has no attribute changes, before or after')
   if (change.fault !== undefined) throw notRevertible(change.fault)
+  checkExact(event.attributes, change.changes)
   return change.changes.flatMap((one, i) => invert(one, i, test)).toReversed()
+}
+
+/** A text that databases read as the number that a double cannot hold. */
+const NUMBER = /^-?(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?|nan|infinity)$/i
+/** The most places that `recording` lists. */
+const MAX_REPLACED = 50
+
+/** Throws if an old value is not recorded as it was, according to `recording`. */
+function checkExact({ recording }: JsonObject, changes: readonly RecordedChange[]): void {
+  const replaced = (recording as JsonObject | null | undefined)?.['replaced']
+  if (!Array.isArray(replaced)) return
+  const inexact = changes.find(({ op, path, old_value: old }) => {
+    if (op === 'add' || (typeof old === 'string' && NUMBER.test(old)) || isByteCount(old))
+      return false
+    const place = `/before${path}`
+    const isIn = (pointer: JsonValue): boolean =>
+      typeof pointer === 'string' && (pointer === place || pointer.startsWith(`${place}/`))
+    const isObject = old !== null && typeof old === 'object'
+    return replaced.some(isIn) || (isObject && replaced.length >= MAX_REPLACED)
+  })
+  if (inexact) throw notRevertible(`the old value of ${inexact.path} is not recorded as it was`)
 }
 
 /** The operations that undo the change, the last one first. */

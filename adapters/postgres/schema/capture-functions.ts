@@ -529,7 +529,7 @@ const codeFunctions = (names: Names): string => {
       names[_i] := _column.name;
       kinds[_i] := CASE WHEN _column.typtype = 'e' THEN 'enum' WHEN _column.element = 'bytea' THEN 'other'
         WHEN _column.element IS NOT NULL THEN _column.element WHEN _column.is_host THEN 'other' ELSE _column.typname END;
-      _members[_i] := CASE WHEN _row = 'OLD' THEN format('CASE WHEN _same[%1$s] THEN _after[%1$s] ELSE %2$s END', _i, _member)
+      _members[_i] := CASE WHEN _row = 'OLD' THEN format('CASE WHEN rows._same[%1$s] THEN rows._after[%1$s] ELSE %2$s END', _i, _member)
         ELSE _member END;
       -- Compares the bytes, also of types without operators.
       _same[_i] := format('ROW(OLD.%1$I)::record *= ROW(NEW.%1$I)::record', _column.name);
@@ -581,7 +581,7 @@ const codeFunctions = (names: Names): string => {
       EXECUTE format('SELECT %s FROM (SELECT ($1).*) AS NEW', _of_new.members) INTO _after USING _new;
     END IF;
     IF _op <> 'INSERT' THEN
-      EXECUTE format('SELECT %s FROM (SELECT ($1).*) AS OLD, (SELECT $2, $3) AS of(_same, _after)', _of_old.members)
+      EXECUTE format('SELECT %s FROM (SELECT ($1).*) AS OLD, (SELECT $2, $3) AS rows(_same, _after)', _of_old.members)
       INTO _before USING _old, _same, _after;
     END IF;
   END
@@ -674,7 +674,9 @@ export function captureFunction(
           THEN ${literal(sourcePrefix)} || lower(btrim(_shown_key, '"')) END`
   const table = literal(JSON.stringify({ table: subject }).slice(0, -1))
   const lists = [primaryKey, excluded].map(textArray).join(', ')
+  // The label makes names that no column has.
   const body = `
+  <<rows>>
   DECLARE
     _now timestamptz := clock_timestamp();
     _names text[];

@@ -412,6 +412,14 @@ describe('revertPatch', () => {
     expect(revertPatch(event, { test: true })).toEqual([{ op: 'remove', path: '/password' }])
   })
 
+  it('has numbers that are recorded as texts', () => {
+    const attributes = {
+      before: { a: '-9007199254740993' },
+      recording: { replaced: ['/before/a'] },
+    }
+    expect(patched({}, revertPatch({ attributes }))).toEqual(attributes.before)
+  })
+
   it.each<[string, JsonObject]>([
     ['it holds no change: it has no attribute changes, before or after', { name: 'x' }],
     ['some of its changes are left out (changes_cut)', { changes: [], changes_cut: 1 }],
@@ -427,6 +435,18 @@ describe('revertPatch', () => {
     [
       'only the number of bytes of the old value of /a is recorded',
       { before: { a: { bytes: 2 } }, after: { a: null } },
+    ],
+    [
+      'the old value of /a is not recorded as it was',
+      { before: { a: { b: '9007199254740993' } }, recording: { replaced: ['/before/a/b'] } },
+    ],
+    [
+      'the old value of /a is not recorded as it was',
+      { before: { a: '\ufffd' }, recording: { replaced: ['/after/a', '/before/a'] } },
+    ],
+    [
+      'the old value of /a is not recorded as it was',
+      { before: { a: [1] }, recording: { replaced: Array(50).fill('/before/b/c') } },
     ],
     ['changes/0 (remove /a) has no old_value', { changes: [{ op: 'remove', path: '/a' }] }],
     [

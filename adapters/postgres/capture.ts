@@ -206,7 +206,6 @@ async function columnCode(
   oid: string,
 ): Promise<ColumnCode> {
   const rowTypes = (await ask(client, ROW_TYPES, oid)).map(([id]) => id!)
-  const [structure] = await ask(client, `SELECT ${structureOf([oid, ...rowTypes])}`)
   const codeOf = async (row: string): Promise<RowCode> => {
     const [code] = await ask(
       client,
@@ -218,12 +217,12 @@ async function columnCode(
     )
     return JSON.parse(code![0]!) as RowCode
   }
-  return {
-    old: await codeOf('OLD'),
-    new: await codeOf('NEW'),
-    rowTypes,
-    structure: structure![0]!,
-  }
+  const code = { old: await codeOf('OLD'), new: await codeOf('NEW'), rowTypes }
+  const [structures] = await ask(
+    client,
+    `SELECT ${structureOf(oid, rowTypes)}, ${structureOf(oid, rowTypes, code.new.names)}`,
+  )
+  return { ...code, structure: structures![0]!, known: structures![1]! }
 }
 
 /** Throws if a trigger of the host would change rows before they are captured. */

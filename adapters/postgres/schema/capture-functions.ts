@@ -26,6 +26,7 @@ const OUTPUT_SETTINGS = {
   extra_float_digits: '1',
   bytea_output: 'hex',
   lc_monetary: 'C',
+  array_nulls: 'on',
 } as const
 
 type OutputSetting = keyof typeof OUTPUT_SETTINGS
@@ -144,10 +145,10 @@ const TOKENS = `${STRING}(?:\\s*:)?|[^\\s,:"{}\\[\\]]+|[{}\\[\\],]`
 /** Numbers that a double may not hold. */
 const LONG_NUMBER = '[0-9.]{16}|[0-9][eE]'
 
-// Escapes of the halves of a surrogate pair, and of U+FFFD.
-const HIGH = '\\\\u[dD][89abAB][0-9a-fA-F]{2}'
-const LOW = '\\\\u[dD][c-fC-F][0-9a-fA-F]{2}'
-const REPLACEMENT = literal('\\\\ufffd')
+/** The escapes of a surrogate pair. */
+const PAIR = '\\\\u([dD][89abAB][0-9a-fA-F]{2})\\\\u([dD][c-fC-F][0-9a-fA-F]{2})'
+/** Escapes that stand for no character that can be stored. */
+const UNSTORABLE = '\\\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})'
 
 /** The bits of pairRole in JavaScript. */
 const roleOf = (key: string): string => {
@@ -207,8 +208,9 @@ const jsonFunction = ({ capture }: Names): string => `
     IF strpos(_text, ${literal('\\u')}) > 0 THEN
       -- Two backslashes are one character, so a single one begins the next escape.
       _piece := replace(_text, ${literal('\\\\')}, E'\\x02');
-      _piece := regexp_replace(_piece, ${literal(`${HIGH}(?!${LOW})`)}, ${REPLACEMENT}, 'g');
-      _piece := regexp_replace(_piece, ${literal(`\\\\u0000|(?<!${HIGH})${LOW}`)}, ${REPLACEMENT}, 'g');
+      _piece := regexp_replace(_piece, ${literal(PAIR)}, E'\\x03\\\\1\\x03\\\\2', 'g');
+      _piece := regexp_replace(_piece, ${literal(UNSTORABLE)}, ${literal('\\\\ufffd')}, 'g');
+      _piece := replace(_piece, E'\\x03', ${literal('\\u')});
       _piece := replace(_piece, E'\\x02', ${literal('\\\\')});
       IF _piece <> _text THEN _notes := ARRAY['']; END IF;
       _text := _piece;
@@ -332,10 +334,8 @@ const FIRST_HOST_TYPE = 16_384
 /** Levels of rows in rows. */
 const MAX_ROW_DEPTH = 8
 
-const quoted = (sql: string): string => `'${sql.replaceAll("'", "''")}'`
-
 /** SQL for an expression that shows the size of a value. */
-const SIZE_OF_REF = `format(${quoted(`'{"bytes":' || pg_column_size(%s) || '}' || ${MARK}`)}, _ref)`
+const SIZE_OF_REF = `format(${literal(`'{"bytes":' || pg_column_size(%s) || '}' || ${MARK}`)}, _ref)`
 
 const liftFunctions = ({ capture }: Names): string => `
   -- Moves what follows the marks of members to the list of pointers, below the name or the index of the member.
@@ -436,7 +436,7 @@ const valueFunctions = ({ capture }: Names): string => `
     IF _of.typtype = 'c' THEN
       RETURN (
         SELECT format(
-          ${quoted(`${capture.join}(ARRAY[`)} || '%s]::text[], %L::text[])',
+          '%s(ARRAY[%s]::text[], %L::text[])', ${literal(capture.join)},
           string_agg(${capture.value}(attname, atttypid, format('(%s).%I', _ref, attname), ${capture.isSecret}(attname), _depth + 1), ', ' ORDER BY attnum),
           coalesce(array_agg(attname ORDER BY attnum), '{}')
         )
@@ -449,7 +449,7 @@ const valueFunctions = ({ capture }: Names): string => `
           'CASE coalesce(array_ndims(%1$s), 0) WHEN 0 THEN ''[]'' WHEN 1 THEN %2$s(ARRAY(
             SELECT %3$s FROM generate_subscripts(%1$s, 1) AS %4$s ORDER BY %4$s
           ), NULL) ELSE %5$s END',
-          _ref, ${quoted(capture.join)}, ${capture.value}(NULL, _of.typelem, format('(%s)[%s]', _ref, _i), false, _depth + 1), _i, _size
+          _ref, ${literal(capture.join)}, ${capture.value}(NULL, _of.typelem, format('(%s)[%s]', _ref, _i), false, _depth + 1), _i, _size
         );
       ELSIF _element.oid >= ${FIRST_HOST_TYPE} THEN
         -- The text of an array can be read without the type of its elements.
@@ -457,7 +457,7 @@ const valueFunctions = ({ capture }: Names): string => `
           THEN format('to_json(concat(%s)::text[])::text', _ref) ELSE _size END;
       END IF;
       RETURN CASE WHEN _element.typname IN ('bytea', 'int8', 'numeric', 'json', 'jsonb')
-        THEN format('%s(%s, %L)', ${quoted(capture.json)}, _as_json, _element.typname = 'bytea') ELSE _as_json END;
+        THEN format('%s(%s, %L)', ${literal(capture.json)}, _as_json, _element.typname = 'bytea') ELSE _as_json END;
     ELSIF _of.typtype IN ('r', 'm') AND _is_host THEN
       SELECT pg_type.* INTO _element FROM pg_range JOIN pg_type ON pg_type.oid = (${capture.base}(rngsubtype)).oid
       WHERE _of.oid IN (rngtypid, rngmultitypid);
@@ -467,14 +467,14 @@ const valueFunctions = ({ capture }: Names): string => `
       RETURN CASE WHEN _of.typtype IN ('b', 'e') THEN _as_text ELSE _size END;
     END IF;
     RETURN CASE
-      WHEN _of.typname = 'bytea' THEN format(${quoted(`'{"bytes":' || octet_length(%s) || '}'`)}, _ref)
-      WHEN _of.typname IN ('json', 'jsonb') THEN format('%s(concat(%s), false)', ${quoted(capture.json)}, _ref)
+      WHEN _of.typname = 'bytea' THEN format(${literal(`'{"bytes":' || octet_length(%s) || '}'`)}, _ref)
+      WHEN _of.typname IN ('json', 'jsonb') THEN format('%s(concat(%s), false)', ${literal(capture.json)}, _ref)
       WHEN _of.typname = 'int8' THEN format(
         'CASE WHEN %1$s BETWEEN -${Number.MAX_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER} THEN concat(%1$s) ELSE %2$s(concat(%1$s)) END',
-        _ref, ${quoted(capture.number)})
+        _ref, ${literal(capture.number)})
       WHEN _of.typname = 'numeric' THEN format(
         'CASE WHEN abs(%1$s) < 1000000000 AND scale(%1$s) <= 6 THEN concat(%1$s) ELSE %2$s(concat(%1$s)) END',
-        _ref, ${quoted(capture.number)})
+        _ref, ${literal(capture.number)})
       ELSE _as_json
     END;
   END
@@ -482,11 +482,13 @@ const valueFunctions = ({ capture }: Names): string => `
 
   -- SQL for a member of a JSON object, or for an element of an array if there is no name.
   CREATE OR REPLACE FUNCTION ${capture.value}(_name text, _type oid, _ref text, _is_secret boolean, _depth int) RETURNS text
-  LANGUAGE sql STABLE AS $daybook$
-    SELECT CASE WHEN _name IS NULL THEN '' ELSE quote_literal(to_json(_name)::text || ':') || ' || ' END || format(
+  LANGUAGE plpgsql STABLE AS $daybook$
+  BEGIN
+    RETURN coalesce(quote_literal(to_json(_name)::text || ':') || ' || ', '') || format(
       'CASE WHEN %s IS DISTINCT FROM NULL THEN %s ELSE ''null'' END', _ref,
-      CASE WHEN _is_secret THEN ${quoted(REDACTED_JSON)} ELSE ${capture.shown}(_type, _ref, _depth) END
-    )
+      CASE WHEN _is_secret THEN ${literal(REDACTED_JSON)} ELSE ${capture.shown}(_type, _ref, _depth) END
+    );
+  END
   $daybook$;
 `
 
@@ -551,49 +553,46 @@ const codeFunctions = (names: Names): string => {
   END
   $daybook$;
 
-  -- What the trigger function computes from its rows, by code that is made for the columns as they are now.
+  -- What the trigger function computes from its rows, by code that is made for the columns as they are now. There is only one row
+  -- of an INSERT or DELETE, which is given as both.
   CREATE OR REPLACE FUNCTION ${capture.stale}(
-    _relation oid, _op text, _old record, _new record, _key_columns text[], _excluded text[],
+    _relation oid, _old record, _new record, _key_columns text[], _excluded text[],
     OUT _names text[], OUT _same boolean[], OUT _key text[], OUT _previous text[], OUT _size bigint,
     OUT _after text[], OUT _before text[]
   ) LANGUAGE plpgsql ${[SEARCH_PATH, ...ALL_SETTINGS.map(setting)].join(' ')} AS $daybook$
   DECLARE
-    _of_new record;
-    _of_old record;
+    _of_new record := ${capture.code}(_relation, _key_columns, _excluded, 'NEW');
+    _of_old record := ${capture.code}(_relation, _key_columns, _excluded, 'OLD');
   BEGIN
-    _of_new := ${capture.code}(_relation, _key_columns, _excluded, 'NEW');
-    _of_old := ${capture.code}(_relation, _key_columns, _excluded, 'OLD');
     _names := _of_new.names;
-    _size := 0;
-    IF _op = 'UPDATE' THEN
-      EXECUTE format('SELECT %s FROM (SELECT ($1).*) AS OLD, (SELECT ($2).*) AS NEW', _of_new.same)
-      INTO _same USING _old, _new;
-    END IF;
-    IF _op <> 'DELETE' THEN
-      EXECUTE format('SELECT %s, %s FROM (SELECT ($1).*) AS NEW', _of_new.key, _of_new.size) INTO _key, _size USING _new;
-    END IF;
-    IF _op <> 'INSERT' THEN
-      EXECUTE format('SELECT %s, $2 + %s FROM (SELECT ($1).*) AS OLD', _of_old.key, _of_old.size)
-      INTO _previous, _size USING _old, _size;
-    END IF;
-    IF _size > ${MAX_CAPTURED_BYTES} THEN RETURN; END IF;
-    IF _op <> 'DELETE' THEN
-      EXECUTE format('SELECT %s FROM (SELECT ($1).*) AS NEW', _of_new.members) INTO _after USING _new;
-    END IF;
-    IF _op <> 'INSERT' THEN
-      EXECUTE format('SELECT %s FROM (SELECT ($1).*) AS OLD, (SELECT $2, $3) AS rows(_same, _after)', _of_old.members)
-      INTO _before USING _old, _same, _after;
-    END IF;
+    EXECUTE format(
+      'SELECT compared.*, rows._after, CASE WHEN compared._size <= ${MAX_CAPTURED_BYTES} THEN %s END
+      FROM (SELECT ($1).*) AS OLD, (SELECT ($2).*) AS NEW,
+      LATERAL (SELECT %s, %s, %s, greatest(%s, %s) OFFSET 0) AS compared(_same, _key, _previous, _size),
+      LATERAL (
+        SELECT compared._same, CASE WHEN compared._size <= ${MAX_CAPTURED_BYTES} THEN %s END OFFSET 0
+      ) AS rows(_same, _after)',
+      _of_old.members, _of_new.same, _of_new.key, _of_old.key, _of_new.size, _of_old.size, _of_new.members
+    ) INTO _same, _key, _previous, _size, _after, _before USING _old, _new;
   END
   $daybook$;
 `
 }
 
-/** SQL that differs for any two states of the columns of relations, given by expressions for their ids. */
-export const structureOf = (relations: readonly string[]): string => `(
+/** SQL that differs for any two states of the columns of a table and of its types of rows, or of the named columns. */
+export const structureOf = (
+  relation: string,
+  rowTypes: readonly string[],
+  columns?: readonly string[],
+): string => {
+  const isOne = columns
+    ? `(attname = ANY (${textArray(columns)}) OR attrelid <> ${relation})`
+    : 'true'
+  return `(
   SELECT sum(hashtextextended(attname, atttypid::bigint)) FROM pg_catalog.pg_attribute
-  WHERE attrelid = ANY (ARRAY[${relations.join(', ')}]::oid[]) AND attnum > 0 AND NOT attisdropped
+  WHERE attrelid = ANY (ARRAY[${[relation, ...rowTypes].join(', ')}]::oid[]) AND attnum > 0 AND NOT attisdropped AND ${isOne}
 )`
+}
 
 /** Functions that all triggers of the log use. */
 export function sharedFunctions(names: Names): string {
@@ -610,7 +609,7 @@ export function sharedFunctions(names: Names): string {
     `${capture.shown}(oid, text, int)`,
     `${capture.value}(text, oid, text, boolean, int)`,
     `${capture.code}(oid, text[], text[], text)`,
-    `${capture.stale}(oid, text, record, record, text[], text[])`,
+    `${capture.stale}(oid, record, record, text[], text[])`,
   ]
   return `
     ${[...parts, valueFunctions, codeFunctions].map((make) => make(names)).join('')}
@@ -634,8 +633,9 @@ export interface ColumnCode {
   readonly new: RowCode
   /** The ids of the types of rows within the rows. */
   readonly rowTypes: readonly string[]
-  /** The value of `structureOf` for the table and these. */
+  /** The values of `structureOf` for all columns, and for those that are captured. */
   readonly structure: string
+  readonly known: string
 }
 
 /** Takes the attributes of the actor from the setting, which may be any text, as any role can set it. */
@@ -673,12 +673,17 @@ export function captureFunction(
       : `CASE WHEN _shown_key ~* '^"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}"$'
           THEN ${literal(sourcePrefix)} || lower(btrim(_shown_key, '"')) END`
   const table = literal(JSON.stringify({ table: subject }).slice(0, -1))
-  const lists = [primaryKey, excluded].map(textArray).join(', ')
+  const names = textArray(code.new.names)
   // The label makes names that no column has.
   const body = `
   <<rows>>
   DECLARE
     _now timestamptz := clock_timestamp();
+    _is_known boolean := true;
+    _is_changed boolean := false;
+    _first record;
+    _second record;
+    _more record;
     _names text[];
     _same boolean[];
     _key text[];
@@ -698,10 +703,19 @@ export function captureFunction(
   BEGIN
     IF TG_OP <> 'TRUNCATE' THEN
       IF TG_OP = 'UPDATE' AND OLD *= NEW THEN RETURN NULL; END IF;
-      IF ${structureOf(['TG_RELID', ...code.rowTypes])} = ${code.structure} THEN
+      IF ${structureOf('TG_RELID', code.rowTypes)} <> ${code.structure} THEN
+        -- The code for the columns still holds if others came or went.
+        _is_known := ${structureOf('TG_RELID', code.rowTypes, code.new.names)} IS NOT DISTINCT FROM ${code.known};
+        _is_changed := true;
+        IF TG_OP = 'INSERT' THEN _first := NEW; ELSE _first := OLD; END IF;
+        IF TG_OP = 'DELETE' THEN _second := OLD; ELSE _second := NEW; END IF;
+        _more := ${capture.stale}(TG_RELID, _first, _second, ${textArray(primaryKey)},
+          ${textArray(excluded)} || CASE WHEN _is_known THEN ${names} ELSE '{}' END);
+      END IF;
+      IF _is_known THEN
         IF TG_OP = 'UPDATE' THEN
           _same := ${code.new.same};
-          IF NOT false = ANY (_same) THEN RETURN NULL; END IF;
+          IF NOT _is_changed AND NOT false = ANY (_same) THEN RETURN NULL; END IF;
         END IF;
         IF TG_OP <> 'DELETE' THEN
           _key := ${code.new.key};
@@ -715,22 +729,36 @@ export function captureFunction(
           IF TG_OP <> 'DELETE' THEN _after := ${code.new.members}; END IF;
           IF TG_OP <> 'INSERT' THEN _before := ${code.old.members}; END IF;
         END IF;
-      ELSE
-        SELECT * INTO _names, _same, _key, _previous, _size, _after, _before
-        FROM ${capture.stale}(TG_RELID, TG_OP, OLD, NEW, ${lists});
-        IF NOT false = ANY (_same) THEN RETURN NULL; END IF;
+      END IF;
+      IF _is_changed THEN
+        _names := CASE WHEN _is_known THEN ${names} END || _more._names;
+        _size := _size + _more._size;
+        IF TG_OP = 'UPDATE' THEN
+          _same := _same || _more._same;
+          IF NOT false = ANY (_same) THEN RETURN NULL; END IF;
+        END IF;
+        IF TG_OP <> 'DELETE' THEN
+          _key := coalesce(_key, _more._key);
+          _after := _after || _more._after;
+        END IF;
+        IF TG_OP <> 'INSERT' THEN
+          _previous := coalesce(_previous, _more._previous);
+          _before := _before || _more._before;
+        END IF;
       END IF;
       _shown_key := ${keyOf('coalesce(_key, _previous)')};
       _attributes := _attributes || ${attribute(keyName)} || _shown_key;
       IF TG_OP = 'UPDATE' AND _key <> _previous THEN
         _attributes := _attributes || ${attribute(`previous_${keyName}`)} || ${keyOf('_previous')};
       END IF;
-      _states := coalesce(',"before":{' || array_to_string(_before, ',') || '}', '')
-        || coalesce(',"after":{' || array_to_string(_after, ',') || '}', '');
-      IF TG_OP = 'UPDATE' OR strpos(_states, ${MARK}) > 0 THEN
-        _shown := ${capture.states}(coalesce(_names, ${textArray(code.new.names)}), _same, _before, _after);
-        _states := _shown._states;
-        _replaced := _shown._pointers;
+      IF _size <= ${MAX_CAPTURED_BYTES} THEN
+        _states := coalesce(',"before":{' || array_to_string(_before, ',') || '}', '')
+          || coalesce(',"after":{' || array_to_string(_after, ',') || '}', '');
+        IF TG_OP = 'UPDATE' OR strpos(_states, ${MARK}) > 0 THEN
+          _shown := ${capture.states}(coalesce(_names, ${names}), _same, _before, _after);
+          _states := _shown._states;
+          _replaced := _shown._pointers;
+        END IF;
       END IF;
       IF _size > ${MAX_CAPTURED_BYTES} OR octet_length(_states) > ${MAX_CAPTURED_BYTES} THEN
         _cut := greatest(_size, octet_length(_states));

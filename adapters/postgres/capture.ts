@@ -31,7 +31,6 @@ import { asAuditLogError } from './connection/failures.js'
 import {
   captureFunction,
   type ColumnCode,
-  type RowCode,
   sharedFunctions,
   structureOf,
 } from './schema/capture-functions.js'
@@ -206,23 +205,19 @@ async function columnCode(
   oid: string,
 ): Promise<ColumnCode> {
   const rowTypes = (await ask(client, ROW_TYPES, oid)).map(([id]) => id!)
-  const codeOf = async (row: string): Promise<RowCode> => {
-    const [code] = await ask(
-      client,
-      `SELECT to_json(code) FROM ${capture.code}($1, $2, $3, $4) AS code`,
-      oid,
-      primaryKey,
-      excluded,
-      row,
-    )
-    return JSON.parse(code![0]!) as RowCode
-  }
-  const code = { old: await codeOf('OLD'), new: await codeOf('NEW'), rowTypes }
+  const [found] = await ask(
+    client,
+    `SELECT to_json(code) FROM ${capture.code}($1, $2, $3, 'OLD', 'NEW') AS code`,
+    oid,
+    primaryKey,
+    excluded,
+  )
+  const code = JSON.parse(found![0]!) as Omit<ColumnCode, 'rowTypes' | 'structure' | 'known'>
   const [structures] = await ask(
     client,
-    `SELECT ${structureOf(oid, rowTypes)}, ${structureOf(oid, rowTypes, code.new.names)}`,
+    `SELECT ${structureOf(oid, rowTypes)}, ${structureOf(oid, rowTypes, code.names)}`,
   )
-  return { ...code, structure: structures![0]!, known: structures![1]! }
+  return { ...code, rowTypes, structure: structures![0]!, known: structures![1]! }
 }
 
 /** Throws if a trigger of the host would change rows before they are captured. */

@@ -492,64 +492,80 @@ const valueFunctions = ({ capture }: Names): string => `
   $daybook$;
 `
 
-const codeFunctions = (names: Names): string => {
-  const { capture } = names
-  return `
-  -- SQL for the columns of the row _row, OLD or NEW: JSON members, of OLD only those that are not the _same as _after; the
-  -- comparison of both rows, column by column; the members of the key; and the bytes that the row takes at least.
+/** Types that `to_json` converts as events show them. */
+const JSON_TYPES =
+  'bool int2 int4 text varchar bpchar uuid date timestamp timestamptz float4 float8'
+
+const codeFunctions = ({ capture }: Names): string => `
+  -- SQL for the columns of the rows _old and _new: JSON members, of the old row only those that are not the _same as _after; the
+  -- comparison of both rows, column by column; the members of the key; and the bytes that the rows take at least.
   CREATE OR REPLACE FUNCTION ${capture.code}(
-    _relation oid, _key text[], _excluded text[], _row text,
-    OUT names text[], OUT kinds text[], OUT members text, OUT same text, OUT key text, OUT size text
+    _relation oid, _key text[], _excluded text[], _old text, _new text,
+    OUT names text[], OUT kinds text[], OUT same text,
+    OUT old text, OUT new text, OUT old_key text, OUT new_key text, OUT old_size text, OUT new_size text
   ) LANGUAGE plpgsql STABLE AS $daybook$
   DECLARE
+    _rows text[] := ARRAY[_old, _new];
     _column record;
     _ref text;
+    _at int;
+    _is_secret boolean;
     _member text;
-    _is_key boolean;
     _i int := 0;
-    _members text[] := '{}';
     _same text[] := '{}';
+    -- Of both rows.
+    _members text[] := '{}';
     _keys text[] := ARRAY(SELECT quote_literal(to_json(part)::text || ':null') FROM unnest(_key) AS part);
-    _sizes text[] := '{0::bigint}';
+    _sizes text[] := '{}';
+    _all_keys text[] := _keys || _keys;
   BEGIN
     names := '{}';
     kinds := '{}';
     FOR _column IN
       SELECT attname::text AS name, atttypid AS type, attlen, of.typname, of.typtype, of.oid >= ${FIRST_HOST_TYPE} AS is_host,
-        element.typname AS element
+        (SELECT element.typname FROM ${capture.base}(of.typelem) AS element
+         WHERE of.typcategory = 'A' AND element.oid < ${FIRST_HOST_TYPE}) AS element
       FROM pg_attribute
-      CROSS JOIN LATERAL ${capture.base}(atttypid) AS of
-      LEFT JOIN LATERAL ${capture.base}(of.typelem) AS element ON of.typcategory = 'A' AND element.oid < ${FIRST_HOST_TYPE}
-      WHERE attrelid = _relation AND attnum > 0 AND NOT attisdropped AND attgenerated <> 'v' AND attname <> ALL (_excluded)
+      JOIN pg_type AS declared ON declared.oid = atttypid
+      JOIN pg_type AS of ON of.oid = CASE declared.typtype WHEN 'd' THEN (${capture.base}(atttypid)).oid ELSE atttypid END
+      WHERE attrelid = _relation AND attnum > 0 AND NOT attisdropped AND attgenerated <> 'v' AND attname::text NOT IN (SELECT unnest(_excluded))
       ORDER BY attnum
     LOOP
       _i := _i + 1;
-      _ref := format('%s.%I', _row, _column.name);
-      _is_key := _column.name = ANY (_key);
-      _member := ${capture.value}(
-        _column.name, _column.type, _ref, NOT _is_key AND ${capture.isSecret}(_column.name), 0);
+      _at := array_position(_key, _column.name);
+      _is_secret := _at IS NULL AND ${capture.isSecret}(_column.name);
       names[_i] := _column.name;
       kinds[_i] := CASE WHEN _column.typtype = 'e' THEN 'enum' WHEN _column.element = 'bytea' THEN 'other'
         WHEN _column.element IS NOT NULL THEN _column.element WHEN _column.is_host THEN 'other' ELSE _column.typname END;
-      _members[_i] := CASE WHEN _row = 'OLD' THEN format('CASE WHEN rows._same[%1$s] THEN rows._after[%1$s] ELSE %2$s END', _i, _member)
-        ELSE _member END;
       -- Compares the bytes, also of types without operators.
-      _same[_i] := format('ROW(OLD.%1$I)::record *= ROW(NEW.%1$I)::record', _column.name);
-      IF _is_key THEN
-        _keys[array_position(_key, _column.name)] := format('split_part(%s, %L, 1)', CASE WHEN _column.attlen = -1
-          THEN format('CASE WHEN pg_column_size(%1$s) > ${MAX_KEY_BYTES} THEN %2$L || pg_column_size(%1$s) || ''}'' ELSE %3$s END',
-            _ref, to_json(_column.name)::text || ':{"bytes":', _member)
-          ELSE _member END, ${MARK});
-      END IF;
-      IF _column.attlen = -1 AND _column.typname <> 'bytea' THEN
-        _sizes := _sizes || format('coalesce(%s(%s), 0)', CASE WHEN _column.typname IN ('text', 'varchar', 'bpchar', 'varbit')
-          AND NOT _column.is_host THEN 'octet_length' ELSE 'pg_column_size' END, _ref);
-      END IF;
+      _same[_i] := format('ROW(%1$s.%3$I)::record *= ROW(%2$s.%3$I)::record', _old, _new, _column.name);
+      FOR _row IN 1 .. 2 LOOP
+        _ref := format('%s.%I', _rows[_row], _column.name);
+        _member := CASE WHEN NOT _is_secret AND NOT _column.is_host AND _column.typname = ANY (${textArray(JSON_TYPES.split(' '))})
+          THEN format('%L || coalesce(to_json(%s)::text, ''null'')', to_json(_column.name)::text || ':', _ref)
+          ELSE ${capture.value}(_column.name, _column.type, _ref, _is_secret, 0) END;
+        IF _at IS NOT NULL THEN
+          _all_keys[_at + (_row - 1) * cardinality(_key)] := format('split_part(%s, %L, 1)', CASE WHEN _column.attlen = -1
+            THEN format('CASE WHEN pg_column_size(%1$s) > ${MAX_KEY_BYTES} THEN %2$L || pg_column_size(%1$s) || ''}'' ELSE %3$s END',
+              _ref, to_json(_column.name)::text || ':{"bytes":', _member)
+            ELSE _member END, ${MARK});
+        END IF;
+        _members[2 * _i + _row - 2] := CASE _row
+          WHEN 1 THEN format('CASE WHEN rows._same[%1$s] THEN rows._after[%1$s] ELSE %2$s END', _i, _member) ELSE _member END;
+        _sizes[2 * _i + _row - 2] := CASE WHEN _column.attlen <> -1 OR _is_secret OR _column.typname = 'bytea' THEN '0'
+          ELSE format('coalesce(%s(%s), 0)', CASE WHEN _column.typname IN ('text', 'varchar', 'bpchar', 'varbit')
+            AND NOT _column.is_host THEN 'octet_length' ELSE 'pg_column_size' END, _ref) END;
+      END LOOP;
     END LOOP;
-    members := format('ARRAY[%s]::text[]', array_to_string(_members, ', '));
     same := format('ARRAY[%s]::boolean[]', array_to_string(_same, ', '));
-    key := format('ARRAY[%s]::text[]', array_to_string(_keys, ', '));
-    size := array_to_string(_sizes, ' + ');
+    SELECT format('ARRAY[%s]::text[]', string_agg(text, ', ' ORDER BY i) FILTER (WHERE i % 2 = 1)),
+      format('ARRAY[%s]::text[]', string_agg(text, ', ' ORDER BY i) FILTER (WHERE i % 2 = 0))
+    INTO old, new FROM unnest(_members) WITH ORDINALITY AS of(text, i);
+    SELECT '0::bigint' || coalesce(string_agg(' + ' || text, '') FILTER (WHERE i % 2 = 1), ''),
+      '0::bigint' || coalesce(string_agg(' + ' || text, '') FILTER (WHERE i % 2 = 0), '')
+    INTO old_size, new_size FROM unnest(_sizes) WITH ORDINALITY AS of(text, i) WHERE text <> '0';
+    old_key := format('ARRAY[%s]::text[]', array_to_string(_all_keys[:cardinality(_key)], ', '));
+    new_key := format('ARRAY[%s]::text[]', array_to_string(_all_keys[cardinality(_key) + 1:], ', '));
   END
   $daybook$;
 
@@ -561,23 +577,20 @@ const codeFunctions = (names: Names): string => {
     OUT _after text[], OUT _before text[]
   ) LANGUAGE plpgsql ${[SEARCH_PATH, ...ALL_SETTINGS.map(setting)].join(' ')} AS $daybook$
   DECLARE
-    _of_new record := ${capture.code}(_relation, _key_columns, _excluded, 'NEW');
-    _of_old record := ${capture.code}(_relation, _key_columns, _excluded, 'OLD');
+    _code record := ${capture.code}(_relation, _key_columns, _excluded, '($1)', '($2)');
   BEGIN
-    _names := _of_new.names;
+    _names := _code.names;
     EXECUTE format(
       'SELECT compared.*, rows._after, CASE WHEN compared._size <= ${MAX_CAPTURED_BYTES} THEN %s END
-      FROM (SELECT ($1).*) AS OLD, (SELECT ($2).*) AS NEW,
-      LATERAL (SELECT %s, %s, %s, greatest(%s, %s) OFFSET 0) AS compared(_same, _key, _previous, _size),
+      FROM (SELECT %s, %s, %s, greatest(%s, %s) OFFSET 0) AS compared(_same, _key, _previous, _size),
       LATERAL (
         SELECT compared._same, CASE WHEN compared._size <= ${MAX_CAPTURED_BYTES} THEN %s END OFFSET 0
       ) AS rows(_same, _after)',
-      _of_old.members, _of_new.same, _of_new.key, _of_old.key, _of_new.size, _of_old.size, _of_new.members
+      _code.old, _code.same, _code.new_key, _code.old_key, _code.new_size, _code.old_size, _code.new
     ) INTO _same, _key, _previous, _size, _after, _before USING _old, _new;
   END
   $daybook$;
 `
-}
 
 /** SQL that differs for any two states of the columns of a table and of its types of rows, or of the named columns. */
 export const structureOf = (
@@ -586,7 +599,7 @@ export const structureOf = (
   columns?: readonly string[],
 ): string => {
   const isOne = columns
-    ? `(attname = ANY (${textArray(columns)}) OR attrelid <> ${relation})`
+    ? `(attname::text = ANY (${textArray(columns)}) OR attrelid <> ${relation})`
     : 'true'
   return `(
   SELECT sum(hashtextextended(attname, atttypid::bigint)) FROM pg_catalog.pg_attribute
@@ -608,7 +621,7 @@ export function sharedFunctions(names: Names): string {
     `${capture.base}(oid)`,
     `${capture.shown}(oid, text, int)`,
     `${capture.value}(text, oid, text, boolean, int)`,
-    `${capture.code}(oid, text[], text[], text)`,
+    `${capture.code}(oid, text[], text[], text, text)`,
     `${capture.stale}(oid, record, record, text[], text[])`,
   ]
   return `
@@ -617,20 +630,18 @@ export function sharedFunctions(names: Names): string {
 `
 }
 
-/** What `code` returns. */
-export interface RowCode {
-  readonly names: readonly string[]
-  readonly kinds: readonly string[]
-  readonly members: string
-  readonly same: string
-  readonly key: string
-  readonly size: string
-}
-
 /** SQL for the columns of a table. */
 export interface ColumnCode {
-  readonly old: RowCode
-  readonly new: RowCode
+  /** What the function `code` returns for the rows OLD and NEW. */
+  readonly names: readonly string[]
+  readonly kinds: readonly string[]
+  readonly same: string
+  readonly old: string
+  readonly new: string
+  readonly old_key: string
+  readonly new_key: string
+  readonly old_size: string
+  readonly new_size: string
   /** The ids of the types of rows within the rows. */
   readonly rowTypes: readonly string[]
   /** The values of `structureOf` for all columns, and for those that are captured. */
@@ -673,7 +684,7 @@ export function captureFunction(
       : `CASE WHEN _shown_key ~* '^"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}"$'
           THEN ${literal(sourcePrefix)} || lower(btrim(_shown_key, '"')) END`
   const table = literal(JSON.stringify({ table: subject }).slice(0, -1))
-  const names = textArray(code.new.names)
+  const names = textArray(code.names)
   // The label makes names that no column has.
   const body = `
   <<rows>>
@@ -705,7 +716,7 @@ export function captureFunction(
       IF TG_OP = 'UPDATE' AND OLD *= NEW THEN RETURN NULL; END IF;
       IF ${structureOf('TG_RELID', code.rowTypes)} <> ${code.structure} THEN
         -- The code for the columns still holds if others came or went.
-        _is_known := ${structureOf('TG_RELID', code.rowTypes, code.new.names)} IS NOT DISTINCT FROM ${code.known};
+        _is_known := ${structureOf('TG_RELID', code.rowTypes, code.names)} IS NOT DISTINCT FROM ${code.known};
         _is_changed := true;
         IF TG_OP = 'INSERT' THEN _first := NEW; ELSE _first := OLD; END IF;
         IF TG_OP = 'DELETE' THEN _second := OLD; ELSE _second := NEW; END IF;
@@ -714,20 +725,20 @@ export function captureFunction(
       END IF;
       IF _is_known THEN
         IF TG_OP = 'UPDATE' THEN
-          _same := ${code.new.same};
+          _same := ${code.same};
           IF NOT _is_changed AND NOT false = ANY (_same) THEN RETURN NULL; END IF;
         END IF;
         IF TG_OP <> 'DELETE' THEN
-          _key := ${code.new.key};
-          _size := ${code.new.size};
+          _key := ${code.new_key};
+          _size := ${code.new_size};
         END IF;
         IF TG_OP <> 'INSERT' THEN
-          _previous := ${code.old.key};
-          _size := _size + ${code.old.size};
+          _previous := ${code.old_key};
+          _size := _size + ${code.old_size};
         END IF;
         IF _size <= ${MAX_CAPTURED_BYTES} THEN
-          IF TG_OP <> 'DELETE' THEN _after := ${code.new.members}; END IF;
-          IF TG_OP <> 'INSERT' THEN _before := ${code.old.members}; END IF;
+          IF TG_OP <> 'DELETE' THEN _after := ${code.new}; END IF;
+          IF TG_OP <> 'INSERT' THEN _before := ${code.old}; END IF;
         END IF;
       END IF;
       IF _is_changed THEN
@@ -798,7 +809,7 @@ export function captureFunction(
   END`
   return `
   CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger
-  LANGUAGE plpgsql SECURITY DEFINER ${settingsFor(code.new.kinds)} AS ${literal(body)};
+  LANGUAGE plpgsql SECURITY DEFINER ${settingsFor(code.kinds)} AS ${literal(body)};
   REVOKE ALL ON FUNCTION ${name}() FROM PUBLIC;
 `
 }

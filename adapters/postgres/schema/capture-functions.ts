@@ -84,7 +84,7 @@ const pointerTo = (name: string): string => `'/' || replace(replace(${name}, '~'
  * Expressions for some alternatives each. Most keys match none, also without lookaheads, and Postgres tests that faster and without
  * allocating half a megabyte for each key.
  */
-function inParts(source: string, size = 16): readonly string[] {
+function inParts(source: string, size = 8): readonly string[] {
   const alternatives = ['']
   let depth = 0
   for (const character of source) {
@@ -212,7 +212,8 @@ const jsonFunction = ({ capture }: Names): string => `
     _is_secret boolean := false;
     _hidden int;
     _keys text[] := '{}';
-    _roles int[];
+    _roles int[] := '{}';
+    _all_roles int := 0;
     -- Values of the open objects whose keys have a role, by depth.
     _role int := 0;
     _paired int := 0;
@@ -235,16 +236,20 @@ const jsonFunction = ({ capture }: Names): string => `
       _text := _piece;
     END IF;
     IF strpos(_text, ':') > 0 THEN
-      SELECT coalesce(array_agg(of.key) FILTER (WHERE ${capture.isSecret}(of.key)), '{}'),
-        coalesce(array_agg(of.key) FILTER (WHERE role > 0), '{}'), coalesce(array_agg(role) FILTER (WHERE role > 0), '{}'),
-        coalesce(bit_or(role), 0)
-      INTO _secrets, _keys, _roles, _role
-      FROM (
-        SELECT DISTINCT CASE WHEN strpos(match[1], ${literal('\\')}) = 0 THEN match[1] ELSE ('"' || match[1] || '"')::json #>> '{}' END
-        FROM regexp_matches(_text, ${literal(KEY)}, 'g') AS match
-      ) AS of(key), LATERAL (SELECT ${roleOf('of.key COLLATE "C"')} OFFSET 0) AS has(role);
+      FOREACH _key IN ARRAY ARRAY(
+        SELECT DISTINCT match[1] FROM regexp_matches(_text, ${literal(KEY)}, 'g') AS match
+      ) LOOP
+        IF strpos(_key, E'\\\\') > 0 THEN _key := ('"' || _key || '"')::json #>> '{}'; END IF;
+        IF ${capture.isSecret}(_key) THEN _secrets := _secrets || _key::text; END IF;
+        _role := ${roleOf('_key')};
+        IF _role > 0 THEN
+          _keys := _keys || _key::text;
+          _roles := _roles || _role;
+          _all_roles := _all_roles | _role;
+        END IF;
+      END LOOP;
       -- No object has both a name and a value.
-      IF _role & ${NAME_BITS} = 0 OR _role <= ${NAME_BITS} THEN _keys := '{}'; END IF;
+      IF _all_roles & ${NAME_BITS} = 0 OR _all_roles <= ${NAME_BITS} THEN _keys := '{}'; END IF;
       _role := 0;
     END IF;
     -- Most values are shown as they are.

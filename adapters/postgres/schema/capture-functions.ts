@@ -626,7 +626,7 @@ export const structureOf = (
     ? `(attname::text = ANY (${textArray(columns)}) OR attrelid <> ${relation})`
     : 'true'
   return `(
-  SELECT sum(hashtextextended(attname, atttypid::bigint)) FROM pg_catalog.pg_attribute
+  SELECT sum(hashnameextended(attname, atttypid::bigint)) FROM pg_catalog.pg_attribute
   WHERE attrelid = ANY (ARRAY[${[relation, ...rowTypes].join(', ')}]::oid[]) AND attnum > 0 AND NOT attisdropped AND ${isOne}
 )`
 }

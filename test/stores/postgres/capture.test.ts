@@ -560,7 +560,7 @@ describe('captured changes', () => {
 })
 
 describe('what the guide says is not captured', () => {
-  it('are replicated statements and TRUNCATE of a partition', async () => {
+  it('are replicated statements, TRUNCATE of a partition and rows of tables that inherit later', async () => {
     await sql(`
       CREATE TABLE hits (id int PRIMARY KEY) PARTITION BY RANGE (id);
       CREATE TABLE hits_1 PARTITION OF hits FOR VALUES FROM (0) TO (100)`)
@@ -569,8 +569,26 @@ describe('what the guide says is not captured', () => {
     await sql(
       `SET session_replication_role = replica; INSERT INTO orders VALUES ('A'); RESET session_replication_role`,
     )
+    await sql(`CREATE TABLE later () INHERITS (orders); INSERT INTO later VALUES ('B')`)
     const actions = typesOf(await captured()).map((type) => type.split(':').at(-1))
     expect(actions).toEqual(['create', 'truncate'])
+  })
+})
+
+describe('what the guide says about order', () => {
+  it('holds: the inner change of a row that the same statement inserts comes first', async () => {
+    await sql(`
+      CREATE FUNCTION others() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        UPDATE orders SET remark = 'x' WHERE id > NEW.id; RETURN NULL; END $$;
+      CREATE TRIGGER others AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION others()`)
+    await capture()
+    await sql(`INSERT INTO orders VALUES ('A'), ('B')`)
+    const found = await captured()
+    expect(found.map(({ type, attributes }) => [type.slice(13), attributes['order_id']])).toEqual([
+      ['create', 'A'],
+      ['update', 'B'],
+      ['create', 'B'],
+    ])
   })
 })
 

@@ -90,16 +90,57 @@ describe('daybook import of other records', () => {
     await imported(fileOf('papertrail'), '--preset', 'papertrail', '--limit', '50')
     const all = recordsOf('papertrail').toReversed()
     const file = lines('reversed', all.map((row) => `${JSON.stringify(row)}\n`).join(''))
-    await imported(file, '--preset', 'papertrail')
+    const { stdout } = await imported(file, '--preset', 'papertrail')
+    expect(stdout).toContain(`: ${all.length - 50} events, 50 already there in `)
     expect(await counted()).toBe(all.length)
+    const row = `${JSON.stringify(all[0])}\n`
+    const twice = await runCli([
+      'import',
+      `${log}2`,
+      lines('twice', row + row),
+      '--preset',
+      'papertrail',
+    ])
+    expect(twice.stdout).toContain(': 1 event, 1 already there in ')
   })
 
-  it('refuses a line whose key belongs to another event', async () => {
-    const row = { id: 1, item_type: 'Page', item_id: 1, event: 'create', created_at: '2026-11-24' }
-    const rows = [row, { ...row, object: 'other' }].map((one) => `${JSON.stringify(one)}\n`)
-    const { exit, stderr } = await imported(lines('rows', rows.join('')), '--preset', 'papertrail')
-    expect([exit, await counted()]).toEqual([1, 1])
-    expect(stderr).toMatch(/: line 2: .*idempotency key/)
+  it.each<[preset: string, rows: readonly object[]]>([
+    [
+      'papertrail',
+      [{ object: 'one' }, { object: 'other' }].map((row) => ({
+        ...{ id: 1, item_type: 'Page', item_id: 1, event: 'create', created_at: '2026-11-24' },
+        ...row,
+      })),
+    ],
+    [
+      // A client may choose the id of its request.
+      'kubernetes',
+      ['get', 'delete'].map((verb) => ({
+        ...{ kind: 'Event', apiVersion: 'audit.k8s.io/v1', stage: 'ResponseComplete' },
+        ...{ auditID: '11111111-2222-4333-8444-555555555555', verb, user: { username: 'ann' } },
+      })),
+    ],
+  ])('keeps both records of %s that have one id', async (preset, rows) => {
+    const file = lines('rows', rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+    const first = await imported(file, '--preset', preset)
+    expect([first.exit, first.stdout]).toEqual([0, expect.stringMatching(/: 2 events\b/)])
+    const { stdout } = await imported(file, '--preset', preset)
+    expect(stdout).toMatch(/: 0 events, 2 already there in /)
+    expect(await counted()).toBe(2)
+  })
+
+  it('records equal lines of one file and of two, and those of a file once', async () => {
+    const content = '{"n":1}\n{"n":2}\n{"n":1}\n'
+    const files = [lines('mon', content), lines('tue', content)]
+    const first = await imported('--record', ...files, '--json')
+    expect(first.stdout.match(/"recorded":3,"repeated":0/g)).toHaveLength(2)
+    const again = await imported('--record', ...files)
+    expect(again.stdout.match(/: 0 events, 3 already there in /g)).toHaveLength(2)
+    fs.symlinkSync(lines('tue', `${content}{"n":1}\n`), temp.file('link'))
+    expect((await imported('--record', temp.file('link'))).stdout).toMatch(
+      /: 1 event, 3 already there in /,
+    )
+    expect(await counted()).toBe(7)
   })
 
   it('records into Postgres, by fields', async () => {

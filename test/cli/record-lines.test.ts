@@ -30,7 +30,7 @@ const WINDOWS_FIELDS = {
   user: 'SubjectUserName',
   time: '@timestamp',
 }
-const CLEAN = { malformed: 0, refused: 0, undated: 0, altered: 0, problems: [] }
+const CLEAN = { repeated: 0, malformed: 0, refused: 0, undated: 0, altered: 0, problems: [] }
 
 let temp: ReturnType<typeof tempDir>
 let audit: AuditLog
@@ -63,6 +63,8 @@ async function recorded(): Promise<AuditEvent[]> {
 
 const importedAttributes = async (): Promise<JsonObject[]> =>
   (await recorded()).map((event) => event.attributes)
+
+const noEvents = () => Promise.resolve({ events: [], truncated: false })
 
 const line = (payload: object): string => `${JSON.stringify(payload)}\n`
 
@@ -158,6 +160,77 @@ describe('a file of JSON lines', () => {
     expect(last.truncated).toBe(true)
     const before = `filter[created_at_lt]=${last.events[0]!.created_at}`
     expect(await typesOf(before)).toEqual(['RunInstances', 'GetObject', 'AssumeRole'])
+  })
+})
+
+describe('records that are not on lines of their own', () => {
+  const ABC = [{ n: 'a' }, { n: 'b]}",\\' }, { n: { deep: ['c', { value: [1] }] } }]
+  const [compact, pretty] = [JSON.stringify(ABC), JSON.stringify(ABC, null, 2)]
+  const list = { kind: 'EventList', apiVersion: 'audit.k8s.io/v1', metadata: {}, items: ABC }
+
+  it.each<[name: string, content: string | Buffer]>([
+    ['a list', compact],
+    ['a list over many lines', pretty],
+    ['a list with a byte order mark', `\uFEFF \r\n${pretty}`],
+    ['a list that is compressed twice', gzipSync(gzipSync(pretty))],
+    [
+      'a list with a record on each line',
+      `[\n${ABC.map((one) => `${JSON.stringify(one)},\n`).join('')}]`,
+    ],
+    ['lists one after the other', `[[${compact.slice(1, 10)}]],[${compact.slice(11)}`],
+    ['Records', `{"Records":${compact}}`],
+    [
+      'Records after Records',
+      `{"Records":[${compact.slice(1, 10)}]}{"Records":[]}{"Records":[${compact.slice(11)}}`,
+    ],
+    [
+      'Records on lines',
+      `{"Records":[${compact.slice(1, 10)}]}\n{"Records":[${compact.slice(11)}}\n`,
+    ],
+    [
+      'value',
+      JSON.stringify({ '@odata.nextLink': 'https://x/[', value: ABC, nextLink: 'y' }, null, 1),
+    ],
+    ['an EventList', JSON.stringify(list)],
+    ['an EventList over many lines', JSON.stringify(list, null, '\t')],
+    ['a list of objects that hold records', JSON.stringify([{ Records: ABC }, { value: [] }])],
+    ['records over many lines', ABC.map((one) => JSON.stringify(one, null, 2)).join('\n')],
+    ['records one after the other', ABC.map((one) => JSON.stringify(one)).join('')],
+  ])('are read from %s', async (_, content) => {
+    expect(await importContent(content)).toEqual({ ...CLEAN, recorded: 3 })
+    expect(await importedAttributes()).toEqual(ABC)
+  })
+
+  it.each<[name: string, record: JsonObject]>([
+    ['an order with items', { items: [{ sku: 1 }], order: 7 }],
+    ['items without a kind', { items: [{ sku: 1 }] }],
+    ['a value with another member', { value: [{ a: 1 }], sensor: 't' }],
+    ['a value that is no list of records', { value: [1, 2] }],
+    ['two lists', { value: [{ a: 1 }], Records: [{ b: 1 }] }],
+  ])('are not taken from %s', async (_, record) => {
+    for (const content of [line(record), JSON.stringify(record, null, 2)])
+      await importContent(content)
+    expect(await importedAttributes()).toEqual([record, record])
+  })
+
+  it('are read from an object of any size', async () => {
+    const records = Array.from({ length: 40 }, (_, n) => ({ n, text: 'x'.repeat(500_000) }))
+    const content = JSON.stringify({ count: 40, value: records, nextLink: 'https://[' })
+    for (const text of [content, content.replaceAll('},{', '},\n{')]) {
+      expect(await importContent(text)).toEqual({ ...CLEAN, recorded: 40 })
+      expect((await recorded()).at(-1)!.attributes['n']).toBe(39)
+    }
+  })
+
+  it('are named with their lines if they are malformed', async () => {
+    const { problems, recorded } = await importContent('[\n{"n":1},\n{"n":},\n7,{"n":2},\n{"n":3\n')
+    expect(recorded).toBe(2)
+    expect(problems.map((problem) => problem.line)).toEqual([3, 4, 5])
+  })
+
+  it('are missing if the text ends between them', async () => {
+    const { problems } = await importContent('[{"n":1},\n')
+    expect(problems).toEqual([{ line: 2, reason: 'not JSON: Unexpected end of JSON input' }])
   })
 })
 
@@ -312,6 +385,7 @@ describe('concurrent calls', () => {
       peak.bytes = Math.max(peak.bytes, now.bytes)
     }
     const log: RecordLinesOptions['audit'] = {
+      list: noEvents,
       async recordCustom(_type, data) {
         const bytes = JSON.stringify(data).length
         count(1, bytes)
@@ -343,6 +417,7 @@ describe('concurrent calls', () => {
   it('end before the import rejects, if the store fails', async () => {
     let calls = 0
     const log: RecordLinesOptions['audit'] = {
+      list: noEvents,
       async recordCustom() {
         await delay(1)
         if (++calls === 3) throw new AuditLogError('STORE_FAILED', 'the disk is full')

@@ -1,30 +1,18 @@
 import { isUtf8 } from 'node:buffer'
-import { once } from 'node:events'
 import fs from 'node:fs'
-import { addAbortSignal, pipeline, type Readable } from 'node:stream'
-import { createGunzip } from 'node:zlib'
+import { addAbortSignal, type Readable } from 'node:stream'
 import type { JsonObject } from '../../../src/event/event.js'
 import { parseJson } from '../../../src/event/exact-numbers.js'
 import { messageOf } from '../terminal/exit-codes.js'
+import { decoded } from './decoded.js'
 
-const MAX_LINE_BYTES = 16 * 1024 * 1024
+export const MAX_LINE_BYTES = 16 * 1024 * 1024
 const NEWLINE = 0x0a
 
 export interface OpenFile {
   readonly stream: Readable
   /** Bytes read so far, before decompression, and the size of the file; 0 where it is not known. */
   readonly progress: () => { readonly bytes: number; readonly size: number }
-}
-
-/** The stream without the gzip compression that it may have. */
-async function decompressed(raw: Readable): Promise<Readable> {
-  if (raw.readableLength === 0 && !raw.readableEnded)
-    await Promise.race([once(raw, 'readable'), once(raw, 'end')])
-  const head = raw.read(2) as Buffer | null
-  if (head) raw.unshift(head)
-  if (!head?.equals(Buffer.of(0x1f, 0x8b))) return raw
-  // The reader gets errors of both streams; without a callback they would be thrown as well.
-  return pipeline(raw, createGunzip(), () => {})
 }
 
 export interface OpenFileOptions {
@@ -34,18 +22,18 @@ export interface OpenFileOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Opens a file of lines, or `-`, stdin, and decompresses it if it starts with the gzip magic number. */
+/** Opens a file of JSON, or `-`, stdin, as UTF-8: see {@link decoded}. */
 export async function openFile(
   file: string,
   { stdin, signal }: OpenFileOptions = {},
 ): Promise<OpenFile> {
   if (file === '-' && stdin) {
     if (signal) addAbortSignal(signal, stdin)
-    return { stream: await decompressed(stdin), progress: () => ({ bytes: 0, size: 0 }) }
+    return { stream: await decoded(stdin), progress: () => ({ bytes: 0, size: 0 }) }
   }
   const raw = fs.createReadStream(file)
   if (signal) addAbortSignal(signal, raw)
-  const stream = await decompressed(raw)
+  const stream = await decoded(raw)
   const { size } = await fs.promises.stat(file)
   return { stream, progress: () => ({ bytes: raw.bytesRead, size }) }
 }
@@ -54,14 +42,16 @@ export async function openFile(
  * Yields the lines of each chunk without `\n`. `node:readline` is not used, as it also splits at U+2028,
  * which JSON strings may contain. A line over the size limit is cut off, but stays over the limit.
  */
-export async function* linesOf(stream: Readable): AsyncGenerator<Buffer[], void, void> {
+export async function* linesOf(
+  stream: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer[], void, void> {
   let parts: Buffer[] = []
   let bytes = 0
   const add = (part: Buffer): void => {
     if (bytes <= MAX_LINE_BYTES) parts.push(part)
     bytes += part.length
   }
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
+  for await (const chunk of stream) {
     const lines: Buffer[] = []
     let start = 0
     for (let end; (end = chunk.indexOf(NEWLINE, start)) !== -1; start = end + 1) {

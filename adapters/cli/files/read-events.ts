@@ -2,7 +2,8 @@ import fs from 'node:fs'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { countParquetRows, fromParquet } from '../../../src/parquet/from-parquet.js'
 import { CommandError, messageOf } from '../terminal/exit-codes.js'
-import { isBlank, linesOf, openFile, type OpenFileOptions, parseLine } from './json-lines.js'
+import { openFile, type OpenFileOptions } from './json-lines.js'
+import { type JsonRecord, recordsOf } from './json-records.js'
 
 /** Events of a file, and the number of bytes that were read from it so far; of Parquet in proportion to the events. */
 export interface EventsPage {
@@ -30,9 +31,8 @@ async function isParquet(file: string): Promise<boolean> {
   }
 }
 
-/** The event in a line; what is wrong in its members, the import of events reports. */
-function readEvent(bytes: Buffer, line: number): AuditEvent {
-  const value = parseLine(bytes)
+/** The event in a record; what is wrong in its members, the import of events reports. */
+function readEvent({ value, line }: JsonRecord): AuditEvent {
   if (typeof value === 'string') throw new Error(`line ${line}: ${value}`)
   if ('id' in value && 'created_at' in value) return value as unknown as AuditEvent
   throw new Error(`line ${line}: not an event with id and created_at; --record records other lines`)
@@ -43,7 +43,6 @@ async function* readLines(
   options: OpenFileOptions,
 ): AsyncGenerator<EventsPage, void, void> {
   const { stream, progress } = await openFile(file, options)
-  let line = 0
   let events: AuditEvent[] = []
   let length = 0
   const take = (): EventsPage => {
@@ -53,12 +52,10 @@ async function* readLines(
     return page
   }
   try {
-    for await (const lines of linesOf(stream))
-      for (const bytes of lines) {
-        line++
-        if (isBlank(bytes)) continue
-        events.push(readEvent(bytes, line))
-        length += bytes.length
+    for await (const records of recordsOf(stream))
+      for (const record of records) {
+        events.push(readEvent(record))
+        length += record.bytes.length
         if (events.length >= MAX_PAGE || length >= MAX_PAGE_BYTES) yield take()
       }
     yield take()

@@ -4,26 +4,33 @@ import type { PresetEvent } from 'daybook/presets'
 import { shortText } from '../../../src/describing/visible-text.js'
 import { AuditLogError } from '../../../src/errors.js'
 import type { JsonObject } from '../../../src/event/event.js'
-import { isBlank, linesOf, openFile, parseLine } from '../files/json-lines.js'
+import { openFile } from '../files/json-lines.js'
+import { type JsonRecord, recordsOf } from '../files/json-records.js'
 import { messageOf } from '../terminal/exit-codes.js'
 import { type FieldOptions, toEvent } from './fields.js'
 import { createGate } from './gate.js'
+import { watchNew } from './new-events.js'
+
+export type RecordingLog = Pick<AuditLog, 'recordCustom' | 'list'>
 
 export interface RecordLinesOptions extends FieldOptions {
   /** Records the events; is not closed. */
-  readonly audit: Pick<AuditLog, 'recordCustom'>
-  /** Path of a file of JSON lines, or `-` for `stdin`. Gzip is detected by the content. */
+  readonly audit: RecordingLog
+  /** Path of a file of JSON, or `-` for `stdin`. Compression is detected by the content. */
   readonly file: string
   /** Maximum number of concurrent `record` calls, 1 to 10000. @default 1000 */
   readonly concurrency?: number | undefined
-  /** Maximum number of lines to read, not counting blank ones. @default all */
+  /** Maximum number of records to read. @default all */
   readonly limit?: number | undefined
   /**
-   * The idempotency key of a line; `record` is the preset's key of its record. A line with the key of an event of the last 24 hours is
-   * not recorded again. Called in the order of the lines.
+   * The idempotency keys of a record: the next one is for a record whose key another event has. `number` counts the records of the file from 1,
+   * and `id` is the preset's key of the record. A record with the key of an equal event of the last 24 hours is not recorded again. Called in the
+   * order of the records.
    * @default none
    */
-  readonly keyOf?: ((bytes: Buffer, line: number, record: string | undefined) => string) | undefined
+  readonly keysOf?:
+    | ((record: JsonRecord, number: number, id: string | undefined) => readonly string[])
+    | undefined
   readonly stdin?: Readable | undefined
   /** Ends the reading; lines that were read are recorded. */
   readonly signal?: AbortSignal | undefined
@@ -42,6 +49,8 @@ export interface RecordProgress {
 export interface RecordedLines {
   /** Number of recorded events. */
   readonly recorded: number
+  /** Records of which the log has the event already. */
+  readonly repeated: number
   /** Lines that are not a JSON object in UTF-8. */
   readonly malformed: number
   /** Lines that the log refused, such as one whose link attribute has no target. */
@@ -67,16 +76,17 @@ export async function recordLines(options: RecordLinesOptions): Promise<Recorded
     file,
     concurrency = 1000,
     limit = Infinity,
-    keyOf,
+    keysOf,
     stdin,
     signal,
     onProgress,
   } = options
   const problems: { line: number; reason: string }[] = []
-  const counts = { recorded: 0, malformed: 0, refused: 0, undated: 0, altered: 0 }
+  const counts = { recorded: 0, repeated: 0, malformed: 0, refused: 0, undated: 0, altered: 0 }
   const pending = createGate(concurrency)
   let line = 0
   let failure: unknown
+  let startNew: Awaited<ReturnType<typeof watchNew>>
 
   const skip = (kind: 'malformed' | 'refused', at: number, reason: string): void => {
     counts[kind]++
@@ -85,10 +95,14 @@ export async function recordLines(options: RecordLinesOptions): Promise<Recorded
   const record = async (
     { type, data, username }: PresetEvent,
     at: number,
-    idempotencyKey: string | undefined,
+    keys: readonly string[],
   ): Promise<void> => {
+    const isNew = startNew()
     try {
-      const event = await audit.recordCustom(type, data, { username, idempotencyKey })
+      const event = await recordOnce(keys, (idempotencyKey) =>
+        audit.recordCustom(type, data, { username, idempotencyKey }),
+      )
+      if (event && !isNew(event)) return void counts.repeated++
       counts.recorded++
       const hasTime = options.time !== undefined || options.preset !== undefined
       if (hasTime && !Object.hasOwn(data, 'occurred_at')) counts.undated++
@@ -99,23 +113,23 @@ export async function recordLines(options: RecordLinesOptions): Promise<Recorded
     }
   }
   const recordAll = async (): Promise<void> => {
+    startNew = await watchNew(audit)
     const { stream, progress } = await openFile(file, { stdin, signal })
     let taken = 0
-    for await (const lines of linesOf(stream)) {
-      for (const bytes of lines) {
-        const at = ++line
-        if (isBlank(bytes)) continue
+    for await (const records of recordsOf(stream)) {
+      for (const given of records) {
         if (failure || taken === limit) return
         signal?.throwIfAborted()
+        line = given.line
         taken++
-        const payload = parseLine(bytes)
-        if (typeof payload === 'string') {
-          skip('malformed', at, payload)
+        if (typeof given.value === 'string') {
+          skip('malformed', line, given.value)
           continue
         }
-        const event = toEvent(payload, options)
-        const key = keyOf?.(bytes, at, event?.key)
-        if (event) await pending.start(bytes.length, () => record(event, at, key))
+        const event = toEvent(given.value, options)
+        const keys = keysOf?.(given, taken, event?.key) ?? []
+        const at = line
+        if (event) await pending.start(given.bytes.length, () => record(event, at, keys))
         else skip('refused', at, `no record of ${options.preset!.name}`)
       }
       onProgress?.({ ...progress(), recorded: counts.recorded })
@@ -129,9 +143,24 @@ export async function recordLines(options: RecordLinesOptions): Promise<Recorded
   }
   await pending.empty()
   if (!failure) return { ...counts, problems }
-  const place = `${file}: stopped at line ${line}, ${counts.recorded} events recorded`
+  const place =
+    line === 0 ? file : `${file}: stopped at line ${line}, ${counts.recorded} events recorded`
   const why = signal?.aborted ? '' : `: ${messageOf(failure)}`
   throw new Error(`${place}${why}`, { cause: failure })
+}
+
+/** Records with the first key that belongs to no other event. */
+async function recordOnce<Event>(
+  [key, ...others]: readonly string[],
+  call: (key: string | undefined) => Promise<Event>,
+): Promise<Event> {
+  try {
+    return await call(key)
+  } catch (error) {
+    const isTaken = error instanceof AuditLogError && error.code === 'IDEMPOTENCY_CONFLICT'
+    if (!isTaken || others.length === 0) throw error
+    return recordOnce(others, call)
+  }
 }
 
 /** The log adds the attribute `recording` if it had to change the data. */

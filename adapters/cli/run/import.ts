@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { statSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { AuditLog } from 'daybook'
 import type { Preset } from 'daybook/presets'
@@ -7,7 +7,11 @@ import { visibleText } from '../../../src/describing/visible-text.js'
 import type { Call } from '../call/command.js'
 import type { FieldOptions } from '../importing/fields.js'
 import { importEvents } from '../importing/import-events.js'
-import { recordLines } from '../importing/record-lines.js'
+import {
+  recordLines,
+  type RecordingLog,
+  type RecordLinesOptions,
+} from '../importing/record-lines.js'
 import { type Exit, usageError } from '../terminal/exit-codes.js'
 import { printNotice } from '../terminal/notice.js'
 import { megabytesText } from '../terminal/format.js'
@@ -45,22 +49,26 @@ function readLimit(text: string | undefined): number {
   throw usageError(`--limit ${text}: must be a whole number of at least 1`)
 }
 
+const digest = (...parts: readonly (string | Buffer)[]): string => {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part).update('\n')
+  return `import:${hash.digest('base64url')}`
+}
+
 /**
- * A key for each line of a file. The same line at the same place has the same one, also in a file that has grown, and so has the
- * same record of a preset at any place of any file.
+ * The keys of the records of a file. A record of a preset that has an id has the same key in any file. Any other has one by the path of the
+ * file, the first record in it, its number and its text: the same one in a file that has grown, and another one in another file.
  */
-function lineKeys({
-  preset,
-}: FieldOptions): (bytes: Buffer, line: number, record: string | undefined) => string {
-  let first: Buffer | undefined
-  return (bytes, line, record) => {
-    first ??= createHash('sha256').update(bytes).digest()
-    if (preset && record !== undefined) {
-      const hash = createHash('sha256').update(record)
-      return `import:${preset.name}:${hash.digest('base64url')}`
-    }
-    const hash = createHash('sha256').update(first).update(`\n${line}\n`).update(bytes)
-    return `import:${hash.digest('base64url')}`
+function recordKeys(
+  { preset }: FieldOptions,
+  file: string,
+): NonNullable<RecordLinesOptions['keysOf']> {
+  const name = file === '-' ? file : realpathSync(file)
+  let first: string | undefined
+  return ({ bytes }, number, id) => {
+    first ??= digest(name, bytes)
+    if (!preset || id === undefined) return [digest(first, String(number), bytes)]
+    return [digest(preset.name, id), digest(preset.name, id, bytes)]
   }
 }
 
@@ -101,6 +109,7 @@ async function storeFile(
 }
 
 const OUTCOMES = {
+  repeated: 'already there',
   malformed: 'malformed',
   refused: 'refused',
   undated: 'without a valid time',
@@ -108,7 +117,7 @@ const OUTCOMES = {
 } as const
 
 async function recordFile(
-  audit: Pick<AuditLog, 'recordCustom'>,
+  audit: RecordingLog,
   file: string,
   fields: FieldOptions,
   {
@@ -131,12 +140,12 @@ async function recordFile(
     file,
     ...fields,
     limit,
-    keyOf: lineKeys(fields),
+    keysOf: recordKeys(fields, file),
     stdin,
     signal,
     onProgress,
   })
-  const { recorded, malformed, refused } = counts
+  const { recorded, repeated, malformed, refused } = counts
   const others = Object.entries(OUTCOMES)
     .map(([name, text]) => [counts[name as keyof typeof OUTCOMES], text] as const)
     .filter(([count]) => count > 0)
@@ -151,13 +160,14 @@ async function recordFile(
     ],
     isWhole: malformed + refused === 0,
     figures: counts,
-    lines: recorded + malformed + refused,
+    lines: recorded + repeated + malformed + refused,
   }
 }
 
 /** Records nothing, so that a dry run reads lines as the import would. */
-const NO_LOG: Pick<AuditLog, 'recordCustom'> = {
+const NO_LOG: RecordingLog = {
   recordCustom: () => Promise.resolve(undefined),
+  list: () => Promise.resolve({ events: [], truncated: false }),
 }
 
 const sizeOf = (file: string): number =>

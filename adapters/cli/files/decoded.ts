@@ -1,0 +1,79 @@
+import { once } from 'node:events'
+import { type Duplex, pipeline, Readable } from 'node:stream'
+import zlib from 'node:zlib'
+import { CommandError } from '../terminal/exit-codes.js'
+
+/** Compressed forms that Node does not read, by their first bytes in hexadecimal. */
+const FOREIGN: readonly (readonly [start: string, name: string])[] = [
+  ['fd377a58', 'xz'],
+  ['425a68', 'bzip2'],
+  ['504b0304', 'zip'],
+  ['04224d18', 'lz4'],
+]
+
+/** Encodings of text by their first bytes: a byte order mark, or the first character of JSON. */
+const ENCODINGS: readonly (readonly [start: string, encoding: string])[] = [
+  ['fffe', 'utf-16le'],
+  ['feff', 'utf-16be'],
+  ['7b00', 'utf-16le'],
+  ['5b00', 'utf-16le'],
+  ['007b', 'utf-16be'],
+  ['005b', 'utf-16be'],
+]
+
+const HEAD_BYTES = 4
+
+/** The first bytes, and a stream that still has them. A pipe may deliver them one by one. */
+async function headOf(
+  stream: Readable,
+): Promise<{ readonly head: string; readonly whole: Readable }> {
+  const parts: Buffer[] = []
+  for (let length = 0; length < HEAD_BYTES && !stream.readableEnded;) {
+    const part = stream.read() as Buffer | null
+    if (part) {
+      parts.push(part)
+      length += part.length
+    } else await Promise.race([once(stream, 'readable'), once(stream, 'end')])
+  }
+  const bytes = Buffer.concat(parts)
+  const head = bytes.subarray(0, HEAD_BYTES).toString('hex')
+  if (stream.readableEnded) return { head, whole: Readable.from(parts) }
+  stream.unshift(bytes)
+  return { head, whole: stream }
+}
+
+/** The decompressor for data that begins so. Throws for compressed data that this Node cannot read. */
+function decompressorOf(head: string): Duplex | undefined {
+  if (head.startsWith('1f8b')) return zlib.createGunzip()
+  if (head === '28b52ffd') {
+    const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Duplex }
+    if (createZstdDecompress) return createZstdDecompress()
+    const message = `zstd is read by Node.js 22.15 or later, and this is ${process.version}; decompress the file first`
+    throw new CommandError('failed', message)
+  }
+  const foreign = FOREIGN.find(([start]) => head.startsWith(start))
+  if (!foreign) return undefined
+  throw new CommandError('failed', `${foreign[1]} is not read; decompress the file first`)
+}
+
+async function* utf8Of(
+  stream: AsyncIterable<Buffer>,
+  encoding: string,
+): AsyncGenerator<Buffer, void, void> {
+  const decoder = new TextDecoder(encoding, { fatal: true })
+  for await (const chunk of stream) yield Buffer.from(decoder.decode(chunk, { stream: true }))
+  yield Buffer.from(decoder.decode())
+}
+
+/**
+ * The text of the stream in UTF-8: decompressed if it begins as gzip or zstd does, also twice, and converted from UTF-16. Rejects for other
+ * compressed data.
+ */
+export async function decoded(stream: Readable): Promise<Readable> {
+  const { head, whole } = await headOf(stream)
+  const decompressor = decompressorOf(head)
+  // The reader gets errors of both streams; without a callback they would be thrown as well.
+  if (decompressor) return decoded(pipeline(whole, decompressor, () => {}))
+  const encoding = ENCODINGS.find(([start]) => head.startsWith(start))?.[1]
+  return encoding === undefined ? whole : Readable.from(utf8Of(whole, encoding))
+}

@@ -1,6 +1,14 @@
 import type { CustomTypeDefinition } from '../event/custom-types.js'
-import type { JsonObject } from '../event/event.js'
-import { addressIn, objectIn, type Preset, type PresetEvent, textIn, withFacts } from './preset.js'
+import type { JsonObject, JsonValue } from '../event/event.js'
+import {
+  addressIn,
+  objectIn,
+  type Preset,
+  type PresetEvent,
+  textIn,
+  timeIn,
+  withFacts,
+} from './preset.js'
 
 /** An action of a service, and the sentences about it without a reason: English, German. */
 type Row = readonly [action: string, en: string, de: string]
@@ -170,12 +178,40 @@ function definition(...own: readonly [en: string, de: string] | readonly []): Cu
 
 const SERVICE = /^([\w-]+)\.amazonaws\.com$/
 
-/** The user, role session or service that made the call. */
+/** The name at the end of an ARN of a user or of a session, which follows the path of the user or the role. */
+const NAME_IN_ARN = /:(?:user|federated-user|assumed-role)\/(?:.*\/)?([^/]+)$/
+/** The name of a session follows the id of the role or of the account that began it. */
+const NAME_IN_PRINCIPAL = /^[^:]+:(.+)$/
+/** The session of a machine: its role says more. */
+const INSTANCE = /^i-[0-9a-f]{8,17}$/
+/** Instead of a name that may be a password, typed into the wrong field. */
+const HIDDEN = 'HIDDEN_DUE_TO_SECURITY_REASONS'
+
+function nameIn(value: JsonValue | undefined, pattern: RegExp): string | undefined {
+  const [, name] = pattern.exec(textIn(value) ?? '') ?? []
+  return name === undefined || INSTANCE.test(name) ? undefined : name
+}
+
+/** The person, session or service that made the call. */
 function usernameOf(identity: JsonObject): string | null {
-  if (identity['type'] === 'Root') return 'root'
-  const issuer = objectIn(objectIn(identity['sessionContext'])['sessionIssuer'])
-  const { userName, invokedBy, arn } = identity
-  return textIn(userName) ?? textIn(issuer['userName']) ?? textIn(invokedBy) ?? textIn(arn) ?? null
+  const { type, userName, invokedBy, arn, principalId, accountId } = identity
+  if (type === 'Root') return 'root'
+  const session = objectIn(identity['sessionContext'])
+  const names = [
+    // The person who took the first of several roles.
+    textIn(session['sourceIdentity']),
+    textIn(userName),
+    nameIn(arn, NAME_IN_ARN),
+    nameIn(principalId, NAME_IN_PRINCIPAL),
+    textIn(objectIn(identity['onBehalfOf'])['userId']),
+    textIn(objectIn(session['sessionIssuer'])['userName']),
+    textIn(invokedBy),
+    textIn(arn),
+    textIn(principalId),
+    textIn(accountId),
+  ]
+  const name = names.find((one) => one !== undefined) ?? null
+  return name === HIDDEN ? null : name
 }
 
 function eventOf(record: JsonObject): PresetEvent | undefined {
@@ -187,7 +223,7 @@ function eventOf(record: JsonObject): PresetEvent | undefined {
     type: `aws:${service}:${eventName}`,
     username: usernameOf(objectIn(record['userIdentity'])),
     data: withFacts(record, {
-      occurred_at: textIn(eventTime) ?? textIn(record['@timestamp']),
+      occurred_at: timeIn(eventTime) ?? timeIn(record['@timestamp']),
       error: textIn(errorMessage) ?? textIn(errorCode),
       request_id: textIn(requestID),
       remote_address: addressIn(sourceIPAddress),
@@ -198,7 +234,8 @@ function eventOf(record: JsonObject): PresetEvent | undefined {
 
 /**
  * Records of AWS CloudTrail, as its log files have them in `Records`. The type is `aws:<service>:<action>`, such as
- * `aws:s3:GetObject`. The user is the name of the user, of the role, or of the service that made the call.
+ * `aws:s3:GetObject`. The user is the person or the service that made the call. Of an assumed role it is the name of the session, which is the
+ * person's with single sign-on, or the source identity; the role stays in `userIdentity`.
  */
 export const cloudTrail: Preset = {
   name: 'cloudtrail',

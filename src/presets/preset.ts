@@ -2,8 +2,9 @@ import { normalAddress } from '../event/address.js'
 import type { CustomTypes } from '../event/custom-types.js'
 import type { JsonObject, JsonValue } from '../event/event.js'
 import { NumberText, parseJson } from '../event/exact-numbers.js'
+import { readForeignTime } from '../event/foreign-time.js'
 import { isOwnField } from '../event/own-fields.js'
-import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
+import { formatTimestamp } from '../event/timestamp.js'
 
 /** A record of another log as a custom event, for `recordCustom`. */
 export interface PresetEvent {
@@ -64,11 +65,9 @@ export function parsedIn(value: JsonValue | undefined): JsonObject {
   }
 }
 
-/** The time that a text of ISO 8601 or a number of milliseconds since 1970 says; without an offset it is UTC. */
+/** The time of a record as events have it, see {@link readForeignTime}; without an offset it is UTC. */
 export function timeIn(value: JsonValue | undefined): string | undefined {
-  if (typeof value === 'number')
-    return Math.abs(value) < 8.64e15 ? timeIn(new Date(value).toISOString()) : undefined
-  const time = typeof value === 'string' ? parseTimestamp(value) : undefined
+  const time = readForeignTime(value)
   return time === undefined ? undefined : formatTimestamp(time)
 }
 

@@ -1,6 +1,6 @@
 import type { CustomTypeDefinition, CustomTypes } from '../event/custom-types.js'
 import type { JsonObject } from '../event/event.js'
-import { addressIn, type Preset, type PresetEvent, textIn, withFacts } from './preset.js'
+import { addressIn, type Preset, type PresetEvent, textIn, timeIn, withFacts } from './preset.js'
 
 /** An event id, and its sentences: English, German. */
 type Row = readonly [id: string, en: string, de: string]
@@ -238,7 +238,7 @@ function eventOf(record: JsonObject): PresetEvent | undefined {
     type: `windows:${name}:${id}`,
     username: usernameOf(record, id),
     data: withFacts(record, {
-      occurred_at: textIn(record['@timestamp']),
+      occurred_at: timeIn(record['@timestamp']),
       event_code: id,
       remote_address: addressIn(record['IpAddress']),
     }),

@@ -35,7 +35,7 @@ export const importCommand: Command = {
     {
       flags: '--time <field>',
       description:
-        'the field of the time, recorded as occurred_at: ISO 8601, or seconds or milliseconds since 1970',
+        'the field of the time, recorded as occurred_at: ISO 8601, or seconds to nanoseconds since 1970, also as text',
     },
     { flags: '--limit <n>', description: 'the largest number of lines to record' },
     { flags: '--dry-run', description: 'read the files, and store nothing' },

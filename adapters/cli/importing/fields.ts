@@ -1,7 +1,8 @@
 import type { Preset, PresetEvent } from 'daybook/presets'
 import type { JsonObject } from '../../../src/event/event.js'
 import { NumberText } from '../../../src/event/exact-numbers.js'
-import { formatTimestamp, parseTimestamp } from '../../../src/event/timestamp.js'
+import { readForeignTime } from '../../../src/event/foreign-time.js'
+import { formatTimestamp } from '../../../src/event/timestamp.js'
 import { isObject } from '../files/json-lines.js'
 
 /** How a line becomes an event. */
@@ -16,7 +17,7 @@ export interface FieldOptions {
   readonly typeLiteral?: string | undefined
   /** Path of the field with the name of the user. */
   readonly user?: string | undefined
-  /** Path of the field with the time, which becomes the attribute `occurred_at`. */
+  /** Path of the field with the time, which becomes the attribute `occurred_at`: UTC, with microseconds. */
   readonly time?: string | undefined
 }
 
@@ -54,18 +55,10 @@ export function toEvent(
   }
 }
 
-/** Adds `occurred_at` if the line has a valid time and no such key. */
+/** Adds `occurred_at` if the line has a valid time, and no such key but that of the time. */
 function withTime(payload: JsonObject, path: string | undefined): JsonObject {
-  const microseconds = readTime(fieldAt(payload, path))
-  if (microseconds === undefined || Object.hasOwn(payload, 'occurred_at')) return payload
+  const microseconds = readForeignTime(fieldAt(payload, path))
+  const isTaken = path !== 'occurred_at' && Object.hasOwn(payload, 'occurred_at')
+  if (microseconds === undefined || isTaken) return payload
   return { ...payload, occurred_at: formatTimestamp(microseconds) }
-}
-
-/** Microseconds since 1970, from an ISO 8601 string or from seconds or milliseconds. */
-function readTime(value: unknown): number | undefined {
-  if (typeof value === 'string') return parseTimestamp(value)
-  if (typeof value !== 'number' || value < 0) return undefined
-  // 1e11 is the year 5138 in seconds, and 1973 in milliseconds.
-  if (value < 1e11) return Math.round(value * 1e6)
-  return value < 1e14 ? Math.round(value * 1e3) : undefined
 }

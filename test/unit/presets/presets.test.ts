@@ -43,8 +43,8 @@ describe('cloudTrail', () => {
     )
     const read = events.filter((event) => event!.type === 'aws:s3:GetObject')
     expect(read.map((event) => event!.data['occurred_at'])).toEqual([
-      '2020-09-14T01:02:34.000Z',
-      '2020-09-14T01:13:20.000Z',
+      '2020-09-14T01:02:34.000000Z',
+      '2020-09-14T01:13:20.000000Z',
     ])
   })
 
@@ -66,6 +66,50 @@ describe('cloudTrail', () => {
   ])('reads the user of %s', (_, more, username) => {
     const record = { eventSource: 's3.amazonaws.com', eventName: 'GetObject', ...more }
     expect(cloudTrail.eventOf(record)?.username).toBe(username)
+  })
+
+  const role = 'arn:aws:sts::1:assumed-role/Admin/ann@example.com'
+  const issuer = { type: 'Role', userName: 'Admin' }
+  it.each<[username: string | null, identity: JsonObject]>([
+    [
+      'ann@example.com',
+      { type: 'AssumedRole', arn: role, sessionContext: { sessionIssuer: issuer } },
+    ],
+    ['bob', { arn: role, sessionContext: { sessionIssuer: issuer, sourceIdentity: 'bob' } }],
+    [
+      'ann',
+      { type: 'AssumedRole', principalId: 'AROAX:ann', sessionContext: { sessionIssuer: issuer } },
+    ],
+    ['Admin', { type: 'AssumedRole', sessionContext: { sessionIssuer: issuer } }],
+    [
+      '544894e8',
+      { type: 'IdentityCenterUser', accountId: '1', onBehalfOf: { userId: '544894e8' } },
+    ],
+    [null, { type: 'IAMUser', accountId: '1', userName: 'HIDDEN_DUE_TO_SECURITY_REASONS' }],
+    [
+      'carl',
+      { type: 'FederatedUser', arn: 'arn:aws:sts::1:federated-user/carl', principalId: '1:carl' },
+    ],
+    ['dora', { type: 'IAMUser', arn: 'arn:aws:iam::1:user/division/dora' }],
+    ['bob', { type: 'AWSAccount', principalId: 'AIDAQ:bob', accountId: '4' }],
+    ['AIDAQ', { type: 'AWSAccount', principalId: 'AIDAQ', accountId: '4' }],
+    ['4', { type: 'AWSAccount', accountId: '4' }],
+    ['eve@example.com', { type: 'SAMLUser', principalId: 'x:1', userName: 'eve@example.com' }],
+    ['s3.amazonaws.com', { type: 'AWSService', invokedBy: 's3.amazonaws.com' }],
+    ['arn:aws:iam::1:role/Admin', { type: 'Role', arn: 'arn:aws:iam::1:role/Admin' }],
+  ])('names %j', (username, userIdentity) => {
+    const record = { eventSource: 's3.amazonaws.com', eventName: 'GetObject', userIdentity }
+    expect(cloudTrail.eventOf(record)).toMatchObject({ username, data: { userIdentity } })
+  })
+
+  it.each([
+    [cloudTrail, { eventSource: 's3.amazonaws.com', eventName: 'GetObject' }, 'eventTime'],
+    [windowsSecurity, { Channel: 'Security', EventID: 4624 }, '@timestamp'],
+  ])('writes times in one form (%#)', (preset, record, name) => {
+    const at = (time: string) => preset.eventOf({ ...record, [name]: time })!.data['occurred_at']
+    expect(at('2019-06-19T01:00:00.000+02:00')).toBe('2019-06-18T23:00:00.000000Z')
+    expect(at('2019-06-19T00:30:00Z')).toBe('2019-06-19T00:30:00.000000Z')
+    expect(at('soon')).toBeUndefined()
   })
 
   it('takes the error of a call that failed', () => {

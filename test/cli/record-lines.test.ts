@@ -1,7 +1,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { gzipSync } from 'node:zlib'
+import { Readable } from 'node:stream'
+import zlib, { gzipSync } from 'node:zlib'
 import { AuditLog, type AuditEvent, AuditLogError, type JsonObject } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -160,6 +161,64 @@ describe('a file of JSON lines', () => {
     expect(last.truncated).toBe(true)
     const before = `filter[created_at_lt]=${last.events[0]!.created_at}`
     expect(await typesOf(before)).toEqual(['RunInstances', 'GetObject', 'AssumeRole'])
+  })
+})
+
+/** A frame of zstd with one block that is not compressed. */
+function zstdFrame(text: string): Buffer {
+  const block = Buffer.alloc(3)
+  block.writeUIntLE((text.length << 3) | 1, 0, 3)
+  const head = Buffer.of(0x28, 0xb5, 0x2f, 0xfd, 0x20, text.length)
+  return Buffer.concat([head, block, Buffer.from(text)])
+}
+
+describe('the form of a file', () => {
+  const text = '{"n":"ü"}\r\n{"n":2}'
+  const little = Buffer.from(text, 'utf16le')
+
+  it.each<[name: string, content: Buffer]>([
+    ['UTF-16, little-endian', Buffer.concat([Buffer.of(0xff, 0xfe), little])],
+    ['UTF-16, big-endian', Buffer.from(`\uFEFF${text}`, 'utf16le').swap16()],
+    ['UTF-16 without a mark', little],
+    ['UTF-16 in gzip', gzipSync(Buffer.from(little).swap16())],
+    ['gzip in gzip', gzipSync(gzipSync(text))],
+  ])('may be %s', async (_, content) => {
+    expect(await importContent(content)).toEqual({ ...CLEAN, recorded: 2 })
+    expect(await importedAttributes()).toEqual([{ n: 'ü' }, { n: 2 }])
+  })
+
+  it('is known also if a pipe delivers it byte by byte', async () => {
+    const stdin = Readable.from([...gzipSync(text)].map((byte) => Buffer.of(byte)))
+    const summary = await recordLines({ audit, file: '-', stdin })
+    expect(summary).toEqual({ ...CLEAN, recorded: 2 })
+  })
+
+  it.each([0, 1, 2, 3])('may have only %i bytes', async (length) => {
+    const { malformed } = await importContent(gzipSync('').subarray(0, Math.min(length, 1)))
+    expect(malformed).toBe(length === 0 ? 0 : 1)
+    expect((await importContent('{} '.slice(0, length))).recorded).toBe(length < 2 ? 0 : 1)
+  })
+
+  it('may be zstd, where Node reads it', async () => {
+    const importing = importContent(zstdFrame('{"n":1}'))
+    if ('createZstdDecompress' in zlib) expect((await importing).recorded).toBe(1)
+    else await expect(importing).rejects.toThrow(/^\S+log\.ndjson: zstd is read by Node\.js 22\.15/)
+  })
+
+  it.each([
+    ['xz', 'fd377a585a00'],
+    ['bzip2', '425a68393141'],
+    ['zip', '504b03041400'],
+    ['lz4', '04224d186470'],
+  ])('may not be %s', async (name, bytes) => {
+    await expect(importContent(Buffer.from(bytes, 'hex'))).rejects.toThrow(
+      `log.ndjson: ${name} is not read; decompress the file first`,
+    )
+  })
+
+  it('may not be UTF-16 that is cut off', async () => {
+    const importing = importContent(Buffer.concat([Buffer.of(0xff, 0xfe), little.subarray(0, -1)]))
+    await expect(importing).rejects.toThrow(/, 1 events recorded: the UTF-16 text is damaged$/)
   })
 })
 
@@ -358,6 +417,18 @@ describe('fields', () => {
     [1_719_828_000.25, '2024-07-01T10:00:00.250000Z'],
     [1_719_828_000_123, '2024-07-01T10:00:00.123000Z'],
     [0, '1970-01-01T00:00:00.000000Z'],
+    ['1719828000', '2024-07-01T10:00:00.000000Z'],
+    ['1719828000.1234567', '2024-07-01T10:00:00.123456Z'],
+    ['1719828000123', '2024-07-01T10:00:00.123000Z'],
+    ['1719828000123.456', '2024-07-01T10:00:00.123456Z'],
+    ['1719828000123456', '2024-07-01T10:00:00.123456Z'],
+    [1_719_828_000_123_456, '2024-07-01T10:00:00.123456Z'],
+    ['1719828000123456789', '2024-07-01T10:00:00.123456Z'],
+    [1_719_828_000_123_456_800, '2024-07-01T10:00:00.123456Z'],
+    ['171982800012345678901', undefined],
+    ['42', undefined],
+    ['', undefined],
+    ['1e9', undefined],
     ['2024-02-30T00:00:00Z', undefined],
     ['last Monday', undefined],
     [1e300, undefined],
@@ -368,6 +439,11 @@ describe('fields', () => {
     expect(summary).toEqual({ ...CLEAN, recorded: 1, undated: expected === undefined ? 1 : 0 })
     expect((await importedAttributes())[0]!['occurred_at']).toBe(expected)
   })
+})
+
+it('a field occurred_at that is the time has the form of times', async () => {
+  await importContent(line({ occurred_at: '2024-07-01T12:00+02:00' }), { time: 'occurred_at' })
+  expect(await importedAttributes()).toEqual([{ occurred_at: '2024-07-01T10:00:00.000000Z' }])
 })
 
 describe('concurrent calls', () => {
@@ -434,7 +510,7 @@ describe('concurrent calls', () => {
   it('are durable, if the file is cut off', async () => {
     const content = gzipSync(Buffer.from('{"n":1}\n'.repeat(10_000)))
     await expect(importContent(content.subarray(0, content.length - 10))).rejects.toThrow(
-      /stopped at line \d+, \d+ events recorded: unexpected end of file$/,
+      /stopped at line \d+, \d+ events recorded: the compressed data is cut off or damaged: unexpected end of file$/,
     )
     expect((await recorded()).length).toBeGreaterThan(0)
   })

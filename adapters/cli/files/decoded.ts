@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type Duplex, pipeline, Readable } from 'node:stream'
 import zlib from 'node:zlib'
-import { CommandError } from '../terminal/exit-codes.js'
+import { CommandError, messageOf } from '../terminal/exit-codes.js'
 
 /** Compressed forms that Node does not read, by their first bytes in hexadecimal. */
 const FOREIGN: readonly (readonly [start: string, name: string])[] = [
@@ -56,13 +56,31 @@ function decompressorOf(head: string): Duplex | undefined {
   throw new CommandError('failed', `${foreign[1]} is not read; decompress the file first`)
 }
 
-async function* utf8Of(
-  stream: AsyncIterable<Buffer>,
-  encoding: string,
-): AsyncGenerator<Buffer, void, void> {
+async function* utf8Of(stream: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<Buffer> {
   const decoder = new TextDecoder(encoding, { fatal: true })
-  for await (const chunk of stream) yield Buffer.from(decoder.decode(chunk, { stream: true }))
-  yield Buffer.from(decoder.decode())
+  const decode = (chunk?: Buffer): Buffer => {
+    try {
+      return Buffer.from(decoder.decode(chunk, { stream: chunk !== undefined }))
+    } catch {
+      throw new CommandError('failed', 'the UTF-16 text is damaged')
+    }
+  }
+  for await (const chunk of stream) yield decode(chunk)
+  yield decode()
+}
+
+/** The chunks of a decompressor. Its own errors do not say of what they are. */
+async function* chunksOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* stream
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (!/^(?:Z|ERR_ZLIB|ZSTD)_/.test(String(code))) throw cause
+    throw new CommandError(
+      'failed',
+      `the compressed data is cut off or damaged: ${messageOf(cause)}`,
+    )
+  }
 }
 
 /**
@@ -73,7 +91,7 @@ export async function decoded(stream: Readable): Promise<Readable> {
   const { head, whole } = await headOf(stream)
   const decompressor = decompressorOf(head)
   // The reader gets errors of both streams; without a callback they would be thrown as well.
-  if (decompressor) return decoded(pipeline(whole, decompressor, () => {}))
+  if (decompressor) return decoded(Readable.from(chunksOf(pipeline(whole, decompressor, () => {}))))
   const encoding = ENCODINGS.find(([start]) => head.startsWith(start))?.[1]
   return encoding === undefined ? whole : Readable.from(utf8Of(whole, encoding))
 }

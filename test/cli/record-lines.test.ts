@@ -5,12 +5,14 @@ import { Readable } from 'node:stream'
 import zlib, { gzipSync } from 'node:zlib'
 import { AuditLog, type AuditEvent, AuditLogError, type JsonObject } from 'daybook'
 import { memoryStore } from 'daybook/memory'
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   type RecordedLines,
   recordLines,
   type RecordLinesOptions,
 } from '../../adapters/cli/importing/record-lines.js'
+import { recordsOf } from '../../adapters/cli/files/json-records.js'
 import { tempDir } from '../support/temp.js'
 
 const root = path.resolve(import.meta.dirname, '../..')
@@ -270,6 +272,32 @@ describe('records that are not on lines of their own', () => {
     for (const content of [line(record), JSON.stringify(record, null, 2)])
       await importContent(content)
     expect(await importedAttributes()).toEqual([record, record])
+  })
+
+  it('are found at any place of chunks', async () => {
+    const forms: readonly ((records: readonly object[], space: number) => string)[] = [
+      (records, space) => JSON.stringify(records, null, space),
+      (records, space) => JSON.stringify({ count: 1, Records: records, kind: 'x' }, null, space),
+      (records, space) => records.map((one) => JSON.stringify(one, null, space)).join('\n'),
+    ]
+    const record = fc.dictionary(fc.string(), fc.jsonValue()).map((one) => ({ id: 1, ...one }))
+    const property = fc.asyncProperty(
+      fc.array(record, { minLength: 1, maxLength: 4 }),
+      fc.constantFrom(...forms),
+      fc.nat(2),
+      fc.integer({ min: 1, max: 9 }),
+      async (records, form, space, size) => {
+        const bytes = Buffer.from(form(records, space))
+        const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
+          bytes.subarray(n * size, (n + 1) * size),
+        )
+        const found: unknown[] = []
+        for await (const some of recordsOf(Readable.from(chunks)))
+          for (const { value } of some) found.push(value)
+        expect(found).toEqual(JSON.parse(JSON.stringify(records)))
+      },
+    )
+    await fc.assert(property, { seed: 20_261_129, numRuns: 200 })
   })
 
   it('are read from an object of any size', async () => {

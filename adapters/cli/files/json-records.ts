@@ -79,6 +79,9 @@ async function* numberedLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Pie
     yield lines.map((bytes) => ({ bytes, line: ++line })).filter(({ bytes }) => !isBlank(bytes))
 }
 
+// Blank lines are searched again with each chunk.
+const MAX_BLANK_BYTES = 256 * 1024
+
 /** Reads up to the end of the first line that is not blank, and returns it beside all that was read. */
 async function readFirst(
   chunks: AsyncIterator<Buffer>,
@@ -94,7 +97,7 @@ async function readFirst(
     }
     const read = withoutMark(Buffer.concat(parts))
     const start = read.findIndex((byte) => byte > 0x20)
-    if (start === -1 && !done && length <= MAX_LINE_BYTES) continue
+    if (start === -1 && !done && length <= MAX_BLANK_BYTES) continue
     const end = read.indexOf('\n', Math.max(start, 0))
     const isLong = end === -1 && length > MAX_LINE_BYTES
     if (end !== -1 || isLong || done)

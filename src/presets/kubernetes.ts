@@ -109,7 +109,8 @@ function eventOf(record: JsonObject): PresetEvent | undefined {
       remote_address: Array.isArray(sourceIPs) ? addressIn(sourceIPs[0]) : undefined,
       object: objectOf(reference, textIn(record['requestURI'])),
     }),
-    key: keyOf(textIn(auditID), textIn(stage)),
+    // A client may choose the id, and use it again.
+    key: keyOf(textIn(auditID), textIn(stage), textIn(record['stageTimestamp']) ?? ''),
   }
 }
 

@@ -254,6 +254,10 @@ describe('records that are not on lines of their own', () => {
     ],
     ['an EventList', JSON.stringify(list)],
     ['an EventList over many lines', JSON.stringify(list, null, '\t')],
+    [
+      'items of Google',
+      JSON.stringify({ kind: 'admin#reports#activities', etag: 'e', items: ABC }),
+    ],
     ['a list of objects that hold records', JSON.stringify([{ Records: ABC }, { value: [] }])],
     ['records over many lines', ABC.map((one) => JSON.stringify(one, null, 2)).join('\n')],
     ['records one after the other', ABC.map((one) => JSON.stringify(one)).join('')],

@@ -8,16 +8,22 @@ export interface JsonRecord extends Piece {
   readonly value: JsonObject | string
 }
 
-const isList = (name: string): boolean => /^(?:[Rr]ecords|value|items)$/.test(name)
+const isList = (name: string): boolean =>
+  /^(?:[Rr]ecords|[Ee]vents|entries|value|items)$/.test(name)
 /** Names that an object may have beside its list of records. */
 const isBeside = (name: string): boolean =>
-  /^(?:@odata\.\w+|nextLink|[Nn]extToken|count|kind|apiVersion|metadata)$/.test(name)
+  /^(?:@odata\.\w+|nextLink|[Nn]extToken|nextPageToken|count|kind|apiVersion|metadata|etag)$/.test(
+    name,
+  )
 
 const isRecords = (value: unknown): boolean => Array.isArray(value) && value.every(isObject)
 
+/** Kinds of lists in APIs, such as `EventList` of Kubernetes and `admin#reports#activities` of Google. */
+const LIST_KIND = /List$|#/
+
 /**
- * True for a list of records, and for an object that only holds one, such as `{"Records":[…]}`. A list in `items` needs a `kind` such as
- * `EventList`: an order has items too.
+ * True for a list of records, and for an object that only holds one, such as `{"Records":[…]}`. Of a list in `items` the `kind` must say so: an
+ * order has items too.
  */
 function holdsRecords(value: unknown): boolean {
   if (!isObject(value)) return isRecords(value)
@@ -25,7 +31,7 @@ function holdsRecords(value: unknown): boolean {
   const [name, another] = names.filter(isList)
   if (name === undefined || another !== undefined || !isRecords(value[name])) return false
   const { kind } = value
-  if (name === 'items' && !(typeof kind === 'string' && kind.endsWith('List'))) return false
+  if (name === 'items' && !(typeof kind === 'string' && LIST_KIND.test(kind))) return false
   return names.every((one) => one === name || isBeside(one))
 }
 

@@ -76,7 +76,7 @@ async function* readParquet(file: string): AsyncGenerator<EventsPage, void, void
 }
 
 /**
- * Reads the events of an export or an archive, or of stdin by `-`: JSON lines, plain or gzip, or Parquet. The last page has the size of the file as its
+ * Reads the events of an export or an archive, or of stdin by `-`: JSON, see {@link recordsOf}, or Parquet. The last page has the size of the file as its
  * bytes. Rejects with an error that names the file and the line.
  */
 export async function* readEvents(

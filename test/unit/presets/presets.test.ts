@@ -435,6 +435,15 @@ describe('kubernetes', () => {
     expect(of({ code: 200, reason: 'Forbidden' })).toBeUndefined()
   })
 
+  it('has other keys for requests whose clients chose one id', () => {
+    const base = { kind: 'Event', apiVersion: 'audit.k8s.io/v1', verb: 'get', auditID: 'a' }
+    const keys = ['2026-11-20T10:00:00.000002Z', '2026-11-20T10:00:05.000002Z', null].map(
+      (time) => kubernetes.eventOf({ ...base, stage: 'Panic', stageTimestamp: time })!.key,
+    )
+    expect(new Set(keys).size).toBe(3)
+    expect(keys).not.toContain(undefined)
+  })
+
   it('finds the stages of a request by its id', () => {
     const stages = requests.filter(({ objectRef }) => 'exec' === objectIn(objectRef)['subresource'])
     const ids = stages.map((record) => kubernetes.eventOf(record)!.data['request_id'])

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../event/event.js'
 import {
   addressIn,
   objectIn,
+  parsedIn,
   type Preset,
   type PresetEvent,
   textIn,
@@ -214,7 +215,10 @@ function usernameOf(identity: JsonObject): string | null {
   return name === HIDDEN ? null : name
 }
 
-function eventOf(record: JsonObject): PresetEvent | undefined {
+function eventOf(given: JsonObject): PresetEvent | undefined {
+  // `lookup-events` answers with the text of the record.
+  const inner = parsedIn(given['CloudTrailEvent'])
+  const record = Object.hasOwn(inner, 'eventName') ? inner : given
   const { eventSource, eventName } = record
   const [, service] = SERVICE.exec(textIn(eventSource) ?? '') ?? []
   if (service === undefined || typeof eventName !== 'string' || eventName === '') return undefined
@@ -233,7 +237,7 @@ function eventOf(record: JsonObject): PresetEvent | undefined {
 }
 
 /**
- * Records of AWS CloudTrail, as its log files have them in `Records`. The type is `aws:<service>:<action>`, such as
+ * Records of AWS CloudTrail, as its log files have them in `Records` and `lookup-events` in `Events`. The type is `aws:<service>:<action>`, such as
  * `aws:s3:GetObject`. The user is the person or the service that made the call. Of an assumed role it is the name of the session, which is the
  * person's with single sign-on, or the source identity; the role stays in `userIdentity`.
  */

@@ -44,7 +44,8 @@ async function headOf(
 
 /** The decompressor for data that begins so. Throws for compressed data that this Node cannot read. */
 function decompressorOf(head: string): Duplex | undefined {
-  if (head.startsWith('1f8b')) return zlib.createGunzip()
+  // A single byte is the rest of a copy that was cut off.
+  if (head.startsWith('1f8b') || head === '1f') return zlib.createGunzip()
   if (head === '28b52ffd') {
     const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Duplex }
     if (createZstdDecompress) return createZstdDecompress()
@@ -69,7 +70,7 @@ async function* utf8Of(stream: AsyncIterable<Buffer>, encoding: string): AsyncGe
   yield decode()
 }
 
-/** The chunks of a decompressor. Its own errors do not say of what they are. */
+/** The chunks of a decompressor, whose errors do not name the compressed data. */
 async function* chunksOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
     yield* stream

@@ -119,7 +119,7 @@ const withoutMark = (bytes: Buffer): Buffer =>
 
 /**
  * Yields the records of each chunk of a file of JSON: one on each line, or lists and objects that hold records, such as `[…]` and
- * `{"Records":[…]}`, over any number of lines. Holds at most one line, and of values between lines at most one record.
+ * `{"Records":[…]}`, over any number of lines. Holds at most one line, or one record that spans lines.
  */
 export async function* recordsOf(
   stream: AsyncIterable<Buffer>,

@@ -1,8 +1,8 @@
 import type { AuditEvent, AuditLog } from 'daybook'
 
 /**
- * Tells events of calls that recorded them from those that an earlier call has recorded. Call the result when a call of `record` begins, and what that returns
- * with the event of the call.
+ * Finds out which calls have recorded an event, and which got that of an earlier call. Run the result when a call begins: it returns the check for the event of
+ * that call.
  */
 export async function watchNew(
   audit: Pick<AuditLog, 'list'>,

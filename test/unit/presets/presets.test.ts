@@ -112,6 +112,13 @@ describe('cloudTrail', () => {
     expect(at('soon')).toBeUndefined()
   })
 
+  it('reads the answers of lookup-events', () => {
+    const record = { eventSource: 's3.amazonaws.com', eventName: 'GetObject', eventID: 'e1' }
+    const given = { EventId: 'e1', CloudTrailEvent: JSON.stringify(record) }
+    expect(cloudTrail.eventOf(given)).toEqual(cloudTrail.eventOf(record))
+    expect(cloudTrail.eventOf({ CloudTrailEvent: '{}' })).toBeUndefined()
+  })
+
   it('takes the error of a call that failed', () => {
     const failed = { eventSource: 's3.amazonaws.com', eventName: 'GetObject', errorCode: 'Denied' }
     expect(cloudTrail.eventOf(failed)?.data['error']).toBe('Denied')

@@ -349,6 +349,11 @@ describe('lines', () => {
     expect(await importedAttributes()).toEqual([{ n: 1 }, { n: 4 }])
   })
 
+  it('that are numbers are no objects, however long', async () => {
+    const { problems } = await importContent('7\n9007199254740993\n[9007199254740993]\n')
+    expect(problems.map(({ reason }) => reason)).toEqual(Array(3).fill('not a JSON object'))
+  })
+
   it('the first ten problems are listed', async () => {
     const summary = await importContent('oops\n'.repeat(12))
     expect(summary.malformed).toBe(12)

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import fs from 'node:fs'
 import { addAbortSignal, type Readable } from 'node:stream'
 import type { JsonObject } from '../../../src/event/event.js'
-import { parseJson } from '../../../src/event/exact-numbers.js'
+import { NumberText, parseJson } from '../../../src/event/exact-numbers.js'
 import { messageOf } from '../terminal/exit-codes.js'
 import { decoded } from './decoded.js'
 
@@ -83,4 +83,7 @@ export function parseLine(bytes: Buffer): JsonObject | string {
 }
 
 export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof NumberText)

@@ -321,6 +321,18 @@ describe('records that are not on lines of their own', () => {
     }
   })
 
+  it('may be in a list that is not known, which is noted', async () => {
+    const data = [{ n: 1 }, { n: 2 }]
+    const reason =
+      'the only record of the file has a list in data, whose elements are not recorded one by one'
+    expect(await importContent(JSON.stringify({ took: 1, data }, null, 2))).toEqual({
+      ...CLEAN,
+      recorded: 1,
+      problems: [{ line: 1, reason }],
+    })
+    expect((await importContent(line({ data }) + line({ data }))).problems).toEqual([])
+  })
+
   it('are named with their lines if they are malformed', async () => {
     const { problems, recorded } = await importContent('[\n{"n":1},\n{"n":},\n7,{"n":2},\n{"n":3\n')
     expect(recorded).toBe(2)

@@ -4,7 +4,7 @@ import type { PresetEvent } from 'daybook/presets'
 import { shortText } from '../../../src/describing/visible-text.js'
 import { AuditLogError } from '../../../src/errors.js'
 import type { JsonObject } from '../../../src/event/event.js'
-import { openFile } from '../files/json-lines.js'
+import { isObject, openFile } from '../files/json-lines.js'
 import { type JsonRecord, recordsOf } from '../files/json-records.js'
 import { messageOf } from '../terminal/exit-codes.js'
 import { type FieldOptions, toEvent } from './fields.js'
@@ -59,7 +59,7 @@ export interface RecordedLines {
   readonly undated: number
   /** Events that the log changed; their attribute `recording` says how. */
   readonly altered: number
-  /** The first malformed and refused lines. */
+  /** The first malformed and refused lines, and a note on a file of one record that has a list. */
   readonly problems: readonly { readonly line: number; readonly reason: string }[]
 }
 
@@ -85,6 +85,8 @@ export async function recordLines(options: RecordLinesOptions): Promise<Recorded
   const counts = { recorded: 0, repeated: 0, malformed: 0, refused: 0, undated: 0, altered: 0 }
   const pending = createGate(concurrency)
   let line = 0
+  let first: JsonRecord | undefined
+  let taken = 0
   let failure: unknown
   let startNew: Awaited<ReturnType<typeof watchNew>>
 
@@ -115,13 +117,13 @@ export async function recordLines(options: RecordLinesOptions): Promise<Recorded
   const recordAll = async (): Promise<void> => {
     startNew = await watchNew(audit)
     const { stream, progress } = await openFile(file, { stdin, signal })
-    let taken = 0
     for await (const records of recordsOf(stream)) {
       for (const given of records) {
         if (failure || taken === limit) return
         signal?.throwIfAborted()
         line = given.line
         taken++
+        first ??= given
         if (typeof given.value === 'string') {
           skip('malformed', line, given.value)
           continue
@@ -142,11 +144,27 @@ export async function recordLines(options: RecordLinesOptions): Promise<Recorded
     failure ??= error
   }
   await pending.empty()
-  if (!failure) return { ...counts, problems }
+  const notes = taken === 1 && limit > 1 && !options.preset ? notesOn(first!) : []
+  if (!failure) return { ...counts, problems: [...problems, ...notes] }
   const place =
     line === 0 ? file : `${file}: stopped at line ${line}, ${counts.recorded} events recorded`
-  const why = signal?.aborted ? '' : `: ${messageOf(failure)}`
-  throw new Error(`${place}${why}`, { cause: failure })
+  throw stopped(place, failure, signal)
+}
+
+function stopped(place: string, cause: unknown, signal: AbortSignal | undefined): Error {
+  const why = signal?.aborted ? '' : `: ${messageOf(cause)}`
+  return new Error(`${place}${why}`, { cause })
+}
+
+/** A note if the only record of a file has a list of several objects: these may be the records that the user means. */
+function notesOn({ value, line }: JsonRecord): RecordedLines['problems'] {
+  const name = Object.keys(value).find((key) => {
+    const member = isObject(value) ? value[key] : undefined
+    return Array.isArray(member) && member.length > 1 && member.every(isObject)
+  })
+  if (name === undefined) return []
+  const reason = `the only record of the file has a list in ${name}, whose elements are not recorded one by one`
+  return [{ line, reason: shortText(reason, 1000) }]
 }
 
 /** Records with the first key that belongs to no other event. */

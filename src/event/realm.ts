@@ -19,9 +19,12 @@ const checkOf =
   }
 
 /* oxlint-disable unbound-method -- called with the checked value as `this` */
-export const isMap = checkOf<ReadonlyMap<unknown, unknown>>('Map', Map.prototype.keys)
-export const isSet = checkOf<ReadonlySet<unknown>>('Set', Set.prototype.keys)
-export const isDate = checkOf<Date>('Date', Date.prototype.getTime)
+export const isMap = /* #__PURE__ */ checkOf<ReadonlyMap<unknown, unknown>>(
+  'Map',
+  Map.prototype.keys,
+)
+export const isSet = /* #__PURE__ */ checkOf<ReadonlySet<unknown>>('Set', Set.prototype.keys)
+export const isDate = /* #__PURE__ */ checkOf<Date>('Date', Date.prototype.getTime)
 /** True also for a subclass, whose `then` may be its own. */
 export const isPromise = (value: unknown): value is Promise<unknown> =>
   tagOf(value) === '[object Promise]'
@@ -30,9 +33,9 @@ export const isSearchParams = (value: unknown): value is URLSearchParams =>
   tagOf(value) === '[object URLSearchParams]'
 export const isBytes = (value: unknown): value is Uint8Array =>
   ArrayBuffer.isView(value) && tagOf(value) === '[object Uint8Array]'
-const isNumber = checkOf<number & object>('Number', Number.prototype.valueOf)
-const isString = checkOf<string & object>('String', String.prototype.valueOf)
-const isBoolean = checkOf<boolean & object>('Boolean', Boolean.prototype.valueOf)
+const isNumber = /* #__PURE__ */ checkOf<number & object>('Number', Number.prototype.valueOf)
+const isString = /* #__PURE__ */ checkOf<string & object>('String', String.prototype.valueOf)
+const isBoolean = /* #__PURE__ */ checkOf<boolean & object>('Boolean', Boolean.prototype.valueOf)
 /* oxlint-enable unbound-method */
 
 /** True for an object that holds a number, a text or a boolean. */

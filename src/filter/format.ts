@@ -1,4 +1,4 @@
-import type { Condition, EventQuery, Grouping, Sort } from './ast.js'
+import type { Condition, EventQuery, Grouping } from './ast.js'
 import { FREE_TEXT, formatFreeText, isFreeText } from './free-text.js'
 import { predicateOf, splitKey } from './predicates.js'
 
@@ -95,26 +95,20 @@ const encodeName = (name: string): string =>
     ? name
     : encodeURIComponent(name).replaceAll('%5B', '[').replaceAll('%5D', ']')
 
-/** A name that `filter[sorts][]` does not read as it is. */
-const isLongName = ({ attribute }: Sort): boolean => /[\s,]|^-/.test(attribute)
-
-const sortPairs = (sorts: readonly Sort[]): Pair[] =>
-  sorts.some(isLongName)
-    ? sorts.flatMap(({ attribute, direction }, i): Pair[] => [
-        [`filter[sorts][${i}][name]`, attribute],
-        [`filter[sorts][${i}][dir]`, direction],
-      ])
-    : sorts.map(({ attribute, direction }): Pair => [
-        'filter[sorts][]',
-        `${attribute} ${direction}`,
-      ])
+/** Names that `filter[sorts][]` does not read as they are. */
+const LONG_NAME = /[\s,]|^-/
 
 /**
  * The query string, without `?`, that {@link parseQuery} parses to this query. Square brackets are not
  * encoded, as the interface asks of clients.
  */
 export function formatQuery(query: EventQuery): string {
-  const where = query.where ? wherePairs(query.where) : []
-  const pairs: Pair[] = [...where, ...sortPairs(query.sorts), ['limit', String(query.limit)]]
+  const pairs = query.where ? wherePairs(query.where) : []
+  const isLong = query.sorts.some(({ attribute }) => LONG_NAME.test(attribute))
+  for (const [i, { attribute, direction }] of query.sorts.entries())
+    if (isLong)
+      pairs.push([`filter[sorts][${i}][name]`, attribute], [`filter[sorts][${i}][dir]`, direction])
+    else pairs.push(['filter[sorts][]', `${attribute} ${direction}`])
+  pairs.push(['limit', String(query.limit)])
   return pairs.map(([name, value]) => `${encodeName(name)}=${encodeURIComponent(value)}`).join('&')
 }

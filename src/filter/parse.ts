@@ -90,13 +90,6 @@ export interface ParseOptions {
 
 const PARSE_OPTIONS: OptionNames<ParseOptions> = { attributes: true, maxLimit: true }
 
-const wrongSort = (at: string): AuditLogError =>
-  wrong(
-    'INVALID_VALUE',
-    at,
-    'a sort is an attribute and a direction, asc or desc, such as "created_at desc"',
-  )
-
 function wordsOf(text: string): string[] {
   // White space other than the ordinary space is rare, and splitting by it is slower.
   const words = /^[!-~ ]*$/.test(text) ? text.split(' ') : text.split(/\p{White_Space}+/u)
@@ -215,9 +208,8 @@ class Reader {
       const stray = [...value.keys()].find((key) => key !== 'name' && key !== 'dir')
       if (stray !== undefined)
         throw wrong('MALFORMED_PARAMETER', `${at}[${stray}]`, 'a sort has a name and a dir')
-      if (isBlank(name) || (isBlank(direction) && name.startsWith('-'))) return this.sort(name, at)
-      // The name is taken as it is: it may contain spaces and commas.
-      return [this.sortBy(name, isBlank(direction) ? 'asc' : direction, at)]
+      // With a direction, the name is taken as it is: it may contain spaces and commas.
+      return isBlank(direction) ? this.sort(name, at) : [this.sortBy(name, direction, at)]
     }
     return readMembers(value, at).flatMap(([index, element]) => this.sortList(element, index))
   }
@@ -229,7 +221,7 @@ class Reader {
         at,
         'write several sorts as a list, filter[sorts][]=…, not joined by a comma',
       )
-    const [attribute, direction = 'asc', ...rest] = wordsOf(text)
+    const [attribute, ...direction] = wordsOf(text)
     if (attribute === undefined) return []
     // JSON:API's form. It would sort by an attribute that no event has.
     if (text.trim() === attribute && attribute.startsWith('-')) {
@@ -237,13 +229,17 @@ class Reader {
       const message = `${at}: write ${JSON.stringify(suggestion)}, not ${JSON.stringify(attribute)}`
       throw new AuditLogError('INVALID_VALUE', message, { parameter: at, suggestion })
     }
-    if (rest.length > 0) throw wrongSort(at)
-    return [this.sortBy(attribute, direction, at)]
+    return [this.sortBy(attribute, direction.join(' '), at)]
   }
 
   private sortBy(attribute: string, direction: string, at: string): Sort {
-    const dir = direction.trim().toLowerCase()
-    if (dir !== 'asc' && dir !== 'desc') throw wrongSort(at)
+    const dir = direction.trim().toLowerCase() || 'asc'
+    if (dir !== 'asc' && dir !== 'desc')
+      throw wrong(
+        'INVALID_VALUE',
+        at,
+        `a sort is an attribute and a direction, asc or desc, such as "created_at desc"`,
+      )
     this.checkAttribute(attribute, at)
     return { attribute, direction: dir }
   }

@@ -6,18 +6,12 @@ export const openEvents = signal<ReadonlySet<string>>(new Set())
 /** An event that is closed stays closed: a response that says otherwise was sent before. */
 const closed = new Set<string>()
 
-function setOpen(id: string, isOpen: boolean): void {
-  if (openEvents.value.has(id) === isOpen) return
+/** `isCertain`: false if something may still say that the event is open. */
+export function markOpen(id: string, isOpen: boolean, isCertain = true): void {
   const ids = new Set(openEvents.value)
-  if (isOpen) ids.add(id)
-  else ids.delete(id)
-  openEvents.value = ids
+  const wasOpen = ids.delete(id)
+  if (wasOpen && !isOpen && isCertain) closed.add(id)
+  const isShown = isOpen && !closed.has(id)
+  if (isShown) ids.add(id)
+  if (isShown !== wasOpen) openEvents.value = ids
 }
-
-export function markOpen(id: string, isOpen: boolean): void {
-  if (!isOpen && openEvents.peek().has(id)) closed.add(id)
-  setOpen(id, isOpen && !closed.has(id))
-}
-
-/** Counts the event as closed until something says that it is open. */
-export const forgetOpen = (id: string): void => setOpen(id, false)

@@ -4,7 +4,7 @@ import { types } from '../data/account.js'
 import { changeQuery, fault, openId, query, search } from '../data/address.js'
 import { ApiError, type EventResource, eventOf, readEvent } from '../data/api.js'
 import { recountSoon } from '../data/counts.js'
-import { forgetOpen, markOpen, openEvents } from '../data/open-events.js'
+import { markOpen, openEvents } from '../data/open-events.js'
 import { texts } from '../ui/texts.js'
 import { announce } from '../ui/notes.js'
 import { connect, isOffline, tryNow } from './connection.js'
@@ -123,7 +123,7 @@ async function readAgain(id: string): Promise<void> {
     if (find(id) === before) replace(event)
   } catch {
     // Keep the last known attributes. If the event is still open, its next change says so.
-    forgetOpen(id)
+    markOpen(id, false, false)
   }
 }
 

@@ -325,7 +325,7 @@ describe('sorts', () => {
       'filter[s][0][name]=User%20Name&filter[s][0][dir]=desc',
       [{ attribute: 'User Name', direction: 'desc' }],
     ],
-    ['filter[s][name]=a,%20b[c]', [{ attribute: 'a, b[c]', direction: 'asc' }]],
+    ['filter[s][name]=a,%20b[c]&filter[s][dir]=Asc', [{ attribute: 'a, b[c]', direction: 'asc' }]],
     ['filter[s][name]=-n&filter[s][dir]=asc', [{ attribute: '-n', direction: 'asc' }]],
   ])('%s', (query, sorts) => {
     expect(parseQuery(query)).toEqual({ where: undefined, sorts, limit: 10 })

@@ -64,6 +64,8 @@ const textArray = (texts: readonly string[]): string =>
 
 /** Levels of a JSON value that fit into the 64 of an event, within `changes`. */
 const MAX_JSON_DEPTH = 60
+/** Different keys of a JSON value whose values are or may be secret. */
+const MAX_HIDDEN_KEYS = 1000
 const MAX_KEY_BYTES = 65_536
 const MAX_SETTING_BYTES = 65_536
 const MAX_POINTERS = 50
@@ -246,6 +248,10 @@ const jsonFunction = ({ capture }: Names): string => `
           _keys := _keys || _key::text;
           _roles := _roles || _role;
           _all_roles := _all_roles | _role;
+        END IF;
+        -- Each value is compared with all of them.
+        IF cardinality(_secrets) + cardinality(_keys) > ${MAX_HIDDEN_KEYS} THEN
+          RETURN '{"bytes":' || _size || '}' || ${MARK};
         END IF;
       END LOOP;
       -- No object has both a name and a value.

@@ -86,6 +86,12 @@ const COLUMNS: Readonly<
     ],
     replaced: ['/before/v', '/after/v/0', '/after/v/1', '/after/v/3'],
   },
+  'json #4': {
+    from: `(SELECT json_object_agg('pin' || n, n) FROM generate_series(1, 1001) AS n)`,
+    to: `'{"pin":1}'`,
+    shown: [{ bytes: expect.any(Number) }, { pin: '[redacted]' }],
+    replaced: ['/before/v'],
+  },
   'json #3': {
     from: DEEP,
     to: `'[]'`,

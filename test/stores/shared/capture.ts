@@ -122,6 +122,21 @@ export function describeCapturedChanges(harness: CaptureHarness): void {
     expect(revertPatch(events[1]!)).toEqual([{ op: 'replace', path: '/total', value: 1 }])
   })
 
+  it('follow a row to its new key, while another row takes the old one', async () => {
+    await capture()
+    await sql(insertOrder('A', 10))
+    await sql(`UPDATE orders SET id = 'B' WHERE id = 'A'`)
+    await sql(insertOrder('A', 99))
+    await sql(`UPDATE orders SET total = 11 WHERE id = 'B'`)
+    const [, renamed] = await captured()
+    expect(renamed!.attributes).toMatchObject({ order_id: 'B', previous_order_id: 'A' })
+    const totals: Record<string, unknown[]> = { A: [], B: [] }
+    for (const id of Object.keys(totals))
+      for await (const { state } of audit().history({ order_id: id }))
+        totals[id]!.push((state as { total: number } | null)?.total ?? null)
+    expect(totals).toEqual({ A: [10, null, 99], B: [10, 11] })
+  })
+
   it('include those of bulk statements, upserts and cascades; rolled back ones leave nothing', async () => {
     await capture()
     for (const id of ['A', 'B', 'C']) await sql(insertOrder(id))

@@ -662,7 +662,7 @@ export function sharedFunctions(names: Names): string {
 
 /** SQL for the columns of a table. */
 export interface ColumnCode {
-  /** What the function `code` returns for the rows OLD and NEW. */
+  /** The columns that the function `code` returns for the rows OLD and NEW. */
   readonly names: readonly string[]
   readonly kinds: readonly string[]
   readonly same: string

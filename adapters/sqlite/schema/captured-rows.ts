@@ -18,13 +18,13 @@ import {
 export const CAPTURED = ' '
 
 /**
- * What precedes the states. With the space it occurs nowhere else: texts in JSON have no quotes that are not escaped,
+ * The text before the states. With the space it occurs nowhere else: texts in JSON have no quotes that are not escaped,
  * and the members of a state are separated by commas alone.
  */
 export const BEFORE = ', "before":'
 export const AFTER = ', "after":'
 
-/** What triggers write of a row. The other members are those of the event. */
+/** Members that triggers write for a row. The other members are those of the event. */
 interface Captured {
   /** The attributes of `captureAs`. */
   readonly actor?: JsonObject
@@ -98,11 +98,11 @@ function actorOf(
 const NO_ACTOR: ReturnType<typeof actorOf> = { actor: {}, long: [] }
 
 type CapturedRow = Pick<EventDraft, 'suffix' | 'username'> & {
-  /** What a trigger has written. */
+  /** The text that a trigger has written. */
   readonly attributes: string
 }
 
-/** What the event of a captured row has; `undefined` if no trigger has written the row of the outbox. */
+/** The members of the event of a captured row; `undefined` if no trigger has written the row of the outbox. */
 export function readCaptured(
   row: CapturedRow,
 ): Pick<EventDraft, 'suffix' | 'username' | 'attributes' | 'json'> | undefined {

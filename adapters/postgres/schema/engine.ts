@@ -28,6 +28,8 @@ export const serverPartsSql = ({ indexState }: Names): string =>
 
 const ADVISORY = ['imports', 'names', 'state'] as const
 
+const isNamed = (name: string): string => `_name OPERATOR(pg_catalog.=) '${name}'`
+
 /** Readers, and pg_dump, do not wait for it. */
 const lockTable = (table: string): string => `LOCK TABLE ${table} IN EXCLUSIVE MODE;`
 
@@ -46,13 +48,14 @@ export const POSTGRES: Engine = {
   $daybook$;
   CREATE TABLE ${names.lockTables.order} ();
   CREATE TABLE ${names.lockTables.throttles} ();
-  CREATE FUNCTION ${names.lockFunction}(_name text) RETURNS void LANGUAGE plpgsql ${PINNED_PATH} AS $daybook$
+  -- Without a SET, which would be undone while the lock is held.
+  CREATE FUNCTION ${names.lockFunction}(_name text) RETURNS void LANGUAGE plpgsql AS $daybook$
   BEGIN
-    CASE _name
-      WHEN 'order' THEN ${lockTable(names.lockTables.order)}
-      WHEN 'throttles' THEN ${lockTable(names.lockTables.throttles)}
-      ${ADVISORY.map((name) => `WHEN '${name}' THEN PERFORM pg_advisory_xact_lock(${names.locks[name]});`).join('\n      ')}
-    END CASE;
+    IF ${isNamed('order')} THEN ${lockTable(names.lockTables.order)}
+    ELSIF ${isNamed('throttles')} THEN ${lockTable(names.lockTables.throttles)}
+    ${ADVISORY.map((name) => `ELSIF ${isNamed(name)} THEN PERFORM pg_catalog.pg_advisory_xact_lock(${names.locks[name]});`).join('\n    ')}
+    ELSE RAISE case_not_found;
+    END IF;
   END
   $daybook$;
   CREATE FUNCTION ${names.server}() RETURNS text LANGUAGE sql STABLE AS $daybook$

@@ -92,7 +92,7 @@ export function namesIn(schema: string): Names {
   const called = (name: string): string => named(`${name}_${hash.slice(0, 8)}`)
   const lockFunction = called('lock')
   const lock = (purpose: string): string =>
-    `hashtextextended(${quoteText(`daybook ${purpose} ${schema}`)}, 0)`
+    `pg_catalog.hashtextextended(${quoteText(`daybook ${purpose} ${schema}`)}, 0)`
   return {
     schemaName: schema,
     schema: quoteName(schema),

@@ -134,7 +134,10 @@ const recordOrKeep = (event: GapEvent, ms: number): Promise<boolean> =>
     () => event.keep(),
   )
 
-/** Losses whose event is rejected are reported again later: after `OUTCOME_UNKNOWN` with the same event, otherwise with later ones. */
+/**
+ * Losses whose event is rejected are reported again later, with those that followed. Once an attempt ended with
+ * `OUTCOME_UNKNOWN`, they are reported with the same event, whatever later attempts end with.
+ */
 export function createGaps(now: Clock, eventOf: (losses: readonly Loss[]) => GapEvent): Gaps {
   let losses = new Map<string, Loss>()
   let reporting: Promise<void> | undefined
@@ -143,8 +146,10 @@ export function createGaps(now: Clock, eventOf: (losses: readonly Loss[]) => Gap
   let isClosed = false
 
   let inReport: readonly Loss[] = []
-  /** The event of `inReport`. The store may have it already. */
+  /** The event of `inReport`. */
   let event: GapEvent | undefined
+  /** True if the store may have the event already. */
+  let isInDoubt = false
   const unreported = { count: () => countOf(losses.values()) + countOf(inReport) }
   const add = (loss: Loss): void => {
     lossesAtExit.add(unreported)
@@ -168,10 +173,12 @@ export function createGaps(now: Clock, eventOf: (losses: readonly Loss[]) => Gap
       pauseMs = FIRST_PAUSE_MS
     } catch (error) {
       pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)
-      if (event && isOutcomeUnknown(error)) return
+      isInDoubt ||= event !== undefined && isOutcomeUnknown(error)
+      if (isInDoubt) return
       for (const loss of inReport) add(loss)
     }
     event = undefined
+    isInDoubt = false
     inReport = []
   }
   const reportNow = (): void => {
@@ -200,14 +207,13 @@ export function createGaps(now: Clock, eventOf: (losses: readonly Loss[]) => Gap
       isClosed = true
       clearTimeout(timer)
       await reporting
-      await event?.record(ms()).catch(() => {})
-      inReport = []
+      if (event && (await recordOrKeep(event, ms()))) inReport = []
       const last = [...losses.values()]
-      if (last.length > 0 && !(await recordOrKeep(eventOf(last), ms())))
+      if (last.length > 0 && (await recordOrKeep(eventOf(last), ms()))) losses = new Map()
+      if (unreported.count() > 0)
         warn(
           `${eventsWithVerb(unreported.count(), 'lost ')} not reported in the audit log, which is closed: neither the store nor a journal takes the gap event`,
         )
-      losses = new Map()
       lossesAtExit.delete(unreported)
     },
   }

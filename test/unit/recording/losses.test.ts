@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import {
   AuditLog,
   AuditLogError,
+  type AuditLogErrorCode,
   type AuditLogOptions,
   type AuditLogStats,
   type EventStore,
@@ -74,24 +75,66 @@ afterEach(async () => {
   open.clear()
 })
 
-it('a gap event is stored once if its first attempt was stored without an answer', async () => {
-  const memory = memoryStore()
-  let attempts = 0
-  const append: EventStore['append'] = async (drafts, options) => {
-    const events = await memory.append(drafts, options)
-    const isGap = drafts.some(({ type }) => type === 'warn:audit_log:gap')
-    if (isGap && ++attempts === 1) throw new AuditLogError('OUTCOME_UNKNOWN', 'no answer')
-    return events
+describe('a gap event whose first attempt was stored without an answer', () => {
+  /** Every attempt to store a gap event fails with the next of `codes`; the first one has stored it. */
+  async function inDoubt(codes: readonly AuditLogErrorCode[]): Promise<Rig> {
+    const memory = memoryStore()
+    let attempts = 0
+    const append: EventStore['append'] = async (drafts, options) => {
+      const isGap = drafts.some(({ type }) => type === 'warn:audit_log:gap')
+      const code = isGap ? codes[attempts++] : undefined
+      if (code === undefined || attempts === 1) {
+        const events = await memory.append(drafts, options)
+        if (code === undefined) return events
+      }
+      throw new AuditLogError(code, 'no answer')
+    }
+    const made = rig({}, undefined, { ...memory, append })
+    made.store.fail('append', 1)
+    await expect(made.audit.record('api:a:b')).rejects.toThrow()
+    for (const _ of [...codes, undefined]) {
+      await made.audit.record('api:a:b')
+      await turns()
+    }
+    expect(attempts).toBe(codes.length + 1)
+    return made
   }
-  const { audit, store, gaps } = rig({}, undefined, { ...memory, append })
-  store.fail('append', 1)
-  await expect(audit.record('api:a:b')).rejects.toThrow()
-  await audit.record('api:a:b')
-  await turns()
-  await audit.record('api:a:b')
-  await turns()
-  expect(attempts).toBe(2)
-  expect(await gaps()).toEqual([expect.objectContaining({ count: 1 })])
+
+  it.each<readonly AuditLogErrorCode[]>([
+    ['OUTCOME_UNKNOWN'],
+    ['OUTCOME_UNKNOWN', 'STORE_FAILED'],
+    ['OUTCOME_UNKNOWN', 'DEADLINE_EXCEEDED', 'OUTCOME_UNKNOWN', 'STORE_FAILED'],
+  ])('is stored once, after %j %j', async (...codes) => {
+    const { gaps } = await inDoubt(codes)
+    expect(await gaps()).toEqual([expect.objectContaining({ count: 1 })])
+  })
+
+  it('goes to the journal if the store fails when the log is closed', async () => {
+    const memory = memoryStore()
+    const journal = memoryJournal()
+    let isDown = false
+    const append: EventStore['append'] = async (drafts, options) => {
+      if (isDown) throw new AuditLogError('STORE_FAILED', 'down')
+      const events = await memory.append(drafts, options)
+      if (!drafts.some(({ type }) => type === 'warn:audit_log:gap')) return events
+      isDown = true
+      throw new AuditLogError('OUTCOME_UNKNOWN', 'no answer')
+    }
+    const { audit, store } = rig({}, journal, { ...memory, append, close: async () => {} })
+    store.fail('append', 1)
+    await expect(audit.record('api:a:b')).rejects.toThrow()
+    await audit.record('api:a:b')
+    await turns()
+    const warnings = takeWarnings()
+    await audit.close()
+    expect(warnings).toEqual([])
+    expect(journal.length).toBe(1)
+    const { audit: next, gaps } = rig({}, journal, memory)
+    await turns()
+    expect(journal.length).toBe(0)
+    await next.flush()
+    expect(await gaps()).toEqual([expect.objectContaining({ count: 1 })])
+  })
 })
 
 describe('block', () => {

@@ -49,6 +49,7 @@ export default {
     nav: [
       page('Guide', '/guide/getting-started'),
       page('Reference', '/reference/audit-log'),
+      page('Internals', '/internals/index-and-queries'),
       page('API', '/api/'),
     ],
     sidebar: {
@@ -172,6 +173,18 @@ export default {
             'serve',
             'completion',
           ].map((command) => page(`daybook ${command}`, `/reference/commands/${command}`)),
+        },
+      ],
+      '/internals/': [
+        {
+          text: 'Internals',
+          items: [
+            page('The index', '/internals/index-and-queries'),
+            page('Postgres servers', '/internals/postgres-servers'),
+            page('Reasons of the layout', '/internals/layout'),
+            page('Own code', '/internals/own-code'),
+            page('Glossary', '/internals/glossary'),
+          ],
         },
       ],
       '/api/': [

@@ -16,7 +16,7 @@ it.each([...(await generatedDocs())].map(([file, text]) => [path.basename(file),
 )
 
 /** `ts` is compiled, `sh` and `js` are run, `json` is parsed. */
-const LANGUAGES = new Set(['ts', 'sh', 'js', 'json', 'html', 'sql', 'text'])
+const LANGUAGES = new Set(['mermaid', 'ts', 'sh', 'js', 'json', 'html', 'sql', 'text'])
 
 describe.each(docPages.map((page) => [page.file, page] as const))('%s', (_file, page) => {
   it('has code blocks of known languages only', () => {
@@ -137,4 +137,16 @@ describe('the table of predicates', () => {
       expect(where?.groupings).toEqual([])
     },
   )
+})
+
+describe('ARCHITECTURE.md', () => {
+  const { text } = docPages.find(({ file }) => file === 'ARCHITECTURE.md')!
+
+  it('names files that exist', () => {
+    const named = [...text.matchAll(/`((?:src|adapters|test)\/[\w./-]+)`/g)].map(
+      ([, file]) => file!,
+    )
+    expect(named.length).toBeGreaterThan(30)
+    expect(named.filter((file) => !fs.existsSync(path.join(root, file)))).toEqual([])
+  })
 })

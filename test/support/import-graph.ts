@@ -85,19 +85,14 @@ export function readModules(root: string, folders: readonly string[]): readonly 
 /** Which places may import which: a folder, with its files but not its subfolders, or a single file. */
 export type Floors = ReadonlyMap<string, readonly string[]>
 
-const CODE = /`([^`]+)`/g
-const codes = (cell: string): string[] => [...cell.matchAll(CODE)].map(([, code]) => code!)
-
-/** Reads the Markdown table whose first column is a place and whose last one lists what it may import. */
-export function readFloors(markdown: string): Floors {
-  const rows = markdown.split('\n').filter((line) => line.startsWith('| `'))
-  return new Map(
-    rows.map((row) => {
-      const cells = row.split('|').slice(1, -1)
-      return [codes(cells[0]!)[0]!, codes(cells.at(-1)!)]
-    }),
-  )
+interface Floor {
+  readonly folder: string
+  readonly imports: readonly string[]
 }
+
+/** Reads a JSON list of places, from the top floor to the ground, and what each may import. */
+export const readFloors = (json: string): Floors =>
+  new Map((JSON.parse(json) as Floor[]).map(({ folder, imports }) => [folder, imports]))
 
 const placeOf = (floors: Floors, file: string): string =>
   floors.has(file) ? file : path.dirname(file)

@@ -60,6 +60,8 @@ export default {
             page('Getting started', '/guide/getting-started'),
             page('Tour', '/guide/tour'),
             page('Choose a store', '/guide/choose-a-store'),
+            page('Costs, and when not to use it', '/guide/when-to-use'),
+            page('Troubleshooting', '/guide/troubleshooting'),
           ],
         },
         {
@@ -68,6 +70,7 @@ export default {
             page('Record events', '/guide/record-events'),
             page('Record requests', '/guide/record-requests'),
             page('Actors and correlation', '/guide/actors'),
+            page('Jobs and queues', '/guide/jobs'),
             page('Transactions', '/guide/transactions'),
             page('Transactions of ORMs', '/guide/orm-transactions'),
             page('Changes', '/guide/changes'),
@@ -104,6 +107,7 @@ export default {
             page('Hono, Next.js, Bun, Deno', '/guide/fetch'),
             page('node:http and Connect', '/guide/node-http'),
             page('Access', '/guide/access'),
+            page('Your own login and tenants', '/guide/own-login'),
             page('Manage subscriptions', '/guide/manage-subscriptions'),
             page('Named views', '/guide/named-views'),
             page('Lists of your own', '/guide/lists'),
@@ -113,6 +117,8 @@ export default {
         {
           text: 'Operate',
           items: [
+            page('Shutdown', '/guide/shutdown'),
+            page('Backup, restore and upgrade', '/guide/backup'),
             page('Outages', '/guide/outages'),
             page('High availability', '/guide/high-availability'),
             page('Citus', '/guide/citus'),

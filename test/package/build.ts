@@ -69,6 +69,8 @@ async function buildModules(): Promise<void> {
   await bundle.write({
     dir: dist,
     format: 'esm',
+    // The declarations have the documentation.
+    comments: { legal: true, annotation: true, jsdoc: false },
     entryFileNames: '[name].js',
     // The names of shared chunks list the entries that need them, with their folders.
     chunkFileNames: ({ name }) =>

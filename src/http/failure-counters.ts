@@ -1,8 +1,5 @@
-// oxlint-disable-next-line typescript/triple-slash-reference -- docs and examples that import this file are compiled on their own
-/// <reference path="./rate-limiter-memory.d.ts" />
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
 
 export interface FailureCount {
   readonly consumedPoints: number
@@ -31,27 +28,31 @@ export type FailureStore = (options: FailureCounterOptions) => FailureCounter
 
 // Memory bound in bytes, approximately, for any number of addresses and user names.
 const MAX_SIZE = 8 * 2 ** 20
-const ENTRY_SIZE = 500
+const ENTRY_SIZE = 300
 
 /** Counts in memory. All counters together forget the least recent keys when they take too much. */
 export function memoryCounters(): FailureStore {
-  const forget = new LRUCache<string, () => unknown>({
+  // `max` would allocate all entries at once.
+  const failures = new LRUCache<string, { readonly count: number; readonly until: number }>({
     maxSize: MAX_SIZE,
     sizeCalculation: (_, key) => ENTRY_SIZE + key.length,
-    noDisposeOnSet: true,
-    dispose: (drop, _, reason) => {
-      if (reason === 'evict') drop()
-    },
   })
-  return (options) => {
-    const limiter = new RateLimiterMemory(options)
+  return ({ keyPrefix, duration }) => {
+    const keyOf = (key: string): string => `${keyPrefix}:${key}`
+    const read = (key: string, added: number): FailureCount | undefined => {
+      const now = performance.now()
+      const known = failures.get(keyOf(key))
+      const current = known && known.until > now ? known : undefined
+      // Failures count for the duration after the first one.
+      const { until } = current ?? { until: now + duration * 1000 }
+      const count = (current?.count ?? 0) + added
+      if (added > 0) failures.set(keyOf(key), { count, until })
+      return count > 0 ? { consumedPoints: count, msBeforeNext: until - now } : undefined
+    }
     return {
-      get: (key) => limiter.get(key),
-      penalty(key) {
-        forget.set(limiter.getKey(key), () => limiter.delete(key))
-        return limiter.penalty(key)
-      },
-      delete: (key) => limiter.delete(key),
+      get: async (key) => read(key, 0),
+      penalty: async (key) => read(key, 1)!,
+      delete: async (key) => failures.delete(keyOf(key)),
     }
   }
 }

@@ -8,7 +8,7 @@ import {
   isOutcomeUnknown,
 } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
-import { type Clock, type Microseconds, parseTimestamp } from '../event/timestamp.js'
+import { type Microseconds, parseTimestamp } from '../event/timestamp.js'
 import { type AppendOptions, readTuning } from '../store/store.js'
 import type { Journaling } from './journaling.js'
 import { dueAt, isOpen, type QueueEntry } from './queue.js'
@@ -33,7 +33,7 @@ export interface Attempts {
     options: AppendOptions & { readonly signal: AbortSignal },
   ): Promise<Stored>
   /** A time before every event that this process stores from now on. */
-  readonly lowerBound: (clock: Clock) => Microseconds
+  readonly lowerBound: () => Microseconds
 }
 
 /** Awaited before each attempt to store drafts with throttles. */
@@ -43,7 +43,12 @@ export type BeforeThrottled = (signal: AbortSignal) => Promise<void>
 const MAX_CLOCK_LEAD: Microseconds = 86_400_000_000
 
 export function createAttempts(
-  { store, availability, retriedLater }: Pick<Recording, 'store' | 'availability' | 'retriedLater'>,
+  {
+    store,
+    availability,
+    retriedLater,
+    now,
+  }: Pick<Recording, 'store' | 'availability' | 'retriedLater' | 'now'>,
   beforeThrottled: BeforeThrottled | undefined,
 ): Attempts {
   let controller = new AbortController()
@@ -68,8 +73,7 @@ export function createAttempts(
       if (last && (newest === undefined || last.created_at > newest)) newest = last.created_at
       return { events, heldBack }
     },
-    lowerBound: (clock) =>
-      newest === undefined ? clock() - MAX_CLOCK_LEAD : parseTimestamp(newest)!,
+    lowerBound: () => (newest === undefined ? now() - MAX_CLOCK_LEAD : parseTimestamp(newest)!),
   }
 }
 
@@ -139,7 +143,7 @@ function reasonOf(failure: AuditLogError, { reason: abortReason }: AbortSignal):
 
 /** Settles the calls of a batch whose attempt has failed, or has them tried again. */
 function fail(
-  { settlement, availability }: Writing,
+  { settlement, availability, attempts }: Writing,
   batch: readonly QueueEntry[],
   failure: AuditLogError,
   signal: AbortSignal,
@@ -166,6 +170,9 @@ function fail(
     else if (i < lastDue && isForJournal(entry)) settlement.toJournal(entry)
   }
   const again = batch.filter(({ stage }) => stage === 'waiting')
+  // Those that the store may have already are not stored twice.
+  if (isUnknown)
+    for (const entry of again) entry.earlier ??= { since: attempts.lowerBound(), until: 0 }
   return { isStored: false, settle: undefined, again }
 }
 
@@ -175,7 +182,7 @@ async function attempt(
   batch: readonly QueueEntry[],
   onStored: () => void,
 ): Promise<Attempted> {
-  const { store, journaling, attempts, deadlines, retriedLater } = writing
+  const { store, attempts, deadlines, retriedLater } = writing
   const signal = attempts.start()
   let deadline = Infinity
   /** The drafts may have been stored after this time. */
@@ -186,7 +193,7 @@ async function attempt(
     if (earlier) since = Math.min(earlier.since, since ?? Infinity)
     if (policy !== 'queue') continue
     // The draft may come again from the journal.
-    entry.since ??= attempts.lowerBound(journaling!.now)
+    entry.since ??= attempts.lowerBound()
     retriedLater.add(entry.draft.suffix)
   }
   deadlines.watch(deadline)
@@ -222,7 +229,7 @@ async function replay(writing: Writing, journaling: Journaling, maxBatch: number
   const deadline = performance.now() + deadlineMs
   const timer = setTimeout(() => attempts.abort(), timerDelay(deadlineMs)).unref()
   try {
-    const floor = attempts.lowerBound(journaling.now)
+    const floor = attempts.lowerBound()
     await journaling.replay(maxBatch, floor, async (journalled, since) => {
       const drafts = uniqueDrafts(journalled)
       for (const { suffix } of drafts) retriedLater.add(suffix)

@@ -69,7 +69,7 @@ export function createCalls(options: CallsOptions): Calls {
   const gapDraft = (losses: readonly Loss[]): EventDraft => ownDraft(GAP, gapData(losses))
   const gaps = createGaps(now, (losses): GapEvent => {
     const draft = gapDraft(losses)
-    const since = recorder.lowerBound(now)
+    const since = recorder.lowerBound()
     let earlier: EarlierAttempts | undefined
     return {
       async record(ms = deadlineMs) {
@@ -92,6 +92,7 @@ export function createCalls(options: CallsOptions): Calls {
   }
   const outcomes = createOutcomes({ ...options, throttling, gaps, onStored })
   const recorder = createRecorder(store, waiting, {
+    now,
     journaling,
     beforeThrottled: (signal) => throttling.report(signal).catch(() => {}),
     outcomes,

@@ -30,7 +30,7 @@ export interface QueueEntry {
   stage: 'waiting' | 'stored' | 'journalling' | 'settled'
   /** When the call was made; for the policy `queue` only. */
   readonly calledAt: Microseconds | undefined
-  readonly earlier: EarlierAttempts | undefined
+  earlier: EarlierAttempts | undefined
   /**
    * An attempt may have stored the draft, with a `created_at` later than this; `undefined` before the
    * first attempt.

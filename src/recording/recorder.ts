@@ -1,6 +1,6 @@
 import { abortedError, asStoreFailure, AuditLogError, throwIfAborted } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
-import type { Clock, Microseconds } from '../event/timestamp.js'
+import type { Microseconds } from '../event/timestamp.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 import { createAvailability, type Outage } from './availability.js'
 import { type BeforeThrottled, createAttempts, createBatches } from './batches.js'
@@ -50,7 +50,7 @@ export interface Recorder {
   /** Number of the host's drafts that are not settled yet. */
   waiting(): number
   /** A time before every event that is stored from now on. */
-  lowerBound(clock: Clock): Microseconds
+  lowerBound(): Microseconds
   /** True from a failed attempt to the next successful one. */
   isDown(): boolean
   /** `undefined` unless the store is down. */
@@ -62,7 +62,7 @@ export interface Recorder {
 }
 
 export interface RecorderParts
-  extends Pick<Recording, 'outcomes'>, Partial<Pick<Recording, 'journaling'>> {
+  extends Pick<Recording, 'now' | 'outcomes'>, Partial<Pick<Recording, 'journaling'>> {
   readonly beforeThrottled?: BeforeThrottled | undefined
 }
 
@@ -74,7 +74,7 @@ export interface RecorderParts
 export function createRecorder(
   store: EventStore,
   options: RecorderOptions,
-  { outcomes, journaling, beforeThrottled }: RecorderParts,
+  { now, outcomes, journaling, beforeThrottled }: RecorderParts,
 ): Recorder {
   const { deadlineMs } = options
   const queue = createQueue()
@@ -82,6 +82,7 @@ export function createRecorder(
   const availability = createAvailability()
   const recording: Recording = {
     store,
+    now,
     deadlineMs,
     queue,
     queueLimits,

@@ -1,6 +1,7 @@
 import { createFirstTimer, type FirstTimer } from '../async/timers.js'
 import { AuditLogError, outcomeUnknown } from '../errors.js'
 import type { IdSuffix } from '../event/event-id.js'
+import type { Clock } from '../event/timestamp.js'
 import type { EventStore } from '../store/store.js'
 import type { Availability } from './availability.js'
 import { isPolicyError } from './failure-policy.js'
@@ -11,6 +12,7 @@ import { dueAt, isOpen, type Queue, type QueueEntry, type QueueLimits } from './
 /** State that the parts of a recorder share. */
 export interface Recording {
   readonly store: EventStore
+  readonly now: Clock
   readonly deadlineMs: number
   readonly queue: Queue
   readonly queueLimits: QueueLimits

@@ -12,7 +12,7 @@ import {
 import { memoryStore } from 'daybook/memory'
 import { type FaultyStore, faultyStore, manualClock } from 'daybook/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { stateOf, turns } from '../fake-store.js'
+import { gate, stateOf, turns } from '../fake-store.js'
 import { plainDraft } from '../../support/plain-events.js'
 import { takeWarnings } from '../../support/warnings.js'
 import { type MemoryJournal, memoryJournal } from '../memory-journal.js'
@@ -135,6 +135,32 @@ describe('a gap event whose first attempt was stored without an answer', () => {
     await next.flush()
     expect(await gaps()).toEqual([expect.objectContaining({ count: 1 })])
   })
+})
+
+it('an event that was stored without an answer is stored once, if only others of its batch are due', async () => {
+  const memory = memoryStore()
+  const first = gate()
+  let attempts = 0
+  const append: EventStore['append'] = async (drafts, options) => {
+    attempts += 1
+    if (attempts === 1) await first.answer(undefined, drafts)
+    const events = await memory.append(drafts, { ...options, onStored: undefined })
+    if (attempts !== 2) return events
+    await new Promise((resolve) => options!.signal!.addEventListener('abort', resolve))
+    throw new AuditLogError('OUTCOME_UNKNOWN', 'no answer')
+  }
+  const { audit, storedTypes } = rig({}, undefined, { ...memory, append })
+  const calls = [audit.record('info:c:d')]
+  await turns()
+  calls.push(audit.record('api:a:b'))
+  await vi.advanceTimersByTimeAsync(500)
+  calls.push(audit.record('info:c:e'))
+  const states = Promise.all(calls.map(stateOfEnd))
+  first.open()
+  await turns()
+  await vi.advanceTimersByTimeAsync(500)
+  expect(await states).toEqual(['stored', 'OUTCOME_UNKNOWN', 'stored'])
+  expect(await storedTypes()).toEqual(['info:c:d', 'api:a:b', 'info:c:e'])
 })
 
 describe('block', () => {

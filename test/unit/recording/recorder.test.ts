@@ -40,6 +40,7 @@ function rig(
     store,
     { ...defaultRecorderOptions, ...options },
     {
+      now: () => 0,
       journaling,
       outcomes: {
         stored: (events) => void observed.push(...events.map((event) => `stored ${event.type}`)),

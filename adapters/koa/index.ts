@@ -1,15 +1,24 @@
-export { auditHealth, type AuditHealthOptions } from './audit-health.js'
-export { auditPage, type AuditPageOptions } from './audit-page.js'
-export { auditRoutes, type AuditRoutesOptions } from './audit-routes.js'
+export {
+  auditHealth,
+  type AuditHealthOptions,
+  auditPage,
+  type AuditPageOptions,
+  auditRoutes,
+  type AuditRoutesOptions,
+  listRoute,
+  type ListRouteOptions,
+  logRoutes,
+  type LogRoutesOptions,
+  subscriptionRoutes,
+  type SubscriptionRoutesOptions,
+  viewRoutes,
+  type ViewRoutesOptions,
+} from './mounts.js'
 export { assertCoverage, type AssertCoverageOptions } from './coverage.js'
 export { basicAuth } from './basic-auth.js'
 export type { BasicAuthOptions } from '../../src/http/basic-auth.js'
-export { listRoute, type ListRouteOptions } from './list-route.js'
-export { logRoutes, type LogRoutesOptions } from './log-routes.js'
 export type { KoaContext, KoaMiddleware, RoutedContext } from './koa.js'
 export { recordRequests, type RecordRequestsOptions } from './record-requests.js'
-export { subscriptionRoutes, type SubscriptionRoutesOptions } from './subscription-routes.js'
-export { viewRoutes, type ViewRoutesOptions } from './view-routes.js'
 export type { SubscriptionsAction } from '../../src/http/subscriptions/actions.js'
 export type { ViewsAction } from '../../src/http/views/actions.js'
 export type * from '../../src/http/events/shared-types.js'

@@ -13,7 +13,7 @@ import type { HttpRequest, HttpResponse } from '../exchange.js'
 import { finalizeResponse } from '../finalize-response.js'
 import { type CallHost, respondToErrors } from '../host-calls.js'
 import { checkHostFunctions } from '../host-functions.js'
-import { isUnder } from '../mounts.js'
+import { declareMount, isUnder } from '../mounts.js'
 import { HttpProblem } from '../problem.js'
 import { type MatchedRoutes, routeOf } from '../route-matcher.js'
 import { EVENTS_ACCESS, type EventsAccess, type EventsRead, type UserRights } from './access.js'
@@ -153,6 +153,7 @@ export function eventsEndpoint<Context>(
     service: readService(options.service),
   })
   const unauthenticated = readChallenge(options)
+  declareMount(audit, { kind: 'feed', path })
 
   const handle = async (
     request: HttpRequest<Context>,

@@ -1,156 +1,148 @@
 /*
  * Runs benchmarks: `npm run bench -- --help` lists the suites and their options.
  *
- * Without suites, all suites that have goals run and their results go to results.md.
+ * Without suites, all of them run and results.md is written anew.
  *
  * Builds the package first, and installs the peers where a suite needs them. Files go to the system's
- * folder for temporary files (TMPDIR), which should be on a disk and have room for 3 GB, or 30 GB with
- * `--size 10m`.
+ * folder for temporary files (TMPDIR), which should be on a disk and have room for 6 GB.
  */
 import { execFileSync } from 'node:child_process'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Option, readValues, UsageError } from './harness/options.js'
 import {
-  goalsMet,
-  type Row,
-  type Section,
-  tablesOf,
-  writeReport,
-  writeSection,
-} from './harness/results.js'
+  OPTIONS,
+  type OptionName,
+  type Options,
+  readNumber,
+  UsageError,
+} from './harness/options.js'
+import { type Found, goalsOf, linesOf, REPORT, writeReport } from './harness/report.js'
+import type { Table } from './harness/suite.js'
 import { withTempFolder } from './harness/temp.js'
 import { killWorkers } from './harness/workers.js'
 import { SUITES } from './suites/index.js'
 
 const ROOT = path.join(import.meta.dirname, '..')
 
-const goalSuites = Object.keys(SUITES).filter((name) => SUITES[name]!.kind === 'goals')
+/** At most these, in a quick run. */
+const QUICK = { rounds: 1, seconds: 1, events: 20_000, logs: 20, rows: 1000 } as const
 
-/** Options that do not belong to a suite. */
+/** What suites take when they do not say it. */
+const UNUSED = { rounds: 1, seconds: 1, events: 1, logs: 1, rows: 1 } as const
+
 const COMMON = {
-  help: { type: 'boolean', help: '--help', description: 'print this help' },
-  keep: {
-    type: 'string',
-    help: '--keep <folder>',
-    description: 'folder for SQLite logs, which stay there for the next run',
-  },
-  write: {
-    type: 'boolean',
-    help: '--write',
-    description: 'write the sections of the suites into results.md',
-  },
-  quick: {
-    type: 'boolean',
-    help: '--quick',
-    description: 'run most suites with goals in under five minutes, without writing results',
-  },
+  part: ['<name,name>', 'only these parts of the suites'],
+  quick: ['', 'one short round of everything on small logs, in some minutes; writes nothing'],
+  write: ['', 'write the sections of the named suites into results.md'],
+  to: ['<file>', 'write all results to this file in place of results.md'],
+  keep: ['<folder>', 'folder for SQLite logs, which stay there for the next run'],
+  help: ['', 'print this help'],
 } as const
 
-/** Options of the suites in a quick run. */
-const QUICK: Readonly<Record<string, string>> = { size: '100k', rounds: '1', seconds: '1' }
-/** Suites that take minutes at that size. */
-const QUICK_SIZES: Readonly<Record<string, string>> = {
-  'postgres-queries': '10k',
-  deliveries: '10k',
-}
-
-function optionHelp(
-  name: string,
-  { hint, description, default: byDefault }: Option<unknown>,
-): string {
-  return `  ${`--${name} ${hint}`.padEnd(28)} ${description} (default ${String(byDefault)})`
-}
+const optionNames = Object.keys(OPTIONS) as OptionName[]
+const line = (option: string, text: string): string => `  ${option.padEnd(24)} ${text}`
 
 function help(): string {
-  const suiteHelp = (name: string): string[] => [
-    `${name.padEnd(18)}${SUITES[name]!.summary}`,
-    ...Object.entries(SUITES[name]!.options).map(([option, spec]) => optionHelp(option, spec)),
-  ]
-  const common = Object.values(COMMON).map(
-    (option) => `  ${option.help.padEnd(28)} ${option.description}`,
-  )
-  const others = Object.keys(SUITES).filter((name) => !goalSuites.includes(name))
+  const suites = Object.entries(SUITES).flatMap(([name, { summary, parts, defaults }]) => [
+    `${name}: ${summary}`,
+    ...(parts.length > 1 ? [line('--part', parts.join(', '))] : []),
+    ...Object.entries(defaults).map(([option, value]) =>
+      line(`--${option} <n>`, `${OPTIONS[option as OptionName]} (default ${value})`),
+    ),
+  ])
   return [
     'Usage: npm run bench -- [suites] [options]',
     '',
-    'Without suites, runs all suites with goals and writes results.md. With suites, prints their results.',
-    'Both list the goals that were missed at the end.',
+    'Without suites, runs all of them and writes results.md. With suites, prints their results.',
     '',
-    'Options:',
-    ...common,
+    ...Object.entries(COMMON).map(([name, [hint, text]]) => line(`--${name} ${hint}`, text)),
     '',
-    'Suites with goals:',
-    ...goalSuites.flatMap(suiteHelp),
-    '',
-    'Other suites:',
-    ...others.flatMap(suiteHelp),
+    ...suites,
   ].join('\n')
 }
 
 interface Command {
-  readonly help: boolean
-  /** All suites with goals are run for the report if no suite is named. */
-  readonly isReport: boolean
   readonly suites: readonly string[]
-  readonly given: Readonly<Record<string, string>>
-  /** Suites with another size than the given one. */
-  readonly sizes: Readonly<Record<string, string>>
+  /** All suites run in full. */
+  readonly isWhole: boolean
+  readonly parts: ReadonlySet<string> | undefined
+  readonly given: Partial<Record<OptionName, number>>
+  readonly isQuick: boolean
+  /** The file to write. */
+  readonly to: string | undefined
   readonly keep: string | undefined
-  readonly write: boolean
 }
 
-const list = (names: Iterable<string>): string => [...names].join(', ')
+function refuse(kind: string, unknown: string | undefined, allowed: Iterable<string>): void {
+  if (unknown === undefined) return
+  throw new UsageError(`unknown ${kind} ${unknown}; allowed here: ${[...allowed].join(', ')}`)
+}
 
-/** Refuses suites and options that do not exist. */
-function readCommand(args: readonly string[]): Command {
-  const suiteOptions = Object.values(SUITES).flatMap(({ options }) => Object.keys(options))
-  const { values, positionals, tokens } = parseArgs({
-    args: [...args],
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-    options: {
-      ...Object.fromEntries(suiteOptions.map((name) => [name, { type: 'string' as const }])),
-      ...Object.fromEntries(Object.entries(COMMON).map(([name, { type }]) => [name, { type }])),
-    },
-  })
-  const named = positionals.filter((name) => Object.hasOwn(SUITES, name))
-  const isReport = positionals.length === 0
-  const suites = isReport
-    ? goalSuites.filter((name) => !(values['quick'] && SUITES[name]!.isLong))
-    : named
-  const allowed = new Set([
-    ...suites.flatMap((name) => Object.keys(SUITES[name]!.options)),
-    ...Object.keys(COMMON).filter((name) => name !== (isReport ? 'write' : 'quick')),
-  ])
-  for (const token of tokens) {
-    if (token.kind !== 'option') continue
-    if (!allowed.has(token.name))
-      throw new UsageError(
-        `unknown option --${token.name}; allowed here: ${list([...allowed].map((name) => `--${name}`))}`,
-      )
-    const takesValue = !['help', 'write', 'quick'].includes(token.name)
-    if (takesValue && token.value === undefined)
-      throw new UsageError(`--${token.name} needs a value`)
+/** Refuses suites, parts and options that do not exist. */
+function readCommand(args: readonly string[]): Command | 'help' {
+  const text = { type: 'string' } as const
+  const flag = { type: 'boolean' } as const
+  const { values, positionals } = parseCommand(() =>
+    parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        ...{ rounds: text, seconds: text, events: text, logs: text, rows: text },
+        ...{ part: text, to: text, keep: text, quick: flag, write: flag, help: flag },
+      },
+    }),
+  )
+  if (values.help) return 'help'
+  const empty = Object.entries(values).find(([, value]) => value === '')
+  if (empty) throw new UsageError(`--${empty[0]} needs a value`)
+  const all = Object.keys(SUITES)
+  refuse(
+    'suite',
+    positionals.find((name) => !all.includes(name)),
+    all,
+  )
+  const suites = positionals.length === 0 ? all : all.filter((name) => positionals.includes(name))
+  const described = suites.map((name) => SUITES[name]!)
+  const partNames = new Set(described.flatMap(({ parts }) => parts))
+  const parts = values.part === undefined ? undefined : new Set(values.part.split(','))
+  refuse(
+    'part',
+    [...(parts ?? [])].find((name) => !partNames.has(name)),
+    partNames,
+  )
+  const taken = new Set(described.flatMap(({ defaults }) => Object.keys(defaults)))
+  const given: Partial<Record<OptionName, number>> = {}
+  for (const name of optionNames) {
+    const value = values[name]
+    if (value === undefined) continue
+    if (!taken.has(name)) throw new UsageError(`--${name} is no option of ${suites.join(', ')}`)
+    given[name] = readNumber(name, value)
   }
-  const unknown = positionals.find((name) => !named.includes(name))
-  if (unknown !== undefined)
-    throw new UsageError(`unknown suite ${unknown}; the suites are ${list(Object.keys(SUITES))}`)
-  const { help = false, keep, write = false, quick = false, ...given } = values
-  const fixed = Object.keys(given).find((name) => Object.hasOwn(QUICK, name))
-  if (quick && fixed !== undefined)
-    throw new UsageError(`--quick sets --${fixed}; leave out one of the two`)
-  if (write && suites.some((name) => SUITES[name]!.kind !== 'sections'))
-    throw new UsageError('--write is for suites without goals; the report has the others')
+  const isQuick = values.quick ?? false
+  const isChanged = isQuick || parts !== undefined || Object.keys(given).length > 0
+  if (values.write && (isQuick || parts))
+    throw new UsageError('--write is for whole suites: leave out --quick and --part')
+  const isWhole = positionals.length === 0
+  const isReport = values.write || (isWhole && !isChanged)
+  const report = isReport ? REPORT : undefined
+  const to = values.to === undefined ? report : path.resolve(values.to)
   return {
-    help: Boolean(help),
-    isReport,
     suites,
-    given: { ...(given as Record<string, string>), ...(quick && QUICK) },
-    sizes: quick ? QUICK_SIZES : {},
-    keep: keep as string | undefined,
-    write: Boolean(write),
+    isWhole: isWhole || values.to !== undefined,
+    parts,
+    given,
+    isQuick,
+    to,
+    keep: values.keep,
+  }
+}
+
+/** Says what `parseArgs` refuses as an error in the command line. */
+function parseCommand<Parsed>(parse: () => Parsed): Parsed {
+  try {
+    return parse()
+  } catch (error) {
+    throw new UsageError((error as Error).message)
   }
 }
 
@@ -167,63 +159,74 @@ function prepare(suites: readonly string[]): void {
   }
 }
 
-type Result = { readonly rows: Row[] } | { readonly sections: Section[] }
-
-async function runSuite(
-  name: string,
-  given: Readonly<Record<string, string>>,
-  folder: string,
-): Promise<Result> {
-  const suite = SUITES[name]!
-  const values = readValues(suite.options, given)
-  const start = performance.now()
-  console.error(`\n${name} ${given['size'] ?? ''}`)
-  const result =
-    suite.kind === 'goals'
-      ? { rows: await (await suite.load()).measure(values, folder) }
-      : { sections: await (await suite.load()).measure(values) }
-  console.error(`${name} took ${Math.round((performance.now() - start) / 1000)} s`)
-  return result
+function optionsOf(name: string, { given, isQuick }: Command, folder: string): Options {
+  const { defaults } = SUITES[name]!
+  const values: [string, number][] = Object.entries(defaults).map(([option, value]) => {
+    const key = option as OptionName
+    return [option, given[key] ?? (isQuick ? Math.min(value, QUICK[key]) : value)]
+  })
+  return { ...UNUSED, ...Object.fromEntries(values), folder }
 }
 
-/** Runs the suites one after the other. A suite that fails does not stop the others. */
+/** Says that something failed, in the results too. */
+function failed(what: string, error: unknown): Table {
+  console.error(error)
+  process.exitCode = 1
+  killWorkers()
+  return { title: what, text: '**This part failed and is missing.**', rows: [] }
+}
+
+/** A part that fails does not stop the others. */
+async function runSuite(name: string, command: Command, folder: string): Promise<Table[]> {
+  const { load, parts } = SUITES[name]!
+  const tables: Table[] = []
+  try {
+    const { suite } = await load()
+    const options = optionsOf(name, command, folder)
+    await suite.setUp(options, async (context) => {
+      for (const part of parts) {
+        if (command.parts && !command.parts.has(part)) continue
+        const start = performance.now()
+        const found = suite.parts[part]!(context, options)
+        tables.push(...(await found.catch((error: unknown) => [failed(part, error)])))
+        console.error(`${name}, ${part}: ${secondsSince(start)} s`)
+      }
+    })
+  } catch (error) {
+    tables.push(failed(`The set-up of ${name}`, error))
+  }
+  return tables
+}
+
+const secondsSince = (start: number): number => Math.round((performance.now() - start) / 1000)
+
+/** Runs the suites one after the other. */
 async function runAll(command: Command, folder: string): Promise<void> {
-  const { isReport, given, sizes, write } = command
-  const rows: Row[] = []
-  const failed: string[] = []
-  for (const name of command.suites)
-    try {
-      const size = sizes[name]
-      const result = await runSuite(name, size === undefined ? given : { ...given, size }, folder)
-      if ('rows' in result) rows.push(...result.rows)
-      else
-        for (const section of result.sections) {
-          console.log(`${section.text}\n`)
-          if (write) writeSection(section)
-        }
-    } catch (error) {
-      console.error(error)
-      failed.push(name)
-      killWorkers()
-    }
-  const isWritten = isReport && (await writeReport(given['size'] ?? '1m', rows, failed))
-  if (!isWritten && rows.length > 0) console.log(tablesOf(rows).join('\n'))
-  if (rows.length > 0) console.log(goalsMet(rows).join('\n'))
-  if (failed.length > 0) process.exitCode = 1
+  const found: Found[] = []
+  for (const name of command.suites) {
+    const { title, summary, parts } = SUITES[name]!
+    if (command.parts && !parts.some((part) => command.parts!.has(part))) continue
+    console.error(`\n${name}`)
+    const start = performance.now()
+    const tables = await runSuite(name, command, folder)
+    console.log([`## ${title}`, '', ...tables.flatMap(linesOf)].join('\n'))
+    found.push({ name, title, summary, tables })
+    console.error(`${name} took ${secondsSince(start)} s`)
+  }
+  console.log(goalsOf(found.flatMap(({ tables }) => tables)).join('\n'))
+  if (command.to !== undefined) await writeReport(command.to, found, command.isWhole)
 }
 
 async function main(): Promise<void> {
   const command = readCommand(process.argv.slice(2))
-  if (command.help) {
+  if (command === 'help') {
     console.log(help())
     return
   }
-  // Refuses invalid values before the build.
-  for (const name of command.suites) readValues(SUITES[name]!.options, command.given)
   prepare(command.suites)
   const { keep } = command
   if (keep === undefined) await withTempFolder((folder) => runAll(command, folder))
-  else await runAll(command, keep)
+  else await runAll(command, path.resolve(keep))
 }
 
 try {

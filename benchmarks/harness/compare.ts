@@ -22,8 +22,6 @@ export interface Side {
 export interface Times {
   /** Milliseconds of each query, by round. */
   readonly rounds: (readonly number[])[]
-  /** Steps of the first query of the first round. */
-  steps: QueryAnswer['steps']
 }
 
 /** The median of each round. */
@@ -55,12 +53,18 @@ export interface CompareOptions {
   readonly queries: number
   /** Unmeasured queries before them; fewer where they take too long. */
   readonly warmUp: number
+  /** No query of a case and side starts later in a round. */
+  readonly maxSeconds: number
   /** Keeps one process per side for all rounds, where its preparation takes long. */
   readonly keepProcesses: boolean
 }
 
-const DEFAULTS: CompareOptions = { queries: 50, warmUp: 200, keepProcesses: false }
-const MAX_SECONDS = 2
+const DEFAULTS: CompareOptions = {
+  queries: 50,
+  warmUp: 200,
+  maxSeconds: 1,
+  keepProcesses: false,
+}
 
 type Workers<Name extends string> = Readonly<Record<Name, Worker<QueryJob, QueryAnswer>>>
 
@@ -81,14 +85,14 @@ async function endAll<Name extends string>(workers: Workers<Name>): Promise<void
 /** The job of a side in one round, where `seed` selects the values of the queries. */
 function jobOf(side: Side, one: QueryCase, seed: number, options: CompareOptions): QueryJob {
   const { setup, log, isIdeal } = side
-  const { queries, warmUp } = options
+  const { queries, warmUp, maxSeconds } = options
   const all = queriesOf(one, log, queries + warmUp, seed)
-  const isScan = setup.side === 'jsonb' || (setup.side === 'raw' && !isIdeal)
+  const isScan = ['jsonb', 'matcher'].includes(setup.side) || (setup.side === 'raw' && !isIdeal)
   return {
     queries: all.slice(0, queries),
     warmUp: isScan ? [] : all.slice(queries),
     ideal: isIdeal ? one.ideal : undefined,
-    maxSeconds: MAX_SECONDS,
+    maxSeconds,
   }
 }
 
@@ -114,9 +118,9 @@ export async function compareSides<Name extends string>(
       const side = sides[name]
       if (!side.takes(one)) continue
       const job = jobOf(side, one, 1 + turn, options)
-      const answer = await workers[name].ask({ ...job, explain: round === 0 })
+      const answer = await workers[name].ask(job)
       answered.push({ log: side.log, queries: job.queries, answer })
-      const timed = (times[name] ??= { rounds: [], steps: answer.steps })
+      const timed = (times[name] ??= { rounds: [] })
       timed.rounds.push(answer.milliseconds)
       progress.push(`${name} ${median(answer.milliseconds).toFixed(3)} ms`)
     }

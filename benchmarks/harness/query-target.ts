@@ -3,13 +3,6 @@ import type { Query } from './query.js'
 
 /* What answers queries, and the messages of the processes in which it does so. */
 
-/** One step of `audit.explain`. */
-export interface Step {
-  readonly method: string
-  readonly rows: number
-  readonly reads: number
-}
-
 export interface Page {
   /** In the order of the result; without a sort the oldest event comes first. */
   readonly ids: readonly unknown[]
@@ -22,7 +15,6 @@ export interface QueryTarget {
    * of the attribute `ideal`; without one it scans.
    */
   prepare(query: Query, ideal: readonly string[] | undefined): () => Page | Promise<Page>
-  explain?(query: Query): Promise<readonly Step[]>
   close(): void | Promise<void>
 }
 
@@ -56,8 +48,6 @@ export interface QueryJob {
   readonly ideal?: readonly string[] | undefined
   /** No query starts after this time. */
   readonly maxSeconds: number
-  /** Explains the first query. */
-  readonly explain?: boolean
 }
 
 export interface QueryAnswer {
@@ -65,7 +55,6 @@ export interface QueryAnswer {
   readonly milliseconds: readonly number[]
   /** The result of each query. */
   readonly results: readonly QueryResult[]
-  readonly steps?: readonly Step[] | undefined
   /** Processor time of the process during the first query that was measured. */
   readonly firstProcessorMilliseconds: number
   /** Time that opening the target took. */

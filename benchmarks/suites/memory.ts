@@ -1,13 +1,13 @@
 import { compareSides, mediansOf, p99Of, type Side, type SideTimes } from '../harness/compare.js'
-import { microseconds, type Print, ratios, whole } from '../harness/format.js'
+import { microseconds, type Print, whole } from '../harness/format.js'
 import { versionOf } from '../harness/machine.js'
-import { type Size, SIZES } from '../harness/options.js'
+import type { Options } from '../harness/options.js'
 import { type Material, QUERY_CASES, type QueryCase, type Sample } from '../harness/query-cases.js'
 import type { Matcher } from '../harness/query-target.js'
 import { createRandom } from '../harness/random.js'
-import { goalFor, type Goal, type Row, rowOf } from '../harness/results.js'
 import { createSampler } from '../harness/sample-events.js'
-import { sampleIntervalOf } from '../targets/sqlite-log.js'
+import { defineSuite, type Goal, noSetUp, type Row, type Table } from '../harness/suite.js'
+import { sampleIntervalOf } from '../targets/sample-logs.js'
 
 /*
  * Queries on the memory store, compared with sift and mingo, which test the same events from the newest
@@ -16,7 +16,7 @@ import { sampleIntervalOf } from '../targets/sqlite-log.js'
  */
 
 const MATCHERS: readonly Matcher[] = ['sift', 'mingo']
-/** How many times as fast as a matcher a search for a substring must be. */
+/** The least ratio of a search for a substring. */
 const SUBSTRING_GOALS: { readonly [name in Matcher]: number } = { sift: 2.5, mingo: 7 }
 
 /** Prints milliseconds as microseconds. */
@@ -55,46 +55,32 @@ function sidesOf(log: Material): Record<SideName, Side> {
   }
 }
 
-function goalsOf({ group }: QueryCase, name: Matcher, ours: number[], faster: number[]): Goal[] {
-  if (group === 'cont')
-    return [goalFor('atLeast', SUBSTRING_GOALS[name], faster, { of: 'as fast' })]
-  return group === 'eq' && name === 'sift'
-    ? [goalFor('below', 0.01, ours, { print: asMicroseconds })]
-    : []
+function goalOf({ group }: QueryCase, name: Matcher): Goal | undefined {
+  if (group === 'cont') return { ratio: { atLeast: SUBSTRING_GOALS[name] } }
+  return group === 'eq' && name === 'sift' ? { figure: { atMost: 0.01 } } : undefined
 }
 
-function caseRows(one: QueryCase, events: number, times: SideTimes<SideName>): Row[] {
-  const ours = mediansOf(times.daybook!)
-  return MATCHERS.map((name) => {
-    const theirs = mediansOf(times[name]!)
-    const faster = ratios(theirs, ours)
-    return rowOf({
-      group: `Queries, memory, ${whole(events)} events, compared with sift and mingo`,
-      chart: 'queries-memory',
-      name: one.name,
-      daybook: ours,
-      reference: { name: `${name} ${versionOf(name)}`, figures: theirs },
-      ratio: faster,
-      print: asMicroseconds,
-      note: `p99 ${asMicroseconds(p99Of(times.daybook!))}`,
-      goals: events < SIZES['1m'] ? [] : goalsOf(one, name, ours, faster),
-    })
-  })
-}
+const caseRows = (one: QueryCase, events: number, times: SideTimes<SideName>): Row[] =>
+  MATCHERS.map((name) => ({
+    name: one.name,
+    ours: mediansOf(times.daybook!),
+    theirs: mediansOf(times[name]!),
+    against: `${name} ${versionOf(name)}`,
+    print: asMicroseconds,
+    isFaster: true,
+    note: `p99 ${asMicroseconds(p99Of(times.daybook!))}`,
+    goal: events < 1e6 ? undefined : goalOf(one, name),
+  }))
 
-export async function measure({
-  size,
-  rounds,
-}: {
-  readonly size: Size
-  readonly rounds: number
-}): Promise<Row[]> {
-  const events = SIZES[size]
+async function lists(_: undefined, { events, rounds }: Options): Promise<Table[]> {
   const compared = await compareSides(
     QUERY_CASES.filter(isForAll),
     sidesOf(materialOf(events)),
     rounds,
-    { queries: 2000, warmUp: 200, keepProcesses: true },
+    { queries: 2000, warmUp: 200, maxSeconds: 0.5, keepProcesses: true },
   )
-  return [...compared].flatMap(([one, times]) => caseRows(one, events, times))
+  const rows = [...compared].flatMap(([one, times]) => caseRows(one, events, times))
+  return [{ title: `${whole(events)} events in memory`, rows }]
 }
+
+export const suite = defineSuite<undefined>({ setUp: noSetUp, parts: { lists } })

@@ -1,5 +1,4 @@
 import { AuditLog } from 'daybook'
-import { recordAtRate, type Rate, type Recorded } from '../harness/constant-rate.js'
 import { type DurableSetup, openStore } from '../harness/open-store.js'
 import {
   callConcurrently,
@@ -10,9 +9,9 @@ import {
 import { createSampler, sampleTypes } from '../harness/sample-events.js'
 import { readSetup, serveJobs } from '../harness/workers.js'
 
-/* A process that records, with calls in flight or at a constant rate, and counts commits and processor time. */
+/* A process that records with calls in flight, and counts commits and processor time. */
 
-export type Job = Rate | { readonly inFlight: number; readonly seconds: number } | 'spent'
+export type Job = { readonly inFlight: number; readonly seconds: number } | 'spent'
 
 /** Totals of this process. */
 export interface ProcessSpent {
@@ -21,8 +20,6 @@ export interface ProcessSpent {
   /** Milliseconds of processor time. */
   readonly cpu: number
 }
-
-export type Answer = Recorded | TrialResult | ProcessSpent
 
 let commits = 0
 let events = 0
@@ -50,9 +47,6 @@ function spent(): ProcessSpent {
 }
 
 serveJobs(
-  (job: Job) => {
-    if (job === 'spent') return spent()
-    return 'inFlight' in job ? recordInFlight(job.inFlight, job.seconds) : recordAtRate(audit, job)
-  },
+  (job: Job) => (job === 'spent' ? spent() : recordInFlight(job.inFlight, job.seconds)),
   () => audit.close(),
 )

@@ -18,7 +18,7 @@ export interface Trial {
   readonly events: number
 }
 
-const url = readSetup() as string
+const { url } = readSetup() as { readonly url: string }
 const QUEUED_AT_ONCE = 1000
 
 /** The events of a delivery, and the jobs that a worker of pg-boss takes at a time. */

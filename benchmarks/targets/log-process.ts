@@ -1,10 +1,9 @@
-import fs from 'node:fs'
 import { AuditLog } from 'daybook'
 import { manualClock } from 'daybook/testing'
 import { type IndexWatch, watchPostgresIndex, watchSqliteIndex } from '../harness/index-watch.js'
 import { openStore, type StoreSetup } from '../harness/open-store.js'
 import type { Sample } from '../harness/query-cases.js'
-import { createSampler, type SampleEvent, sampleTypes, TYPES } from '../harness/sample-events.js'
+import { createSampler, type SampleEvent, sampleTypes } from '../harness/sample-events.js'
 import { readSetup, serveJobs } from '../harness/workers.js'
 import { openRaw, prepareInserts } from './raw-sqlite.js'
 
@@ -14,9 +13,9 @@ import { openRaw, prepareInserts } from './raw-sqlite.js'
  */
 
 export type Setup =
-  /** Calls `record` of a store, with sample events or with the JSON objects that a file has, one per line. */
-  | { readonly kind: 'record'; readonly store: StoreSetup; readonly records?: string }
-  /** Inserts rows of JSON text in batches of 100. */
+  /** Calls `record` of a store. */
+  | { readonly kind: 'record'; readonly store: StoreSetup }
+  /** Inserts rows in batches of 100, and makes their JSON text. */
   | { readonly kind: 'raw'; readonly filename: string }
 
 export type Job =
@@ -66,8 +65,8 @@ function watchIndex(place: StoreSetup): IndexWatch | undefined {
 const toMicroseconds = (time: string): number =>
   Date.parse(`${time.slice(0, 23)}Z`) * 1000 + Number(time.slice(23, 26))
 
-function openRecordWriter(place: StoreSetup, strict: boolean): Writer {
-  const audit = new AuditLog({ store: openStore(place, clock), types: sampleTypes, strict })
+function openRecordWriter(place: StoreSetup): Writer {
+  const audit = new AuditLog({ store: openStore(place, clock), types: sampleTypes, strict: true })
   const watch = watchIndex(place)
   return {
     prepare: (events) => async () => {
@@ -96,7 +95,7 @@ function openRawWriter(filename: string): Writer {
   const database = openRaw(filename)
   return {
     prepare(events, times) {
-      const insert = prepareInserts(database, events, (row) => times![row]!)
+      const insert = prepareInserts(database, events, (row) => times![row]!, 'inside')
       return async () => {
         for (let from = 0; from < events.length; from += RAW_BATCH)
           insert(from, Math.min(from + RAW_BATCH, events.length))
@@ -109,35 +108,11 @@ function openRawWriter(filename: string): Writer {
 }
 
 const isRecord = setup.kind === 'record'
-const records = isRecord ? setup.records : undefined
-const writer = isRecord ? openRecordWriter(setup.store, !records) : openRawWriter(setup.filename)
-
-function* eventsOf(file: string): Generator<SampleEvent, void> {
-  for (const line of fs.readFileSync(file, 'utf8').split('\n'))
-    if (line !== '')
-      yield { type: TYPES[0]!, username: 'user', data: JSON.parse(line) as SampleEvent['data'] }
-}
-
-function* endlessSample(): Generator<SampleEvent, void> {
-  const next = createSampler()
-  for (;;) yield next()
-}
-
-const source = records ? eventsOf(records) : endlessSample()
-
-/** Fewer if there are no more. */
-function take(count: number): SampleEvent[] {
-  const events: SampleEvent[] = []
-  while (events.length < count) {
-    const next = source.next()
-    if (next.done) break
-    events.push(next.value)
-  }
-  return events
-}
+const writer = isRecord ? openRecordWriter(setup.store) : openRawWriter(setup.filename)
+const next = createSampler()
 
 async function fill(job: Exclude<Job, 'close'>): Promise<Chunk> {
-  const events = take(job.events)
+  const events = Array.from({ length: job.events }, next)
   const write = writer.prepare(events, job.times)
   const start = performance.now()
   const times = await write()

@@ -50,11 +50,6 @@ export interface GraphileWorker {
   }): Promise<{ stop(): Promise<void> }>
 }
 
-/** Returns a stream that takes the lines of a COPY. */
-export type CopyFrom = (
-  text: string,
-) => NodeJS.WritableStream & { submit(connection: unknown): void }
-
 export function openEmmett(url: string): Emmett {
   const { getPostgreSQLEventStore } = requirePeer('@event-driven-io/emmett-postgresql') as {
     getPostgreSQLEventStore: (url: string, options: object) => Emmett
@@ -73,5 +68,3 @@ export function createPgBoss(connectionString: string): PgBoss {
 }
 
 export const graphileWorker = (): GraphileWorker => requirePeer('graphile-worker') as GraphileWorker
-
-export const { from: copyFrom } = requirePeer('pg-copy-streams') as { from: CopyFrom }

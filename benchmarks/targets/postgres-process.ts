@@ -1,7 +1,6 @@
 import { callConcurrently, createMeter, type TrialResult } from '../harness/meter.js'
 import { readSetup, servePreparedJobs } from '../harness/workers.js'
-import type { Task } from './postgres-task.js'
-import { openWriter } from './postgres-writers.js'
+import { openWriter, type Task } from './postgres-writers.js'
 
 /* One of the processes that write events to a Postgres server at the same time. */
 

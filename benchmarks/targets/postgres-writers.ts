@@ -2,11 +2,60 @@ import { AuditLog } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
 import pg from 'pg'
 import { withCommitHook } from '../harness/meter.js'
-import { cycle, recordAll, sampleTypes } from '../harness/sample-events.js'
-import { copyFrom, createPgBoss, openEmmett } from './postgres-peers.js'
-import { createTimeRanges, EVENTS, QUEUE, type Task, type Writer } from './postgres-task.js'
+import { cycle, recordAll, sampleEvents, sampleTypes } from '../harness/sample-events.js'
+import { createPgBoss, openEmmett } from './postgres-peers.js'
 
 /* Everything that writes events to Postgres: Daybook's store, plain SQL, and peers. */
+
+/** The writers, each with the table that it writes to. */
+export const TABLES = {
+  /** `record` of the store. */
+  record: 'daybook.events',
+  /** INSERT of many rows into the store's table with its indexes. */
+  insert: 'plain.events',
+  /** Peers. */
+  emmett: 'emt_messages',
+  'pg-boss': 'pgboss.job',
+} as const
+
+export type WriterName = keyof typeof TABLES
+
+/** Schemas that the store creates. */
+export const STORE_SCHEMAS = ['samples', 'daybook', 'plain'] as const
+
+/** The maximum number of concurrent writers. */
+const MAX_PROCESSES = 32
+
+export interface Task {
+  readonly writer: WriterName
+  /** Events per call; always one for `record`. */
+  readonly batch: number
+  /** The number of this process among the concurrent ones. */
+  readonly processNumber: number
+}
+
+interface Writer {
+  /** `caller` is the number of the concurrent caller, from 0. */
+  call(caller: number): Promise<unknown>
+  close(): Promise<void>
+}
+
+/** Writers use these over and over. */
+const EVENTS = sampleEvents(5000)
+export const QUEUE = 'events'
+
+/**
+ * Returns the first time of a range of `batch` microseconds. No two calls and no two processes get
+ * overlapping ranges.
+ */
+function createTimeRanges({ processNumber, batch }: Task): () => number {
+  const period = MAX_PROCESSES * batch
+  let last = 0
+  return () => {
+    last = Math.max(last + period, Math.floor((Date.now() * 1000) / period) * period)
+    return last + processNumber * batch
+  }
+}
 
 /** Stores the sample events in the schema `samples`, so that plain SQL can insert the same rows. */
 export async function fillSamples(url: string): Promise<void> {
@@ -35,29 +84,27 @@ interface Row {
   readonly attributes: string
 }
 
-/** What a writer of plain SQL works with. */
-interface PlainSql {
-  readonly client: pg.Client
-  readonly take: (count: number) => Row[]
-  /** See `createTimeRanges`. */
-  readonly nextTime: () => number
-  readonly batch: number
-}
-
-const NEWLINE = String.raw`E'\n'`
-
 /** The attributes of the rows, as one text with a line per row. */
 const linesOf = (rows: readonly Row[]): string => rows.map((row) => row.attributes).join('\n')
 
-async function insertStoreRows({ client, take, nextTime, batch }: PlainSql): Promise<void> {
-  const rows = take(batch)
-  await client.query(
-    `INSERT INTO plain.events
-     SELECT $1::bigint + i, suffix, type, username, source, system, attributes::json
-     FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[],
-       string_to_array($7, ${NEWLINE})
-     ) WITH ORDINALITY AS draft(suffix, type, username, source, system, attributes, i)`,
-    [
+const INSERT = String.raw`INSERT INTO plain.events
+  SELECT $1::bigint + i, suffix, type, username, source, system, attributes::json
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[], string_to_array($7, E'\n'))
+    WITH ORDINALITY AS draft(suffix, type, username, source, system, attributes, i)`
+
+/** Inserts the rows that the store makes of the events. */
+async function openPlainSql(url: string, task: Task): Promise<Writer> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const { rows: all } = await client.query<Row>(
+    `SELECT suffix, type, username, source, system, attributes::text
+     FROM samples.events ORDER BY created_at LIMIT ${EVENTS.length}`,
+  )
+  const take = cycle(all)
+  const nextTime = createTimeRanges(task)
+  const insert = (): Promise<unknown> => {
+    const rows = take(task.batch)
+    return client.query(INSERT, [
       nextTime(),
       rows.map((row) => row.suffix),
       rows.map((row) => row.type),
@@ -65,73 +112,9 @@ async function insertStoreRows({ client, take, nextTime, batch }: PlainSql): Pro
       rows.map((row) => row.source),
       rows.map((row) => row.system),
       linesOf(rows),
-    ],
-  )
-}
-
-async function insertBareRows({ client, take, nextTime, batch }: PlainSql): Promise<void> {
-  await client.query(
-    `INSERT INTO bare SELECT $1::bigint + i, attributes::json
-     FROM string_to_table($2, ${NEWLINE}) WITH ORDINALITY AS draft(attributes, i)`,
-    [nextTime(), linesOf(take(batch))],
-  )
-}
-
-async function insertJsonbRows({ client, take, nextTime, batch }: PlainSql): Promise<void> {
-  const rows = take(batch)
-  await client.query(
-    `INSERT INTO plain_jsonb
-     SELECT $1::bigint + i, type, username, attributes::jsonb
-     FROM unnest($2::text[], $3::text[], string_to_array($4, ${NEWLINE}))
-       WITH ORDINALITY AS draft(type, username, attributes, i)`,
-    [nextTime(), rows.map((row) => row.type), rows.map((row) => row.username), linesOf(rows)],
-  )
-}
-
-function copyBareRows({ client, take, nextTime, batch }: PlainSql): Promise<void> {
-  const first = nextTime()
-  const text = take(batch)
-    .map(({ attributes }, i) => `${first + i}\t${attributes}\n`)
-    .join('')
-  return new Promise((resolve, reject) => {
-    const stream = client.query(copyFrom('COPY bare FROM STDIN'))
-    stream.once('error', reject).once('finish', () => resolve())
-    stream.end(text)
-  })
-}
-
-const PLAIN_CALLS = {
-  insert: insertStoreRows,
-  bare: insertBareRows,
-  copy: copyBareRows,
-  jsonb: insertJsonbRows,
-} as const
-
-async function openPlainSql(
-  url: string,
-  task: Task & { readonly writer: keyof typeof PLAIN_CALLS },
-): Promise<Writer> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  const { rows } = await client.query<Row>(
-    `SELECT suffix, type, username, source, system, attributes::text
-     FROM samples.events ORDER BY created_at LIMIT ${EVENTS.length}`,
-  )
-  // COPY reads a backslash as an escape.
-  const escaped = (row: Row): Row => ({
-    ...row,
-    attributes: row.attributes.replaceAll('\\', '\\\\'),
-  })
-  const sql: PlainSql = {
-    client,
-    take: cycle(task.writer === 'copy' ? rows.map(escaped) : rows),
-    nextTime: createTimeRanges(task),
-    batch: task.batch,
+    ])
   }
-  return {
-    call: () => PLAIN_CALLS[task.writer](sql),
-    close: () => client.end(),
-  }
+  return { call: insert, close: () => client.end() }
 }
 
 /** Each caller appends to its own stream, so that no call conflicts with another. */
@@ -169,10 +152,7 @@ export async function openWriter(
     case 'record':
       return openRecord(url, committed)
     case 'insert':
-    case 'bare':
-    case 'copy':
-    case 'jsonb':
-      return openPlainSql(url, { ...task, writer })
+      return openPlainSql(url, task)
     case 'emmett':
       return openEmmettStore(url, task)
     case 'pg-boss':

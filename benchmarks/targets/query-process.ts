@@ -27,7 +27,6 @@ function targetOf(audit: AuditLog): QueryTarget {
         return { ids: events.map(({ attributes }) => attributes['change_id']), truncated }
       }
     },
-    explain: async (query) => (await audit.explain(toQueryString(query))).steps,
     close: () => audit.close(),
   }
 }
@@ -66,13 +65,7 @@ function processorMilliseconds(before: NodeJS.CpuUsage): number {
   return (user + system) / 1000
 }
 
-async function run({
-  queries,
-  warmUp,
-  ideal,
-  maxSeconds,
-  explain,
-}: QueryJob): Promise<QueryAnswer> {
+async function run({ queries, warmUp, ideal, maxSeconds }: QueryJob): Promise<QueryAnswer> {
   const warm = performance.now() + (maxSeconds * 1000) / 2
   for (const query of warmUp) {
     await target.prepare(query, ideal)()
@@ -92,8 +85,7 @@ async function run({
     results.push(resultOf(page))
     if (performance.now() >= end) break
   }
-  const steps = explain ? await target.explain?.(queries[0]!) : undefined
-  return { milliseconds, results, steps, firstProcessorMilliseconds, openMilliseconds }
+  return { milliseconds, results, firstProcessorMilliseconds, openMilliseconds }
 }
 
 serveJobs(run, () => target.close())

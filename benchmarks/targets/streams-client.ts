@@ -1,5 +1,5 @@
 import http from 'node:http'
-import { max, quantile } from 'simple-statistics'
+import { quantile } from 'simple-statistics'
 import { AUTHORIZATION } from '../harness/listen.js'
 import { serveJobs } from '../harness/workers.js'
 
@@ -27,13 +27,9 @@ export interface Answer {
   /** Sums over all readers: events that a reader did not receive, and that it received again or too late. */
   readonly missed: number
   readonly repeated: number
-  readonly megabytes: number
   /** Milliseconds from `record` until a reader has the event; slow readers excluded. */
   readonly p50: number
   readonly p99: number
-  readonly max: number
-  /** Share of one processor core. */
-  readonly cpu: number
 }
 
 const HEADERS = { authorization: AUTHORIZATION }
@@ -48,72 +44,35 @@ interface Reader {
   next: number
   missed: number
   repeated: number
-  bytes: number
 }
 
 const delays: number[] = []
 const readers: Reader[] = []
 let isFinishing = false
-let openedAt = 0
-let cpuAtOpen: NodeJS.CpuUsage | undefined
 
-/*
- * All events have the same length on the wire, so a reader can skip from one to the next. Reading every
- * byte would take processor time from the service, which runs on the same machine.
- */
-interface Shape {
-  readonly length: number
-  readonly seq: number
-  readonly at: number
-}
-
-const BEGIN = Buffer.from('id: ')
-let shape: Shape | undefined
-
-function shapeOf(frame: Buffer): Shape {
-  const endOf = (key: string): number => frame.indexOf(key) + key.length
-  return { length: endOf('\n\n'), seq: endOf('"seq":'), at: endOf('"at":') }
-}
-
-function digitsAt(bytes: Buffer, start: number): number {
-  let value = 0
-  for (let i = start; ; i++) {
-    const digit = bytes[i]! - 0x30
-    if (!(digit >= 0 && digit <= 9)) return value
-    value = value * 10 + digit
-  }
-}
-
-function take(reader: Reader, index: number, seq: number, recordedAt: () => number): void {
+function take(reader: Reader, index: number, frame: string): void {
+  // Comments and the first line are not events.
+  const at = frame.indexOf('"seq":')
+  if (at < 0) return
+  const seq = Number.parseInt(frame.slice(at + 6), 10)
   if (seq < reader.next) {
     reader.repeated++
     return
   }
   reader.missed += seq - reader.next
   reader.next = seq + 1
-  if (!reader.isSlow && seq % SAMPLE_INTERVAL === index % SAMPLE_INTERVAL)
-    delays.push(performance.timeOrigin + performance.now() - recordedAt() / 1000)
+  if (reader.isSlow || seq % SAMPLE_INTERVAL !== index % SAMPLE_INTERVAL) return
+  const recordedAt = Number.parseInt(frame.slice(frame.indexOf('"at":') + 5), 10) / 1000
+  delays.push(performance.timeOrigin + performance.now() - recordedAt)
 }
 
 function read(reader: Reader, index: number): void {
   const { response, isSlow } = reader
-  let rest: Buffer = Buffer.alloc(0)
-  response.on('data', (chunk: Buffer) => {
-    reader.bytes += chunk.length
-    const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
-    let done = 0
-    for (;;) {
-      // Comments and the first line are not events.
-      const begin = bytes[done] === BEGIN[0] ? done : bytes.indexOf(BEGIN, done)
-      if (begin < 0) break
-      done = begin
-      if (!shape && bytes.includes('\n\n', begin)) shape = shapeOf(bytes.subarray(begin))
-      if (!shape || bytes.length < begin + shape.length) break
-      const { length, seq, at } = shape
-      take(reader, index, digitsAt(bytes, begin + seq), () => digitsAt(bytes, begin + at))
-      done = begin + length
-    }
-    rest = Buffer.from(bytes.subarray(done))
+  let rest = ''
+  response.setEncoding('latin1').on('data', (chunk: string) => {
+    const frames = (rest + chunk).split('\n\n')
+    rest = frames.pop()!
+    for (const frame of frames) take(reader, index, frame)
     if (!isSlow || isFinishing) return
     response.pause()
     setTimeout(() => response.resume(), SLOW_PAUSE_MS)
@@ -143,12 +102,10 @@ async function open({ url, slow, first, ...opening }: Opening): Promise<void> {
   for (const [index, response] of responses.entries()) {
     if (response.statusCode !== 200) throw new Error(`${url}: ${response.statusCode}`)
     const isSlow = index < slow
-    const reader = { response, isSlow, next: first, missed: 0, repeated: 0, bytes: 0 }
+    const reader = { response, isSlow, next: first, missed: 0, repeated: 0 }
     readers.push(reader)
     read(reader, index)
   }
-  openedAt = performance.now()
-  cpuAtOpen = process.cpuUsage()
 }
 
 function leave(): void {
@@ -164,15 +121,11 @@ async function finish(last: number, withinSeconds: number): Promise<Answer> {
   leave()
   const sum = (value: (reader: Reader) => number): number =>
     readers.reduce((total, reader) => total + value(reader), 0)
-  const { user, system } = process.cpuUsage(cpuAtOpen)
   return {
     missed: sum(({ missed, next }) => missed + Math.max(0, last + 1 - next)),
     repeated: sum(({ repeated }) => repeated),
-    megabytes: sum(({ bytes }) => bytes) / 1e6,
     p50: quantile(delays, 0.5),
     p99: quantile(delays, 0.99),
-    max: max(delays),
-    cpu: (user + system) / 1000 / (performance.now() - openedAt),
   }
 }
 

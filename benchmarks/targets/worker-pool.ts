@@ -4,11 +4,9 @@ import { postgresStore } from 'daybook/postgres'
 import pg from 'pg'
 import { startServer } from '../harness/postgres-server.js'
 import { type ConcurrentWorker, runTogether, Worker } from '../harness/workers.js'
-import { JSONB_TABLE } from './jsonb-table.js'
 import { createPgBoss, openEmmett } from './postgres-peers.js'
 import type { Answer, Job } from './postgres-process.js'
-import { QUEUE, STORE_SCHEMAS, TABLES, type WriterName } from './postgres-task.js'
-import { fillSamples } from './postgres-writers.js'
+import { fillSamples, QUEUE, STORE_SCHEMAS, TABLES, type WriterName } from './postgres-writers.js'
 
 /* A Postgres server, and the processes that write to it. */
 
@@ -33,7 +31,7 @@ export interface WorkerPool {
   endWorkers(): Promise<void>
 }
 
-async function createTables(url: string, client: pg.Client): Promise<void> {
+async function createTables(url: string): Promise<void> {
   for (const schema of STORE_SCHEMAS) {
     const store = postgresStore({ connectionString: url, schema })
     const audit = new AuditLog({ store, types: {} })
@@ -42,8 +40,6 @@ async function createTables(url: string, client: pg.Client): Promise<void> {
     await audit.close()
   }
   await fillSamples(url)
-  await client.query('CREATE TABLE bare (created_at bigint PRIMARY KEY, attributes json NOT NULL)')
-  await client.query(JSONB_TABLE)
   const emmett = openEmmett(url)
   await emmett.schema.migrate()
   await emmett.close()
@@ -110,7 +106,7 @@ export async function withWorkerPool<Result>(
   const client = new pg.Client({ connectionString: server.url })
   try {
     await client.connect()
-    await createTables(server.url, client)
+    await createTables(server.url)
     const pool = createPool(server.url, client)
     const result = await use(pool)
     await pool.endWorkers()

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AuditLog } from 'daybook'
 import { max, quantile } from 'simple-statistics'
-import { createSampler, type sampleTypes } from './sample-events.js'
+import { createSampler, type SampleEvent, type sampleTypes } from './sample-events.js'
 
 /* Recording at a constant rate, beside what else a process does. */
 
@@ -22,12 +22,12 @@ export interface Recorded {
 }
 
 const TICK_MS = 10
-const next = createSampler(5)
 
-/** Calls `record` at a constant rate: at each tick all events that are due. */
+/** Calls `record` at a constant rate: at each tick all events that are due. `next` gets the number of the event. */
 export async function recordAtRate(
   audit: AuditLog<typeof sampleTypes>,
   { perSecond, seconds }: Rate,
+  next: (i: number) => SampleEvent = createSampler(5),
 ): Promise<Recorded> {
   const calls: Promise<unknown>[] = []
   const times: number[] = []
@@ -37,7 +37,7 @@ export async function recordAtRate(
     const elapsed = Math.min((performance.now() - start) / 1000, seconds)
     while (calls.length < elapsed * perSecond) {
       const due = start + (calls.length / perSecond) * 1000
-      const { type, data, username } = next()
+      const { type, data, username } = next(calls.length)
       const call = audit.record(type, data, { username })
       calls.push(call.then(() => times.push(performance.now() - due)))
     }

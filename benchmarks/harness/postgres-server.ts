@@ -1,7 +1,7 @@
 import { startOwnPostgres } from '../../test/support/postgres.js'
 
 /** Those of a server that is as durable as Postgres is by default. */
-export const SETTINGS = [
+const SETTINGS = [
   ...['fsync=on', 'synchronous_commit=on', 'full_page_writes=on', 'shared_buffers=512MB'],
   'max_wal_size=4GB',
 ]

@@ -45,6 +45,8 @@ const MEMORY = ['worker', 'memory']
 const NODE_TYPE = ['parent', 'node_type']
 const TYPE = ['type']
 const CHANGE = ['change_id']
+const CREATED = ['created_at']
+const ROLLOUT = ['rollout', 'id']
 
 const sampleOf = ({ random, samples }: Picker): Sample => samples[random.below(samples.length)]!
 
@@ -53,211 +55,126 @@ const changeOf = (picker: Picker): string => sampleOf(picker).data['change_id'] 
 const requestOf = (picker: Picker): string =>
   (sampleOf(picker).data['request_id'] as string | undefined) ?? picker.random.uuid()
 
-/** A time from the older half of the log. */
-const oldTime = ({ random, samples }: Picker): number =>
-  samples[random.below(Math.max(1, samples.length >> 1))]!.createdAt
-
-const allOf = (limit: number, ...conditions: readonly Condition[]): Query => ({
-  combinator: 'and',
-  conditions,
-  limit,
-})
 const is = (path: readonly string[], value: string): Condition => ({ path, predicate: 'eq', value })
 
 const needle = ({ random, events }: Picker): Condition =>
   is(TICKET, needleTicket(random.below(Math.max(1, needlesIn(events)))))
+const oldRollout = ({ random, events }: Picker): Condition =>
+  is(ROLLOUT, rolloutOf(random.below(Math.max(1, events / 2 / ROLLOUT_SIZE)) * ROLLOUT_SIZE))
 const frequentType = ({ random }: Picker): Condition => is(TYPE, TYPES[random.below(5)]!)
-const beforeOldTime = (picker: Picker): Condition => ({
-  path: ['created_at'],
+const nodeType = ({ random }: Picker): string =>
+  ['project', 'environment', 'asset'][random.below(3)]!
+/** A time from the older half of the log. */
+const beforeOldTime = ({ random, samples }: Picker): Condition => ({
+  path: CREATED,
   predicate: 'lt',
-  value: oldTime(picker),
+  value: samples[random.below(Math.max(1, samples.length >> 1))]!.createdAt,
 })
 
-const sorted = (direction: 'asc' | 'desc', isPresent: boolean) => (): Query => ({
-  ...allOf(10, ...(isPresent ? [{ path: MEMORY, predicate: 'not_null' } as const] : [])),
-  sort: { path: MEMORY, direction },
+type Conditions = (picker: Picker) => readonly Condition[]
+
+/** A case of pages of 10 events. */
+const page = (
+  group: CaseGroup,
+  name: string,
+  ideal: readonly string[] | undefined,
+  conditions: Conditions,
+): QueryCase => ({
+  group,
+  name,
+  ...(ideal && { ideal }),
+  query: (picker) => ({ combinator: 'and', conditions: conditions(picker), limit: 10 }),
 })
+
+/** The same with other members of the query. */
+const but = (one: QueryCase, changed: Partial<Query>): QueryCase => ({
+  ...one,
+  query: (picker) => ({ ...one.query(picker), ...changed }),
+})
+
+const sorted = (name: string, direction: 'asc' | 'desc', conditions: readonly Condition[]) =>
+  but(
+    page('hard', `sort by a nested number, ${name}`, undefined, () => conditions),
+    { sort: { path: MEMORY, direction } },
+  )
+const HAS_MEMORY: Condition = { path: MEMORY, predicate: 'not_null' }
 
 export const QUERY_CASES: readonly QueryCase[] = [
-  {
-    name: 'eq, nested attribute: 3 in a million',
-    group: 'eq',
-    ideal: TICKET,
-    query: (picker) => allOf(10, needle(picker)),
-  },
-  {
-    name: 'eq, a UUID: one event',
-    group: 'eq',
-    ideal: CHANGE,
-    query: (picker) => allOf(10, is(CHANGE, changeOf(picker))),
-  },
-  {
-    name: 'eq, values of one old range only',
-    group: 'eq',
-    ideal: ['rollout', 'id'],
-    query: ({ random, events }) =>
-      allOf(
-        10,
-        is(
-          ['rollout', 'id'],
-          rolloutOf(random.below(Math.max(1, events / 2 / ROLLOUT_SIZE)) * ROLLOUT_SIZE),
-        ),
-      ),
-  },
-  {
-    name: 'eq, a UUID: no match',
-    group: 'eq',
-    ideal: CHANGE,
-    query: ({ random }) => allOf(10, is(CHANGE, random.uuid())),
-  },
-  {
-    name: 'eq, nested attribute: no match',
-    group: 'eq',
-    ideal: TICKET,
-    query: ({ random }) => allOf(10, is(TICKET, `TCK-${random.below(1e6)}-x`)),
-  },
-  {
-    name: 'eq, an attribute that no event has',
-    group: 'eq',
-    query: ({ random }) => allOf(10, is(['approval', `step${random.below(1000)}`], 'given')),
-  },
-  {
-    name: 'eq of a common value and of one without a match',
-    group: 'eq',
-    ideal: CHANGE,
-    query: ({ random }) => allOf(10, is(NODE_TYPE, 'project'), is(CHANGE, random.uuid())),
-  },
-  { name: 'newest 10', group: 'common', ideal: ['created_at'], query: () => allOf(10) },
-  {
-    name: 'eq, a frequent type, newest 10',
-    group: 'common',
-    ideal: TYPE,
-    query: (picker) => allOf(10, frequentType(picker)),
-  },
-  {
-    name: 'eq, a frequent type, newest 100',
-    group: 'common',
-    ideal: TYPE,
-    query: (picker) => allOf(100, frequentType(picker)),
-  },
-  {
-    name: 'eq, a rare type, newest 10',
-    group: 'common',
-    ideal: TYPE,
-    query: ({ random }) => allOf(10, is(TYPE, TYPES[120 + random.below(80)]!)),
-  },
-  {
-    name: 'eq, a frequent user, newest 10',
-    group: 'common',
-    ideal: ['username'],
-    query: ({ random }) => allOf(10, is(['username'], `user${random.below(5)}`)),
-  },
-  {
-    name: 'eq, a common nested value, newest 10',
-    group: 'common',
-    ideal: NODE_TYPE,
-    query: ({ random }) =>
-      allOf(10, is(NODE_TYPE, ['project', 'environment', 'asset'][random.below(3)]!)),
-  },
-  {
-    name: 'not_eq, newest 10',
-    group: 'common',
-    ideal: ['created_at'],
-    query: ({ random }) =>
-      allOf(10, {
-        path: NODE_TYPE,
-        predicate: 'not_eq',
-        value: ['project', 'environment', 'asset'][random.below(3)]!,
-      }),
-  },
-  {
-    name: 'null, newest 10',
-    group: 'common',
-    ideal: ['created_at'],
-    query: () => allOf(10, { path: ['error'], predicate: 'null' }),
-  },
-  {
-    name: 'deep page',
-    group: 'common',
-    ideal: ['created_at'],
-    query: (picker) => allOf(10, beforeOldTime(picker)),
-  },
-  {
-    name: 'deep page of a frequent type',
-    group: 'common',
-    ideal: TYPE,
-    query: (picker) => allOf(10, frequentType(picker), beforeOldTime(picker)),
-  },
-  {
-    name: 'start',
-    group: 'hard',
-    query: ({ random }) =>
-      allOf(10, { path: ['name'], predicate: 'start', value: `VERIFY-${10 + random.below(90)}` }),
-  },
-  {
-    name: 'or over two attributes',
-    group: 'hard',
-    query: (picker) => ({
-      ...allOf(10, needle(picker), is(['request_id'], requestOf(picker))),
-      combinator: 'or',
-    }),
-  },
-  { name: 'sort by a nested number, ascending', group: 'hard', query: sorted('asc', false) },
-  {
-    name: 'sort by a nested number, ascending, with not_null',
-    group: 'hard',
-    query: sorted('asc', true),
-  },
-  {
-    name: 'sort by a nested number, descending, with not_null',
-    group: 'hard',
-    query: sorted('desc', true),
-  },
-  {
-    name: 'gt, a nested number: 1 in 200,000',
-    group: 'hard',
-    ideal: MEMORY,
-    query: ({ random }) =>
-      allOf(10, { path: MEMORY, predicate: 'gt', value: 2e9 - 10_000 + random.below(100) }),
-  },
-  {
-    name: 'and over three attributes',
-    group: 'hard',
-    query: ({ random }) =>
-      allOf(
-        10,
-        is(['cluster', 'name'], `cluster-${random.below(6)}`),
-        is(['worker', 'host'], `runner-${random.below(64)}.example.net`),
-        is(['queue', 'name'], `queue-${random.below(10)}`),
-      ),
-  },
-  {
-    name: 'and over three attributes, a rare combination',
-    group: 'hard',
-    query: ({ random }) =>
-      allOf(
-        10,
-        is(TYPE, TYPES[20 + random.below(100)]!),
-        is(['parent', 'code'], `asset-${random.below(5000)}`),
-        is(NODE_TYPE, 'asset'),
-      ),
-  },
-  {
-    name: 'not_null, an attribute that 1 in 200 has',
-    group: 'hard',
-    ideal: TICKET,
-    query: (picker) => allOf(10, { path: TICKET, predicate: 'not_null' }, beforeOldTime(picker)),
-  },
-  {
-    name: 'cont: 3 in a million',
-    group: 'cont',
-    query: ({ random, events }) =>
-      allOf(10, {
-        path: ['message'],
-        predicate: 'cont',
-        value: needleWord(random.below(Math.max(1, needlesIn(events)))),
-      }),
-  },
+  page('eq', 'eq, nested attribute: 3 in a million', TICKET, (picker) => [needle(picker)]),
+  page('eq', 'eq, a UUID: one event', CHANGE, (picker) => [is(CHANGE, changeOf(picker))]),
+  page('eq', 'eq, values of one old range only', ROLLOUT, (picker) => [oldRollout(picker)]),
+  page('eq', 'eq, a UUID: no match', CHANGE, ({ random }) => [is(CHANGE, random.uuid())]),
+  page('eq', 'eq, nested attribute: no match', TICKET, ({ random }) => [
+    is(TICKET, `TCK-${random.below(1e6)}-x`),
+  ]),
+  page('eq', 'eq, an attribute that no event has', undefined, ({ random }) => [
+    is(['approval', `step${random.below(1000)}`], 'given'),
+  ]),
+  page('eq', 'eq of a common value and of one without a match', CHANGE, ({ random }) => [
+    is(NODE_TYPE, 'project'),
+    is(CHANGE, random.uuid()),
+  ]),
+  page('common', 'newest 10', CREATED, () => []),
+  page('common', 'eq, a frequent type, newest 10', TYPE, (picker) => [frequentType(picker)]),
+  but(
+    page('common', 'eq, a frequent type, newest 100', TYPE, (picker) => [frequentType(picker)]),
+    { limit: 100 },
+  ),
+  page('common', 'eq, a rare type, newest 10', TYPE, ({ random }) => [
+    is(TYPE, TYPES[120 + random.below(80)]!),
+  ]),
+  page('common', 'eq, a frequent user, newest 10', ['username'], ({ random }) => [
+    is(['username'], `user${random.below(5)}`),
+  ]),
+  page('common', 'eq, a common nested value, newest 10', NODE_TYPE, (picker) => [
+    is(NODE_TYPE, nodeType(picker)),
+  ]),
+  page('common', 'not_eq, newest 10', CREATED, (picker) => [
+    { path: NODE_TYPE, predicate: 'not_eq', value: nodeType(picker) },
+  ]),
+  page('common', 'null, newest 10', CREATED, () => [{ path: ['error'], predicate: 'null' }]),
+  page('common', 'deep page', CREATED, (picker) => [beforeOldTime(picker)]),
+  page('common', 'deep page of a frequent type', TYPE, (picker) => [
+    frequentType(picker),
+    beforeOldTime(picker),
+  ]),
+  page('hard', 'start', undefined, ({ random }) => [
+    { path: ['name'], predicate: 'start', value: `VERIFY-${10 + random.below(90)}` },
+  ]),
+  but(
+    page('hard', 'or over two attributes', undefined, (picker) => [
+      needle(picker),
+      is(['request_id'], requestOf(picker)),
+    ]),
+    { combinator: 'or' },
+  ),
+  sorted('ascending', 'asc', []),
+  sorted('ascending, with not_null', 'asc', [HAS_MEMORY]),
+  sorted('descending, with not_null', 'desc', [HAS_MEMORY]),
+  page('hard', 'gt, a nested number: 1 in 200,000', MEMORY, ({ random }) => [
+    { path: MEMORY, predicate: 'gt', value: 2e9 - 10_000 + random.below(100) },
+  ]),
+  page('hard', 'and over three attributes', undefined, ({ random }) => [
+    is(['cluster', 'name'], `cluster-${random.below(6)}`),
+    is(['worker', 'host'], `runner-${random.below(64)}.example.net`),
+    is(['queue', 'name'], `queue-${random.below(10)}`),
+  ]),
+  page('hard', 'and over three attributes, a rare combination', undefined, ({ random }) => [
+    is(TYPE, TYPES[20 + random.below(100)]!),
+    is(['parent', 'code'], `asset-${random.below(5000)}`),
+    is(NODE_TYPE, 'asset'),
+  ]),
+  page('hard', 'not_null, an attribute that 1 in 200 has', TICKET, (picker) => [
+    { path: TICKET, predicate: 'not_null' },
+    beforeOldTime(picker),
+  ]),
+  page('cont', 'cont: 3 in a million', undefined, ({ random, events }) => [
+    {
+      path: ['message'],
+      predicate: 'cont',
+      value: needleWord(random.below(Math.max(1, needlesIn(events)))),
+    },
+  ]),
 ]
 
 /** The same queries for the same arguments. */

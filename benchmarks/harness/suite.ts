@@ -10,6 +10,8 @@ type Limit = { readonly atLeast: number } | { readonly atMost: number }
 export interface Goal {
   readonly figure?: Limit
   readonly ratio?: Limit
+  /** Counts are to be exact, and these were. */
+  readonly isExact?: boolean
 }
 
 export interface Row {
@@ -91,10 +93,13 @@ function compare(figure: number, limit: Limit, print: Print): Verdict {
 
 /** Whether each goal of the row was met, and by how much it was missed. */
 export function verdictsOf(row: Row): Verdict[] {
-  const { figure, ratio } = row.goal ?? {}
+  const { figure, ratio, isExact } = row.goal ?? {}
   return [
     ...(figure ? [compare(median([...row.ours]), figure, row.print)] : []),
     ...(ratio ? [compare(median(ratiosOf(row)), ratio, times)] : []),
+    ...(isExact === undefined
+      ? []
+      : [{ isMet: isExact, text: `exact: ${isExact ? 'met' : 'estimated'}` }]),
   ]
 }
 

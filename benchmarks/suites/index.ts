@@ -17,7 +17,7 @@ export const SUITES: Readonly<Record<string, Described>> = {
   processes: {
     title: 'Processes on one SQLite file',
     summary: 'Four processes that record into one file, also on a disk that syncs slowly',
-    defaults: { rounds: 3, seconds: 4 },
+    defaults: { rounds: 2, seconds: 4 },
     parts: ['fast', 'slow'],
     load: () => import('./processes.js'),
   },
@@ -25,14 +25,14 @@ export const SUITES: Readonly<Record<string, Described>> = {
     title: 'Queries on SQLite',
     summary:
       'One log: how fast it is filled and indexed, lists, growth, a cold file, counts, texts',
-    defaults: { rounds: 3, events: MILLION },
+    defaults: { rounds: 2, events: MILLION },
     parts: ['upkeep', 'lists', 'growth', 'cold', 'memory', 'counts', 'free-text'],
     load: () => import('./queries.js'),
   },
   memory: {
     title: 'Queries in memory',
     summary: 'Lists of the memory store, compared with sift and mingo',
-    defaults: { rounds: 3, events: MILLION },
+    defaults: { rounds: 2, events: MILLION },
     parts: ['lists'],
     load: () => import('./memory.js'),
   },
@@ -83,14 +83,14 @@ export const SUITES: Readonly<Record<string, Described>> = {
   http: {
     title: 'HTTP',
     summary: '`GET /api/events`, recorded requests, and readers of streams',
-    defaults: { rounds: 3, seconds: 1.5, events: 100_000 },
+    defaults: { rounds: 2, seconds: 1.5, events: 100_000 },
     parts: ['feed', 'requests', 'streams', 'idle'],
     load: () => import('./http.js'),
   },
   deliveries: {
     title: 'Deliveries',
     summary: 'Subscriptions and tails: a backlog, what they cost beside recording, and job queues',
-    defaults: { rounds: 2, seconds: 4, events: 100_000 },
+    defaults: { rounds: 2, seconds: 3, events: 100_000 },
     parts: ['backlog', 'beside', 'jobs'],
     needsPeers: true,
     load: () => import('./deliveries.js'),

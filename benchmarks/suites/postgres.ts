@@ -219,7 +219,7 @@ async function processes(pool: WorkerPool, { rounds, seconds }: TimedOptions): P
 
 const IN_FLIGHT = 1000
 /** A trial takes so many times the measured seconds: long enough to add more events than may be unindexed. */
-const LONGER = 20
+const LONGER = 12
 const SAMPLE_MS = 250
 /** The default of the store's option `maxUnindexed`. */
 const MAX_UNINDEXED = 65_536

@@ -1,9 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { AuditLog, defineEventTypes } from 'daybook'
+import { AuditLog } from 'daybook'
 import { auditRoutes, basicAuth } from 'daybook/koa'
 import { sqliteStore } from 'daybook/sqlite'
 import Koa from 'koa'
+import { type Rate, recordAtRate } from '../harness/constant-rate.js'
 import { listen, type Listening, USER } from '../harness/listen.js'
+import { sampleTypes } from '../harness/sample-events.js'
 import { readSetup, serveJobs } from '../harness/workers.js'
 
 /* A service that records events and streams them to readers. */
@@ -11,11 +12,9 @@ import { readSetup, serveJobs } from '../harness/workers.js'
 /** The answer to `memory` is the memory of the service now, in MiB. */
 export type Job = 'listen' | 'memory' | { readonly record: Recording }
 
-export interface Recording {
-  /** The number of the first event; all numbers have the same number of digits. */
+export interface Recording extends Rate {
+  /** The number of the first event. */
   readonly first: number
-  readonly perSecond: number
-  readonly seconds: number
 }
 
 export type Answer = string | number | Recorded
@@ -31,12 +30,11 @@ export interface Recorded {
   readonly cpu: number
 }
 
-const TICK_MS = 10
 const MEMORY_INTERVAL_MS = 100
 
 const audit = new AuditLog({
   store: sqliteStore({ filename: readSetup() as string }),
-  types: defineEventTypes({ 'info:steps:success': {} }),
+  types: sampleTypes,
 })
 
 const app = new Koa()
@@ -58,25 +56,16 @@ async function start(): Promise<string> {
   return `${server.url}/api/events/stream`
 }
 
-/** Records at a constant rate: at each tick all events that are due. */
-async function record({ first, perSecond, seconds }: Recording): Promise<Recorded> {
-  const calls: Promise<unknown>[] = []
-  const start = performance.now()
-  const cpu = process.cpuUsage()
-  for (;;) {
-    const elapsed = Math.min((performance.now() - start) / 1000, seconds)
-    while (calls.length < elapsed * perSecond) {
-      const at = Math.round((performance.timeOrigin + performance.now()) * 1000)
-      const data = { seq: first + calls.length, at, name: 'nightly', step: calls.length % 10 }
-      calls.push(audit.record('info:steps:success', data, { username: USER }))
-    }
-    if (elapsed === seconds) break
-    await delay(TICK_MS)
-  }
-  await Promise.all(calls)
-  const { user, system } = process.cpuUsage(cpu)
-  const share = (user + system) / 1000 / (performance.now() - start)
-  return { last: first + calls.length - 1, idle, peak, cpu: share }
+/** All events have numbers with the same number of digits. */
+async function record({ first, ...rate }: Recording): Promise<Recorded> {
+  let last = first
+  const { cpu } = await recordAtRate(audit, rate, (i) => {
+    const at = Math.round((performance.timeOrigin + performance.now()) * 1000)
+    last = first + i
+    const data = { seq: last, at, name: 'nightly', step: i % 10 }
+    return { type: 'info:steps:success', username: USER, data }
+  })
+  return { last, idle, peak, cpu }
 }
 
 function run(job: Job): Promise<Answer> | Answer {

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type Koa from 'koa'
 
@@ -10,13 +10,9 @@ export interface Listening {
 }
 
 /** Serves on a free port. */
-export function listen(app: Koa): Promise<Listening> {
+export async function listen(app: Koa): Promise<Listening> {
   const handle = app.callback()
-  return listenOn(createServer((request, response) => void handle(request, response)))
-}
-
-/** Listens on a free port. */
-export async function listenOn(server: Server): Promise<Listening> {
+  const server = createServer((request, response) => void handle(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

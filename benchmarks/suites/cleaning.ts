@@ -1,5 +1,5 @@
 import { megabytes, milliseconds, type Print, short, whole } from '../harness/format.js'
-import { type DurableSetup, storeTitles, withDurableStore } from '../harness/open-store.js'
+import { type StoreSetup, storeTitles, withDurableStore } from '../harness/open-store.js'
 import { type Options, UsageError } from '../harness/options.js'
 import { defineSuite, noSetUp, type Row, type Table } from '../harness/suite.js'
 import { runOnce } from '../harness/workers.js'
@@ -33,7 +33,7 @@ function rowsOf({ rounds, bytesBefore, bytesAfter }: Answer): Row[] {
   ]
 }
 
-async function measure(store: DurableSetup['store'], options: Options): Promise<Table[]> {
+async function measure(store: StoreSetup['store'], options: Options): Promise<Table[]> {
   const { events, rounds, seconds } = options
   if (!Number.isInteger(events / 2 / rounds))
     throw new UsageError('--events must be a multiple of twice the rounds')

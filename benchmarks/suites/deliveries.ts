@@ -1,7 +1,7 @@
 import { median } from 'simple-statistics'
 import type { Throughput } from '../harness/counter.js'
 import { microseconds, milliseconds, perSecond, whole } from '../harness/format.js'
-import { type DurableSetup, storeTitles, withDurableStore } from '../harness/open-store.js'
+import { type StoreSetup, storeTitles, withDurableStore } from '../harness/open-store.js'
 import type { Options, TimedOptions } from '../harness/options.js'
 import { isInstalled, peerVersion } from '../harness/peers.js'
 import { type Answers, runRounds } from '../harness/rounds.js'
@@ -99,7 +99,7 @@ interface BesideCase {
   readonly name: string
   readonly kinds: Readonly<Record<Side, Kind>>
   readonly against: string
-  readonly stores: readonly DurableSetup['store'][]
+  readonly stores: readonly StoreSetup['store'][]
   readonly perSecond: number
   readonly figure: 'p50' | 'p99' | 'lag'
   readonly goal?: Goal
@@ -160,13 +160,13 @@ const BESIDE: readonly BesideCase[] = [
 /** Trials with a log for each, or with one log for all of them. */
 async function measureBeside(
   one: BesideCase,
-  name: DurableSetup['store'],
+  name: StoreSetup['store'],
   { rounds, seconds }: TimedOptions,
 ): Promise<Answers<Side, Followed>> {
   const { fill, kinds, perSecond } = one
-  const run = <Answer>(store: DurableSetup, job: FollowingJob): Promise<Answer> =>
+  const run = <Answer>(store: StoreSetup, job: FollowingJob): Promise<Answer> =>
     runOnce('following-process.ts', store, job)
-  const measure = async (shared: DurableSetup | undefined) => {
+  const measure = async (shared: StoreSetup | undefined) => {
     const measured = await runRounds<BesideCase, Side, Followed>({
       cases: [one],
       sides: SIDES,

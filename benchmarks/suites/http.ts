@@ -12,7 +12,12 @@ import {
   whole,
 } from '../harness/format.js'
 import { AUTHORIZATION } from '../harness/listen.js'
-import { type DurableSetup, storeTitles, withDurableStore } from '../harness/open-store.js'
+import {
+  type StoreName,
+  type StoreSetup,
+  storeTitles,
+  withDurableStore,
+} from '../harness/open-store.js'
 import type { Options } from '../harness/options.js'
 import { type Answers, runRounds } from '../harness/rounds.js'
 import { defineSuite, noSetUp, type Row, summaryOf, type Table } from '../harness/suite.js'
@@ -35,8 +40,7 @@ import type {
 
 /* Services and their clients, each a process on the same machine. */
 
-const STORES = ['sqlite', 'postgres'] as const
-type StoreName = (typeof STORES)[number]
+const STORES: readonly StoreName[] = ['sqlite', 'postgres']
 
 const ratesOf = (loads: readonly LoadAnswer[]): number[] => loads.map((load) => load.perSecond)
 const printLoad = (load: LoadAnswer): string => perSecond(load.perSecond)
@@ -64,7 +68,7 @@ const FEED_GOALS: { readonly [name in CaseName]: number } = {
 
 /** Before each round an event is recorded and the response is checked. */
 async function measureFeed(
-  store: DurableSetup,
+  store: StoreSetup,
   { rounds, seconds, events }: Options,
 ): Promise<ReadonlyMap<CaseName, Answers<FeedSide, Load>>> {
   const setup: FeedSetup = { store, events }
@@ -157,7 +161,7 @@ const BODY = JSON.stringify({
 
 /** The event of a request is durable before the response is sent. At the end an event must be stored for each response. */
 async function measureRequests(
-  store: DurableSetup,
+  store: StoreSetup,
   { rounds, seconds }: Options,
 ): Promise<ReadonlyMap<number, Answers<Service, LoadAnswer>>> {
   const server = await Worker.start<RequestsJob, RequestsAnswer>('requests-server.ts', store)

@@ -3,7 +3,7 @@ import http from 'node:http'
 import { AuditLog, type AuditEvent, type Channel, describeEvent, sentenceText } from 'daybook'
 import { webhook } from 'daybook/channels'
 import { createCounter, type Counter, type Throughput } from '../harness/counter.js'
-import { type DurableSetup, openStore } from '../harness/open-store.js'
+import { type StoreSetup, openStore } from '../harness/open-store.js'
 import { fillLog, sampleTypes } from '../harness/sample-events.js'
 import { readSetup, serveJobs } from '../harness/workers.js'
 
@@ -15,7 +15,7 @@ import { readSetup, serveJobs } from '../harness/workers.js'
 export type Side = 'pages' | 'function' | 'posts' | 'webhook'
 
 export interface Setup {
-  readonly store: DurableSetup
+  readonly store: StoreSetup
   /** Of the receiver of webhooks. */
   readonly url: string
 }

@@ -1,5 +1,5 @@
 import { AuditLog } from 'daybook'
-import { type DurableSetup, openStore } from '../harness/open-store.js'
+import { type StoreSetup, openStore } from '../harness/open-store.js'
 import {
   callConcurrently,
   createMeter,
@@ -23,7 +23,7 @@ export interface ProcessSpent {
 
 let commits = 0
 let events = 0
-const store = withCommitHook(openStore(readSetup() as DurableSetup), (count) => {
+const store = withCommitHook(openStore(readSetup() as StoreSetup), (count) => {
   commits++
   events += count
 })

@@ -5,14 +5,14 @@ import { memoryStore } from 'daybook/memory'
 import { manualClock } from 'daybook/testing'
 import pg from 'pg'
 import { callAtRate } from '../harness/load.js'
-import { type DurableSetup, openStore } from '../harness/open-store.js'
+import { type StoreSetup, openStore } from '../harness/open-store.js'
 import { cycle, type SampleEvent, sampleEvents, sampleTypes } from '../harness/sample-events.js'
 import { readSetup, serveJobs } from '../harness/workers.js'
 
 /* A process that fills one store, then cleans it up and records at the same time. */
 
 export interface Setup {
-  readonly place: DurableSetup
+  readonly place: StoreSetup
   /** Half of them are removed. */
   readonly events: number
   readonly rounds: number

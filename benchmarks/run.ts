@@ -16,6 +16,7 @@ import {
   readNumber,
   UsageError,
 } from './harness/options.js'
+import { machine } from './harness/machine.js'
 import { type Found, goalsOf, linesOf, REPORT, writeReport } from './harness/report.js'
 import type { Table } from './harness/suite.js'
 import { withTempFolder } from './harness/temp.js'
@@ -214,7 +215,8 @@ async function runAll(command: Command, folder: string): Promise<void> {
     console.error(`${name} took ${secondsSince(start)} s`)
   }
   console.log(goalsOf(found.flatMap(({ tables }) => tables)).join('\n'))
-  if (command.to !== undefined) await writeReport(command.to, found, command.isWhole)
+  if (command.to !== undefined)
+    writeReport(command.to, found, command.isWhole ? await machine() : undefined)
 }
 
 async function main(): Promise<void> {

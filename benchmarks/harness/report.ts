@@ -3,7 +3,7 @@ import path from 'node:path'
 import { median } from 'simple-statistics'
 import { ratioChart } from './chart.js'
 import { table, times } from './format.js'
-import { commit, machine } from './machine.js'
+import { commit } from './machine.js'
 import { ratiosOf, type Row, summaryOf, type Table, verdictsOf } from './suite.js'
 
 /* The files that report what suites have found. */
@@ -105,14 +105,14 @@ const INTRODUCTION = [
 ]
 
 /** Writes the whole report. */
-async function writeAll(file: string, found: readonly Found[]): Promise<void> {
+function writeAll(file: string, found: readonly Found[], machine: readonly string[]): void {
   const [goals] = goalsOf(found.flatMap(({ tables }) => tables))
   const head = [
     '# Benchmark results',
     '',
     'Written by `npm run bench`; do not edit.',
     '',
-    ...(await machine()),
+    ...machine,
     '',
     ...INTRODUCTION,
     '',
@@ -133,17 +133,20 @@ function replaceSome(file: string, found: readonly Found[]): void {
   fs.writeFileSync(file, text)
 }
 
-/** Writes results to a file, and their charts to a folder beside it. */
-export async function writeReport(
+/**
+ * Writes results to a file, and their charts to a folder beside it. With lines that describe the machine, it is a whole report;
+ * otherwise the sections of the suites are replaced.
+ */
+export function writeReport(
   file: string,
   found: readonly Found[],
-  isWhole: boolean,
-): Promise<void> {
+  machine: readonly string[] | undefined,
+): void {
   const charts = path.join(path.dirname(file), 'charts')
-  if (isWhole) await writeAll(file, found)
+  if (machine) writeAll(file, found, machine)
   else replaceSome(file, found)
   // Charts of former versions.
-  if (isWhole && file === REPORT) fs.rmSync(charts, { recursive: true, force: true })
+  if (machine && file === REPORT) fs.rmSync(charts, { recursive: true, force: true })
   drawCharts(
     found.flatMap(({ tables }) => tables),
     charts,

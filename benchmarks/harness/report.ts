@@ -143,6 +143,7 @@ export function writeReport(
   machine: readonly string[] | undefined,
 ): void {
   const charts = path.join(path.dirname(file), 'charts')
+  fs.mkdirSync(path.dirname(file), { recursive: true })
   if (machine) writeAll(file, found, machine)
   else replaceSome(file, found)
   // Charts of former versions.

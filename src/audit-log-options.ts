@@ -9,7 +9,7 @@ import type { SlowQuery } from './explaining/slow-queries.js'
 import type { FailurePolicies, FailurePolicy } from './recording/failure-policy.js'
 import type { EventJournal } from './store/journal.js'
 import { defaultJsonLimits, type JsonLimits } from './event/json.js'
-import type { ResolveSource } from './event/links.js'
+import type { LinkTable, ResolveSource } from './event/links.js'
 import type { RecorderOptions } from './recording/queue.js'
 import type { CallThrottle } from './recording/throttle-rules.js'
 import { readOnlyStore } from './store/read-only.js'
@@ -18,7 +18,10 @@ import type { Damage } from './store/damage.js'
 import { type EventStore, WAIT_OPTIONS, type WaitOptions } from './store/store.js'
 import { checkOptions, type OptionNames, requireOptions } from './options.js'
 
-export interface AuditLogOptions<Types extends EventTypes> {
+export interface AuditLogOptions<
+  Types extends EventTypes,
+  Links extends LinkTable = readonly [],
+> {
   /** The store of the events. `close` closes it. */
   readonly store: EventStore
   /**
@@ -38,7 +41,13 @@ export interface AuditLogOptions<Types extends EventTypes> {
    * @default false
    */
   readonly strict?: boolean
-  /** Replaces the convention that derives an event's source from its link attributes. */
+  /**
+   * The link attributes: names of attributes that identify resources, with the form of their values and the paths that become
+   * sources of events, such as `{ attribute: 'order_id', kind: 'uuid', path: '/api/orders/{order_id}', rank: 1 }`. A custom event
+   * with a value of another form is refused. Throws `INVALID_OPTION` for a wrong row. @default none
+   */
+  readonly links?: Links | undefined
+  /** Replaces the paths that `links` gives, and may refuse links. */
   readonly resolveSource?: ResolveSource
   /** Limits of one event's attributes. */
   readonly limits?: Partial<JsonLimits>
@@ -71,12 +80,13 @@ export interface AuditLogOptions<Types extends EventTypes> {
 
 /** The options that all logs of `AuditLogs` share. */
 export const SHARED_OPTIONS: OptionNames<
-  Omit<AuditLogOptions<EventTypes>, 'store' | 'journal' | 'cleaning' | 'subscriptions'>
+  Omit<AuditLogOptions<EventTypes, LinkTable>, 'store' | 'journal' | 'cleaning' | 'subscriptions'>
 > = {
   readOnly: true,
   types: true,
   customTypes: true,
   strict: true,
+  links: true,
   resolveSource: true,
   limits: true,
   waiting: true,
@@ -86,7 +96,7 @@ export const SHARED_OPTIONS: OptionNames<
   random: true,
 }
 
-const AUDIT_LOG_OPTIONS: OptionNames<AuditLogOptions<EventTypes>> = {
+const AUDIT_LOG_OPTIONS: OptionNames<AuditLogOptions<EventTypes, LinkTable>> = {
   store: true,
   ...SHARED_OPTIONS,
   journal: true,
@@ -223,7 +233,7 @@ export function readStore({
   cleaning,
   subscriptions,
 }: Pick<
-  AuditLogOptions<EventTypes>,
+  AuditLogOptions<EventTypes, LinkTable>,
   'store' | 'readOnly' | 'journal' | 'cleaning' | 'subscriptions'
 >): EventStore {
   if (!readOnly) return store

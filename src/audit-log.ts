@@ -65,6 +65,7 @@ import {
 import type { EventChange } from './tail/changes.js'
 import { toImportedEvent } from './event/importing.js'
 import type { JsonLimits } from './event/json.js'
+import { linkRules, type LinkTable } from './event/links.js'
 import {
   type HistoryEntry,
   historyOf,
@@ -72,8 +73,10 @@ import {
   HISTORY_OPTIONS,
   historyQuery,
   type HistoryResource,
+  readResource,
 } from './history/history.js'
 import type { Intents } from './recording/intents.js'
+import { readLinks } from './recording/read-links.js'
 import { createLossWarnings } from './recording/losses.js'
 import { createLiveEvents, type LiveEvent, type LiveEvents } from './live/live-events.js'
 import type { AuditLogStats } from './recording/outcomes.js'
@@ -132,12 +135,13 @@ const CUSTOM: CallKind = {
 
 /** How the calls of a log make their drafts. */
 const draftsOf = (
-  { store, strict = false, resolveSource, random }: AuditLogOptions<EventTypes>,
-  limits: JsonLimits,
+  { store, strict = false, resolveSource, random }: AuditLogOptions<EventTypes, LinkTable>,
+  { limits, links }: Pick<AuditLog, 'limits' | 'links'>,
 ): Drafts =>
   createDrafts({
     strict,
     limits,
+    links,
     resolveSource,
     random,
     keep: readTuning(store).appendsText ? 'text' : 'copy',
@@ -148,11 +152,16 @@ const draftsOf = (
  *
  * All methods reject only with {@link AuditLogError}.
  */
-export class AuditLog<const Types extends EventTypes = EventTypes> {
+export class AuditLog<
+  const Types extends EventTypes = EventTypes,
+  const Links extends LinkTable = readonly [],
+> {
   /** The registry: the given types and those that the log itself records. */
   readonly types: Types
   /** What is known of custom events: the option `customTypes`. */
   readonly customTypes: CustomTypes
+  /** The link attributes: the option `links`. */
+  readonly links: LinkTable
   readonly store: EventStore
   /** The cleaning rules. */
   readonly cleaning: Cleaning
@@ -172,13 +181,14 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   readonly #endReports: () => void
   #closed: Promise<void> | undefined
 
-  constructor(options: AuditLogOptions<Types>) {
+  constructor(options: AuditLogOptions<Types, Links>) {
     requireNode()
     checkAuditLogOptions(options)
     const { journal } = options
     const store = readStore(options)
     this.types = withOwnTypes(defineEventTypes(options.types))
     this.customTypes = readCustomTypes(options.customTypes)
+    this.links = readLinks(options.links, 'AuditLog')
     this.store = store
     this.limits = readLimits(options.limits)
     const waiting = positive(defaultRecorderOptions, options.waiting, 'waiting')
@@ -199,7 +209,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
       audit: this,
       store,
       types: this.types,
-      drafts: draftsOf(options, this.limits),
+      drafts: draftsOf(options, this),
       limits: this.limits,
       periods: (options.throttles === undefined ? {} : options.throttles) as ThrottlePeriods,
       waiting,
@@ -264,7 +274,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * ends. Every log records the events of intents that ended processes have left. Without intents in the store that costs one
    * read after the log is opened, and one a minute while this process stores events.
    */
-  intents(): Intents<Types> {
+  intents(): Intents<Types, Links> {
     this.#calls.intents.start()
     return this.#calls.intents
   }
@@ -280,7 +290,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    */
   record<Type extends keyof Types & string>(
     type: Type,
-    data?: EventData<Types[Type]>,
+    data?: EventData<Types[Type], Links>,
     options?: RecordOptions,
   ): Promise<AuditEvent | undefined> {
     return this.#calls.record(type, data ?? NO_DATA, options, KNOWN)
@@ -342,7 +352,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    */
   async recordLive<Type extends keyof Types & string>(
     type: Type,
-    data?: EventData<Types[Type]>,
+    data?: EventData<Types[Type], Links>,
     options?: Omit<RecordOptions, 'transaction'>,
   ): Promise<LiveEvent> {
     return this.#live.open(await this.#calls.record(type, data ?? NO_DATA, options, LIVE))
@@ -410,7 +420,8 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     options: HistoryOptions = {},
   ): AsyncGenerator<HistoryEntry, void, void> {
     checkOptions(options, HISTORY_OPTIONS, 'history')
-    yield* historyOf(this.#pages(historyQuery(resource, options), options), resource)
+    const found = readResource(resource, linkRules(this.links))
+    yield* historyOf(this.#pages(historyQuery(found, options), options), found)
   }
 
   /**

@@ -13,6 +13,7 @@ import { AuditLogError, throwIfAborted, untilAborted } from './errors.js'
 import type { CustomTypes } from './event/custom-types.js'
 import type { EventTypes } from './event/event-types.js'
 import type { JsonLimits } from './event/json.js'
+import type { LinkTable } from './event/links.js'
 import { type QueryInput, toQuery } from './filter/query-input.js'
 import { groupsQuery } from './grouping/group-options.js'
 import type { HistoryResource } from './history/history.js'
@@ -41,6 +42,7 @@ import {
 } from './logs/range.js'
 import { startRounds } from './logs/rounds.js'
 import { readCustomTypes } from './read-custom-types.js'
+import { readLinks } from './recording/read-links.js'
 import { withOwnTypes } from './recording/own-event-types.js'
 import { createLogsTail, type LogsTail } from './logs/logs-tail.js'
 import {
@@ -63,12 +65,15 @@ import { checkOptions, type OptionNames, requireOptions } from './options.js'
 import { readSlowQueryMs } from './explaining/slow-queries.js'
 
 /** The options that all logs share, as those of an {@link AuditLog}. */
-type SharedOptions<Types extends EventTypes> = Omit<
-  AuditLogOptions<Types>,
+type SharedOptions<Types extends EventTypes, Links extends LinkTable> = Omit<
+  AuditLogOptions<Types, Links>,
   'store' | 'journal' | 'cleaning' | 'subscriptions'
 >
 
-export interface AuditLogsOptions<Types extends EventTypes> extends SharedOptions<Types> {
+export interface AuditLogsOptions<
+  Types extends EventTypes,
+  Links extends LinkTable = readonly [],
+> extends SharedOptions<Types, Links> {
   /** Opens the stores of the logs: `sqliteLogs`, `postgresLogs`, `memoryLogs` or one of your own. `close` closes it. */
   readonly stores: LogStores
   /** The cleaning rules of all logs, or a function that returns those of a log, such as with an archive of its own. */
@@ -81,7 +86,7 @@ export interface AuditLogsOptions<Types extends EventTypes> extends SharedOption
   /** The journal of a log, for the failure policy `queue`. With it, a log that was used stays in memory. @default none */
   readonly journal?: ((key: string) => EventJournal) | undefined
   /** Called with each new object of a log, such as to add listeners to it. It must not throw. @default nothing */
-  readonly onLog?: ((log: AuditLog<Types>, key: string) => void) | undefined
+  readonly onLog?: ((log: AuditLog<Types, Links>, key: string) => void) | undefined
   /**
    * How many logs stay open, at least 1. Beyond that, logs that are not in use are closed, the least recently used first. A
    * log is in use while calls are in progress, and while it has tails, streams or live events.
@@ -98,7 +103,7 @@ export interface AuditLogsOptions<Types extends EventTypes> extends SharedOption
   readonly roundMs?: number | false | undefined
 }
 
-const AUDIT_LOGS_OPTIONS: OptionNames<AuditLogsOptions<EventTypes>> = {
+const AUDIT_LOGS_OPTIONS: OptionNames<AuditLogsOptions<EventTypes, LinkTable>> = {
   stores: true,
   ...SHARED_OPTIONS,
   cleaning: true,
@@ -171,21 +176,26 @@ const LOGS_GROUP_OPTIONS: OptionNames<LogsGroupOptions> = {
  * or in memory. A log is opened when it is used and closed when it is not. All logs share the options. It lists, counts,
  * exports and follows several logs or all of them as one.
  */
-export class AuditLogs<const Types extends EventTypes = EventTypes> {
+export class AuditLogs<
+  const Types extends EventTypes = EventTypes,
+  const Links extends LinkTable = readonly [],
+> {
   /** The registry of all logs: the given types and those that a log itself records. */
   readonly types: Types
   /** What is known of custom events: the option `customTypes`. */
   readonly customTypes: CustomTypes
+  /** The link attributes of all logs: the option `links`. */
+  readonly links: LinkTable
   /** Limits of one event's attributes, with defaults. */
   readonly limits: JsonLimits
   readonly #stores: LogStores
-  readonly #open: OpenLogs<AuditLog<Types>>
+  readonly #open: OpenLogs<AuditLog<Types, Links>>
   readonly #context: CountsContext
   readonly #stopRounds: (() => Promise<void>) | undefined
   #closed: Promise<void> | undefined
 
   /** Throws `INVALID_OPTION`. */
-  constructor(options: AuditLogsOptions<Types>) {
+  constructor(options: AuditLogsOptions<Types, Links>) {
     requireOptions(options, AUDIT_LOGS_OPTIONS, 'AuditLogs')
     const { stores, onLog, maxOpen = DEFAULT_MAX_OPEN, idleMs = DEFAULT_IDLE_MS } = options
     if (typeof stores?.open !== 'function' || typeof stores.keys !== 'function')
@@ -196,15 +206,16 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
     this.#stores = stores
     this.types = withOwnTypes(defineEventTypes(options.types))
     this.customTypes = readCustomTypes(options.customTypes)
+    this.links = readLinks(options.links, 'AuditLogs')
     this.limits = readLimits(options.limits)
     checkShared(options, this.types)
     const optionsOf = sharedOptions(options)
     const clock = newSharedClock()
-    const open = (key: string, store: EventStore): AuditLog<Types> => {
+    const open = (key: string, store: EventStore): AuditLog<Types, Links> => {
       shareClock(store, clock, key)
-      return new AuditLog<Types>(withoutBackground(optionsOf(key), store))
+      return new AuditLog<Types, Links>(withoutBackground(optionsOf(key), store))
     }
-    this.#open = new OpenLogs<AuditLog<Types>>({
+    this.#open = new OpenLogs<AuditLog<Types, Links>>({
       stores,
       maxOpen: readWhole('maxOpen', maxOpen, 1),
       idleMs: readWhole('idleMs', idleMs, MIN_IDLE_MS),
@@ -213,14 +224,14 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
         const journal = options.journal?.(key)
         shareClock(store, clock, key)
         const shared = withoutBackground(optionsOf(key), store)
-        const log = new AuditLog<Types>({ ...shared, ...(journal && { journal }) })
+        const log = new AuditLog<Types, Links>({ ...shared, ...(journal && { journal }) })
         onLog?.(log, key)
         return log
       },
       startBackground: (key, store) => startDeliveries(optionsOf(key), store),
     })
-    const get = (key: string): AuditLog<Types> => this.#open.get(key)
-    this.#context = { stores, get, countOf: (key) => get(key).store }
+    const get = (key: string): AuditLog<Types, Links> => this.#open.get(key)
+    this.#context = { stores, get, links: this.links, countOf: (key) => get(key).store }
     this.#stopRounds = roundsOf(options, (key, signal) =>
       this.#open.inBackground(key, async (store) => {
         await using log = open(key, store)
@@ -234,12 +245,12 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
    * object or ask for it again, as you like. While anything refers to it, the same object is returned. Closing it closes only
    * this log. Throws `INVALID_VALUE` for a wrong key, `CLOSED`, and what opening the store throws; the next call tries again.
    */
-  log(key: string): AuditLog<Types> {
+  log(key: string): AuditLog<Types, Links> {
     return this.#open.get(key)
   }
 
   /** The log with this key, or `undefined` if there is none. Rejects with `INVALID_VALUE`, `ABORTED`, `STORE_FAILED`, `CLOSED`. */
-  async find(key: string, options: WaitOptions = {}): Promise<AuditLog<Types> | undefined> {
+  async find(key: string, options: WaitOptions = {}): Promise<AuditLog<Types, Links> | undefined> {
     this.#check(options, WAIT_OPTIONS, 'find')
     checkKey(key)
     return (await this.#stores.has(key, options)) ? this.log(key) : undefined
@@ -396,7 +407,7 @@ export class AuditLogs<const Types extends EventTypes = EventTypes> {
 
 /** Checks what each log reads too, so that the service does not start with wrong options. Throws `INVALID_OPTION`. */
 function checkShared(
-  options: Omit<AuditLogsOptions<EventTypes>, 'onLog'>,
+  options: Omit<AuditLogsOptions<EventTypes, LinkTable>, 'onLog'>,
   types: EventTypes,
 ): void {
   const { waiting, failurePolicy, throttles = {}, cleaning, subscriptions, journal } = options
@@ -410,7 +421,10 @@ function checkShared(
 }
 
 /** The options of one log, without its store. */
-type LogOptions<Types extends EventTypes> = Omit<AuditLogOptions<Types>, 'store' | 'journal'>
+type LogOptions<Types extends EventTypes, Links extends LinkTable> = Omit<
+  AuditLogOptions<Types, Links>,
+  'store' | 'journal'
+>
 
 const valueOf = <Value extends object>(
   given: Value | ((key: string) => Value) | undefined,
@@ -418,9 +432,9 @@ const valueOf = <Value extends object>(
 ): Value | undefined => (typeof given === 'function' ? given(key) : given)
 
 /** Returns a function that returns the options of a log. */
-function sharedOptions<const Types extends EventTypes>(
-  options: AuditLogsOptions<Types>,
-): (key: string) => LogOptions<Types> {
+function sharedOptions<const Types extends EventTypes, const Links extends LinkTable>(
+  options: AuditLogsOptions<Types, Links>,
+): (key: string) => LogOptions<Types, Links> {
   const { stores: _stores, maxOpen: _max, idleMs: _idle, roundMs: _round, ...others } = options
   const { journal: _journal, onLog: _onLog, cleaning, subscriptions, ...shared } = others
   return (key) => {
@@ -434,8 +448,8 @@ function sharedOptions<const Types extends EventTypes>(
 }
 
 /** `undefined` if there is nothing to do in rounds. */
-function roundsOf<const Types extends EventTypes>(
-  options: AuditLogsOptions<Types>,
+function roundsOf<const Types extends EventTypes, const Links extends LinkTable>(
+  options: AuditLogsOptions<Types, Links>,
   turn: (key: string, signal: AbortSignal) => Promise<void>,
 ): (() => Promise<void>) | undefined {
   const { stores, roundMs = DEFAULT_ROUND_MS, cleaning, subscriptions, readOnly } = options
@@ -449,10 +463,10 @@ function roundsOf<const Types extends EventTypes>(
 }
 
 /** The options of a log that starts nothing by itself: no schedule, no deliveries. */
-const withoutBackground = <const Types extends EventTypes>(
-  options: LogOptions<Types>,
+const withoutBackground = <const Types extends EventTypes, const Links extends LinkTable>(
+  options: LogOptions<Types, Links>,
   store: EventStore,
-): AuditLogOptions<Types> => ({
+): AuditLogOptions<Types, Links> => ({
   ...options,
   store,
   ...((options.readOnly ?? store.readOnly)
@@ -462,8 +476,8 @@ const withoutBackground = <const Types extends EventTypes>(
 })
 
 /** Delivers the events of an open log, if it has channels. */
-function startDeliveries<const Types extends EventTypes>(
-  options: LogOptions<Types>,
+function startDeliveries<const Types extends EventTypes, const Links extends LinkTable>(
+  options: LogOptions<Types, Links>,
   store: EventStore,
 ): Closable | undefined {
   const { subscriptions } = options

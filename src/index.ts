@@ -158,7 +158,14 @@ export type { EventChange } from './tail/changes.js'
 export type { Operation } from './event/json-patch.js'
 export type { EventJournal, JournalEntry } from './store/journal.js'
 export type { JsonLimits } from './event/json.js'
-export type { Link, LinkAttribute, ResolveSource } from './event/links.js'
+export type {
+  Link,
+  LinkDefinition,
+  LinkKind,
+  LinkPath,
+  LinkTable,
+  ResolveSource,
+} from './event/links.js'
 export type { ListSource, ListTable } from './lists/list-source.js'
 export type { LiveEvent } from './live/live-events.js'
 export type { AuditLogStats, Outcome, OutcomeMessage, RecordMessage } from './recording/outcomes.js'

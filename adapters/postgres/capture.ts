@@ -5,6 +5,7 @@ import {
   type CaptureContext,
   readCaptureArguments,
 } from '../../src/recording/call-context.js'
+import { readLinks } from '../../src/recording/read-links.js'
 import {
   CAPTURE_OPTIONS,
   type CapturedTable,
@@ -358,6 +359,7 @@ async function dropUnused(client: PostgresPoolClient, { schema }: Names): Promis
 export async function captureChanges(options: PostgresCaptureOptions): Promise<CaptureResult> {
   requireOptions(options, POSTGRES_CAPTURE_OPTIONS, 'captureChanges')
   const tables = readTables(options)
+  readLinks(options.links, 'captureChanges')
   return change(options, async (client, names) => {
     const outbox = await ask(
       client,

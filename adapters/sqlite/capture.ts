@@ -4,6 +4,7 @@ import {
   type CaptureContext,
   readCaptureArguments,
 } from '../../src/recording/call-context.js'
+import { readLinks } from '../../src/recording/read-links.js'
 import {
   CAPTURE_OPTIONS,
   type CaptureOptions,
@@ -173,6 +174,7 @@ function install(
 export function captureChanges(options: SqliteCaptureOptions): CaptureResult {
   requireOptions(options, SQLITE_CAPTURE_OPTIONS, 'captureChanges')
   const tables = readTables(options)
+  readLinks(options.links, 'captureChanges')
   const database = readDatabase(options)
   return inTransaction(database, () => {
     if (!hasTable(database, 'daybook_outbox'))

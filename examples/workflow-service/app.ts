@@ -19,6 +19,7 @@ import {
   type ViewsAction,
 } from 'daybook/koa'
 import { cloudTrail, windowsSecurity } from 'daybook/presets'
+import { workflowLinks } from 'daybook/workflow'
 import { createAgents } from './agents/agents.js'
 import { startAutoscaler } from './autoscaler/autoscaler.js'
 import { createWorkers } from './autoscaler/workers.js'
@@ -70,7 +71,7 @@ export interface RunningService {
   close(): Promise<void>
 }
 
-type Audit = AuditLog<typeof serviceEventTypes>
+type Audit = AuditLog<typeof serviceEventTypes, typeof workflowLinks>
 
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { port, store, traffic, history = false, overrides = {} } = options
@@ -86,6 +87,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     customTypes: { ...cloudTrail.customTypes, ...windowsSecurity.customTypes },
     // A misspelt data key or a wrong link fails the tests instead of getting into the log.
     strict: true,
+    links: workflowLinks,
     resolveSource,
     cleaning: cleaningOf(documents, settings),
     subscriptions: {

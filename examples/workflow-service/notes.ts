@@ -1,16 +1,17 @@
 import type { AuditLog, EventData } from 'daybook'
-import type { workflowEventTypes } from 'daybook/workflow'
+import type { workflowEventTypes, workflowLinks } from 'daybook/workflow'
 
 type Types = typeof workflowEventTypes
+type Links = typeof workflowLinks
 
 export type EventName = keyof Types
 
-type Audit = AuditLog<Types>
+type Audit = AuditLog<Types, Links>
 
 /** Records an event of the service. */
 export type Note = <Type extends EventName>(
   type: Type,
-  data?: EventData<Types[Type]>,
+  data?: EventData<Types[Type], Links>,
   username?: string | null,
 ) => Promise<void>
 
@@ -24,7 +25,7 @@ export interface LiveNote extends AsyncDisposable {
 /** Records a live event when work starts. */
 export type NoteLive = <Type extends EventName>(
   type: Type,
-  data?: EventData<Types[Type]>,
+  data?: EventData<Types[Type], Links>,
   username?: string | null,
 ) => Promise<LiveNote>
 

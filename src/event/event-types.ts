@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Duration } from './duration.js'
 import { AuditLogError } from '../errors.js'
 import { isStorableText, jsonPointer } from './json-copy.js'
-import { LINK_ATTRIBUTES, type LinkAttribute } from './links.js'
+import type { LinkTable } from './links.js'
 import { didYouMean, editDistance, nearest } from './nearest.js'
 import { isPromise } from './realm.js'
 
@@ -72,39 +72,45 @@ export interface EventTypeDefinition {
 
 export type EventTypes = Readonly<Record<string, EventTypeDefinition>>
 
-const COMMON_KEYS = [
+/** Data keys that the types of all event types offer. */
+const OFFERED_KEYS = [
   'name',
   'message',
   'parent',
   'error',
   'backtrace',
+  'occurred_at',
+  'on_behalf_of',
+  'request_id',
+  'trace_id',
+] as const
+
+/** Data keys that strict mode accepts for all event types: also what the log adds to events of requests. */
+const COMMON_KEYS: readonly string[] = [
+  ...OFFERED_KEYS,
   'request_method',
   'request_path',
   'request_body',
   'request_body_cut',
-  'request_id',
   'url_params',
   'response_status',
   'duration_ms',
   'remote_address',
-  'trace_id',
   'span_id',
   'actor_kind',
-  'on_behalf_of',
   'session_id',
   'aborted',
-  'occurred_at',
-] as const
+]
+
+type LinkAttribute<Links extends LinkTable> = Links[number]['attribute']
 
 /** The name of something that is linked, which sentences show: `change_id` -> `change_name`. */
-type LinkedName = LinkAttribute extends infer Link
-  ? Link extends `${infer Kind}_id`
-    ? `${Kind}_name`
-    : never
-  : never
+type LinkedName<Attribute> = Attribute extends `${infer Kind}_id` ? `${Kind}_name` : never
 
-type CommonData = {
-  readonly [K in LinkAttribute | LinkedName | (typeof COMMON_KEYS)[number]]?: unknown
+type CommonData<Links extends LinkTable> = {
+  readonly [
+    K in LinkAttribute<Links> | LinkedName<LinkAttribute<Links>> | (typeof OFFERED_KEYS)[number]
+  ]?: unknown
 }
 
 type ScopeKeys<D extends EventTypeDefinition> = D['throttle'] extends {
@@ -128,16 +134,18 @@ type SentenceKeys<Sentence> = Sentence extends `${string}{${infer Place}}${infer
   : never
 
 /**
- * The data that `record` accepts for the type: its declared keys and the common ones. A type without
- * `data` accepts any key; editors still suggest the keys of its sentence, its source and its throttle's
- * scope.
+ * The data that `record` accepts for the type: its declared keys, the link attributes of the log with the names of what they
+ * link to, such as `order_name` for `order_id`, and a few common keys. A type without `data` accepts any key; editors still suggest the keys
+ * of its sentence, its source and its throttle's scope.
  */
-export type EventData<D extends EventTypeDefinition> = D['data'] extends readonly (infer K extends
-  string)[]
-  ? CommonData & { readonly [P in K | ScopeKeys<D> | SentenceKeys<D['source']>]?: unknown }
+export type EventData<
+  D extends EventTypeDefinition,
+  Links extends LinkTable = readonly [],
+> = D['data'] extends readonly (infer K extends string)[]
+  ? CommonData<Links> & { readonly [P in K | ScopeKeys<D> | SentenceKeys<D['source']>]?: unknown }
   : D['data'] extends StandardSchemaV1<infer Input>
-    ? Input & CommonData
-    : CommonData & {
+    ? Input & CommonData<Links>
+    : CommonData<Links> & {
         readonly [P in SentenceKeys<D['sentence'] | D['source']> | ScopeKeys<D>]?: unknown
       } & { readonly [key: string]: unknown }
 
@@ -173,15 +181,23 @@ export function splitEventType(type: string): { level: string; subject: string; 
   return { level, subject, action: action.join(':') }
 }
 
-const linkedNames = LINK_ATTRIBUTES.filter((link) => link.endsWith('_id')).map((link) =>
-  link.replace(/_id$/, '_name'),
-)
+/** The data keys that strict mode accepts for all event types of a log with these links. */
+export function commonKeysOf(links: LinkTable): ReadonlySet<string> {
+  const attributes = links.map(({ attribute }) => attribute)
+  const ids = attributes.filter((attribute) => attribute.endsWith('_id'))
+  return new Set([
+    ...COMMON_KEYS,
+    ...attributes,
+    ...ids.map((attribute) => attribute.replace(/_id$/, '_name')),
+  ])
+}
 
-const commonKeys: ReadonlySet<string> = new Set([
-  ...COMMON_KEYS,
-  ...LINK_ATTRIBUTES,
-  ...linkedNames,
-])
+/** An event type, and the data keys that it accepts beside its own. */
+interface AcceptedData {
+  readonly type: string
+  readonly definition: EventTypeDefinition
+  readonly commonKeys: ReadonlySet<string>
+}
 
 const knownByDefinition = new WeakMap<EventTypeDefinition, ReadonlySet<string>>()
 
@@ -207,7 +223,7 @@ function knownKeys(definition: EventTypeDefinition): ReadonlySet<string> {
  * so are probably misspelt.
  */
 export function misspeltKeys(
-  definition: EventTypeDefinition,
+  { definition, commonKeys }: Omit<AcceptedData, 'type'>,
   data: object,
 ): readonly { readonly key: string; readonly suggestion: string }[] {
   if (definition.data !== undefined) return []
@@ -223,7 +239,7 @@ export function misspeltKeys(
  * Checks data against the declaration of its type, for strict mode. Throws `INVALID_DATA` with a
  * pointer to the first undeclared key, or to the schema's first issue.
  */
-export function checkData(type: string, definition: EventTypeDefinition, data: object): void {
+export function checkData({ type, definition, commonKeys }: AcceptedData, data: object): void {
   const declared = definition.data
   if (declared === undefined) return
   if (!('~standard' in declared)) {

@@ -1,143 +1,202 @@
 import { isUuid } from './uuid.js'
 import type { JsonObject, JsonValue } from './event.js'
 import { AuditLogError } from '../errors.js'
+import { jsonPointer } from './json-copy.js'
+import { CODE, isCode } from './source-path.js'
 
-/** A link attribute of an event, read by the interface's "Link attributes". */
+/** The form of paths of codes, such as `/projects/{code}`: each `{code}` stands for a code. */
+export type LinkPath = `/${string}`
+
+/**
+ * The form of the values of a link attribute:
+ * - `uuid`: a UUID. It is in lower case in the source.
+ * - `code`: letters, digits, `_`, `.` and `-`, but not `.` or `..`.
+ * - `integer`: a whole number of at least 0, or its digits as a text.
+ * - one or several paths of codes, such as `['/shops/{code}', '/shops/{code}/shelves/{code}']`.
+ */
+export type LinkKind = 'uuid' | 'code' | 'integer' | LinkPath | readonly LinkPath[]
+
+/** One row of a table of links: an attribute that names a resource, and how it becomes a source. */
+export interface LinkDefinition {
+  readonly attribute: string
+  readonly kind: LinkKind
+  /**
+   * The path of the resource, which ends with the attribute in braces: `/api/orders/{order_id}`, and for a kind that is a path
+   * `/api{shelf_path}`.
+   */
+  readonly path: string
+  /** The link with the lowest rank gives the source. Of equal ranks it is the earlier row. */
+  readonly rank: number
+}
+
+/** The link attributes of a log. */
+export type LinkTable = readonly LinkDefinition[]
+
+/** A link attribute of an event. */
 export interface Link {
-  readonly attribute: LinkAttribute
+  readonly attribute: string
   readonly value: string
-  /** The API path by convention, such as `/api/changes/<uuid>`. */
+  /** The path that the table of links gives, such as `/api/orders/<uuid>`. */
   readonly path: string
 }
 
-/** The form of a link attribute's value, and how it becomes a path. */
-interface LinkForm {
-  readonly read: (value: string) => string | undefined
+/** The form of a link attribute's values. */
+export interface LinkForm {
+  /** The end of the path; `undefined` if the value has another form. */
+  readonly read: (value: JsonValue) => string | undefined
   readonly expected: string
-  /** Set for paths. Other values are UUIDs. */
-  readonly pattern: string | undefined
+  /** The JSON Schema of the values. */
+  readonly schema: { readonly type: string | readonly string[] } & Readonly<Record<string, unknown>>
 }
 
-const byId = (plural: string): LinkForm => ({
-  read(value) {
-    const id = value.toLowerCase()
-    return isUuid(id) ? `/api/${plural}/${id}` : undefined
+/** A row of a table of links, ready for use. */
+export interface LinkRule extends LinkForm, Pick<LinkDefinition, 'attribute' | 'kind'> {
+  /** The path before the value. */
+  readonly prefix: string
+  /** 0 for the best link. */
+  readonly place: number
+}
+
+/** The rules by attribute, best source first. */
+export type LinkRules = ReadonlyMap<string, LinkRule>
+
+const DIGITS = '^(?:0|[1-9][0-9]*)$'
+const WHOLE = new RegExp(DIGITS)
+
+/** The kinds that are not paths. */
+export const LINK_FORMS: Readonly<Record<'uuid' | 'code' | 'integer', LinkForm>> = {
+  uuid: {
+    read(value) {
+      const id = typeof value === 'string' ? value.toLowerCase() : ''
+      return isUuid(id) ? id : undefined
+    },
+    expected: 'a UUID',
+    schema: { type: 'string', format: 'uuid' },
   },
-  expected: 'a UUID',
-  pattern: undefined,
-})
-
-function byPath(pattern: string, expected: string): LinkForm {
-  const path = new RegExp(pattern)
-  return { read: (value) => (path.test(value) ? `/api${value}` : undefined), expected, pattern }
+  code: {
+    read: (value) => (typeof value === 'string' && isCode(value) ? value : undefined),
+    expected: 'a text of letters, digits, _, . and -',
+    schema: { type: 'string', pattern: `^${CODE}$` },
+  },
+  integer: {
+    read(value) {
+      const isNumber = Number.isSafeInteger(value) && (value as number) >= 0
+      const text = isNumber ? String(value) : value
+      return typeof text === 'string' && WHOLE.test(text) ? text : undefined
+    },
+    expected: 'a whole number of at least 0',
+    schema: { type: ['integer', 'string'], minimum: 0, pattern: DIGITS },
+  },
 }
 
-/** Any code but `.` and `..`, which have a meaning of their own in paths. */
-const CODE = '(?!\\.{1,2}(?:/|$))[A-Za-z0-9_.-]+'
-const WHOLE_CODE = new RegExp(`^${CODE}$`)
-/** Whether the text can be a segment of a source path. */
-export const isCode = (text: string): boolean => WHOLE_CODE.test(text)
+/** The place of a code in a {@link LinkPath}. */
+export const CODE_PLACE = '{code}'
 
-const PROJECT = `/projects/${CODE}`
-const NODE = `${PROJECT}(?:/environments/${CODE}(?:/assets/${CODE})?)?`
-
-/**
- * The link attributes by rank. The best rank gives the source: the most specific resource is what the
- * event is about. See the interface, "Link attributes".
- */
-const LINKS = {
-  step_id: byId('steps'),
-  workflow_step_id: byId('workflow_steps'),
-  change_id: byId('changes'),
-  workflow_run_id: byId('workflow_runs'),
-  scheduled_change_id: byId('scheduled_changes'),
-  properties_version_id: byId('properties_versions'),
-  settings_version_id: byId('settings_versions'),
-  template_version_id: byId('template_versions'),
-  properties_id: byId('properties'),
-  settings_id: byId('settings'),
-  template_id: byId('templates'),
-  bookmark_id: byId('bookmarks'),
-  git_remote_id: byId('git_remotes'),
-  node_id: byId('nodes'),
-  node_path: byPath(`^${NODE}$`, 'a path /projects/<code>[/environments/<code>[/assets/<code>]]'),
-  project_path: byPath(`^${PROJECT}$`, 'a path /projects/<code>'),
-  project_id: byId('projects'),
-} as const satisfies Record<string, LinkForm>
-
-export type LinkAttribute = keyof typeof LINKS
-
-/** The names of the 17 link attributes, best source first. */
-export const LINK_ATTRIBUTES = Object.keys(LINKS) as readonly LinkAttribute[]
-
-/** The form of a link attribute's values. Without a pattern they are UUIDs. */
-export function linkForm(attribute: LinkAttribute): Pick<LinkForm, 'expected' | 'pattern'> {
-  return LINKS[attribute]
+function pathForm(paths: readonly string[]): LinkForm {
+  // Between the places a path has only slashes and codes, in which `.` is the only special character.
+  const patterns = paths.map((path) => path.replaceAll('.', '\\.').replaceAll(CODE_PLACE, CODE))
+  const pattern = `^(?:${patterns.join('|')})$`
+  const form = new RegExp(pattern)
+  return {
+    read: (value) => (typeof value === 'string' && form.test(value) ? value : undefined),
+    expected: `a path ${paths.join(' or ')}`,
+    schema: { type: 'string', pattern },
+  }
 }
 
-const RANKS: ReadonlyMap<string, number> = new Map(
-  LINK_ATTRIBUTES.map((attribute, rank) => [attribute, rank]),
-)
+const formOf = (kind: LinkKind): LinkForm => {
+  if (typeof kind !== 'string') return pathForm(kind)
+  return kind === 'uuid' || kind === 'code' || kind === 'integer'
+    ? LINK_FORMS[kind]
+    : pathForm([kind])
+}
+
+/** The rules of a valid table. */
+export function linkRules(table: LinkTable): LinkRules {
+  const rules = table
+    .toSorted((a, b) => a.rank - b.rank)
+    .map(({ attribute, kind, path }, place): [string, LinkRule] => {
+      const prefix = path.slice(0, path.length - attribute.length - '{}'.length)
+      return [attribute, { ...formOf(kind), attribute, kind, prefix, place }]
+    })
+  return new Map(rules)
+}
 
 /**
- * Replaces the convention: returns the source path for a link, or null for a link without a source.
+ * Replaces the paths of the table of links: returns the source for a link, or null for a link without a source.
  * Throws an {@link AuditLogError} (`INVALID_LINK`) to refuse a target that does not exist. A system
  * event is recorded in any case; a refused link then gives it no source.
  */
 export type ResolveSource = (link: Link, event: { readonly system: boolean }) => string | null
 
-const byConvention: ResolveSource = (link) => link.path
+const byTable: ResolveSource = (link) => link.path
 
-function readLink(attribute: LinkAttribute, value: JsonValue): Link {
-  const { read, expected } = LINKS[attribute]
-  const path = typeof value === 'string' ? read(value) : undefined
+/** The path of a value by the rule; `undefined` if the value has another form. */
+export function linkPath({ prefix, read }: LinkRule, value: JsonValue): string | undefined {
+  const end = read(value)
+  return end === undefined ? undefined : prefix + end
+}
+
+function readLink(rule: LinkRule, value: JsonValue): Link {
+  const { attribute, expected } = rule
+  const path = linkPath(rule, value)
   if (path === undefined) {
     throw new AuditLogError('INVALID_LINK', `${attribute} must be ${expected}`, {
-      pointer: `/${attribute}`,
+      pointer: jsonPointer([attribute]),
     })
   }
-  return { attribute, value: value as string, path }
+  return { attribute, value: String(value), path }
+}
+
+/** How the links of an event become its source. */
+export interface SourceRules {
+  readonly rules: LinkRules
+  /** @default the paths of the rules */
+  readonly resolve?: ResolveSource | undefined
+  /** Skips refused links instead of throwing. */
+  readonly lenient?: boolean
 }
 
 /**
  * The source of an event with these attributes: the path of its best link, or null if it has none.
  * Checks every link; a null value is not a link. Throws `INVALID_LINK` with a pointer, or what
- * `resolve` throws. With `lenient` it skips refused links instead.
+ * `resolve` throws.
  */
 export function sourceOf(
   attributes: JsonObject,
   system: boolean,
-  resolve: ResolveSource = byConvention,
-  lenient = false,
+  { rules, resolve = byTable, lenient = false }: SourceRules,
 ): string | null {
   let source: string | null = null
-  for (const rank of linksIn(attributes)) {
-    const attribute = LINK_ATTRIBUTES[rank]!
+  for (const rule of linksIn(attributes, rules)) {
     try {
-      const path = resolve(readLink(attribute, attributes[attribute]!), { system })
+      const path = resolve(readLink(rule, attributes[rule.attribute]!), { system })
       source ??= path
     } catch (error) {
-      if (!lenient) throw withPointer(error, attribute)
+      if (!lenient) throw withPointer(error, rule.attribute)
     }
   }
   return source
 }
 
 /** Adds the pointer to an `INVALID_LINK` that a host's `resolveSource` threw without one. */
-function withPointer(error: unknown, attribute: LinkAttribute): unknown {
+function withPointer(error: unknown, attribute: string): unknown {
   if (!(error instanceof AuditLogError) || error.code !== 'INVALID_LINK' || error.pointer)
     return error
   const { message, cause } = error
-  return new AuditLogError('INVALID_LINK', message, { pointer: `/${attribute}`, cause })
+  return new AuditLogError('INVALID_LINK', message, { pointer: jsonPointer([attribute]), cause })
 }
 
-/** The ranks of an event's link attributes, best first. */
-function linksIn(attributes: JsonObject): readonly number[] {
-  const ranks: number[] = []
+const NONE: readonly LinkRule[] = []
+
+/** The rules of an event's link attributes, best first. */
+function linksIn(attributes: JsonObject, rules: LinkRules): readonly LinkRule[] {
+  if (rules.size === 0) return NONE
+  const found: LinkRule[] = []
   // Most events have few attributes and no link, so look up their names rather than all link names.
   for (const attribute in attributes) {
-    const rank = RANKS.get(attribute)
-    if (rank !== undefined && attributes[attribute] !== null) ranks.push(rank)
+    const rule = rules.get(attribute)
+    if (rule !== undefined && attributes[attribute] !== null) found.push(rule)
   }
-  return ranks.length > 1 ? ranks.toSorted((a, b) => a - b) : ranks
+  return found.length > 1 ? found.toSorted((a, b) => a.place - b.place) : found
 }

@@ -1,7 +1,12 @@
 import { AuditLogError } from '../errors.js'
 import { isUuid } from './uuid.js'
 import type { JsonObject, JsonValue } from './event.js'
-import { isCode } from './links.js'
+
+/** The pattern of any code but `.` and `..`, which have a meaning of their own in paths. */
+export const CODE = '(?!\\.{1,2}(?:/|$))[A-Za-z0-9_.-]+'
+const WHOLE_CODE = new RegExp(`^${CODE}$`)
+/** True if the text can be a segment of a source path. */
+export const isCode = (text: string): boolean => WHOLE_CODE.test(text)
 
 /** The source path of an event with these attributes, or null if it lacks one of them. */
 export type SourcePath = (attributes: JsonObject) => string | null

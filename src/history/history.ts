@@ -3,7 +3,7 @@ import jsonPatch, { type Operation } from 'fast-json-patch'
 import { AuditLogError } from '../errors.js'
 import type { AuditEvent, JsonValue } from '../event/event.js'
 import { splitEventType } from '../event/event-types.js'
-import { LINK_ATTRIBUTES, sourceOf } from '../event/links.js'
+import { linkPath, type LinkRules } from '../event/links.js'
 import { previousName } from '../event/changes.js'
 import { parseTimestamp } from '../event/timestamp.js'
 import {
@@ -92,17 +92,20 @@ function identityOf(resource: HistoryResource): readonly Attribute[] {
   return identity
 }
 
+/** The previous keys of a captured row that was this resource. */
+type PreviousKey = readonly (readonly [name: string, values: readonly string[]])[]
+
 /** The link attribute that gives an event this source. */
-function linkOf(path: string): readonly Attribute[] {
+function linkOf(path: string, rules: LinkRules): PreviousKey {
   const id = path.slice(path.lastIndexOf('/') + 1)
-  const link = LINK_ATTRIBUTES.find(
-    (attribute) => sourceOf({ [attribute]: id }, true, undefined, true) === path,
-  )
-  return link === undefined ? [] : [[link, id]]
+  const link = Array.from(rules.values()).find((rule) => linkPath(rule, id) === path)
+  if (link === undefined) return []
+  // A UUID in a source is in lower case; in the key of a row it need not be.
+  return [[link.attribute, link.kind === 'uuid' ? [id, id.toUpperCase()] : [id]]]
 }
 
 /** Filters for the events of a resource. */
-interface ResourceFilters {
+export interface ResourceFilters {
   /** Events that name the resource, or may do so by the previous key of a captured row. */
   readonly found: Grouping
   /** Events that name the resource. */
@@ -113,18 +116,17 @@ interface ResourceFilters {
   readonly left?: Grouping
 }
 
-function filtersOf(resource: HistoryResource): ResourceFilters {
+/** The filters for a resource. `rules` are those of the link attributes. Throws `INVALID_VALUE`. */
+export function readResource(resource: HistoryResource, rules: LinkRules): ResourceFilters {
   const equal = ([name, value]: Attribute): Condition => test(name, 'eq', [String(value)])
   const identity = identityOf(resource)
   const isSource = typeof resource === 'string'
   const named = allOf(identity.map(equal))
-  const key = isSource ? linkOf(resource) : identity.filter(([name]) => name !== 'table')
+  const key: PreviousKey = isSource
+    ? linkOf(resource, rules)
+    : identity.flatMap(([name, value]) => (name === 'table' ? [] : [[name, [String(value)]]]))
   if (key.length === 0) return { found: named, named }
-  const previous = key.map(([name, value]) => {
-    // A UUID in a source is in lower case; in the key of a row it need not be.
-    const values = isSource ? [String(value), String(value).toUpperCase()] : [String(value)]
-    return test(previousName(name), 'in', values)
-  })
+  const previous = key.map(([name, values]) => test(previousName(name), 'in', values))
   const captured = [
     ...(isSource ? [] : identity.filter(([name]) => name === 'table').map(equal)),
     test('system', 'true'),
@@ -140,7 +142,7 @@ function filtersOf(resource: HistoryResource): ResourceFilters {
 }
 
 /** The query for the events of the history, oldest first. Throws `INVALID_VALUE`. */
-export function historyQuery(resource: HistoryResource, { asOf }: HistoryOptions): EventQuery {
+export function historyQuery({ found }: ResourceFilters, { asOf }: HistoryOptions): EventQuery {
   const isChange: Condition = {
     attributes: CHANGE_NAMES,
     combinator: 'or',
@@ -152,7 +154,7 @@ export function historyQuery(resource: HistoryResource, { asOf }: HistoryOptions
   const where: Grouping = {
     combinator: 'and',
     conditions: [isChange],
-    groupings: [filtersOf(resource).found],
+    groupings: [found],
   }
   return {
     where: asOf === undefined ? where : bothOf(where, oneCondition('created_at', 'lteq', [asOf])),
@@ -194,9 +196,8 @@ function afterLeaving({ state, displaced }: Known, before: JsonValue | undefined
  */
 export async function* historyOf(
   pages: AsyncIterable<readonly AuditEvent[]>,
-  resource: HistoryResource,
+  filters: ResourceFilters,
 ): AsyncGenerator<HistoryEntry, void, void> {
-  const filters = filtersOf(resource)
   const isNamed = compileFilter(filters.named)
   const isRenamed = filters.renamed ? compileFilter(filters.renamed) : () => false
   const hasLeft = filters.left ? compileFilter(filters.left) : () => false

@@ -4,7 +4,9 @@ import {
   type HistoryOptions,
   historyQuery,
   type HistoryResource,
+  readResource,
 } from '../history/history.js'
+import { linkRules } from '../event/links.js'
 import { createEventLogs } from './event-logs.js'
 import type { LogsContext } from './named-logs.js'
 import { pagesAcross } from './pages-across.js'
@@ -30,7 +32,8 @@ export async function* historyAcross(
   { asOf, ...options }: LogsHistoryOptions,
 ): AsyncGenerator<LogHistoryEntry, void, void> {
   const { takePages, logOf } = createEventLogs()
-  const pages = pagesAcross(context, historyQuery(resource, { asOf }), options)
-  for await (const entry of historyOf(takePages(pages), resource))
+  const found = readResource(resource, linkRules(context.links))
+  const pages = pagesAcross(context, historyQuery(found, { asOf }), options)
+  for await (const entry of historyOf(takePages(pages), found))
     yield { ...entry, log: logOf(entry.event) }
 }

@@ -12,6 +12,7 @@ import {
   type WaitOptions,
 } from '../store/store.js'
 import type { AuditEvent } from '../event/event.js'
+import type { LinkTable } from '../event/links.js'
 import type { OptionNames } from '../options.js'
 
 /** An event, and the key of the log that it is from. */
@@ -43,6 +44,8 @@ export interface ReadLog {
 export interface LogsContext {
   readonly stores: Pick<LogStores, 'keys' | 'has'>
   readonly get: (key: string) => ReadLog
+  /** The link attributes of all logs. */
+  readonly links: LinkTable
 }
 
 /** One of the logs that a call reads. */

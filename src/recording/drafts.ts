@@ -3,13 +3,14 @@ import { type EventDraft, withLateAttributes } from '../event/event.js'
 import { type IdSuffix, type RandomBytes, suffixSource } from '../event/event-id.js'
 import {
   checkData,
+  commonKeysOf,
   type EventTypeDefinition,
   eventTypeFault,
   misspeltKeys,
 } from '../event/event-types.js'
 import { type JsonLimits, type JsonText, type Kept, toJsonText } from '../event/json.js'
 import { storableText } from '../event/json-copy.js'
-import { type ResolveSource, sourceOf } from '../event/links.js'
+import { linkRules, type LinkTable, type ResolveSource, sourceOf } from '../event/links.js'
 import { readSourcePath, type SourcePath } from '../event/source-path.js'
 import type { CallContext } from './call-context.js'
 import { createWarnOnce } from './warnings.js'
@@ -18,6 +19,7 @@ export interface DraftOptions {
   /** Reject system events with data that their type does not declare, and warn of misspelt keys. */
   readonly strict: boolean
   readonly limits: JsonLimits
+  readonly links: LinkTable
   readonly resolveSource: ResolveSource | undefined
   readonly random: RandomBytes | undefined
   /** The form in which drafts keep the data beside the JSON text. */
@@ -55,6 +57,7 @@ function createSourcePaths() {
 export function createDrafts({
   strict,
   limits,
+  links,
   resolveSource,
   random,
   keep,
@@ -62,6 +65,11 @@ export function createDrafts({
   const nextSuffix = suffixSource(random)
   const warn = createWarnOnce(MAX_HINTS)
   const sourcePathOf = createSourcePaths()
+  const rules = linkRules(links)
+  const commonKeys = commonKeysOf(links)
+  const forCustom = { rules, resolve: resolveSource }
+  // Unless `strict`, a system event with an invalid link is recorded without a source.
+  const forSystem = { ...forCustom, lenient: !strict }
 
   const draft = (
     { type, system, source, username }: Pick<EventDraft, 'type' | 'system' | 'source' | 'username'>,
@@ -85,22 +93,21 @@ export function createDrafts({
     newSuffix: nextSuffix,
     system(type, definition, data, { username, attributes } = NOBODY) {
       if (strict && definition) {
-        checkData(type, definition, data)
-        for (const { key, suggestion } of misspeltKeys(definition, data))
+        checkData({ type, definition, commonKeys }, data)
+        for (const { key, suggestion } of misspeltKeys({ definition, commonKeys }, data))
           warn(
             JSON.stringify([type, key]),
             `${type} was recorded with the data key ${key}; did you mean ${suggestion}?`,
           )
       }
       const text = toJsonText(data, limits, attributes, keep)
-      // Unless `strict`, a system event with an invalid link is recorded without a source.
-      const linked = sourceOf(text.attributes, true, resolveSource, !strict)
+      const linked = sourceOf(text.attributes, true, forSystem)
       const source = sourcePathOf(definition)?.(text.attributes) ?? linked
       return draft({ type, system: true, source, username }, text)
     },
     custom(type, data, { username, attributes } = NOBODY) {
       const text = toJsonText(data, limits, attributes, keep)
-      const source = sourceOf(text.attributes, false, resolveSource)
+      const source = sourceOf(text.attributes, false, forCustom)
       return draft({ type, system: false, source, username }, text)
     },
   }

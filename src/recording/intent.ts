@@ -3,6 +3,7 @@ import type { AuditEvent, EventDraft, JsonObject } from '../event/event.js'
 import type { EventData, EventTypes } from '../event/event-types.js'
 import { failureOf } from '../event/failure.js'
 import { type JsonLimits, toJsonText } from '../event/json.js'
+import type { LinkTable } from '../event/links.js'
 import { type Clock, formatTimestamp, type Microseconds } from '../event/timestamp.js'
 import { checkOptions, type OptionNames } from '../options.js'
 import { asAuditLogError, type Caller, type CallParts, type Replaced } from './call.js'
@@ -28,7 +29,10 @@ const OUTCOME_OPTIONS: OptionNames<OutcomeOptions> = { ...INTENT_OPTIONS, thrott
  * An action that is about to begin and that the store has recorded. It becomes exactly one event, or none: the
  * first outcome that is stored stands. Calls of one intent take effect one after the other.
  */
-export interface Intent<Types extends EventTypes = EventTypes> {
+export interface Intent<
+  Types extends EventTypes = EventTypes,
+  Links extends LinkTable = readonly [],
+> {
   /**
    * Records the outcome in place of the intent, as `recordSystem` does. If that rejects, the log tries
    * again every few seconds, and a repeated call at once. Resolves to the event of the intent if it has ended
@@ -36,7 +40,7 @@ export interface Intent<Types extends EventTypes = EventTypes> {
    */
   record<Type extends keyof Types & string>(
     type: Type,
-    data?: EventData<Types[Type]>,
+    data?: EventData<Types[Type], Links>,
     options?: OutcomeOptions,
   ): Promise<AuditEvent | undefined>
   /**

@@ -2,6 +2,7 @@ import { timeoutSignal } from '../async/timeout-signal.js'
 import { AuditLogError, untilAborted } from '../errors.js'
 import type { IdSuffix } from '../event/event-id.js'
 import type { EventData, EventTypes } from '../event/event-types.js'
+import type { LinkTable } from '../event/links.js'
 import { backgroundOf } from '../store/background.js'
 import { HEARTBEAT_MS } from '../store/liveness.js'
 import { checkOptions } from '../options.js'
@@ -26,7 +27,10 @@ import { CLOCK_MARGIN, createOpenIntents, inTurn, type OpenIntent } from './open
  * of the intent when its heartbeat has been missing for about 20 seconds: with `unfinished: true` and, unless the data has
  * it, an `error`; or with the outcome, if the store had only refused its event.
  */
-export interface Intents<Types extends EventTypes = EventTypes> {
+export interface Intents<
+  Types extends EventTypes = EventTypes,
+  Links extends LinkTable = readonly [],
+> {
   /**
    * Resolves once the intent is durable. `type` and `data` are the event that is recorded if the process
    * ends; it gets the time of this call as `occurred_at`. Rejects if the store does not keep it: `STORE_FAILED`, `DEADLINE_EXCEEDED`,
@@ -34,9 +38,9 @@ export interface Intents<Types extends EventTypes = EventTypes> {
    */
   open<Type extends keyof Types & string>(
     type: Type,
-    data?: EventData<Types[Type]>,
+    data?: EventData<Types[Type], Links>,
     options?: IntentOptions,
-  ): Promise<Intent<Types>>
+  ): Promise<Intent<Types, Links>>
 }
 
 export interface IntentKeeper extends Intents {

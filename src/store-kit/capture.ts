@@ -1,6 +1,6 @@
 import { AuditLogError } from '../errors.js'
 import { eventTypeFault } from '../event/event-types.js'
-import { LINK_ATTRIBUTES, sourceOf } from '../event/links.js'
+import { linkRules, type LinkTable } from '../event/links.js'
 import { didYouMean, nearest } from '../event/nearest.js'
 import { isSensitive } from '../event/secrets.js'
 import { singular } from '../event/singular.js'
@@ -30,12 +30,18 @@ export interface CaptureOptions {
   readonly primaryKey?: readonly string[]
   /** Columns that no event contains, in all tables that have them. */
   readonly exclude?: readonly string[]
+  /**
+   * The option `links` of the log. A row with a UUID as its key has the source of the link attribute that is called after the table,
+   * such as `order_id` for `orders`. @default none: captured events have no source
+   */
+  readonly links?: LinkTable | undefined
 }
 
 export const CAPTURE_OPTIONS: OptionNames<CaptureOptions> = {
   tables: true,
   primaryKey: true,
   exclude: true,
+  links: true,
 }
 
 /** What `captureChanges` has done, by the names of the tables. */
@@ -124,12 +130,10 @@ export function checkExcluded({ exclude }: CaptureOptions, found: readonly Found
       throw invalid(`exclude: no table has a column ${name}${didYouMean(nearest(name, columns))}`)
 }
 
-const NIL = '00000000-0000-0000-0000-000000000000'
-
-/** `/api/orders/` for the link `order_id` if that is one of the link attributes. */
-function sourcePrefixOf(link: string): string | undefined {
-  if (!LINK_ATTRIBUTES.some((attribute) => attribute === link)) return undefined
-  return sourceOf({ [link]: NIL }, true, undefined, true)?.slice(0, -NIL.length)
+/** `/api/orders/` for the link `order_id` if that is one of the link attributes, and its values are UUIDs. */
+function sourcePrefixOf(link: string, table: LinkTable = []): string | undefined {
+  const rule = linkRules(table).get(link)
+  return rule?.kind === 'uuid' ? rule.prefix : undefined
 }
 
 /** What to capture of a table. Throws `INVALID_OPTION`. */
@@ -164,7 +168,7 @@ export function planCapture(
     subject,
     primaryKey,
     link,
-    sourcePrefix: link && sourcePrefixOf(link),
+    sourcePrefix: link && sourcePrefixOf(link, options.links),
     columns,
     excluded,
     secret: columns.filter((column) => isSensitive(column) && !primaryKey.includes(column)),

@@ -57,6 +57,10 @@ const reasons: Readonly<Record<Ability, string>> = {
   loseAcknowledgement: 'cannot be made to lose acknowledgements',
 }
 
+const LINKS = [
+  { attribute: 'project_path', kind: '/projects/{code}', path: '/api{project_path}', rank: 1 },
+] as const
+
 /** The abilities of one store, and a function that ends everything a case left open. */
 function abilitiesOf(given: StoreUnderTest): { abilities: Abilities; undo: () => Promise<void> } {
   const open = new Set<() => Promise<unknown>>()
@@ -105,7 +109,7 @@ async function runCase(
   const given = await createStore({ clock })
   requireOptions(given, STORE_UNDER_TEST, 'the result of createStore')
   const { store } = given
-  const audit: AuditLog = new AuditLog({ store, types: {} })
+  const audit: AuditLog = new AuditLog({ store, types: {}, links: LINKS })
   const { abilities, undo } = abilitiesOf(given)
   try {
     const missing = needs.find((ability) => !given[ability])

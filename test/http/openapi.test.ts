@@ -1,14 +1,13 @@
 import { AuditLog, defineEventTypes } from 'daybook'
 import { auditRoutes, basicAuth } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
-import { workflowEventTypes } from 'daybook/workflow'
+import { workflowEventTypes, workflowLinks } from 'daybook/workflow'
 import Koa from 'koa'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { problems } from '../../src/http/problem.js'
 import { errorCodes } from '../../src/errors.js'
 import { predicates } from '../../src/filter/predicates.js'
-import { LINK_ATTRIBUTES } from '../../src/event/links.js'
 import { expectError } from '../support/expect-error.js'
 import { JSON_API, newEvent, send, serve, type TestServer } from '../support/http.js'
 import { compileIn, objectsIn, type OpenApiDocument } from '../support/openapi.js'
@@ -34,7 +33,7 @@ describe('GET /api/events/openapi.json', () => {
     const names = { ...errorCodes, ...problems, ...workflowEventTypes }
     for (const name of Object.keys(names)) expect(consts, name).toContain(name)
     const input = JSON.stringify(document.components.schemas['NewEventDocument'])
-    for (const attribute of LINK_ATTRIBUTES) expect(input).toContain(`"${attribute}"`)
+    for (const { attribute } of workflowLinks) expect(input).toContain(`"${attribute}"`)
   })
 
   it('lists exactly the error codes of each status', () => {
@@ -65,7 +64,9 @@ describe('GET /api/events/openapi.json', () => {
   it('describes the body of a POST as the endpoint accepts it', async () => {
     const validate = compileIn(document, document.components.schemas['NewEventDocument']!)
     const uuid = '0196b3c2-0000-7000-8000-00000000000A'
-    const ids = LINK_ATTRIBUTES.filter((name) => name.endsWith('_id')).map((name) => [name, uuid])
+    const ids = workflowLinks.flatMap(({ attribute, kind }) =>
+      kind === 'uuid' ? [[attribute, uuid]] : [],
+    )
     for (const [attributes, isRight] of [
       [{ type: 'own', n: 1, nested: { a: [1] } }, true],
       [{ type: 'own', ...Object.fromEntries(ids), project_path: '/projects/a.b-c_1' }, true],

@@ -92,7 +92,7 @@ describe('the filter bar', () => {
 
 describe('a row', () => {
   it('shows the reason of an error after a long route', async () => {
-    const event = await host.audit.record(
+    const event = await host.audit.recordSystem(
       'error:api:controller:unhandled',
       {
         request_method: 'PATCH',

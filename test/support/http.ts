@@ -10,7 +10,7 @@ import {
   type RecordRequestsOptions,
 } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
-import { workflowEventTypes } from 'daybook/workflow'
+import { workflowEventTypes, workflowLinks } from 'daybook/workflow'
 import Koa, { type Middleware } from 'koa'
 import { type AnswerCheck, answerCheck } from './openapi.js'
 
@@ -104,7 +104,7 @@ export interface ServeOptions {
 /** A Koa server as a host would build it: recording, Basic authentication, feed, own routes. */
 export async function serve(options: ServeOptions = {}): Promise<TestServer> {
   const { store = memoryStore(), record = {}, feed, outside = [], inside = [], routes } = options
-  const audit: AuditLog = new AuditLog({ store, types: workflowEventTypes })
+  const audit: AuditLog = new AuditLog({ store, types: workflowEventTypes, links: workflowLinks })
   const app = new Koa()
   app.silent = true
   for (const middleware of outside) app.use(middleware)

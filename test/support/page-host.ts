@@ -14,7 +14,7 @@ import {
   type ViewRoutesOptions,
 } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
-import { workflowEventTypes } from 'daybook/workflow'
+import { workflowEventTypes, workflowLinks } from 'daybook/workflow'
 import Koa, { type Middleware } from 'koa'
 import { countExactly } from './exact-counts.js'
 import { dayOfEvents, FETCH_LOG } from './story.js'
@@ -35,7 +35,7 @@ export interface PageHostOptions {
 }
 
 export interface PageHost {
-  readonly audit: AuditLog<typeof workflowEventTypes>
+  readonly audit: AuditLog<typeof workflowEventTypes, typeof workflowLinks>
   readonly url: string
   /** The page's address. */
   readonly page: string
@@ -64,6 +64,7 @@ export async function servePage(options: PageHostOptions = {}): Promise<PageHost
   const audit = new AuditLog({
     store,
     types: workflowEventTypes,
+    links: workflowLinks,
     ...(subscriptions && { subscriptions }),
   })
   // If counting takes more than two seconds, the page shows estimates and no number of rows.

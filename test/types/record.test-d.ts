@@ -11,7 +11,7 @@ import {
   type EventTypes,
   parseQuery,
 } from 'daybook'
-import { workflowEventTypes } from 'daybook/workflow'
+import { workflowEventTypes, workflowLinks } from 'daybook/workflow'
 import type Database from 'better-sqlite3'
 import type { PoolClient } from 'pg'
 import * as v from 'valibot'
@@ -64,17 +64,49 @@ void audit.record('api:orders:create', {
   parent: { code: 'c', node_type: 'project' },
   error: 'e',
   backtrace: 'b',
-  request_method: 'POST',
-  request_path: '/orders',
-  request_body: {},
-  url_params: {},
-  response_status: 201,
   occurred_at: '2026-03-01T12:00:00.000000Z',
+  on_behalf_of: 'ann',
+  request_id: 'r',
+  trace_id: 't',
 })
+expectTypeOf<keyof EventData<{ data: [] }>>().toEqualTypeOf<
+  | 'name'
+  | 'message'
+  | 'parent'
+  | 'error'
+  | 'backtrace'
+  | 'occurred_at'
+  | 'on_behalf_of'
+  | 'request_id'
+  | 'trace_id'
+>()
 void audit.record('api:orders:none', { message: 'm' })
 
-// The link attributes too.
-void audit.record('api:orders:create', {
+// The link attributes of the log and the names of what they link to, and no others.
+const linked = new AuditLog({ store, types, links: workflowLinks })
+const own = new AuditLog({
+  store,
+  types,
+  links: [
+    { attribute: 'order_id', kind: 'integer', path: '/orders/{order_id}', rank: 1 },
+    { attribute: 'shelf', kind: ['/shelves/{code}'], path: '/api{shelf}', rank: 2 },
+  ],
+})
+void own.record('api:orders:create', {
+  total: 5,
+  order_id: 7,
+  order_name: 'n',
+  shelf: '/shelves/a',
+})
+void own.intents().open('api:orders:create', { order_id: 7 })
+void own.recordLive('api:orders:create', { order_id: 7 })
+// @ts-expect-error a link attribute of another table
+void own.record('api:orders:create', { change_id: 's' })
+// @ts-expect-error no link attribute without a table
+void audit.record('api:orders:create', { change_id: 's' })
+// @ts-expect-error not a kind
+new AuditLog({ store, types, links: [{ attribute: 'a', kind: 'number', path: '/a/{a}', rank: 1 }] })
+void linked.record('api:orders:create', {
   step_id: 's',
   workflow_step_id: 's',
   change_id: 's',
@@ -92,9 +124,10 @@ void audit.record('api:orders:create', {
   node_path: 's',
   project_path: 's',
   project_id: 's',
+  project_name: 's',
 })
 // @ts-expect-error not a link attribute of the interface
-void audit.record('api:orders:create', { workflow_id: 's' })
+void linked.record('api:orders:create', { workflow_id: 's' })
 
 // The keys of the throttle's scope, where the type has one.
 void audit.record('api:orders:create', { total: 5, shop: 'berlin' })
@@ -110,12 +143,13 @@ type KnownKeys<T> = keyof { [K in keyof T as string extends K ? never : K]: T[K]
 type CatalogKeys<Type extends keyof typeof workflowEventTypes> = KnownKeys<
   EventData<(typeof workflowEventTypes)[Type]>
 >
-expectTypeOf<'name' | 'node_id' | 'error'>().toExtend<CatalogKeys<'api:changes:create'>>()
+expectTypeOf<'name' | 'error'>().toExtend<CatalogKeys<'api:changes:create'>>()
 expectTypeOf<'approver' | 'approvers'>().toExtend<
   CatalogKeys<'warn:approval_identity_unresolved'>
 >()
 expectTypeOf<'removed_count'>().toExtend<CatalogKeys<'info:data_cleanup:jobs'>>()
 expectTypeOf<'channel'>().toExtend<CatalogKeys<'warn:notification_channel:disabled'>>()
+expectTypeOf<'node_id'>().not.toExtend<CatalogKeys<'api:changes:create'>>()
 expectTypeOf<'thing' | '@thing' | 'reason'>().not.toExtend<CatalogKeys<'api:changes:error'>>()
 expectTypeOf<'@thing'>().not.toExtend<CatalogKeys<'api:changes:error'>>()
 declare const catalog: AuditLog<typeof workflowEventTypes>
@@ -126,7 +160,7 @@ void catalog.record('audit:changes:pause', { whatever: 1 })
 
 // A Standard Schema: its input, and the common keys.
 void audit.record('api:orders:pay', { amount: 5 })
-void audit.record('api:orders:pay', { amount: 5, note: 'n', change_id: 'c', message: 'm' })
+void audit.record('api:orders:pay', { amount: 5, note: 'n', message: 'm' })
 // @ts-expect-error of the wrong type
 void audit.record('api:orders:pay', { amount: '5' })
 // @ts-expect-error not optional in the schema
@@ -209,6 +243,7 @@ void audit.recordCustom('deploy:note', 'hello')
 const combined = new AuditLog({
   store,
   types: defineEventTypes({ ...workflowEventTypes, 'api:orders:create': { data: ['total'] } }),
+  links: workflowLinks,
 })
 void combined.record('api:orders:create', { total: 5 })
 void combined.record('api:changes:create', { anything: 1 })

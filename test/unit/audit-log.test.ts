@@ -30,11 +30,16 @@ const types = defineEventTypes({
 
 type Types = typeof types
 
+const links = [
+  { attribute: 'change_id', kind: 'uuid', path: '/api/changes/{change_id}', rank: 1 },
+  { attribute: 'node_path', kind: '/nodes/{code}', path: '/api{node_path}', rank: 2 },
+] as const
+
 function openLog(
   store = fakeStore(),
   options: Partial<AuditLogOptions<Types>> = {},
-): { audit: AuditLog<Types>; store: typeof store } {
-  const audit = new AuditLog({ store, types, ...options })
+): { audit: AuditLog<Types, typeof links>; store: typeof store } {
+  const audit = new AuditLog({ store, types, ...options, links })
   onTestFinished(() => audit.close())
   return { audit, store }
 }

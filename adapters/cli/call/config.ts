@@ -10,6 +10,7 @@ const CONFIG: OptionNames<LogConfig> = {
   types: true,
   customTypes: true,
   strict: true,
+  links: true,
   resolveSource: true,
   limits: true,
   waiting: true,

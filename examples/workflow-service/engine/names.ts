@@ -1,4 +1,3 @@
-import type { LinkAttribute } from 'daybook'
 import type { EventName } from '../notes.js'
 
 /**
@@ -9,8 +8,8 @@ export interface ActivityNames {
   readonly activities: 'changes' | 'workflow_runs'
   readonly steps: 'steps' | 'workflow_steps'
   readonly activity: 'change' | 'workflow_run'
-  readonly activityLink: LinkAttribute & ('change_id' | 'workflow_run_id')
-  readonly stepLink: LinkAttribute & ('step_id' | 'workflow_step_id')
+  readonly activityLink: 'change_id' | 'workflow_run_id'
+  readonly stepLink: 'step_id' | 'workflow_step_id'
   /** The action of a step failed. */
   readonly actionFailed: readonly EventName[]
   /** A step was interrupted because its process ended. */

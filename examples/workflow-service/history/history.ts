@@ -1,5 +1,6 @@
 import { type AuditEvent, AuditLog, type ResolveSource } from 'daybook'
 import { memoryStore } from 'daybook/memory'
+import { workflowLinks } from 'daybook/workflow'
 import { serviceEventTypes } from '../event-types.js'
 import { type Moment, scenariosOf } from './scenarios.js'
 
@@ -37,6 +38,7 @@ export async function makeHistory(
     store,
     types: serviceEventTypes,
     strict: true,
+    links: workflowLinks,
     resolveSource,
   })
   const events: AuditEvent[] = []

@@ -20,6 +20,7 @@ export type EndpointAudit = Pick<
   | 'limits'
   | 'types'
   | 'customTypes'
+  | 'links'
   | 'store'
 >
 

@@ -2,7 +2,8 @@ import { AuditLogError } from '../../errors.js'
 import type { AuditEvent } from '../../event/event.js'
 import type { Operation } from '../../event/json-patch.js'
 import { createTimeSlices } from '../../filter/time-slices.js'
-import { type HistoryEntry, historyOf, historyQuery } from '../../history/history.js'
+import { linkRules } from '../../event/links.js'
+import { type HistoryEntry, historyOf, historyQuery, readResource } from '../../history/history.js'
 import { revertPatch } from '../../history/revert-patch.js'
 import { checkAccept, jsonResponse } from '../media.js'
 import { joinParts } from '../utf8.js'
@@ -60,8 +61,9 @@ export const historyHandler: SourceHandler = async ({ request, source, reportRea
   const { query } = request
   const found = source()
   const { resource, asOf, limit } = readHistoryRequest(query)
-  const pages = found.pages(historyQuery(resource, { asOf }))
-  const { entries, total } = await newestOf(historyOf(pages, resource), limit)
+  const filters = readResource(resource, linkRules(found.links))
+  const pages = found.pages(historyQuery(filters, { asOf }))
+  const { entries, total } = await newestOf(historyOf(pages, filters), limit)
   const events = entries.map(({ event }) => event)
   await reportRead(events)
   const isPart = total > entries.length

@@ -23,7 +23,7 @@ export function logSource(
   reading: EventsReadOptions,
 ): EventsSource {
   const findOpen = createOpenEventFinder(audit)
-  const { types, customTypes } = audit
+  const { types, customTypes, links } = audit
   const lazy = { ...reading, lazy: true }
   const restricted = (query: EventQuery): EventQuery => ({
     ...query,
@@ -33,6 +33,7 @@ export function logSource(
   return {
     types,
     customTypes,
+    links,
     isRestricted: visible !== undefined,
     logOf: undefined,
     list: (query) => audit.list(restricted(query), lazy),

@@ -41,7 +41,7 @@ const newEvent = ({ maxBytes, maxDepth }: JsonLimits) => ({
 })
 
 interface DescribedApi extends Pick<HandlerOptions, 'path'> {
-  readonly audit: Pick<EndpointAudit, 'limits' | 'types'>
+  readonly audit: Pick<EndpointAudit, 'limits' | 'links' | 'types'>
 }
 
 /**
@@ -58,7 +58,7 @@ export const describeApi = ({ path, audit }: DescribedApi): ApiDescription => ({
     requestBody: route.action === 'create' ? newEvent(audit.limits) : undefined,
   })),
   parameters,
-  schemas: componentSchemas(audit.types, EVENTS_ACTIONS),
+  schemas: componentSchemas(audit, EVENTS_ACTIONS),
   responses,
 })
 

@@ -1,5 +1,6 @@
 import type { DescribedTypes } from '../../describing/describe-event.js'
 import type { AuditEvent } from '../../event/event.js'
+import type { LinkTable } from '../../event/links.js'
 import type { EventQuery, Grouping } from '../../filter/ast.js'
 import type { CountOptions, EventCounts } from '../../store/counts.js'
 import type { EventGroups, GroupOptions } from '../../store/groups.js'
@@ -20,6 +21,8 @@ export interface ExistingMatches {
 
 /** What a user may see of one log, or of several logs as one. */
 export interface EventsSource extends DescribedTypes {
+  /** The link attributes of the events. */
+  readonly links: LinkTable
   /** Whether the host restricts what the user sees. */
   readonly isRestricted: boolean
   /** The key of the log of an event that this has returned; `undefined` for one log. */

@@ -157,7 +157,7 @@ function createHandlers(
           routes: severalLogsRoutes,
           parameters,
           responses,
-          schemas: schemasOf(componentSchemas(logs.types, EVENTS_ACTIONS)),
+          schemas: schemasOf(componentSchemas(logs, EVENTS_ACTIONS)),
         }),
       )
     }),

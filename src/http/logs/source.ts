@@ -19,7 +19,7 @@ export function severalLogsSource(
     signal,
   }: { readonly visible: ReadonlyMap<string, Visible>; readonly signal: AbortSignal },
 ): EventsSource {
-  const { types, customTypes } = logs
+  const { types, customTypes, links } = logs
   const { take, takePages, logOf } = createEventLogs()
   const named = { logs: keys, visible: (log: string): Visible => visible.get(log)!, signal }
   const { until } = range
@@ -27,6 +27,7 @@ export function severalLogsSource(
   return {
     types,
     customTypes,
+    links,
     isRestricted: [...visible.values()].some((filter) => filter !== 'all'),
     logOf,
     async list(query) {
@@ -71,7 +72,7 @@ export function severalLogsSource(
         events.map((event) => ({ log: logOf(event), event })),
         signal,
       ),
-    document: (events, links, { metaOf, meta, ...view }) =>
+    document: (events, shown, { metaOf, meta, ...view }) =>
       listDocument(
         {
           length: events.length,
@@ -84,7 +85,7 @@ export function severalLogsSource(
             })
           },
         },
-        links,
+        shown,
         meta,
       ),
   }

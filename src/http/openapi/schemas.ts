@@ -1,5 +1,5 @@
 import type { EventTypes } from '../../event/event-types.js'
-import { LINK_ATTRIBUTES, type LinkAttribute, linkForm } from '../../event/links.js'
+import { linkRules, type LinkRule, type LinkTable } from '../../event/links.js'
 import { jsonapi } from '../problem.js'
 import { countsSchemas } from './counts-schemas.js'
 import { reportSchemas } from './report-schemas.js'
@@ -31,11 +31,10 @@ const type = {
   description: 'The event type; custom events may have any type.',
 } as const
 
-function linkSchema(attribute: LinkAttribute) {
-  const { expected, pattern } = linkForm(attribute)
+function linkSchema({ expected, schema }: LinkRule) {
   return {
-    type: ['string', 'null'],
-    ...(pattern === undefined ? { format: 'uuid' } : { pattern }),
+    ...schema,
+    type: [schema.type, 'null'].flat(),
     description: `Links the event to a resource: ${expected}.`,
   }
 }
@@ -134,7 +133,7 @@ const eventMembers = {
 }
 
 /** The body of `POST <path>`. */
-const newEventDocument = {
+const newEventDocument = (table: LinkTable) => ({
   type: 'object',
   description: 'Other members, beside and within `data`, are ignored.',
   properties: {
@@ -147,7 +146,7 @@ const newEventDocument = {
           properties: {
             type,
             ...Object.fromEntries(
-              LINK_ATTRIBUTES.map((attribute) => [attribute, linkSchema(attribute)]),
+              Array.from(linkRules(table), ([attribute, rule]) => [attribute, linkSchema(rule)]),
             ),
             id: false,
             username: false,
@@ -163,10 +162,13 @@ const newEventDocument = {
     },
   },
   required: ['data'],
-}
+})
 
 /** OpenAPI 3.1, "Schema Object" (JSON Schema 2020-12): the request and response bodies. */
-export function componentSchemas(types: EventTypes, actions: readonly string[]) {
+export function componentSchemas(
+  { types, links: table }: { readonly types: EventTypes; readonly links: LinkTable },
+  actions: readonly string[],
+) {
   return {
     JsonApi: closedObject({ version: { const: jsonapi.version } }),
     SystemEventType: {
@@ -231,6 +233,6 @@ export function componentSchemas(types: EventTypes, actions: readonly string[]) 
     ...reportSchemas,
     ...historySchemas(eventMembers),
     ...groupsSchemas,
-    NewEventDocument: newEventDocument,
+    NewEventDocument: newEventDocument(table),
   }
 }

@@ -1,9 +1,9 @@
 import fs from 'node:fs'
-import { defineEventTypes, type EventTypeDefinition, splitEventType } from 'daybook'
-import { workflowEventTypes } from 'daybook/workflow'
+import { defineEventTypes, type EventTypeDefinition, type LinkTable, splitEventType } from 'daybook'
+import { workflowEventTypes, workflowLinks } from 'daybook/workflow'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { checkData, eventTypeFault } from '../../../src/event/event-types.js'
+import { checkData, commonKeysOf, eventTypeFault } from '../../../src/event/event-types.js'
 import { words } from '../../support/words.js'
 
 const invalid = (part: string): unknown =>
@@ -94,37 +94,39 @@ describe('splitEventType', () => {
 })
 
 describe('checkData', () => {
+  const check = (definition: EventTypeDefinition, data: object, links: LinkTable = []): void =>
+    checkData({ type: 'a:b:c', definition, commonKeys: commonKeysOf(links) }, data)
+
   const list: EventTypeDefinition = {
     data: ['total', 'currency'],
     throttle: { period: { hours: 1 }, scope: ['shop'] },
   }
 
-  it('accepts declared keys, scope keys, common keys and links', () => {
+  it('accepts declared keys, scope keys, common keys, links and the names of what they link to', () => {
     const names = words(`
       total shop name message parent error backtrace request_method request_path request_body
-      url_params response_status occurred_at change_id node_path
+      url_params response_status occurred_at change_id change_name node_path
     `)
     const data = Object.fromEntries(names.map((name) => [name, null]))
-    expect(() => checkData('a:b:c', list, data)).not.toThrow()
-    expect(() => checkData('a:b:c', {}, { whatever: 1 })).not.toThrow()
+    expect(() => check(list, data, workflowLinks)).not.toThrow()
+    expect(() => check(list, data)).toThrow(refusedAt('/change_id'))
+    expect(() => check({}, { whatever: 1 })).not.toThrow()
   })
 
   it('points to the first key that is not declared', () => {
-    expect(() => checkData('a:b:c', list, { total: 1, totl: 2, other: 3 })).toThrow(
+    expect(() => check(list, { total: 1, totl: 2, other: 3 })).toThrow(
       refusedAt(
         '/totl',
         'a:b:c does not declare the data key totl; it declares total, currency, shop; did you mean total?',
       ),
     )
-    expect(() => checkData('a:b:c', { data: [] }, { constructor: 1 })).toThrow(
-      refusedAt('/constructor'),
-    )
+    expect(() => check({ data: [] }, { constructor: 1 })).toThrow(refusedAt('/constructor'))
   })
 
   it('escapes the pointer', () => {
-    expect(() => checkData('a:b:c', list, { 'a/b~c': 1 })).toThrow(refusedAt('/a~1b~0c'))
+    expect(() => check(list, { 'a/b~c': 1 })).toThrow(refusedAt('/a~1b~0c'))
     const schema: EventTypeDefinition = { data: v.object({ 'a/b': v.number() }) }
-    expect(() => checkData('a:b:c', schema, { 'a/b': 'x' })).toThrow(refusedAt('/a~1b'))
+    expect(() => check(schema, { 'a/b': 'x' })).toThrow(refusedAt('/a~1b'))
   })
 
   const schema: EventTypeDefinition = {
@@ -132,8 +134,8 @@ describe('checkData', () => {
   }
 
   it('validates data with a Standard Schema', () => {
-    expect(() => checkData('a:b:c', schema, { total: 1, items: [{ sku: 's' }] })).not.toThrow()
-    expect(() => checkData('a:b:c', schema, { total: 1, items: [{ sku: 5 }] })).toThrow(
+    expect(() => check(schema, { total: 1, items: [{ sku: 's' }] })).not.toThrow()
+    expect(() => check(schema, { total: 1, items: [{ sku: 5 }] })).toThrow(
       refusedAt('/items/0/sku', 'a:b:c: Invalid type: Expected string but received 5'),
     )
   })
@@ -147,7 +149,7 @@ describe('checkData', () => {
         ),
       }),
     }
-    expect(() => checkData('a:b:c', later, { total: 1 })).toThrow(
+    expect(() => check(later, { total: 1 })).toThrow(
       expect.objectContaining({ code: 'INVALID_OPTION' }),
     )
   })

@@ -1,7 +1,8 @@
 import { AuditLog, AuditLogError, type JsonObject, type JsonValue, type Link } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { describe, expect, it } from 'vitest'
-import { LINK_ATTRIBUTES, sourceOf } from '../../../src/event/links.js'
+import { workflowLinks } from 'daybook/workflow'
+import { linkRules, sourceOf as sourceBy } from '../../../src/event/links.js'
 import { words } from '../../support/words.js'
 import { failing } from '../fake-store.js'
 import { refusalOf } from '../errors.js'
@@ -30,12 +31,16 @@ const links: readonly (readonly [attribute: string, value: string, path: string]
   ['project_id', ID, `/api/projects/${ID}`],
 ]
 
+const rules = linkRules(workflowLinks)
+const sourceOf = (attributes: JsonObject, system: boolean): string | null =>
+  sourceBy(attributes, system, { rules })
+
 const refusal = (attributes: JsonObject): AuditLogError =>
   refusalOf(() => sourceOf(attributes, false))
 
 describe('the source of an event', () => {
-  it('has 17 link attributes, in this rank', () => {
-    expect(LINK_ATTRIBUTES).toEqual(links.map(([attribute]) => attribute))
+  it('has the 17 link attributes of the interface, in this rank', () => {
+    expect([...rules.keys()]).toEqual(links.map(([attribute]) => attribute))
   })
 
   it.each(links)('%s leads to its path', (attribute, value, path) => {
@@ -142,7 +147,7 @@ describe('an invalid link', () => {
     expect([error.code, error.pointer]).toEqual(['INVALID_LINK', '/project_path'])
   })
 
-  it.each(LINK_ATTRIBUTES)('%s is also checked if a better link is present', (attribute) => {
+  it.each([...rules.keys()])('%s is also checked if a better link is present', (attribute) => {
     const better = attribute === 'step_id' ? {} : { step_id: ID }
     expect(refusal({ ...better, [attribute]: 'nothing' }).pointer).toBe(`/${attribute}`)
   })
@@ -157,6 +162,7 @@ describe('resolveSource', () => {
     new AuditLog({
       store: memoryStore(),
       types,
+      links: workflowLinks,
       strict,
       ...(resolveSource ? { resolveSource } : {}),
     })

@@ -9,7 +9,7 @@ it('logs are opened when they are read: open ones of thousands of keys would tak
       Promise.resolve(keys.filter((key) => key > after).slice(0, limit)),
     has: () => Promise.resolve(true),
   }
-  const named = await namedLogs({ stores, get }, {})
+  const named = await namedLogs({ stores, get, links: [] }, {})
   expect(named.map(({ key }) => key)).toEqual(keys)
   expect(get).not.toHaveBeenCalled()
   expect(named[7]!.log()).toBe(keys[7])

@@ -189,7 +189,7 @@ describe('the fields of an actor', () => {
     const types = { 'info:strict': { data: ['n'] } } as const
     await using audit = new AuditLog({ store: memoryStore(), types, strict: true })
     await withActor(bot, () => audit.record('info:strict', { n: 1 }))
-    await audit.record('info:strict', { n: 1, on_behalf_of: 'ann', actor_kind: 'agent' })
+    await audit.recordSystem('info:strict', { n: 1, on_behalf_of: 'ann', actor_kind: 'agent' })
     expect((await audit.list()).events).toHaveLength(2)
   })
 

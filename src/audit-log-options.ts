@@ -18,10 +18,7 @@ import type { Damage } from './store/damage.js'
 import { type EventStore, WAIT_OPTIONS, type WaitOptions } from './store/store.js'
 import { checkOptions, type OptionNames, requireOptions } from './options.js'
 
-export interface AuditLogOptions<
-  Types extends EventTypes,
-  Links extends LinkTable = readonly [],
-> {
+export interface AuditLogOptions<Types extends EventTypes, Links extends LinkTable = LinkTable> {
   /** The store of the events. `close` closes it. */
   readonly store: EventStore
   /**

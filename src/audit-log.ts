@@ -154,7 +154,7 @@ const draftsOf = (
  */
 export class AuditLog<
   const Types extends EventTypes = EventTypes,
-  const Links extends LinkTable = readonly [],
+  const Links extends LinkTable = LinkTable,
 > {
   /** The registry: the given types and those that the log itself records. */
   readonly types: Types

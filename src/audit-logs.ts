@@ -72,7 +72,7 @@ type SharedOptions<Types extends EventTypes, Links extends LinkTable> = Omit<
 
 export interface AuditLogsOptions<
   Types extends EventTypes,
-  Links extends LinkTable = readonly [],
+  Links extends LinkTable = LinkTable,
 > extends SharedOptions<Types, Links> {
   /** Opens the stores of the logs: `sqliteLogs`, `postgresLogs`, `memoryLogs` or one of your own. `close` closes it. */
   readonly stores: LogStores
@@ -178,7 +178,7 @@ const LOGS_GROUP_OPTIONS: OptionNames<LogsGroupOptions> = {
  */
 export class AuditLogs<
   const Types extends EventTypes = EventTypes,
-  const Links extends LinkTable = readonly [],
+  const Links extends LinkTable = LinkTable,
 > {
   /** The registry of all logs: the given types and those that a log itself records. */
   readonly types: Types

@@ -102,7 +102,10 @@ const COMMON_KEYS: readonly string[] = [
   'aborted',
 ]
 
-type LinkAttribute<Links extends LinkTable> = Links[number]['attribute']
+/** The link attributes of a table whose names the compiler knows. */
+type LinkAttribute<Links extends LinkTable> = string extends Links[number]['attribute']
+  ? never
+  : Links[number]['attribute']
 
 /** The name of something that is linked, which sentences show: `change_id` -> `change_name`. */
 type LinkedName<Attribute> = Attribute extends `${infer Kind}_id` ? `${Kind}_name` : never
@@ -140,7 +143,7 @@ type SentenceKeys<Sentence> = Sentence extends `${string}{${infer Place}}${infer
  */
 export type EventData<
   D extends EventTypeDefinition,
-  Links extends LinkTable = readonly [],
+  Links extends LinkTable = LinkTable,
 > = D['data'] extends readonly (infer K extends string)[]
   ? CommonData<Links> & { readonly [P in K | ScopeKeys<D> | SentenceKeys<D['source']>]?: unknown }
   : D['data'] extends StandardSchemaV1<infer Input>

@@ -31,7 +31,7 @@ const OUTCOME_OPTIONS: OptionNames<OutcomeOptions> = { ...INTENT_OPTIONS, thrott
  */
 export interface Intent<
   Types extends EventTypes = EventTypes,
-  Links extends LinkTable = readonly [],
+  Links extends LinkTable = LinkTable,
 > {
   /**
    * Records the outcome in place of the intent, as `recordSystem` does. If that rejects, the log tries

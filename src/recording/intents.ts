@@ -29,7 +29,7 @@ import { CLOCK_MARGIN, createOpenIntents, inTurn, type OpenIntent } from './open
  */
 export interface Intents<
   Types extends EventTypes = EventTypes,
-  Links extends LinkTable = readonly [],
+  Links extends LinkTable = LinkTable,
 > {
   /**
    * Resolves once the intent is durable. `type` and `data` are the event that is recorded if the process

@@ -4,11 +4,13 @@
  */
 import {
   AuditLog,
+  type AuditLogOptions,
   type AuditEvent,
   type EventData,
   defineEventTypes,
   type EventStore,
   type EventTypes,
+  type LinkTable,
   parseQuery,
 } from 'daybook'
 import { workflowEventTypes, workflowLinks } from 'daybook/workflow'
@@ -104,6 +106,13 @@ void own.recordLive('api:orders:create', { order_id: 7 })
 void own.record('api:orders:create', { change_id: 's' })
 // @ts-expect-error no link attribute without a table
 void audit.record('api:orders:create', { change_id: 's' })
+// A table whose names the compiler does not know offers none.
+const loose: LinkTable = workflowLinks
+void new AuditLog({ store, types, links: loose }).record('api:orders:open', { change_id: 's' })
+// @ts-expect-error misspelt or a link attribute that is not known
+void new AuditLog({ store, types, links: loose }).record('api:orders:create', { change_id: 's' })
+const given: AuditLogOptions<typeof types> = { store, types, links: workflowLinks }
+void new AuditLog(given).record('api:orders:create', { total: 5 })
 // @ts-expect-error not a kind
 new AuditLog({ store, types, links: [{ attribute: 'a', kind: 'number', path: '/a/{a}', rank: 1 }] })
 void linked.record('api:orders:create', {

@@ -513,13 +513,14 @@ describe('stats', () => {
           },
         },
       },
+      links,
       resolveSource(link) {
         seen.push(counts(audit))
         return link.path
       },
     })
     await audit.record('a:b:c', {
-      project_path: '/projects/acme',
+      node_path: '/nodes/acme',
       get late() {
         seen.push(counts(audit))
         return 1

@@ -1,6 +1,6 @@
 import { AuditLog, defineEventTypes } from 'daybook'
 import { memoryStore } from 'daybook/memory'
-import { workflowEventTypes } from 'daybook/workflow'
+import { workflowEventTypes, workflowLinks } from 'daybook/workflow'
 import { describe, expect, it } from 'vitest'
 import { readSourcePath } from '../../../src/event/source-path.js'
 import { words } from '../../support/words.js'
@@ -41,7 +41,12 @@ describe('a system event', () => {
   } as const
 
   it('has the source of its type, and otherwise that of its links', async () => {
-    await using audit = new AuditLog({ store: memoryStore(), types, strict: true })
+    await using audit = new AuditLog({
+      store: memoryStore(),
+      types,
+      links: workflowLinks,
+      strict: true,
+    })
     const sourceOf = async (data: { order_id?: string; change_id?: string }) =>
       (await audit.record('api:orders:create', data))!.source
     expect(await sourceOf({ order_id: 'A-7', change_id: ID })).toBe('/api/orders/A-7')

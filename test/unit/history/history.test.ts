@@ -25,7 +25,14 @@ const types = {
 let audit: AuditLog<typeof types>
 
 beforeEach(() => {
-  audit = new AuditLog({ store: memoryStore(), types })
+  audit = new AuditLog({
+    store: memoryStore(),
+    types,
+    links: [
+      { attribute: 'project_id', kind: 'uuid', path: '/api/projects/{project_id}', rank: 1 },
+      { attribute: 'shop_code', kind: 'code', path: '/api/shops/{shop_code}', rank: 2 },
+    ],
+  })
 })
 afterEach(() => audit.close())
 
@@ -243,6 +250,15 @@ describe('history', () => {
         (await historyOf(resource)).map(({ state }) => state)
       expect(await states(`/api/projects/${id(1)}`)).toEqual([null])
       expect(await states(`/api/projects/${id(2)}`)).toEqual([after])
+      await audit.record('audit:orders:update', {
+        shop_code: 'B',
+        previous_shop_code: 'A',
+        before,
+        after,
+      })
+      expect(await states('/api/shops/A')).toEqual([null])
+      // Unlike a UUID, a code in upper case is another one.
+      expect(await states('/api/shops/a')).toEqual([])
       expect(await states({ primary_key_day: 'x', primary_key_n: 1 })).toEqual([null])
       expect(await states({ primary_key_day: 'x', primary_key_n: 2 })).toEqual([after])
       expect(await states({ primary_key_day: 'y', primary_key_n: 1 })).toEqual([])

@@ -1,6 +1,6 @@
 import { AuditLog, defineEventTypes } from 'daybook'
 import { memoryStore } from 'daybook/memory'
-import { workflowEventTypes } from 'daybook/workflow'
+import { workflowEventTypes, workflowLinks } from 'daybook/workflow'
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest'
 
 const types = defineEventTypes({
@@ -17,7 +17,8 @@ describe('a process warning is emitted', () => {
   afterEach(() => warned.mockRestore())
 
   const warnings = (): string[] => warned.mock.calls.map(([warning]) => String(warning))
-  const open = (strict: boolean) => new AuditLog({ store: memoryStore(), types, strict })
+  const open = (strict: boolean) =>
+    new AuditLog({ store: memoryStore(), types, links: workflowLinks, strict })
 
   it('in strict mode for a key that differs in one letter from a known one, once', async () => {
     await using audit = open(true)

@@ -198,11 +198,10 @@ describe('a key', () => {
   })
 
   it('is not used up by a rejected call', async () => {
-    const { audit, note } = rig()
+    const links = [{ attribute: 'n_id', kind: 'code', path: '/n/{n_id}', rank: 1 }] as const
+    const { audit, note } = rig({ links })
     const options = { username: 'ann', idempotencyKey: 'k' }
-    expect(await codeOf(audit.recordCustom('test:note', { change_id: 1 }, options))).toBe(
-      'INVALID_LINK',
-    )
+    expect(await codeOf(audit.recordCustom('test:note', { n_id: 1 }, options))).toBe('INVALID_LINK')
     expect(await codeOf(note(1))).toBe(1)
   })
 

@@ -220,7 +220,8 @@ it('opening rejects as record does', async () => {
   const throwing = (): never => {
     throw new Error('from the host')
   }
-  const { audit, intents } = open({ strict: true, resolveSource: throwing })
+  const links = [{ attribute: 'node_id', kind: 'uuid', path: '/n/{node_id}', rank: 1 }] as const
+  const { audit, intents } = open({ strict: true, links, resolveSource: throwing })
   const calls: readonly [Parameters<typeof intents.open>, string][] = [
     [['info:strict', { m: 1 }], 'INVALID_DATA'],
     [['', {}], 'INVALID_EVENT'],

@@ -77,7 +77,7 @@ export interface AuditLogOptions<Types extends EventTypes, Links extends LinkTab
 
 /** The options that all logs of `AuditLogs` share. */
 export const SHARED_OPTIONS: OptionNames<
-  Omit<AuditLogOptions<EventTypes, LinkTable>, 'store' | 'journal' | 'cleaning' | 'subscriptions'>
+  Omit<AuditLogOptions<EventTypes>, 'store' | 'journal' | 'cleaning' | 'subscriptions'>
 > = {
   readOnly: true,
   types: true,
@@ -93,7 +93,7 @@ export const SHARED_OPTIONS: OptionNames<
   random: true,
 }
 
-const AUDIT_LOG_OPTIONS: OptionNames<AuditLogOptions<EventTypes, LinkTable>> = {
+const AUDIT_LOG_OPTIONS: OptionNames<AuditLogOptions<EventTypes>> = {
   store: true,
   ...SHARED_OPTIONS,
   journal: true,
@@ -230,7 +230,7 @@ export function readStore({
   cleaning,
   subscriptions,
 }: Pick<
-  AuditLogOptions<EventTypes, LinkTable>,
+  AuditLogOptions<EventTypes>,
   'store' | 'readOnly' | 'journal' | 'cleaning' | 'subscriptions'
 >): EventStore {
   if (!readOnly) return store

@@ -135,7 +135,7 @@ const CUSTOM: CallKind = {
 
 /** How the calls of a log make their drafts. */
 const draftsOf = (
-  { store, strict = false, resolveSource, random }: AuditLogOptions<EventTypes, LinkTable>,
+  { store, strict = false, resolveSource, random }: AuditLogOptions<EventTypes>,
   { limits, links }: Pick<AuditLog, 'limits' | 'links'>,
 ): Drafts =>
   createDrafts({

@@ -103,7 +103,7 @@ export interface AuditLogsOptions<
   readonly roundMs?: number | false | undefined
 }
 
-const AUDIT_LOGS_OPTIONS: OptionNames<AuditLogsOptions<EventTypes, LinkTable>> = {
+const AUDIT_LOGS_OPTIONS: OptionNames<AuditLogsOptions<EventTypes>> = {
   stores: true,
   ...SHARED_OPTIONS,
   cleaning: true,
@@ -407,7 +407,7 @@ export class AuditLogs<
 
 /** Checks what each log reads too, so that the service does not start with wrong options. Throws `INVALID_OPTION`. */
 function checkShared(
-  options: Omit<AuditLogsOptions<EventTypes, LinkTable>, 'onLog'>,
+  options: Omit<AuditLogsOptions<EventTypes>, 'onLog'>,
   types: EventTypes,
 ): void {
   const { waiting, failurePolicy, throttles = {}, cleaning, subscriptions, journal } = options

@@ -1,4 +1,5 @@
 import { defineEventTypes, type EventTypeDefinition } from 'daybook'
+import { workflowLinks } from 'daybook/workflow'
 import { createRandom, type Random } from './random.js'
 
 /*
@@ -53,6 +54,9 @@ const KEYS = [
   ...['step_id', 'cluster', 'worker', 'queue', 'attempt', 'stale', 'ref', 'error', 'backtrace'],
   ...['details', 'rollout'],
 ] as const
+
+/** The link attributes of the events. */
+export const sampleLinks = workflowLinks
 
 /** Each type declares its keys, so that `strict` has something to check. */
 export const sampleTypes: Readonly<Record<string, EventTypeDefinition>> = defineEventTypes(

@@ -6,7 +6,7 @@ import {
   type TrialResult,
   withCommitHook,
 } from '../harness/meter.js'
-import { createSampler, sampleTypes } from '../harness/sample-events.js'
+import { createSampler, sampleLinks, sampleTypes } from '../harness/sample-events.js'
 import { readSetup, serveJobs } from '../harness/workers.js'
 
 /* A process that records with calls in flight, and counts commits and processor time. */
@@ -27,7 +27,7 @@ const store = withCommitHook(openStore(readSetup() as StoreSetup), (count) => {
   commits++
   events += count
 })
-const audit = new AuditLog({ store, types: sampleTypes })
+const audit = new AuditLog({ store, types: sampleTypes, links: sampleLinks })
 const next = createSampler(7)
 
 async function recordInFlight(inFlight: number, seconds: number): Promise<TrialResult> {

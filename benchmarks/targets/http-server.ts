@@ -6,7 +6,13 @@ import { auditRoutes, basicAuth, recordRequests } from 'daybook/koa'
 import Koa from 'koa'
 import { AUTHORIZATION, listen, USER } from '../harness/listen.js'
 import { openStore, type StoreSetup } from '../harness/open-store.js'
-import { recordAll, type SampleEvent, sampleEvents, sampleTypes } from '../harness/sample-events.js'
+import {
+  recordAll,
+  type SampleEvent,
+  sampleEvents,
+  sampleLinks,
+  sampleTypes,
+} from '../harness/sample-events.js'
 import { readSetup, serveJobs } from '../harness/workers.js'
 import { type CaseName, CASES } from './http-cases.js'
 import { openRaw, prepareInserts } from './raw-sqlite.js'
@@ -35,7 +41,7 @@ const countingStore: EventStore = {
     return store.list(query, options)
   },
 }
-const audit = new AuditLog({ store: countingStore, types: sampleTypes })
+const audit = new AuditLog({ store: countingStore, types: sampleTypes, links: sampleLinks })
 
 /** The ids of all events, oldest first. */
 const recorded: string[] = []

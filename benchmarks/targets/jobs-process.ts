@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { AuditLog, type AuditEvent } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
 import { createCounter, type Throughput } from '../harness/counter.js'
-import { fillLog, sampleEvents, sampleTypes } from '../harness/sample-events.js'
+import { fillLog, sampleEvents, sampleLinks, sampleTypes } from '../harness/sample-events.js'
 import { readSetup, serveJobs } from '../harness/workers.js'
 import { createPgBoss, graphileWorker } from './postgres-peers.js'
 
@@ -60,6 +60,7 @@ const RUN: Readonly<Record<Side, (events: number) => Promise<Throughput>>> = {
     const audit = new AuditLog({
       store: postgresStore({ connectionString: url }),
       types: sampleTypes,
+      links: sampleLinks,
       subscriptions: { channels: { [name]: { batch: { maxEvents: BATCH }, deliver } } },
     })
     const { id } = await audit.subscriptions.create({ name, channel: name, paused: true })

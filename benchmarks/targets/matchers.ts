@@ -4,7 +4,7 @@ import { memoryStore } from 'daybook/memory'
 import { manualClock } from 'daybook/testing'
 import { type Condition, isOwnField, type Predicate, type Query } from '../harness/query.js'
 import { type Matcher, pageOf, type QueryTarget } from '../harness/query-target.js'
-import { createSampler, recordAll, sampleTypes } from '../harness/sample-events.js'
+import { createSampler, recordAll, sampleLinks, sampleTypes } from '../harness/sample-events.js'
 
 /* Events in memory: the memory store, and arrays that sift and mingo search from the newest event on. */
 
@@ -79,7 +79,11 @@ const BATCH = 1000
 /** A memory store with the first `count` sample events. */
 export async function openMemoryLog(count: number): Promise<AuditLog> {
   const clock = manualClock()
-  const audit = new AuditLog({ store: memoryStore({ clock }), types: sampleTypes })
+  const audit = new AuditLog({
+    store: memoryStore({ clock }),
+    types: sampleTypes,
+    links: sampleLinks,
+  })
   const next = createSampler()
   for (let done = 0; done < count; done += BATCH) {
     clock.advance(BATCH * 1000)

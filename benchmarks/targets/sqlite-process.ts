@@ -10,7 +10,7 @@ import {
   type TrialResult,
   withCommitHook,
 } from '../harness/meter.js'
-import { sampleTypes } from '../harness/sample-events.js'
+import { sampleLinks, sampleTypes } from '../harness/sample-events.js'
 import { readSetup, serveJobs } from '../harness/workers.js'
 import type { JsonTime } from './raw-sqlite.js'
 import { openSqlitePeer, type SqlitePeer } from './sqlite-peers.js'
@@ -35,7 +35,7 @@ export type Trial = {
 
 function openAudit(filename: string, meter: Meter): AuditLog<typeof sampleTypes> {
   const store = withCommitHook(sqliteStore({ filename }), meter.committed)
-  return new AuditLog({ store, types: sampleTypes, strict: true })
+  return new AuditLog({ store, types: sampleTypes, links: sampleLinks, strict: true })
 }
 
 async function measureRecord({

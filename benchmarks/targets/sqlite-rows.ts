@@ -2,7 +2,7 @@ import Database from 'better-sqlite3'
 import { AuditLog } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 import { createMeter, type TrialResult } from '../harness/meter.js'
-import { recordAll, sampleEvents, sampleTypes } from '../harness/sample-events.js'
+import { recordAll, sampleEvents, sampleLinks, sampleTypes } from '../harness/sample-events.js'
 import { type JsonTime, openRaw, prepareInserts } from './raw-sqlite.js'
 
 /* Rows that better-sqlite3 inserts without Daybook. */
@@ -44,7 +44,11 @@ async function openStoreTable(filename: string): Promise<Database.Database> {
 
 /** The rows that the store makes of the events. */
 async function storedRows(filename: string): Promise<Row[]> {
-  const audit = new AuditLog({ store: sqliteStore({ filename }), types: sampleTypes })
+  const audit = new AuditLog({
+    store: sqliteStore({ filename }),
+    types: sampleTypes,
+    links: sampleLinks,
+  })
   await recordAll(audit, EVENTS)
   await audit.close()
   const database = new Database(filename)

@@ -3,7 +3,13 @@ import Database from 'better-sqlite3'
 import { AuditLog } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 import { callAtRate, type LoopDelay, watchEventLoop } from '../harness/load.js'
-import { cycle, recordAll, sampleEvents, sampleTypes } from '../harness/sample-events.js'
+import {
+  cycle,
+  recordAll,
+  sampleEvents,
+  sampleLinks,
+  sampleTypes,
+} from '../harness/sample-events.js'
 import { servePreparedJobs } from '../harness/workers.js'
 
 /* One of the processes that write to the same SQLite file at the same time. */
@@ -42,7 +48,11 @@ const BUSY_TIMEOUT_MS = 60_000
 const take = cycle(sampleEvents(5000))
 
 function openRecord(filename: string): Writer {
-  const audit = new AuditLog({ store: sqliteStore({ filename }), types: sampleTypes })
+  const audit = new AuditLog({
+    store: sqliteStore({ filename }),
+    types: sampleTypes,
+    links: sampleLinks,
+  })
   return {
     write: (count) => recordAll(audit, take(count)),
     close: () => audit.close(),

@@ -80,8 +80,7 @@ export const LINK_FORMS: Readonly<Record<'uuid' | 'code' | 'integer', LinkForm>>
   },
   integer: {
     read(value) {
-      const isNumber = Number.isSafeInteger(value) && (value as number) >= 0
-      const text = isNumber ? String(value) : value
+      const text = typeof value === 'number' && Number.isSafeInteger(value) ? `${value}` : value
       return typeof text === 'string' && WHOLE.test(text) ? text : undefined
     },
     expected: 'a whole number of at least 0',
@@ -138,14 +137,14 @@ export function linkPath({ prefix, read }: LinkRule, value: JsonValue): string |
 }
 
 function readLink(rule: LinkRule, value: JsonValue): Link {
-  const { attribute, expected } = rule
+  const { attribute, prefix, expected } = rule
   const path = linkPath(rule, value)
   if (path === undefined) {
     throw new AuditLogError('INVALID_LINK', `${attribute} must be ${expected}`, {
       pointer: jsonPointer([attribute]),
     })
   }
-  return { attribute, value: String(value), path }
+  return { attribute, value: typeof value === 'string' ? value : path.slice(prefix.length), path }
 }
 
 /** How the links of an event become its source. */

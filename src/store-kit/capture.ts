@@ -1,6 +1,6 @@
 import { AuditLogError } from '../errors.js'
 import { eventTypeFault } from '../event/event-types.js'
-import { linkRules, type LinkTable } from '../event/links.js'
+import { LINK_FORMS, linkRules, type LinkTable } from '../event/links.js'
 import { didYouMean, nearest } from '../event/nearest.js'
 import { isSensitive } from '../event/secrets.js'
 import { singular } from '../event/singular.js'
@@ -31,8 +31,8 @@ export interface CaptureOptions {
   /** Columns that no event contains, in all tables that have them. */
   readonly exclude?: readonly string[]
   /**
-   * The option `links` of the log. A row with a UUID as its key has the source of the link attribute that is called after the table,
-   * such as `order_id` for `orders`. @default none: captured events have no source
+   * The option `links` of the log. The source of a row is that of the link attribute that is called after its table, such as
+   * `order_id` for `orders`, if its key has the form of that link. @default none: captured events have no source
    */
   readonly links?: LinkTable | undefined
 }
@@ -58,6 +58,12 @@ export interface FoundTable {
   readonly primaryKey: readonly string[]
 }
 
+/** A source that ends with a key, which is of this kind. */
+export interface KeySource {
+  readonly prefix: string
+  readonly kind: keyof typeof LINK_FORMS
+}
+
 /** What the triggers of a table write. */
 export interface CapturePlan {
   readonly name: string
@@ -65,8 +71,8 @@ export interface CapturePlan {
   readonly primaryKey: readonly string[]
   /** The attribute that has the value of a primary key of one column, such as `order_id`. */
   readonly link: string | undefined
-  /** The beginning of the source of events whose primary key is a UUID. */
-  readonly sourcePrefix: string | undefined
+  /** The source of rows whose primary key has the form of the link. */
+  readonly source: KeySource | undefined
   /** All columns but the excluded ones. */
   readonly columns: readonly string[]
   readonly excluded: readonly string[]
@@ -130,11 +136,13 @@ export function checkExcluded({ exclude }: CaptureOptions, found: readonly Found
       throw invalid(`exclude: no table has a column ${name}${didYouMean(nearest(name, columns))}`)
 }
 
-/** `/api/orders/` for the link `order_id` if that is one of the link attributes, and its values are UUIDs. */
-function sourcePrefixOf(link: string, table: LinkTable = []): string | undefined {
-  const rule = linkRules(table).get(link)
-  return rule?.kind === 'uuid' ? rule.prefix : undefined
+/** The source of a link that is one of the link attributes, and not a path. */
+function sourceOf(link: string, table: LinkTable = []): KeySource | undefined {
+  const { kind, prefix = '' } = linkRules(table).get(link) ?? {}
+  return typeof kind === 'string' && isForm(kind) ? { prefix, kind } : undefined
 }
+
+const isForm = (kind: string): kind is keyof typeof LINK_FORMS => Object.hasOwn(LINK_FORMS, kind)
 
 /** What to capture of a table. Throws `INVALID_OPTION`. */
 export function planCapture(
@@ -168,7 +176,7 @@ export function planCapture(
     subject,
     primaryKey,
     link,
-    sourcePrefix: link && sourcePrefixOf(link, options.links),
+    source: link === undefined ? undefined : sourceOf(link, options.links),
     columns,
     excluded,
     secret: columns.filter((column) => isSensitive(column) && !primaryKey.includes(column)),

@@ -40,7 +40,8 @@ let audit: AuditLog
 
 beforeEach(() => {
   temp = tempDir()
-  audit = new AuditLog({ store: memoryStore(), types: {} })
+  const links = [{ attribute: 'change_id', kind: 'uuid', path: '/c/{change_id}', rank: 1 }] as const
+  audit = new AuditLog({ store: memoryStore(), types: {}, links })
 })
 
 afterEach(async () => {

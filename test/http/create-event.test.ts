@@ -1,6 +1,7 @@
 import { AuditLog, AuditLogError, type ResolveSource } from 'daybook'
 import { auditRoutes, type AuditRoutesOptions } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
+import { workflowLinks } from 'daybook/workflow'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { expectError } from '../support/expect-error.js'
 import { JSON_API, newEvent, type RawRequest, serve, type TestServer } from '../support/http.js'
@@ -264,7 +265,12 @@ describe('POST /api/events', () => {
 
   describe('with resolveSource', () => {
     const answerOf = async (resolveSource: ResolveSource) => {
-      const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {}, resolveSource })
+      const audit: AuditLog = new AuditLog({
+        store: memoryStore(),
+        types: {},
+        links: workflowLinks,
+        resolveSource,
+      })
       const host = await serve({ inside: [auditRoutes(audit, { path: '/resolving' })] })
       onTestFinished(async () => {
         await host.close()

@@ -1,6 +1,7 @@
 import { AuditLog, defineEventTypes, type JsonObject } from 'daybook'
 import { recordRequests, type RecordRequestsOptions } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
+import { workflowLinks } from 'daybook/workflow'
 import type { Middleware } from 'koa'
 import { describe, expect, it } from 'vitest'
 import { done, parser, type RecordedApp, useRecorded } from './recorded.js'
@@ -90,8 +91,11 @@ describe('the data of a request', () => {
 
   it('has that of describe, whose path is the source', async () => {
     const given = { name: 'nightly', parent: { code: 'acme' }, project_path: '/projects/acme' }
-    const { postJson, events } = await start({ describe: () => given })
-    await postJson('/a', {})
+    const app = await startApp([parser as Middleware, done], {
+      record: { describe: () => given },
+      log: { links: workflowLinks },
+    })
+    await app.postJson('/a', {})
     expect(await events()).toMatchObject([
       { source: '/api/projects/acme', attributes: { name: 'nightly', parent: { code: 'acme' } } },
     ])

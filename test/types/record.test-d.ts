@@ -114,7 +114,8 @@ void new AuditLog({ store, types, links: loose }).record('api:orders:create', { 
 const given: AuditLogOptions<typeof types> = { store, types, links: workflowLinks }
 void new AuditLog(given).record('api:orders:create', { total: 5 })
 // @ts-expect-error not a kind
-new AuditLog({ store, types, links: [{ attribute: 'a', kind: 'number', path: '/a/{a}', rank: 1 }] })
+const odd: LinkTable = [{ attribute: 'a', kind: 'number', path: '/a/{a}', rank: 1 }]
+void odd
 void linked.record('api:orders:create', {
   step_id: 's',
   workflow_step_id: 's',

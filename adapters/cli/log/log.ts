@@ -1,4 +1,4 @@
-import type { AuditLog, AuditLogOptions, EventTypes, LinkTable } from 'daybook'
+import type { AuditLog, AuditLogOptions, EventTypes } from 'daybook'
 import type { Sentence } from '../../../src/describing/sentence.js'
 import type { ExportFormat } from '../../../src/exporting/formats.js'
 import type { AuditEvent } from '../../../src/event/event.js'
@@ -48,7 +48,7 @@ export interface OpenLog {
 }
 
 /** Options of `AuditLog` that a module of the user gives. */
-export type LogConfig = Partial<Omit<AuditLogOptions<EventTypes, LinkTable>, 'store'>>
+export type LogConfig = Partial<Omit<AuditLogOptions<EventTypes>, 'store'>>
 
 export interface OpenOptions {
   /** False for commands that write. */

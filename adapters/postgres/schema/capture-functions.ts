@@ -2,6 +2,7 @@ import { PAIRS, REDACTED, SENSITIVE_KEYS } from '../../../src/event/secrets.js'
 import {
   ACTOR_ATTRIBUTES,
   type CapturePlan,
+  type KeySource,
   captureType,
   MAX_ACTOR_CHARACTERS,
   MAX_CAPTURED_BYTES,
@@ -693,6 +694,13 @@ function actorOf(names: readonly string[]): string {
       ) AS of(name, value, fits);`
 }
 
+/** The JSON text of a key that has the form of a link, as patterns of the server. */
+const KEY_FORMS: Readonly<Record<KeySource['kind'], string>> = {
+  uuid: '^"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}"$',
+  code: '^"(?![.]{1,2}")[a-z0-9_.-]+"$',
+  integer: '^(0|[1-9][0-9]*|"(0|[1-9][0-9]*)")$',
+}
+
 /** SQL of the trigger function of one table. */
 export function captureFunction(
   { outbox, capture }: Names,
@@ -700,7 +708,7 @@ export function captureFunction(
   code: ColumnCode,
   name: string,
 ): string {
-  const { subject, primaryKey, link, sourcePrefix, excluded } = plan
+  const { subject, primaryKey, link, source, excluded } = plan
   const keyName = link ?? 'primary_key'
   const first = literal(`${JSON.stringify(primaryKey[0]!)}:`)
   const keyOf = (key: string): string =>
@@ -708,11 +716,11 @@ export function captureFunction(
       ? `'{' || array_to_string(${key}, ',') || '}'`
       : `substr((${key})[1], length(${first}) + 1)`
   const attribute = (attributeName: string): string => literal(`,${JSON.stringify(attributeName)}:`)
-  const source =
-    sourcePrefix === undefined
+  const sourceText =
+    source === undefined
       ? 'NULL'
-      : `CASE WHEN _shown_key ~* '^"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}"$'
-          THEN ${literal(sourcePrefix)} || lower(btrim(_shown_key, '"')) END`
+      : `CASE WHEN _shown_key ~* '${KEY_FORMS[source.kind]}'
+          THEN ${literal(source.prefix)} || ${source.kind === 'uuid' ? 'lower' : ''}(btrim(_shown_key, '"')) END`
   const table = literal(JSON.stringify({ table: subject }).slice(0, -1))
   const names = textArray(code.names)
   // The label makes names that no column has.
@@ -829,7 +837,7 @@ export function captureFunction(
         ELSE ${literal(captureType(subject, 'truncate'))}
       END,
       nullif(left(_actor, ${MAX_ACTOR_CHARACTERS}), ''),
-      ${source},
+      ${sourceText},
       true,
       (_attributes || _states || _of_actor || '}')::json,
       (extract(epoch FROM _now) * 1000000)::bigint,

@@ -3,6 +3,7 @@ import { REDACTED } from '../../../src/event/secrets.js'
 import {
   type CapturePlan,
   captureType,
+  type KeySource,
   MAX_CAPTURED_BYTES,
 } from '../../../src/store-kit/capture.js'
 import { quoteName } from '../../../src/store-kit/sql.js'
@@ -122,11 +123,22 @@ function rowSql(
   }
 }
 
-function sourceSql({ sourcePrefix, primaryKey }: CapturePlan, row: Row): string {
-  if (sourcePrefix === undefined) return 'NULL'
-  const id = `lower(${row}.${quoteName(primaryKey[0]!)})`
-  const uuid = [8, 4, 4, 4, 12].map((digits) => '[0-9a-f]'.repeat(digits)).join('-')
-  return `CASE WHEN ${id} GLOB '${uuid}' THEN ${literal(sourcePrefix)} || ${id} END`
+const UUID = [8, 4, 4, 4, 12].map((digits) => '[0-9a-f]'.repeat(digits)).join('-')
+
+/** The condition under which a key has the form of a link. `GLOB` ends at a NUL. */
+const KEY_FORMS: Readonly<Record<KeySource['kind'], (key: string) => string>> = {
+  uuid: (key) => `lower(${key}) GLOB '${UUID}'`,
+  code: (key) => `typeof(${key}) = 'text' AND instr(${key}, char(0)) = 0
+    AND ${key} NOT IN ('', '.', '..') AND ${key} NOT GLOB '*[^A-Za-z0-9_.-]*'`,
+  integer: (key) => `typeof(${key}) IN ('integer', 'text') AND instr(${key}, char(0)) = 0
+    AND ${key} || '' <> '' AND ${key} NOT GLOB '*[^0-9]*' AND ${key} NOT GLOB '0?*'`,
+}
+
+function sourceSql({ source, primaryKey }: CapturePlan, row: Row): string {
+  if (source === undefined) return 'NULL'
+  const key = `${row}.${quoteName(primaryKey[0]!)}`
+  const end = source.kind === 'uuid' ? `lower(${key})` : key
+  return `CASE WHEN ${KEY_FORMS[source.kind](key)} THEN ${literal(source.prefix)} || ${end} END`
 }
 
 // Among this many rows of the outbox, the events of one statement are put in order.

@@ -1,4 +1,10 @@
-import { type AuditEvent, type AuditLog, type HistoryEntry, revertPatch } from 'daybook'
+import {
+  type AuditEvent,
+  type AuditLog,
+  type HistoryEntry,
+  type LinkKind,
+  revertPatch,
+} from 'daybook'
 import { describe, expect, it } from 'vitest'
 import type { CaptureAsArguments } from '../../../src/recording/call-context.js'
 import type { CaptureOptions, CaptureResult } from '../../../src/store-kit/capture.js'
@@ -186,14 +192,72 @@ export function describeCapturedChanges(harness: CaptureHarness): void {
     expect(() => revertPatch(large!)).toThrow(expect.objectContaining({ code: 'NOT_REVERTIBLE' }))
   })
 
-  it('name the resource of a link attribute as their source', async () => {
-    await sql(`CREATE TABLE projects (id text PRIMARY KEY)`)
-    await capture({ tables: ['projects'] })
-    const id = '0190B6A4-64A1-7000-8000-000000000001'
-    await sql(`INSERT INTO projects VALUES ('${id}'), ('acme')`)
-    const events = await captured()
-    expect(events.map(({ source }) => source)).toEqual([`/api/projects/${id.toLowerCase()}`, null])
-    expect(events[0]!.attributes['project_id']).toBe(id)
+  it.each<[LinkKind, string, readonly (readonly [key: string, end: string | null])[]]>([
+    [
+      'uuid',
+      'text',
+      [
+        ["'0190B6A4-64A1-7000-8000-000000000001'", '0190b6a4-64a1-7000-8000-000000000001'],
+        ["'acme'", null],
+      ],
+    ],
+    [
+      'code',
+      'text',
+      [
+        ["'A-17_b.C'", 'A-17_b.C'],
+        ["'..'", null],
+        ["'a/b'", null],
+        ["'ä'", null],
+        ["'7'", '7'],
+      ],
+    ],
+    [
+      'integer',
+      'bigint',
+      [
+        ['7', '7'],
+        ['0', '0'],
+        ['-7', null],
+        ['9007199254740993', '9007199254740993'],
+      ],
+    ],
+    [
+      'integer',
+      'text',
+      [
+        ["'7'", '7'],
+        ["'07'", null],
+        ["''", null],
+        ["'7a'", null],
+      ],
+    ],
+    ['/{code}', 'text', [["'/a'", null]]],
+  ])(
+    'name the resource of a link attribute of the kind %s as their source, keys are %s',
+    async (kind, type, keys) => {
+      await sql(`CREATE TABLE projects (id ${type} PRIMARY KEY)`)
+      const place = kind === '/{code}' ? '{project_id}' : '/{project_id}'
+      const links = [{ attribute: 'project_id', kind, path: `/api/projects${place}`, rank: 1 }]
+      await capture({ tables: ['projects'] })
+      await sql(`INSERT INTO projects VALUES (${keys[0]![0]})`)
+      await sql('DELETE FROM projects')
+      expect((await captured()).map(({ source }) => source)).toEqual([null, null])
+      await capture({ tables: ['projects'], links })
+      for (const [key] of keys) await sql(`INSERT INTO projects VALUES (${key})`)
+      const ends = (await captured()).slice(2).map(({ source }) => source)
+      expect(ends).toEqual(keys.map(([, end]) => end && `/api/projects/${end}`))
+    },
+  )
+
+  it('refuse a wrong table of links', async () => {
+    const links = [
+      { attribute: 'project_id', kind: 'uuid', path: '/api/projects', rank: 1 },
+    ] as const
+    await expect(async () => capture({ links })).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      message: expect.stringContaining('captureChanges: links[0]: path must be') as unknown,
+    })
   })
 
   it('hide secrets, and leave out excluded columns', async () => {

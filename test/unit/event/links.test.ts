@@ -1,11 +1,20 @@
-import { AuditLog, AuditLogError, type JsonObject, type JsonValue, type Link } from 'daybook'
-import { memoryStore } from 'daybook/memory'
+import vm from 'node:vm'
+import {
+  AuditLog,
+  AuditLogError,
+  AuditLogs,
+  type JsonObject,
+  type JsonValue,
+  type Link,
+  type LinkTable,
+} from 'daybook'
+import { memoryLogs, memoryStore } from 'daybook/memory'
 import { describe, expect, it } from 'vitest'
 import { workflowLinks } from 'daybook/workflow'
 import { linkRules, sourceOf as sourceBy } from '../../../src/event/links.js'
 import { words } from '../../support/words.js'
 import { failing } from '../fake-store.js'
-import { refusalOf } from '../errors.js'
+import { errorWith, refusalOf } from '../errors.js'
 
 const ID = '0b7e9c1a-5d2f-4e6b-8a3c-1f2e3d4c5b6a'
 const INVALID = { code: 'INVALID_LINK', pointer: '/change_id' }
@@ -265,4 +274,157 @@ describe('resolveSource', () => {
       INVALID,
     )
   })
+})
+
+describe('a log without the option links', () => {
+  it('has no link attributes', async () => {
+    await using audit = new AuditLog({ store: memoryStore(), types: { 'api:mails:send': {} } })
+    expect(audit.links).toEqual([])
+    const mail = await audit.record('api:mails:send', { template_id: ID })
+    expect(mail!.source).toBeNull()
+    const note = await audit.recordCustom('note', { node_id: 17 })
+    expect(note).toMatchObject({ source: null, attributes: { node_id: 17 } })
+  })
+})
+
+const ORDER = { attribute: 'order_id', kind: 'integer', path: '/shop/orders/{order_id}', rank: 2 }
+const SHELF = {
+  attribute: 'shelf',
+  kind: ['/shops/{code}', '/shops/{code}/v1.0/{code}'],
+  path: '/api{shelf}',
+  rank: 1,
+}
+
+describe('the option links', () => {
+  const open = (links: unknown): AuditLog =>
+    new AuditLog({ store: memoryStore(), types: {}, links: links as LinkTable })
+
+  const bare = Object.assign(Object.create(null) as object, ORDER)
+  it.each([
+    ['rows', [ORDER]],
+    ['frozen rows', Object.freeze([Object.freeze({ ...ORDER })])],
+    ['rows without a prototype', [bare]],
+    ['rows of another realm', vm.runInNewContext(`[${JSON.stringify(ORDER)}]`) as unknown],
+  ])('takes %s', async (_name, links) => {
+    await using audit = open(links)
+    expect(audit.links).toEqual([ORDER])
+    expect((await audit.recordCustom('a', { order_id: 7 }))!.source).toBe('/shop/orders/7')
+  })
+
+  it('is read once', async () => {
+    const row = { ...ORDER }
+    const rows = [row, SHELF]
+    await using audit = open(rows)
+    row.path = '/other/{order_id}'
+    rows.pop()
+    const attributes = { order_id: 7, shelf: '/shops/a' }
+    expect(await audit.recordCustom('a', attributes)).toMatchObject({ source: '/api/shops/a' })
+    expect(await audit.recordCustom('a', { order_id: 7 })).toMatchObject({
+      source: '/shop/orders/7',
+    })
+    expect(Object.isFrozen(audit.links[0])).toBe(true)
+  })
+
+  it.each<[object, string | null | undefined]>([
+    [{ order_id: 0 }, '/shop/orders/0'],
+    [{ order_id: '9007199254740993' }, '/shop/orders/9007199254740993'],
+    [{ order_id: -1 }, undefined],
+    [{ order_id: 1.5 }, undefined],
+    [{ order_id: '07' }, undefined],
+    [{ order_id: [7] }, undefined],
+    [{ order_id: null }, null],
+    [{ constructor: 'a' }, '/api/c/a'],
+    [{ constructor: '..' }, undefined],
+    [{ constructor: 7 }, undefined],
+    [{ shelf: '/shops/a/v1.0/b' }, '/api/shops/a/v1.0/b'],
+    [{ shelf: '/shops/a/v1x0/b' }, undefined],
+    [{ shelf: '/shops/a', order_id: 'x' }, undefined],
+    // Of equal ranks the earlier row.
+    [{ a_id: 'b', shelf: '/shops/a' }, '/api/shops/a'],
+    [{ toString: 'a' }, null],
+  ])('gives %j the source %j', async (attributes, source) => {
+    await using audit = open([
+      ORDER,
+      SHELF,
+      { attribute: 'constructor', kind: 'code', path: '/api/c/{constructor}', rank: 3 },
+      { attribute: 'a_id', kind: 'code', path: '/a/{a_id}', rank: 1 },
+    ])
+    const call = audit.recordCustom('a', attributes)
+    if (source === undefined) await expect(call).rejects.toMatchObject({ code: 'INVALID_LINK' })
+    else expect((await call)!.source).toBe(source)
+  })
+
+  it.each<[unknown, string]>([
+    [null, 'links must be a list of at least one row'],
+    [{}, 'links must be a list of at least one row'],
+    [[], 'links must be a list of at least one row'],
+    ['order_id', 'links must be a list of at least one row'],
+    [[null], 'links[0] takes an object with attribute, kind, path, rank'],
+    [['order_id'], 'links[0] takes an object with attribute, kind, path, rank'],
+    // oxlint-disable-next-line no-sparse-arrays -- a hole is not a row
+    [[ORDER, ,], 'links[1] takes an object with attribute, kind, path, rank'],
+    [[{}], 'links[0]: attribute must be the name of an attribute; it is undefined'],
+    [[ORDER, { ...SHELF, ranc: 1 }], 'links[1] has no option ranc; did you mean rank?'],
+    [[ORDER, SHELF, ORDER], 'links[2]: attribute must not be order_id again, as in links[0]'],
+    [[{ ...ORDER, attribute: '' }], 'links[0]: attribute must be the name of an attribute'],
+    [[{ ...ORDER, attribute: 'a/b' }], 'links[0]: attribute must be the name of an attribute'],
+    [[{ ...ORDER, attribute: 'id' }], 'links[0]: attribute must not be id, a field of every event'],
+    [
+      [{ ...ORDER, kind: 'number' }],
+      "links[0]: kind must be uuid, code, integer, or paths such as /shops/{code}; it is 'number'",
+    ],
+    [[{ ...ORDER, kind: 'toString' }], 'links[0]: kind must be'],
+    [[{ ...ORDER, kind: undefined }], 'links[0]: kind must be'],
+    [[{ ...SHELF, kind: [] }], 'links[0]: kind must be'],
+    [[{ ...SHELF, kind: ['/shops'] }], 'links[0]: kind must be'],
+    [[{ ...SHELF, kind: ['/shops/{id}'] }], 'links[0]: kind must be'],
+    [[{ ...SHELF, kind: ['/shops/{code}', 'uuid'] }], 'links[0]: kind must be'],
+    [[{ ...ORDER, rank: '1' }], "links[0]: rank must be a number; it is '1'"],
+    [[{ ...ORDER, rank: Number.NaN }], 'links[0]: rank must be a number; it is NaN'],
+    [[{ ...ORDER, rank: undefined }], 'links[0]: rank must be a number; it is undefined'],
+    ...[
+      ...words(
+        '/orders /orders/{id} /orders/{order_id}/x orders/{order_id} /a b/{order_id} /../{order_id}',
+      ),
+      ...words(
+        '/orders{order_id} /{order_id}/{order_id} https://a.test/{order_id} /a?id={order_id} //{order_id}',
+      ),
+      '',
+      undefined,
+      7,
+    ].map((path): [unknown, string] => [
+      [{ ...ORDER, path }],
+      'links[0]: path must be a path such as /api/orders/{order_id}, which ends with {order_id}',
+    ]),
+    ...words('/api/{shelf} /api /api{shelf}x api{shelf}').map((path): [unknown, string] => [
+      [{ ...SHELF, path }],
+      'links[0]: path must be a path such as /api{shelf}, which ends with {shelf}',
+    ]),
+  ])('refuses %j', (links, message) => {
+    expect(() => open(links)).toThrow(errorWith('INVALID_OPTION', `AuditLog: ${message}`))
+    const logs = (): unknown =>
+      new AuditLogs({ stores: memoryLogs(), types: {}, links: links as LinkTable })
+    expect(logs).toThrow(errorWith('INVALID_OPTION', `AuditLogs: ${message}`))
+  })
+})
+
+it('all logs of AuditLogs have its links', async () => {
+  const links = [{ attribute: 'order_id', kind: 'uuid', path: '/o/{order_id}', rank: 1 }] as const
+  await using logs = new AuditLogs({
+    stores: memoryLogs(),
+    types: { 'audit:orders:update': { data: ['table'] } },
+    links,
+  })
+  expect(logs.links).toEqual(links)
+  await expect(logs.log('a').recordCustom('x', { order_id: 1 })).rejects.toMatchObject({
+    code: 'INVALID_LINK',
+  })
+  await logs.log('a').recordSystem('audit:orders:update', {
+    order_id: ID,
+    previous_order_id: ID.replace('0', '1'),
+    ...{ before: { n: 1 }, after: { n: 2 } },
+  })
+  const states: unknown[] = []
+  for await (const { state } of logs.history(`/o/${ID.replace('0', '1')}`)) states.push(state)
+  expect(states).toEqual([null])
 })

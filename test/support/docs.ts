@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { errorCodes, type EventTypeDefinition, splitEventType } from 'daybook'
-import { workflowEventTypes } from 'daybook/workflow'
+import { workflowEventTypes, workflowLinks } from 'daybook/workflow'
 import type { Duration } from '../../src/event/duration.js'
 import { type ProblemCode, problems, statusOf } from '../../src/http/problem.js'
 import { commandPages, commandTables } from './command-pages.js'
@@ -77,8 +77,29 @@ const types = workflowEventTypesFor({
 
 Functions are called for each event. A setting that is left out is on. One function \`(setting) => boolean\` does as well.
 
+## Link attributes
+
+\`workflowLinks\` of \`daybook/workflow\` is the table of link attributes, for the option [\`links\`](events.md#links) of the log: the lower the
+rank, the more specific the resource.
+
+${linkTable()}
+
 ${sections.join('\n')}`
 }
+
+const linkTable = (): string =>
+  table(
+    ['Attribute', 'Kind', 'Source', 'Rank'],
+    workflowLinks.map(({ attribute, kind, path, rank }) => [
+      `\`${attribute}\``,
+      [kind]
+        .flat()
+        .map((one) => `\`${one}\``)
+        .join(', '),
+      `\`${path}\``,
+      String(rank),
+    ]),
+  )
 
 const errors = (): string =>
   table(

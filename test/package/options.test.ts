@@ -84,6 +84,7 @@ const transport = { sendMail: async () => {} }
 const mail = { transport, from: 'a@acme.example' }
 const url = 'https://acme.example'
 const database = {} as never
+const LINK = { attribute: 'a_id', kind: 'uuid', path: '/a/{a_id}', rank: 1 }
 const intent = audit.intents().open('a:b', {})
 
 const CORE: readonly Row[] = [
@@ -92,6 +93,7 @@ const CORE: readonly Row[] = [
   ['RecorderOptions', (waiting) => open({ waiting }), 'deadlinMs', 'deadlineMs'],
   ['FailurePolicies', (failurePolicy) => open({ failurePolicy }), 'type', 'types'],
   ['CustomTypeDefinition', (given) => open({ customTypes: { 'a:b': given } }), 'lable', 'label'],
+  ['LinkDefinition', (row) => open({ links: [row] }), 'ranc', 'rank', LINK],
   ['EventTypeDefinition', define, 'dat', 'data'],
   ['EventTypeDefinition', (given) => open({ types: { 'a:b': given } }), 'dat', 'data'],
   ['ThrottleRule', (throttle) => define({ throttle } as never), 'scop', 'scope'],
@@ -616,6 +618,7 @@ describe('the table', () => {
     '{} of AuditLogs': 'narrows the options of a tail',
     AbortSignal: 'a member of options',
     Types: 'a parameter of a type',
+    Links: 'a parameter of a type',
     Item: 'a parameter of a type',
     Microseconds: 'a time',
     WaitingRule: 'a part of the health of a log',

@@ -75,7 +75,7 @@ export const LINK_FORMS: Readonly<Record<'uuid' | 'code' | 'integer', LinkForm>>
   },
   code: {
     read: (value) => (typeof value === 'string' && isCode(value) ? value : undefined),
-    expected: 'a text of letters, digits, _, . and -',
+    expected: 'a text of letters, digits, _, . and -, but not . or ..',
     schema: { type: 'string', pattern: `^${CODE}$` },
   },
   integer: {

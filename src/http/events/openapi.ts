@@ -33,7 +33,7 @@ const newEvent = ({ maxBytes, maxDepth }: JsonLimits) => ({
       example: {
         data: {
           type: 'Event',
-          attributes: { type: 'deploy:note', text: 'went well', project_path: '/projects/shop' },
+          attributes: { type: 'deploy:note', text: 'went well' },
         },
       },
     },

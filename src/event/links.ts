@@ -93,7 +93,9 @@ export const CODE_PLACE = '{code}'
 
 function pathForm(paths: readonly string[]): LinkForm {
   // Between the places a path has only slashes and codes, in which `.` is the only special character.
-  const patterns = paths.map((path) => path.replaceAll('.', '\\.').replaceAll(CODE_PLACE, CODE))
+  const patterns = paths.map((path) =>
+    path.replaceAll('.', '\\.').replaceAll(CODE_PLACE, () => CODE),
+  )
   const pattern = `^(?:${patterns.join('|')})$`
   const form = new RegExp(pattern)
   return {

@@ -22,7 +22,7 @@ const isLinkPath = (path: unknown): boolean => {
 
 const isKind = (kind: unknown): boolean =>
   Array.isArray(kind)
-    ? kind.length > 0 && kind.every(isLinkPath)
+    ? kind.length > 0 && Array.from(kind).every(isLinkPath)
     : isLinkPath(kind) || (typeof kind === 'string' && Object.hasOwn(LINK_FORMS, kind))
 
 /** Why the path is not one for the attribute, or `undefined` if it is. */
@@ -42,7 +42,7 @@ const isAttribute = (name: unknown): boolean =>
 function faultOf(row: LinkDefinition): string | undefined {
   const { attribute, kind, rank } = row
   if (!isAttribute(attribute))
-    return `attribute must be the name of an attribute; it is ${inspect(attribute)}`
+    return `attribute must be the name of an attribute, without braces and slashes; it is ${inspect(attribute)}`
   if (isOwnField(attribute)) return `attribute must not be ${attribute}, a field of every event`
   if (!isKind(kind))
     return `kind must be ${Object.keys(LINK_FORMS).join(', ')}, or paths such as /shops/${CODE_PLACE}; it is ${inspect(kind)}`

@@ -363,7 +363,10 @@ describe('the option links', () => {
     [['order_id'], 'links[0] takes an object with attribute, kind, path, rank'],
     // oxlint-disable-next-line no-sparse-arrays -- a hole is not a row
     [[ORDER, ,], 'links[1] takes an object with attribute, kind, path, rank'],
-    [[{}], 'links[0]: attribute must be the name of an attribute; it is undefined'],
+    [
+      [{}],
+      'links[0]: attribute must be the name of an attribute, without braces and slashes; it is undefined',
+    ],
     [[ORDER, { ...SHELF, ranc: 1 }], 'links[1] has no option ranc; did you mean rank?'],
     [[ORDER, SHELF, ORDER], 'links[2]: attribute must not be order_id again, as in links[0]'],
     [[{ ...ORDER, attribute: '' }], 'links[0]: attribute must be the name of an attribute'],
@@ -376,6 +379,7 @@ describe('the option links', () => {
     [[{ ...ORDER, kind: 'toString' }], 'links[0]: kind must be'],
     [[{ ...ORDER, kind: undefined }], 'links[0]: kind must be'],
     [[{ ...SHELF, kind: [] }], 'links[0]: kind must be'],
+    [[{ ...SHELF, kind: Array.from({ length: 1 }) }], 'links[0]: kind must be'],
     [[{ ...SHELF, kind: ['/shops'] }], 'links[0]: kind must be'],
     [[{ ...SHELF, kind: ['/shops/{id}'] }], 'links[0]: kind must be'],
     [[{ ...SHELF, kind: ['/shops/{code}', 'uuid'] }], 'links[0]: kind must be'],

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { AuditLogs } from 'daybook'
 import { auditPage, basicAuth, logRoutes } from 'daybook/koa'
 import { memoryLogs } from 'daybook/memory'
-import { workflowEventTypes } from 'daybook/workflow'
+import { workflowEventTypes, workflowLinks } from 'daybook/workflow'
 import Koa from 'koa'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openPage } from '../support/browser.js'
@@ -11,7 +11,7 @@ import { violationsOf } from './axe.js'
 import { readDownload } from './downloads.js'
 import { rowsOf } from './shown.js'
 
-let logs: AuditLogs<typeof workflowEventTypes>
+let logs: AuditLogs<typeof workflowEventTypes, typeof workflowLinks>
 let url = ''
 let close: () => Promise<void>
 
@@ -23,7 +23,11 @@ const KEYS = [
 ]
 
 beforeAll(async () => {
-  logs = new AuditLogs({ stores: memoryLogs(), types: workflowEventTypes })
+  logs = new AuditLogs({
+    stores: memoryLogs(),
+    types: workflowEventTypes,
+    links: workflowLinks,
+  })
   for (const key of KEYS)
     await logs
       .log(key)

@@ -4,7 +4,7 @@ import { AuditLog, type AuditEvent, type Channel, describeEvent, sentenceText } 
 import { webhook } from 'daybook/channels'
 import { createCounter, type Counter, type Throughput } from '../harness/counter.js'
 import { type StoreSetup, openStore } from '../harness/open-store.js'
-import { fillLog, sampleTypes } from '../harness/sample-events.js'
+import { fillLog, sampleLinks, sampleTypes } from '../harness/sample-events.js'
 import { readSetup, serveJobs } from '../harness/workers.js'
 
 /*
@@ -42,6 +42,7 @@ const openLog = (channels: Readonly<Record<string, Channel>> = {}) =>
   new AuditLog({
     store: openStore(setup.store),
     types: sampleTypes,
+    links: sampleLinks,
     subscriptions: { channels },
   })
 

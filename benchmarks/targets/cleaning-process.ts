@@ -6,7 +6,13 @@ import { manualClock } from 'daybook/testing'
 import pg from 'pg'
 import { callAtRate } from '../harness/load.js'
 import { type StoreSetup, openStore } from '../harness/open-store.js'
-import { cycle, type SampleEvent, sampleEvents, sampleTypes } from '../harness/sample-events.js'
+import {
+  cycle,
+  type SampleEvent,
+  sampleEvents,
+  sampleLinks,
+  sampleTypes,
+} from '../harness/sample-events.js'
 import { readSetup, serveJobs } from '../harness/workers.js'
 
 /* A process that fills one store, then cleans it up and records at the same time. */
@@ -60,6 +66,7 @@ const ruleOf = (round: number): string => `round ${round}`
 const audit = new AuditLog({
   store,
   types: sampleTypes,
+  links: sampleLinks,
   cleaning: {
     rules: Array.from({ length: rounds }, (_, round) => ({
       name: ruleOf(round),
@@ -77,6 +84,7 @@ async function fill(from: number, to: number, count: number): Promise<void> {
   const maker = new AuditLog({
     store: memoryStore({ clock, maxEvents: IMPORT_BATCH }),
     types: sampleTypes,
+    links: sampleLinks,
   })
   const pause = (to - from) / count
   for (let made = 0; made < count; made += IMPORT_BATCH) {

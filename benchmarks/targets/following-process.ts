@@ -4,7 +4,7 @@ import { AuditLog, type AuditEvent, type SubscriptionOptions } from 'daybook'
 import { quantile } from 'simple-statistics'
 import { type Rate, recordAtRate, type Recorded } from '../harness/constant-rate.js'
 import { type StoreSetup, openStore } from '../harness/open-store.js'
-import { fillLog, sampleTypes, TYPES } from '../harness/sample-events.js'
+import { fillLog, sampleLinks, sampleTypes, TYPES } from '../harness/sample-events.js'
 import { readSetup, serveJobs } from '../harness/workers.js'
 
 /* A process that records at a constant rate, and follows its log with subscriptions or tails. */
@@ -125,6 +125,7 @@ async function runTrial(trial: Trial): Promise<Answer> {
   const audit = new AuditLog({
     store: openStore(setup),
     types: sampleTypes,
+    links: sampleLinks,
     subscriptions: {
       channels: subscriptions.length > 0 ? { [CHANNEL]: { deliver: arrived } } : {},
       subscriptions: Object.fromEntries(
@@ -143,7 +144,11 @@ async function runTrial(trial: Trial): Promise<Answer> {
 }
 
 async function fill(count: number): Promise<'filled'> {
-  await using audit = new AuditLog({ store: openStore(setup), types: sampleTypes })
+  await using audit = new AuditLog({
+    store: openStore(setup),
+    types: sampleTypes,
+    links: sampleLinks,
+  })
   await fillLog(audit, count)
   return 'filled'
 }

@@ -3,7 +3,12 @@ import { manualClock } from 'daybook/testing'
 import { type IndexWatch, watchPostgresIndex, watchSqliteIndex } from '../harness/index-watch.js'
 import { openStore, type StoreSetup } from '../harness/open-store.js'
 import type { Sample } from '../harness/query-cases.js'
-import { createSampler, type SampleEvent, sampleTypes } from '../harness/sample-events.js'
+import {
+  createSampler,
+  type SampleEvent,
+  sampleLinks,
+  sampleTypes,
+} from '../harness/sample-events.js'
 import { readSetup, serveJobs } from '../harness/workers.js'
 import { openRaw, prepareInserts } from './raw-sqlite.js'
 
@@ -66,7 +71,12 @@ const toMicroseconds = (time: string): number =>
   Date.parse(`${time.slice(0, 23)}Z`) * 1000 + Number(time.slice(23, 26))
 
 function openRecordWriter(place: StoreSetup): Writer {
-  const audit = new AuditLog({ store: openStore(place, clock), types: sampleTypes, strict: true })
+  const audit = new AuditLog({
+    store: openStore(place, clock),
+    types: sampleTypes,
+    links: sampleLinks,
+    strict: true,
+  })
   const watch = watchIndex(place)
   return {
     prepare: (events) => async () => {

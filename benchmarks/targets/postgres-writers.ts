@@ -2,7 +2,13 @@ import { AuditLog } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
 import pg from 'pg'
 import { withCommitHook } from '../harness/meter.js'
-import { cycle, recordAll, sampleEvents, sampleTypes } from '../harness/sample-events.js'
+import {
+  cycle,
+  recordAll,
+  sampleEvents,
+  sampleLinks,
+  sampleTypes,
+} from '../harness/sample-events.js'
 import { createPgBoss, openEmmett } from './postgres-peers.js'
 
 /* Everything that writes events to Postgres: Daybook's store, plain SQL, and peers. */
@@ -60,14 +66,14 @@ function createTimeRanges({ processNumber, batch }: Task): () => number {
 /** Stores the sample events in the schema `samples`, so that plain SQL can insert the same rows. */
 export async function fillSamples(url: string): Promise<void> {
   const store = postgresStore({ connectionString: url, schema: 'samples' })
-  const audit = new AuditLog({ store, types: sampleTypes })
+  const audit = new AuditLog({ store, types: sampleTypes, links: sampleLinks })
   await recordAll(audit, EVENTS)
   await audit.close()
 }
 
 function openRecord(url: string, committed: (events: number) => void): Writer {
   const store = withCommitHook(postgresStore({ connectionString: url }), committed)
-  const audit = new AuditLog({ store, types: sampleTypes })
+  const audit = new AuditLog({ store, types: sampleTypes, links: sampleLinks })
   const take = cycle(EVENTS)
   return {
     call: () => recordAll(audit, take(1)),

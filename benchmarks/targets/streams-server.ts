@@ -4,7 +4,7 @@ import { sqliteStore } from 'daybook/sqlite'
 import Koa from 'koa'
 import { type Rate, recordAtRate } from '../harness/constant-rate.js'
 import { listen, type Listening, USER } from '../harness/listen.js'
-import { sampleTypes } from '../harness/sample-events.js'
+import { sampleLinks, sampleTypes } from '../harness/sample-events.js'
 import { readSetup, serveJobs } from '../harness/workers.js'
 
 /* A service that records events and streams them to readers. */
@@ -35,6 +35,7 @@ const MEMORY_INTERVAL_MS = 100
 const audit = new AuditLog({
   store: sqliteStore({ filename: readSetup() as string }),
   types: sampleTypes,
+  links: sampleLinks,
 })
 
 const app = new Koa()

@@ -2,13 +2,14 @@
 export const MAX_TIMER_MS = 2_147_483_647
 
 /** A delay that `setTimeout` takes, and that does not end before `ms`. */
-export const timerDelay = (ms: number): number => Math.min(Math.max(1, Math.ceil(ms)), MAX_TIMER_MS)
+export const timerDelay = (ms: number): number => Math.min(Math.max(0, Math.ceil(ms)), MAX_TIMER_MS)
 
 /** One timer for many times, on the scale of `performance.now()`. It keeps no process alive. */
 export interface FirstTimer {
   /** Checks at this time at the latest. */
   readonly watch: (time: number) => void
-  close(): void
+  /** Watches none of the times any more. */
+  clear(): void
 }
 
 /**
@@ -28,5 +29,11 @@ export function createFirstTimer(check: (now: number) => number): FirstTimer {
     firesAt = time
     timer = setTimeout(fire, timerDelay(time - performance.now())).unref()
   }
-  return { watch, close: () => clearTimeout(timer) }
+  return {
+    watch,
+    clear() {
+      clearTimeout(timer)
+      firesAt = Infinity
+    },
+  }
 }

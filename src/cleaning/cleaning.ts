@@ -150,7 +150,7 @@ export function createCleaning(
   })
 
   const isScheduled = !store.readOnly && (options.scheduled ?? true)
-  const scheduled = isScheduled ? startScheduledRuns(dueOptions()) : undefined
+  const stopScheduled = isScheduled ? startScheduledRuns(dueOptions()) : undefined
 
   return {
     run: (given) =>
@@ -166,7 +166,7 @@ export function createCleaning(
       ),
     status: (given) =>
       tasks.track(() => readStatuses(store, rules, given), given, WAIT_OPTIONS, 'status'),
-    close: () => tasks.close(async () => scheduled?.stop()),
+    close: () => tasks.close(async () => stopScheduled?.()),
   }
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AuditLogError } from '../errors.js'
+import { createIntervalLoop } from '../async/loops.js'
 import { timeoutSignal } from '../async/timeout-signal.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 import type { Microseconds } from '../event/timestamp.js'
@@ -114,19 +115,14 @@ function leaseOf(
   return { holder, startedAt, expiresAt: now + LEASE_MS * 1000, removedCount }
 }
 
-interface Renewal {
-  readonly lost: AbortSignal
-  stop(): Promise<void>
-}
-
+/** `lost` aborts when another process may have the lease. */
 function startRenewal(
   store: EventStore,
   name: string,
   holder: string,
   removedCount: () => number,
-): Renewal {
+): { readonly lost: AbortSignal; stop(): Promise<void> } {
   const lost = new AbortController()
-  let renewing: Promise<void> | undefined
   let renewedAt = performance.now()
   const renew = async (): Promise<void> => {
     const since = performance.now()
@@ -149,15 +145,7 @@ function startRenewal(
       lost.abort(new AuditLogError('STORE_FAILED', message))
     }
   }
-  const timer = setInterval(() => {
-    renewing ??= renew().finally(() => (renewing = undefined))
-  }, RENEWAL_MS)
-  timer.unref()
-  return {
-    lost: lost.signal,
-    async stop() {
-      clearInterval(timer)
-      await renewing
-    },
-  }
+  const loop = createIntervalLoop(renew, RENEWAL_MS)
+  loop.start()
+  return { lost: lost.signal, stop: loop.stop }
 }

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../event/event.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
+import { isCurrent } from '../coordination/lease.js'
 import type { Microseconds } from '../event/timestamp.js'
 import { type Schedule, nextTimeAfter } from './schedule.js'
 
@@ -38,10 +39,8 @@ export interface RuleStatus {
 /** A lease expires after this time without a renewal. */
 export const LEASE_MS = 30_000
 
-/** False for an expired lease, and for one with more than `LEASE_MS` left: the clock was set back. */
-export function isHeld(lease: LeasedRun | undefined, now: Microseconds): lease is LeasedRun {
-  return lease !== undefined && lease.expiresAt > now && lease.expiresAt <= now + LEASE_MS * 1000
-}
+export const isHeld = (lease: LeasedRun | undefined, now: Microseconds): boolean =>
+  lease !== undefined && isCurrent(lease.expiresAt, now, LEASE_MS * 1000)
 
 /**
  * When the rule is due. A new rule is due at once, or at the next time of day. After a run that did not

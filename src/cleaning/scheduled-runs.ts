@@ -1,10 +1,10 @@
+import { createPausingLoop } from '../async/loops.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 import { type Claim, claimLease } from './lease.js'
 import type { CleaningResult } from './rule.js'
 import { LEASE_MS } from './rule-state.js'
 import type { Schedule } from './schedule.js'
 import type { Rule } from './task.js'
-import { startTimerLoop, type TimerLoop } from './timer-loop.js'
 
 /** Why a rule was not run. */
 export type Refusal = Exclude<Claim, { readonly outcome: 'granted' }>
@@ -31,6 +31,7 @@ const AFTER_RUN_MS = 1000
 const RETRY_MS = 60_000
 // Bounds how late a changed clock, or a run of another process, is noticed.
 const MAX_WAIT_MS = 600_000
+const MAX_JITTER_MS = 5000
 
 /** Runs the rules that are due, one after the other. */
 export interface DueRuns {
@@ -90,11 +91,14 @@ export function createDueRuns({
   }
 }
 
-/** Runs each rule when it is due, until the signal aborts. */
-export function startScheduledRuns(options: ScheduledRunsOptions): TimerLoop {
+/** A little more, at random, so that one of several processes checks first. */
+const withJitter = (ms: number): number => ms + Math.random() * Math.min(ms / 10, MAX_JITTER_MS)
+
+/** Runs each rule when it is due, until the signal aborts. Returns a function that stops, and resolves when the current run has ended. */
+export function startScheduledRuns(options: ScheduledRunsOptions): () => Promise<void> {
   const due = createDueRuns(options)
-  const firstMs = options.rules.length > 0 ? FIRST_CHECK_MS : FIRST_SUPPRESSED_MS
-  return startTimerLoop(() => due.check(), firstMs)
+  const firstMs = withJitter(options.rules.length > 0 ? FIRST_CHECK_MS : FIRST_SUPPRESSED_MS)
+  return createPausingLoop(async () => withJitter(await due.check()), { firstMs }).stop
 }
 
 const waitAfter = (refusal: Refusal): number =>

@@ -6,6 +6,7 @@ import {
   outcomeUnknown,
   untilAborted,
 } from '../errors.js'
+import { type Backoff, backoffMs } from '../async/backoff.js'
 import { pause } from '../async/pause.js'
 import type { EventStore } from '../store/store.js'
 
@@ -30,10 +31,9 @@ export interface StoreRetryOptions {
   readonly deadlineExceeded: (cause: unknown) => AuditLogError
 }
 
-const RETRY_MS = 100
+const RETRIES: Backoff = { firstMs: 100, maxMs: 2000 }
 /** How long an aborted request may take to report whether it took effect. */
 const GRACE_MS = 500
-const MAX_RETRY_MS = 2000
 
 export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
   const { store, attemptMs, onAttemptEnd, deadlineExceeded } = options
@@ -66,7 +66,7 @@ export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
       let lastFailure: unknown
       let doubt: AuditLogError | undefined
       const giveUpError = (cause: unknown): AuditLogError => doubt ?? deadlineExceeded(cause)
-      for (let ms = RETRY_MS; ; ms = Math.min(2 * ms, MAX_RETRY_MS)) {
+      for (let failures = 0; ; failures++) {
         try {
           return await attempt(request)
         } catch (error) {
@@ -76,7 +76,7 @@ export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
           if (!isTransient(failure)) throw doubt ? outcomeUnknown(doubt.message, failure) : failure
           lastFailure = failure
         }
-        await pause(ms, giveUp.signal)
+        await pause(backoffMs(failures, RETRIES), giveUp.signal)
         if (giveUp.signal.aborted) throw giveUpError(lastFailure)
       }
     },

@@ -329,7 +329,7 @@ export function createBatches(
       endClosing()
       if (queue.inFlight().length === 0 && running) attempts.abort()
       await running
-      deadlines.close()
+      deadlines.clear()
     },
   }
 }

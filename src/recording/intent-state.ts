@@ -3,11 +3,11 @@ import type { JsonObject, JsonValue } from '../event/event.js'
 import type { IdSuffix } from '../event/event-id.js'
 import type { Microseconds } from '../event/timestamp.js'
 import {
-  createLivenessCheck,
+  createAbandonedCheck,
+  createOwnHeartbeats,
   type Heartbeat,
-  HEARTBEAT_MS,
-  LIVENESS_TIMEOUT_MS,
-} from '../store/liveness.js'
+  WORK_TIMES,
+} from '../coordination/heartbeats.js'
 import { readState } from '../store/read-states.js'
 import type { EventStore } from '../store/store.js'
 
@@ -77,18 +77,12 @@ function without(value: JsonValue | undefined, names: readonly string[]): JsonOb
 /** `watched` is the same store, for looking at the other processes. */
 export function createIntentState(store: EventStore, watched: EventStore): IntentState {
   const owner = randomUUID()
-  const findAbandoned = createLivenessCheck()
-  let beats = 0
-  let beatAt = -Infinity
-
-  const beat = async (signal: AbortSignal): Promise<void> => {
-    const start = performance.now()
-    const count = ++beats
-    await store.updateState(OWNERS, (value) => ({ ...(value as Owners), [owner]: count }), {
-      signal,
-    })
-    beatAt = start
-  }
+  const findAbandoned = createAbandonedCheck()
+  const own = createOwnHeartbeats(WORK_TIMES)
+  const beat = (signal: AbortSignal): Promise<void> =>
+    own.send((count) =>
+      store.updateState(OWNERS, (value) => ({ ...(value as Owners), [owner]: count }), { signal }),
+    )
 
   const claim = async (
     { id, heartbeats }: Heartbeat,
@@ -125,12 +119,12 @@ export function createIntentState(store: EventStore, watched: EventStore): Inten
   return {
     async save(make, signal) {
       // Before the intents, so that no process forgets this one between the two.
-      if (performance.now() - beatAt > HEARTBEAT_MS) await beat(signal)
+      if (own.areDue()) await beat(signal)
       const write = (_: unknown, now: Microseconds): JsonObject => ({ ...make(now) })
       await store.updateState(keyOf(owner), write, { signal })
     },
     beat,
-    isOwnFor: (ms) => performance.now() + ms < beatAt + LIVENESS_TIMEOUT_MS,
+    isOwnFor: own.areValidFor,
     async others(signal) {
       const owners = (await readState<Owners>(watched, OWNERS, { signal })) ?? {}
       const others = Object.entries(owners).flatMap(([id, heartbeats]): readonly Heartbeat[] =>
@@ -142,7 +136,7 @@ export function createIntentState(store: EventStore, watched: EventStore): Inten
       }
     },
     async leave(signal) {
-      if (beatAt === -Infinity) return
+      if (!own.haveBegun()) return
       await store.updateState(keyOf(owner), () => undefined, { signal })
       await store.updateState(OWNERS, (value) => without(value, [owner]), { signal })
     },

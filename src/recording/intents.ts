@@ -1,10 +1,11 @@
+import { createIntervalLoop } from '../async/loops.js'
 import { timeoutSignal } from '../async/timeout-signal.js'
+import { WORK_TIMES } from '../coordination/heartbeats.js'
 import { AuditLogError, untilAborted } from '../errors.js'
 import type { IdSuffix } from '../event/event-id.js'
 import type { EventData, EventTypes } from '../event/event-types.js'
 import type { LinkTable } from '../event/links.js'
 import { backgroundOf } from '../store/background.js'
-import { HEARTBEAT_MS } from '../store/liveness.js'
 import { checkOptions } from '../options.js'
 import { readOnlyError } from '../store/read-only.js'
 import {
@@ -123,42 +124,6 @@ function createUpkeep(parts: IntentParts, isClosed: () => boolean): Upkeep {
   }
 }
 
-/** Calls `run` every few seconds while it resolves to true, until it is stopped. */
-function createRepeated(run: () => Promise<boolean>) {
-  let timer: NodeJS.Timeout | undefined
-  let running: Promise<void> = Promise.resolve()
-  let isStopped = false
-  const now = (): void => {
-    running = run().then((goesOn) => (goesOn ? start() : pause()))
-  }
-  const start = (): void => {
-    if (!isStopped) timer ??= setInterval(now, HEARTBEAT_MS).unref()
-  }
-  const pause = (): void => {
-    clearInterval(timer)
-    timer = undefined
-  }
-  return {
-    isOn: () => timer !== undefined,
-    start,
-    now,
-    async stop() {
-      isStopped = true
-      pause()
-      await running
-    },
-  }
-}
-
-/** Runs work that is not running yet. If the store fails, the next run does what is left. */
-function oneAtATime<Result>(work: () => Promise<Result>): () => Promise<Result | undefined> {
-  let running: Promise<Result | undefined> | undefined
-  return () =>
-    (running ??= work()
-      .catch(() => undefined)
-      .finally(() => (running = undefined)))
-}
-
 export function createIntents(given: Omit<IntentParts, 'state' | 'book'>): IntentKeeper {
   const { store, deadlineMs, maxWaiting } = given
   const background = backgroundOf(store)
@@ -170,15 +135,25 @@ export function createIntents(given: Omit<IntentParts, 'state' | 'book'>): Inten
   let isUsed = false
   let lookedAt = background.onLook ? -Infinity : performance.now()
   const upkeep = createUpkeep(parts, () => isStopped)
-  const [watch, work] = [oneAtATime(upkeep.watch), oneAtATime(upkeep.work)]
-  const checks = createRepeated(async () => {
-    if (book.open.size === 0 && !background.isOpen()) return isUsed
-    lookedAt = performance.now()
-    const found = await watch()
-    // Work that takes long does not delay the heartbeat.
-    await work()
-    return isUsed || found !== false
-  })
+  /** Takes long at times, and must not delay the heartbeat. If the store fails, the next call does what is left. */
+  let working: Promise<void> | undefined
+  const work = (): void => {
+    working ??= upkeep
+      .work()
+      .catch(() => {})
+      .finally(() => (working = undefined))
+  }
+  const checks = createIntervalLoop(async () => {
+    let goesOn = isUsed
+    if (book.open.size > 0 || background.isOpen()) {
+      lookedAt = performance.now()
+      const areOthersThere = await upkeep.watch().catch(() => true)
+      work()
+      goesOn = isUsed || areOthersThere
+    }
+    if (goesOn) checks.start()
+    else checks.pause()
+  }, WORK_TIMES.everyMs)
   const mayLook = (): boolean => !isStopped && !store.readOnly
   const look = (): void => {
     const isDue = performance.now() - lookedAt >= LOOK_AGAIN_MS
@@ -186,7 +161,7 @@ export function createIntents(given: Omit<IntentParts, 'state' | 'book'>): Inten
   }
   background.onLook?.(look)
   const hasTimer = mayLook() && !background.onLook
-  const first = hasTimer ? setTimeout(checks.now, HEARTBEAT_MS).unref() : undefined
+  const first = hasTimer ? setTimeout(checks.now, WORK_TIMES.everyMs).unref() : undefined
   return {
     async open(type: string, data: object = {}, options: IntentOptions = {}) {
       checkOptions(options, INTENT_OPTIONS, 'open of intents')
@@ -212,6 +187,7 @@ export function createIntents(given: Omit<IntentParts, 'state' | 'book'>): Inten
       isStopped = true
       clearTimeout(first)
       await checks.stop()
+      await working
     },
     async close() {
       book.close()

@@ -1,3 +1,4 @@
+import { type Backoff, backoffMs } from '../async/backoff.js'
 import { AuditLogError } from '../errors.js'
 import type { EventDraft } from '../event/event.js'
 import type { EventJournal, JournalEntry } from '../store/journal.js'
@@ -33,12 +34,11 @@ export interface Journaling {
 
 // A turn with more entries writes them before its end.
 const MAX_GROUP = 500
-const FIRST_PAUSE_MS = 250
-const MAX_PAUSE_MS = 5000
+const REPLAYS: Backoff = { firstMs: 250, maxMs: 5000 }
 
 export function createJournaling(journal: EventJournal, now: Clock): Journaling {
   let group: { readonly entry: JournalEntry; readonly done: (error?: AuditLogError) => void }[] = []
-  let pauseMs = 0
+  let failures = 0
   let timer: NodeJS.Timeout | undefined
   let start = (): void => {}
 
@@ -94,14 +94,16 @@ export function createJournaling(journal: EventJournal, now: Clock): Journaling 
           since,
         )
         journal.remove(entries.length)
-        pauseMs = 0
+        failures = 0
         finish()
       } catch (error) {
-        pauseMs = Math.min(Math.max(pauseMs * 2, FIRST_PAUSE_MS), MAX_PAUSE_MS)
-        timer = setTimeout(() => {
-          timer = undefined
-          start()
-        }, pauseMs).unref()
+        timer = setTimeout(
+          () => {
+            timer = undefined
+            start()
+          },
+          backoffMs(failures++, REPLAYS),
+        ).unref()
         throw error
       }
     },

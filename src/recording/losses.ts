@@ -8,6 +8,8 @@ import {
 import type { JsonObject } from '../event/event.js'
 import { type Clock, formatTimestamp, type Microseconds } from '../event/timestamp.js'
 import { createWarnOnce, eventsWithVerb, lossesAtExit } from './warnings.js'
+import { type Backoff, backoffMs } from '../async/backoff.js'
+import { createFirstTimer } from '../async/timers.js'
 import { warn } from '../async/warn.js'
 
 /**
@@ -109,8 +111,7 @@ export const GAP = 'warn:audit_log:gap'
 
 const MAX_TYPES = 500
 const MAX_TYPE_LENGTH = 255
-const FIRST_PAUSE_MS = 500
-const MAX_PAUSE_MS = 30_000
+const REPORTS: Backoff = { firstMs: 500, maxMs: 30_000 }
 
 /** Adds the loss to those of its type and reason. */
 function addTo(losses: Map<string, Loss>, loss: Loss): void {
@@ -141,8 +142,7 @@ const recordOrKeep = (event: GapEvent, ms: number): Promise<boolean> =>
 export function createGaps(now: Clock, eventOf: (losses: readonly Loss[]) => GapEvent): Gaps {
   let losses = new Map<string, Loss>()
   let reporting: Promise<void> | undefined
-  let timer: NodeJS.Timeout | undefined
-  let pauseMs = FIRST_PAUSE_MS
+  let failures = 0
   let isClosed = false
 
   let inReport: readonly Loss[] = []
@@ -156,11 +156,8 @@ export function createGaps(now: Clock, eventOf: (losses: readonly Loss[]) => Gap
     addTo(losses, loss)
   }
   const schedule = (): void => {
-    if (timer || isClosed || (losses.size === 0 && !event)) return
-    timer = setTimeout(() => {
-      timer = undefined
-      reportNow()
-    }, pauseMs).unref()
+    if (!isClosed && (losses.size > 0 || event))
+      timer.watch(performance.now() + backoffMs(failures, REPORTS))
   }
   const report = async (): Promise<void> => {
     if (!event) {
@@ -170,9 +167,9 @@ export function createGaps(now: Clock, eventOf: (losses: readonly Loss[]) => Gap
     try {
       event ??= eventOf(inReport)
       await event.record()
-      pauseMs = FIRST_PAUSE_MS
+      failures = 0
     } catch (error) {
-      pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)
+      failures += 1
       isInDoubt ||= event !== undefined && isOutcomeUnknown(error)
       if (isInDoubt) return
       for (const loss of inReport) add(loss)
@@ -183,14 +180,17 @@ export function createGaps(now: Clock, eventOf: (losses: readonly Loss[]) => Gap
   }
   const reportNow = (): void => {
     if (reporting || isClosed || (losses.size === 0 && !event)) return
-    clearTimeout(timer)
-    timer = undefined
+    timer.clear()
     reporting = report().finally(() => {
       reporting = undefined
       if (losses.size === 0 && !event) lossesAtExit.delete(unreported)
       schedule()
     })
   }
+  const timer = createFirstTimer(() => {
+    reportNow()
+    return Infinity
+  })
 
   return {
     lost(type, reason) {
@@ -205,7 +205,7 @@ export function createGaps(now: Clock, eventOf: (losses: readonly Loss[]) => Gap
     },
     async close(ms) {
       isClosed = true
-      clearTimeout(timer)
+      timer.clear()
       await reporting
       if (event && (await recordOrKeep(event, ms()))) inReport = []
       const last = [...losses.values()]

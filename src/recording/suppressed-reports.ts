@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { untilAborted } from '../errors.js'
 import type { DraftThrottle } from '../event/event.js'
+import { type Backoff, backoffMs } from '../async/backoff.js'
+import { createFirstTimer } from '../async/timers.js'
 import { timeoutSignal } from '../async/timeout-signal.js'
 import type { EventStore, SuppressedCount, SuppressedReport } from '../store/store.js'
 import type { Microseconds } from '../event/timestamp.js'
@@ -25,8 +27,7 @@ export interface SuppressedReports<Counter extends SuppressedCounter> {
   close(): void
 }
 
-const REPORT_MS = 1000
-const MAX_PAUSE_MS = 10_000
+const REPORTS: Backoff = { firstMs: 1000, maxMs: 10_000 }
 
 export function createSuppressedReports<Counter extends SuppressedCounter>(
   store: EventStore,
@@ -37,8 +38,8 @@ export function createSuppressedReports<Counter extends SuppressedCounter>(
   /** A report that the store may have taken: it is sent again until the store answers. */
   let unsent: SuppressedReport | undefined
   let sending: Promise<void> = Promise.resolve()
-  let timer: NodeJS.Timeout | undefined
-  let pauseMs = REPORT_MS
+  let failures = 0
+  let isReporting = false
   const closing = new AbortController()
 
   const takeReport = (): SuppressedReport => {
@@ -69,21 +70,24 @@ export function createSuppressedReports<Counter extends SuppressedCounter>(
     return untilAborted(turn, signal)
   }
   const reportByTimer = async (): Promise<void> => {
-    using wait = timeoutSignal(MAX_PAUSE_MS, closing.signal)
+    using wait = timeoutSignal(REPORTS.maxMs, closing.signal)
+    isReporting = true
     try {
       await report(wait.signal)
-      pauseMs = REPORT_MS
+      failures = 0
     } catch {
-      pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)
+      failures += 1
     }
-    timer = undefined
+    isReporting = false
     if (unsent || counting.size > 0) schedule()
   }
+  const timer = createFirstTimer(() => {
+    void reportByTimer()
+    return Infinity
+  })
   const schedule = (): void => {
-    if (timer || closing.signal.aborted) return
-    timer = setTimeout(() => {
-      void reportByTimer()
-    }, pauseMs).unref()
+    if (!isReporting && !closing.signal.aborted)
+      timer.watch(performance.now() + backoffMs(failures, REPORTS))
   }
 
   return {
@@ -99,7 +103,7 @@ export function createSuppressedReports<Counter extends SuppressedCounter>(
     report,
     close() {
       closing.abort()
-      clearTimeout(timer)
+      timer.clear()
     },
   }
 }

@@ -1,4 +1,5 @@
-import { formatTimestamp, type Microseconds, MINUTE, SECOND } from '../event/timestamp.js'
+import { type Backoff, backoffMs } from '../async/backoff.js'
+import { formatTimestamp, type Microseconds, MINUTE } from '../event/timestamp.js'
 import type { DeliveryError } from './channel.js'
 import type { CursorState, FailureState, LastError } from './states.js'
 
@@ -6,8 +7,7 @@ import type { CursorState, FailureState, LastError } from './states.js'
  * How a cursor moves. These functions only compute: the deliverer does what they say and stores the cursor.
  */
 
-const FIRST_RETRY: Microseconds = SECOND
-const MAX_RETRY: Microseconds = 15 * MINUTE
+const RETRIES: Backoff = { firstMs: 1000, maxMs: 15 * 60_000 }
 const MAX_RETRY_AFTER: Microseconds = 24 * 60 * MINUTE
 
 /** How often one event is tried that the receiver refuses for good. */
@@ -147,7 +147,7 @@ const middleOf = (times: readonly string[]): string => times[Math.ceil(times.len
 
 /** Doubles with each attempt; half of it more or less by chance, so that subscriptions do not return all at once. */
 function delayOf(attempts: number, { error, random }: FailedBatch): Microseconds {
-  const delay = Math.min(FIRST_RETRY * 2 ** Math.min(attempts - 1, 30), MAX_RETRY)
+  const delay: Microseconds = backoffMs(attempts - 1, RETRIES) * 1000
   const asked = Math.min((error.retryAfterMs ?? 0) * 1000, MAX_RETRY_AFTER)
   return Math.round(Math.max(delay * (0.5 + random), asked))
 }

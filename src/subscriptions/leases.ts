@@ -1,6 +1,6 @@
 import { timeoutSignal } from '../async/timeout-signal.js'
 import type { EventStore } from '../store/store.js'
-import { LIVENESS_MS } from './heartbeat.js'
+import { DELIVERY_TIMES } from '../coordination/heartbeats.js'
 import type { Peers } from './peers.js'
 import { changeStates, keyOf, type LeaseState } from './states.js'
 
@@ -68,7 +68,7 @@ export function createLeases({ store, me, claimed, released }: LeasesOptions): L
         releasing.delete(channel)
       }
       const key = keyOf('lease', channel)
-      using wait = timeoutSignal(LIVENESS_MS)
+      using wait = timeoutSignal(DELIVERY_TIMES.timeoutMs)
       await changeStates(
         store,
         [key],

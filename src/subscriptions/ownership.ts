@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { createPausingLoop } from '../async/loops.js'
 import { timeoutSignal } from '../async/timeout-signal.js'
-import { createHeartbeat, type Heartbeat, HEARTBEAT_MS, LIVENESS_MS } from './heartbeat.js'
+import { DELIVERY_TIMES } from '../coordination/heartbeats.js'
+import { createHeartbeat, type Heartbeat } from './heartbeat.js'
 import { createLeases, type Leases, type LeasesOptions } from './leases.js'
 import { assign, createLivenessView, readPeers } from './peers.js'
 import type { OfferedChannel } from './states.js'
@@ -35,15 +37,12 @@ export function startOwnership(options: OwnershipOptions): Ownership {
   const heartbeat = createHeartbeat(store, me, channels)
   const leases = createLeases({ ...options, me })
   const stop = new AbortController()
-  const viewOf = createLivenessView(me)
-  let periodMs = HEARTBEAT_MS
+  const viewOf = createLivenessView()
+  let periodMs = DELIVERY_TIMES.everyMs
   let isPrepared = false
-  let timer: NodeJS.Timeout | undefined
-  /** True if the heartbeat under way is not the last one that is needed now. */
-  let isDue = false
 
   const beat = async (): Promise<void> => {
-    using wait = timeoutSignal(LIVENESS_MS, stop.signal)
+    using wait = timeoutSignal(DELIVERY_TIMES.timeoutMs, stop.signal)
     const { signal } = wait
     if (!isPrepared) {
       await prepare(signal)
@@ -55,7 +54,7 @@ export function startOwnership(options: OwnershipOptions): Ownership {
     const peers = await readPeers(store, signal)
     leases.compare(peers)
     const { isAnyLate, living } = viewOf(peers)
-    periodMs = isAnyLate ? LATE_MS : HEARTBEAT_MS
+    periodMs = isAnyLate ? LATE_MS : DELIVERY_TIMES.everyMs
     seen(peers.revision)
     const { claim, release } = assign(me, leases.held(), living)
     for (const channel of claim) await leases.claim(channel, peers, signal)
@@ -63,40 +62,26 @@ export function startOwnership(options: OwnershipOptions): Ownership {
     for (const channel of release) void leases.release(channel).catch(() => {})
   }
 
-  let beating: Promise<void> = Promise.resolve()
-  const run = (): void => {
-    const startedAt = performance.now()
-    timer = undefined
-    isDue = false
-    beating = beat()
-      // The store is away. The next heartbeat tries again.
-      .catch(() => {})
-      .finally(() => {
-        if (stop.signal.aborted) return
-        const ms = isDue ? 0 : Math.max(0, periodMs - (performance.now() - startedAt))
-        // Keeps the process alive: it may do nothing else than deliver.
-        timer = setTimeout(run, ms)
-      })
-  }
-  const first = setImmediate(run)
+  const loop = createPausingLoop(
+    async () => {
+      const startedAt = performance.now()
+      // The store may be away. The next heartbeat tries again.
+      await beat().catch(() => {})
+      return periodMs - (performance.now() - startedAt)
+    },
+    // The process may do nothing else than deliver.
+    { keepsAlive: true },
+  )
 
   return {
     epochOf: leases.epochOf,
     lose: leases.lose,
     isAlive: heartbeat.isAlive,
     now: heartbeat.now,
-    beatNow() {
-      isDue = true
-      // Without a timer one is under way.
-      if (stop.signal.aborted || !timer) return
-      clearTimeout(timer)
-      run()
-    },
+    beatNow: loop.now,
     async stop() {
-      clearImmediate(first)
       stop.abort()
-      clearTimeout(timer)
-      await beating
+      await loop.stop()
       await Promise.allSettled(Array.from(leases.held(), leases.release))
       using wait = timeoutSignal(END_MS)
       await heartbeat.end(wait.signal).catch(() => {})

@@ -1,5 +1,5 @@
 import type { EventStore } from '../store/store.js'
-import { HEARTBEAT_MS, LIVENESS_MS } from './heartbeat.js'
+import { createSilences, DELIVERY_TIMES } from '../coordination/heartbeats.js'
 import { readAll, readState } from '../store/read-states.js'
 import {
   type DelivererState,
@@ -78,31 +78,25 @@ export function assign(me: string, owned: ReadonlySet<string>, peers: Peers): As
 }
 
 /** A heartbeat is late if this process has seen it unchanged for longer than this. */
-const LATE_AFTER_MS = 1.5 * HEARTBEAT_MS
+const LATE_AFTER_MS = 1.5 * DELIVERY_TIMES.everyMs
 /**
  * A process is taken for ended if this one has seen its heartbeat unchanged for so long. The store removes heartbeats
  * earlier, unless they were sent when the clock was ahead.
  */
-const ENDED_AFTER_MS = 3 * LIVENESS_MS
+const ENDED_AFTER_MS = 3 * DELIVERY_TIMES.timeoutMs
 
 /** The living processes, and whether the heartbeat of another one is late. To be called with each look. */
-export function createLivenessView(
-  me: string,
-): (peers: Peers) => { readonly isAnyLate: boolean; readonly living: Peers } {
-  let seen: ReadonlyMap<string, { readonly renewals: number; readonly since: number }> = new Map()
+export function createLivenessView(): (peers: Peers) => {
+  readonly isAnyLate: boolean
+  readonly living: Peers
+} {
+  const silencesOf = createSilences()
   return (peers) => {
-    const now = performance.now()
-    const others = [...peers.deliverers].filter(([id]) => id !== me)
-    seen = new Map(
-      others.map(([id, { renewals }]) => {
-        const last = seen.get(id)
-        return [id, last?.renewals === renewals ? last : { renewals, since: now }]
-      }),
-    )
-    const silence = (id: string): number => now - (seen.get(id)?.since ?? now)
-    const alive = [...peers.deliverers].filter(([id]) => silence(id) <= ENDED_AFTER_MS)
+    const entries = [...peers.deliverers]
+    const silences = silencesOf(entries.map(([id, { renewals }]) => ({ id, heartbeats: renewals })))
+    const alive = entries.filter(([id]) => silences.get(id)! <= ENDED_AFTER_MS)
     return {
-      isAnyLate: alive.some(([id]) => silence(id) > LATE_AFTER_MS),
+      isAnyLate: alive.some(([id]) => silences.get(id)! > LATE_AFTER_MS),
       living: { ...peers, deliverers: new Map(alive) },
     }
   }

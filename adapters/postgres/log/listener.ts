@@ -1,4 +1,5 @@
 import type { PostgresNotification } from '../connection/client.js'
+import { createFirstTimer } from '../../../src/async/timers.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { Watchers } from '../../../src/store-kit/watchers.js'
 import type { Names } from '../schema/names.js'
@@ -43,7 +44,6 @@ export function createListener({
   const isUnused = (): boolean => watchers.size === 0 || closing.aborted
   let stop: (() => void) | undefined
   let isConnecting = false
-  let reconnect: NodeJS.Timeout | undefined
 
   const drop = (): void => {
     stop?.()
@@ -52,12 +52,7 @@ export function createListener({
 
   const onLost = (): void => {
     stop = undefined
-    if (isUnused() || reconnect) return
-    reconnect = setTimeout(() => {
-      reconnect = undefined
-      void connect()
-    }, RECONNECT_MS)
-    reconnect.unref()
+    if (!isUnused()) timer.watch(performance.now() + RECONNECT_MS)
   }
 
   const connect = async (): Promise<void> => {
@@ -80,6 +75,11 @@ export function createListener({
     }
   }
 
+  const timer = createFirstTimer(() => {
+    void connect()
+    return Infinity
+  })
+
   // Otherwise `connect` stops once it listens.
   const release = (): void => {
     if (!isConnecting) drop()
@@ -89,7 +89,7 @@ export function createListener({
     start: () => void connect(),
     release,
     close() {
-      clearTimeout(reconnect)
+      timer.clear()
       release()
     },
   }

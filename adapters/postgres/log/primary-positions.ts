@@ -1,4 +1,5 @@
 import { ask } from '../connection/client.js'
+import { createIntervalLoop } from '../../../src/async/loops.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { PostgresLog } from './log.js'
 import { walBytes } from './wal-position.js'
@@ -27,9 +28,7 @@ const IDLE_MS = 10_000
 /** Asks the primary several times within `maxAgeMs`, while ages are asked for. */
 export function createPrimaryPositions(log: PostgresLog, maxAgeMs: number): PrimaryPositions {
   let samples: readonly Sample[] = []
-  let timer: NodeJS.Timeout | undefined
   let lastUse = 0
-  let isSampling = false
 
   const sample = async (): Promise<void> => {
     using wait = timeoutSignal(SAMPLE_MS)
@@ -42,32 +41,25 @@ export function createPrimaryPositions(log: PostgresLog, maxAgeMs: number): Prim
     samples = [...recent, { at, position: walBytes(row![0]!) }]
   }
 
-  const stop = (): void => {
-    clearInterval(timer)
-    timer = undefined
-  }
-
-  const tick = (): void => {
-    if (performance.now() - lastUse > IDLE_MS) stop()
-    if (isSampling) return
-    isSampling = true
-    // While the primary is away, nothing is known about the age.
-    void sample()
-      .catch(() => {})
-      .finally(() => (isSampling = false))
-  }
+  // While the primary is away, nothing is known about the age.
+  const sampling = createIntervalLoop(
+    async () => {
+      if (performance.now() - lastUse > IDLE_MS) sampling.pause()
+      await sample()
+    },
+    Math.min(Math.max(maxAgeMs / 5, MIN_INTERVAL_MS), MAX_INTERVAL_MS),
+  )
 
   return {
     ageOf(position) {
       lastUse = performance.now()
-      if (!timer) {
-        const interval = Math.min(Math.max(maxAgeMs / 5, MIN_INTERVAL_MS), MAX_INTERVAL_MS)
-        timer = setInterval(tick, interval).unref()
-        tick()
+      if (!sampling.isOn()) {
+        sampling.start()
+        sampling.now()
       }
       const found = samples.findLast((one) => one.position <= position)
       return found ? lastUse - found.at : Infinity
     },
-    close: stop,
+    close: sampling.pause,
   }
 }

@@ -1,4 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { type Backoff, backoffMs } from '../../../src/async/backoff.js'
+import { pause } from '../../../src/async/pause.js'
 import { readToken } from '../../../src/store/consistency-token.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import { ask } from '../connection/client.js'
@@ -8,8 +9,7 @@ import { walBytes } from './wal-position.js'
 
 /** Afterwards the primary is read. */
 const MAX_WAIT_MS = 1000
-const FIRST_PAUSE_MS = 2
-const MAX_PAUSE_MS = 50
+const PAUSES: Backoff = { firstMs: 2, maxMs: 50 }
 
 /** Waits until replicas have what was written on the primary. */
 export interface Replays {
@@ -43,9 +43,9 @@ export function createReplays(
   const untilReplayed = async (position: bigint): Promise<void> => {
     using wait = timeoutSignal(MAX_WAIT_MS, closing)
     const { signal } = wait
-    for (let pause = FIRST_PAUSE_MS; !signal.aborted; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+    for (let looks = 0; !signal.aborted; looks++) {
       if (await isReplayed(position, signal).catch(() => false)) return
-      await delay(pause, undefined, { signal }).catch(() => {})
+      await pause(backoffMs(looks, PAUSES), signal)
     }
   }
 

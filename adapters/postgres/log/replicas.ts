@@ -1,3 +1,4 @@
+import { type Backoff, randomBackoffMs } from '../../../src/async/backoff.js'
 import type { PostgresPool } from '../connection/client.js'
 
 /** A server that is only read from. */
@@ -39,13 +40,10 @@ export interface Replicas {
   note(replica: ReplicaState, outcome: ReplicaOutcome, reason?: string): void
 }
 
-const FIRST_SKIP_MS = { late: 100, failed: 250 } as const
-const MAX_SKIP_MS = { late: 5000, failed: 30_000 } as const
-
-/** How long a replica is skipped after this many misses in a row. Random, so that processes do not try it together. */
-function skipMs(outcome: 'late' | 'failed', misses: number): number {
-  const longest = Math.min(FIRST_SKIP_MS[outcome] * 2 ** (misses - 1), MAX_SKIP_MS[outcome])
-  return longest / 2 + (Math.random() * longest) / 2
+/** How long a replica is skipped after misses in a row. */
+const SKIPS: Readonly<Record<'late' | 'failed', Backoff>> = {
+  late: { firstMs: 100, maxMs: 5000 },
+  failed: { firstMs: 250, maxMs: 30_000 },
 }
 
 export function createReplicas(replicas: readonly Replica[]): Replicas {
@@ -60,8 +58,8 @@ export function createReplicas(replicas: readonly Replica[]): Replicas {
   let turn = 0
 
   const miss = (replica: ReplicaState, outcome: 'late' | 'failed', reason?: string): void => {
+    replica.skippedUntil = performance.now() + randomBackoffMs(replica.misses, SKIPS[outcome])
     replica.misses += 1
-    replica.skippedUntil = performance.now() + skipMs(outcome, replica.misses)
     replica.reason = reason
   }
 

@@ -1,4 +1,9 @@
-import { type Heartbeat, HEARTBEAT_MS, createLivenessCheck } from '../../../src/store/liveness.js'
+import { createIntervalLoop } from '../../../src/async/loops.js'
+import {
+  createAbandonedCheck,
+  type Heartbeat,
+  WORK_TIMES,
+} from '../../../src/coordination/heartbeats.js'
 import { eventId } from '../../../src/event/event-id.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import { ask } from '../connection/client.js'
@@ -20,7 +25,7 @@ export function createLivenessMonitor(
   onClosed: () => void,
   now?: () => number,
 ): LivenessMonitor {
-  const findSilent = createLivenessCheck(now)
+  const findSilent = createAbandonedCheck(now)
 
   const check = async (): Promise<void> => {
     // An unused store opens no connection.
@@ -43,11 +48,7 @@ export function createLivenessMonitor(
   }
 
   // The server may be away; the next check comes soon.
-  const timer = setInterval(() => void check().catch(() => {}), HEARTBEAT_MS)
-  timer.unref()
-
-  return {
-    check,
-    close: () => clearInterval(timer),
-  }
+  const loop = createIntervalLoop(check, WORK_TIMES.everyMs)
+  loop.start()
+  return { check, close: loop.pause }
 }

@@ -1,4 +1,5 @@
 import type { EventDraft } from '../../../src/event/event.js'
+import { createIntervalLoop } from '../../../src/async/loops.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { AppendOptions } from '../../../src/store/store.js'
 import { type Attempts, createAttempts, type OnVisible } from './append.js'
@@ -25,21 +26,6 @@ export interface Writer {
 
 /** What an append waits for before it begins. Never rejects. */
 export type Ready = (signal: AbortSignal | undefined, deadline?: number) => Promise<void>
-
-/** Polls at intervals, unless the last poll is still under way. Returns a function that stops it. */
-function startPolling(poll: () => Promise<void>): () => void {
-  let isPolling = false
-  const timer = setInterval(() => {
-    if (isPolling) return
-    isPolling = true
-    void poll()
-      // The server may be away; the next poll retries.
-      .catch(() => {})
-      .finally(() => (isPolling = false))
-  }, POLL_MS)
-  timer.unref()
-  return () => clearInterval(timer)
-}
 
 function warnOfKept(count: number): void {
   if (count === 0) return
@@ -100,7 +86,9 @@ export function createWriter(
     if (await queue.run(isMoveDue)) await move()
   }
 
-  const stopPolling = startPolling(poll)
+  // The server may be away; the next poll retries.
+  const polling = createIntervalLoop(poll, POLL_MS)
+  polling.start()
 
   return {
     adopt: attempts.adopt,
@@ -112,7 +100,7 @@ export function createWriter(
     move,
     async close() {
       isClosed = true
-      stopPolling()
+      polling.pause()
       await queue.settled()
       if (!attempts.hasLost()) return
       const deadline = performance.now() + POLL_MS

@@ -1,4 +1,5 @@
 import type { Clock, Microseconds } from '../../../src/event/timestamp.js'
+import { isCurrent } from '../../../src/coordination/lease.js'
 import type { Lease } from '../../../src/store-kit/index-builder/steps.js'
 import type { Connection } from '../connection/connection.js'
 import { changeState } from '../schema/state.js'
@@ -14,9 +15,8 @@ interface StoredLease {
   readonly period: Microseconds
 }
 
-// If the clock was set back after the lease was taken, `until` is further away than `period`: the lease is void.
 const isValid = ({ until, period }: StoredLease, now: Microseconds): boolean =>
-  now < until && until <= now + period
+  isCurrent(until, now, period)
 
 /** True while a process has the lease. */
 export function isLeased({ statement }: Connection, now: Microseconds): boolean {

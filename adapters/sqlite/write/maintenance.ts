@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { HEARTBEAT_MS, createLivenessCheck } from '../../../src/store/liveness.js'
+import { createPausingLoop } from '../../../src/async/loops.js'
+import { createAbandonedCheck, WORK_TIMES } from '../../../src/coordination/heartbeats.js'
 import { isBusy } from '../connection/database.js'
 import type { Outbox } from './outbox.js'
 import type { Writer } from './writer.js'
@@ -21,9 +22,8 @@ export function createMaintenance(
   writer: Pick<Writer, 'moveOutbox' | 'closeAbandoned'>,
   { onVisible, checkIndex }: { readonly onVisible: () => void; readonly checkIndex: () => void },
 ): Maintenance {
-  const findAbandoned = createLivenessCheck()
+  const findAbandoned = createAbandonedCheck()
   let lastLivenessCheck = -Infinity
-  let timer: NodeJS.Timeout
 
   const closeAbandoned = async (): Promise<void> => {
     const abandoned = findAbandoned(live.heartbeats())
@@ -32,7 +32,7 @@ export function createMaintenance(
     onVisible()
   }
 
-  const poll = async (): Promise<void> => {
+  const poll = async (): Promise<number> => {
     let pause = POLL_MS
     try {
       while (outbox.hasDrafts()) {
@@ -40,7 +40,7 @@ export function createMaintenance(
         onVisible()
         await nextTurn()
       }
-      if (performance.now() - lastLivenessCheck >= HEARTBEAT_MS) {
+      if (performance.now() - lastLivenessCheck >= WORK_TIMES.everyMs) {
         lastLivenessCheck = performance.now()
         await closeAbandoned()
       }
@@ -48,15 +48,9 @@ export function createMaintenance(
       // Calls that use the file report its errors.
       if (isBusy(error) || isBusy((error as Error).cause)) pause = LOCKED_POLL_MS
     }
-    if (!connection.database.open) return
-    checkIndex()
-    schedule(pause)
+    if (connection.database.open) checkIndex()
+    return pause
   }
 
-  const schedule = (ms: number): void => {
-    timer = setTimeout(() => void poll(), ms).unref()
-  }
-  schedule(POLL_MS)
-
-  return { stop: () => clearTimeout(timer) }
+  return createPausingLoop(poll, { firstMs: POLL_MS })
 }

@@ -1,6 +1,6 @@
 import type { EventDraft, ImportedEvent } from '../../../src/event/event.js'
 import type { Clock, Microseconds } from '../../../src/event/timestamp.js'
-import type { Heartbeat } from '../../../src/store/liveness.js'
+import type { Heartbeat } from '../../../src/coordination/heartbeats.js'
 import type { StateTexts } from '../../../src/store/states.js'
 import type {
   Analysis,

@@ -2,6 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { RoundEnd } from './round.js'
 import type { SealingTuning } from './segment-levels.js'
 import { isError } from '../../event/realm.js'
+import { type Backoff, backoffMs } from '../../async/backoff.js'
+import { createFirstTimer } from '../../async/timers.js'
 import { warn } from '../../async/warn.js'
 
 /** Keeps the index of a log up to date. */
@@ -44,43 +46,19 @@ export interface CommonSealerOptions {
 }
 
 /** First pause after a round that failed, had nothing to do, or met another process's lease. */
-const MIN_PAUSE_MS = 1000
+const FIRST_PAUSE_MS = 1000
 const SETTLED_CHECK_MS = 20
 const MAX_IDLE_MS = 10_000
 
 type End = RoundEnd | 'not due' | 'failed'
 
-/** Pauses grow while rounds fail or find nothing although work was due. */
-function nextPauseMs(end: End, lastMs: number, maxMs: number): number {
-  const longer = Math.min(maxMs, Math.max(MIN_PAUSE_MS, 2 * lastMs))
-  return { done: 0, 'not due': 0, leased: MIN_PAUSE_MS, nothing: longer, failed: longer }[end]
-}
+/** The number of rounds in a row that failed or found nothing although work was due: pauses grow with it. */
+const nextFailures = (end: End, last: number): number =>
+  ({ done: 0, 'not due': 0, leased: 1, nothing: last + 1, failed: last + 1 })[end]
 
 function warnOfFailure(store: string, error: unknown): void {
   const reason = isError(error) ? error.message : String(error)
   warn(`the ${store} store keeps trying to build its index, which fails: ${reason}`)
-}
-
-/** A timer that calls `ring` once, at the earliest of the times for which it was set. It does not keep the process alive. */
-function createAlarm(ring: () => void) {
-  let timer: NodeJS.Timeout | undefined
-  let time = Infinity
-  return {
-    /** By `performance.now()`. */
-    set(at: number) {
-      if (time <= at) return
-      clearTimeout(timer)
-      time = at
-      timer = setTimeout(
-        () => {
-          time = Infinity
-          ring()
-        },
-        Math.max(0, at - performance.now()),
-      ).unref()
-    },
-    clear: () => clearTimeout(timer),
-  }
 }
 
 export function createSealer(
@@ -93,7 +71,8 @@ export function createSealer(
   let idleMs = 0
   /** A check was requested during a round, which may have missed new events. */
   let isCheckRequested = false
-  let pauseMs = 0
+  let failures = 0
+  const backoff: Backoff = { firstMs: FIRST_PAUSE_MS, maxMs: maxPauseMs }
   let hasWarned = false
   let closed: Promise<void> | undefined
 
@@ -103,7 +82,7 @@ export function createSealer(
       return await driver.run()
     } catch (error) {
       // Calls do not fail: queries scan the events that are not in the index.
-      if (!closed && !hasWarned && 2 * pauseMs >= maxPauseMs) {
+      if (!closed && !hasWarned && failures > 0 && backoffMs(failures, backoff) === maxPauseMs) {
         hasWarned = true
         warnOfFailure(driver.store, error)
       }
@@ -116,7 +95,8 @@ export function createSealer(
     isCheckRequested = false
     round = runOnce(isDue).then((end) => {
       round = undefined
-      pauseMs = nextPauseMs(end, pauseMs, maxPauseMs)
+      failures = nextFailures(end, failures)
+      const pauseMs = failures > 0 ? backoffMs(failures - 1, backoff) : 0
       checkAt = performance.now() + Math.max(checkMs, pauseMs)
       idleMs = end === 'not due' ? Math.min(MAX_IDLE_MS, Math.max(checkMs, 2 * idleMs)) : 0
       if (isCheckRequested || end === 'done' || end === 'failed') schedule()
@@ -125,11 +105,12 @@ export function createSealer(
     return round
   }
 
-  const alarm = createAlarm(() => {
+  const timer = createFirstTimer(() => {
     if (!round) void runRound()
+    return Infinity
   })
   const schedule = (at = checkAt): void => {
-    if (!closed && !round) alarm.set(at)
+    if (!closed && !round) timer.watch(at)
   }
 
   return {
@@ -148,11 +129,11 @@ export function createSealer(
         if ((await runRound(true)) === 'nothing' && (await driver.findDue()) !== 'leased') break
         await delay(SETTLED_CHECK_MS)
       }
-      pauseMs = 0
+      failures = 0
       checkAt = performance.now() + checkMs
     },
     close() {
-      alarm.clear()
+      timer.clear()
       closed ??= driver.close(round ?? Promise.resolve())
       return closed
     },

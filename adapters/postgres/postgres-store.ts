@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLogError, throwIfAborted, untilAborted } from '../../src/errors.js'
+import { createIntervalLoop } from '../../src/async/loops.js'
 import { timeoutSignal } from '../../src/async/timeout-signal.js'
+import { TIMES } from '../../src/coordination/times.js'
 import { updateStateBy } from '../../src/store/states.js'
 import { createClockGuard, guardedClock } from '../../src/store/clock-guard.js'
 import { readOnlyStore } from '../../src/store/read-only.js'
@@ -33,7 +35,7 @@ import type { OwnWrites } from './log/replica.js'
 import { readRange, removableRanges, removeRange } from './write/event-ranges.js'
 import { removeBefore, removeIds } from './write/remove.js'
 import { FIRST_PROBE_SIZE } from './read/ranges.js'
-import { createLivenessMonitor } from './write/liveness.js'
+import { createAbandonedClosing } from './write/liveness.js'
 import { updateStates as updateStatesOf } from './schema/state.js'
 import { reportSuppressed, recordSuppressed } from './write/throttles.js'
 import { createWriter } from './write/writer.js'
@@ -188,7 +190,9 @@ export function createPostgresStore(
     follower.notify(hasListeners)
   }
   const writer = createWriter(log, onVisible, pressure?.ready)
-  const liveness = createLivenessMonitor(log, follower.notify)
+  const closeAbandoned = createAbandonedClosing(log, follower.notify)
+  const abandonedChecks = createIntervalLoop(closeAbandoned, TIMES.work.everyMs)
+  abandonedChecks.start()
   const closing = new AbortController()
   let closed: Promise<void> | undefined
 
@@ -386,7 +390,7 @@ export function createPostgresStore(
         closing.abort()
         closeReading()
         const notified = follower.close()
-        liveness.close()
+        abandonedChecks.pause()
         await writer.close()
         await sealer.close()
         await notified

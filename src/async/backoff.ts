@@ -1,3 +1,6 @@
+/** How long a loop in the background waits after the store has failed or lags behind, in milliseconds. */
+export const RETRY_MS = 1000
+
 /** The pauses between attempts, in milliseconds. */
 export interface Backoff {
   readonly firstMs: number

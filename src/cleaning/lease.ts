@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { AuditLogError } from '../errors.js'
 import { createIntervalLoop } from '../async/loops.js'
 import { timeoutSignal } from '../async/timeout-signal.js'
+import { TIMES } from '../coordination/times.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 import type { Microseconds } from '../event/timestamp.js'
 import {
   changeState,
   isHeld,
   type LastRun,
-  LEASE_MS,
   type LeasedRun,
   nextRunTime,
   type RuleState,
@@ -48,7 +48,7 @@ export interface ClaimOptions extends WaitOptions {
   readonly removedCount: () => number
 }
 
-const RENEWAL_MS = 10_000
+const { everyMs, timeoutMs } = TIMES.cleaning
 
 /**
  * Claims the lease of the rule. It is renewed every 10 seconds until it is released; if its process
@@ -99,7 +99,7 @@ export async function claimLease(
         const from = isAborted ? state.from : startedAt
         return { ...(from !== undefined && { from }), last }
       }
-      using wait = timeoutSignal(RENEWAL_MS)
+      using wait = timeoutSignal(everyMs)
       await changeState(store, name, end, { signal: wait.signal })
     },
   }
@@ -112,7 +112,7 @@ function leaseOf(
   now: Microseconds,
   removedCount: number,
 ): LeasedRun {
-  return { holder, startedAt, expiresAt: now + LEASE_MS * 1000, removedCount }
+  return { holder, startedAt, expiresAt: now + timeoutMs * 1000, removedCount }
 }
 
 /** `lost` aborts when another process may have the lease. */
@@ -132,20 +132,20 @@ function startRenewal(
       if (!isOurs) return state
       return { ...state, lease: leaseOf(holder, state.lease!.startedAt, now, removedCount()) }
     }
-    using wait = timeoutSignal(RENEWAL_MS)
+    using wait = timeoutSignal(everyMs)
     try {
       await changeState(store, name, extend, { signal: wait.signal })
       renewedAt = since
     } catch {
       // No other process gets the lease before it expires.
-      isOurs = performance.now() - renewedAt < LEASE_MS
+      isOurs = performance.now() - renewedAt < timeoutMs
     }
     if (!isOurs) {
       const message = `cleaning rule ${name}: another process has taken the lease`
       lost.abort(new AuditLogError('STORE_FAILED', message))
     }
   }
-  const loop = createIntervalLoop(renew, RENEWAL_MS)
+  const loop = createIntervalLoop(renew, everyMs)
   loop.start()
   return { lost: lost.signal, stop: loop.stop }
 }

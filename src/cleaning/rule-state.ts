@@ -1,6 +1,7 @@
 import type { JsonValue } from '../event/event.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 import { isCurrent } from '../coordination/lease.js'
+import { TIMES } from '../coordination/times.js'
 import type { Microseconds } from '../event/timestamp.js'
 import { type Schedule, nextTimeAfter } from './schedule.js'
 
@@ -36,11 +37,8 @@ export interface RuleStatus {
   readonly next: Microseconds | undefined
 }
 
-/** A lease expires after this time without a renewal. */
-export const LEASE_MS = 30_000
-
 export const isHeld = (lease: LeasedRun | undefined, now: Microseconds): boolean =>
-  lease !== undefined && isCurrent(lease.expiresAt, now, LEASE_MS * 1000)
+  lease !== undefined && isCurrent(lease.expiresAt, now, TIMES.cleaning.timeoutMs * 1000)
 
 /**
  * When the rule is due. A new rule is due at once, or at the next time of day. After a run that did not

@@ -1,8 +1,8 @@
 import { createPausingLoop } from '../async/loops.js'
+import { TIMES } from '../coordination/times.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 import { type Claim, claimLease } from './lease.js'
 import type { CleaningResult } from './rule.js'
-import { LEASE_MS } from './rule-state.js'
 import type { Schedule } from './schedule.js'
 import type { Rule } from './task.js'
 
@@ -102,4 +102,4 @@ export function startScheduledRuns(options: ScheduledRunsOptions): () => Promise
 }
 
 const waitAfter = (refusal: Refusal): number =>
-  refusal.outcome === 'held' ? LEASE_MS : refusal.dueIn / 1000
+  refusal.outcome === 'held' ? TIMES.cleaning.timeoutMs : refusal.dueIn / 1000

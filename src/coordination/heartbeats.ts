@@ -1,18 +1,9 @@
+import { TIMES, type Times } from './times.js'
+
 /*
  * A process is alive while its heartbeats come. Each heartbeat is another number in the store. Others measure by their own clock
  * how long they see the same number, so no two clocks need to agree.
  */
-
-/** How often heartbeats are sent, and after which silence another process takes over, in milliseconds. */
-export interface HeartbeatTimes {
-  readonly everyMs: number
-  readonly timeoutMs: number
-}
-
-/** For each open live event, and for each process with intents. */
-export const WORK_TIMES: HeartbeatTimes = { everyMs: 5000, timeoutMs: 20_000 }
-/** For each process that delivers to channels. It delivers nothing after this silence of its own. */
-export const DELIVERY_TIMES: HeartbeatTimes = { everyMs: 2000, timeoutMs: 6000 }
 
 /** After a longer gap between two looks, such as an outage, no process could send a heartbeat. */
 const MAX_GAP_MS = 10_000
@@ -48,14 +39,14 @@ export function createSilences(
   }
 }
 
-/** Returns a function that selects the senders that have been silent for longer than `WORK_TIMES` allows. */
+/** Returns a function that selects the senders that have been silent for longer than `TIMES.work` allows. */
 export function createAbandonedCheck(
   now?: () => number,
 ): (heartbeats: readonly Heartbeat[]) => readonly Heartbeat[] {
   const silencesOf = createSilences(now)
   return (found) => {
     const silences = silencesOf(found)
-    return found.filter(({ id }) => silences.get(id)! >= WORK_TIMES.timeoutMs)
+    return found.filter(({ id }) => silences.get(id)! >= TIMES.work.timeoutMs)
   }
 }
 
@@ -71,7 +62,7 @@ export interface OwnHeartbeats {
   readonly haveBegun: () => boolean
 }
 
-export function createOwnHeartbeats({ everyMs, timeoutMs }: HeartbeatTimes): OwnHeartbeats {
+export function createOwnHeartbeats({ everyMs, timeoutMs }: Times): OwnHeartbeats {
   let count = 0
   let sentAt = -Infinity
   return {

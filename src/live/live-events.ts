@@ -5,7 +5,7 @@ import type { JsonLimits } from '../event/json.js'
 import { type AttributesChange, createLiveAttributes } from './attributes.js'
 import { liveClosed } from './closed-error.js'
 import { createLiveWriter } from './writer.js'
-import { WORK_TIMES } from '../coordination/heartbeats.js'
+import { TIMES } from '../coordination/times.js'
 import { type EventStore, WAIT_OPTIONS, type WaitOptions } from '../store/store.js'
 import { checkOptions } from '../options.js'
 
@@ -82,7 +82,7 @@ export function createLiveEvents(
   }
   const add = (id: string, live: LiveEvent): void => {
     open.set(id, live)
-    timer ??= setInterval(sendHeartbeat, WORK_TIMES.everyMs).unref()
+    timer ??= setInterval(sendHeartbeat, TIMES.work.everyMs).unref()
   }
   const remove = (id: string): void => {
     open.delete(id)

@@ -4,7 +4,7 @@ import type { Clock } from '../event/timestamp.js'
 import { setBackground } from '../store/background.js'
 import type { ClockDoubt } from '../store/clock-guard.js'
 import type { Damage } from '../store/damage.js'
-import { WORK_TIMES } from '../coordination/heartbeats.js'
+import { TIMES } from '../coordination/times.js'
 import type { EventStore } from '../store/store.js'
 
 export interface ReopenedStoreOptions {
@@ -176,7 +176,7 @@ export class ReopenedStore {
   isInUse(): boolean {
     if (this.#inFlight > 0 || this.#watchers > 0) return true
     // The process sends heartbeats for its live events. Without them, the store closes them.
-    return this.#live.size() > 0 && performance.now() - this.#lastUsed < WORK_TIMES.timeoutMs
+    return this.#live.size() > 0 && performance.now() - this.#lastUsed < TIMES.work.timeoutMs
   }
 
   /** When it was last in use, as `performance.now()` counts. */

@@ -6,8 +6,8 @@ import {
   createAbandonedCheck,
   createOwnHeartbeats,
   type Heartbeat,
-  WORK_TIMES,
 } from '../coordination/heartbeats.js'
+import { TIMES } from '../coordination/times.js'
 import { readState } from '../store/read-states.js'
 import type { EventStore } from '../store/store.js'
 
@@ -78,7 +78,7 @@ function without(value: JsonValue | undefined, names: readonly string[]): JsonOb
 export function createIntentState(store: EventStore, watched: EventStore): IntentState {
   const owner = randomUUID()
   const findAbandoned = createAbandonedCheck()
-  const own = createOwnHeartbeats(WORK_TIMES)
+  const own = createOwnHeartbeats(TIMES.work)
   const beat = (signal: AbortSignal): Promise<void> =>
     own.send((count) =>
       store.updateState(OWNERS, (value) => ({ ...(value as Owners), [owner]: count }), { signal }),

@@ -1,6 +1,6 @@
 import { createIntervalLoop } from '../async/loops.js'
 import { timeoutSignal } from '../async/timeout-signal.js'
-import { WORK_TIMES } from '../coordination/heartbeats.js'
+import { TIMES } from '../coordination/times.js'
 import { AuditLogError, untilAborted } from '../errors.js'
 import type { IdSuffix } from '../event/event-id.js'
 import type { EventData, EventTypes } from '../event/event-types.js'
@@ -153,7 +153,7 @@ export function createIntents(given: Omit<IntentParts, 'state' | 'book'>): Inten
     }
     if (goesOn) checks.start()
     else checks.pause()
-  }, WORK_TIMES.everyMs)
+  }, TIMES.work.everyMs)
   const mayLook = (): boolean => !isStopped && !store.readOnly
   const look = (): void => {
     const isDue = performance.now() - lookedAt >= LOOK_AGAIN_MS
@@ -161,7 +161,7 @@ export function createIntents(given: Omit<IntentParts, 'state' | 'book'>): Inten
   }
   background.onLook?.(look)
   const hasTimer = mayLook() && !background.onLook
-  const first = hasTimer ? setTimeout(checks.now, WORK_TIMES.everyMs).unref() : undefined
+  const first = hasTimer ? setTimeout(checks.now, TIMES.work.everyMs).unref() : undefined
   return {
     async open(type: string, data: object = {}, options: IntentOptions = {}) {
       checkOptions(options, INTENT_OPTIONS, 'open of intents')

@@ -1,4 +1,5 @@
 import { abortedError } from '../errors.js'
+import { RETRY_MS } from '../async/backoff.js'
 import { pause } from '../async/pause.js'
 import type { AuditEvent } from '../event/event.js'
 import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
@@ -69,7 +70,6 @@ const MAX_PARKED = 10_000
 /** The status of a receiver that asks for no further requests (RFC 9110, section 15.5.11). */
 const GONE = 410
 const STOP_MS = 5000
-const RETRY_MS = 1000
 /** How often a loop without a living heartbeat looks again. */
 const NOT_ALIVE_MS = 100
 

@@ -1,3 +1,4 @@
+import { RETRY_MS } from '../async/backoff.js'
 import { pause } from '../async/pause.js'
 import type { FeedOptions, FeedPage, SizedEvent } from './feed.js'
 
@@ -15,8 +16,6 @@ export interface EventBufferOptions {
   readonly rewound: () => void
   readonly signal: AbortSignal
 }
-
-const RETRY_MS = 1000
 
 /** Matching events that were read ahead, while others are delivered. A class, for the reason of the delivery loop. */
 export class EventBuffer {

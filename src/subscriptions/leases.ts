@@ -1,8 +1,8 @@
 import { timeoutSignal } from '../async/timeout-signal.js'
 import type { EventStore } from '../store/store.js'
-import { DELIVERY_TIMES } from '../coordination/heartbeats.js'
+import { TIMES } from '../coordination/times.js'
 import type { Peers } from './peers.js'
-import { changeStates, keyOf, type LeaseState } from './states.js'
+import { changeStates, keyOf, type LeaseState, type StateChange } from './states.js'
 
 export interface LeasesOptions {
   readonly store: EventStore
@@ -35,26 +35,31 @@ export function createLeases({ store, me, claimed, released }: LeasesOptions): L
   const lose = (channel: string): void => {
     if (epochs.delete(channel)) void released(channel, true)
   }
+  /** Replaces the stored lease by what `change` returns; keeps it for `undefined`. */
+  const changeLease = async (
+    channel: string,
+    change: (lease: LeaseState) => LeaseState | undefined,
+    signal: AbortSignal,
+  ): Promise<LeaseState | undefined> => {
+    const key = keyOf('lease', channel)
+    let next: LeaseState | undefined
+    const apply = (states: StateChange): void => {
+      next = change((states.get(key) as LeaseState | undefined) ?? { holder: null, epoch: 0 })
+      if (next) states.set(key, next)
+    }
+    await changeStates(store, [key], apply, { signal })
+    return next
+  }
   return {
     held: () => new Set(epochs.keys()),
     epochOf: (channel) => (releasing.has(channel) ? undefined : epochs.get(channel)),
     lose,
     async claim(channel, peers, signal) {
-      const key = keyOf('lease', channel)
       const known = peers.leases.get(channel)?.epoch ?? 0
-      let epoch: number | undefined
-      await changeStates(
-        store,
-        [key],
-        (states) => {
-          const lease = (states.get(key) as LeaseState | undefined) ?? { holder: null, epoch: 0 }
-          epoch = lease.epoch === known ? known + 1 : undefined
-          if (epoch !== undefined) states.set(key, { holder: me, epoch })
-        },
-        { signal },
-      )
-      if (epoch === undefined) return
-      epochs.set(channel, epoch)
+      const own = { holder: me, epoch: known + 1 }
+      if (!(await changeLease(channel, ({ epoch }) => (epoch === known ? own : undefined), signal)))
+        return
+      epochs.set(channel, own.epoch)
       claimed(channel)
     },
     async release(channel) {
@@ -67,18 +72,10 @@ export function createLeases({ store, me, claimed, released }: LeasesOptions): L
         epochs.delete(channel)
         releasing.delete(channel)
       }
-      const key = keyOf('lease', channel)
-      using wait = timeoutSignal(DELIVERY_TIMES.timeoutMs)
-      await changeStates(
-        store,
-        [key],
-        (states) => {
-          const lease = states.get(key) as LeaseState | undefined
-          const isOwn = lease?.holder === me && lease.epoch === epoch
-          if (isOwn) states.set(key, { holder: null, epoch })
-        },
-        { signal: wait.signal },
-      )
+      using wait = timeoutSignal(TIMES.delivery.timeoutMs)
+      const free = (lease: LeaseState): LeaseState | undefined =>
+        lease.holder === me && lease.epoch === epoch ? { holder: null, epoch } : undefined
+      await changeLease(channel, free, wait.signal)
     },
     compare({ leases }) {
       for (const [channel, epoch] of epochs) {

@@ -1,5 +1,6 @@
 import type { EventStore } from '../store/store.js'
-import { createSilences, DELIVERY_TIMES } from '../coordination/heartbeats.js'
+import { createSilences } from '../coordination/heartbeats.js'
+import { TIMES } from '../coordination/times.js'
 import { readAll, readState } from '../store/read-states.js'
 import {
   type DelivererState,
@@ -78,12 +79,12 @@ export function assign(me: string, owned: ReadonlySet<string>, peers: Peers): As
 }
 
 /** A heartbeat is late if this process has seen it unchanged for longer than this. */
-const LATE_AFTER_MS = 1.5 * DELIVERY_TIMES.everyMs
+const LATE_AFTER_MS = 1.5 * TIMES.delivery.everyMs
 /**
  * A process is taken for ended if this one has seen its heartbeat unchanged for so long. The store removes heartbeats
  * earlier, unless they were sent when the clock was ahead.
  */
-const ENDED_AFTER_MS = 3 * DELIVERY_TIMES.timeoutMs
+const ENDED_AFTER_MS = 3 * TIMES.delivery.timeoutMs
 
 /** The living processes, and whether the heartbeat of another one is late. To be called with each look. */
 export function createLivenessView(): (peers: Peers) => {

@@ -9,7 +9,7 @@ import type { SharedTail } from '../tail/shared-tail.js'
 import { type Checkpoints, saveCursors } from './checkpoints.js'
 import { type DeliveryLoop, type DeliveryLoopOptions, startDeliveryLoop } from './delivery-loop.js'
 import { type FeedFilter, readFeed } from './feed.js'
-import { DELIVERY_TIMES } from '../coordination/heartbeats.js'
+import { TIMES } from '../coordination/times.js'
 import { isOwnOutcome, type Outcomes } from './outcomes.js'
 import type { OpenChannel, OpenChannels } from './open-channels.js'
 import type { Ownership } from './ownership.js'
@@ -174,7 +174,7 @@ async function saveCursor(
   { stored: { id, channel }, epoch }: Wanted,
   cursor: CursorState,
 ): Promise<boolean> {
-  using wait = timeoutSignal(DELIVERY_TIMES.timeoutMs)
+  using wait = timeoutSignal(TIMES.delivery.timeoutMs)
   const moving = { id, channel, epoch, cursor, parked: [] }
   const saved = await saveCursors(store, [moving], wait.signal)
   return saved.get(id) === 'saved'

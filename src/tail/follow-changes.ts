@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { RETRY_MS } from '../async/backoff.js'
 import type { AuditEvent } from '../event/event.js'
 import type { ChangeTracker, EventChange, NewRevision } from './changes.js'
 import type { TailFilter } from './poll.js'
 import { type Batch, type RingEntry, rewound } from './ring.js'
 import type { PolledRevisions } from './session.js'
-import { RETRY_MS, type SharedTail } from './shared-tail.js'
+import type { SharedTail } from './shared-tail.js'
 import { ignoreTransient } from './transient-failures.js'
 
 export interface FollowOptions {

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { RETRY_MS } from '../async/backoff.js'
 import { runOutside } from '../async/outside.js'
 import type { AuditEvent } from '../event/event.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
@@ -54,9 +55,6 @@ export interface SharedTail {
   /** Makes the sessions poll soon. */
   wake(): void
 }
-
-/** How long a reader waits when the store lags behind or fails. */
-export const RETRY_MS = 1000
 
 type Starts = Pick<SharedTail, 'currentPosition' | 'stored'>
 

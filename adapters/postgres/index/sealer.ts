@@ -1,5 +1,6 @@
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import { runRound } from '../../../src/store-kit/index-builder/round.js'
+import { INDEX_LEASE_MS } from '../../../src/coordination/times.js'
 import {
   type CommonSealerOptions,
   createSealer,
@@ -28,7 +29,7 @@ export interface PostgresSealer extends Sealer {
 
 const DEFAULTS: SealerOptions = {
   tuning: DEFAULT_TUNING,
-  leaseMs: 10_000,
+  leaseMs: INDEX_LEASE_MS,
   checkMs: 1000,
   maxPauseMs: 60_000,
   maxUnindexed: Infinity,

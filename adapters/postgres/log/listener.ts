@@ -1,4 +1,5 @@
 import type { PostgresNotification } from '../connection/client.js'
+import { RETRY_MS } from '../../../src/async/backoff.js'
 import { createFirstTimer } from '../../../src/async/timers.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { Watchers } from '../../../src/store-kit/watchers.js'
@@ -6,7 +7,6 @@ import type { Names } from '../schema/names.js'
 import type { Listening } from './listening.js'
 
 const CONNECT_MS = 5000
-const RECONNECT_MS = 1000
 
 /**
  * Listens for the notifications of other processes, and passes them to the watchers of one log. A process sends notifications only
@@ -52,7 +52,7 @@ export function createListener({
 
   const onLost = (): void => {
     stop = undefined
-    if (!isUnused()) timer.watch(performance.now() + RECONNECT_MS)
+    if (!isUnused()) timer.watch(performance.now() + RETRY_MS)
   }
 
   const connect = async (): Promise<void> => {

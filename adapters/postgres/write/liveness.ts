@@ -1,9 +1,4 @@
-import { createIntervalLoop } from '../../../src/async/loops.js'
-import {
-  createAbandonedCheck,
-  type Heartbeat,
-  WORK_TIMES,
-} from '../../../src/coordination/heartbeats.js'
+import { createAbandonedCheck, type Heartbeat } from '../../../src/coordination/heartbeats.js'
 import { eventId } from '../../../src/event/event-id.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import { ask } from '../connection/client.js'
@@ -12,22 +7,17 @@ import type { PostgresLog } from '../log/log.js'
 
 const CHECK_MS = 2000
 
-/** Closes live events whose process has stopped sending heartbeats. */
-export interface LivenessMonitor {
-  /** Closes abandoned events; called every few seconds. */
-  check(): Promise<void>
-  close(): void
-}
-
-/** `onClosed` is called for each event that is closed. */
-export function createLivenessMonitor(
+/**
+ * Returns a function that closes the live events whose process has stopped sending heartbeats. To be called every few seconds.
+ * `onClosed` is called for each event that is closed.
+ */
+export function createAbandonedClosing(
   log: PostgresLog,
   onClosed: () => void,
   now?: () => number,
-): LivenessMonitor {
-  const findSilent = createAbandonedCheck(now)
-
-  const check = async (): Promise<void> => {
+): () => Promise<void> {
+  const findAbandoned = createAbandonedCheck(now)
+  return async () => {
     // An unused store opens no connection.
     if (!log.state()) return
     using wait = timeoutSignal(CHECK_MS)
@@ -42,13 +32,8 @@ export function createLivenessMonitor(
           ? [{ id: eventId(Number(time), suffix), heartbeats: Number(heartbeats) }]
           : [],
       )
-      for (const { id, heartbeats } of findSilent(open))
+      for (const { id, heartbeats } of findAbandoned(open))
         if (await abandonLive(client, log, id, heartbeats)) onClosed()
     })
   }
-
-  // The server may be away; the next check comes soon.
-  const loop = createIntervalLoop(check, WORK_TIMES.everyMs)
-  loop.start()
-  return { check, close: loop.pause }
 }

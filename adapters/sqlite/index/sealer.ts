@@ -1,4 +1,5 @@
 import { systemClock } from '../../../src/event/timestamp.js'
+import { INDEX_LEASE_MS } from '../../../src/coordination/times.js'
 import {
   type CommonSealerOptions,
   createSealer,
@@ -29,7 +30,7 @@ export interface SealerOptions extends CommonSealerOptions {
 
 const DEFAULTS: Omit<SealerOptions, 'lock'> = {
   tuning: DEFAULT_TUNING,
-  leaseMs: 10_000,
+  leaseMs: INDEX_LEASE_MS,
   checkMs: 100,
   maxPauseMs: 60_000,
   idleMs: 10_000,

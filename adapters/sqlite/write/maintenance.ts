@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createPausingLoop } from '../../../src/async/loops.js'
-import { createAbandonedCheck, WORK_TIMES } from '../../../src/coordination/heartbeats.js'
+import { createAbandonedCheck } from '../../../src/coordination/heartbeats.js'
+import { TIMES } from '../../../src/coordination/times.js'
 import { isBusy } from '../connection/database.js'
 import type { Outbox } from './outbox.js'
 import type { Writer } from './writer.js'
@@ -40,7 +41,7 @@ export function createMaintenance(
         onVisible()
         await nextTurn()
       }
-      if (performance.now() - lastLivenessCheck >= WORK_TIMES.everyMs) {
+      if (performance.now() - lastLivenessCheck >= TIMES.work.everyMs) {
         lastLivenessCheck = performance.now()
         await closeAbandoned()
       }

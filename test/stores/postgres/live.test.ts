@@ -9,7 +9,7 @@ import pg from 'pg'
 import { expect, it } from 'vitest'
 import { createLog } from '../../../adapters/postgres/log/log.js'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
-import { createLivenessMonitor } from '../../../adapters/postgres/write/liveness.js'
+import { createAbandonedClosing } from '../../../adapters/postgres/write/liveness.js'
 import { DAY } from '../../../src/event/timestamp.js'
 import { draft, numbersOf, range } from '../../../src/testing/conformance/helpers.js'
 import { manualClock } from '../../../src/testing/conformance/manual-clock.js'
@@ -114,18 +114,17 @@ it('is closed as unfinished without heartbeats, and no other event is', async ()
   await log.use(AbortSignal.timeout(10_000), () => Promise.resolve())
   let now = 0
   let closed = 0
-  const liveness = createLivenessMonitor(
+  const closeAbandoned = createAbandonedClosing(
     log,
     () => closed++,
     () => now,
   )
   for (; now < 20_000; now += 5000) {
-    await liveness.check()
+    await closeAbandoned()
     await store.touchLive([held.id])
     expect(closed).toBe(0)
   }
-  await liveness.check()
-  liveness.close()
+  await closeAbandoned()
   expect(closed).toBe(1)
   expect(await store.openEvents()).toEqual([{ id: held.id, revision: 0 }])
   const unfinished = { n: 1, log: 'as far as this', unfinished: true }

@@ -3,9 +3,8 @@ import {
   createAbandonedCheck,
   createOwnHeartbeats,
   createSilences,
-  DELIVERY_TIMES,
-  WORK_TIMES,
 } from '../../../src/coordination/heartbeats.js'
+import { TIMES } from '../../../src/coordination/times.js'
 import { isCurrent } from '../../../src/coordination/lease.js'
 
 describe('a lease', () => {
@@ -53,7 +52,7 @@ describe('the silence of another process', () => {
         { id: 'alive', heartbeats: look },
       ]
       found.push(find(senders).map(({ id }) => id))
-      time += WORK_TIMES.everyMs
+      time += TIMES.work.everyMs
     }
     expect(found).toEqual([[], [], [], [], ['dead'], ['dead']])
   })
@@ -65,7 +64,7 @@ describe('the own heartbeats', () => {
   const pass = (ms: number): unknown => vi.advanceTimersByTime(ms)
 
   it('are valid from before the store was asked, until others may take over', async () => {
-    const own = createOwnHeartbeats(DELIVERY_TIMES)
+    const own = createOwnHeartbeats(TIMES.delivery)
     expect([own.haveBegun(), own.areValidFor(), own.areDue()]).toEqual([false, false, true])
     const sent: number[] = []
     await own.send(async (heartbeats) => {
@@ -84,7 +83,7 @@ describe('the own heartbeats', () => {
   })
 
   it('that the store has refused do not count, and their number is not used again', async () => {
-    const own = createOwnHeartbeats(DELIVERY_TIMES)
+    const own = createOwnHeartbeats(TIMES.delivery)
     await expect(own.send(() => Promise.reject(new Error('down')))).rejects.toThrow('down')
     expect([own.haveBegun(), own.areValidFor()]).toEqual([false, false])
     await own.send(async (heartbeats) => expect(heartbeats).toBe(2))

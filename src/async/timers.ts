@@ -9,8 +9,15 @@ export interface FirstTimer {
   /** Checks at this time at the latest. */
   readonly watch: (time: number) => void
   /** Watches none of the times any more. */
-  clear(): void
+  readonly clear: () => void
 }
+
+/** Calls `run` once, at the first of the watched times. */
+export const createOneTimer = (run: () => void): FirstTimer =>
+  createFirstTimer(() => {
+    run()
+    return Infinity
+  })
 
 /**
  * Calls `check` at the first of the watched times. It gets the current time, and returns the next time of those that are

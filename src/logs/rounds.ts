@@ -1,3 +1,4 @@
+import { createPausingLoop } from '../async/loops.js'
 import { pause } from '../async/pause.js'
 import { throwIfAborted } from '../errors.js'
 import type { LogStores } from '../store/log-stores.js'
@@ -53,20 +54,17 @@ export function startRounds({
     }
   }
 
-  const run = async (): Promise<void> => {
-    await pause(FIRST_MS, signal, false)
-    while (!signal.aborted) {
-      const start = performance.now()
-      await round().catch((error: unknown) => {
-        if (!signal.aborted) onError(error)
-      })
-      await pause(Math.max(0, start + everyMs - performance.now()), signal, false)
-    }
+  const run = async (): Promise<number> => {
+    const start = performance.now()
+    await round().catch((error: unknown) => {
+      if (!signal.aborted) onError(error)
+    })
+    return start + everyMs - performance.now()
   }
 
-  const running = run()
+  const loop = createPausingLoop(run, { firstMs: FIRST_MS })
   return async () => {
     stop.abort()
-    await running
+    await loop.stop()
   }
 }

@@ -9,7 +9,7 @@ import type { JsonObject } from '../event/event.js'
 import { type Clock, formatTimestamp, type Microseconds } from '../event/timestamp.js'
 import { createWarnOnce, eventsWithVerb, lossesAtExit } from './warnings.js'
 import { type Backoff, backoffMs } from '../async/backoff.js'
-import { createFirstTimer } from '../async/timers.js'
+import { createOneTimer } from '../async/timers.js'
 import { warn } from '../async/warn.js'
 
 /**
@@ -187,10 +187,7 @@ export function createGaps(now: Clock, eventOf: (losses: readonly Loss[]) => Gap
       schedule()
     })
   }
-  const timer = createFirstTimer(() => {
-    reportNow()
-    return Infinity
-  })
+  const timer = createOneTimer(reportNow)
 
   return {
     lost(type, reason) {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { untilAborted } from '../errors.js'
 import type { DraftThrottle } from '../event/event.js'
 import { type Backoff, backoffMs } from '../async/backoff.js'
-import { createFirstTimer } from '../async/timers.js'
+import { createOneTimer } from '../async/timers.js'
 import { timeoutSignal } from '../async/timeout-signal.js'
 import type { EventStore, SuppressedCount, SuppressedReport } from '../store/store.js'
 import type { Microseconds } from '../event/timestamp.js'
@@ -81,10 +81,7 @@ export function createSuppressedReports<Counter extends SuppressedCounter>(
     isReporting = false
     if (unsent || counting.size > 0) schedule()
   }
-  const timer = createFirstTimer(() => {
-    void reportByTimer()
-    return Infinity
-  })
+  const timer = createOneTimer(() => void reportByTimer())
   const schedule = (): void => {
     if (!isReporting && !closing.signal.aborted)
       timer.watch(performance.now() + backoffMs(failures, REPORTS))

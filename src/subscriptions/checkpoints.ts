@@ -1,4 +1,5 @@
 import type { EventStore } from '../store/store.js'
+import { createOneTimer } from '../async/timers.js'
 import { timeoutSignal } from '../async/timeout-signal.js'
 import {
   addToParkedCount,
@@ -144,23 +145,18 @@ export function createCheckpoints(store: EventStore): Checkpoints {
 
   const waitingFor = (ms: number) => {
     const due = new Set<Checkpointed>()
-    let timer: NodeJS.Timeout | undefined
     const take = (): Checkpointed[] => {
       const loops = [...due]
       due.clear()
       return loops
     }
+    const timer = createOneTimer(() => void save(take).catch(() => {}))
     return {
       add(loop: Checkpointed) {
         due.add(loop)
-        if (isStopped || timer) return
-        timer = setTimeout(() => {
-          timer = undefined
-          save(take).catch(() => {})
-        }, ms)
-        timer.unref()
+        if (!isStopped) timer.watch(performance.now() + ms)
       },
-      stop: () => clearTimeout(timer),
+      stop: timer.clear,
     }
   }
   const soon = waitingFor(SOON_MS)

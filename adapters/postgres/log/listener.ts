@@ -1,6 +1,6 @@
 import type { PostgresNotification } from '../connection/client.js'
 import { RETRY_MS } from '../../../src/async/backoff.js'
-import { createFirstTimer } from '../../../src/async/timers.js'
+import { createOneTimer } from '../../../src/async/timers.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { Watchers } from '../../../src/store-kit/watchers.js'
 import type { Names } from '../schema/names.js'
@@ -75,10 +75,7 @@ export function createListener({
     }
   }
 
-  const timer = createFirstTimer(() => {
-    void connect()
-    return Infinity
-  })
+  const timer = createOneTimer(() => void connect())
 
   // Otherwise `connect` stops once it listens.
   const release = (): void => {

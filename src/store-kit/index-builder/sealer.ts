@@ -3,7 +3,7 @@ import type { RoundEnd } from './round.js'
 import type { SealingTuning } from './segment-levels.js'
 import { isError } from '../../event/realm.js'
 import { type Backoff, backoffMs } from '../../async/backoff.js'
-import { createFirstTimer } from '../../async/timers.js'
+import { createOneTimer } from '../../async/timers.js'
 import { warn } from '../../async/warn.js'
 
 /** Keeps the index of a log up to date. */
@@ -105,9 +105,8 @@ export function createSealer(
     return round
   }
 
-  const timer = createFirstTimer(() => {
+  const timer = createOneTimer(() => {
     if (!round) void runRound()
-    return Infinity
   })
   const schedule = (at = checkAt): void => {
     if (!closed && !round) timer.watch(at)

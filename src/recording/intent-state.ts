@@ -2,11 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { JsonObject, JsonValue } from '../event/event.js'
 import type { IdSuffix } from '../event/event-id.js'
 import type { Microseconds } from '../event/timestamp.js'
-import {
-  createAbandonedCheck,
-  createOwnHeartbeats,
-  type Heartbeat,
-} from '../coordination/heartbeats.js'
+import { createOwnHeartbeats, type Heartbeat } from '../coordination/heartbeats.js'
 import { TIMES } from '../coordination/times.js'
 import { readState } from '../store/read-states.js'
 import type { EventStore } from '../store/store.js'
@@ -23,12 +19,6 @@ export type IntendedEvent = {
 
 export type IntendedEvents = Readonly<Record<IdSuffix, IntendedEvent>>
 
-/** A process whose heartbeat has ended. */
-export interface DeadOwner {
-  /** Resolves to `undefined` if another process takes its intents over, or if its heartbeat has come back. */
-  claim(signal: AbortSignal): Promise<LeftIntents | undefined>
-}
-
 /** The intents that a process has left. */
 export interface LeftIntents {
   readonly intents: IntendedEvents
@@ -36,13 +26,6 @@ export interface LeftIntents {
   readonly readAt: Microseconds
   /** Removes these intents, and the owner if it has no others. */
   readonly forget: (suffixes: readonly IdSuffix[], signal: AbortSignal) => Promise<void>
-}
-
-/** The result of a look at the other processes. */
-export interface OtherOwners {
-  /** True if others have intents, or had some a moment ago. */
-  readonly areThere: boolean
-  readonly dead: readonly DeadOwner[]
 }
 
 /*
@@ -57,8 +40,13 @@ export interface IntentState {
   beat(signal: AbortSignal): Promise<void>
   /** True if no process takes the intents of this one over within `ms`. */
   isOwnFor(ms: number): boolean
-  /** Reads one value. Call it every few seconds: after a longer gap it begins to wait anew. */
-  others(signal: AbortSignal): Promise<OtherOwners>
+  /** The heartbeats of the others that have intents, or had some a moment ago. Reads one value. */
+  others(signal: AbortSignal): Promise<readonly Heartbeat[]>
+  /**
+   * Takes over the intents of a process whose heartbeat has ended. Resolves to `undefined` if another process does, or if the heartbeat
+   * has come back.
+   */
+  readonly claim: (dead: Heartbeat, signal: AbortSignal) => Promise<LeftIntents | undefined>
   /** Removes this process, which has no intents. */
   leave(signal: AbortSignal): Promise<void>
 }
@@ -77,7 +65,6 @@ function without(value: JsonValue | undefined, names: readonly string[]): JsonOb
 /** `watched` is the same store, for looking at the other processes. */
 export function createIntentState(store: EventStore, watched: EventStore): IntentState {
   const owner = randomUUID()
-  const findAbandoned = createAbandonedCheck()
   const own = createOwnHeartbeats(TIMES.work)
   const beat = (signal: AbortSignal): Promise<void> =>
     own.send((count) =>
@@ -127,14 +114,11 @@ export function createIntentState(store: EventStore, watched: EventStore): Inten
     isOwnFor: own.areValidFor,
     async others(signal) {
       const owners = (await readState<Owners>(watched, OWNERS, { signal })) ?? {}
-      const others = Object.entries(owners).flatMap(([id, heartbeats]): readonly Heartbeat[] =>
+      return Object.entries(owners).flatMap(([id, heartbeats]) =>
         id === owner ? [] : [{ id, heartbeats }],
       )
-      return {
-        areThere: others.length > 0,
-        dead: findAbandoned(others).map((found) => ({ claim: (until) => claim(found, until) })),
-      }
     },
+    claim,
     async leave(signal) {
       if (!own.haveBegun()) return
       await store.updateState(keyOf(owner), () => undefined, { signal })

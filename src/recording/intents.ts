@@ -1,5 +1,6 @@
 import { createIntervalLoop } from '../async/loops.js'
 import { timeoutSignal } from '../async/timeout-signal.js'
+import { createAbandonedCheck, type Heartbeat } from '../coordination/heartbeats.js'
 import { TIMES } from '../coordination/times.js'
 import { AuditLogError, untilAborted } from '../errors.js'
 import type { IdSuffix } from '../event/event-id.js'
@@ -19,7 +20,7 @@ import {
   recordAgain,
   withFailure,
 } from './intent.js'
-import { createIntentState, type DeadOwner } from './intent-state.js'
+import { createIntentState } from './intent-state.js'
 import { CLOCK_MARGIN, createOpenIntents, inTurn, type OpenIntent } from './open-intents.js'
 
 /**
@@ -82,7 +83,8 @@ interface Upkeep {
 
 function createUpkeep(parts: IntentParts, isClosed: () => boolean): Upkeep {
   const { book, state, deadlineMs } = parts
-  let dead: readonly DeadOwner[] = []
+  const findAbandoned = createAbandonedCheck()
+  let dead: readonly Heartbeat[] = []
   const recordDue = (intent: OpenIntent): Promise<void> =>
     inTurn(intent, async () => {
       const { due, ended, since } = intent
@@ -91,9 +93,9 @@ function createUpkeep(parts: IntentParts, isClosed: () => boolean): Upkeep {
       const event = await withFailure(parts, intent, recording)
       book.end(intent, { type: due.type, event, isKnown: false })
     })
-  const takeOver = async (owner: DeadOwner): Promise<void> => {
+  const takeOver = async (owner: Heartbeat): Promise<void> => {
     using wait = timeoutSignal(deadlineMs)
-    const left = await owner.claim(wait.signal)
+    const left = await state.claim(owner, wait.signal)
     if (!left) return
     const until = left.readAt - CLOCK_MARGIN
     const recorded: IdSuffix[] = []
@@ -110,8 +112,8 @@ function createUpkeep(parts: IntentParts, isClosed: () => boolean): Upkeep {
       using wait = timeoutSignal(deadlineMs)
       if (book.open.size > 0) await state.beat(wait.signal)
       const others = await state.others(wait.signal)
-      dead = others.dead
-      return others.areThere
+      dead = findAbandoned(others)
+      return others.length > 0
     },
     async work() {
       await inGroups(

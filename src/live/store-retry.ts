@@ -8,6 +8,7 @@ import {
 } from '../errors.js'
 import { type Backoff, backoffMs } from '../async/backoff.js'
 import { pause } from '../async/pause.js'
+import { timeoutSignal } from '../async/timeout-signal.js'
 import type { EventStore } from '../store/store.js'
 
 export type StoreRequest<Answer> = (signal: AbortSignal) => Promise<Answer>
@@ -40,21 +41,17 @@ export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
   const giveUp = new AbortController()
 
   const attempt = async <Answer>(request: StoreRequest<Answer>): Promise<Answer> => {
-    const limit = new AbortController()
+    using limit = timeoutSignal(attemptMs, giveUp.signal)
     const patience = new AbortController()
     let grace: NodeJS.Timeout | undefined
-    const stop = (): void => limit.abort(giveUp.signal.reason)
     const end = (): void => {
-      stop()
       grace = setTimeout(() => patience.abort(giveUp.signal.reason), GRACE_MS)
     }
-    const timer = setTimeout(stop, attemptMs)
     if (giveUp.signal.aborted) end()
     else giveUp.signal.addEventListener('abort', end, { once: true })
     try {
       return await untilAborted(request(limit.signal), patience.signal)
     } finally {
-      clearTimeout(timer)
       clearTimeout(grace)
       giveUp.signal.removeEventListener('abort', end)
       onAttemptEnd()

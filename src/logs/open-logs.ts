@@ -1,3 +1,4 @@
+import { createOneTimer } from '../async/timers.js'
 import { AuditLogError } from '../errors.js'
 import type { EventStore } from '../store/store.js'
 import { checkKey, type LogStores } from '../store/log-stores.js'
@@ -53,7 +54,7 @@ export class OpenLogs<Log extends Closable> {
   })
   #isClosed = false
   /** One for all logs. */
-  #timer: NodeJS.Timeout | undefined
+  readonly #timer = createOneTimer(() => this.#look())
 
   constructor(options: OpenLogsOptions<Log>) {
     this.#options = options
@@ -89,7 +90,7 @@ export class OpenLogs<Log extends Closable> {
   /** Closes all logs after the calls in progress. */
   async close(): Promise<void> {
     this.#isClosed = true
-    clearTimeout(this.#timer)
+    this.#timer.clear()
     const entries = new Set(this.#kept)
     for (const reference of this.#known.values()) {
       const entry = reference.deref()
@@ -177,19 +178,15 @@ export class OpenLogs<Log extends Closable> {
   }
 
   #watchIdle(): void {
-    if (this.#timer || this.#open.size === 0 || this.#isClosed) return
-    const { idleMs } = this.#options
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = undefined
-        const end = performance.now() - idleMs
-        for (const entry of this.#open)
-          if (!isInUse(entry) && entry.stored.lastUsed() <= end) void this.#release(entry)
-          else entry.stored.look()
-        this.#watchIdle()
-      },
-      Math.ceil(idleMs / CHECKS),
-    )
-    this.#timer.unref()
+    if (this.#open.size === 0 || this.#isClosed) return
+    this.#timer.watch(performance.now() + this.#options.idleMs / CHECKS)
+  }
+
+  #look(): void {
+    const end = performance.now() - this.#options.idleMs
+    for (const entry of this.#open)
+      if (!isInUse(entry) && entry.stored.lastUsed() <= end) void this.#release(entry)
+      else entry.stored.look()
+    this.#watchIdle()
   }
 }

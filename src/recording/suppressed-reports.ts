@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { untilAborted } from '../errors.js'
 import type { DraftThrottle } from '../event/event.js'
 import { type Backoff, backoffMs } from '../async/backoff.js'
+import { createSerial } from '../async/serial.js'
 import { createOneTimer } from '../async/timers.js'
 import { timeoutSignal } from '../async/timeout-signal.js'
 import type { EventStore, SuppressedCount, SuppressedReport } from '../store/store.js'
@@ -37,7 +38,7 @@ export function createSuppressedReports<Counter extends SuppressedCounter>(
   let number = 0
   /** A report that the store may have taken: it is sent again until the store answers. */
   let unsent: SuppressedReport | undefined
-  let sending: Promise<void> = Promise.resolve()
+  const inOrder = createSerial()
   let failures = 0
   let isReporting = false
   const closing = new AbortController()
@@ -63,12 +64,12 @@ export function createSuppressedReports<Counter extends SuppressedCounter>(
       unsent = undefined
     }
   }
-  const report = (signal: AbortSignal): Promise<void> => {
-    const turn = sending.then(() => send(signal))
-    sending = turn.catch(() => {})
-    // An earlier report may have a later deadline; do not wait for it beyond this signal.
-    return untilAborted(turn, signal)
-  }
+  // An earlier report may have a later deadline; do not wait for it beyond this signal.
+  const report = (signal: AbortSignal): Promise<void> =>
+    untilAborted(
+      inOrder(() => send(signal)),
+      signal,
+    )
   const reportByTimer = async (): Promise<void> => {
     using wait = timeoutSignal(REPORTS.maxMs, closing.signal)
     isReporting = true

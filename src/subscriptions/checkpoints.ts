@@ -1,3 +1,4 @@
+import { createSerial } from '../async/serial.js'
 import type { EventStore } from '../store/store.js'
 import { createOneTimer } from '../async/timers.js'
 import { timeoutSignal } from '../async/timeout-signal.js'
@@ -117,7 +118,8 @@ const LATER_MS = 5000
 const TIMEOUT_MS = 5000
 
 export function createCheckpoints(store: EventStore): Checkpoints {
-  let last: Promise<void> = Promise.resolve()
+  /** So an older cursor is never stored after a newer one. */
+  const inOrder = createSerial()
   let isStopped = false
 
   const saveAll = async (loops: readonly Checkpointed[]): Promise<void> => {
@@ -136,12 +138,8 @@ export function createCheckpoints(store: EventStore): Checkpoints {
       throw error
     }
   }
-  /** One after another, so that an older cursor is never stored after a newer one. */
-  const save = (takeLines: () => readonly Checkpointed[]): Promise<void> => {
-    const turn = last.then(() => saveAll(takeLines()))
-    last = turn.catch(() => {})
-    return turn
-  }
+  const save = (takeLines: () => readonly Checkpointed[]): Promise<void> =>
+    inOrder(() => saveAll(takeLines()))
 
   const waitingFor = (ms: number) => {
     const due = new Set<Checkpointed>()

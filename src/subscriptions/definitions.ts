@@ -1,3 +1,4 @@
+import { createSerial } from '../async/serial.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 import { untilAborted } from '../errors.js'
 import { readAll, readState } from '../store/read-states.js'
@@ -52,7 +53,8 @@ export async function readDefinitions(
 }
 
 export function createChangeDefinitions(store: EventStore): ChangeDefinitions {
-  let last: Promise<unknown> = Promise.resolve()
+  // Calls of one process would only repeat each other.
+  const inOrder = createSerial()
 
   const changeNow = async <Result>(
     decide: Decide<Result>,
@@ -65,12 +67,11 @@ export function createChangeDefinitions(store: EventStore): ChangeDefinitions {
         return result
     }
   }
-  return (decide, options = {}) => {
-    // One after another: calls of one process would only repeat each other.
-    const turn = last.then(() => changeNow(decide, options))
-    last = turn.catch(() => {})
-    return untilAborted(turn, options.signal)
-  }
+  return (decide, options = {}) =>
+    untilAborted(
+      inOrder(() => changeNow(decide, options)),
+      options.signal,
+    )
 }
 
 /** Resolves to false if the definitions have changed since this revision. */

@@ -1,3 +1,4 @@
+import { createSerial } from '../async/serial.js'
 import { createCheckpoints } from './checkpoints.js'
 import { type Definitions, readDefinitions } from './definitions.js'
 import type { OpenChannel } from './open-channels.js'
@@ -40,13 +41,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
     if (JSON.stringify(channels.offered()) !== before) ownership.beatNow()
     await reconcile()
   }
-  let working: Promise<void> = Promise.resolve()
-  /** One after another. */
-  const queued = (work: () => Promise<void>): Promise<void> => {
-    const turn = working.then(work)
-    working = turn.catch(() => {})
-    return turn
-  }
+  const queued = createSerial()
   /** If it fails, the next heartbeat tries again. */
   const later = (work: () => Promise<void>): void => void queued(work).catch(() => {})
 

@@ -1,3 +1,4 @@
+import { createSerial } from '../async/serial.js'
 import { milliseconds } from 'date-fns/milliseconds'
 import { pause } from '../async/pause.js'
 import { throwIfAborted, untilAborted } from '../errors.js'
@@ -22,10 +23,10 @@ export function createRate(rate: Channel['rate']): WaitForRate {
     if (begun.length >= count) begun.shift()
     begun.push(Math.max(performance.now(), at))
   }
-  let last: Promise<void> = Promise.resolve()
-  return (signal) => {
-    const turn = last.then(() => begin(signal))
-    last = turn.catch(() => {})
-    return untilAborted(turn, signal)
-  }
+  const inOrder = createSerial()
+  return (signal) =>
+    untilAborted(
+      inOrder(() => begin(signal)),
+      signal,
+    )
 }

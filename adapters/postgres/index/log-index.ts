@@ -1,3 +1,4 @@
+import { createSerial } from '../../../src/async/serial.js'
 import { LRUCache } from 'lru-cache'
 import type { Damage } from '../../../src/store/damage.js'
 import { segmentDamage } from '../../../src/store-kit/damages.js'
@@ -79,7 +80,7 @@ export function createLogIndex(
     return useServer(given.server).refresh(given, moment)
   }
 
-  let last: Promise<unknown> = Promise.resolve()
+  const inOrder = createSerial()
   return {
     statement: (isAhead) => latest.statement(isAhead),
     sealed: (state) => useServer(state.server).sealed(state),
@@ -89,10 +90,6 @@ export function createLogIndex(
       onDamaged(segment, row && segmentDamage(row, message))
     },
     // One after another, as each continues where the one before has ended.
-    async refresh(moment, rows) {
-      const next = last.then(() => refresh(moment, rows))
-      last = next.catch(() => {})
-      return next
-    },
+    refresh: (moment, rows) => inOrder(() => refresh(moment, rows)),
   }
 }

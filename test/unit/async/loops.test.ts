@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { backoffMs, randomBackoffMs } from '../../../src/async/backoff.js'
 import { createIntervalLoop, createPausingLoop } from '../../../src/async/loops.js'
+import { createSerial } from '../../../src/async/serial.js'
 
 beforeEach(
   () =>
@@ -108,4 +109,18 @@ it('pauses double up to the longest, and random ones take at least half of that'
     vi.spyOn(Math, 'random').mockReturnValueOnce(random)
     expect(randomBackoffMs(2, backoff)).toBe(expected)
   }
+})
+
+it('works in order follow each other, also after one that fails', async () => {
+  const inOrder = createSerial()
+  const { run, end } = controlled<Promise<number>>()
+  const works = [inOrder(run), inOrder(run)]
+  const first = expect(works[0]).rejects.toThrow('down')
+  await vi.advanceTimersByTimeAsync(0)
+  expect(run).toHaveBeenCalledTimes(1)
+  await end(Promise.reject(new Error('down')))
+  await first
+  expect(run).toHaveBeenCalledTimes(2)
+  await end(Promise.resolve(2))
+  expect(await works[1]).toBe(2)
 })

@@ -1,0 +1,9 @@
+/** Returns a function that does works one after another. It resolves or rejects as the work does. */
+export function createSerial(): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const turn = last.then(work)
+    last = turn.catch(() => {})
+    return turn
+  }
+}

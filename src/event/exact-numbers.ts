@@ -58,9 +58,17 @@ function isHeldByDouble(number: string): boolean {
   )
 }
 
+/** The number as a double, or its text if no double prints it. */
+export const numberOrText = (number: string): number | string =>
+  isHeldByDouble(number) ? Number(number) : number
+
 /** `JSON.parse`, but numbers that no double holds become a {@link NumberText}. */
 export const parseJson = (json: string): unknown =>
   LONG.test(json) ? parseExactly(json, isHeldByDouble, MAX_DEPTH) : JSON.parse(json)
+
+/** `JSON.parse`, but numbers that no double holds become texts. */
+export const parseWithTexts = (json: string): unknown =>
+  JSON.parse(LONG.test(json) ? withTexts(json, isHeldByDouble) : json)
 
 // Events hold nothing that is deeper.
 const MAX_DEPTH = 64

@@ -1,5 +1,6 @@
 import { AuditLogError } from '../errors.js'
 import type { JsonObject, JsonValue } from '../event/event.js'
+import { numberOrText } from '../event/exact-numbers.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
 import {
   type AttributeReader,
@@ -9,7 +10,7 @@ import {
   type Visit,
   type Walk,
 } from './attributes.js'
-import { lowerAscii, readNumber } from './values.js'
+import { isNumberText, lowerAscii, trimAscii } from './values.js'
 import { isDate } from '../event/realm.js'
 
 /**
@@ -56,9 +57,9 @@ const CONVERSIONS: Readonly<Record<AttributeType, (value: unknown) => JsonValue 
   },
   uuid: (value) => (typeof value === 'string' ? lowerAscii(value) : undefined),
   number(value) {
-    const number = typeof value === 'string' ? readNumber(value) : value
-    if (typeof number === 'bigint') return Number(number)
-    return typeof number === 'number' && Number.isFinite(number) ? number : undefined
+    if (typeof value === 'bigint') return numberOrText(String(value))
+    if (isNumberText(value)) return numberOrText(trimAscii(value))
+    return typeof value === 'number' && Number.isFinite(value) ? value : undefined
   },
   boolean(value) {
     if (typeof value === 'boolean') return value
@@ -91,8 +92,8 @@ export function declare(types: AttributeTypes): Declaration {
 }
 
 /**
- * The value of an item's attribute as the declared type; a timestamp becomes its printed form. A value
- * that cannot be converted stays as it is in JSON.
+ * The value of an item's attribute as the declared type; a timestamp becomes its printed form, and a number that no
+ * double prints its text. A value that cannot be converted stays as it is in JSON.
  */
 export function readAttribute(value: unknown, type: AttributeType): JsonValue {
   if (value === null || value === undefined) return null
@@ -103,7 +104,7 @@ export function readAttribute(value: unknown, type: AttributeType): JsonValue {
 /** A value without a declared type in JSON. */
 function readAny(value: unknown): JsonValue {
   if (typeof value === 'string' || typeof value === 'boolean') return value
-  if (typeof value === 'bigint') return Number(value)
+  if (typeof value === 'bigint') return numberOrText(String(value))
   return JSON.parse(JSON.stringify(value) ?? 'null') as JsonValue
 }
 

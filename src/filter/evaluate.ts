@@ -1,5 +1,6 @@
 import type { AuditEvent } from '../event/event.js'
 import { ANY_TEXT } from '../event/own-fields.js'
+import { compareDecimals, decimalOf } from '../event/exact-numbers.js'
 import { formatTimestamp, parseTimeBound } from '../event/timestamp.js'
 import { isUuid } from '../event/uuid.js'
 import type { Combinator, Condition, Grouping } from './ast.js'
@@ -12,10 +13,17 @@ import {
   someScalar,
 } from './attributes.js'
 import { likeMatcher } from './like.js'
-import { predicateOf, type Predicate, type TestName } from './predicates.js'
+import { isTextTest, predicateOf, type Predicate, type TestName } from './predicates.js'
 import { containing, endingWith, startingWith, type TextMatcher } from './search.js'
 import { type Decide, decideWithin, spend, type Steps } from './steps.js'
-import { compareText, readBoolean, readExact, readNearest } from './values.js'
+import {
+  compareText,
+  isNumberText,
+  readBoolean,
+  readExact,
+  readNearest,
+  trimAscii,
+} from './values.js'
 
 /** True if an item of a list matches. */
 export type ItemPredicate<Item> = (item: Item) => boolean
@@ -112,6 +120,45 @@ const TESTS: Readonly<Record<ValueTestName, (texts: readonly string[]) => Scalar
 /** The test that a predicate applies to each value. */
 export const scalarTest = (test: ValueTestName, texts: readonly string[]): ScalarTest =>
   TESTS[test](texts)
+
+/** Orders of a value and a bound that pass: negative if the value is less. */
+const PASSING_ORDERS: ReadonlyMap<ValueTestName, (order: number) => boolean> = new Map([
+  ['eq', (order) => order === 0],
+  ['in', (order) => order === 0],
+  ['lt', (order) => order < 0],
+  ['lteq', (order) => order <= 0],
+  ['gt', (order) => order > 0],
+  ['gteq', (order) => order >= 0],
+])
+
+/** The test of a number that no double prints, which is given as its text. */
+function decimalTest(
+  test: ValueTestName,
+  texts: readonly string[],
+): (number: string) => boolean | undefined {
+  const passes = PASSING_ORDERS.get(test)
+  if (!passes) return () => (isTextTest(test) ? undefined : false)
+  const bounds = texts.filter(isNumberText).map((text) => decimalOf(trimAscii(text)))
+  return (number) => {
+    spend(bounds.length)
+    const decimal = decimalOf(number)
+    return bounds.some((bound) => passes(compareDecimals(decimal, bound)))
+  }
+}
+
+/** The test of an attribute that is declared as numbers. */
+function numberTest(test: ValueTestName, texts: readonly string[]): ScalarTest {
+  const others = TESTS[test](texts)
+  const ofDecimal = decimalTest(test, texts)
+  const passes: ScalarTest = (value) => (isNumberText(value) ? ofDecimal(value) : others(value))
+  const { steps } = others
+  if (!steps) return passes
+  return Object.assign(passes, {
+    *steps(value: Scalar): Steps<boolean | undefined> {
+      return isNumberText(value) ? ofDecimal(value) : yield* steps(value)
+    },
+  })
+}
 
 /** True for tests that read their values by the type of the attribute. The others test printed text. */
 export function readsValues(test: TestName): boolean {
@@ -267,11 +314,12 @@ function compileAttribute<Item>(
     const isBlank = blank(attributes, name)
     return negated ? not(isBlank) : isBlank
   }
-  const isTime = attributes.types.get(name) === 'timestamp' && readsValues(test)
-  const values = isTime ? printedTimes(texts) : texts
+  const type = attributes.types.get(name)
+  const values = type === 'timestamp' && readsValues(test) ? printedTimes(texts) : texts
+  const testOf = type === 'number' ? numberTest : scalarTest
   const { anyText } = attributes
   const compileTest = (some: readonly string[]): Compiled<Item> => {
-    const passes = TESTS[test](some)
+    const passes = testOf(test, some)
     if (name !== ANY_TEXT || !anyText) return quantify(attributes, name, passes, negated)
     const inTexts = quantify(anyText, name, passes, negated)
     if (!some.some(isWholeId)) return inTexts

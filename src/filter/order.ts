@@ -1,14 +1,16 @@
 import type { AuditEvent } from '../event/event.js'
+import { compareDecimals, decimalOf } from '../event/exact-numbers.js'
 import type { Sort } from './ast.js'
 import {
   type AttributeReader,
+  type Declaration,
   eventAttributes,
   type Scalar,
   scalarsInSteps,
   someScalar,
 } from './attributes.js'
 import { type Decision, decideWithin, type Steps } from './steps.js'
-import { compareText } from './values.js'
+import { compareText, isNumberText } from './values.js'
 
 const TYPE_RANK = { boolean: 0, number: 1, string: 2 } as const
 
@@ -23,14 +25,29 @@ export function compareScalars(left: Scalar, right: Scalar): number {
   return left < right ? -1 : left > right ? 1 : 0
 }
 
+/** Orders the values of an attribute that is declared as numbers, where texts of numbers are numbers. */
+function compareNumbers(left: Scalar, right: Scalar): number {
+  const [isLeft, isRight] = [isNumberText(left), isNumberText(right)]
+  if (!isLeft && !isRight) return compareScalars(left, right)
+  const rank =
+    (isLeft ? TYPE_RANK.number : typeRank(left)) - (isRight ? TYPE_RANK.number : typeRank(right))
+  return rank || compareDecimals(decimalOf(String(left)), decimalOf(String(right)))
+}
+
+type Order = (left: Scalar, right: Scalar) => number
+
+const orderOf = ({ types }: Declaration, { attribute }: Pick<Sort, 'attribute'>): Order =>
+  types.get(attribute) === 'number' ? compareNumbers : compareScalars
+
 export type SortKey = Scalar | undefined
 
 /** The value by which an item sorts: its lowest when ascending, its highest when descending. */
 function sortKey<Item>(attributes: AttributeReader<Item>, sort: Sort): (item: Item) => SortKey {
   let key: SortKey
+  const order = orderOf(attributes, sort)
   const walk = attributes.walk(sort.attribute, (value) =>
     someScalar(value, (scalar) => {
-      key = keyAmong(key, scalar, sort)
+      key = keyAmong(key, scalar, order, sort)
       return false
     }),
   )
@@ -41,10 +58,10 @@ function sortKey<Item>(attributes: AttributeReader<Item>, sort: Sort): (item: It
   }
 }
 
-function keyAmong(key: SortKey, scalar: Scalar, { direction }: Sort): Scalar {
+function keyAmong(key: SortKey, scalar: Scalar, order: Order, { direction }: Sort): Scalar {
   if (key === undefined) return scalar
-  const order = compareScalars(scalar, key)
-  return (direction === 'asc' ? order < 0 : order > 0) ? scalar : key
+  const sign = order(scalar, key)
+  return (direction === 'asc' ? sign < 0 : sign > 0) ? scalar : key
 }
 
 /** The values by which an item sorts, one for each sort. */
@@ -70,8 +87,9 @@ function* sortKeysInSteps<Item>(
   const keys: SortKey[] = []
   for (const sort of sorts) {
     let key: SortKey
+    const order = orderOf(attributes, sort)
     const values = yield* attributes.valuesInSteps(item, sort.attribute)
-    for (const scalar of yield* scalarsInSteps(values)) key = keyAmong(key, scalar, sort)
+    for (const scalar of yield* scalarsInSteps(values)) key = keyAmong(key, scalar, order, sort)
     keys.push(key)
     yield
   }
@@ -81,9 +99,9 @@ function* sortKeysInSteps<Item>(
 export const areFound = (keys: SortKeys | Steps<SortKeys>): keys is SortKeys => Array.isArray(keys)
 
 /** Items without a value sort last when ascending and first when descending, like NULL in Postgres. */
-function compareKeys(left: SortKey, right: SortKey): number {
+function compareKeys(left: SortKey, right: SortKey, order: Order): number {
   if (left === undefined) return right === undefined ? 0 : 1
-  return right === undefined ? -1 : compareScalars(left, right)
+  return right === undefined ? -1 : order(left, right)
 }
 
 interface Ranked<Item> {
@@ -113,19 +131,23 @@ export function topItems<Item>(
   size: number,
 ): TopItems<Item> {
   const keysOf = sortKeys(attributes, sorts)
+  const orders = sorts.map((sort) => orderOf(attributes, sort))
   const signs = sorts.map((sort) => (sort.direction === 'asc' ? 1 : -1))
-  const tiesOf = ties.map((attribute) => sortKey(attributes, { attribute, direction: 'asc' }))
+  const tiesOf = ties.map((attribute) => ({
+    keyOf: sortKey(attributes, { attribute, direction: 'asc' }),
+    order: orderOf(attributes, { attribute }),
+  }))
   const heap: Ranked<Item>[] = []
   let added = 0
 
   const compare = (left: Ranked<Item>, right: Ranked<Item>): number => {
     for (const [i, sign] of signs.entries()) {
-      const order = compareKeys(left.keys[i], right.keys[i])
+      const order = compareKeys(left.keys[i], right.keys[i], orders[i]!)
       if (order !== 0) return order * sign
     }
-    for (const keyOf of tiesOf) {
-      const order = compareKeys(keyOf(left.item), keyOf(right.item))
-      if (order !== 0) return order
+    for (const { keyOf, order } of tiesOf) {
+      const sign = compareKeys(keyOf(left.item), keyOf(right.item), order)
+      if (sign !== 0) return sign
     }
     return left.place - right.place
   }

@@ -29,6 +29,10 @@ export function readNumber(text: string): number | undefined {
   return NUMBER.test(trimmed) ? Number(trimmed) : undefined
 }
 
+/** True for the text of a number: in an attribute that is declared as numbers, of one that no double prints. */
+export const isNumberText = (value: unknown): value is string =>
+  typeof value === 'string' && readNumber(value) !== undefined
+
 /** A number in a query, whose own decimal may lie between two doubles. */
 export interface NearestDouble {
   readonly double: number

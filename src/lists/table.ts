@@ -6,6 +6,7 @@ import { type AttributeTypes, declare } from '../filter/declared.js'
 import { andSql, quoteName, type Sql, sql } from '../store-kit/sql.js'
 import type { ListTable } from './list-source.js'
 import { checkNamed, type OptionNames } from '../options.js'
+import { parseWithTexts } from '../event/exact-numbers.js'
 import { isError } from '../event/realm.js'
 
 /** The table of a list. */
@@ -116,7 +117,7 @@ async function* readRows(
 function parsed(value: unknown): unknown {
   if (typeof value !== 'string') return value
   try {
-    return JSON.parse(value)
+    return parseWithTexts(value)
   } catch {
     return value
   }

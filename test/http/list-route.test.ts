@@ -516,6 +516,119 @@ describe('a list route', () => {
   })
 })
 
+/** Numbers beside those that doubles print; the label of each row is its name. */
+const exactRows = [
+  ['a', '9007199254740992', '0.1'],
+  ['b', '9007199254740993', '0.1000000000000000055511151231257827'],
+  ['c', '9223372036854775807', '12345678901234567890.123456789'],
+  ['d', '-9007199254740993', '-0.3333333333333333333'],
+  ['e', '5', '5.0000000000000000001'],
+] as const
+
+const exactTables: Readonly<Record<string, () => TestSource | Promise<TestSource>>> = {
+  'an array': () => ({
+    source: exactRows.map(([name, big, price]) => ({ name, big: BigInt(big), price })),
+  }),
+  // SQLite has no decimals, so a host keeps them as text.
+  'an SQLite table': () => {
+    const database = new Database(':memory:')
+    database.exec(
+      'CREATE TABLE items (name TEXT, big INTEGER PRIMARY KEY, price TEXT, nested TEXT)',
+    )
+    const insert = database.prepare('INSERT INTO items VALUES (?, ?, ?, ?)')
+    for (const [name, big, price] of exactRows)
+      insert.run(name, BigInt(big), price, `{"price":[${price}]}`)
+    return {
+      source: sqliteTable({ database, table: 'items', columns: { id: 'big' } }),
+      close: () => Promise.resolve(void database.close()),
+    }
+  },
+  'a Postgres table': async () => {
+    const { pool, remove } = await postgresDatabase()
+    await pool.query(
+      'CREATE TABLE items (name text, big bigint PRIMARY KEY, price numeric, nested jsonb)',
+    )
+    for (const row of exactRows)
+      await pool.query('INSERT INTO items VALUES ($1, $2, $3, $4)', [
+        ...row,
+        `{"price":[${row[2]}]}`,
+      ])
+    return {
+      source: postgresTable({ pool, table: 'items', columns: { id: 'big' } }),
+      close: remove,
+    }
+  },
+}
+
+describe.each(Object.entries(exactTables))('exact numbers of %s', (name, open) => {
+  it('are compared, sorted and answered exactly', async () => {
+    const { source, close } = await open()
+    onTestFinished(() => close?.())
+    const isTable = name.endsWith('table')
+    const types = {
+      name: 'string',
+      big: 'number',
+      price: 'number',
+      ...(isTable && { id: 'number', nested: 'object' }),
+    }
+    const url = await listFor({ source, attributes: types as AttributeTypes })
+    const get = async (query: string) => listOf(await send(url, `/items?${encoded(query)}`)).data
+    const cases = {
+      'filter[big_eq]=9007199254740993': 'b',
+      'filter[big_eq]=9007199254740992': 'a',
+      'filter[big_not_eq]=9007199254740992': 'bcde',
+      'filter[big_in][]=9007199254740993&filter[big_in][]=+9223372036854775807': 'bc',
+      'filter[big_not_in][]=9007199254740993&filter[big_not_in][]=9223372036854775808': 'acde',
+      'filter[big_gt]=9007199254740992': 'bc',
+      'filter[big_lt]=9007199254740993': 'ade',
+      'filter[big_lteq]=9007199254740992.5': 'ade',
+      'filter[big_gteq]=9007199254740993': 'bc',
+      'filter[big_lteq]=-9007199254740993': 'd',
+      'filter[big_cont]=9': '',
+      'filter[big_not_cont]=9': '',
+      'filter[big_present]=1': 'abcde',
+      'filter[price_eq]=0.1': 'a',
+      'filter[price_eq]=.10000000000000000555111512312578270': 'b',
+      'filter[price_eq]=5': '',
+      'filter[price_not_eq]=5': 'abcde',
+      'filter[price_lt]=5': 'abd',
+      'filter[price_gt]=5': 'ce',
+      'filter[price_gt]=0.1': 'bce',
+      'filter[price_lteq]=0.1': 'ad',
+      'filter[price_lt]=1e400': 'abcde',
+      'filter[price_gt]=-1e400': 'abcde',
+      'filter[price_gteq]=1e400': '',
+      'filter[sorts]=big': 'deabc',
+      'filter[sorts]=big desc': 'cbaed',
+      'filter[sorts]=price': 'dabec',
+      'filter[sorts]=price desc': 'cebad',
+      ...(isTable && {
+        'filter[sorts]=id&filter[id_gt]=9007199254740992&limit=1': 'b',
+        'filter[nested_price_eq]=12345678901234567890.123456789': 'c',
+        'filter[nested_price_eq]=0.1': 'a',
+      }),
+    }
+    const found = Object.fromEntries(
+      await Promise.all(
+        Object.keys(cases).map(async (query) => {
+          const rows = await get(query)
+          const names = rows.map(({ attributes: { name: label } }) => String(label))
+          return [query, (query.includes('sorts') ? names : names.toSorted()).join('')]
+        }),
+      ),
+    )
+    expect(found).toEqual(cases)
+    const inOrder = await get('filter[sorts]=name')
+    expect(inOrder.map(({ attributes: { big, price } }) => [big, price])).toEqual([
+      [9007199254740992, 0.1],
+      ['9007199254740993', '0.1000000000000000055511151231257827'],
+      ['9223372036854775807', '12345678901234567890.123456789'],
+      ['-9007199254740993', '-0.3333333333333333333'],
+      [5, '5.0000000000000000001'],
+    ])
+  })
+})
+
 /** Tables of `count` rows in both databases, with ids beyond 2^53. */
 const manyRows: Readonly<Record<string, (count: number) => Promise<TestSource>>> = {
   async SQLite(count) {

@@ -2,7 +2,7 @@ import type { AttributeType } from '../../../src/filter/attributes.js'
 import type { PushDownAttribute } from '../../../src/store-kit/pushdown.js'
 import type { Predicate, TestName, TextTest } from '../../../src/filter/predicates.js'
 import { andSql, OPERATORS, orSql, type Sql, sql } from '../../../src/store-kit/sql.js'
-import { readBoolean, readNumber } from '../../../src/filter/values.js'
+import { type NearestDouble, readBoolean, readNearest } from '../../../src/filter/values.js'
 import type { ColumnOf, TypedColumn } from '../../../src/lists/table.js'
 import { parseTimeBound } from '../../../src/event/timestamp.js'
 import { textPattern } from './sql.js'
@@ -45,15 +45,27 @@ function comparable(
 const IMPRECISION = 1e-6
 const EXACT = 2 ** 24
 
-const isExact = (value: number): boolean => Number.isInteger(value) && Math.abs(value) <= EXACT
+const isExact = ({ double, side }: NearestDouble): boolean =>
+  side === 0 && Number.isInteger(double) && Math.abs(double) <= EXACT
 
-function widened(value: number, sign: 1 | -1): string {
-  if (isExact(value)) return String(value)
-  return String(value + sign * (Math.abs(value) * IMPRECISION + Number.MIN_VALUE))
+function widened(number: NearestDouble, sign: 1 | -1): string {
+  const { double } = number
+  if (isExact(number)) return String(double)
+  return String(double + sign * (Math.abs(double) * IMPRECISION + Number.MIN_VALUE))
 }
 
-function whereExact(test: Sql, numbers: readonly number[]): Verdict {
-  return numbers.every(isExact) ? certain(test) : { mayPass: test }
+/** A bound is a `numeric`: the server compares it exactly with integers and `numeric`, and as a double with others. */
+function numeric(
+  column: string,
+  texts: readonly string[],
+  test: (number: NearestDouble) => Sql,
+): Verdict {
+  const numbers = texts.map((text) => readNearest(text)!)
+  // A `numeric` can be beyond all doubles.
+  if (!numbers.every(({ double }) => Number.isFinite(double)))
+    return { mayPass: sql(`${column} IS NOT NULL`) }
+  const any = orSql(numbers.map(test))
+  return numbers.every(isExact) ? certain(any) : { mayPass: any }
 }
 
 /** For text that is compared by code point. */
@@ -78,19 +90,17 @@ const TYPES: Readonly<Record<AttributeType, ColumnType>> = {
   string: textual((column) => `${column}::text`),
   uuid: textual((column) => `lower(${column}::text COLLATE "C")`),
   number: {
-    equals(column, texts) {
-      const numbers = texts.map((text) => readNumber(text)!)
-      const between = `${column} BETWEEN ?::float8 AND ?::float8`
-      const each = numbers.map((number) => sql(between, widened(number, -1), widened(number, 1)))
-      return whereExact(orSql(each), numbers)
-    },
-    compares(column, test, text) {
-      const number = readNumber(text)!
-      const sign = OPERATORS[test].startsWith('<') ? 1 : -1
-      return whereExact(sql(`${column} ${OPERATORS[test]} ?::float8`, widened(number, sign)), [
-        number,
-      ])
-    },
+    equals: (column, texts) =>
+      numeric(column, texts, (number) =>
+        sql(`${column} BETWEEN ?::numeric AND ?::numeric`, widened(number, -1), widened(number, 1)),
+      ),
+    compares: (column, test, text) =>
+      numeric(column, [text], (number) =>
+        sql(
+          `${column} ${OPERATORS[test]} ?::numeric`,
+          widened(number, OPERATORS[test].startsWith('<') ? 1 : -1),
+        ),
+      ),
     matches: () => undefined,
   },
   boolean: {

@@ -9,6 +9,7 @@ import {
 import type { PostgresClient } from '../connection/client.js'
 import { pushDownColumns } from './pushdown-column.js'
 import { numbered } from './sql.js'
+import { parseWithTexts } from '../../../src/event/exact-numbers.js'
 import { type OptionNames, requireOptions } from '../../../src/options.js'
 
 export interface PostgresTableOptions extends TableOptions {
@@ -33,7 +34,7 @@ export function postgresTable(given: PostgresTableOptions): ListTable<TableRow> 
     select: ({ name, type }) =>
       `to_json(${name}${type === 'string' || type === 'uuid' ? '::text' : ''})::text`,
     selectKey: (column) => `${column}::text`,
-    read: (json) => (typeof json === 'string' ? JSON.parse(json) : null) as unknown,
+    read: (json) => (typeof json === 'string' ? parseWithTexts(json) : null),
     async all(query) {
       const { rows } = await pool.query(numbered(query), [...query.params])
       return rows as object[]

@@ -74,6 +74,9 @@ export function errorsWithin(error: Error): readonly Error[] {
   return [...found]
 }
 
+/** The last of {@link errorsWithin}, which is the error itself if it names no other. */
+export const innermostError = (error: Error): Error => errorsWithin(error).at(-1)!
+
 /**
  * The text of an error with those of the errors that it stands for and of its causes:
  * `no address answered (connect ECONNREFUSED ::1:1; connect ECONNREFUSED 127.0.0.1:1): the cause`. A cause with

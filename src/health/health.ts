@@ -1,12 +1,7 @@
 import { MAX_TIMER_MS } from '../async/timers.js'
 import { timeoutSignal } from '../async/timeout-signal.js'
-import {
-  asStoreFailure,
-  AuditLogError,
-  type AuditLogErrorCode,
-  innermostCause,
-  untilAborted,
-} from '../errors.js'
+import { asStoreFailure, AuditLogError, type AuditLogErrorCode, untilAborted } from '../errors.js'
+import { innermostError } from '../event/realm.js'
 import type { Outage } from '../recording/availability.js'
 import type { DiskHealth, IndexHealth, ReplicasHealth, StoreHealth } from '../store/health.js'
 import type { EventJournal } from '../store/journal.js'
@@ -192,7 +187,7 @@ function refusal(store: EventStore, { writable = true }: StoreHealth): AuditLogE
 
 /** The message, with that of the cause if it says more. */
 function messageOf(failure: AuditLogError): string {
-  const { message } = innermostCause(failure)
+  const { message } = innermostError(failure)
   return failure.message.includes(message) ? failure.message : `${failure.message}: ${message}`
 }
 

@@ -1,13 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type FirstTimer, timerDelay } from '../async/timers.js'
-import {
-  abortedError,
-  asStoreFailure,
-  type AuditLogError,
-  innermostCause,
-  isOutcomeUnknown,
-} from '../errors.js'
+import { abortedError, asStoreFailure, type AuditLogError, isOutcomeUnknown } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
+import { innermostError } from '../event/realm.js'
 import { type Microseconds, parseTimestamp } from '../event/timestamp.js'
 import { type AppendOptions, readTuning } from '../store/store.js'
 import type { Journaling } from './journaling.js'
@@ -136,7 +131,7 @@ function settle(
 
 /** `: <message of the innermost cause>` if the store gave a cause of its own, else an empty string. */
 function reasonOf(failure: AuditLogError, { reason: abortReason }: AbortSignal): string {
-  const innermost = innermostCause(failure)
+  const innermost = innermostError(failure)
   const { message } = innermost
   return innermost === failure || innermost === abortReason || message === '' ? '' : `: ${message}`
 }

@@ -1,11 +1,7 @@
 import { inspect } from 'node:util'
-import {
-  type AuditLogError,
-  type AuditLogErrorCode,
-  innermostCause,
-  isOutcomeUnknown,
-} from '../errors.js'
+import { type AuditLogError, type AuditLogErrorCode, isOutcomeUnknown } from '../errors.js'
 import type { JsonObject } from '../event/event.js'
+import { innermostError } from '../event/realm.js'
 import { type Clock, formatTimestamp, type Microseconds } from '../event/timestamp.js'
 import { createWarnOnce, eventsWithVerb, lossesAtExit } from './warnings.js'
 import { type Backoff, backoffMs } from '../async/backoff.js'
@@ -43,7 +39,7 @@ const MAX_CAUSES = 100
 export function createLossWarnings(): (type: unknown, error: AuditLogError) => void {
   const warn = createWarnOnce(MAX_CAUSES)
   return (type, error) => {
-    const cause = innermostCause(error)
+    const cause = innermostError(error)
     const { code, name } = cause as Error & { readonly code?: unknown }
     const reason = error.message.includes(cause.message) ? '' : `: ${cause.message}`
     warn(

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { AuditLogError, type EventDraft, type RecorderOptions } from 'daybook'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createJournaling, type Journaling } from '../../../src/recording/journaling.js'
@@ -298,9 +299,14 @@ describe('the deadline', () => {
       ': connect ECONNREFUSED',
     ],
     [
-      'the first of several errors',
+      'the last of several errors',
       new AggregateError([new Error('refused ::1'), new Error('refused 127.0.0.1')], ''),
-      ': refused ::1',
+      ': refused 127.0.0.1',
+    ],
+    [
+      'an error of another realm',
+      runInNewContext(`new Error('lost', { cause: new Error('refused') })`),
+      ': refused',
     ],
     ['an error without a message', new Error(''), ''],
     ['a value that is not an error', 'out of room', ''],

@@ -18,7 +18,7 @@ import {
 import { quoteName } from '../../src/store-kit/sql.js'
 import { SqlTransaction } from '../../src/store/sql-transaction.js'
 import type { SqliteDatabase } from './connection/database.js'
-import { asDatabase, driverOf, type HostDatabase } from './connection/host-handle.js'
+import { asDatabase, checkHandle, driverOf, type HostDatabase } from './connection/host-handle.js'
 import {
   ACTOR_TABLE,
   captureTriggers,
@@ -176,6 +176,7 @@ export function captureChanges(options: SqliteCaptureOptions): CaptureResult {
   const tables = readTables(options)
   readLinks(options.links, 'captureChanges')
   const database = readDatabase(options)
+  checkHandle(options.database)
   return inTransaction(database, () => {
     if (!hasTable(database, 'daybook_outbox'))
       throw invalid(`${database.name || 'the database'} has no audit log: open the store first`)
@@ -203,6 +204,7 @@ export function removeCapture(options: SqliteRemoveCaptureOptions): readonly str
   const { tables } = options
   if (tables !== undefined) readTables({ tables })
   const database = readDatabase(options)
+  checkHandle(options.database)
   return inTransaction(database, () => {
     const triggers = (ask(database, FIND_TRIGGERS) as Trigger[]).filter(
       ({ table }) => tables === undefined || tables.includes(table),

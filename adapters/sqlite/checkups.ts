@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { systemClock } from '../../src/event/timestamp.js'
 import type { Checkup } from '../../src/store/checkup.js'
+import { storeFailure } from './connection/connection.js'
 import { openDatabase, type SqliteDatabase } from './connection/database.js'
 import { loadDriver } from './connection/driver.js'
 import { EVENTS_SCHEMA, readVersion } from './schema/schema.js'
@@ -109,6 +110,8 @@ export function sqliteCheckups(filename: string): readonly Checkup[] {
     found.push(checkRights(file), checkFileSystem(file), checkJournal(database), checkWal(file))
     if (readVersion(database, EVENTS_SCHEMA.versionTable) !== undefined)
       found.push(checkClock(database))
+  } catch (error) {
+    found.push({ name: 'log', status: 'fail', found: storeFailure(error).message })
   } finally {
     database.close()
   }

@@ -186,6 +186,20 @@ describe('daybook doctor', () => {
     expect(stdout).toMatch(/^pass\tschema\tthe schema has version 2$/m)
     expect(exit).toBe(0)
   })
+
+  it.each([
+    [/^daybook_events$/, /^fail\tlog\t.*tables of the log are gone.*restore a backup/m],
+    [/^daybook/, /^fail\tschema\tthere is no log; .*dropped its tables: restore a backup$/m],
+  ])('reports that another program has dropped %s', async (dropped, report) => {
+    const database = new Database(log.file)
+    const tables = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`).pluck()
+    for (const table of tables.all())
+      if (dropped.test(String(table))) database.exec(`DROP TABLE ${String(table)}`)
+    database.close()
+    const { exit, stdout } = await runCli(['doctor', log.file])
+    expect(stdout).toMatch(report)
+    expect(exit).toBe(1)
+  })
 })
 
 describe('daybook clean', () => {

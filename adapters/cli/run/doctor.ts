@@ -55,10 +55,16 @@ async function checkSchema(call: Call): Promise<Checkup> {
   const { version, latest } = pending
   if (version === latest)
     return { name, status: 'pass', found: `the schema has version ${version}` }
-  const found =
-    version === 0 ? 'there is no log' : `the schema has version ${version}, not ${latest}`
   const remedy = version > latest ? 'update daybook' : 'run daybook migrate'
-  return { name, status: 'fail', found, remedy }
+  if (version > 0)
+    return {
+      name,
+      status: 'fail',
+      found: `the schema has version ${version}, not ${latest}`,
+      remedy,
+    }
+  const lost = 'if there was one, another program has dropped its tables: restore a backup'
+  return { name, status: 'fail', found: 'there is no log', remedy: `${remedy}; ${lost}` }
 }
 
 async function checkAll(call: Call): Promise<Checkup[]> {

@@ -1,4 +1,5 @@
 import { AuditLogError, queryTimedOut } from '../../../src/errors.js'
+import { LOST_TABLES } from '../../../src/store/lost-tables.js'
 
 /** The SQLSTATE of a server error, or the system error code of a failed connection; '' for others. */
 export function codeOf(error: unknown): string {
@@ -84,11 +85,13 @@ export function isStatementError(error: unknown): boolean {
 export const isLostConnection = (error: unknown): boolean =>
   isTransient(error) && !isStatementError(error)
 
+const UNDEFINED_FUNCTION = '42883'
+
 const STALE_PLAN = new Set([
   '0A000', // feature_not_supported: the result of the statement has other types
   '26000', // invalid_sql_statement_name: the session does not have the statement any more
   '42704', // undefined_object: a type was dropped
-  '42883', // undefined_function: its parameters have other types
+  UNDEFINED_FUNCTION, // its parameters have other types
   '42P05', // duplicate_prepared_statement: the session has a statement of another connection
   'XX000', // internal_error: a type was dropped
 ])
@@ -99,6 +102,9 @@ export const isStalePlan = (error: unknown): boolean =>
 
 /** Remedies, by the code of the error. */
 const REMEDIES: Readonly<Record<string, string>> = {
+  [UNDEFINED_TABLE]: `; ${LOST_TABLES}`,
+  '3F000': `; ${LOST_TABLES}`, // invalid_schema_name
+  [UNDEFINED_FUNCTION]: `; ${LOST_TABLES}`,
   [INSUFFICIENT_PRIVILEGE]: ': daybook doctor names the GRANT that is missing',
   [READ_ONLY]:
     ': the server is a standby, or default_transaction_read_only is on for the server, the database, the role or the session',

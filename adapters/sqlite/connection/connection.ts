@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { AuditLogError, outcomeUnknown, throwIfAborted } from '../../../src/errors.js'
+import { LOST_TABLES } from '../../../src/store/lost-tables.js'
 import { attemptSettling, isDiskFailure, settleDisk } from './disk-failure.js'
 import { type Commits, createDurability, type Durability, type WriteOptions } from './durability.js'
 import { type FileWatch, watchFile } from './file.js'
@@ -273,12 +274,14 @@ function createStatementCache(database: SqliteDatabase): (text: string) => Sqlit
   }
 }
 
+const LOST_TABLE = /^no such table: (?:main\.)?daybook_/
+
 /** Wraps an error of the driver as `STORE_FAILED`; returns an `AuditLogError` unchanged. */
 export function storeFailure(error: unknown): AuditLogError {
   if (error instanceof AuditLogError) return error
   const reason = error instanceof Error ? error.message : String(error)
   const message = isCorrupt(error)
     ? `the SQLite file is damaged: ${reason}`
-    : `the SQLite store failed: ${reason}`
+    : `the SQLite store failed: ${reason}${LOST_TABLE.test(reason) ? `; ${LOST_TABLES}` : ''}`
   return new AuditLogError('STORE_FAILED', message, { cause: error })
 }

@@ -4,6 +4,7 @@ import type { SqliteDatabase } from './driver-types.js'
 import { type Driver, loadDriver } from './driver.js'
 import { codeOf } from './driver-errors.js'
 import { createFile } from './file.js'
+import { checkLibrary, noteLibrary } from './library.js'
 import { DEFAULT_CACHE_BYTES, limitPageCache } from './page-cache.js'
 
 export type { SqliteDatabase, SqliteStatement } from './driver-types.js'
@@ -43,8 +44,10 @@ export function openDatabase(
   const driver = options.driver ?? loadDriver()
   let database: SqliteDatabase | undefined
   try {
+    checkLibrary(filename, driver.library)
     if (!fileMustExist) createFile(filename, mode)
     database = driver.open(filename, { timeout: timeoutMs, readonly: readOnly, fileMustExist })
+    noteLibrary(database, filename, driver.library)
     // better-sqlite3 is compiled with NORMAL as WAL's default, which loses the last commits when
     // the power goes: https://www.sqlite.org/pragma.html#pragma_synchronous
     database.pragma('synchronous = FULL')

@@ -8,6 +8,7 @@ import {
 import { requireNode } from '../../../src/store/node-version.js'
 import type { DriverOptions, SqliteDatabase } from './driver-types.js'
 import { badPair, hasNodeSqlite } from './driver-versions.js'
+import { readLibrary } from './library.js'
 import { type NodeSqlite, openNodeSqlite } from './node-sqlite.js'
 
 const PACKAGE = 'better-sqlite3'
@@ -18,8 +19,8 @@ export type SqliteDriverName = typeof PACKAGE | typeof BUILT_IN
 
 export interface Driver {
   readonly name: SqliteDriverName
-  /** Identifies the SQLite library: https://www.sqlite.org/lang_corefunc.html#sqlite_source_id */
-  readonly sourceId: string
+  /** Identifies the SQLite library; see `readLibrary`. */
+  readonly library: string
   open(filename: string, options: DriverOptions): SqliteDatabase
 }
 
@@ -62,18 +63,19 @@ function load(name: unknown): Driver {
   )
 }
 
+/** A process can have several copies of a package, and one of what Node includes. */
+export const libraryOf = (database: SqliteDatabase, driver: SqliteDriverName): string =>
+  readLibrary(database, driver === PACKAGE)
+
 /** Reads which library it is, which also loads its binary. */
-function sourceIdOf(open: Driver['open']): string {
+function loadLibrary(name: SqliteDriverName, open: Driver['open']): string {
   const database = open(':memory:', { timeout: 0 })
   try {
-    return readSourceId(database)
+    return libraryOf(database, name)
   } finally {
     database.close()
   }
 }
-
-export const readSourceId = (database: SqliteDatabase): string =>
-  (database.prepare('SELECT sqlite_source_id() AS id').get() as { readonly id: string }).id
 
 function loadBetterSqlite(): Driver {
   const version = findPackage(PACKAGE)?.version
@@ -87,7 +89,7 @@ function loadBetterSqlite(): Driver {
   const open = (filename: string, options: DriverOptions): SqliteDatabase =>
     new Database(filename, options)
   try {
-    return { name: PACKAGE, sourceId: sourceIdOf(open), open }
+    return { name: PACKAGE, library: loadLibrary(PACKAGE, open), open }
   } catch (cause) {
     throw missingDependency(`${PACKAGE} cannot be used (${firstLine(cause)}): ${REBUILD}`, cause)
   }
@@ -104,5 +106,5 @@ function loadNodeSqlite(): Driver {
     throw missingDependency(`this Node has no ${BUILT_IN}. Use ${PACKAGE}: npm install ${PACKAGE}`)
   const open = (filename: string, options: DriverOptions): SqliteDatabase =>
     openNodeSqlite(sqlite, filename, options)
-  return { name: BUILT_IN, sourceId: sourceIdOf(open), open }
+  return { name: BUILT_IN, library: loadLibrary(BUILT_IN, open), open }
 }

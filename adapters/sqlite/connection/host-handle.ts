@@ -1,14 +1,9 @@
 import fs from 'node:fs'
 import { AuditLogError } from '../../../src/errors.js'
 import type { SqliteDatabase } from './driver-types.js'
-import { type Driver, readSourceId, type SqliteDriverName } from './driver.js'
+import { type Driver, libraryOf, type SqliteDriverName } from './driver.js'
+import { checkLibrary, WHY_ONE } from './library.js'
 import { fromNodeSqlite, isNodeSqliteDatabase, type NodeSqliteDatabase } from './node-sqlite.js'
-
-/*
- * Two SQLite libraries in one process know nothing of each other's POSIX locks on a file, and cancel them:
- * https://www.sqlite.org/howtocorrupt.html#_multiple_copies_of_sqlite_linked_into_the_same_application
- * So a handle of the host must be of the library that the store uses.
- */
 
 /** A handle of one of the two drivers. */
 export type HostDatabase = SqliteDatabase | NodeSqliteDatabase
@@ -32,19 +27,18 @@ export const asDatabase = (handle: HostDatabase): SqliteDatabase =>
 export const isOpen = (handle: HostDatabase): boolean =>
   isNodeSqliteDatabase(handle) ? handle.isOpen : handle.open
 
-/** Says what is wrong with an open handle that is not of the driver's library. */
+/** Says what is wrong with an open handle that is not of the driver's library; see library.ts. */
 function foreignLibrary(handle: HostDatabase, driver: Driver): string | undefined {
   const other = driverOf(handle)!
-  const why = "Two SQLite libraries in one process cancel each other's locks on a file"
   if (other !== driver.name)
     return (
-      `the handle is of ${other}, and the store uses ${driver.name}. ${why}: ` +
+      `the handle is of ${other}, and the store uses ${driver.name}. ${WHY_ONE}: ` +
       `give the store { driver: '${other}' }, or open the handle with ${driver.name}`
     )
-  if (readSourceId(asDatabase(handle)) !== driver.sourceId)
+  if (libraryOf(asDatabase(handle), other) !== driver.library)
     return (
-      `the handle is of another copy of ${other} than the store's. ${why}: ` +
-      `install one version (npm ls ${other})`
+      `the handle is of another copy of ${other} than the store's. ${WHY_ONE}: ` +
+      `install one copy (npm ls ${other})`
     )
   return undefined
 }
@@ -63,6 +57,13 @@ export function fileOf(database: SqliteDatabase): string | undefined {
   } catch {
     return file
   }
+}
+
+/** Throws `INVALID_OPTION` if the log of the handle's file is open through another library than the handle's. */
+export function checkHandle(handle: HostDatabase): void {
+  const database = asDatabase(handle)
+  const file = fileOf(database)
+  if (file !== undefined) checkLibrary(file, libraryOf(database, driverOf(handle)!))
 }
 
 /** The error for a transaction in which the store cannot write. */

@@ -2,11 +2,9 @@ import type { SqlTransaction } from '../../../src/store/sql-transaction.js'
 import { storeFailure } from '../connection/connection.js'
 import type { SqliteDatabase } from '../connection/database.js'
 import { refused } from '../connection/host-handle.js'
+import { ADDRESS, ADDRESS_PARAMETER, addressIn } from '../connection/library.js'
 
-/*
- * Two builds of SQLite in one process must not have the same file open, as closing a file ends all locks
- * of the process on it: https://www.sqlite.org/howtocorrupt.html#multiple_copies_of_sqlite_linked_into_the_same_application
- */
+// The connection must be of the library that the store uses; see library.ts.
 const LIBRARY = `sqlite_source_id() || (SELECT group_concat(compile_options) FROM pragma_compile_options)`
 const FILE = `(SELECT file FROM pragma_database_list WHERE name = 'main')`
 
@@ -21,7 +19,7 @@ const PLACE = `SELECT ${LIBRARY} AS library, ${FILE} AS file`
 export interface LibraryInsert {
   /**
    * Inserts one row; the library has the statement when the call returns. Rejects with `INVALID_OPTION`
-   * if its connection is not open on the store's file, through the store's build of SQLite.
+   * if its connection is not open on the store's file, through the store's copy of SQLite.
    */
   insert(transaction: SqlTransaction, values: readonly unknown[]): Promise<void>
 }
@@ -31,9 +29,13 @@ export function createLibraryInsert(
   { table, columns }: { readonly table: string; readonly columns: readonly string[] },
 ): LibraryInsert {
   const own = database.prepare(PLACE).get() as Place
+  const address = addressIn(database)
   const params = columns.map(() => '?').join(', ')
+  // Libraries of one build have the same functions.
+  const isSameCopy = address === '' ? '' : ` AND ${ADDRESS} = ?`
   const text = `INSERT INTO ${table} (${columns.join(', ')})
-    SELECT ${params} WHERE ${LIBRARY} = ? AND ${FILE} = ? RETURNING 1 AS inserted`
+    SELECT ${params} WHERE ${LIBRARY} = ? AND ${FILE} = ?${isSameCopy} RETURNING 1 AS inserted`
+  const expected = [own.library, own.file, ...(address === '' ? [] : [ADDRESS_PARAMETER, address])]
 
   /** Throws the reason why the insert had no effect. */
   const explain = async (transaction: SqlTransaction, cause: unknown): Promise<never> => {
@@ -50,6 +52,8 @@ export function createLibraryInsert(
       throw refused(
         'the connection uses another build of SQLite than the store: use one driver for both',
       )
+    if (cause === undefined)
+      throw refused('the connection uses another copy of SQLite than the store: install one copy')
     throw storeFailure(cause)
   }
 
@@ -57,7 +61,7 @@ export function createLibraryInsert(
     async insert(transaction, values) {
       let rows: unknown
       try {
-        rows = await transaction.run(text, [...values, own.library, own.file])
+        rows = await transaction.run(text, [...values, ...expected])
       } catch (error) {
         return explain(transaction, error)
       }

@@ -1,9 +1,19 @@
 import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
 import { AuditLog } from 'daybook'
-import { sqliteJournal, sqliteStore } from 'daybook/sqlite'
+import { fromKysely } from 'daybook/orm'
+import { captureChanges, sqliteJournal, sqliteStore } from 'daybook/sqlite'
 import Database from 'better-sqlite3'
+import { Kysely, SqliteDialect } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { defaultDriver, type SqliteDriverName } from '../../../adapters/sqlite/connection/driver.js'
+import { openDatabase } from '../../../adapters/sqlite/connection/database.js'
+import {
+  defaultDriver,
+  type Driver,
+  libraryOf,
+  type SqliteDriverName,
+} from '../../../adapters/sqlite/connection/driver.js'
 import { hasNodeSqlite } from '../../../adapters/sqlite/connection/driver-versions.js'
 import { useSqliteFile } from '../../support/sqlite-file.js'
 
@@ -67,6 +77,64 @@ describe('a handle of another SQLite library', () => {
     expect(() => sqliteStore({ database })).toThrow(
       expect.objectContaining(refusal(/^database: the SQLite store takes a /)),
     )
+  })
+})
+
+const require = createRequire(import.meta.url)
+
+/** The library of better-sqlite3 once more, as a second installed copy brings it. */
+function copyLibrary(): string {
+  const folder = path.dirname(require.resolve('better-sqlite3/package.json'))
+  const copy = path.join(path.dirname(file.filename), 'copy.node')
+  fs.copyFileSync(path.join(folder, 'build/Release/better_sqlite3.node'), copy)
+  return copy
+}
+
+describe.runIf(own === 'better-sqlite3')('a second copy of the same library', () => {
+  const message = /another copy of better-sqlite3 .* locks on a file: install one copy/
+  const inUse = /is open in this process through another SQLite library/
+
+  it('is refused wherever it would open a file of the log', async () => {
+    const filename = file.filename
+    const handle = new Database(filename, { nativeBinding: copyLibrary() })
+    expect(() => sqliteStore({ database: handle })).toThrow(
+      expect.objectContaining(refusal(message)),
+    )
+    handle.exec('CREATE TABLE orders (id INTEGER PRIMARY KEY)')
+    const store = sqliteStore({ filename })
+    const audit = new AuditLog({ store, types: {} })
+    handle.exec('BEGIN')
+    await expect(audit.recordCustom('x', {}, { transaction: handle })).rejects.toMatchObject(
+      refusal(message),
+    )
+    handle.exec('ROLLBACK')
+    expect(() => captureChanges({ database: handle, tables: ['orders'] })).toThrow(
+      expect.objectContaining(refusal(inUse)),
+    )
+    const kysely = new Kysely<object>({ dialect: new SqliteDialect({ database: handle }) })
+    const inKysely = kysely
+      .transaction()
+      .execute((trx) => audit.recordCustom('x', {}, { transaction: fromKysely(trx) }))
+    await expect(inKysely).rejects.toMatchObject(refusal(/uses another copy of SQLite/))
+    await audit.close()
+    await kysely.destroy()
+  })
+
+  it('is found where another copy of the package has opened the file', async () => {
+    const nativeBinding = copyLibrary()
+    const database = new Database(':memory:', { nativeBinding })
+    const second: Driver = {
+      name: 'better-sqlite3',
+      library: libraryOf(database, 'better-sqlite3'),
+      open: (name, options) => new Database(name, { ...options, nativeBinding }),
+    }
+    database.close()
+    const audit = new AuditLog({ store: sqliteStore({ filename: file.filename }), types: {} })
+    await audit.recordCustom('x')
+    const openSecond = () => openDatabase(file.filename, () => {}, { driver: second })
+    expect(openSecond).toThrow(expect.objectContaining(refusal(inUse)))
+    await audit.close()
+    openSecond().close()
   })
 })
 

@@ -1,0 +1,73 @@
+import fs from 'node:fs'
+import { AuditLogError } from '../../../src/errors.js'
+import type { SqliteDatabase } from './driver-types.js'
+
+/*
+ * Two SQLite libraries in one process know nothing of each other's POSIX locks on a file, and cancel them:
+ * https://www.sqlite.org/howtocorrupt.html#_multiple_copies_of_sqlite_linked_into_the_same_application
+ */
+
+export const WHY_ONE = "Two SQLite libraries in one process cancel each other's locks on a file"
+
+/**
+ * SQL for the address of a library in memory, which tells copies of one version apart, with its parameter. Without FTS3 there
+ * is no such function.
+ */
+export const ADDRESS = 'hex(fts3_tokenizer(?))'
+export const ADDRESS_PARAMETER = 'simple'
+
+/** Identifies the library of a connection within this process. Reads no file. */
+export function readLibrary(database: SqliteDatabase, hasCopies: boolean): string {
+  const { id } = database.prepare('SELECT sqlite_source_id() AS id').get() as {
+    readonly id: string
+  }
+  return hasCopies ? `${id} ${addressIn(database)}` : id
+}
+
+/** The address of the library; empty if it cannot be read. */
+export function addressIn(database: SqliteDatabase): string {
+  try {
+    const row = database.prepare(`SELECT ${ADDRESS} AS address`).get(ADDRESS_PARAMETER)
+    return (row as { readonly address: string }).address
+  } catch {
+    return ''
+  }
+}
+
+interface OpenFile {
+  /** Device and inode. */
+  readonly file: string
+  readonly library: string
+  readonly database: WeakRef<SqliteDatabase>
+}
+
+// Shared with other copies of this package, as each may have a library of its own.
+const OPEN_FILES = Symbol.for('daybook.sqlite.open-files')
+
+/** The files that are open in this thread. */
+const openFiles = ((globalThis as Record<symbol, unknown>)[OPEN_FILES] ??=
+  new Set()) as Set<OpenFile>
+
+/** Device and inode of a file; `undefined` if there is none. Opens nothing. */
+function identityOf(filename: string): string | undefined {
+  const found = fs.statSync(filename, { bigint: true, throwIfNoEntry: false })
+  return found && `${found.dev}:${found.ino}`
+}
+
+/** Throws `INVALID_OPTION` if a log or a journal has the file open through another library. Call it before the file is opened. */
+export function checkLibrary(filename: string, library: string): void {
+  const file = identityOf(filename)
+  for (const open of openFiles)
+    if (!open.database.deref()?.open) openFiles.delete(open)
+    else if (open.file === file && open.library !== library)
+      throw new AuditLogError(
+        'INVALID_OPTION',
+        `${filename} is open in this process through another SQLite library. ${WHY_ONE}: use one driver, and one copy of it, for a file`,
+      )
+}
+
+/** To be called when a file was opened. */
+export function noteLibrary(database: SqliteDatabase, filename: string, library: string): void {
+  const file = identityOf(filename)
+  if (file !== undefined) openFiles.add({ file, library, database: new WeakRef(database) })
+}

@@ -1,0 +1,45 @@
+import Database from 'better-sqlite3'
+import { AuditLog } from 'daybook'
+import pg from 'pg'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { eachStore, type EventPlace } from '../../support/event-stores.js'
+
+/** Drops what another program does not know, as `drizzle-kit push` does. */
+async function dropTables({ demo }: EventPlace): Promise<void> {
+  if (demo.kind === 'sqlite') {
+    const database = new Database(demo.filename)
+    const tables = database
+      .prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'daybook%'`)
+      .pluck()
+      .all()
+    for (const table of tables) database.exec(`DROP TABLE ${String(table)}`)
+    database.close()
+  }
+  if (demo.kind === 'postgres') {
+    const client = new pg.Client({ connectionString: demo.connectionString })
+    await client.connect()
+    await client.query('DROP SCHEMA daybook CASCADE')
+    await client.end()
+  }
+}
+
+const kept = eachStore.filter(([name]) => name !== 'memory')
+
+describe.each(kept)('a log whose tables another program has dropped, on %s', (_, create) => {
+  it('says what happened and what to do', async () => {
+    const place = await create()
+    onTestFinished(() => place.remove())
+    const audit = new AuditLog({ store: place.open(), types: {}, waiting: { deadlineMs: 300 } })
+    await audit.recordCustom('x')
+    await dropTables(place)
+    const lost = /tables of the log are gone.*drizzle-kit push.*restore a backup/
+    await expect(audit.list()).rejects.toMatchObject({ code: 'STORE_FAILED', message: lost })
+    await expect(audit.recordCustom('x')).rejects.toMatchObject({ message: lost })
+    const { store } = await audit.health()
+    expect(store.error?.message).toMatch(lost)
+    await audit.close()
+    const again = new AuditLog({ store: place.open(), types: {} })
+    expect(await again.recordCustom('x')).toBeDefined()
+    await again.close()
+  })
+})

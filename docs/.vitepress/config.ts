@@ -80,6 +80,7 @@ export default {
             page('Throttling', '/guide/throttling'),
             page('Sentences', '/guide/sentences'),
             page('Import', '/guide/import'),
+            page('Testing', '/guide/testing'),
           ],
         },
         {

@@ -7,6 +7,7 @@ import { docModules } from '../support/doc-modules.js'
 import { blocksOf, docPages } from '../support/doc-pages.js'
 import { checkBundles } from './check-bundles.js'
 import { checkCliWithoutStores, checkCliWithStores } from './check-cli.js'
+import { checkJest } from './check-jest.js'
 import { countModules } from './count-modules.js'
 import { buildIndex } from './use-index.js'
 
@@ -82,6 +83,11 @@ ${entries.map((entry, i) => `import * as entry${i} from '${entry}'`).join('\n')}
 const entries = { ${entries.map((entry, i) => `'${entry}': entry${i}`).join(', ')} }
 for (const [name, entry] of Object.entries(entries))
   if (Object.keys(entry).length === 0) throw new Error(name + ' exports nothing')
+`
+
+const requireEverything = `
+for (const name of ${JSON.stringify(entries)})
+  if (Object.keys(require(name)).length === 0) throw new Error(name + ' exports nothing')
 `
 
 const useMemory = `
@@ -355,9 +361,12 @@ try {
   for (const { name, code } of docModules) write(path.join(host, name), code)
   // NestJS has decorators of this kind.
   run(host, bin('tsc'), '-p', 'tsconfig.json', '--skipLibCheck', '--experimentalDecorators')
+  write(path.join(host, 'use.cjs'), requireEverything)
+  run(host, process.execPath, 'use.cjs')
   write(path.join(host, 'use.js'), useSqlite)
   run(host, process.execPath, 'use.js')
   checkCliWithStores(host)
+  checkJest(tarball, temp)
   write(path.join(host, 'index.js'), useIndex)
   run(host, process.execPath, 'index.js')
 

@@ -16,7 +16,7 @@ it.each([...(await generatedDocs())].map(([file, text]) => [path.basename(file),
 )
 
 /** `ts` is compiled, `sh` and `js` are run, `json` is parsed. */
-const LANGUAGES = new Set(['mermaid', 'ts', 'sh', 'js', 'json', 'html', 'sql', 'text'])
+const LANGUAGES = new Set(['mermaid', 'ts', 'sh', 'js', 'cjs', 'json', 'html', 'sql', 'text'])
 
 describe.each(docPages.map((page) => [page.file, page] as const))('%s', (_file, page) => {
   it('has code blocks of known languages only', () => {

@@ -8,6 +8,7 @@ import {
 } from '../../src/http/record/recorder.js'
 import { continueAsActor, keepActor } from './actor.js'
 import { noteRoutes } from './coverage.js'
+import { bodyOf, filesOf, noteParts } from './multipart.js'
 import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
 import { type FastifyPlugin, type FastifyRequest, sharedPlugin } from './fastify.js'
 import { checkOptions, type OptionNames } from '../../src/options.js'
@@ -47,12 +48,15 @@ export function recordRequests(
   const record = nodeRecorder<FastifyRequest>(audit, options, {
     username: (request) => usernameOf(request, options),
     address: ({ ip }) => ip ?? '',
+    body: bodyOf,
+    files: filesOf,
     route: ({ routeOptions: { url }, params }) =>
       url === undefined ? undefined : { path: url, params: Object(params) as object },
   })
   return sharedPlugin('daybook-record-requests', (app) => {
     noteRoutes(app)
     app.addHook('onRequest', (request, reply, done) => {
+      noteParts(request)
       record(request, reply.raw, () => {
         keepActor(request)
         done()

@@ -1,5 +1,5 @@
 import { RecordedFetchExchange } from '../../src/http/fetch/recorded-exchange.js'
-import { sentBody } from '../../src/http/fetch/sent-body.js'
+import { type SentBody, sentBody } from '../../src/http/fetch/sent-body.js'
 import type { MatchedRoute, RequestUser } from '../../src/http/record/exchange.js'
 import { isMutating } from '../../src/http/record/route-type.js'
 import type { FetchRequest } from './fetch.js'
@@ -56,7 +56,7 @@ export class PlainExchange extends RecordedFetchExchange<FetchRequest> {
     return path === undefined ? undefined : { path, params: pathParameters(path, this.path) }
   }
 
-  async readBody(): Promise<unknown> {
+  async readBody(): Promise<SentBody> {
     return sentBody(this.#body?.(), this.request.headers.get('content-type'))
   }
 }

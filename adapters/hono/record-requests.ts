@@ -1,6 +1,6 @@
 import { RecordedFetchExchange } from '../../src/http/fetch/recorded-exchange.js'
 import { fetchRecorder } from '../../src/http/fetch/request-recorder.js'
-import { sentBody } from '../../src/http/fetch/sent-body.js'
+import { type SentBody, sentBody } from '../../src/http/fetch/sent-body.js'
 import type { MatchedRoute, RequestUser } from '../../src/http/record/exchange.js'
 import {
   type RecordingAudit,
@@ -42,7 +42,7 @@ class HonoExchange extends RecordedFetchExchange<HonoContext> {
   }
 
   /** Hono keeps what its methods return. Does not wait for a body that is still being read. */
-  async readBody(): Promise<unknown> {
+  async readBody(): Promise<SentBody | undefined> {
     const { formData, json, text } = this.context.req.bodyCache
     try {
       const reading = Promise.resolve(formData ?? json ?? text)

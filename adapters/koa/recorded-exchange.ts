@@ -41,6 +41,11 @@ export class KoaExchange implements RecordedExchange<RoutedContext> {
     return (this.context.request as { readonly body?: unknown }).body
   }
 
+  get files(): unknown {
+    const { file, files } = this.context.request as { readonly file?: unknown; files?: unknown }
+    return [file, files]
+  }
+
   get params(): object {
     return this.context.params ?? {}
   }

@@ -92,6 +92,7 @@ const COMMON_KEYS: readonly string[] = [
   'request_path',
   'request_body',
   'request_body_cut',
+  'request_files',
   'url_params',
   'response_status',
   'duration_ms',

@@ -46,6 +46,46 @@ it('a body that Fastify refuses is recorded with the reason', async () => {
   ])
 })
 
+it('the parts of a multipart request are recorded as the host reads them', async () => {
+  const { app, audit } = create()
+  await app.register(recordRequests(audit))
+  // As `@fastify/multipart` presents them.
+  const fields: Record<string, unknown> = {}
+  const item = { type: 'field', fieldname: 'item', value: 'tea', mimetype: 'text/plain', fields }
+  const stream = { bytesRead: 0 }
+  const type = 'image/png'
+  const scan = {
+    type: 'file',
+    fieldname: 'scan',
+    filename: 'a.png',
+    mimetype: type,
+    file: stream,
+    fields,
+  }
+  app.decorateRequest('parts', async function* () {
+    Object.assign(fields, { item })
+    yield await Promise.resolve(item)
+    Object.assign(fields, { scan: [scan, { ...scan }] })
+    yield scan
+  })
+  const read = async (request: object): Promise<string> => {
+    const { parts } = request as { parts: () => AsyncIterable<object> }
+    for await (const one of parts.call(request)) if (one === scan) stream.bytesRead = 5
+    return 'done'
+  }
+  app.post('/orders', read)
+  app.post('/notes', done)
+  await app.inject({ method: 'POST', url: '/orders' })
+  await app.inject({ method: 'POST', url: '/notes', payload: { text: 'a' } })
+  const [order, note] = await eventsOf(audit)
+  expect(order!.attributes).toMatchObject({
+    request_body: { item: 'tea', scan: ['a.png', 'a.png'] },
+    request_files: [{ field: 'scan', name: 'a.png', type, size: 5 }],
+  })
+  expect(note!.attributes['request_body']).toEqual({ text: 'a' })
+  expect(note!.attributes).not.toHaveProperty('request_files')
+})
+
 it('a request whose hook refuses it is recorded', async () => {
   const { app, audit } = create()
   await app.register(recordRequests(audit))

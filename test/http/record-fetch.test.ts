@@ -37,7 +37,7 @@ const form = new FormData()
 form.append('item', 'tea')
 form.append('tag', 'a')
 form.append('tag', 'b')
-form.append('scan', new File(['x'], 'scan.png'))
+form.append('scan', new File(['x'], 'scan.png', { type: 'image/png' }))
 
 it.each<[string, RequestInit, (request: Request) => Promise<unknown>, unknown]>([
   ['text', { body: 'plain' }, (request) => request.text(), 'plain'],
@@ -70,6 +70,8 @@ it.each<[string, RequestInit, (request: Request) => Promise<unknown>, unknown]>(
   await handle(post('/orders', init))
   const [event] = await eventsOf(audit)
   expect(event!.attributes['request_body']).toEqual(body)
+  const files = [{ field: 'scan', name: 'scan.png', type: 'image/png', size: 1 }]
+  expect(event!.attributes['request_files']).toEqual(init.body === form ? files : undefined)
 })
 
 it('an error of the handler is recorded and thrown again', async () => {

@@ -100,6 +100,9 @@ it('the body is what Hono has read', async () => {
   const audit = openLog()
   const form = new FormData()
   form.append('item', 'tea')
+  const scan = new File(['x'], 'scan.png')
+  const scans = new FormData()
+  scans.append('scan', scan)
   const app = new Hono()
     .use(recordRequests(audit))
     .post('/json', async (context) => context.json(await context.req.json()))
@@ -114,12 +117,15 @@ it('the body is what Hono has read', async () => {
   const json = { ...POST, body: '{"item":"tea"}', headers: { 'content-type': 'application/json' } }
   await app.request('/json', json)
   await app.request('/form', { ...POST, body: form })
+  await app.request('/form', { ...POST, body: scans })
   await app.request('/valid', json)
   await app.request('/wrong', { ...json, body: '{' })
   await app.request('/unread', json)
-  const bodies = (await eventsOf(audit)).map(({ attributes }) => attributes['request_body'])
+  const events = await eventsOf(audit)
   const tea = { item: 'tea' }
-  expect(bodies).toEqual([tea, tea, tea, '{', undefined])
+  const bodies = [tea, tea, { scan: 'scan.png' }, tea, '{', undefined]
+  expect(events.map(({ attributes }) => attributes['request_body'])).toEqual(bodies)
+  expect(events[2]!.attributes['request_files']).toMatchObject([{ name: 'scan.png', size: 1 }])
 })
 
 it('functions of the options may take the context of an app with its own variables', async () => {

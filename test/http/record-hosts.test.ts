@@ -455,6 +455,40 @@ describe.each(Object.entries(frameworks))('on %s', (name, framework) => {
     expect(types.filter((type) => type === 'api:orders:create')).toHaveLength(2)
   })
 
+  it('describe sees a failure with the status 200', async () => {
+    const audit = newLog()
+    const seen: unknown[] = []
+    const describe = (_request: unknown, response: { status: number; body: unknown }) => {
+      seen.push(response.body)
+      const { errors } = Object(response.body) as { errors?: { message: string }[] }
+      return errors && { error: errors[0]!.message }
+    }
+    const graphql: Handler = () => ({
+      status: 200,
+      type: 'application/json',
+      body: '{"data":null,"errors":[{"message":"no such order"}]}',
+    })
+    const own: App = {
+      record: [audit, { describe }],
+      routes: { ...routes, 'POST /graphql': graphql },
+    }
+    const { url } = await start(framework, own)
+    await send(url, '/graphql', post)
+    await send(url, '/orders/refuse', post)
+    await send(url, '/orders/export', post)
+    const found = (await eventsOf(audit)).map(({ type, attributes }) => [type, attributes['error']])
+    expect(found).toEqual([
+      ['api:graphql:create', 'no such order'],
+      ['error:refuse:create', 'not like this'],
+      ['api:export:create', undefined],
+    ])
+    expect(seen).toEqual([
+      { data: null, errors: [{ message: 'no such order' }] },
+      'not like this',
+      undefined,
+    ])
+  })
+
   it('routes may be named, or not recorded', async () => {
     const audit = newLog()
     const routes = { 'POST /orders': 'carts:buy', 'PUT /orders/:id': false }

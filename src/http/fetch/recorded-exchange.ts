@@ -1,12 +1,13 @@
 import { readTarget } from '../node-request.js'
 import type { RecordedExchange, RequestUser } from '../record/exchange.js'
 import { RoutedExchange } from '../record/routed-exchange.js'
+import type { SentBody } from './sent-body.js'
 
 /** How the handler of a request ended. */
 export interface Outcome {
   readonly status: number
   /** The body of the request, if the host has read it. */
-  readonly body: unknown
+  readonly sent: SentBody | undefined
   readonly responseBody: string | undefined
 }
 
@@ -30,7 +31,7 @@ export abstract class RecordedFetchExchange<Context extends object>
   abstract get username(): RequestUser
 
   /** The body of the request, if the host has read it. */
-  abstract readBody(): Promise<unknown>
+  abstract readBody(): Promise<SentBody | undefined>
 
   /** Called when the handler has ended and the route is known. */
   end(outcome: Outcome): void {
@@ -47,7 +48,11 @@ export abstract class RecordedFetchExchange<Context extends object>
   }
 
   get body(): unknown {
-    return this.#outcome?.body
+    return this.#outcome?.sent?.body
+  }
+
+  get files(): unknown {
+    return this.#outcome?.sent?.files
   }
 
   get keys(): readonly object[] {

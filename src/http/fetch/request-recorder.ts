@@ -35,6 +35,8 @@ export function fetchRecorder<Context extends object>(
   options: RequestRecorderOptions<Context>,
 ): RecordExchange<Context> {
   const recorder = requestRecorder(audit, options)
+  // Reading a response clones it.
+  const isDescribed = (options.describe?.length ?? 0) > 1
 
   const isRefusal = (exchange: RecordedFetchExchange<Context>, status: number): boolean =>
     (status >= 500 || (status >= 400 && isMutating(exchange.method))) && !isOwnRequest(exchange)
@@ -45,10 +47,10 @@ export function fetchRecorder<Context extends object>(
     { response, thrown }: Handled,
   ): Promise<void> => {
     const status = response?.status ?? SWITCHING_PROTOCOLS
-    const responseBody =
-      response && !thrown && isRefusal(exchange, status) ? await responseText(response) : undefined
-    const body = isMutating(exchange.method) ? await exchange.readBody() : undefined
-    exchange.end({ status, body, responseBody })
+    const isRead = isRefusal(exchange, status) || (isDescribed && isMutating(exchange.method))
+    const responseBody = response && !thrown && isRead ? await responseText(response) : undefined
+    const sent = isMutating(exchange.method) ? await exchange.readBody() : undefined
+    exchange.end({ status, sent, responseBody })
     await recorder.end(exchange, begun, {
       isAnswered: response !== undefined,
       ...(thrown && { thrown }),

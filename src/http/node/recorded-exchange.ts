@@ -12,6 +12,9 @@ export interface SentRequest {
   readonly originalUrl?: string | undefined
   readonly headers: IncomingHttpHeaders
   readonly body?: unknown
+  /** Files, as middleware for multipart requests sets them. */
+  readonly file?: unknown
+  readonly files?: unknown
   /** The request of `node:http`, where a framework has one of its own. Express-like middleware gets it. */
   readonly raw?: object | undefined
 }
@@ -21,6 +24,9 @@ export interface NodeHost<Request> {
   username(request: Request): RequestUser
   address(request: Request): unknown
   route(request: Request): MatchedRoute | undefined
+  /** @default what middleware has set */
+  readonly body?: (request: Request) => unknown
+  readonly files?: (request: Request) => unknown
 }
 
 /** A request of a framework on `node:http`. A class, so that no object with getters is made for each request. */
@@ -63,7 +69,12 @@ export class RecordedNodeExchange<Request extends SentRequest>
   }
 
   get body(): unknown {
-    return this.context.body
+    return this.#host.body ? this.#host.body(this.context) : this.context.body
+  }
+
+  get files(): unknown {
+    const { file, files } = this.context
+    return this.#host.files ? this.#host.files(this.context) : [file, files]
   }
 
   get keys(): readonly object[] {

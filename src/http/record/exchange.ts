@@ -35,6 +35,8 @@ export interface RecordedExchange<Context> {
   readonly username: RequestUser
   /** The body, if a parser of the host has read it. */
   readonly body: unknown
+  /** What parsers of multipart requests have set for files; see `requestFiles`. */
+  readonly files: unknown
   /** Parameters of the route by name. */
   readonly params: object
   /** The route that handled the request, or would have if earlier middleware had not refused it. */

@@ -1,6 +1,8 @@
 import { STATUS_CODES } from 'node:http'
 import { isError, shortReason, thrownText } from '../../event/failure.js'
+import { isBytes } from '../../event/realm.js'
 import type { RecordedExchange } from './exchange.js'
+import { readableText } from './response-text.js'
 
 /** How a request ended: with a response, or with a thrown value. */
 export interface Ending {
@@ -40,7 +42,7 @@ export function endStatus(
   return thrown && !(isAnswered && status >= 400) ? thrownStatus(thrown.value) : status
 }
 
-function parseObject(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -48,10 +50,45 @@ function parseObject(text: string): unknown {
   }
 }
 
+/** Parsed JSON, or the text; undefined for binary data, pages and streams. */
+function readBody({ responseBody }: RecordedExchange<unknown>): unknown {
+  const body = isBytes(responseBody) ? readableText(responseBody) : responseBody
+  if (typeof body === 'string') return /^\s*[[{]/.test(body) ? (parseJson(body) ?? body) : body
+  return isStream(body) ? undefined : body
+}
+
+const isStream = (body: unknown): boolean =>
+  ['pipe', 'getReader', 'arrayBuffer'].some((name) => name in (Object(body) as object))
+
+/** The response to a request. */
+export interface RecordedResponse {
+  readonly status: number
+  /**
+   * The whole body as parsed JSON, or as text; undefined if there is none, if it was written in parts, is compressed, has more than 64 KiB,
+   * or is a page or a stream. Koa's is what `ctx.body` holds. Do not change it.
+   */
+  readonly body: unknown
+}
+
+/** Reads the body only if it is asked for. A class, as an object with a getter would be made for each request. */
+export class SentResponse implements RecordedResponse {
+  readonly status: number
+  readonly #exchange: RecordedExchange<unknown>
+
+  constructor(exchange: RecordedExchange<unknown>, status: number) {
+    this.#exchange = exchange
+    this.status = status
+  }
+
+  get body(): unknown {
+    return readBody(this.#exchange)
+  }
+}
+
 /** The detail or title of a JSON:API error, a text body, or the status text. */
 function bodyReason({ responseBody: body, status }: RecordedExchange<unknown>): string {
   if (typeof body === 'string' && body !== '' && !body.startsWith('{')) return body
-  const document = typeof body === 'string' ? parseObject(body) : body
+  const document = typeof body === 'string' ? parseJson(body) : body
   const { errors } = Object(document) as { errors?: unknown }
   const [first] = Array.isArray(errors) ? (errors as unknown[]) : []
   const { detail, title } = Object(first) as { detail?: unknown; title?: unknown }

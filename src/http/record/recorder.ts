@@ -17,7 +17,14 @@ import type { Intent, OutcomeOptions } from '../../recording/intent.js'
 import type { RecordedExchange } from './exchange.js'
 import { noPromise } from './no-promise.js'
 import { isOwnRequest } from './own-request.js'
-import { type Ending, endStatus, reasonOf, sentStatus } from './reason.js'
+import {
+  type Ending,
+  endStatus,
+  reasonOf,
+  type RecordedResponse,
+  SentResponse,
+  sentStatus,
+} from './reason.js'
 import { limitRefusal } from './refusals.js'
 import {
   type Arrival,
@@ -33,9 +40,10 @@ import type { OptionNames } from '../../options.js'
 export interface RequestRecorderOptions<Context> extends RequestDataOptions {
   /**
    * Returns additional data for the event of a request: `name`, `parent`, link attributes. Called when the
-   * response is known, for requests that are recorded.
+   * response is known, for requests that are recorded. The response has the status and the body, so that a failure
+   * whose status is 200, as of GraphQL, can be given an `error`.
    */
-  describe?(request: Context): Data | undefined
+  describe?(request: Context, response: RecordedResponse): Data | undefined
   /** Event types of some routes, or false for routes that are not recorded. */
   readonly routes?: RouteTypes
   /**
@@ -197,10 +205,13 @@ function requestEvents<Context>(
       const event = eventOf(exchange, ending)
       if (!event) return undefined
       const [type, data] = event
-      const described = callHost(exchange, () => options.describe?.(exchange.context))
+      const status = sentStatus(exchange, ending)
+      const described = callHost(exchange, () =>
+        options.describe?.(exchange.context, new SentResponse(exchange, status)),
+      )
       const { actor, attributes: ofActor } = userOf(exchange)
       const attributes = {
-        ...request.of(exchange, arrival, sentStatus(exchange, ending)),
+        ...request.of(exchange, arrival, status),
         ...requestId(exchange),
         ...ofActor,
         ...request.redacted(described),

@@ -8,6 +8,7 @@ import {
 } from '../../event/secrets.js'
 import type { TraceIds } from '../../recording/actor.js'
 import type { RecordedExchange } from './exchange.js'
+import { requestFiles } from './request-files.js'
 import { requestPath } from './request-path.js'
 import { checkOptions, type OptionNames } from '../../options.js'
 
@@ -87,6 +88,12 @@ export function requestData(options: RequestDataOptions): RequestDataReader {
     }
   }
 
+  const files = ({ files: given }: RecordedExchange<unknown>): Data => {
+    const found = requestFiles(given)
+    if (found.length === 0) return {}
+    return { request_files: redactWithin(found, ['request_files'], isSecret, MAX_DATA_BYTES).copy }
+  }
+
   const redactedAt = (path: readonly string[], value: unknown): object =>
     Object(redactWithin(value, path, isSecret, MAX_DATA_BYTES).copy) as object
 
@@ -106,6 +113,7 @@ export function requestData(options: RequestDataOptions): RequestDataReader {
         request_method,
         request_path,
         ...body(exchange),
+        ...files(exchange),
         ...(Object.keys(params).length > 0 && { url_params: params }),
         response_status: status,
         duration_ms: Math.round((performance.now() - arrival.time) * 1000) / 1000,

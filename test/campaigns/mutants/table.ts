@@ -282,8 +282,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'src/http/fetch/sent-body.ts',
-    line: "if (typeof read !== 'string' || !/[/+]json\\b/i.test(contentType ?? '')) return read",
-    mutant: "if (typeof read !== 'string' || !/\\/json\\b/i.test(contentType ?? '')) return read",
+    line: "if (typeof read !== 'string' || !/[/+]json\\b/i.test(contentType ?? '')) return { body: read }",
+    mutant:
+      "if (typeof read !== 'string' || !/\\/json\\b/i.test(contentType ?? '')) return { body: read }",
     defect: 'records a document of JSON:API as text, with its secrets',
   },
   {

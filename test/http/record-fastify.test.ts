@@ -73,7 +73,7 @@ it('the parts of a multipart request are recorded as the host reads them', async
     for await (const one of parts.call(request)) if (one === scan) stream.bytesRead = 5
     return 'done'
   }
-  app.post('/orders', read)
+  app.route({ method: 'POST', url: '/orders', handler: read })
   app.post('/notes', done)
   await app.inject({ method: 'POST', url: '/orders' })
   await app.inject({ method: 'POST', url: '/notes', payload: { text: 'a' } })

@@ -103,6 +103,23 @@ export const groupCases: readonly Case[] = cases({
     assert.deepEqual(none.exact, { total: true, groups: true })
   },
 
+  async 'groups: by the level of events, whatever attribute has the name'({ audit }) {
+    await importEvents(audit, [
+      ['error:x', null, { level: 30 }],
+      ['api:x', null, { level: 'error' }],
+      ['api:x', null, {}],
+    ])
+    const { groups } = await groupsOf(audit, {}, { by: ['level'] })
+    assert.deepEqual(
+      groups.map(({ values, count }) => [...values, count]),
+      [
+        ['api', 2],
+        ['error', 1],
+      ],
+    )
+    assert.equal((await groupsOf(audit, { level_eq: 'error' }, { by: ['level'] })).total, 1)
+  },
+
   async 'groups: percentiles of the numbers of each group'({ audit }) {
     await importEvents(audit, REQUESTS)
     const { groups } = await groupsOf(audit, {}, { by: ['level'], numbers: ['ms', 'none'] })

@@ -8,7 +8,7 @@ import {
 import { requireNode } from '../../../src/store/node-version.js'
 import type { DriverOptions, SqliteDatabase } from './driver-types.js'
 import { badPair, hasNodeSqlite } from './driver-versions.js'
-import { readLibrary } from './library.js'
+import { type Library, readLibrary } from './library.js'
 import { type NodeSqlite, openNodeSqlite } from './node-sqlite.js'
 
 const PACKAGE = 'better-sqlite3'
@@ -19,8 +19,7 @@ export type SqliteDriverName = typeof PACKAGE | typeof BUILT_IN
 
 export interface Driver {
   readonly name: SqliteDriverName
-  /** Identifies the SQLite library; see `readLibrary`. */
-  readonly library: string
+  readonly library: Library
   open(filename: string, options: DriverOptions): SqliteDatabase
 }
 
@@ -64,11 +63,11 @@ function load(name: unknown): Driver {
 }
 
 /** A process can have several copies of a package, and one of what Node includes. */
-export const libraryOf = (database: SqliteDatabase, driver: SqliteDriverName): string =>
+export const libraryOf = (database: SqliteDatabase, driver: SqliteDriverName): Library =>
   readLibrary(database, driver === PACKAGE)
 
 /** Reads which library it is, which also loads its binary. */
-function loadLibrary(name: SqliteDriverName, open: Driver['open']): string {
+function loadLibrary(name: SqliteDriverName, open: Driver['open']): Library {
   const database = open(':memory:', { timeout: 0 })
   try {
     return libraryOf(database, name)

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { AuditLogError } from '../../../src/errors.js'
 import type { SqliteDatabase } from './driver-types.js'
 import { type Driver, libraryOf, type SqliteDriverName } from './driver.js'
-import { checkLibrary, WHY_ONE } from './library.js'
+import { checkLibrary, isSameLibrary, WHY_ONE } from './library.js'
 import { fromNodeSqlite, isNodeSqliteDatabase, type NodeSqliteDatabase } from './node-sqlite.js'
 
 /** A handle of one of the two drivers. */
@@ -35,7 +35,7 @@ function foreignLibrary(handle: HostDatabase, driver: Driver): string | undefine
       `the handle is of ${other}, and the store uses ${driver.name}. ${WHY_ONE}: ` +
       `give the store { driver: '${other}' }, or open the handle with ${driver.name}`
     )
-  if (libraryOf(asDatabase(handle), other) !== driver.library)
+  if (!isSameLibrary(libraryOf(asDatabase(handle), other), driver.library))
     return (
       `the handle is of another copy of ${other} than the store's. ${WHY_ONE}: ` +
       `install one copy (npm ls ${other})`

@@ -16,15 +16,27 @@ export const WHY_ONE = "Two SQLite libraries in one process cancel each other's 
 export const ADDRESS = 'hex(fts3_tokenizer(?))'
 export const ADDRESS_PARAMETER = 'simple'
 
-/** Identifies the library of a connection within this process. Reads no file. */
-export function readLibrary(database: SqliteDatabase, hasCopies: boolean): string {
+/** A library in this process. */
+export interface Library {
+  /** https://www.sqlite.org/lang_corefunc.html#sqlite_source_id */
+  readonly sourceId: string
+  /** Empty if it is not known. */
+  readonly address: string
+}
+
+export const isSameLibrary = (one: Library, other: Library): boolean =>
+  one.sourceId === other.sourceId &&
+  (one.address === '' || other.address === '' || one.address === other.address)
+
+/** The library of a connection. Reads no file. */
+export function readLibrary(database: SqliteDatabase, hasCopies: boolean): Library {
   const { id } = database.prepare('SELECT sqlite_source_id() AS id').get() as {
     readonly id: string
   }
-  return hasCopies ? `${id} ${addressIn(database)}` : id
+  return { sourceId: id, address: hasCopies ? addressIn(database) : '' }
 }
 
-/** The address of the library; empty if it cannot be read. */
+/** The address of the library; empty if it cannot be read, as through a connection to a UTF-16 database. */
 export function addressIn(database: SqliteDatabase): string {
   try {
     const row = database.prepare(`SELECT ${ADDRESS} AS address`).get(ADDRESS_PARAMETER)
@@ -37,7 +49,7 @@ export function addressIn(database: SqliteDatabase): string {
 interface OpenFile {
   /** Device and inode. */
   readonly file: string
-  readonly library: string
+  readonly library: Library
   readonly database: WeakRef<SqliteDatabase>
 }
 
@@ -55,11 +67,11 @@ function identityOf(filename: string): string | undefined {
 }
 
 /** Throws `INVALID_OPTION` if a log or a journal has the file open through another library. Call it before the file is opened. */
-export function checkLibrary(filename: string, library: string): void {
+export function checkLibrary(filename: string, library: Library): void {
   const file = identityOf(filename)
   for (const open of openFiles)
     if (!open.database.deref()?.open) openFiles.delete(open)
-    else if (open.file === file && open.library !== library)
+    else if (open.file === file && !isSameLibrary(open.library, library))
       throw new AuditLogError(
         'INVALID_OPTION',
         `${filename} is open in this process through another SQLite library. ${WHY_ONE}: use one driver, and one copy of it, for a file`,
@@ -67,7 +79,7 @@ export function checkLibrary(filename: string, library: string): void {
 }
 
 /** To be called when a file was opened. */
-export function noteLibrary(database: SqliteDatabase, filename: string, library: string): void {
+export function noteLibrary(database: SqliteDatabase, filename: string, library: Library): void {
   const file = identityOf(filename)
   if (file !== undefined) openFiles.add({ file, library, database: new WeakRef(database) })
 }

@@ -10,7 +10,7 @@ import type { SqliteDatabase } from './driver-types.js'
 export const WHY_ONE = "Two SQLite libraries in one process cancel each other's locks on a file"
 
 /**
- * SQL for the address of a library in memory, which tells copies of one version apart, with its parameter. Without FTS3 there
+ * SQL for the address of a library in memory, with its parameter. It differs between copies of one version. Without FTS3 there
  * is no such function.
  */
 export const ADDRESS = 'hex(fts3_tokenizer(?))'

@@ -10,7 +10,7 @@ export type Param = string | Param[] | ParamMap
 export type ParamMap = Map<string, Param>
 
 /** Limits that no ordinary client reaches. */
-const MAX_BYTES = 65_536
+export const MAX_QUERY_BYTES = 65_536
 const MAX_BRACKETS = 32
 
 const tooLarge = (message: string, parameter?: string): AuditLogError =>
@@ -37,8 +37,8 @@ const byteLength = (text: string): number => encoder.encode(text).length
 
 /** Name and value of each parameter of a query string, in order, not decoded. */
 function rawPairs(query: string): [name: string, value: string][] {
-  if (byteLength(query) > MAX_BYTES)
-    throw tooLarge(`the query string is longer than ${MAX_BYTES} bytes`)
+  if (byteLength(query) > MAX_QUERY_BYTES)
+    throw tooLarge(`the query string is longer than ${MAX_QUERY_BYTES} bytes`)
   const pairs: [name: string, value: string][] = []
   let from = query.startsWith('?') ? 1 : 0
   while (from < query.length) {
@@ -221,7 +221,8 @@ class ObjectReader {
 
   private count(text: string): string {
     this.bytes += byteLength(text)
-    if (this.bytes > MAX_BYTES) throw tooLarge(`the query is longer than ${MAX_BYTES} bytes`)
+    if (this.bytes > MAX_QUERY_BYTES)
+      throw tooLarge(`the query is longer than ${MAX_QUERY_BYTES} bytes`)
     return text
   }
 }

@@ -5,6 +5,8 @@ export interface HttpRequest<Context = unknown> {
   readonly path: string
   /** Query string without `?`, as sent. */
   readonly query: string
+  /** True if the query was in the body: see `withBodyQuery`. */
+  readonly hasBodyQuery?: boolean
   /** The authenticated user, or null. Calls a function of the host, so read it only once. */
   readonly username: string | null
   /** The request object of the HTTP server, passed to the host's functions. */
@@ -16,6 +18,21 @@ export interface HttpRequest<Context = unknown> {
   /** The bytes of the body. Throws `HttpProblem` 413 if it is longer than `maxBytes`. */
   body(maxBytes: number): Promise<Uint8Array>
 }
+
+/** The request with the user that was read of it, which can be read only once. */
+export const withUser = <Context>(
+  request: HttpRequest<Context>,
+  username: string,
+): HttpRequest<Context> => ({
+  method: request.method,
+  path: request.path,
+  query: request.query,
+  username,
+  context: request.context,
+  signal: request.signal,
+  header: (name) => request.header(name),
+  body: (maxBytes) => request.body(maxBytes),
+})
 
 /** Chunks, written as fast as the client reads them; iteration stops when the client disconnects. */
 export type HttpStream = AsyncIterable<string | Uint8Array>

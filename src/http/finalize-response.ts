@@ -98,10 +98,11 @@ const isContent = (body: HttpResponse['body']): body is Content =>
 
 const givenTag = ({ headers }: HttpResponse): string | undefined => headers['etag']
 
-const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD'
+const isRead = ({ method, hasBodyQuery = false }: HttpRequest): boolean =>
+  hasBodyQuery || method === 'GET' || method === 'HEAD'
 
 /**
- * Adds an entity tag to the response to a `GET` or `HEAD` request, responds 304 without a body if the
+ * Adds an entity tag to the response to a request that reads, responds 304 without a body if the
  * client already has it, and compresses the body if the client accepts that. Errors, streams and other
  * responses are returned unchanged. A promise only if there is something to wait for.
  */
@@ -111,7 +112,7 @@ export function finalizeResponse(
   compress: Compress = compressFast,
 ): HttpResponse | Promise<HttpResponse> {
   const { status, headers, body } = response
-  if (!isContent(body) || !isRead(request.method)) return response
+  if (!isContent(body) || !isRead(request)) return response
   if (status !== 200 && status !== 206) return response
   const etag = givenTag(response) ?? entityTagInTurns(body)
   const finish = (tag: string): HttpResponse | Promise<HttpResponse> =>
@@ -130,7 +131,8 @@ function finishTagged(
   compress: Compress,
 ): HttpResponse | Promise<HttpResponse> {
   const { headers, body } = response
-  if (matchesTag(request.header('if-none-match'), headers.etag)) {
+  // Of other methods, this header would ask for 412 (RFC 9110, section 13.1.2).
+  if (!request.hasBodyQuery && matchesTag(request.header('if-none-match'), headers.etag)) {
     const { 'content-type': _, ...kept } = headers
     return { status: 304, headers: kept, body: undefined }
   }

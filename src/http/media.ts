@@ -4,6 +4,8 @@ import type { Content, HttpResponse } from './exchange.js'
 import { checkHeaderSize } from './header-size.js'
 import { HttpProblem, JSON_API } from './problem.js'
 
+export const FORM = 'application/x-www-form-urlencoded'
+
 /** The response depends on these request headers; clients may cache it, but must revalidate it. */
 export const CACHE_HEADERS = {
   vary: 'Accept, Accept-Encoding',
@@ -93,15 +95,15 @@ const isAllowed = ([name, value]: readonly [string, string]): boolean =>
   name === 'profile' || (name === 'charset' && value.toLowerCase() === 'utf-8')
 
 /** Throws 415 (JSON:API 1.1, "Server Responsibilities"); `charset=utf-8` is common and tolerated. */
-export function checkMediaType(contentType: string): void {
-  if (contentType === JSON_API) return
+export function checkMediaType(contentType: string, expected = JSON_API): void {
+  if (contentType === expected) return
   checkHeaderSize('content-type', contentType)
   const media = parseMedia(contentType)
-  if (media?.essence === JSON_API && [...media.params].every(isAllowed)) return
+  if (media?.essence === expected && [...media.params].every(isAllowed)) return
   const given = contentType === '' ? 'none' : JSON.stringify(contentType)
   throw new HttpProblem(
     'UNSUPPORTED_MEDIA_TYPE',
-    `content-type must be ${JSON_API}, with no parameter other than profile and charset=utf-8; it is ${given}`,
+    `content-type must be ${expected}, with no parameter other than ${expected === JSON_API ? 'profile and ' : ''}charset=utf-8; it is ${given}`,
     { header: 'content-type' },
   )
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpRequest } from './exchange.js'
+import { FORM } from './media.js'
 import { HttpProblem } from './problem.js'
 import { isBytes } from '../event/realm.js'
 
@@ -48,14 +49,36 @@ function readStream(request: IncomingMessage, maxBytes: number): Promise<Uint8Ar
   })
 }
 
-function parsedBytes({ body, rawBody }: ParsedBody): Uint8Array {
+/**
+ * A form that a body parser has read, as a form again. Parsers give nested objects and lists, or the names as they
+ * were sent.
+ */
+function formText(parsed: object, at?: string): string {
+  const isList = Array.isArray(parsed)
+  return Object.entries(parsed)
+    .flatMap(([key, value]: [string, unknown]) => {
+      const isNested = typeof value === 'object' && value !== null
+      const inList = isList && !isNested ? '' : key
+      const name = at === undefined ? key : `${at}[${inList}]`
+      if (!isNested) return `${encodeName(name)}=${encodeURIComponent(value as string)}`
+      const isRepeated = Array.isArray(value) && name.endsWith('[]')
+      return formText(value, isRepeated ? name.slice(0, -2) : name)
+    })
+    .join('&')
+}
+
+// Brackets need no encoding, and would make the text longer than the one that was sent.
+const encodeName = (name: string): string =>
+  encodeURIComponent(name).replaceAll('%5B', '[').replaceAll('%5D', ']')
+
+function parsedBytes({ body, rawBody }: ParsedBody, isForm: boolean): Uint8Array {
   const parsed = rawBody ?? body
   if (isBytes(parsed)) return parsed
   if (typeof parsed === 'string') return Buffer.from(parsed)
   if (parsed === undefined)
     throw new Error('the request body was already read, and neither body nor rawBody contains it')
   try {
-    return Buffer.from(JSON.stringify(parsed))
+    return Buffer.from(isForm ? formText(Object(parsed) as object) : JSON.stringify(parsed))
   } catch (error) {
     // Parsers accept deeper nesting than JSON.stringify can write.
     if (error instanceof RangeError) throw malformed('the body is nested too deeply')
@@ -81,7 +104,8 @@ export async function readBody(
 ): Promise<Uint8Array> {
   checkBodyHeaders((name) => request.headers[name], maxBytes)
   if (!request.readableEnded) return readStream(request, maxBytes)
-  const bytes = parsedBytes(parsed)
+  const isForm = request.headers['content-type']?.toLowerCase().startsWith(FORM) ?? false
+  const bytes = parsedBytes(parsed, isForm)
   if (bytes.length > maxBytes) throw tooLarge(maxBytes)
   return bytes
 }

@@ -70,7 +70,10 @@ export const problems = {
   WRONG_RESOURCE_TYPE: { status: 409, title: 'the collection does not hold this resource type' },
   WRONG_RESOURCE_ID: { status: 409, title: 'the id in the body is not the one in the path' },
   BODY_TOO_LARGE: { status: 413, title: 'the body is too large' },
-  UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'the body must be application/vnd.api+json' },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    title: 'the body has a media type that the resource does not take',
+  },
   TOO_MANY_EVENTS: { status: 422, title: 'more events match than the response may contain' },
   TOO_MANY_TRIES: { status: 429, title: 'too many failed login attempts' },
   FORMAT_UNAVAILABLE: { status: 501, title: 'the service cannot write this format' },

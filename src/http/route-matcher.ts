@@ -6,6 +6,8 @@ export interface RoutePath {
   readonly method: string
   /** Relative to the mount path. */
   readonly path: string
+  /** Why other methods are refused, if there is a reason to say. */
+  readonly others?: string
 }
 
 /** The routes of a path, by method, and the id in the path. */
@@ -47,7 +49,7 @@ export function routeMatcher<Route extends RoutePath>(
 }
 
 /** Throws `NOT_FOUND` and `METHOD_NOT_ALLOWED`. */
-export function routeOf<Route>(
+export function routeOf<Route extends RoutePath>(
   { method, path }: HttpRequest,
   { byMethod }: MatchedRoutes<Route>,
 ): Route {
@@ -55,5 +57,7 @@ export function routeOf<Route>(
   const route = byMethod.get(method)
   if (route) return route
   const allow = [...byMethod.keys()].join(', ')
-  throw new HttpProblem('METHOD_NOT_ALLOWED', `${path} takes ${allow}`, { headers: { allow } })
+  const others = [...byMethod.values()].find((known) => known.others !== undefined)?.others
+  const detail = `${path} takes ${allow}${others === undefined ? '' : `: ${others}`}`
+  throw new HttpProblem('METHOD_NOT_ALLOWED', detail, { headers: { allow } })
 }

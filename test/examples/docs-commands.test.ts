@@ -107,6 +107,7 @@ const CHECKS: Readonly<Record<string, readonly Check[]>> = {
       expect(JSON.parse(output)).toMatchObject({ data: [{ attributes: { code: 'tour' } }] }),
   ],
   'docs/reference/http.md': [
+    (output) => expect(output).toContain('"links":{"self":{"href":"/api/events/search",'),
     (output) => expect(output).toContain('"by":["type","username"],"groups":[{"values":["'),
     (output) => {
       expect(output).toMatch(/^created_at,type,username,.*,name,url_params_project_code$/m)

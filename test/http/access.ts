@@ -57,6 +57,12 @@ export const own = (ctx: Context): { username_eq: string } => ({
 export const textsOf = (response: RawResponse): unknown[] =>
   listOf(response).data.map(({ attributes }) => attributes['text'])
 
+const searched: RawRequest = {
+  method: 'POST',
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  body: 'q=-nothing',
+}
+
 /** One request to each endpoint; some are for the event with this id. */
 export const requests = (
   id: string,
@@ -68,6 +74,8 @@ export const requests = (
   ['describe', `${PATH}/openapi.json`, {}],
   ['stream', `${PATH}/stream`, { method: 'HEAD' }],
   ['count', `${PATH}/counts`, {}],
+  ['list', `${PATH}/search`, searched],
+  ['count', `${PATH}/counts`, searched],
   ['count', `${PATH}/groups?by=type`, {}],
   ['export', `${PATH}/export`, {}],
   ['export', `${PATH}/export`, { method: 'HEAD' }],

@@ -46,7 +46,10 @@ const documents: readonly {
     minSchemas: 40,
     operations: [
       ...all(PATH, 'get post'),
-      ...['stream', 'counts', 'groups', 'export', 'report', 'history', 'types', 'me'].map(
+      `post ${PATH}/search`,
+      `get ${PATH}/stream`,
+      ...all(`${PATH}/counts`, 'get post'),
+      ...['groups', 'export', 'report', 'history', 'types', 'me'].map(
         (name) => `get ${PATH}/${name}`,
       ),
       `get ${PATH}/openapi.json`,

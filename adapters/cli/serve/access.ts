@@ -32,6 +32,10 @@ export interface Access {
 }
 
 export const PAGE_PATH = '/audit'
+
+/** They read by a query in the body of a request. */
+const SEARCH_PATHS: ReadonlySet<string> = new Set(['/api/events/search', '/api/events/counts'])
+
 const LOGIN_PATH = '/login'
 
 const newSecret = (): string => randomBytes(32).toString('base64url')
@@ -104,14 +108,16 @@ export function createAccess(port: number): Access {
       const { method = '', url = '', headers } = request
       const refusal = refuseOthers(request, hosts)
       if (refusal) return refusal
-      if (method !== 'GET' && method !== 'HEAD')
+      const [path, query = ''] = url.split('?', 2) as [string, string?]
+      const isRead =
+        method === 'GET' || method === 'HEAD' || (method === 'POST' && SEARCH_PATHS.has(path))
+      if (!isRead)
         return {
           status: 405,
           headers: { allow: 'GET, HEAD' },
           text: 'the log is served for reading only',
         }
       const isSignedIn = isSame(readCookie(headers, cookieName) ?? '', session)
-      const [path, query = ''] = url.split('?', 2) as [string, string?]
       if (path === LOGIN_PATH) return isSignedIn ? redirect() : signIn(method, query)
       if (!isSignedIn)
         return {

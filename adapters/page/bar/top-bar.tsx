@@ -25,6 +25,7 @@ const LIVE_CLASSES: Readonly<Record<LiveState, string>> = {
   stopped: 'held off',
   fixed: 'held inactive',
   sorted: 'held inactive',
+  long: 'held inactive',
 }
 
 const ZoneButton = lazy(

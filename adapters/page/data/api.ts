@@ -5,6 +5,7 @@ import type { CustomTypes } from '../../../src/event/custom-types.js'
 import type { EventTypes } from '../../../src/event/event-types.js'
 import { apiPath } from './config.js'
 import { language } from './language.js'
+import { requestFor } from './long-query.js'
 import { markOpen } from './open-events.js'
 
 /** A JSON:API error object. */
@@ -94,8 +95,8 @@ export const JSON_API = 'application/vnd.api+json'
 export const isSignedOut = signal(false)
 
 async function get(path: string, signal?: AbortSignal): Promise<Response> {
-  const headers = { accept: JSON_API, 'accept-language': language }
-  const response = await fetch(apiPath + path, { headers, ...(signal && { signal }) })
+  const request = requestFor(path, { accept: JSON_API, 'accept-language': language })
+  const response = await fetch(apiPath + request.path, { ...request, ...(signal && { signal }) })
   isSignedOut.value = response.status === 401
   return checked(response)
 }

@@ -114,6 +114,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats): Texts => ({
       stopped: 'Gestoppt',
       fixed: 'Fester Zeitraum',
       sorted: 'Sortiert',
+      long: 'Nicht live',
     },
     liveHints: {
       live: 'Neue Ereignisse erscheinen automatisch. Klicken hält die Anzeige an',
@@ -122,6 +123,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats): Texts => ({
       offline: 'Keine Verbindung zum Dienst. Klicken versucht es erneut',
       stopped: 'Die Abfrage ist ungültig',
       fixed: 'Der Zeitraum endet in der Vergangenheit',
+      long: 'Die Abfrage ist so lang, dass neue Ereignisse nicht von selbst erscheinen',
       sorted:
         'Neue Ereignisse erscheinen nur, wenn die neuesten zuerst stehen. Klicken sortiert so',
     },

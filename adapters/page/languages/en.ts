@@ -125,6 +125,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
       stopped: 'Stopped',
       fixed: 'Fixed range',
       sorted: 'Sorted',
+      long: 'Not live',
     },
     liveHints: {
       live: 'New events appear automatically. Click to pause',
@@ -133,6 +134,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
       offline: 'No connection to the service. Click to retry',
       stopped: 'The query is invalid',
       fixed: 'The range ends in the past',
+      long: 'The query is too long for new events to appear by themselves',
       sorted: 'New events appear only when sorted newest first. Click to sort so',
     },
   },

@@ -1,13 +1,23 @@
 import type { AuditEvent } from '../../../src/event/event.js'
 
 /** Whether new events are added automatically, and if not, why. */
-export type LiveState = 'live' | 'held' | 'paused' | 'offline' | 'stopped' | 'fixed' | 'sorted'
+export type LiveState =
+  | 'live'
+  | 'held'
+  | 'paused'
+  | 'offline'
+  | 'stopped'
+  | 'fixed'
+  | 'sorted'
+  | 'long'
 
 export interface Situation {
   /** The query is invalid, or the server refused it. */
   readonly isRefused: boolean
   /** The order is not newest first. */
   readonly isSorted: boolean
+  /** The query is too long for a stream. */
+  readonly isTooLong: boolean
   /** The end of the range; `undefined` if open. */
   readonly to: string | undefined
   readonly isPaused: boolean
@@ -19,6 +29,7 @@ export interface Situation {
 const STATES: readonly (readonly [LiveState, (situation: Situation, now: Date) => boolean])[] = [
   ['stopped', ({ isRefused }) => isRefused],
   ['sorted', ({ isSorted }) => isSorted],
+  ['long', ({ isTooLong }) => isTooLong],
   ['fixed', ({ to }, now) => to !== undefined && new Date(to) <= now],
   ['paused', ({ isPaused }) => isPaused],
   ['offline', ({ isOffline }) => isOffline],
@@ -32,7 +43,7 @@ export function liveStateIn(situation: Situation, now: Date): LiveState {
 
 /** Whether a stream of new events is open in this state. */
 export const isFollowed = (state: LiveState): boolean =>
-  state !== 'stopped' && state !== 'sorted' && state !== 'fixed'
+  state !== 'stopped' && state !== 'sorted' && state !== 'long' && state !== 'fixed'
 
 /** New events that are not in the list yet. */
 export interface Waiting {

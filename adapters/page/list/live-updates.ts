@@ -4,6 +4,7 @@ import { types } from '../data/account.js'
 import { changeQuery, fault, openId, query, search } from '../data/address.js'
 import { ApiError, type EventResource, eventOf, readEvent } from '../data/api.js'
 import { recountSoon } from '../data/counts.js'
+import { isTooLong } from '../data/long-query.js'
 import { markOpen, openEvents } from '../data/open-events.js'
 import { texts } from '../ui/texts.js'
 import { announce } from '../ui/notes.js'
@@ -28,7 +29,7 @@ import {
   TOP,
 } from './loading.js'
 import { isNewestFirst } from './paging.js'
-import { rangeAt } from '../data/query.js'
+import { apiQuery, rangeAt } from '../data/query.js'
 import { type Change, applyPatch } from '../data/json-patch.js'
 import { isRowHovered, isSelecting } from './interaction.js'
 import { isAtTop } from './viewport.js'
@@ -45,6 +46,7 @@ export const liveState = computed((): LiveState =>
     {
       isRefused: fault.value !== undefined || isRefusal(failure.value),
       isSorted: !isNewestFirst(query.value.sorts),
+      isTooLong: isTooLong(apiQuery(query.value)),
       to: rangeAt(query.value.range, new Date()).to,
       isPaused: isPaused.value,
       isOffline: isOffline.value || (failure.value !== undefined && isStale.value),

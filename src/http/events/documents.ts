@@ -1,5 +1,6 @@
 import type { AuditEvent } from '../../event/event.js'
 import { attributesJson } from '../../event/lazy-event.js'
+import type { Link } from '../body-query.js'
 import { jsonapi } from '../problem.js'
 import type { TextParts } from '../utf8.js'
 import type { Fieldset } from './fieldset.js'
@@ -72,7 +73,7 @@ export interface ListOptions extends ResourceOptions {
 export function eventsDocument(
   events: readonly AuditEvent[],
   path: string,
-  links: Readonly<Record<string, string>>,
+  links: Readonly<Record<string, Link>>,
   view?: ListOptions,
 ): TextParts {
   const start = linkStart(path)
@@ -88,7 +89,7 @@ export interface Resources {
 
 export function listDocument(
   { length, resourceAt }: Resources,
-  links: Readonly<Record<string, string>>,
+  links: Readonly<Record<string, Link>>,
   documentMeta: object | undefined,
 ): TextParts {
   const meta = documentMeta ? `,"meta":${JSON.stringify(documentMeta)}` : ''

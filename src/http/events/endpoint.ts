@@ -9,6 +9,7 @@ import {
   readChallenge,
   requireUser,
 } from '../challenge.js'
+import { withBodyQuery } from '../body-query.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
 import { finalizeResponse } from '../finalize-response.js'
 import { type CallHost, respondToErrors } from '../host-calls.js'
@@ -156,13 +157,13 @@ export function eventsEndpoint<Context>(
   declareMount(audit, { kind: 'feed', path })
 
   const handle = async (
-    request: HttpRequest<Context>,
+    received: HttpRequest<Context>,
     routes: MatchedRoutes<EventsRoute>,
     callHost: CallHost,
   ): Promise<HttpResponse> => {
-    const { context, query } = request
-    const username = requireUser(await callHost(() => request.username), unauthenticated)
-    const route = routeOf(request, routes)
+    const { context } = received
+    const username = requireUser(await callHost(() => received.username), unauthenticated)
+    const route = routeOf(received, routes)
     const { action } = route
     const right = rightOf(route)
     const access = hostAccess(options, context, callHost)
@@ -170,6 +171,9 @@ export function eventsEndpoint<Context>(
     if (right && options.authorize && !(await access.may(right)))
       throw new HttpProblem('FORBIDDEN', `${username} is not allowed the action ${right}`)
     const read = READS[action]
+    const request =
+      read && route.method === 'POST' ? await withBodyQuery(received, username) : received
+    const { query } = request
     const visible = read && options.visible ? await access.visible() : undefined
     const sentToken = request.header(CONSISTENCY_TOKEN)
     const consistencyToken = readConsistencyToken(sentToken, visible !== undefined)

@@ -3,6 +3,7 @@ import { formatQuery } from '../../filter/format.js'
 import type { EventPage } from '../../store/store.js'
 import type { Content, HttpRequest } from '../exchange.js'
 import { entityTagInTurns } from '../finalize-response.js'
+import { linkFor, pageLinkFor } from '../body-query.js'
 import { CACHE_HEADERS, checkAccept } from '../media.js'
 import { JSON_API } from '../problem.js'
 import { preferredWait } from '../prefer.js'
@@ -11,6 +12,7 @@ import { joinParts } from '../utf8.js'
 import { eventsDocument } from './documents.js'
 import { type Fieldset, formatFieldset, extractFieldset } from './fieldset.js'
 import type { EventsHandler, EventsReadOptions, StreamingHandlerOptions } from './handler.js'
+import { withQuery } from './log-source.js'
 import { createOpenEventFinder } from './open-events.js'
 import { sortWarnings } from './sort-warnings.js'
 import { parseEventsQuery } from './query.js'
@@ -33,17 +35,17 @@ interface Listed {
 
 /** Equal requests for equal states have the same key. */
 const keyOf = (
-  { query }: HttpRequest,
+  { query, hasBodyQuery }: HttpRequest,
   { consistencyToken }: EventsReadOptions,
   visible: Grouping | undefined,
-): string => JSON.stringify([query, visible, consistencyToken])
+): string => JSON.stringify([query, hasBodyQuery, visible, consistencyToken])
 
-/** `GET <path>`: a page of the matching events. */
+/** `GET <path>` and `POST <path>/search`: a page of the matching events. */
 export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions): EventsHandler {
   const findOpen = createOpenEventFinder(audit)
 
-  /** The link to the page before this one, if there is one. */
-  const previousLink = (
+  /** The query of the page before this one, if there is one. */
+  const previousQuery = (
     query: EventQuery,
     fields: Fieldset,
     page: EventPage,
@@ -51,7 +53,7 @@ export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions)
     if (!page.truncated || query.sorts.length > 0) return undefined
     const where = olderThan(query.where, page.events[0]!.created_at)
     const parameters = [formatQuery({ ...query, where }), formatFieldset(fields)]
-    return `${path}?${parameters.filter((text) => text !== '').join('&')}`
+    return parameters.filter((text) => text !== '').join('&')
   }
 
   const list = async (
@@ -80,9 +82,11 @@ export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions)
           signal,
         })
       : await read()
-    const self = queryString === '' ? path : `${path}?${queryString}`
-    const prev = previousLink(query, fields, page)
-    const links = prev === undefined ? { self } : { self, prev }
+    const target = request.hasBodyQuery ? `${path}/search` : path
+    const previous = previousQuery(query, fields, page)
+    const prev = previous && pageLinkFor(request, `${target}?${previous}`)
+    const self = linkFor(request, withQuery(target, queryString))
+    const links = { self, ...(prev !== undefined && { prev }) }
     const found = findOpen(page.events, reading)
     const open = found instanceof Promise ? await found : found
     const warnings =

@@ -54,7 +54,7 @@ export const describeApi = ({ path, audit }: DescribedApi): ApiDescription => ({
   description: 'The audit events of the service',
   routes: eventsRoutes.map((route) => ({
     ...route,
-    operationId: OPERATION_IDS[route.action],
+    operationId: route.operationId ?? OPERATION_IDS[route.action],
     requestBody: route.action === 'create' ? newEvent(audit.limits) : undefined,
   })),
   parameters,

@@ -1,3 +1,4 @@
+import { NOT_FOLLOWED } from '../body-query.js'
 import type { ResponseName } from '../openapi/responses.js'
 import { type MatchedRoutes, routeMatcher } from '../route-matcher.js'
 import type { ParameterName } from './route-parameters.js'
@@ -26,10 +27,13 @@ export interface EventsRoute {
   /** The action that the host must allow, if it is not `action` itself. */
   readonly right?: EventsAction
   readonly method: 'GET' | 'POST'
+  /** In the OpenAPI document. @default that of the action */
+  readonly operationId?: string
   /** Relative to the mount path. */
   readonly path:
     | ''
     | '/stream'
+    | '/search'
     | '/counts'
     | '/groups'
     | '/export'
@@ -39,13 +43,29 @@ export interface EventsRoute {
     | '/me'
     | '/openapi.json'
     | '/{id}'
+  /** Why other methods are refused, if there is a reason to say. */
+  readonly others?: string
   readonly summary: string
   readonly description: string
   readonly parameters: readonly ParameterName[]
+  /** The parameters of a query in the body. */
+  readonly form?: readonly ParameterName[]
   readonly responses: Readonly<Record<number, ResponseName>>
   /** Error statuses in addition to those that every endpoint has. */
   readonly problems: readonly number[]
 }
+
+/** The parameters of the query of a list, and of counts. */
+export const LISTED = ['filter', 'q', 'limit', 'fields'] as const
+export const COUNTED = ['filter', 'q', 'buckets', 'zone', 'facets', 'top', 'attributes'] as const
+
+/** Where the parameters of a long query are. */
+export const IN_BODY =
+  'The body has the parameters, as the query of a URL has them: at most 64 KiB. Such a query is not followed.'
+
+/** Where the links of its list lead. */
+export const NO_LINK =
+  'Links to pages have the body to post in `meta.body`, and are missing if it would be too long.'
 
 /** All endpoints; the first one with a matching path is used. */
 export const eventsRoutes: readonly EventsRoute[] = [
@@ -57,9 +77,21 @@ export const eventsRoutes: readonly EventsRoute[] = [
     description:
       'Without sorts: the newest matching events, oldest first. With sorts: the first events of that order. ' +
       'Status 206 means that more events match than the limit allows.',
-    parameters: ['filter', 'q', 'limit', 'fields', 'Prefer', 'If-None-Match', 'Consistency-Token'],
+    parameters: [...LISTED, 'Prefer', 'If-None-Match', 'Consistency-Token'],
     responses: { 200: 'EventList', 206: 'PartOfEventList', 304: 'NotModified' },
     problems: [400, 406, 412],
+  },
+  {
+    action: 'list',
+    method: 'POST',
+    path: '/search',
+    operationId: 'searchEvents',
+    summary: 'List events by a long query',
+    description: `The list for a query that is too long for a URL. ${IN_BODY} ${NO_LINK}`,
+    parameters: ['Consistency-Token'],
+    form: LISTED,
+    responses: { 200: 'EventList', 206: 'PartOfEventList' },
+    problems: [400, 406, 412, 415],
   },
   {
     action: 'create',
@@ -77,6 +109,7 @@ export const eventsRoutes: readonly EventsRoute[] = [
     action: 'stream',
     method: 'GET',
     path: '/stream',
+    others: NOT_FOLLOWED,
     summary: 'Follow events',
     description:
       'Matching events, each once, as they become visible: server-sent events whose `id` is the ' +
@@ -94,19 +127,21 @@ export const eventsRoutes: readonly EventsRoute[] = [
     description:
       'Counts of all matching events: in total, by level, by time and by the values of attributes. ' +
       '`exact` tells which figures are complete; the others are lower bounds.',
-    parameters: [
-      'filter',
-      'q',
-      'buckets',
-      'zone',
-      'facets',
-      'top',
-      'attributes',
-      'If-None-Match',
-      'Consistency-Token',
-    ],
+    parameters: [...COUNTED, 'If-None-Match', 'Consistency-Token'],
     responses: { 200: 'Counts', 304: 'NotModified' },
     problems: [400, 406, 412],
+  },
+  {
+    action: 'count',
+    method: 'POST',
+    path: '/counts',
+    summary: 'Count events by a long query',
+    operationId: 'countSearchedEvents',
+    description: `The counts for a query that is too long for a URL. ${IN_BODY}`,
+    parameters: ['Consistency-Token'],
+    form: COUNTED,
+    responses: { 200: 'Counts' },
+    problems: [400, 406, 412, 415],
   },
   {
     action: 'groups',

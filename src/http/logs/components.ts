@@ -1,7 +1,7 @@
 import { parameters as eventsParameters } from '../events/route-parameters.js'
 import { documentResponse, header, responses as eventsResponses } from '../openapi/responses.js'
 import type { componentSchemas } from '../openapi/schemas.js'
-import { closedObject, links, listOf, object, path, ref } from '../openapi/shapes.js'
+import { closedObject, links, listOf, object, path, queryLinks, ref } from '../openapi/shapes.js'
 
 const text = { type: 'string' } as const
 
@@ -121,7 +121,7 @@ export function schemasOf(
     EventList: closedObject({
       jsonapi: ref('JsonApi'),
       data: listOf(ref('Event')),
-      links: links('self', 'prev', 'next'),
+      links: queryLinks('self', 'prev', 'next'),
       meta: object(
         {
           position: {

@@ -22,7 +22,8 @@ import { historyHandler } from '../events/history.js'
 import { reportHandler } from '../events/report.js'
 import { readRecheckMs } from '../events/recheck.js'
 import { typesHandler } from '../events/types.js'
-import type { HttpRequest, HttpResponse } from '../exchange.js'
+import { withBodyQuery } from '../body-query.js'
+import { type HttpRequest, type HttpResponse, withUser } from '../exchange.js'
 import { finalizeResponse } from '../finalize-response.js'
 import { type CallHost, respondToErrors } from '../host-calls.js'
 import { checkHostFunctions } from '../host-functions.js'
@@ -112,21 +113,6 @@ function namedInQuery<Context>(
   const query = [...logs, request.query].filter((text) => text !== '').join('&')
   return { ...request, path: `${mount}/${rest}`, query }
 }
-
-/** The request with the user that was read of it, which can be read only once. */
-const withUser = <Context>(
-  request: HttpRequest<Context>,
-  username: string,
-): HttpRequest<Context> => ({
-  method: request.method,
-  path: request.path,
-  query: request.query,
-  username,
-  context: request.context,
-  signal: request.signal,
-  header: (name) => request.header(name),
-  body: (maxBytes) => request.body(maxBytes),
-})
 
 function createHandlers(
   logs: EndpointLogs,
@@ -232,9 +218,10 @@ function toSeveralLogs<Context>({
 }: Served<Context>): Handle<Context> {
   const service = readService(options.service)
   const handlers = createHandlers(logs, path, { recheckMs, service })
-  return async (request, callHost, username) => {
-    const routes = match(request.path.slice(path.length))
-    const { action, right } = routeOf(request, routes)
+  return async (received, callHost, username) => {
+    const routes = match(received.path.slice(path.length))
+    const { action, right, method } = routeOf(received, routes)
+    const request = method === 'POST' ? await withBodyQuery(received, username) : received
     const access = requestAccess(options, request.context, callHost)
     const allow: LogsCall['allow'] = async (named) => {
       // The host answers one question after the other, so that the first error is the one that is thrown.

@@ -7,6 +7,7 @@ import { parseEventsQuery } from '../events/query.js'
 import { sortWarnings } from '../events/sort-warnings.js'
 import type { EventsSource } from '../events/source.js'
 import { entityTagInTurns } from '../finalize-response.js'
+import { linkFor, pageLinkFor } from '../body-query.js'
 import { checkAccept } from '../media.js'
 import { preferredWait } from '../prefer.js'
 import { joinParts } from '../utf8.js'
@@ -33,7 +34,7 @@ const warningsOf = (query: EventQuery, { events }: LogsPage, source: EventsSourc
         events.map(({ event }) => event),
       )
 
-/** `GET <path>/events`: a page of the matching events of several logs. */
+/** `GET <path>/events` and `POST <path>/events/search`: a page of the matching events of several logs. */
 export function listHandler(options: LogsHandlerOptions): LogsHandler {
   const { logs, path } = options
   return async (call) => {
@@ -68,13 +69,15 @@ export function listHandler(options: LogsHandlerOptions): LogsHandler {
     const open = await openAmong(logs, page.events, signal)
     const source = severalLogsSource(options, asked, { visible: filters, signal })
     const warnings = await warningsOf(query, page, source)
-    const self = `${path}/events`
+    const self = `${path}/events${request.hasBodyQuery ? '/search' : ''}`
     const name = query.sorts.length === 0 ? 'prev' : 'next'
+    const other =
+      page.cursor === undefined
+        ? undefined
+        : pageLinkFor(request, `${self}?${withCursor(queryString, page.cursor)}`)
     const links = {
-      self: `${self}?${queryString}`,
-      ...(page.cursor !== undefined && {
-        [name]: `${self}?${withCursor(queryString, page.cursor)}`,
-      }),
+      self: linkFor(request, `${self}?${queryString}`),
+      ...(other !== undefined && { [name]: other }),
     }
     const resourceAt = (index: number): string =>
       resourceOf(options, page.events[index]!, { fields, open })

@@ -1,4 +1,13 @@
-import { type EventsAction, MAX_REPORT_EVENTS, MAX_REPORT_MIB } from '../events/routes.js'
+import {
+  COUNTED,
+  type EventsAction,
+  IN_BODY,
+  LISTED,
+  MAX_REPORT_EVENTS,
+  MAX_REPORT_MIB,
+  NO_LINK,
+} from '../events/routes.js'
+import { NOT_FOLLOWED } from '../body-query.js'
 import type { LogsParameterName, LogsResponseName } from './components.js'
 
 /** Most logs in one request. */
@@ -21,13 +30,17 @@ export interface LogsRoute {
     | 'describe'
   /** The action that the host must allow in each of the logs; `undefined` if every authenticated user may do this. */
   readonly right: EventsAction | undefined
-  readonly method: 'GET'
+  readonly method: 'GET' | 'POST'
   /** Relative to the mount path. */
   readonly path: string
+  /** Why other methods are refused, if there is a reason to say. */
+  readonly others?: string
   readonly operationId: string
   readonly summary: string
   readonly description: string
   readonly parameters: readonly LogsParameterName[]
+  /** The parameters of a query in the body. */
+  readonly form?: readonly LogsParameterName[]
   readonly responses: Readonly<Record<number, LogsResponseName>>
   readonly problems: readonly number[]
 }
@@ -59,15 +72,29 @@ export const severalLogsRoutes: readonly LogsRoute[] = [
       'As the list of one log, merged: without sorts by `created_at`, then by the key of the log. `meta.log` of each event is the key ' +
       'of its log. `links.prev` leads to older events, with the sort `created_at asc` `links.next` to newer ones. `meta.position` is ' +
       'a cursor for the stream: it sends what has become visible since the list was read.',
-    parameters: ['logs', 'filter', 'q', 'limit', 'fields', 'cursor', 'Prefer', 'If-None-Match'],
+    parameters: ['logs', ...LISTED, 'cursor', 'Prefer', 'If-None-Match'],
     responses: { 200: 'EventList', 206: 'PartOfEventList', 304: 'NotModified' },
     problems: [400, 404, 406],
+  },
+  {
+    action: 'list',
+    right: 'list',
+    method: 'POST',
+    path: '/events/search',
+    operationId: 'searchEventsOfLogs',
+    summary: 'List events of several logs by a long query',
+    description: `The list for a query that is too long for a URL. ${IN_BODY} ${NO_LINK}`,
+    parameters: [],
+    form: ['logs', ...LISTED, 'cursor'],
+    responses: { 200: 'EventList', 206: 'PartOfEventList' },
+    problems: [400, 404, 406, 415],
   },
   {
     action: 'stream',
     right: 'stream',
     method: 'GET',
     path: '/events/stream',
+    others: NOT_FOLLOWED,
     operationId: 'followEventsOfLogs',
     summary: 'Follow events of several logs',
     description:
@@ -94,12 +121,22 @@ export const severalLogsRoutes: readonly LogsRoute[] = [
     operationId: 'countEventsOfLogs',
     summary: 'Count events of several logs',
     description: 'The sums of the counts of the logs.',
-    parameters: [
-      ...(['logs', 'filter', 'q', 'buckets', 'zone', 'facets', 'top'] as const),
-      ...(['attributes', 'If-None-Match'] as const),
-    ],
+    parameters: ['logs', ...COUNTED, 'If-None-Match'],
     responses: { 200: 'Counts', 304: 'NotModified' },
     problems: [400, 404, 406],
+  },
+  {
+    action: 'count',
+    right: 'count',
+    method: 'POST',
+    path: '/events/counts',
+    operationId: 'countSearchedEventsOfLogs',
+    summary: 'Count events of several logs by a long query',
+    description: `The counts for a query that is too long for a URL. ${IN_BODY}`,
+    parameters: [],
+    form: ['logs', ...COUNTED],
+    responses: { 200: 'Counts' },
+    problems: [400, 404, 406, 415],
   },
   {
     action: 'groups',

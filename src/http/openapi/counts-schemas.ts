@@ -1,5 +1,5 @@
 import { LEVELS } from '../../event/level.js'
-import { count, flag, links, listOf, object, ref, text, closedObject } from './shapes.js'
+import { count, flag, listOf, queryLinks, object, ref, text, closedObject } from './shapes.js'
 
 const time = { type: 'string', format: 'date-time' } as const
 
@@ -73,6 +73,6 @@ export const countsSchemas = {
       },
       ['total', 'levels', 'facets', 'exact', 'took_ms'],
     ),
-    links: links('self'),
+    links: queryLinks('self'),
   }),
 }

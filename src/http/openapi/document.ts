@@ -1,3 +1,4 @@
+import { FORM } from '../media.js'
 import { COMMON_PROBLEMS, problemName, problemResponseObject } from './problems.js'
 
 /** An endpoint in the OpenAPI document. */
@@ -10,6 +11,8 @@ export interface DescribedRoute {
   readonly description: string
   /** Keys of {@link ApiDescription.parameters}. */
   readonly parameters: readonly string[]
+  /** The parameters of a query in the body: keys of {@link ApiDescription.parameters}. */
+  readonly form?: readonly string[] | undefined
   /** OpenAPI 3.1, "Request Body Object". */
   readonly requestBody?: object | undefined
   /** Keys of {@link ApiDescription.responses}, by status. */
@@ -35,8 +38,42 @@ export interface ApiDescription {
 
 const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` }) as const
 
-function operation(route: DescribedRoute): object {
-  const { operationId, summary, description, requestBody } = route
+/** OpenAPI 3.1, "Parameter Object" of a query. */
+interface QueryParameter {
+  readonly name: string
+  readonly description: string
+  readonly required?: boolean
+  readonly schema: object
+  readonly style?: string
+  readonly explode?: boolean
+}
+
+/** A form with these parameters. */
+function formBody(parameters: readonly QueryParameter[]): object {
+  const properties = parameters.map(({ name, description, schema }) => [
+    name,
+    { ...schema, description },
+  ])
+  const encoding = parameters.flatMap(({ name, style, explode }) =>
+    style === undefined ? [] : [[name, { style, explode }]],
+  )
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries(properties) as object,
+    required: parameters.filter(({ required }) => required).map(({ name }) => name),
+    additionalProperties: false,
+  }
+  return {
+    required: true,
+    content: { [FORM]: { schema, encoding: Object.fromEntries(encoding) as object } },
+  }
+}
+
+function operation(route: DescribedRoute, parameters: ApiDescription['parameters']): object {
+  const { operationId, summary, description, form } = route
+  const requestBody = form
+    ? formBody(form.map((name) => parameters[name] as QueryParameter))
+    : route.requestBody
   const problems = [...route.problems, ...COMMON_PROBLEMS].map((status) => [
     status,
     ref('responses', problemName(status)),
@@ -65,7 +102,7 @@ export function openApiDocument(api: ApiDescription): object {
   const statuses = new Set<number>([...COMMON_PROBLEMS, ...EVERYWHERE])
   for (const route of api.routes) {
     const item = (paths[api.path + route.path] ??= {})
-    item[route.method.toLowerCase()] = operation(route)
+    item[route.method.toLowerCase()] = operation(route, api.parameters)
     for (const status of route.problems) statuses.add(status)
   }
   const problems = [...statuses].map((status) => [

@@ -9,6 +9,7 @@ import {
   document,
   flag,
   links,
+  queryLinks,
   listOf,
   object,
   path,
@@ -205,7 +206,7 @@ export function componentSchemas(
       {
         jsonapi: ref('JsonApi'),
         data: listOf(ref('Event')),
-        links: links('self', 'prev'),
+        links: queryLinks('self', 'prev'),
         meta: closedObject({ warnings: listOf(listWarning) }),
       },
       ['jsonapi', 'data', 'links'],

@@ -31,6 +31,23 @@ export const listOf = (items: object) => ({ type: 'array', items }) as const
 export const links = (...names: readonly string[]) =>
   object(Object.fromEntries(names.map((name) => [name, path])), ['self'])
 
+/** A path, or what has to be posted: the links of lists and counts, whose query may be in a body. */
+const pathOrPost = {
+  anyOf: [
+    path,
+    closedObject({
+      href: path,
+      meta: closedObject({
+        method: { const: 'POST' },
+        body: { ...text, description: 'The form to post.' },
+      }),
+    }),
+  ],
+} as const
+
+export const queryLinks = (...names: readonly string[]) =>
+  object(Object.fromEntries(names.map((name) => [name, pathOrPost])), ['self'])
+
 /** JSON:API 1.1, "Top Level", with primary data. */
 export const document = (data: object, ...linkNames: readonly string[]) =>
   closedObject({ jsonapi: ref('JsonApi'), data, links: links(...linkNames) })

@@ -14,6 +14,7 @@ const NOW = new Date('2026-11-20T12:00:00Z')
 const CALM: Situation = {
   isRefused: false,
   isSorted: false,
+  isTooLong: false,
   to: undefined,
   isPaused: false,
   isOffline: false,
@@ -35,6 +36,11 @@ test('the reason that lasts longest is shown', () => {
   expect(stateWith(fixed)).toBe('fixed')
   expect(stateWith({ ...fixed, isSorted: true })).toBe('sorted')
   expect(stateWith({ ...fixed, isSorted: true, isRefused: true })).toBe('stopped')
+})
+
+test('a query that is too long for a URL is not followed', () => {
+  expect(stateWith({ isTooLong: true, isPaused: true, isReading: true })).toBe('long')
+  expect(isFollowed('long')).toBe(false)
 })
 
 test('a range that ends in the future is followed', () => {

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { isTooLong, requestFor } from '../../../../adapters/page/data/long-query.js'
+
+const LONG = `filter[text_in][]=${'x'.repeat(17_000)}&filter[text_in][]=a?`
+const headers = { accept: 'application/vnd.api+json' }
+
+it.each([
+  ['', '/search'],
+  ['/counts', '/counts'],
+])('posts a query of %j that is too long for a URL', (endpoint, path) => {
+  const short = `${endpoint}?filter[text_eq]=a?`
+  expect(requestFor(short, headers)).toEqual({ path: short, headers })
+  expect(requestFor(`${endpoint}?${LONG}`, headers)).toEqual({
+    path,
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+    body: LONG,
+  })
+  expect(isTooLong(LONG)).toBe(true)
+})
+
+it('other endpoints take the query in the URL only', () => {
+  expect(requestFor(`/groups?${LONG}`, headers)).toEqual({ path: `/groups?${LONG}`, headers })
+})

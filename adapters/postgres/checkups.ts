@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Checkup } from '../../src/store/checkup.js'
+import { type Checkup, unchecked } from '../../src/store/checkup.js'
 import { ask, type PostgresPool, type PostgresPoolClient } from './connection/client.js'
 import { withConnection } from './connection/connection.js'
 import { ownerOf, readCommitSetting } from './log/commit-setting.js'
@@ -124,22 +124,29 @@ async function checkServer(client: PostgresPoolClient): Promise<Checkup> {
   return { name: 'Postgres', status: 'pass', found: `the server runs Postgres ${String(row![0])}` }
 }
 
-/** Checks the server, its settings and the role. Rejects with `STORE_FAILED`, and throws what `postgresStore` throws. */
+/** Checks the server, its settings and the role, each as far as the role may. Rejects with `STORE_FAILED`, and throws what `postgresStore` throws. */
 export async function postgresCheckups(options: PostgresStoreOptions): Promise<readonly Checkup[]> {
   checkStoreOptions(options)
   const { pool, end } = readOptions(options)
   const names = namesIn(options.schema ?? 'daybook')
   const { signal } = new AbortController()
   try {
-    return await withConnection(pool, signal, async (client) => [
-      await checkServer(client),
-      await checkRights(client, names, options.readOnly ?? false),
-      ...(await checkSettings(client)),
-      await checkCommits(client),
-      await checkClock(client),
-      ...(await checkStandbys(client)),
-      await checkListen(pool, client),
-    ])
+    return await withConnection(pool, signal, async (client) => {
+      const checks: readonly (readonly [name: string, run: () => Promise<Checkup | Checkup[]>])[] =
+        [
+          ['Postgres', () => checkServer(client)],
+          ['rights', () => checkRights(client, names, options.readOnly ?? false)],
+          ['settings', () => checkSettings(client)],
+          ['synchronous_commit', () => checkCommits(client)],
+          ['clock', () => checkClock(client)],
+          ['standby', () => checkStandbys(client)],
+          ['LISTEN', () => checkListen(pool, client)],
+        ]
+      const found: Checkup[] = []
+      for (const [name, run] of checks)
+        found.push(...[await run().catch((error: unknown) => unchecked(name, error))].flat())
+      return found
+    })
   } finally {
     await end()
   }

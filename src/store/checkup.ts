@@ -9,3 +9,10 @@ export interface Checkup {
   /** What to do, unless it has passed. */
   readonly remedy?: string | undefined
 }
+
+/** In place of a checkup that has failed, for example because a right is missing. */
+export const unchecked = (name: string, error: unknown): Checkup => ({
+  name,
+  status: 'warn',
+  found: `this could not be checked: ${error instanceof Error ? error.message : String(error)}`,
+})

@@ -82,7 +82,20 @@ describe('daybook migrate', () => {
     const other = new URL(url)
     other.username = role
     const denied = await runCli(['doctor', other.href])
+    // It may read the version, and no events.
+    await pool.query(`GRANT USAGE ON SCHEMA daybook TO ${role}`)
+    await pool.query(`GRANT SELECT ON daybook.schema_version TO ${role}`)
+    const partly = await runCli(['doctor', other.href])
+    await pool.query(`REVOKE CONNECT ON DATABASE ${name} FROM PUBLIC`)
+    const outside = await runCli(['doctor', other.href])
+    await pool.query(`DROP OWNED BY ${role}`)
     await pool.query(`DROP ROLE ${role}`)
+    expect(partly.stdout).toMatch(
+      /^pass\tNode\t[^]*^fail\trights\t[^]*^pass\tschema\t[^]*^fail\tstore\t/m,
+    )
+    expect([partly.exit, partly.stderr]).toEqual([1, ''])
+    expect(outside.stdout).toMatch(/^pass\tNode\t.*\nfail\trights\t.*permission denied.*CONNECT/)
+    expect([outside.exit, outside.stderr]).toEqual([4, ''])
     expect(denied.stdout).toContain(`GRANT USAGE ON SCHEMA daybook TO ${role}`)
     expect(denied.stdout).toMatch(/^fail\tschema\tpermission denied/m)
     expect(denied.exit).toBe(1)
@@ -220,12 +233,23 @@ describe('daybook clean', () => {
     expect(exit).toBe(2)
   })
 
+  it('refuses --yes with --dry-run', async () => {
+    const config = log.temp.file('config.mjs')
+    fs.writeFileSync(config, `export default { cleaning: { rules: [] } }\n`)
+    const args = ['clean', log.file, '--config', config, '--yes', '--dry-run']
+    expect(await runCli(args)).toMatchObject({
+      exit: 2,
+      stderr: 'error: --yes and --dry-run cannot be used together\n',
+    })
+  })
+
   it('removes nothing without --yes', async () => {
     const config = log.temp.file('config.mjs')
     const rule = `{ name: 'debug', target: 'events', filter: 'filter[type_eq]=debug', maxRows: 1, every: { seconds: 1 } }`
     fs.writeFileSync(config, `export default { cleaning: { rules: [${rule}] } }\n`)
     const args = ['clean', log.file, '--config', config]
     const preview = await runCli(args)
+    expect(await runCli([...args, '--dry-run'])).toEqual(preview)
     expect(preview.stdout).toMatch(/^debug: would remove 1 event, from \S+ to \S+\n$/)
     expect(preview.stderr).toBe('nothing was removed; --yes runs the rules\n')
     expect((await runCli(['count', log.file])).stdout).toBe('3\n')

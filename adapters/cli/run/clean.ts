@@ -60,6 +60,8 @@ export async function run(call: Call): Promise<Exit> {
   if (unknown !== undefined)
     throw usageError(`there is no cleaning rule ${unknown}`, nearest(unknown, names))
   const isPreview = options['yes'] !== true
+  if (!isPreview && options['dryRun'] === true)
+    throw usageError('--yes and --dry-run cannot be used together')
   if (isPreview && options['acceptClock'] === true)
     throw usageError('--accept-clock needs --yes: a preview accepts nothing')
   const results = await runRules(call, isPreview)

@@ -2,7 +2,7 @@ import type { AuditHealth } from '../../../src/health/health.js'
 import type { Checkup } from '../../../src/store/checkup.js'
 import type { Call } from '../call/command.js'
 import { pendingMigrations, storeCheckups } from '../log/stored-log.js'
-import { type Exit, messageOf } from '../terminal/exit-codes.js'
+import { type Exit, exitOf, messageOf } from '../terminal/exit-codes.js'
 import { painter, type Style } from '../terminal/style.js'
 import { write } from '../terminal/terminal.js'
 
@@ -67,21 +67,40 @@ async function checkSchema(call: Call): Promise<Checkup> {
   return { name, status: 'fail', found: 'there is no log', remedy: `${remedy}; ${lost}` }
 }
 
-async function checkAll(call: Call): Promise<Checkup[]> {
-  const found: Checkup[] = [
-    { name: 'Node', status: 'pass', found: `Node ${process.versions.node}` },
-    ...(await storeCheckups(call.target)),
-  ]
+/** What the role or the user has to get, to be let in at all. */
+const ENTRY: Readonly<Record<'sqlite' | 'postgres', string>> = {
+  sqlite: 'let this user read the file and open its folder',
+  postgres: 'give the role the password of the log and the right CONNECT on its database',
+}
+
+/** What was checked, as far as this user may, and how the command ends if it failed. */
+interface Checked {
+  readonly found: readonly Checkup[]
+  readonly exit: Exit
+}
+
+async function checkAll(call: Call): Promise<Checked> {
+  const { kind } = call.target
+  const node = `Node ${process.versions.node}`
+  const found: Checkup[] = [{ name: 'Node', status: 'pass', found: node }]
+  try {
+    found.push(...(await storeCheckups(call.target)))
+  } catch (error) {
+    if (exitOf(error) !== 'forbidden') throw error
+    const remedy = ENTRY[kind as keyof typeof ENTRY]
+    found.push({ name: 'rights', status: 'fail', found: messageOf(error), remedy })
+    return { found, exit: 'forbidden' }
+  }
   const schema = await checkSchema(call)
   found.push(schema)
-  if (schema.status !== 'pass') return found
-  const { audit } = await call.openLog()
+  if (schema.status !== 'pass') return { found, exit: 'failed' }
   try {
+    const { audit } = await call.openLog()
     found.push(...healthCheckups(await audit!.health()))
   } catch (error) {
     found.push({ name: 'store', status: 'fail', found: messageOf(error) })
   }
-  return found
+  return { found, exit: 'failed' }
 }
 
 const STYLES: Readonly<Record<Checkup['status'], Style>> = {
@@ -92,7 +111,7 @@ const STYLES: Readonly<Record<Checkup['status'], Style>> = {
 
 export async function run(call: Call): Promise<Exit> {
   const { stdout, env } = call.terminal
-  const found = await checkAll(call)
+  const { found, exit } = await checkAll(call)
   const paint = painter(stdout, env)
   for (const one of found) {
     const { status, name, found: text, remedy } = one
@@ -103,5 +122,5 @@ export async function run(call: Call): Promise<Exit> {
       await write(stdout, `${paint(STYLES[status], status)}\t${name}\t${text}${end}\n`)
     }
   }
-  return found.some(({ status }) => status === 'fail') ? 'failed' : 'done'
+  return found.some(({ status }) => status === 'fail') ? exit : 'done'
 }

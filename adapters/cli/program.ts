@@ -13,8 +13,15 @@ import type { OpenLog } from './log/log.js'
 import { openLog } from './log/open-log.js'
 import { readTarget, type Target } from './log/target.js'
 import { reportError } from './report-error.js'
-import { CommandError, type Exit, exitCodes, exitOf, usageError } from './terminal/exit-codes.js'
-import { OUTPUT_CLOSED, type Terminal } from './terminal/terminal.js'
+import {
+  CommandError,
+  type Exit,
+  exitCodes,
+  exitOf,
+  SIGNALS,
+  usageError,
+} from './terminal/exit-codes.js'
+import { flush, OUTPUT_CLOSED, type Terminal } from './terminal/terminal.js'
 import { readVersion } from './version.js'
 
 /** Reads the value of an option or an argument that has choices. */
@@ -184,17 +191,25 @@ export async function runProgram(
   args: readonly string[],
   terminal: Terminal,
 ): Promise<number> {
+  const { signal, stdout } = terminal
   const outcome: Outcome = { exit: 'done' }
+  const report = (error: unknown): number => reportError(error, args.includes('--json'), terminal)
   try {
     await createProgram(commands, terminal, outcome).parseAsync(args, { from: 'user' })
-    if (terminal.signal.aborted) outcome.exit = 'interrupted'
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return 0
-    const isInterrupted = terminal.signal.aborted || exitOf(error) === 'interrupted'
-    if (!isInterrupted) return reportError(error, args.includes('--json'), terminal)
-    outcome.exit = 'interrupted'
+    const isHelp = error instanceof CommanderError && error.exitCode === 0
+    const isInterrupted = signal.aborted || exitOf(error) === 'interrupted'
+    if (!isHelp && !isInterrupted) return report(error)
+    if (isInterrupted) outcome.exit = 'interrupted'
   }
+  // The last of it may fail after the command.
+  await flush(stdout)
+  const reason: unknown = signal.reason
+  if (reason instanceof CommandError) return report(reason)
   // A reader that has seen enough is no failure.
-  if (terminal.signal.reason === OUTPUT_CLOSED) return 0
-  return exitCodes[outcome.exit][0]
+  if (reason === OUTPUT_CLOSED) return 0
+  const exit = signal.aborted
+    ? (Object.values(SIGNALS).find((one) => one === reason) ?? 'interrupted')
+    : outcome.exit
+  return exitCodes[exit][0]
 }

@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import type http from 'node:http'
+import path from 'node:path'
 import { sqliteStore } from 'daybook/sqlite'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Child, runScript } from '../support/child.js'
 import { serve, type TestServer } from '../support/http.js'
 import { tempDir } from '../support/temp.js'
@@ -67,6 +69,21 @@ describe('a command ends', () => {
     expect(child.stdout()).toBe('')
   })
 
+  it('with 1 if the disk takes no more', () => {
+    const full = fs.openSync('/dev/full', 'w')
+    const main = path.join(inject('compiledFolder'), 'adapters/cli/main.js')
+    const { status, stderr } = spawnSync(process.execPath, [main, 'list', log], {
+      env: { ...process.env, NO_COLOR: '1' },
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
+    })
+    fs.closeSync(full)
+    expect(status).toBe(1)
+    expect(stderr).toBe(
+      'error: the output cannot be written: ENOSPC: no space left on device, write\n',
+    )
+  })
+
   it('with 0 and without a word if the reader of its output is gone', async () => {
     const child = daybook(['export', log])
     await child.saw('"n":0')
@@ -75,11 +92,15 @@ describe('a command ends', () => {
     expect(child.stderr()).toBe('')
   })
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('with 130 on %s during tail', async (signal) => {
+  it.each([
+    ['SIGHUP', 129],
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('on %s during tail with %d, and closes the log', async (signal, exit) => {
     const child = daybook(['tail', log, '--since', '1h', '--fields', 'n'])
     await child.saw(`${COUNT - 1}\n`)
     await child.kill(signal)
-    expect(await child.ended).toBe(130)
+    expect(await child.ended).toBe(exit)
     expect(child.stderr()).toBe('')
   })
 })

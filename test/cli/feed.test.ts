@@ -61,6 +61,26 @@ describe('a feed as the log of a command', () => {
     await close()
   })
 
+  it('needs the right to list only', async () => {
+    const app = new Koa()
+      .use(basicAuth({ users: { ann: 'ann' } }))
+      .use(auditRoutes(server.audit, { authorize: (_ctx, action) => action === 'list' }))
+    const { url, close } = await listen(app.callback())
+    const listed = await runCli(['list', `${url}/api/events`, '-f', 'nme_eq=shop'], { env: ann })
+    expect(listed).toEqual({
+      exit: 0,
+      stdout: '',
+      stderr: 'no event has the attribute "nme"\n',
+    })
+    expect((await runCli(['list', url], { env: ann })).stdout.split('\n')).toHaveLength(3)
+    const counted = await runCli(['count', url], { env: ann })
+    expect([counted.exit, counted.stderr.includes('not allowed the action count')]).toEqual([
+      4,
+      true,
+    ])
+    await close()
+  })
+
   it('needs a user, and says how to give one', async () => {
     const none = await onFeed(['list'], { env: {} })
     expect(none.exit).toBe(4)

@@ -139,6 +139,20 @@ describe('the address', () => {
     expect(body).toContain('<a href="/audit">')
   })
 
+  it('takes a query in the body, from this origin and with the cookie only', async () => {
+    for (const path of ['/api/events/search', '/api/events/counts'])
+      for (const [more, status] of [
+        [{ cookie }, 200],
+        [{ cookie, origin: 'https://evil.example' }, 403],
+        [{ cookie, 'sec-fetch-site': 'cross-site' }, 403],
+        [{}, 401],
+      ] as const) {
+        const headers = { 'content-type': 'application/x-www-form-urlencoded', ...more }
+        const sent = await send(serving.origin + path, { method: 'POST', headers })
+        expect([more, sent.status]).toEqual([more, status])
+      }
+  })
+
   it('reads, and changes nothing', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
       for (const path of ['/api/events', '/login', '/audit']) {
@@ -306,7 +320,7 @@ describe('a SQLite file', () => {
     expect(fs.readdirSync(log.temp.dir).toSorted()).toEqual(names)
     expect(fs.readdirSync(folder.dir)).toEqual([])
     await child.kill('SIGTERM')
-    expect(child.process.exitCode).toBe(130)
+    expect(child.process.exitCode).toBe(143)
   })
 
   it('is followed once a service opens it', async () => {
@@ -413,7 +427,7 @@ describe('archive files', () => {
       [next, 'SIGTERM', 0],
     ] as const) {
       await child.kill(signal)
-      expect(child.process.exitCode).toBe(130)
+      expect(child.process.exitCode).toBe(signal === 'SIGTERM' ? 143 : 130)
       expect(fs.readdirSync(folder.dir)).toHaveLength(left)
     }
   })

@@ -39,6 +39,20 @@ export interface Feed {
   tail(query: EventQuery, options?: FeedTailOptions): AsyncGenerator<AuditEvent, void, void>
 }
 
+/** What the feed knows of event types; nothing if the user may not read them. */
+async function readTypes(
+  client: FeedClient,
+  events: string,
+  signal: AbortSignal | undefined,
+): Promise<DescribedBy> {
+  const response = await client.send(`${events}/types`, { signal })
+  if (response.status === 403 && isJson(response)) {
+    await response.body?.cancel()
+    return { types: {}, customTypes: {} }
+  }
+  return describedBy(await readDocument<TypesDocument>(response, signal))
+}
+
 /** Finds the feed of an address, and reads what it knows of event types. */
 export async function openFeed(
   { url, credentials }: FeedAddress,
@@ -47,8 +61,7 @@ export async function openFeed(
 ): Promise<Feed> {
   const client = createClient(credentials, ask)
   const paths = await findFeed(client, url, signal)
-  const types = await client.document<TypesDocument>(`${paths.events}/types`, { signal })
-  return createFeed(client, paths, describedBy(types.document))
+  return createFeed(client, paths, await readTypes(client, paths.events, signal))
 }
 
 function createFeed(client: FeedClient, paths: FeedPaths, described: DescribedBy): Feed {

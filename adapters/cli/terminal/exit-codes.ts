@@ -7,10 +7,19 @@ export const exitCodes = {
   usage: [2, 'an argument, an option or the query is wrong; nothing was done'],
   unreachable: [3, 'the log cannot be reached, or there is none'],
   forbidden: [4, 'the log refuses this user'],
+  hungUp: [129, 'SIGHUP ended the command'],
   interrupted: [130, 'Ctrl-C ended the command'],
+  terminated: [143, 'SIGTERM ended the command'],
 } as const satisfies Record<string, readonly [code: number, meaning: string]>
 
 export type Exit = keyof typeof exitCodes
+
+/** How a command has ended that a signal of the system ends. */
+export const SIGNALS = {
+  SIGHUP: 'hungUp',
+  SIGINT: 'interrupted',
+  SIGTERM: 'terminated',
+} as const satisfies Partial<Record<NodeJS.Signals, Exit>>
 
 /** An error with a message for the user; any other error is reported in the same form. */
 export class CommandError extends Error {

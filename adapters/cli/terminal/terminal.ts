@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
+import { CommandError, type Exit, exitCodes, messageOf, SIGNALS } from './exit-codes.js'
 
 /** A stream of output; of a terminal it has the size in characters. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number }
@@ -11,7 +12,10 @@ export interface Terminal {
   /** Messages, questions and progress. */
   readonly stderr: Output
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Aborts on Ctrl-C, and once stdout takes no more. */
+  /**
+   * Aborts on Ctrl-C and other signals, with an {@link Exit} as the reason, and once stdout takes no more: with {@link OUTPUT_CLOSED}, or
+   * an error.
+   */
   readonly signal: AbortSignal
 }
 
@@ -35,17 +39,23 @@ export function write(output: Output, text: string | Uint8Array): Promise<void> 
 const isBrokenPipe = (error: NodeJS.ErrnoException): boolean =>
   error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED'
 
-/** The terminal of this process. The first Ctrl-C ends the command in order, the second at once. */
+/** Resolves once all that was written has left, or cannot. */
+export const flush = (output: Output): Promise<void> =>
+  new Promise((resolve) => {
+    output.write('', () => resolve())
+  })
+
+/** The terminal of this process. The first signal, such as that of Ctrl-C, ends the command in order, the second at once. */
 export function processTerminal(): Terminal {
   const controller = new AbortController()
-  process.on('SIGINT', () => {
-    if (controller.signal.aborted) process.exit(130)
-    controller.abort()
-  })
-  process.on('SIGTERM', () => controller.abort())
+  for (const [name, exit] of Object.entries(SIGNALS) as [NodeJS.Signals, Exit][])
+    process.on(name, () => {
+      if (controller.signal.aborted) process.exit(exitCodes[exit][0])
+      controller.abort(exit)
+    })
   process.stdout.on('error', (error) => {
-    if (!isBrokenPipe(error)) throw error
-    controller.abort(OUTPUT_CLOSED)
+    const reason = `the output cannot be written: ${messageOf(error)}`
+    controller.abort(isBrokenPipe(error) ? OUTPUT_CLOSED : new CommandError('failed', reason))
   })
   process.stderr.on('error', () => {})
   const { stdin, stdout, stderr, env } = process

@@ -1,10 +1,11 @@
 import { AuditLogError } from '../../../src/errors.js'
 import { DAY, formatTimestamp, HOUR, MINUTE, systemClock } from '../../../src/event/timestamp.js'
-import { bothOf, type EventQuery } from '../../../src/filter/ast.js'
+import { bothOf, type EventQuery, oneCondition } from '../../../src/filter/ast.js'
 import { parseQuery } from '../../../src/filter/parse.js'
 import type { Target } from '../log/target.js'
 import { usageError } from '../terminal/exit-codes.js'
 import type { Call, Option } from './command.js'
+import { readTime, type ShownZone, withZone } from './times.js'
 
 /** The options of every command that takes a query. */
 export const queryOptions: readonly Option[] = [
@@ -19,6 +20,16 @@ export const queryOptions: readonly Option[] = [
     description: 'words and phrases that the event contains: \'deploy "by hand" -staging\'',
     repeatable: true,
   },
+]
+
+/** The options of commands that read the events of a time. */
+export const rangeOptions: readonly Option[] = [
+  {
+    flags: '--since <time>',
+    description:
+      'events from this time on: how long ago (30s, 1h30m, 2 hours, 7d), yesterday, 14:00, 2026-11-24 or 2026-11-24T06:00:00Z',
+  },
+  { flags: '--until <time>', description: 'events before this time, written as that of --since' },
 ]
 
 export const limitOption: Option = {
@@ -98,7 +109,25 @@ function withinAddress(query: EventQuery, target: Target): EventQuery {
   return { ...query, where: bothOf(where, query.where), sorts: isSorted ? query.sorts : sorts }
 }
 
-/** Reads the argument `query` and the options of {@link queryOptions}. Throws a usage error that names the nearest word. */
+/** Restricts the query to the events from `--since` on and before `--until`. */
+function withinRange(
+  query: EventQuery,
+  { since, until, ...zone }: ShownZone & { readonly since?: string; readonly until?: string },
+): EventQuery {
+  const now = systemClock()()
+  const from = since === undefined ? undefined : readTime(since, '--since', zone, now)
+  const to = until === undefined ? undefined : readTime(until, '--until', zone, now)
+  if (from !== undefined && to !== undefined && from >= to)
+    throw usageError(`--since ${since!}: must be before --until ${until!}`)
+  const bound = (predicate: 'gteq' | 'lt', time: number | undefined) =>
+    time === undefined ? undefined : oneCondition('created_at', predicate, [formatTimestamp(time)])
+  return { ...query, where: bothOf(query.where, bothOf(bound('gteq', from), bound('lt', to))) }
+}
+
+/**
+ * Reads the argument `query` and the options of {@link queryOptions} and {@link rangeOptions}. Times of `created_at` without a zone are in that
+ * in which times are printed. Throws a usage error that names the nearest word.
+ */
 export function readQuery({ arguments: { query }, options, target }: Call): EventQuery {
   const {
     filter = [],
@@ -117,5 +146,7 @@ export function readQuery({ arguments: { query }, options, target }: Call): Even
   const text = parts.join('&')
   const hasLimit = /(?:^|&)limit=/.test(text)
   const limited = hasLimit || limit === undefined ? text : `${text}&limit=${limit}`
-  return withinAddress(parse(limited), target)
+  const read = parse(limited)
+  const where = read.where && withZone(read.where, options)
+  return withinAddress(withinRange({ ...read, where }, options), target)
 }

@@ -8,6 +8,7 @@ import type { OpenLog } from '../log/log.js'
 import { type Paint, painter, type Style } from '../terminal/style.js'
 import { write } from '../terminal/terminal.js'
 import type { Call, Option } from './command.js'
+import { utcOption } from './times.js'
 
 /** The options of commands that print events. */
 export const rowOptions: readonly Option[] = [
@@ -16,7 +17,7 @@ export const rowOptions: readonly Option[] = [
     description: 'the columns, separated by commas: created_at,type,project_code',
     read: (text) => text.split(',').map((name) => name.trim()),
   },
-  { flags: '--utc', description: 'times in UTC instead of the time zone of this machine' },
+  utcOption,
 ]
 
 /** The columns of a pipe without `--fields`. */

@@ -1,5 +1,6 @@
 import type { Command } from '../call/command.js'
-import { queryOptions } from '../call/query.js'
+import { queryOptions, rangeOptions } from '../call/query.js'
+import { utcOption } from '../call/times.js'
 
 export const count: Command = {
   name: 'count',
@@ -9,6 +10,8 @@ export const count: Command = {
   arguments: [{ name: 'query', description: 'a query string, or an address of the audit page' }],
   options: [
     ...queryOptions,
+    ...rangeOptions,
+    utcOption,
     {
       flags: '--by <attribute>',
       description: 'also count each of the most frequent values: type, level, username',
@@ -18,6 +21,10 @@ export const count: Command = {
   targets: ['sqlite', 'postgres', 'http'],
   examples: [
     { run: 'daybook count audit.db --filter type_start=error:', says: 'the number of errors' },
+    {
+      run: 'daybook count audit.db --since yesterday --until today',
+      says: 'the number of events of yesterday',
+    },
     { run: 'daybook count audit.db --by username', says: 'the number of events of each user' },
   ],
   load: () => import('../run/count.js'),

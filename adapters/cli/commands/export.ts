@@ -1,6 +1,7 @@
 import { EXPORT_FORMATS } from '../../../src/exporting/formats.js'
 import type { Command } from '../call/command.js'
-import { queryOptions } from '../call/query.js'
+import { queryOptions, rangeOptions } from '../call/query.js'
+import { utcOption } from '../call/times.js'
 
 export const exportCommand: Command = {
   name: 'export',
@@ -10,6 +11,8 @@ export const exportCommand: Command = {
   arguments: [{ name: 'query', description: 'a query string, or an address of the audit page' }],
   options: [
     ...queryOptions,
+    ...rangeOptions,
+    utcOption,
     {
       flags: '--format <format>',
       description: 'the format',

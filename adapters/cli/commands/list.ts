@@ -1,5 +1,5 @@
 import type { Command } from '../call/command.js'
-import { limitOption, queryOptions } from '../call/query.js'
+import { limitOption, queryOptions, rangeOptions } from '../call/query.js'
 import { rowOptions } from '../call/rows.js'
 
 export const list: Command = {
@@ -14,7 +14,7 @@ export const list: Command = {
         "a query string, such as 'filter[type_start]=error:', or an address of the audit page",
     },
   ],
-  options: [...queryOptions, limitOption, ...rowOptions],
+  options: [...queryOptions, ...rangeOptions, limitOption, ...rowOptions],
   targets: ['sqlite', 'postgres', 'http'],
   examples: [
     { run: 'daybook list audit.db', says: 'the newest ten events' },
@@ -22,6 +22,7 @@ export const list: Command = {
       run: 'daybook list audit.db --filter type_start=error: --limit 50',
       says: 'the newest fifty errors',
     },
+    { run: 'daybook list audit.db --since 2h', says: 'the newest ten of the last two hours' },
     {
       run: "daybook list audit.db 'filter[username_eq]=ann' --json",
       says: 'what ann did, as lines of JSON',

@@ -14,7 +14,7 @@ export const tail: Command = {
     {
       flags: '--since <time>',
       description:
-        'begin with events of the last 30s, 10m, 2h or 7d, or after a time such as 2026-11-24T06:00:00Z',
+        'begin with the events from this time on: how long ago (30s, 1h30m, 2 hours, 7d), yesterday, 14:00, 2026-11-24 or 2026-11-24T06:00:00Z',
     },
     {
       flags: '--after <created_at>',

@@ -33,8 +33,8 @@ export interface OpenLog {
   get(id: string, options?: Waiting): Promise<AuditEvent | undefined>
   count(
     query: EventQuery,
-    options?: Pick<CountOptions, 'facets' | 'top' | 'within' | 'signal'>,
-  ): Promise<Pick<EventCounts, 'total' | 'levels' | 'facets' | 'exact'>>
+    options?: Pick<CountOptions, 'facets' | 'top' | 'attributes' | 'within' | 'signal'>,
+  ): Promise<Pick<EventCounts, 'total' | 'levels' | 'facets' | 'attributes' | 'exact'>>
   /** Matching events in the order of `created_at`, from after `after` on, without an end. Outages are reported and waited for. */
   tail(query: EventQuery, options: TailCall): AsyncIterable<AuditEvent>
   /** The bytes of an export, oldest events first. */

@@ -1,5 +1,6 @@
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { Call } from '../call/command.js'
+import { hintAtMissing } from '../call/hints.js'
 import { readQuery } from '../call/query.js'
 import type { Exit } from '../terminal/exit-codes.js'
 import { usageError } from '../terminal/exit-codes.js'
@@ -48,5 +49,6 @@ export async function run(call: Call): Promise<Exit> {
       : `${prefix}${total}`
     await write(stdout, `${lines.join('')}${end}\n`)
   }
+  await hintAtMissing(call, log, { ...query, sorts: [] })
   return isExact ? 'done' : 'failed'
 }

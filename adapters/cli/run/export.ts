@@ -6,6 +6,7 @@ import type { ExportFormat } from '../../../src/exporting/formats.js'
 import { lineTime } from '../../../src/exporting/line-time.js'
 import { bothOf, type EventQuery, oneCondition } from '../../../src/filter/ast.js'
 import type { Call } from '../call/command.js'
+import { hintAtMissing } from '../call/hints.js'
 import { readQuery } from '../call/query.js'
 import { usageError } from '../terminal/exit-codes.js'
 import { megabytesText } from '../terminal/format.js'
@@ -67,6 +68,7 @@ async function writeEvents(
       progress.update((bytes += chunk.length))
     }
     if (!send) await openOutput()
+    await hintAtMissing(call, log, query)
   } finally {
     progress.stop()
   }

@@ -1,4 +1,5 @@
 import type { Call } from '../call/command.js'
+import { hintAtMissing } from '../call/hints.js'
 import { readQuery } from '../call/query.js'
 import { rowWriter } from '../call/rows.js'
 
@@ -8,4 +9,5 @@ export async function run(call: Call): Promise<void> {
   const { events } = await log.list(query, { signal: call.terminal.signal })
   const rows = rowWriter(call, log)
   for (const event of events) await rows.write(event)
+  await hintAtMissing(call, log, query, events)
 }

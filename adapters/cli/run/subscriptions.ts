@@ -1,5 +1,7 @@
 import { nearest } from '../../../src/event/nearest.js'
+import { formatTimestamp } from '../../../src/event/timestamp.js'
 import type { Call } from '../call/command.js'
+import { readTime } from '../call/times.js'
 import type { ManagedSubscriptions, SubscriptionRow, Which } from '../feed/managed-subscriptions.js'
 import { managedSubscriptions } from '../log/managed-subscriptions.js'
 import { CommandError, type Exit, usageError } from '../terminal/exit-codes.js'
@@ -103,10 +105,15 @@ const changing =
 
 export const pause = changing(({ all, one }, options) => all.pause(one.id, options))
 export const resume = changing(({ all, one }, options) => all.resume(one.id, options))
+/** The `created_at` from which events are delivered again. */
+function readFrom({ options }: Call): string | undefined {
+  const from = options['from'] as string | undefined
+  if (from === undefined || from === 'beginning') return from
+  return formatTimestamp(readTime(from, '--from', options))
+}
+
 export const replay = (call: Call): Promise<void> =>
-  changing(({ all, one }, options) =>
-    all.replay(one.id, call.options['from'] as string | undefined, options),
-  )(call)
+  changing(({ all, one }, options) => all.replay(one.id, readFrom(call), options))(call)
 
 function readLimit(text: unknown): number {
   const limit = Number(text)

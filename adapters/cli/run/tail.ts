@@ -1,40 +1,25 @@
-import {
-  DAY,
-  formatTimestamp,
-  HOUR,
-  MINUTE,
-  parseTimestamp,
-  SECOND,
-  systemClock,
-} from '../../../src/event/timestamp.js'
+import { formatTimestamp } from '../../../src/event/timestamp.js'
 import { type Level, LEVEL_PREFIXES, LEVELS } from '../../../src/event/level.js'
 import { bothOf, type EventQuery, type Grouping, oneCondition } from '../../../src/filter/ast.js'
 import type { Call } from '../call/command.js'
+import { hintAtMissing } from '../call/hints.js'
 import { readQuery } from '../call/query.js'
+import { readTime } from '../call/times.js'
 import { messageOf } from '../terminal/exit-codes.js'
 import { printNotice } from '../terminal/notice.js'
 import { rowWriter } from '../call/rows.js'
 import { usageError } from '../terminal/exit-codes.js'
 
-const UNITS: Readonly<Record<string, number>> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }
-
 /** The `created_at` after which to begin, `undefined` for new events only. */
-function startOf({ since, after }: Readonly<Record<string, unknown>>): string | undefined {
+function startOf(options: Call['options']): string | undefined {
+  const { since, after } = options
   if (since !== undefined && after !== undefined)
     throw usageError('--since and --after cannot be used together')
-  if (typeof after === 'string') {
-    const time = parseTimestamp(after)
-    if (time === undefined) throw usageError(`--after ${after}: must be a created_at (ISO 8601)`)
-    return formatTimestamp(time)
-  }
-  if (typeof since !== 'string') return undefined
-  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(since) ?? []
-  const time =
-    count === undefined ? parseTimestamp(since) : systemClock()() - Number(count) * UNITS[unit!]!
-  if (time === undefined)
-    throw usageError(`--since ${since}: must be 30s, 10m, 2h or 7d, or a time (ISO 8601)`)
+  if (typeof after === 'string') return formatTimestamp(readTime(after, '--after', options))
   // Events at this time itself are included.
-  return formatTimestamp(time - 1)
+  return typeof since === 'string'
+    ? formatTimestamp(readTime(since, '--since', options) - 1)
+    : undefined
 }
 
 const prefixesOf = (level: Level): readonly string[] =>
@@ -56,7 +41,8 @@ function withLevels(query: EventQuery, levels: readonly Level[] | undefined): Ev
 
 export async function run(call: Call): Promise<void> {
   const { options, terminal } = call
-  const query = readQuery(call)
+  const { since: _start, ...others } = options
+  const query = readQuery({ ...call, options: others })
   if (query.sorts.length > 0)
     throw usageError('filter[sorts]: tail has one order, that of recording')
   const after = startOf(options)
@@ -68,6 +54,7 @@ export async function run(call: Call): Promise<void> {
     printNotice(terminal, text, options['json'] === true)
   }
   const wanted = withLevels(query, options['level'] as readonly Level[] | undefined)
+  await hintAtMissing(call, log, query)
   for await (const event of log.tail(wanted, { after, signal: terminal.signal, onOutage }))
     await rows.write(event)
 }

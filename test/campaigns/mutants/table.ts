@@ -350,8 +350,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'adapters/cli/run/tail.ts',
-    line: 'return formatTimestamp(time - 1)',
-    mutant: 'return formatTimestamp(time)',
+    line: "? formatTimestamp(readTime(since, '--since', options) - 1)",
+    mutant: "? formatTimestamp(readTime(since, '--since', options))",
     defect: '`tail --since` leaves out an event of exactly that time',
   },
   {

@@ -19,9 +19,9 @@ const CLOCK_TOLERANCE = 1_000_000
 
 const mebibytes = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1)} MiB`
 
-function isWritable(file: string): boolean {
+function mayAccess(file: string, mode: number): boolean {
   try {
-    fs.accessSync(file, fs.constants.W_OK)
+    fs.accessSync(file, mode)
     return true
   } catch {
     return false
@@ -31,7 +31,14 @@ function isWritable(file: string): boolean {
 function checkRights(file: string): Checkup {
   const mode = fs.statSync(file).mode & 0o777
   const text = `the permissions of the file are ${mode.toString(8)}`
-  const missing = [file, path.dirname(file)].filter((name) => !isWritable(name))
+  if (!mayAccess(file, fs.constants.R_OK))
+    return {
+      name: 'rights',
+      status: 'fail',
+      found: `this user cannot read ${file}: its permissions are ${mode.toString(8)}`,
+      remedy: 'let this user read the file',
+    }
+  const missing = [file, path.dirname(file)].filter((name) => !mayAccess(name, fs.constants.W_OK))
   if (missing.length > 0)
     return {
       name: 'rights',
@@ -96,6 +103,8 @@ function checkClock(database: SqliteDatabase): Checkup {
 export function sqliteCheckups(filename: string): readonly Checkup[] {
   const file = path.resolve(filename)
   const driver = loadDriver()
+  const rights = checkRights(file)
+  if (rights.status === 'fail') return [rights, checkFileSystem(file), checkWal(file)]
   const found: Checkup[] = []
   const database = openDatabase(file, () => {}, { driver, readOnly: true })
   try {
@@ -107,7 +116,7 @@ export function sqliteCheckups(filename: string): readonly Checkup[] {
       status: 'pass',
       found: `${driver.name} runs SQLite ${version!.text}`,
     })
-    found.push(checkRights(file), checkFileSystem(file), checkJournal(database), checkWal(file))
+    found.push(rights, checkFileSystem(file), checkJournal(database), checkWal(file))
     if (readVersion(database, EVENTS_SCHEMA.versionTable) !== undefined)
       found.push(checkClock(database))
   } catch (error) {

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3'
 import { AuditLog } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 import { manualClock } from 'daybook/testing'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { postgresDatabase } from '../support/database.js'
 import { type FileLog, openFileLog } from './logs.js'
 import { runCli } from './run-cli.js'
@@ -213,6 +213,22 @@ describe('daybook doctor', () => {
     expect(stdout).toMatch(report)
     expect(exit).toBe(1)
   })
+})
+
+it('daybook doctor says which file cannot be read', async () => {
+  const { file, close } = openFileLog()
+  onTestFinished(close)
+  // The user of the tests may be one who reads every file.
+  const denied = Object.assign(new Error('permission denied'), { code: 'EACCES' })
+  vi.spyOn(fs, 'accessSync').mockImplementation(() => {
+    throw denied
+  })
+  onTestFinished(() => void vi.restoreAllMocks())
+  const { exit, stdout } = await runCli(['doctor', file])
+  expect(stdout).toMatch(
+    /^pass\tNode\t.*\nfail\trights\tthis user cannot read .*let this user read/,
+  )
+  expect(exit).toBe(1)
 })
 
 describe('daybook clean', () => {

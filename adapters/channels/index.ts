@@ -1,3 +1,4 @@
+export type { ConnectionOptions, Dispatcher } from './connections.js'
 export { email, type EmailOptions } from './email.js'
 export { emailKind, type EmailKindOptions } from './email-kind.js'
 export type { MailMessage, MailTransport, MailTransportOption } from './mail-transport.js'

@@ -2,6 +2,7 @@ import http from 'node:http'
 import https from 'node:https'
 import { timeoutSignal } from '../../src/async/timeout-signal.js'
 import { DeliveryError } from '../../src/subscriptions/channel.js'
+import type { ConnectionOptions, Dispatcher } from './connections.js'
 
 export interface PostOptions {
   readonly url: URL
@@ -14,10 +15,10 @@ export interface PostOptions {
 /** Sends requests over connections that stay open. */
 export type Post = (options: PostOptions) => Promise<void>
 
-/** What opens the connections, by the protocol of the URL. */
+/** What opens the connections of two protocols. */
 export interface Agents {
   readonly 'http:': http.Agent
-  readonly 'https:': https.Agent
+  readonly 'https:': http.Agent
 }
 
 export const AGENT_OPTIONS = { keepAlive: true } as const
@@ -27,43 +28,70 @@ const MAX_RESPONSE_BYTES = 4096
 
 const REQUESTS = { 'http:': http.request, 'https:': https.request } as const
 
-/** Connects to any address. */
-const createAgents = (): Agents => ({
-  'http:': new http.Agent(AGENT_OPTIONS),
-  'https:': new https.Agent(AGENT_OPTIONS),
-})
+interface Answer {
+  readonly status: number
+  readonly retryAfter: string | undefined
+  readonly body: AsyncIterable<unknown>
+}
+
+type Send = (request: Pick<PostOptions, 'url' | 'headers' | 'body' | 'signal'>) => Promise<Answer>
+
+/** Sends by an agent; by the global one of Node without it, which a host may replace. */
+const byAgent =
+  (agentOf: (protocol: keyof Agents) => http.Agent | undefined): Send =>
+  ({ url, headers, body, signal }) =>
+    new Promise((resolve, reject) => {
+      const protocol = url.protocol as keyof Agents
+      const options = { method: 'POST', agent: agentOf(protocol), headers, signal }
+      const sent = REQUESTS[protocol](url, options, (response) =>
+        resolve({
+          status: response.statusCode ?? 0,
+          retryAfter: response.headers['retry-after'],
+          body: response,
+        }),
+      )
+      sent.on('error', reject)
+      // A receiver that switches to another protocol ends the request without an error.
+      sent.on('close', () => reject(new Error('the connection was closed')))
+      sent.end(body)
+    })
+
+const byDispatcher =
+  (dispatcher: Dispatcher): Send =>
+  async ({ url, headers, body, signal }) => {
+    const { origin, pathname, search } = url
+    const path = pathname + search
+    const sent = { origin, path, method: 'POST', headers, body, signal } as const
+    const { statusCode: status, headers: received, body: content } = await dispatcher.request(sent)
+    return { status, retryAfter: [received['retry-after']].flat()[0], body: content }
+  }
+
+/** Posts over the connections of the host's options. */
+export const createPost = ({ agent, dispatcher }: ConnectionOptions = {}): Post =>
+  postBy(dispatcher ? byDispatcher(dispatcher) : byAgent(() => agent))
+
+/** Posts over connections of these agents only. */
+export const postByAgents = (agents: Agents): Post =>
+  postBy(byAgent((protocol) => agents[protocol]))
 
 // Faults name the server only: paths and queries of such URLs often hold secrets.
 const serverOf = ({ protocol, host }: URL): string => `${protocol}//${host}`
 
 /** Rejects with a `DeliveryError` unless the response has a status from 200 to 299. Redirects are not followed. */
-export function createPost(agents: Agents = createAgents()): Post {
+function postBy(send: Send): Post {
   return async ({ url, headers, body, timeoutMs, signal }) => {
-    const protocol = url.protocol as keyof Agents
-    const fixed = { 'content-length': body.length, 'user-agent': 'daybook' }
+    const fixed = { 'content-length': String(body.length), 'user-agent': 'daybook' }
     using timeout = timeoutSignal(timeoutMs, signal)
-    let response: http.IncomingMessage
+    let answer: Answer
     try {
-      response = await new Promise<http.IncomingMessage>((resolve, reject) => {
-        const options = {
-          method: 'POST',
-          agent: agents[protocol],
-          headers: { ...headers, ...fixed },
-          signal: timeout.signal,
-        }
-        const sent = REQUESTS[protocol](url, options, resolve)
-        sent.on('error', reject)
-        // A receiver that switches to another protocol ends the request without an error.
-        sent.on('close', () => reject(new Error('the connection was closed')))
-        sent.end(body)
-      })
-      await skip(response)
+      answer = await send({ url, headers: { ...headers, ...fixed }, body, signal: timeout.signal })
+      await skip(answer.body)
     } catch (cause) {
       throw failureOf(cause, url, timeout.signal.aborted && !signal.aborted)
     }
-    const { statusCode: status = 0 } = response
+    const { status, retryAfter } = answer
     if (status >= 200 && status < 300) return
-    const retryAfterMs = readRetryAfter(response.headers['retry-after'])
+    const retryAfterMs = readRetryAfter(retryAfter)
     // A redirect is a failure too: it could lead anywhere.
     throw new DeliveryError('status', `${serverOf(url)} responded with ${status}`, {
       status,
@@ -73,9 +101,9 @@ export function createPost(agents: Agents = createAgents()): Post {
 }
 
 /** Reads the response to its end. A long one is cut off, with its connection. */
-async function skip(response: http.IncomingMessage): Promise<void> {
+async function skip(body: Answer['body']): Promise<void> {
   let bytes = 0
-  for await (const chunk of response) {
+  for await (const chunk of body) {
     bytes += (chunk as Buffer).length
     // Leaving the loop destroys the response.
     if (bytes > MAX_RESPONSE_BYTES) return
@@ -85,11 +113,14 @@ async function skip(response: http.IncomingMessage): Promise<void> {
 /** What errors of request-filtering-agent say; they have no code. */
 const REFUSED_ADDRESS = /is not allowed/
 
+export const addressFault = (url: URL, cause?: unknown): DeliveryError =>
+  new DeliveryError('address', `${serverOf(url)}: its address is not allowed`, { cause })
+
 function failureOf(cause: unknown, url: URL, isTimeout: boolean): DeliveryError {
   if (isTimeout)
     return new DeliveryError('timeout', `${serverOf(url)} did not respond in time`, { cause })
   if (cause instanceof Error && !('code' in cause) && REFUSED_ADDRESS.test(cause.message))
-    return new DeliveryError('address', `${serverOf(url)}: its address is not allowed`, { cause })
+    return addressFault(url, cause)
   const code = (cause as NodeJS.ErrnoException | undefined)?.code ?? 'the connection failed'
   return new DeliveryError('network', `${serverOf(url)}: ${code}`, { cause })
 }

@@ -1,7 +1,7 @@
 import { REDACTED } from '../../src/event/secrets.js'
 import type { ChannelKind } from '../../src/subscriptions/channel-kind.js'
 import { changedConfig, changedSecret } from './kind-config.js'
-import { createPost } from './post.js'
+import { invalidOption } from './read-options.js'
 import { slackChannel } from './slack.js'
 import { openUserUrls, readUserUrl, USER_URL_OPTIONS, type UserUrlOptions } from './user-urls.js'
 import { checkOptions } from '../../src/options.js'
@@ -15,7 +15,7 @@ const URL_MEMBER = 'webhook_url'
  */
 export function slackKind(options: UserUrlOptions = {}): ChannelKind {
   checkOptions(options, USER_URL_OPTIONS, 'slackKind')
-  const urls = openUserUrls(options)
+  const urls = openUserUrls(options, invalidOption('slackKind'))
   return {
     async read(given, present) {
       const config = changedConfig(given, present, [URL_MEMBER])
@@ -26,7 +26,7 @@ export function slackKind(options: UserUrlOptions = {}): ChannelKind {
     },
     open({ secrets }) {
       const url = readUserUrl(secrets[URL_MEMBER], URL_MEMBER, urls)
-      return slackChannel({ url }, createPost(urls.agentsOf(url)))
+      return slackChannel({ url }, urls.postTo(url))
     },
   }
 }

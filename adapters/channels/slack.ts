@@ -1,4 +1,5 @@
 import type { BatchLimits, Channel } from '../../src/subscriptions/channel.js'
+import { CONNECTION_OPTIONS, type ConnectionOptions, readConnections } from './connections.js'
 import { createPost, type Post } from './post.js'
 import { checkDelivery, invalidOption, readUrl } from './read-options.js'
 import { type Render, renderText } from './render.js'
@@ -6,7 +7,7 @@ import { escapeMarkup } from './sentences.js'
 import { TIMEOUT_MS } from './webhook.js'
 import { type OptionNames, requireOptions } from '../../src/options.js'
 
-export interface SlackOptions {
+export interface SlackOptions extends ConnectionOptions {
   /** The URL of an incoming webhook of Slack, Mattermost or another service that takes `{ "text": … }`. It is not stored. */
   readonly url: string
   /** @default 20 events, or 262144 bytes */
@@ -22,6 +23,7 @@ const SLACK_OPTIONS: OptionNames<SlackOptions> = {
   batch: true,
   rate: true,
   render: true,
+  ...CONNECTION_OPTIONS,
 }
 
 const MAX_EVENTS = 20
@@ -40,12 +42,18 @@ const sentences: Render = (events, { sentence }) => ({
 export function slack(options: SlackOptions): Channel {
   requireOptions(options, SLACK_OPTIONS, 'slack')
   checkDelivery(options, 'slack')
-  const url = readUrl(options.url, 'url', invalidOption('slack'))
-  return slackChannel({ ...options, url }, createPost())
+  const fail = invalidOption('slack')
+  const url = readUrl(options.url, 'url', fail)
+  return slackChannel({ ...options, url }, createPost(readConnections(options, fail, url)))
 }
 
 export function slackChannel(
-  { url, batch, rate = RATE, render = sentences }: Omit<SlackOptions, 'url'> & { url: URL },
+  {
+    url,
+    batch,
+    rate = RATE,
+    render = sentences,
+  }: Pick<SlackOptions, 'batch' | 'rate' | 'render'> & { readonly url: URL },
   post: Post,
 ): Channel {
   return {

@@ -1,10 +1,11 @@
+import { CONNECTION_OPTIONS, type ConnectionOptions, readConnections } from './connections.js'
 import { invalidChannel } from './kind-config.js'
-import type { Agents } from './post.js'
-import { readUrl } from './read-options.js'
+import { addressFault, createPost, type Post, postByAgents } from './post.js'
+import { type Fail, readUrl } from './read-options.js'
 import { createVettedAgents, loadFilteringAgents, readRanges } from './vetted-agents.js'
 import { type OptionNames } from '../../src/options.js'
 
-export interface UserUrlOptions {
+export interface UserUrlOptions extends ConnectionOptions {
   /**
    * Addresses that URLs may lead to though they are not public: single ones, and ranges in CIDR notation such as `10.20.0.0/16`.
    * @default none
@@ -14,24 +15,42 @@ export interface UserUrlOptions {
   readonly allowHttp?: boolean | undefined
 }
 
-export const USER_URL_OPTIONS: OptionNames<UserUrlOptions> = { allow: true, allowHttp: true }
+export const USER_URL_OPTIONS: OptionNames<UserUrlOptions> = {
+  allow: true,
+  allowHttp: true,
+  ...CONNECTION_OPTIONS,
+}
 
 /** What URLs may be that users give, and how connections to them are made. */
 export interface UserUrls {
   readonly allowHttp: boolean
-  agentsOf(url: URL): Agents
+  /** Posts to this URL. Refuses addresses that are not allowed. */
+  postTo(url: URL): Post
   /** Rejects with `INVALID_CHANNEL` if the URL leads to an address that is not allowed. */
   vet(url: URL, member: string): Promise<void>
 }
 
 /** Throws `INVALID_OPTION`, and `MISSING_DEPENDENCY` if request-filtering-agent is not installed. */
-export function openUserUrls({ allow = [], allowHttp = false }: UserUrlOptions): UserUrls {
+export function openUserUrls(
+  { allow = [], allowHttp = false, ...options }: UserUrlOptions,
+  fail: Fail,
+): UserUrls {
+  const connections = readConnections(options, fail)
+  const isOwn = connections.agent !== undefined || connections.dispatcher !== undefined
   const ranges = readRanges(allow)
   // Reports a missing package when the service starts, rather than to users.
   loadFilteringAgents()
   return {
     allowHttp,
-    agentsOf: (url) => createVettedAgents(url, ranges).agents,
+    postTo(url) {
+      const vetted = createVettedAgents(url, ranges)
+      if (!isOwn) return postByAgents(vetted.agents)
+      const post = createPost(connections)
+      return async (request) => {
+        if (await vetted.refuse()) throw addressFault(url)
+        await post(request)
+      }
+    },
     async vet(url, member) {
       if (await createVettedAgents(url, ranges).refuse())
         throw invalidChannel(member, 'leads to an address that is not allowed')

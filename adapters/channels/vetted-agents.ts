@@ -87,7 +87,7 @@ export function createVettedAgents({ hostname }: URL, allow: BlockList): VettedA
   const options = { ...AGENT_OPTIONS, ...lists, lookup }
   const agents: Agents = {
     'http:': new RequestFilteringHttpAgent(options),
-    'https:': new RequestFilteringHttpsAgent(options) as Agents['https:'],
+    'https:': new RequestFilteringHttpsAgent(options),
   }
   return {
     agents,

@@ -3,7 +3,6 @@ import type { JsonObject } from '../../src/event/event.js'
 import { REDACTED } from '../../src/event/secrets.js'
 import type { ChannelKind, ChannelSetup } from '../../src/subscriptions/channel-kind.js'
 import { changedConfig, changedSecret, invalidChannel } from './kind-config.js'
-import { createPost } from './post.js'
 import { invalidOption, readBatch, readCompress, readHeaders, readRate } from './read-options.js'
 import { readSecrets } from './signature.js'
 import {
@@ -48,11 +47,9 @@ const createSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('
  */
 export function webhookKind(options: WebhookKindOptions = {}): ChannelKind {
   checkOptions(options, WEBHOOK_KIND_OPTIONS, 'webhookKind')
-  const urls = openUserUrls(options)
-  const { service } = readFormat(
-    { format: 'cloudevents', service: options.service },
-    invalidOption('webhookKind'),
-  )
+  const fail = invalidOption('webhookKind')
+  const urls = openUserUrls(options, fail)
+  const { service } = readFormat({ format: 'cloudevents', service: options.service }, fail)
   return {
     async read(given, present) {
       const config = changedConfig(given, present, MEMBERS)
@@ -113,7 +110,7 @@ function openWebhook({ config, secrets }: ChannelSetup, urls: UserUrls, service:
     timeoutMs: TIMEOUT_MS,
     secrets: () => (former && Date.now() < former.until ? both : own),
   }
-  return webhookChannel(settings, createPost(urls.agentsOf(url)))
+  return webhookChannel(settings, urls.postTo(url))
 }
 
 /** The headers with the stored value of each that is `[redacted]`. */

@@ -1,13 +1,14 @@
 import { promisify } from 'node:util'
 import { gzip as gzipWithCallback } from 'node:zlib'
 import type { BatchLimits, Channel } from '../../src/subscriptions/channel.js'
+import { CONNECTION_OPTIONS, type ConnectionOptions, readConnections } from './connections.js'
 import { createPost, type Post } from './post.js'
 import { checkDelivery, invalidOption, readCompress, readHeaders, readUrl } from './read-options.js'
 import { readSecrets, signedHeaders } from './signature.js'
 import { type FormatSettings, readFormat, type WebhookFormat, writeBody } from './webhook-body.js'
 import { type OptionNames, requireOptions } from '../../src/options.js'
 
-export interface WebhookOptions {
+export interface WebhookOptions extends ConnectionOptions {
   /** An `http:` or `https:` URL. It is not stored, and only its server is named in events. */
   readonly url: string
   /**
@@ -49,6 +50,7 @@ const WEBHOOK_OPTIONS: OptionNames<WebhookOptions> = {
   rate: true,
   checkpoint: true,
   timeoutMs: true,
+  ...CONNECTION_OPTIONS,
 }
 
 /** The options of a webhook after they have been checked. */
@@ -90,7 +92,7 @@ export function webhook(options: WebhookOptions): Channel {
     timeoutMs,
     secrets: () => secrets,
   }
-  return webhookChannel(settings, createPost())
+  return webhookChannel(settings, createPost(readConnections(options, fail, settings.url)))
 }
 
 export function webhookChannel(settings: WebhookSettings, post: Post): Channel {

@@ -61,6 +61,12 @@ describe('a feed as the log of a command', () => {
     await close()
   })
 
+  it('takes queries that are too long for a URL', async () => {
+    const filter = ['-f', `name_in=${'x'.repeat(20_000)}`, '-f', 'name_in=shop']
+    expect((await onFeed(['list', ...filter, '--fields', 'name'])).stdout).toBe('shop\n')
+    expect((await onFeed(['count', ...filter])).stdout).toBe('1\n')
+  })
+
   it('needs the right to list only', async () => {
     const app = new Koa()
       .use(basicAuth({ users: { ann: 'ann' } }))
@@ -73,6 +79,11 @@ describe('a feed as the log of a command', () => {
       stderr: 'no event has the attribute "nme"\n',
     })
     expect((await runCli(['list', url], { env: ann })).stdout.split('\n')).toHaveLength(3)
+    const { id } = (await server.audit.list('filter[type_eq]=note')).events[0]!
+    const got = await runCli(['get', url, id], { env: ann })
+    expect([got.exit, JSON.parse(got.stdout)]).toMatchObject([0, { id, type: 'note' }])
+    const none = await runCli(['get', url, id.replaceAll(/\d/g, '0')], { env: ann })
+    expect(none.exit).toBe(1)
     const counted = await runCli(['count', url], { env: ann })
     expect([counted.exit, counted.stderr.includes('not allowed the action count')]).toEqual([
       4,

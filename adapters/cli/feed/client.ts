@@ -14,6 +14,8 @@ export interface FeedRequest {
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as a JSON:API document. */
   readonly document?: object
+  /** Sent as a form. */
+  readonly form?: string
   readonly signal?: AbortSignal | undefined
   /** How long the server may take to answer. @default a minute */
   readonly timeoutMs?: number
@@ -116,7 +118,7 @@ async function follow(
 
 async function sendOnce(
   url: string,
-  { method = 'GET', headers, document, signal, timeoutMs = ANSWER_TIMEOUT_MS }: FeedRequest,
+  { method = 'GET', headers, document, form, signal, timeoutMs = ANSWER_TIMEOUT_MS }: FeedRequest,
   authorization: string | undefined,
 ): Promise<Response> {
   const timeout = new AbortController()
@@ -133,9 +135,10 @@ async function sendOnce(
         'accept-language': 'en',
         ...(authorization && { authorization }),
         ...(document && { 'content-type': JSON_API }),
+        ...(form !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
         ...headers,
       },
-      body: document ? JSON.stringify(document) : null,
+      body: document ? JSON.stringify(document) : (form ?? null),
       redirect: 'manual',
       signal: signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal,
     })

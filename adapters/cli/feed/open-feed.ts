@@ -1,12 +1,19 @@
 import type { AuditEvent } from '../../../src/event/event.js'
-import type { EventQuery } from '../../../src/filter/ast.js'
+import { type EventQuery, oneCondition } from '../../../src/filter/ast.js'
 import { formatQuery } from '../../../src/filter/format.js'
+import { isTooLongForUrl } from '../../../src/filter/url-length.js'
 import type { CountOptions, EventCounts } from '../../../src/store/counts.js'
 import type { EventGroups, GroupOptions } from '../../../src/store/groups.js'
 import type { EventPage, WaitOptions } from '../../../src/store/store.js'
 import { newestPosition } from '../../../src/tail/poll.js'
 import type { FeedAddress } from './address.js'
-import { type AskCredentials, createClient, type FeedClient, readDocument } from './client.js'
+import {
+  type Answer,
+  type AskCredentials,
+  createClient,
+  type FeedClient,
+  readDocument,
+} from './client.js'
 import {
   describedBy,
   type DescribedBy,
@@ -64,22 +71,29 @@ export async function openFeed(
   return createFeed(client, paths, await readTypes(client, paths.events, signal))
 }
 
+/** Reads a document by a query, which is posted to `search` if it is too long for a URL. */
+function readByQuery<Document>(
+  client: FeedClient,
+  [url, search]: readonly [url: string, search: string],
+  query: string,
+  signal: AbortSignal | undefined,
+): Promise<Answer<Document>> {
+  return isTooLongForUrl(query)
+    ? client.document<Document>(search, { method: 'POST', form: query, signal })
+    : client.document<Document>(`${url}?${query}`, { signal })
+}
+
 function createFeed(client: FeedClient, paths: FeedPaths, described: DescribedBy): Feed {
   const { events } = paths
 
   async function list(query: EventQuery, { signal }: WaitOptions = {}): Promise<EventPage> {
-    const url = `${events}?${formatQuery(query)}`
-    const { status, document } = await client.document<EventsDocument>(url, { signal })
+    const { status, document } = await readByQuery<EventsDocument>(
+      client,
+      [events, `${events}/search`],
+      formatQuery(query),
+      signal,
+    )
     return { events: document.data.map(eventOf), truncated: status === PARTIAL }
-  }
-
-  const figures = async <Figures>(
-    path: string,
-    signal: AbortSignal | undefined,
-    ...parts: readonly string[]
-  ): Promise<Figures> => {
-    const url = `${events}/${path}?${joined(...parts)}`
-    return (await client.document<{ readonly meta: Figures }>(url, { signal })).document.meta
   }
 
   return {
@@ -94,12 +108,25 @@ function createFeed(client: FeedClient, paths: FeedPaths, described: DescribedBy
         await response.body?.cancel()
         return undefined
       }
+      // A user who may only list events finds it in the list.
+      if (response.status === 403 && isJson(response)) {
+        await response.body?.cancel()
+        const where = oneCondition('id', 'eq', [id])
+        return (await list({ where, sorts: [], limit: 1 }, { signal })).events[0]
+      }
       return eventOf((await readDocument<EventDocument>(response, signal)).data)
     },
-    count: ({ where }, options = {}) =>
-      figures('counts', options.signal, filterParameters(where), countParameters(options)),
-    groups: ({ where }, options) =>
-      figures('groups', options.signal, filterParameters(where), groupParameters(options)),
+    async count({ where }, options = {}) {
+      const url = `${events}/counts`
+      const query = joined(filterParameters(where), countParameters(options))
+      type Counts = { readonly meta: EventCounts }
+      return (await readByQuery<Counts>(client, [url, url], query, options.signal)).document.meta
+    },
+    async groups({ where }, options) {
+      const url = `${events}/groups?${joined(filterParameters(where), groupParameters(options))}`
+      type Groups = { readonly meta: EventGroups }
+      return (await client.document<Groups>(url, { signal: options.signal })).document.meta
+    },
     export: (query, options) => exportOf(client, events, query, options),
     async *tail({ where }, { after, signal, onOutage } = {}) {
       const url = `${events}/stream?${filterParameters(where)}`

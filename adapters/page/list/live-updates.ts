@@ -1,10 +1,10 @@
 import { batch, computed, effect, signal, untracked } from '@preact/signals'
 import type { AuditEvent } from '../../../src/event/event.js'
+import { isTooLongForUrl } from '../../../src/filter/url-length.js'
 import { types } from '../data/account.js'
 import { changeQuery, fault, openId, query, search } from '../data/address.js'
 import { ApiError, type EventResource, eventOf, readEvent } from '../data/api.js'
 import { recountSoon } from '../data/counts.js'
-import { isTooLong } from '../data/long-query.js'
 import { markOpen, openEvents } from '../data/open-events.js'
 import { texts } from '../ui/texts.js'
 import { announce } from '../ui/notes.js'
@@ -46,7 +46,7 @@ export const liveState = computed((): LiveState =>
     {
       isRefused: fault.value !== undefined || isRefusal(failure.value),
       isSorted: !isNewestFirst(query.value.sorts),
-      isTooLong: isTooLong(apiQuery(query.value)),
+      isTooLong: isTooLongForUrl(apiQuery(query.value)),
       to: rangeAt(query.value.range, new Date()).to,
       isPaused: isPaused.value,
       isOffline: isOffline.value || (failure.value !== undefined && isStale.value),

@@ -42,7 +42,7 @@ export async function record(host: Logged, ...names: readonly string[]): Promise
 
 export const liveButton = (page: Page): Locator =>
   page.getByRole('banner').getByRole('button', {
-    name: /^(Live|Paused|Offline|Stopped|Fixed range|Sorted)/,
+    name: /^(Live|Paused|Offline|Stopped|Fixed range|Sorted|Not live)/,
   })
 export const pill = (page: Page): Locator =>
   page.getByRole('button', { name: /^[\d,]+\+? new events?$/ })

@@ -208,3 +208,30 @@ describe('when live is not possible', () => {
     expect(await liveButton(page).innerText()).toBe('Live')
   })
 })
+
+it('a query that is too long for a URL is posted, and not followed', async () => {
+  const sent: string[] = []
+  const host = await servePast({
+    inside: [
+      async (ctx, next) => {
+        sent.push(`${ctx.method} ${ctx.path}`)
+        await next()
+      },
+    ],
+  })
+  const page = await openList(host)
+  await expectNewest(page, host)
+  const { events } = await host.audit.list('limit=1')
+  const wanted = events[0]!
+  sent.length = 0
+  await page.evaluate(
+    (query) => {
+      history.pushState(null, '', `?${query}`)
+      dispatchEvent(new PopStateEvent('popstate'))
+    },
+    `filter[id_in][]=${'x'.repeat(20_000)}&filter[id_in][]=${wanted.id}`,
+  )
+  await expect.poll(() => rowIds(page), WAIT).toEqual([wanted.id])
+  await expect.poll(() => liveButton(page).innerText(), WAIT).toBe('Not live')
+  await expect.poll(() => sent, WAIT).toContain('POST /api/events/counts')
+})

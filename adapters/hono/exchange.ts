@@ -13,8 +13,16 @@ export const toRequest = (
     context,
     request: req.raw,
     findUsername,
-    readAgain: async () => new Uint8Array(await req.arrayBuffer()),
+    readAgain: () => readAgain(req),
   })
+}
+
+/** The bytes of a body that middleware has read. Hono would write a form that only `formData()` has read as another media type. */
+async function readAgain(req: HonoContext['req']): Promise<Uint8Array> {
+  const { arrayBuffer, text, formData } = req.bodyCache
+  if (!formData || arrayBuffer || text) return new Uint8Array(await req.arrayBuffer())
+  const fields = [...(await req.formData())] as [name: string, value: string][]
+  return Buffer.from(String(new URLSearchParams(fields)))
 }
 
 /** Hono passes only errors of its own realm to `onError`. */

@@ -27,8 +27,10 @@ export interface HonoContext {
       readonly formData?: unknown
       readonly json?: unknown
       readonly text?: unknown
+      readonly arrayBuffer?: unknown
     }
     arrayBuffer(): Promise<ArrayBuffer>
+    formData(): Promise<FormData>
   }
   /** Bindings; with @hono/node-server, Bun and Deno they have the connection. */
   readonly env: unknown

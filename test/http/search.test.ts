@@ -1,5 +1,8 @@
+import { getRequestListener } from '@hono/node-server'
+import * as forHono from 'daybook/hono'
 import type { AuditRoutesOptions, EventsRead } from 'daybook/koa'
 import express from 'express'
+import { Hono, type MiddlewareHandler } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { expectError } from '../support/expect-error.js'
 import { expressAfter, frameworks } from '../support/frameworks.js'
@@ -214,6 +217,25 @@ describe.each([
     expect((await send(url, SEARCH, form('limit=0'))).status).toBe(400)
     expect(await eventsOf(audit)).toHaveLength(4)
   })
+})
+
+it('Hono reads a form again that middleware has read', async () => {
+  const audit = openLog()
+  await audit.recordCustom('note', { text: 'a' })
+  const read = { formData: 0, parseBody: 0, text: 0 }
+  for (const method of Object.keys(read) as (keyof typeof read)[]) {
+    const app = new Hono()
+      .use(async ({ req }, next) => {
+        await req[method]()
+        read[method]++
+        await next()
+      })
+      .use(forHono.auditRoutes(audit, { username: () => 'ann' }) as MiddlewareHandler)
+    const url = await serveOn(getRequestListener(app.fetch))
+    const listed = await send(url, SEARCH, form('filter[text_eq]=a&limit=1&q=-x+-y'))
+    expect([listed.status, textsOf(listed)]).toEqual([200, ['a']])
+  }
+  expect(read).toEqual({ formData: 1, parseBody: 1, text: 1 })
 })
 
 it('several logs and one of many take a query in the body', async () => {

@@ -224,13 +224,9 @@ it('a query that is too long for a URL is posted, and not followed', async () =>
   const { events } = await host.audit.list('limit=1')
   const wanted = events[0]!
   sent.length = 0
-  await page.evaluate(
-    (query) => {
-      history.pushState(null, '', `?${query}`)
-      dispatchEvent(new PopStateEvent('popstate'))
-    },
-    `filter[id_in][]=${'x'.repeat(20_000)}&filter[id_in][]=${wanted.id}`,
-  )
+  const query = `filter[id_in][]=${'x'.repeat(20_000)}&filter[id_in][]=${wanted.id}`
+  await page.evaluate(`history.pushState(null, '', '?${query}')`)
+  await page.evaluate(`dispatchEvent(new PopStateEvent('popstate'))`)
   await expect.poll(() => rowIds(page), WAIT).toEqual([wanted.id])
   await expect.poll(() => liveButton(page).innerText(), WAIT).toBe('Not live')
   await expect.poll(() => sent, WAIT).toContain('POST /api/events/counts')

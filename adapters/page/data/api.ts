@@ -3,9 +3,9 @@ import type { EventCounts } from '../../../src/store/counts.js'
 import type { AuditEvent, JsonObject } from '../../../src/event/event.js'
 import type { CustomTypes } from '../../../src/event/custom-types.js'
 import type { EventTypes } from '../../../src/event/event-types.js'
+import { isTooLongForUrl } from '../../../src/filter/url-length.js'
 import { apiPath } from './config.js'
 import { language } from './language.js'
-import { requestFor } from './long-query.js'
 import { markOpen } from './open-events.js'
 
 /** A JSON:API error object. */
@@ -95,8 +95,11 @@ export const JSON_API = 'application/vnd.api+json'
 export const isSignedOut = signal(false)
 
 async function get(path: string, signal?: AbortSignal): Promise<Response> {
-  const request = requestFor(path, { accept: JSON_API, 'accept-language': language })
-  const response = await fetch(apiPath + request.path, { ...request, ...(signal && { signal }) })
+  const headers = { accept: JSON_API, 'accept-language': language }
+  const request = isTooLongForUrl(path)
+    ? (await import('./long-query.js')).requestFor(path, headers)
+    : { path, headers }
+  const response = await fetch(apiPath + request.path, { ...request, signal: signal ?? null })
   isSignedOut.value = response.status === 401
   return checked(response)
 }

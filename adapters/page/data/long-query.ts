@@ -1,11 +1,3 @@
-import { isTooLongForUrl } from '../../../src/filter/url-length.js'
-
-/** Where the service takes the query of a list or of counts in a body. */
-const SEARCH_PATHS: ReadonlyMap<string, string> = new Map([
-  ['', '/search'],
-  ['/counts', '/counts'],
-])
-
 /** A request, by its path below that of the feed. */
 export interface FeedRequest {
   readonly path: string
@@ -14,15 +6,14 @@ export interface FeedRequest {
   readonly body?: string
 }
 
-/** The request for a path with a query; for a long one of a list or of counts with the query in the body. */
+/** The request for a path with a query that is too long for a URL: lists and counts take it in the body. */
 export function requestFor(path: string, headers: Readonly<Record<string, string>>): FeedRequest {
-  const [endpoint = '', ...query] = path.split('?')
-  const search = isTooLongForUrl(path) ? SEARCH_PATHS.get(endpoint) : undefined
-  if (search === undefined) return { path, headers }
+  const [, endpoint, body] = /^(|\/counts)\?(.*)$/s.exec(path) ?? []
+  if (body === undefined) return { path, headers }
   return {
-    path: search,
+    path: endpoint || '/search',
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
-    body: query.join('?'),
+    body,
   }
 }

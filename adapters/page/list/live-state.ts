@@ -43,7 +43,7 @@ export function liveStateIn(situation: Situation, now: Date): LiveState {
 
 /** Whether a stream of new events is open in this state. */
 export const isFollowed = (state: LiveState): boolean =>
-  state !== 'stopped' && state !== 'sorted' && state !== 'long' && state !== 'fixed'
+  !/^(?:stopped|sorted|long|fixed)$/.test(state)
 
 /** New events that are not in the list yet. */
 export interface Waiting {

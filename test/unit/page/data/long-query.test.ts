@@ -8,8 +8,6 @@ it.each([
   ['', '/search'],
   ['/counts', '/counts'],
 ])('posts a query of %j that is too long for a URL', (endpoint, path) => {
-  const short = `${endpoint}?filter[text_eq]=a?`
-  expect(requestFor(short, headers)).toEqual({ path: short, headers })
   expect(requestFor(`${endpoint}?${LONG}`, headers)).toEqual({
     path,
     method: 'POST',

@@ -84,6 +84,9 @@ describe('a feed as the log of a command', () => {
     expect([got.exit, JSON.parse(got.stdout)]).toMatchObject([0, { id, type: 'note' }])
     const none = await runCli(['get', url, id.replaceAll(/\d/g, '0')], { env: ann })
     expect(none.exit).toBe(1)
+    const tail = ['tail', url, '--since', '1h', '--fields', 'type']
+    const tailed = await runCli(tail, { env: ann, interruptAfter: 2 })
+    expect(tailed).toEqual({ exit: 130, stdout: 'api:projects:create\nnote\n', stderr: '' })
     const counted = await runCli(['count', url], { env: ann })
     expect([counted.exit, counted.stderr.includes('not allowed the action count')]).toEqual([
       4,

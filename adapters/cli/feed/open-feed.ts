@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../../src/event/event.js'
-import { type EventQuery, oneCondition } from '../../../src/filter/ast.js'
+import { bothOf, type EventQuery, MAX_LIMIT, oneCondition } from '../../../src/filter/ast.js'
 import { formatQuery } from '../../../src/filter/format.js'
 import { isTooLongForUrl } from '../../../src/filter/url-length.js'
 import type { CountOptions, EventCounts } from '../../../src/store/counts.js'
@@ -24,8 +24,10 @@ import {
 } from './documents.js'
 import { exportOf, type FeedExport } from './export.js'
 import { isJson } from './failures.js'
+import { exitOf } from '../terminal/exit-codes.js'
 import { findFeed, type FeedPaths } from './find-feed.js'
 import { countParameters, filterParameters, groupParameters, joined } from './parameters.js'
+import { pollFeed } from './poll.js'
 import { followFeed, type FeedTailOptions } from './tail.js'
 
 const PARTIAL = 206
@@ -42,7 +44,7 @@ export interface Feed {
   groups(query: EventQuery, options: GroupOptions): Promise<EventGroups>
   /** The bytes of an export: see {@link exportOf}. */
   export(query: EventQuery, options: FeedExport): AsyncGenerator<Uint8Array, void, void>
-  /** Matching events from after `after` on, or from now on: see {@link followFeed}. */
+  /** Matching events from after `after` on, or from now on: see {@link followFeed}. From lists if the user may not follow the feed. */
   tail(query: EventQuery, options?: FeedTailOptions): AsyncGenerator<AuditEvent, void, void>
 }
 
@@ -131,7 +133,18 @@ function createFeed(client: FeedClient, paths: FeedPaths, described: DescribedBy
     async *tail({ where }, { after, signal, onOutage } = {}) {
       const url = `${events}/stream?${filterParameters(where)}`
       const start = after ?? (await newestPosition({ list }, { signal }))
-      yield* followFeed(client, url, { after: start, signal, onOutage })
+      const options = { after: start, signal, onOutage }
+      try {
+        yield* followFeed(client, url, options)
+      } catch (error) {
+        if (exitOf(error) !== 'forbidden') throw error
+        const sorts = [{ attribute: 'created_at', direction: 'asc' }] as const
+        const later = (position: string) =>
+          bothOf(where, oneCondition('created_at', 'gt', [position]))
+        const next = (position: string) =>
+          list({ where: later(position), sorts, limit: MAX_LIMIT }, { signal })
+        yield* pollFeed(next, options)
+      }
     },
   }
 }

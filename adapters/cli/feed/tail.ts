@@ -20,12 +20,12 @@ export interface FeedTailOptions {
   readonly onOutage?: ((error: unknown) => void) | undefined
 }
 
-interface FollowOptions extends FeedTailOptions {
+export interface FollowOptions extends FeedTailOptions {
   readonly after: string
 }
 
 /** Whether another attempt can succeed. */
-const isPassing = (error: unknown): boolean =>
+export const isPassing = (error: unknown): boolean =>
   error instanceof OutageError || (error instanceof AuditLogError && error.code === 'QUERY_TIMEOUT')
 
 /** The events of one connection. Ends when the server ends it. */

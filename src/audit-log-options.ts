@@ -33,7 +33,7 @@ export interface AuditLogOptions<Types extends EventTypes, Links extends LinkTab
   /**
    * For tests: `record` rejects data keys that the type does not declare, and invalid link attributes,
    * instead of storing them. Where a type accepts any key, a data key that differs in one letter from a
-   * known one causes a process warning. Known keys are those of the type, of its sentence and of every
+   * known one causes a process warning. Known keys are the keys of the type, of its sentence and of every
    * type.
    * @default false
    */
@@ -51,7 +51,7 @@ export interface AuditLogOptions<Types extends EventTypes, Links extends LinkTab
   /** Limits of the events that wait for the store. */
   readonly waiting?: Partial<RecorderOptions>
   /**
-   * What happens to calls if the store fails or is too slow: for all types, or by level and type.
+   * Failure policies, for calls while the store fails or is too slow: one for all types, or by level and type.
    * @default 'block'
    */
   readonly failurePolicy?: FailurePolicy | FailurePolicies
@@ -124,9 +124,9 @@ export interface RecordOptions extends WaitOptions {
   /** The requesting user; null if there is none. @default the user of the actor: see `withActor` */
   readonly username?: string | null | undefined
   /**
-   * A handle on the store's database with an open transaction, of which the event becomes part: a
-   * better-sqlite3 `Database`, a `DatabaseSync` of `node:sqlite`, a `pg` client, or what a function of
-   * `daybook/orm` returns. If the transaction commits, the event becomes visible within about a second;
+   * A handle on the store's database with an open transaction, which the event joins: a
+   * better-sqlite3 `Database`, a `DatabaseSync` of `node:sqlite`, a `pg` client, or the result of a function of
+   * `daybook/orm`. If the transaction commits, the event becomes visible within about a second;
    * if it rolls back, there is no event. The statement has been issued when the
    * call returns. The call resolves to `undefined` once the event is in the transaction, whether or not
    * that commits; listeners do not get the event. Rejects with `INVALID_OPTION` for anything but an

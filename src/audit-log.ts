@@ -54,7 +54,7 @@ import { readFailurePolicies } from './recording/failure-policy.js'
 import type { EventQuery } from './filter/ast.js'
 import { type QueryInput, toQuery } from './filter/query-input.js'
 import { type SharedTail, sharedTail } from './tail/shared-tail.js'
-import { newestPosition } from './tail/poll.js'
+import { newestCursor } from './tail/poll.js'
 import {
   createTails,
   type EventTail,
@@ -158,7 +158,7 @@ export class AuditLog<
 > {
   /** The registry: the given types and those that the log itself records. */
   readonly types: Types
-  /** What is known of custom events: the option `customTypes`. */
+  /** Labels and sentences of custom events: the option `customTypes`. */
   readonly customTypes: CustomTypes
   /** The link attributes: the option `links`. */
   readonly links: LinkTable
@@ -174,7 +174,7 @@ export class AuditLog<
   readonly #sharedTail: SharedTail
   readonly #tails: Tails
   readonly #listeners = createListeners<AuditLogEvents>()
-  /** Queries of the store, of which slow ones are reported. */
+  /** Queries of the store. Slow ones are reported. */
   readonly #queries: SlowQueries
   readonly #journal: EventJournal | undefined
   readonly #ageClock: AgeClock
@@ -456,7 +456,7 @@ export class AuditLog<
   /**
    * Counts all matching events; sorts and limit have no effect. Returns the total and the counts by
    * level; on request also counts over time, the most frequent values of attributes, and the names of
-   * the attributes. Figures that are not complete after 2 seconds, or `within`, are lower bounds: `exact` tells which.
+   * the attributes. Figures that are not complete after 2 seconds, or `within`, are lower bounds: see `exact`.
    * The total does not depend on what else is asked for. Rejects with the codes of `parseQuery`, `INVALID_VALUE` for an invalid option,
    * `ABORTED`, `STORE_FAILED`, `CLOSED`.
    */
@@ -497,7 +497,7 @@ export class AuditLog<
   async consistencyToken(options: WaitOptions = {}): Promise<string> {
     checkOptions(options, WAIT_OPTIONS, 'consistencyToken')
     if (this.store.consistencyToken) return this.store.consistencyToken(options)
-    return newestPosition(this.store, options)
+    return newestCursor(this.store, options)
   }
 
   /** The event with this id, or `undefined`. Rejects with `INVALID_VALUE` for an id that is not a text. */

@@ -76,9 +76,9 @@ export interface AuditLogsOptions<
 > extends SharedOptions<Types, Links> {
   /** Opens the stores of the logs: `sqliteLogs`, `postgresLogs`, `memoryLogs` or one of your own. `close` closes it. */
   readonly stores: LogStores
-  /** The cleaning rules of all logs, or a function that returns those of a log, such as with an archive of its own. */
+  /** The cleaning rules of all logs, or a function that returns the rules of one log, such as with an archive of its own. */
   readonly cleaning?: CleaningOptions | ((key: string) => CleaningOptions) | undefined
-  /** The subscriptions of all logs, or a function that returns those of a log, such as with channels that know its key. */
+  /** The subscriptions of all logs, or a function that returns the subscriptions of one log, such as with channels that know its key. */
   readonly subscriptions?:
     | SubscriptionsOptions
     | ((key: string) => SubscriptionsOptions)
@@ -182,7 +182,7 @@ export class AuditLogs<
 > {
   /** The registry of all logs: the given types and those that a log itself records. */
   readonly types: Types
-  /** What is known of custom events: the option `customTypes`. */
+  /** Labels and sentences of custom events: the option `customTypes`. */
   readonly customTypes: CustomTypes
   /** The link attributes of all logs: the option `links`. */
   readonly links: LinkTable
@@ -309,7 +309,7 @@ export class AuditLogs<
   }
 
   /**
-   * Groups all matching events of the logs as `groups` of a log does those of one. Rejects as that does, and with `UNKNOWN_LOG`.
+   * Groups all matching events of the logs, as `groups` of one log does. Rejects as that does, and with `UNKNOWN_LOG`.
    */
   async groups(query: QueryInput | undefined, options: LogsGroupOptions): Promise<EventGroups> {
     requireOptions(options, LOGS_GROUP_OPTIONS, 'groups')
@@ -333,7 +333,7 @@ export class AuditLogs<
 
   /**
    * All matching events of the logs that become visible after the call, or after the `cursor`, each once. The events of a log come
-   * in the order of `created_at`; those that are read together are in this order across logs, too. Without `logs` it
+   * in the order of `created_at`; events that are read together are in this order across logs, too. Without `logs` it
    * also follows logs that are created later, from their beginning. Up to 100 logs are followed at once and stay open; of more
    * logs events come up to some seconds later, as they are read 50 at a time. Retries while a store fails. Rejects with
    * `UNKNOWN_LOG`, `INVALID_VALUE`, and as `tail` of a log does.
@@ -364,8 +364,8 @@ export class AuditLogs<
    * A cursor of now: a tail from it returns the events that become visible after the call. As `until` of a call that reads, it
    * leaves these events out. Rejects with `UNKNOWN_LOG`, and as `list` of a log does.
    */
-  async position(options: LogsOptions = {}): Promise<string> {
-    this.#check(options, LOGS_OPTIONS, 'position')
+  async cursor(options: LogsOptions = {}): Promise<string> {
+    this.#check(options, LOGS_OPTIONS, 'cursor')
     return currentCursor(this.#context, options)
   }
 
@@ -375,7 +375,7 @@ export class AuditLogs<
   }
 
   /**
-   * Closes all logs, also those that are being opened, after the calls in progress; then what the stores share. Idempotent.
+   * Closes all logs, also those that are being opened, after the calls in progress; then the shared connections of the stores. Idempotent.
    * An aborted signal ends the wait, not the closing.
    */
   close(options?: WaitOptions): Promise<void> {

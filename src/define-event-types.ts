@@ -88,7 +88,7 @@ const invalidType =
   (problem: string): AuditLogError =>
     new AuditLogError('INVALID_OPTION', `event type ${type}: ${problem}`)
 
-/** A Standard Schema may be a function, as those of ArkType are. */
+/** A Standard Schema may be a function, as in ArkType. */
 const isSchema = (value: unknown): boolean =>
   (isObject(value) || typeof value === 'function') && '~standard' in value
 

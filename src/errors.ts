@@ -135,7 +135,7 @@ export function abortedError(signal: AbortSignal): AuditLogError {
   return new AuditLogError('ABORTED', 'the operation was aborted', { cause: signal.reason })
 }
 
-/** What a method of the store has rejected with: an `AuditLogError` as it is, any other error as `STORE_FAILED`. */
+/** Makes an `AuditLogError` of a rejection of the store: an `AuditLogError` stays as it is, any other error becomes `STORE_FAILED`. */
 export function asStoreFailure(store: { readonly name: string }, error: unknown): AuditLogError {
   if (error instanceof AuditLogError) return error
   return new AuditLogError('STORE_FAILED', `the ${store.name} store failed`, { cause: error })

@@ -7,8 +7,8 @@ type NameOf<Options> = Options extends unknown ? keyof Options & string : never
 export type OptionNames<Options> = Readonly<Record<NameOf<Options>, true>>
 
 /**
- * True for an object literal, also of another realm or without a prototype. Its only prototype is one that has none itself;
- * those of instances of classes have one.
+ * True for an object literal, also of another realm or without a prototype. Its only prototype has no prototype itself;
+ * the prototype of an instance of a class has one.
  */
 export function isPlainObject(value: unknown): value is object {
   if (value === null || typeof value !== 'object') return false

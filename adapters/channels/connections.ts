@@ -19,7 +19,7 @@ export interface Dispatcher {
   }>
 }
 
-/** What opens the connections of a channel: at most one of these. */
+/** Options that open the connections of a channel: at most one of these. */
 export interface ConnectionOptions {
   /**
    * An agent of `node:http` or `node:https`, by the protocol of the URL: for a proxy, an authority or a certificate of your own.

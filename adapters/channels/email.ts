@@ -64,7 +64,7 @@ const TIMEOUT_MS = 60_000
 /**
  * A channel that sends e-mails of sentences. The `Message-ID` is made of the events and the subscription, so an e-mail that is sent
  * again, after a failure or a crash, has the same one. Each e-mail is recorded as `info:email:sent`, a failure as `error:email:send_failed`;
- * if the server refuses some of the recipients, both are. The position is stored after each e-mail. Throws `INVALID_OPTION`,
+ * if the server refuses some of the recipients, both are. The cursor is stored after each e-mail. Throws `INVALID_OPTION`,
  * and `MISSING_DEPENDENCY` if nodemailer is needed and is not installed.
  */
 export function email(options: EmailOptions): Channel {
@@ -148,7 +148,7 @@ function messageOf(
     ...(html !== undefined && { html }),
     messageId: `<${id}.${subscription.id}@${domain}>`,
     headers: {
-      // Servers neither answer it with a note of absence nor with another automatic e-mail: RFC 3834.
+      // Prevents automatic replies, such as vacation replies: RFC 3834.
       'Auto-Submitted': 'auto-generated',
       'List-Id': `<${subscription.name}.daybook.${domain}>`,
     },
@@ -158,7 +158,7 @@ function messageOf(
 }
 
 /**
- * Has a time limit of its own. It does not end when the log is closed: an e-mail under way would come again, and `close` waits
+ * Sends an e-mail, with a time limit of its own. Closing the log does not abort it, because the e-mail would be sent again later; `close` waits
  * for it for some seconds.
  */
 async function send({ transport, to }: EmailSettings, message: Omit<MailMessage, 'signal'>) {

@@ -4,7 +4,7 @@ import { REDACTED } from '../../src/event/secrets.js'
 import type { ChannelSetup } from '../../src/subscriptions/channel-kind.js'
 import type { Fail } from './read-options.js'
 
-/* What the kinds of channels share that users create at run time. */
+/* Code that the kinds of channels share which users create at run time. */
 
 /** The pointer leads to the member: `batch.maxEvents` is `/config/batch/maxEvents`. */
 export const invalidChannel: Fail = (member, problem) =>

@@ -28,7 +28,7 @@ export function mailFault(cause: unknown): DeliveryError {
   return new DeliveryError(kind, describe(error), { permanent, cause })
 }
 
-// Not the message of nodemailer: it repeats what the server wrote, which may be anything.
+// Not the message of nodemailer: it repeats the server's text, which may be anything.
 function describe({ code, responseCode, command }: MailError): string {
   if (responseCode === undefined) return `the e-mail could not be sent: ${code ?? 'unknown error'}`
   return `the mail server responded with ${responseCode}${command === undefined ? '' : ` to ${command}`}`

@@ -9,7 +9,7 @@ const MAX_SUBJECT = 200
 /** One line: a line break would begin another header of the e-mail. */
 export const oneLine = (subject: string): string => shortText(subject, MAX_SUBJECT)
 
-/** About the first event: by the template, or its sentence if there is none or the event lacks a value. */
+/** Text about the first event: by the template. If there is no template, or the event lacks a value of it, the event's sentence. */
 export function subjectOf(
   template: TextTemplate | undefined,
   events: readonly AuditEvent[],

@@ -16,7 +16,7 @@ export interface MailMessage {
   readonly signal: AbortSignal
 }
 
-/** What sends e-mails: a transporter of nodemailer (7 or newer), or an object with the same method. */
+/** Sends e-mails: a transporter of nodemailer (7 or newer), or an object with the same method. */
 export interface MailTransport {
   sendMail(message: MailMessage): Promise<unknown>
 }
@@ -48,7 +48,7 @@ export function openTransport(given: MailTransportOption): MailTransport {
   return (nodemailer as Nodemailer).createTransport(given)
 }
 
-/** What became of a message. */
+/** Result of sending a message. */
 export interface MailResult {
   /** As the mail server or nodemailer gave it. */
   readonly messageId: string | undefined

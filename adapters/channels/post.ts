@@ -15,7 +15,7 @@ export interface PostOptions {
 /** Sends requests over connections that stay open. */
 export type Post = (options: PostOptions) => Promise<void>
 
-/** What opens the connections of two protocols. */
+/** Agents that open the connections, by protocol. */
 export interface Agents {
   readonly 'http:': http.Agent
   readonly 'https:': http.Agent
@@ -110,7 +110,7 @@ async function skip(body: Answer['body']): Promise<void> {
   }
 }
 
-/** What errors of request-filtering-agent say; they have no code. */
+/** Text in errors of request-filtering-agent, which have no code. */
 const REFUSED_ADDRESS = /is not allowed/
 
 export const addressFault = (url: URL, cause?: unknown): DeliveryError =>

@@ -11,7 +11,7 @@ export interface RenderTools {
   readonly sentence: (event: AuditEvent) => string
 }
 
-/** What people read. */
+/** The text of a message, for people. */
 export interface RenderedText {
   /** Of an e-mail. @default the sentence of the first event */
   readonly subject?: string | undefined

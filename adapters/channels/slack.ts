@@ -14,7 +14,7 @@ export interface SlackOptions extends ConnectionOptions {
   readonly batch?: BatchLimits | undefined
   /** @default one message each second, which is what Slack allows */
   readonly rate?: Channel['rate']
-  /** A text of your own, of which `text` is sent as it is. @default a line for each event, its sentence */
+  /** A text of your own; its `text` is sent as it is. @default a line for each event, its sentence */
   readonly render?: Render | undefined
 }
 
@@ -36,7 +36,7 @@ const sentences: Render = (events, { sentence }) => ({
 
 /**
  * A channel that posts messages to Slack, or to a service with the same interface. In sentences `&`, `<` and `>` are escaped,
- * so in Slack an event can neither mention a person or a channel nor add a link. The position is stored after each message. The URL is trusted
+ * so in Slack an event can neither mention a person or a channel nor add a link. The cursor is stored after each message. The URL is trusted
  * as it is part of the code. Throws `INVALID_OPTION`.
  */
 export function slack(options: SlackOptions): Channel {

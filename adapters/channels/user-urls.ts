@@ -21,7 +21,7 @@ export const USER_URL_OPTIONS: OptionNames<UserUrlOptions> = {
   ...CONNECTION_OPTIONS,
 }
 
-/** What URLs may be that users give, and how connections to them are made. */
+/** Rules for URLs that users give, and the connections to them. */
 export interface UserUrls {
   readonly allowHttp: boolean
   /** Posts to this URL. Refuses addresses that are not allowed. */

@@ -67,7 +67,7 @@ export const loadFilteringAgents = (): FilteringPackage =>
 export function createVettedAgents({ hostname }: URL, allow: BlockList): VettedAgents {
   const { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } = loadFilteringAgents()
   // Given ranges, request-filtering-agent 3 warns on the console about each address of the other family. So its lists have single
-  // addresses: those that the host name has led to.
+  // addresses that the host name has resolved to.
   const lists = { allowIPAddressList: [] as string[], denyIPAddressList: [] as string[] }
   const note = (address: string): void => {
     const isAllowed = isIn(allow, address)

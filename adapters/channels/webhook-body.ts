@@ -74,7 +74,7 @@ export type WebhookFormat = keyof typeof BODIES
 const FORMATS = Object.keys(BODIES).join(', ')
 const SERVICE = 'daybook'
 
-/** What bodies say of the service: see {@link readFormat}. */
+/** The format of bodies, and the name of the service in them: see {@link readFormat}. */
 export interface FormatSettings {
   readonly format: WebhookFormat
   readonly service: string

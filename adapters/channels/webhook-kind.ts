@@ -17,7 +17,7 @@ import { readFormat } from './webhook-body.js'
 import { type OptionNames, checkOptions } from '../../src/options.js'
 
 export interface WebhookKindOptions extends UserUrlOptions {
-  /** As that of `webhook`; a URI reference, because users may choose CloudEvents. @default 'daybook' */
+  /** As the option of `webhook`; a URI reference, because users may choose CloudEvents. @default 'daybook' */
   readonly service?: string | undefined
 }
 
@@ -85,7 +85,7 @@ export function webhookKind(options: WebhookKindOptions = {}): ChannelKind {
   }
 }
 
-/** Otherwise a user who cannot see the values of headers could have them sent to a server of his own. */
+/** Throws if the URL changes the server and the headers are not given again: a user who cannot see their values could have them sent elsewhere. */
 function checkServer(url: URL, { config, secrets }: ChannelSetup, given: unknown): void {
   if (url.origin === new URL(config['url'] as string).origin) return
   const values = Object.values(Object(given) as object)

@@ -21,7 +21,7 @@ export interface WebhookOptions extends ConnectionOptions {
   /** With more than one event, each body has a list of events. @default one event, or 262144 bytes */
   readonly batch?: BatchLimits | undefined
   /**
-   * What the bodies are: that of Standard Webhooks, CloudEvents, OCSF, logs of OpenTelemetry, or a line of JSON for each event.
+   * Format of the bodies: Standard Webhooks, CloudEvents, OCSF, logs of OpenTelemetry, or a line of JSON for each event.
    * @default 'standard'
    */
   readonly format?: WebhookFormat | undefined
@@ -31,7 +31,7 @@ export interface WebhookOptions extends ConnectionOptions {
    * @default 'daybook'
    */
   readonly service?: string | undefined
-  /** How bodies are compressed. Signatures are those of the text before that. @default not at all */
+  /** Compression of bodies. Signatures are made of the uncompressed text. @default not at all */
   readonly compress?: 'gzip' | undefined
   readonly rate?: Channel['rate']
   readonly checkpoint?: Channel['checkpoint']

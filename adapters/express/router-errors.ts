@@ -1,7 +1,7 @@
 import { tracingChannel } from 'node:diagnostics_channel'
 import { forgetThrown, noteThrown } from '../../src/http/node/thrown.js'
 
-/** What Express publishes about a handler that runs; see "Diagnostics" in the README of its package `router`. */
+/** Message of Express about a handler that runs; see "Diagnostics" in the README of its package `router`. */
 interface RouterTrace {
   readonly req: object
   readonly error?: unknown

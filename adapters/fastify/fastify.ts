@@ -76,7 +76,7 @@ export const refusingOptions =
       checkOptions(options, REGISTER_OPTIONS, 'register of a plugin of daybook/fastify')
       install(app)
     } catch (error) {
-      // Fastify does not catch what a plugin with a callback throws.
+      // Fastify does not catch errors that a plugin with a callback throws.
       return done(error as Error)
     }
     return done()

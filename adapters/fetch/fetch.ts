@@ -13,7 +13,7 @@ export type FetchHandler<Passed extends readonly unknown[], Result = Response | 
   ...passed: Passed
 ) => Result | Promise<Result>
 
-/** Returns a handler that calls the given one. */
+/** Wraps a handler: the result answers requests itself, or passes them to the given one. */
 export type FetchMiddleware = <
   Passed extends readonly unknown[],
   Result extends Response | undefined,

@@ -25,7 +25,7 @@ function keepBody(request: Request): () => unknown {
   return () => body
 }
 
-/** What the options say about a request. */
+/** Facts about a request that the options return. */
 export interface RequestFacts {
   readonly address: () => unknown
   readonly username: () => RequestUser

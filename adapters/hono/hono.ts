@@ -22,7 +22,7 @@ export interface HonoContext {
     routeIndex: number
     /** Parameters of the route of that handler. */
     param(): object
-    /** What methods such as `json()` have returned. */
+    /** Results of methods such as `json()`. */
     readonly bodyCache: {
       readonly formData?: unknown
       readonly json?: unknown
@@ -37,7 +37,7 @@ export interface HonoContext {
   /** The error that a handler has thrown. */
   readonly error: Error | undefined
   res: Response
-  /** Whether a handler has given a response. */
+  /** True if a handler has given a response. */
   readonly finalized: boolean
   get(key: string): unknown
   set(key: string, value: unknown): void

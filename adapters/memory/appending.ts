@@ -9,7 +9,7 @@ import type { MemoryLog } from './memory-log.js'
 // Counts of suppressed calls that one event records.
 const MAX_RECORDED = 1000
 
-/** The methods of the store that add events, and those of throttles. */
+/** The methods of the store for adding events and for throttles. */
 export function createAppending(
   log: MemoryLog,
 ): Pick<EventStore, 'append' | 'importEvents' | 'reportSuppressed' | 'recordSuppressed'> {

@@ -57,7 +57,7 @@ export function createMemoryLog(maxEvents: number, clock: Clock): MemoryLog {
         ...stampDraft(draft, time),
         attributes: parseFrozen(draft.json),
       })
-      timeline.append([{ time, event }])
+      timeline.addNewest([{ time, event }])
       highWater = time
       if (draft.live) live.open(event)
       return event

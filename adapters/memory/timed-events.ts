@@ -8,7 +8,7 @@ export interface TimedEvent {
 
 /** Events in the order of their times. An event and its time have the same index. */
 export interface TimedEvents {
-  /** `append` and `replace` change the arrays in place. Other changes replace them, so a running scan keeps the old ones. */
+  /** `addNewest` and `replace` change the arrays in place. Other changes replace them, so a running scan keeps the old ones. */
   readonly events: readonly AuditEvent[]
   readonly times: readonly Microseconds[]
   /** Index of the first event. Dropped events stay in the arrays before it until there are many. */
@@ -16,7 +16,7 @@ export interface TimedEvents {
   /** The first index whose time is not before this one. */
   readonly indexOf: (time: Microseconds) => number
   /** Adds events, in order, that are later than all others. */
-  readonly append: (added: readonly TimedEvent[]) => void
+  readonly addNewest: (added: readonly TimedEvent[]) => void
   /** Adds events at times that no other event has. */
   insert(added: readonly TimedEvent[]): void
   replace(index: number, event: AuditEvent): void
@@ -41,7 +41,7 @@ export function createTimedEvents(): TimedEvents {
     return low
   }
 
-  const append = (added: readonly TimedEvent[]): void => {
+  const addNewest = (added: readonly TimedEvent[]): void => {
     for (const { time, event } of added) {
       times.push(time)
       events.push(event)
@@ -71,7 +71,7 @@ export function createTimedEvents(): TimedEvents {
       return start
     },
     indexOf,
-    append,
+    addNewest,
     insert(added) {
       const inOrder = added.toSorted((a, b) => a.time - b.time)
       const first = inOrder[0] ? indexOf(inOrder[0].time) : times.length
@@ -81,7 +81,7 @@ export function createTimedEvents(): TimedEvents {
         times = times.slice(start, first)
         start = 0
       }
-      append([...rest, ...inOrder].toSorted((a, b) => a.time - b.time))
+      addNewest([...rest, ...inOrder].toSorted((a, b) => a.time - b.time))
     },
     replace(index, event) {
       events[index] = event

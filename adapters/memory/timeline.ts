@@ -26,7 +26,7 @@ export interface Timeline {
   /** The events later than `time`, without those with imported ids, by the suffixes of their ids. */
   suffixesAfter(time: Microseconds): ReadonlyMap<IdSuffix, AuditEvent>
   /** Adds events, in order, that are later than all others. */
-  append(added: readonly TimedEvent[]): void
+  addNewest(added: readonly TimedEvent[]): void
   /** Adds events at times that no other event has. */
   insert(added: readonly TimedEvent[]): void
   /** Replaces the event at this time. */
@@ -87,7 +87,7 @@ export function createTimeline(): Timeline {
       }
       return suffixes
     },
-    append: timed.append,
+    addNewest: timed.addNewest,
     insert(added) {
       for (const { time, event } of added)
         if (parseEventId(event.id)?.time !== time) foreignIds.set(event.id, time)

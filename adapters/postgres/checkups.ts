@@ -37,7 +37,7 @@ const SAFE_SETTINGS: readonly SafeSetting[] = [
   },
 ]
 
-/** Settings whose values of the role, the database or the session decide what is recorded, and those that protect the data. */
+/** Checks settings of the role, the database or the session that change recorded events, and settings that protect the data. */
 async function checkSettings(client: PostgresPoolClient): Promise<Checkup[]> {
   const rows = await ask(
     client,
@@ -93,7 +93,7 @@ async function checkStandbys(client: PostgresPoolClient): Promise<Checkup[]> {
   })
 }
 
-/** Whether a notification arrives. A pooler in transaction mode loses it. */
+/** Checks that a notification arrives. A pooler in transaction mode loses it. */
 async function checkListen(pool: PostgresPool, client: PostgresPoolClient): Promise<Checkup> {
   const channel = 'daybook_checkup'
   const arrived = new Promise<boolean>((resolve) => {

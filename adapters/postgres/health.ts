@@ -19,7 +19,7 @@ export type IndexDelay = Pick<Backpressure, 'maxUnindexed' | 'delayedMs'>
 const maxCounted = (delay: IndexDelay | undefined): number =>
   Math.max(4 * segmentSize, delay?.maxUnindexed ?? 0) + 1
 
-/** Whether the server refuses writes, the events that are in no segment, and the bytes of all tables of $2. */
+/** SQL of the read-only setting, the events that are in no segment, and the bytes of all tables of $2. */
 const healthSql = (names: Names): string => `
   WITH state AS MATERIALIZED (SELECT sealed_to FROM ${names.indexState})
   SELECT current_setting('transaction_read_only'), ${unindexedSql(names, '$1')},

@@ -52,7 +52,7 @@ interface CommonLogsOptions extends Omit<StoreOptions, 'partitions'> {
   readonly maxConnections?: number
 }
 
-/** The server that accepts writes, and those that are read from. All logs of the cluster use them. */
+/** The server that accepts writes, and its replicas. All logs of the cluster use them. */
 type ClusterOptions = ServerOptions & Pick<CommonOptions, 'replicas' | 'maxLag'>
 
 export type PostgresLogsOptions = CommonLogsOptions &
@@ -93,11 +93,11 @@ interface Cluster {
   readonly timelines: Timelines
   readonly findPrimary: FindPrimary | undefined
   readonly citus: boolean
-  /** Those of Citus. */
+  /** The nodes of Citus. */
   readonly nodes?: Nodes
   /** One connection for all logs. */
   readonly listening: Listening
-  /** Those of `postgresStore` for each log. */
+  /** Options of `postgresStore` for each log. */
   readonly reading: Pick<CommonOptions, 'replicas' | 'maxLag'>
   readonly usedSchemas: UsedSchemas
   /** The stores that are not closed. */

@@ -42,7 +42,7 @@ import { createWriter } from './write/writer.js'
 
 // A batch of this size holds the lock for some milliseconds.
 const MAX_BATCH = 500
-// A write waits no longer for the index: by then it would have grown.
+// Maximum time that a write waits for the index: an index that is being built grows within it.
 const MAX_WAIT_MS = 5000
 // How often to check whether the index was built anew.
 const REBUILD_CHECK_MS = 200
@@ -60,13 +60,13 @@ export function postgresStore(options: PostgresStoreOptions): EventStore {
   return openPostgresStore(options)
 }
 
-/** What the stores of several logs on one server share. */
+/** Parts that the stores of several logs on one server share. */
 export interface SharedParts extends Partial<Pick<Server, 'timelines' | 'findPrimary' | 'nodes'>> {
   readonly listening?: Listening
   readonly usedSchemas?: UsedSchemas
 }
 
-/** The options, with what is shared in place of the own parts. */
+/** The options, with the shared parts in place of the store's own. */
 function readShared(options: PostgresStoreOptions, shared: SharedParts) {
   const own = readOptions(options)
   const { timelines = own.timelines, findPrimary = own.findPrimary } = shared
@@ -208,7 +208,7 @@ export function createPostgresStore(
     await log.use(wait.signal, () => Promise.resolve())
   }
 
-  /** From now on replicas answer this process only if they have replayed what is written by now. */
+  /** From now on replicas answer this process only if they have replayed the present state of the primary. */
   const noteOwnWrite = async (signal: AbortSignal | undefined): Promise<void> => {
     if (replicas.all.length === 0) return
     const [row] = await readWithRetry(log, signal, (client) =>

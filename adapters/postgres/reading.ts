@@ -60,7 +60,7 @@ export interface ReadingOptions {
   readonly minIndexed?: number | undefined
   /** Memory for chunks of the index, of each server. */
   readonly chunkBytes?: number | undefined
-  /** What this process has written. */
+  /** Writes of this process that an answer must include. */
   readonly own: OwnWrites
   /** Throws if the store is closed or the signal has aborted. */
   readonly check: (signal: AbortSignal | undefined) => void

@@ -27,7 +27,7 @@ const KINDS: Readonly<Record<'table' | 'sequence' | 'function', Kind>> = {
     reads: [READ],
     writes: ['USAGE', 'UPDATE'],
   },
-  // Not all of them: those of capture have more rights than the role that calls them.
+  // Not all functions: those of capture have more rights than the role that calls them.
   function: { all: '', one: 'FUNCTION', reads: ['EXECUTE'], writes: ['EXECUTE'] },
 }
 
@@ -100,7 +100,7 @@ async function readRole(client: PostgresPoolClient, names: Names): Promise<Role 
   }
 }
 
-/** The statements that give the role the rights which it lacks of those that reading, or writing, needs. */
+/** The statements that give the role the missing rights for reading, or writing. */
 function missingGrants({ role, schema, objects }: Role, use: 'reads' | 'writes'): string[] {
   const grants = new Map<string, string[]>()
   for (const [kind, { all, one, ...needed }] of Object.entries(KINDS)) {

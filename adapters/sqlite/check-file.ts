@@ -6,10 +6,10 @@ import type { SqliteDatabase } from './connection/database.js'
 import type { SqliteDriverName } from './connection/driver.js'
 import { startThread, threadFile } from './connection/thread.js'
 
-/** What SQLite finds wrong in the file, by table; see https://www.sqlite.org/pragma.html#pragma_integrity_check */
+/** Returns the faults that SQLite finds in a table; see https://www.sqlite.org/pragma.html#pragma_integrity_check */
 export type CheckTable = (table: string) => Promise<readonly string[]>
 
-/** What the thread receives. */
+/** Data that the thread receives. */
 export interface CheckingOptions {
   readonly filename: string
   readonly driver: SqliteDriverName

@@ -59,7 +59,7 @@ interface CommonOptions extends QueryTimeoutOptions {
   /**
    * The library that runs SQLite. `node:sqlite` needs Node 24. Handles of the host on the same file must be of this
    * library, in the whole process: two libraries cancel each other's locks.
-   * @default that of the handle `database`; better-sqlite3 if it is installed; else `node:sqlite`
+   * @default the library of the handle `database`; better-sqlite3 if it is installed; else `node:sqlite`
    */
   readonly driver?: SqliteDriverName
   /**
@@ -223,7 +223,7 @@ export function sqliteStore(options: SqliteStoreOptions): EventStore {
   return options.readOnly ? openReadOnly(options) : createSqliteStore(options).store
 }
 
-/** What tests configure, beside the options. */
+/** Settings of tests, beside the options. */
 export interface Internals {
   readonly firstProbe?: number
   /** Syncs the `-wal` file. */
@@ -295,7 +295,7 @@ export function createSqliteStore(
     let before = await connection.retry(() => readStateTexts(connection, keys, clock()), options)
     for (;;) {
       const after = changedStates(before, change, clock())
-      // What the caller has read must not be taken back either.
+      // Values that the caller has read must not be taken back either.
       if (after.size === 0) return connection.durableReads(options)
       const found = await writer.replaceStates({ before, after, keepFor }, options)
       if (!found) return

@@ -78,8 +78,8 @@ async function untilStarted(audit: Log, { kind }: Trial, count: number): Promise
     await audit.recordCustom('benchmark:begin')
     const all = await audit.subscriptions.status()
     const own = all.filter(({ channel }) => channel === CHANNEL)
-    const isStarted = own.every(({ delivered, position }) =>
-      kind === 'subscriptions behind' ? delivered > 0 : position >= first!.created_at,
+    const isStarted = own.every(({ delivered, cursor }) =>
+      kind === 'subscriptions behind' ? delivered > 0 : cursor >= first!.created_at,
     )
     if (isStarted && own.length === count) return
     await delay(POLL_MS)

@@ -110,7 +110,7 @@ interface Scheduled {
   readonly every_seconds: number | null
   /** Null when no run is left. */
   readonly next_run_at: string | null
-  /** What it created last. */
+  /** The change or run that it created last. */
   readonly last_id: string | null
 }
 
@@ -145,11 +145,11 @@ export interface TemplateVersion extends Owned {
   readonly revision: string
   readonly status: 'fetching' | 'success' | 'error' | 'broken'
   readonly commit_sha: string | null
-  /** What its file `actions.rb` declares. */
+  /** Declarations in its file `actions.rb`. */
   readonly actions: readonly string[]
   readonly requires: readonly string[]
   readonly reads_model: boolean
-  /** Whether it is refreshed when its revision moves to another commit. */
+  /** True if it is refreshed when its revision moves to another commit. */
   readonly follows: boolean
   /** Why it could not be refreshed then. */
   readonly float_error: string | null

@@ -12,11 +12,11 @@ export interface ServiceOptions {
   /** 0 selects a free port. */
   readonly port: number
   readonly store: StoreOption
-  /** Whether simulated users send requests. */
+  /** True if simulated users send requests. */
   readonly traffic: boolean
-  /** Whether a log without events gets some days of history. */
+  /** True if a log without events gets some days of history. */
   readonly history?: boolean
-  /** Whether the service has a receiver of webhooks and mails, and subscriptions that deliver to it. */
+  /** True if the service has a receiver of webhooks and mails, and subscriptions that deliver to it. */
   readonly receivers?: boolean
   readonly overrides?: Overrides
   readonly timings?: Partial<Timings>

@@ -12,7 +12,7 @@ import type { Settings } from './settings.js'
 import type { Timings } from './timings.js'
 import type { Vault } from './vault/vault.js'
 
-/** What routes and background work share. */
+/** Parts that routes and background work share. */
 export interface Service {
   readonly documents: Documents
   readonly note: Note

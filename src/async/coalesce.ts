@@ -37,7 +37,7 @@ async function untilEachAborts<Value>(
 
 /**
  * Runs once for all calls with the same key in one turn of the event loop. The run starts after the
- * last of these calls, so that its result is as fresh as that of a run of their own. Its signal aborts
+ * last of these calls, so that its result is as fresh as the result of a run of their own. Its signal aborts
  * once the signals of all these calls have.
  */
 export function coalescePerTurn<Value>(): (

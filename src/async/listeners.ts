@@ -15,7 +15,7 @@ export interface Listeners<Events> {
   off<Name extends keyof Events>(name: Name, handler?: Handler<Events[Name]>): void
   has(name: keyof Events): boolean
   /**
-   * Calls the listeners outside of the context of the caller: a batch runs in that of the call that happened to start it. What a
+   * Calls the listeners outside of the context of the caller: a batch runs in the context of the call that happened to start it. What a
    * listener throws does not stop the others. It goes to the listeners of `error`; without one it becomes a process warning.
    */
   emit<Name extends keyof Events>(name: Name, event: Events[Name]): void

@@ -20,7 +20,7 @@ export const createOneTimer = (run: () => void): FirstTimer =>
   })
 
 /**
- * Calls `check` at the first of the watched times. It gets the current time, and returns the next time of those that are
+ * Calls `check` at the first of the watched times. It gets the current time, and returns the next of the times that are
  * still wanted. Mostly there is nothing to do then: setting the timer again for every time would cost more.
  */
 export function createFirstTimer(check: (now: number) => number): FirstTimer {

@@ -32,12 +32,12 @@ const SHARE_OF_LONG_GAP = DAY
 /** How long a rule that is not due may leave its trusted reading behind. */
 const MAX_STALE = HOUR
 
-/** A wait that ended so long ago is of a rule that no longer runs. */
+/** Age of an ended wait after which its rule is taken for one that no longer runs. */
 const FORGOTTEN = 30 * DAY
 /** How long an acceptance may take to be stored. */
 const ACCEPT_MS = 10_000
 
-/** Why a rule removes nothing by age: its clock is ahead of what is expected by more than half of `maxAge`. */
+/** Why a rule removes nothing by age: its clock is ahead of the expected time by more than half of `maxAge`. */
 export interface ClockWait {
   /** The last reading of the clock. */
   readonly clock_time: string
@@ -64,7 +64,7 @@ interface OwnClock {
   offset?: Microseconds
   /** The latest time that was reached before this process; null if the log was empty. `undefined` if it was not looked for. */
   start?: Microseconds | null
-  /** Whether the clock was trusted in this process. */
+  /** True if the clock was trusted in this process. */
   wasTrusted?: boolean
   /** The monotonic clock when the wait was last added to. */
   addedAt?: Microseconds | undefined
@@ -77,10 +77,10 @@ interface Reading {
   readonly at: Microseconds | undefined
 }
 
-/** What a process found when its clock was in doubt. */
+/** Times that a process found when its clock was in doubt. */
 type Report = Readonly<Record<'clock' | 'expected', Microseconds>>
 
-/** What a process knows of the clock of a log. */
+/** The clock of a log, as a process knows it. */
 interface LogClock {
   /** The high-water mark when the log was opened. */
   highWater?: Microseconds | undefined
@@ -89,11 +89,11 @@ interface LogClock {
   readonly rules: Map<string, OwnClock>
 }
 
-/** What the logs of a process know of the clock that they share. */
+/** The clock that the logs of a process share, as they know it. */
 export interface SharedClock {
   /** The monotonic clock at the start. */
   openedAt?: Microseconds | undefined
-  /** What the clock read at the start; a store without a clock of its own shows it with its first event. */
+  /** Reading of the clock at the start; a store without a clock of its own shows it with its first event. */
   started?: Reading
   /** As the offset of a rule, of the newest event that any of the logs had at the start. */
   reached?: Microseconds
@@ -106,7 +106,7 @@ const newLogClock = (): LogClock => ({ rules: new Map() })
 
 const sharedClocks = new WeakMap<EventStore, readonly [shared: SharedClock, log: LogClock]>()
 
-/** Lets the log on this store know what the logs of the process know, also after it was closed and opened again. */
+/** Shares the clock of the process's logs with the log on this store, also after it was closed and opened again. */
 export function shareClock(store: EventStore, shared: SharedClock, key: string): void {
   const log = shared.logs.get(key) ?? newLogClock()
   shared.logs.set(key, log)
@@ -151,7 +151,7 @@ const PREFIX = 'cleaning-clock:'
 const ACCEPTED = 'cleaning-clock-accepted'
 const REPORTED = 'cleaning-clock-reported'
 
-/** Whether the clock may be used for rules by age. */
+/** Decides if the clock may be used for rules by age. */
 export interface AgeClock {
   /** Judges the clock for a rule. A preview stores nothing. */
   judge(rule: Rule, options?: JudgeOptions): Promise<Judged>
@@ -161,7 +161,7 @@ export interface AgeClock {
   accept(): void
   /** Reads the clock at the start of the process. Not needed without rules by age. */
   begin(): void
-  /** Stores what the store doubts, for processes that start later. Events that are recorded meanwhile have the wrong time. */
+  /** Stores the doubted time, for processes that start later. Events that are recorded meanwhile have the wrong time. */
   noteDoubt(doubt: ClockDoubt): Promise<void>
   /** Takes note of the first event that this process has stored. */
   noteStored(created_at: string): void
@@ -209,7 +209,7 @@ export async function readWaitingRules(
   )
 }
 
-/** What is added to the wait since the last look at the clock. */
+/** The time by which the wait has grown since the clock was last read. */
 function waitedSince(seen: Microseconds, { time, at }: Reading, own: OwnClock): Microseconds {
   const gap = Math.max(0, time - seen)
   if (own.addedAt !== undefined && at !== undefined) return Math.min(gap, at - own.addedAt)
@@ -241,7 +241,7 @@ interface Shared {
   readonly clock: SharedClock
 }
 
-/** What was expected when another process doubted the clock lately, if the clock of this one agrees with that one. */
+/** The expected time of a process that has doubted the clock; `undefined` if its report is old, or if this clock differs from that one. */
 function reportedAt(
   report: Report | undefined,
   { time }: Reading,
@@ -296,11 +296,11 @@ async function findStart(
   const isEarlier = started && start <= started.time
   const offset = start - (isEarlier ? openedAt! : at)
   if (!wasRight) own.offset = offset
-  // What a rule has trusted is no evidence for a rule with less tolerance, but an event is.
+  // A time that one rule trusts is no evidence for a rule with less tolerance, but an event is.
   if (known === undefined) shared.reached = latest(shared.reached, offset)
 }
 
-/** Judges the clock, and stores what was found unless it is a preview. */
+/** Judges the clock, and stores the result unless it is a preview. */
 async function look(
   { store, read, shared }: ProcessClock,
   { name, maxAge }: Rule,

@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises'
 import path from 'node:path'
 
-/* What all archives in a directory need of the file system. */
+/* Functions of the file system for all archives in a directory. */
 
 /** Creates a file that only the given mode opens, whatever the umask. Fails if it exists. */
 export async function createFile(file: string, mode: number): Promise<FileHandle> {

@@ -62,11 +62,11 @@ async function writeProgress({ store, rule, signal }: Job, progress?: Progress):
   await store.updateState(keyOf(rule), () => value, { signal, keepFor: KEEP_FOR })
 }
 
-/** What was read of the ranges, and how much of it is durable. */
+/** The queue of events that were read of the ranges and are not durable in the archive yet. */
 function createQueue() {
   /** Times of the events that are not durable. */
   const times: Microseconds[] = []
-  /** Ranges that were read to the end, and the number of events that was read by then. */
+  /** Ranges that were read to the end, and the number of events read up to their end. */
   const whole: { readonly range: EventRange; readonly end: number }[] = []
   let read = 0
   let durable = 0
@@ -106,7 +106,7 @@ async function* pagesOf(
   }
 }
 
-/** Archives and removes the ranges that end before this time, as far as the store has any. */
+/** Archives and removes the ranges that end before this time, if the store has any. */
 export async function archiveRanges(
   job: Job,
   archive: Archive,

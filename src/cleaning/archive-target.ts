@@ -11,7 +11,7 @@ export interface Archive {
   finish(): Promise<readonly string[]>
   /** Path of the newest file that has events. */
   readonly file: string | undefined
-  /** Discards what is not durable. */
+  /** Discards events that are not durable. */
   close(): Promise<void>
 }
 

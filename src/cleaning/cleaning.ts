@@ -33,14 +33,14 @@ import type { RecordEvent, Rule, RunTotals, Undelivered } from './task.js'
 import { recordRun } from './run-events.js'
 import { checkOptions, type OptionNames } from '../options.js'
 
-/** What cleaning needs of its log. */
+/** The parts of a log that cleaning uses. */
 export interface CleaningContext {
   readonly store: EventStore
   readonly record: RecordEvent
   readonly undelivered: Undelivered
   /** Makes the sentences of archived events. */
   readonly described: DescribedTypes
-  /** Whether the clock is right. @default one for these rules alone */
+  /** Decides if the clock can be trusted. @default one for these rules alone */
   readonly ageClock?: AgeClock
   /** The event that reports calls that throttles have suppressed. */
   readonly suppressedDraft: (counts: readonly SuppressedCount[]) => EventDraft
@@ -61,12 +61,12 @@ const RUN: OptionNames<CleaningRunOptions> = { ...PREVIEW, onProgress: true }
 /** The cleaning rules of a log. */
 export interface Cleaning {
   /**
-   * Runs the rules one after another, also those that are not due. A rule that fails does not stop the
+   * Runs the rules one after another, also rules that are not due. A rule that fails does not stop the
    * others: its error is in its result and in the log. A rule that another process is running is
    * skipped. First it records the suppressed calls that no event has reported.
    *
    * Rejects with `INVALID_OPTION` for an unknown rule, `STORE_FAILED`, `CLOSED`, and `ABORTED`. An
-   * abort takes effect between two batches; what was removed by then stays removed. If the store does
+   * abort takes effect between two batches; events that are removed stay removed. If the store does
    * not answer, the run ends after about 30 seconds and the log's deadline; then part of the last batch
    * may be removed without being counted.
    */
@@ -76,7 +76,7 @@ export interface Cleaning {
    * these rules. Rejects as `run` does.
    */
   runDue(options?: WaitOptions): Promise<readonly CleaningResult[]>
-  /** What `run` would remove now. Removes nothing. */
+  /** Resolves to what `run` would remove now. Removes nothing. */
   preview(options?: CleaningPreviewOptions): Promise<readonly CleaningResult[]>
   status(options?: WaitOptions): Promise<CleaningStatus>
   /** Stops the runs under way between two batches, and the schedule. */
@@ -90,7 +90,7 @@ export function readCleaning(options: CleaningOptions): readonly Rule[] {
   return readRules(options.rules)
 }
 
-/** Checks the rules, and runs those with a schedule when they are due. */
+/** Checks the rules, and runs rules with a schedule when they are due. */
 export function createCleaning(
   context: CleaningContext,
   options: CleaningOptions = { rules: [] },

@@ -24,7 +24,7 @@ export interface StartOptions {
 
 /** Most events that are read on the way from a known time. Beyond, the time that was found is in the past. */
 const MAX_STEPS = 100
-/** Between the clock of the process and those of others. */
+/** Maximum difference between the clock of the process and others. */
 const MARGIN = MINUTE
 
 const NEWEST_FIRST = [{ attribute: 'created_at', direction: 'desc' }] as const
@@ -49,7 +49,7 @@ async function newestOfOthers(
 ): Promise<Microseconds | undefined> {
   if (firstEvent !== undefined) return newestTime(store, created('lt', firstEvent), options)
   const found = await newestTime(store, undefined, options)
-  // Events of this process may be stored of which it does not know yet.
+  // Events of this process may be stored without its knowing yet.
   const mayBeOwn =
     found !== undefined &&
     started !== undefined &&
@@ -58,7 +58,7 @@ async function newestOfOthers(
   return mayBeOwn ? newestTime(store, created('lt', started), options) : found
 }
 
-/** Follows the events from a known time, as far as the next one is never further away than the tolerance. */
+/** Follows the events from a known time, while the next one is never further away than the tolerance. */
 async function follow(
   store: EventStore,
   {

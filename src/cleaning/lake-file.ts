@@ -6,7 +6,7 @@ import { checkPlace, createFile, makeDirectory, syncDirectory, writeAll } from '
 import { EXTENSIONS, type EventsEncoder } from './events-file.js'
 import type { Lake } from './archive-target.js'
 import { fileName, partialName } from './lake-names.js'
-import { appendEntry, type ManifestEntry } from './manifest.js'
+import { writeEntry, type ManifestEntry } from './manifest.js'
 
 /** A file of the archive that is being written, under a name that readers do not look for. */
 export interface LakeFile {
@@ -77,7 +77,7 @@ export async function createLakeFile({
       await rm(file, { force: true }).catch(() => {})
       throw error
     }
-    await appendEntry(lake, entry)
+    await writeEntry(lake, entry)
     return entry.file
   }
 

@@ -8,7 +8,7 @@ import { countParquetRows } from '../parquet/from-parquet.js'
 import { fileSafe } from './archive-files.js'
 import type { Lake } from './archive-target.js'
 import { filesOf, type NamedFile } from './lake-names.js'
-import { appendEntry, readManifest } from './manifest.js'
+import { writeEntry, readManifest } from './manifest.js'
 
 const NEWLINE = 10
 
@@ -37,7 +37,7 @@ const countEvents = (file: string): Promise<number | null> =>
 
 async function addEntry(lake: Lake, rule: string, { file, times }: NamedFile): Promise<void> {
   const place = path.join(lake.directory, file)
-  await appendEntry(lake, {
+  await writeEntry(lake, {
     file,
     rule,
     count: await countEvents(place),

@@ -23,7 +23,7 @@ const manifestOf = (directory: string): string => path.join(directory, 'manifest
 const NEWLINE = 10
 
 /** Resolves once the line is durable. Processes may append at the same time. */
-export async function appendEntry(
+export async function writeEntry(
   { directory, mode }: Pick<Lake, 'directory' | 'mode'>,
   entry: ManifestEntry,
 ): Promise<void> {

@@ -93,7 +93,7 @@ export async function removeAll(
   totals.removed_count = await store.removeBefore(before, { signal, onProgress })
 }
 
-/** What `removeAll` would remove. */
+/** Counts the events that `removeAll` would remove. */
 export async function previewAll({ store, signal }: Job, before: Microseconds): Promise<Preview> {
   const open = await openIds(store, { signal })
   const first = async (direction: 'asc' | 'desc'): Promise<string | null> => {
@@ -111,7 +111,7 @@ export async function previewAll({ store, signal }: Job, before: Microseconds): 
   }
 }
 
-/** What `removeSelected` would remove. */
+/** Counts the events that `removeSelected` would remove. */
 export async function previewSelected(job: Job, selection: DueSelection): Promise<Preview> {
   let due: Preview = { due_count: 0, oldest_due: null, newest_due: null }
   for await (const events of removable(job, selection)) {

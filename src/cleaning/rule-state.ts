@@ -22,7 +22,7 @@ export interface LeasedRun {
   readonly removedCount: number
 }
 
-/** What the processes on one store share about a rule. All times are those of the store's clock. */
+/** State of a rule that the processes on one store share. All times are of the store's clock. */
 export interface RuleState {
   /** The next run is at the first time of the schedule after this. */
   readonly from?: Microseconds

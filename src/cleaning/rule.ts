@@ -172,7 +172,7 @@ export interface CleaningOptions {
     | readonly LegalHold[]
     | (() => readonly LegalHold[] | Promise<readonly LegalHold[]>)
   readonly onProgress?: OnCleaningProgress
-  /** Whether this process runs rules when they are due. Otherwise they only run by `run` and `runDue`. @default true */
+  /** True if this process runs rules when they are due. Otherwise they only run by `run` and `runDue`. @default true */
   readonly scheduled?: boolean
 }
 
@@ -201,6 +201,6 @@ export interface CleaningResult {
   readonly archive_file?: string
   /** Why the rule was not run, or nothing was removed by age because the clock is in doubt. */
   readonly skipped?: string
-  /** Why the run failed. What it had removed by then stays removed. */
+  /** Why the run failed. Events that it had removed stay removed. */
   readonly error?: string
 }

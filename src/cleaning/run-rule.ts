@@ -24,7 +24,7 @@ export interface RunOptions {
 
 /**
  * Runs the rule, whose lease has been granted, and records the run. Errors are in the result. Rejects
- * only with `ABORTED`, after it has recorded what was removed by then.
+ * only with `ABORTED`, after it has recorded what was removed until the abort.
  */
 export async function runRule(
   rule: Rule,
@@ -64,7 +64,7 @@ export async function runRule(
   return resultOf(rule, totals, error, wait)
 }
 
-/** What the rule would remove. Errors are in the result. Rejects only with `ABORTED`. */
+/** Resolves to a preview of what the rule would remove. Errors are in the result. Rejects only with `ABORTED`. */
 export async function previewRule(
   rule: Rule,
   now: number,

@@ -62,11 +62,11 @@ export async function readStatuses(
   return { oldest: events[0]?.created_at ?? null, rules: statuses }
 }
 
-/** What a store knows of a rule, whether or not this process has it. */
+/** Status of a rule from the store, also of a rule that this process does not have. */
 export type StoredRuleStatus = Pick<CleaningRuleStatus, 'name' | 'running' | 'lastRun' | 'nextRun'>
 
 /**
- * The rules of this process and those that others have run, by name. Only reads, so it works on a log that is read-only. Rules of
+ * The rules of this process and rules that others have run, by name. Only reads, so it works on a log that is read-only. Rules of
  * other processes have no `nextRun`.
  */
 export async function readStoredStatuses(

@@ -8,7 +8,7 @@ import type { Holds } from './filters.js'
 import type { CleaningResult } from './rule.js'
 import type { Schedule } from './schedule.js'
 
-/** What a run has done so far. Recorded also if the run fails. */
+/** Totals of a run so far. Recorded also if the run fails. */
 export interface RunTotals {
   removed_count: number
   archived_count?: number
@@ -24,12 +24,12 @@ export type RecordEvent = (type: string, data: object) => Promise<unknown>
 
 /** The events that subscriptions still have to deliver. */
 export interface Undelivered {
-  /** The given time, or that of the first event before it that must stay until it is delivered. */
+  /** The given time, or the time of the first event before it that must stay until it is delivered. */
   spareFrom(
     before: Microseconds,
     options: WaitOptions & { readonly now: Microseconds },
   ): Promise<Microseconds>
-  /** What subscriptions miss once the matching events before this time are gone: data of `warn:subscription:gap`. */
+  /** Returns the losses of subscriptions once the matching events before this time are gone: data of `warn:subscription:gap`. */
   lossesOf(
     removed: { readonly before: Microseconds; readonly where: Grouping | undefined },
     options: WaitOptions,

@@ -11,7 +11,7 @@ import { checkOptions, type OptionNames } from '../options.js'
 export interface DescribeOptions {
   /** The registry of event types, `audit.types`. A type may have a `sentence` of its own. */
   readonly types?: EventTypes | undefined
-  /** What is known of custom events, `audit.customTypes`: their labels and sentences. */
+  /** Labels and sentences of custom events: `audit.customTypes`. */
   readonly customTypes?: CustomTypes | undefined
   /**
    * True for an open live event: the sentence then includes its progress. The event itself does not
@@ -34,7 +34,7 @@ const DESCRIBE_OPTIONS: OptionNames<DescribeOptions> = {
   language: true,
 }
 
-/** What the log knows of event types. */
+/** The event types and custom types of a log. */
 export type DescribedTypes = Pick<DescribeOptions, 'types' | 'customTypes'>
 
 /**

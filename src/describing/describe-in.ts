@@ -23,7 +23,7 @@ interface DescribeContext {
   readonly language: SentenceLanguage
 }
 
-/** As `describeEvent`. Imports no language, so that the page loads only that of its reader. */
+/** As `describeEvent`. Imports no language, so that the page loads only the language of its reader. */
 export function describeIn(event: AuditEvent, context: DescribeContext): Sentence {
   const who = whoOf(event, context.language)
   const rest = event.system ? systemRest(event, who, context) : customRest(event, who, context)
@@ -122,7 +122,7 @@ const typePart = (type: string, { custom }: SentenceLanguage): SentencePart => (
 
 const MAX_SHORT_VALUE_LENGTH = 40
 const MAX_SHORT_VALUES = 2
-/** Names of links and other ids, which mean little to readers, and of what is known of the actor. */
+/** Names of links and other ids, which mean little to readers, and names of the actor's attributes. */
 const UNTELLING = /_(?:id|path)$|^(?:actor_kind|on_behalf_of|remote_address)$/
 
 /**

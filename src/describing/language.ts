@@ -7,17 +7,17 @@ export type Language = (typeof LANGUAGES)[number]
 /** Beginning and end of a type, and the template of its sentence. */
 export type Family = readonly [start: string, end: string, template: string]
 
-/** Whether a name follows, and whether the noun has no singular. */
+/** The form of an object: a name may follow it, and its noun may have no singular. */
 export interface ObjectForm {
   readonly isNamed: boolean
   readonly isPluralOnly: boolean
 }
 
-/** What `describeEvent` needs of a language: data, and the few rules of its grammar. */
+/** A language for `describeEvent`: data, and the few rules of its grammar. */
 export interface SentenceLanguage {
   /** The BCP 47 tag: for numbers and plurals, and the key of the sentences of event types in this language. */
   readonly tag: string
-  /** The marks around what a person wrote. */
+  /** The marks around texts that a person wrote. */
   readonly quotes: readonly [opening: string, closing: string]
   /** The end of a list that is cut. */
   readonly andMore: string

@@ -14,8 +14,8 @@ const PRINTED: Readonly<
 }
 
 /**
- * The sentence as one line of plain text: `ann created change nightly in project acme`. `quotes` are
- * those of the language of the sentence.
+ * The sentence as one line of plain text: `ann created change nightly in project acme`. `quotes` are the quotation
+ * marks of the sentence's language.
  */
 export function sentenceText(
   { who, what, isVerbFirst }: Sentence,

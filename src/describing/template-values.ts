@@ -63,7 +63,7 @@ const thing: Word = (event, context) => {
   return [...plain(`${words} `)!, ...name, ...(ownerOf(event, subject, context) ?? [])]
 }
 
-/** Whether the kind is that of another resource than the event's subject. */
+/** True if the kind belongs to another resource than the event's subject. */
 const isOther = (event: AuditEvent, kind: string): boolean =>
   kindOf(event, subjectOf(event)) !== kind
 
@@ -82,7 +82,7 @@ const fieldOf = (change: JsonValue): string => {
   return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')).join('.')
 }
 
-/** The changed fields, else those that the request names. */
+/** The changed fields, else the fields that the request names. */
 const fields: Word = (event, { language }) => {
   const changed = changesOf(event).slice(0, MAX_FIELDS).map(fieldOf)
   if (changed.length > 0) return plain(listText(changed, language))

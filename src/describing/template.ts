@@ -1,7 +1,7 @@
 import { type Format, FORMAT_NAMES, formatOf, plain, type Parts } from './formats.js'
 import type { SentencePart } from './sentence.js'
 
-/** What a template can read of an event. */
+/** Values of an event that a template can read. */
 export interface TemplateValues {
   /** The attribute's values in this format. */
   attribute(name: string, format: Format): Parts
@@ -34,7 +34,7 @@ const PLACE =
  *     part     := ( text | place | '**' part '**' | '“' part '”' | '[' part { '|' part } ']' )*
  *     place    := '{' name [ ':' format | '=' text ] '}' | '{@' word [ ':name' ] '}'
  *
- * A backslash makes the next character ordinary. Throws a `SyntaxError` that says what is wrong and
+ * A backslash makes the next character ordinary. Throws a `SyntaxError` that names the fault and
  * where.
  */
 export function readTemplate(template: string): Template {

@@ -41,7 +41,7 @@ const ENDS: Readonly<Record<string, RegExp>> = {
 const LINE_END = /[\r\n]/g
 const OPENING = /\\?["']|/y
 const WORD_BEFORE = /(?<![\w-])[\p{L}\p{M}]{2,20} $/u
-/** Names of several words, of which the last one alone is none. */
+/** Names of several words whose last word alone is not the name of a secret. */
 const LAST_WORD = /[eosniu]$/
 const PHRASE =
   /(?:mots? de passe|phrase de passe|code d.acc[eè]s|palabra de paso|palavra[ -]passe|kata (?:sandi|laluan)|mật khẩu)$/iu
@@ -51,7 +51,7 @@ const SIGNED = /^(?:code|sig|signature|x-(?:amz|goog)-signature)$/i
 
 const isHeader = (name: string): boolean => /^(?:.{0,20}authorization|.{0,20}cookie)$/i.test(name)
 
-/** Whether the name before a value is the name of a secret, with the word before it if that matters. */
+/** True if the name before a value is the name of a secret, with the word before it if that matters. */
 export function isSecretName(text: string, name: string, start: number): boolean {
   const before = text[start - 1]
   if ((before === '?' || before === '&') && SIGNED.test(name)) return true

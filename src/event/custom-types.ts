@@ -1,4 +1,4 @@
-/** What is known of custom events of a type. */
+/** Definition of a type of custom events. */
 export interface CustomTypeDefinition {
   /** The log that the events come from, shown before the sentence instead of `custom`. */
   readonly label?: string

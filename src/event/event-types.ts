@@ -19,7 +19,7 @@ export interface ThrottleRule {
 export interface OcsfMapping {
   /** The uid of an event class, such as 3004 for Entity Management. */
   readonly class: number
-  /** The `activity_id` of the class. @default what the end of the type says, such as 1 for `create`; else 99, other */
+  /** The `activity_id` of the class. @default by the end of the type, such as 1 for `create`; else 99, other */
   readonly activity?: number
   /**
    * Values of the OCSF event by their paths, such as `{ 'entity.type': 'Policy', 'entity.name': '{name}' }`. In a text, names
@@ -208,7 +208,7 @@ const knownByDefinition = new WeakMap<EventTypeDefinition, ReadonlySet<string>>(
 /** Finds the keys of {@link SentenceKeys}. */
 const SENTENCE_KEY = /\{([^@}:=][^}:=]*)/g
 
-/** The declared data keys, those of the source and the throttle's scope, and without a declaration those of the sentence. */
+/** The declared data keys, and the keys of the source and of the throttle's scope; without a declaration also the keys of the sentence. */
 function knownKeys(definition: EventTypeDefinition): ReadonlySet<string> {
   let known = knownByDefinition.get(definition)
   if (!known) {

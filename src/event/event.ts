@@ -80,7 +80,7 @@ interface Late {
   parsed: JsonObject | undefined
 }
 
-/** The key of what the getter reads. Its property is not enumerable, so that copies and comparisons leave it out. */
+/** The key of the value that the getter reads. Its property is not enumerable, so that copies and comparisons leave it out. */
 const LATE = Symbol('late attributes')
 
 interface WithLate {
@@ -109,7 +109,7 @@ const INSPECTED: PropertyDescriptor & ThisType<object> = {
   configurable: true,
 }
 
-/** Adds `attributes` to the object: what the JSON text holds, parsed when it is first read. */
+/** Adds `attributes` to the object: the value of the JSON text, parsed when it is first read. */
 export function withLateAttributes<Own extends object>(
   own: Own,
   json: string,

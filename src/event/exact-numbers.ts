@@ -11,7 +11,7 @@ export class NumberText {
   }
 }
 
-// Every double keeps so many digits. Other numbers have more, or an exponent.
+// Every double keeps 15 digits. Other numbers have more, or an exponent.
 const SHORT = /^[^eE]{1,15}$/
 const LONG = /(?:^|[:,[\s])-?(?:[\d.]{16}|[\d.]+[eE])/
 

@@ -3,7 +3,7 @@ import { errorsWithin, isError as mayBeError, textWithCauses } from './realm.js'
 import { redact } from './redact.js'
 import { redactText } from './secret-values.js'
 
-/* What an event says of a thrown value. */
+/* Attributes of an event about a thrown value. */
 
 const MAX_TEXT = 2000
 /** How much of a text is read: more than is kept, because redaction may shorten it. */

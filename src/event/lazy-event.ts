@@ -12,7 +12,7 @@ export class LazyEvent implements AuditEvent {
   readonly type: string
   readonly source: string | null
   readonly #json: string
-  /** Whether `JSON.stringify` has written the text. */
+  /** True if `JSON.stringify` has written the text. */
   readonly #isCanonical: boolean
   #attributes: JsonObject | undefined
 

@@ -1,5 +1,5 @@
 /*
- * What passwords and other secrets are called in languages other than English. Each text is a part of a regular expression that
+ * Names of passwords and other secrets in languages other than English. Each text is a part of a regular expression that
  * JavaScript and Postgres read alike, without accents: `foldKey` of `secrets.ts` removes them from keys.
  */
 

@@ -57,7 +57,7 @@ const isFilled = (text: string): boolean => text.trim() !== ''
 // Causes can form a cycle.
 const MAX_ERRORS = 10
 
-/** The errors that an error names as its causes, and those that it stands for. */
+/** The errors that an error names as its causes, and the errors that it stands for. */
 function innerErrors(error: Error): { readonly several: unknown[]; readonly cause: unknown } {
   const { errors, cause } = error as Error & { readonly errors?: unknown }
   return { several: Array.isArray(errors) ? (errors as unknown[]) : [], cause }
@@ -78,7 +78,7 @@ export function errorsWithin(error: Error): readonly Error[] {
 export const innermostError = (error: Error): Error => errorsWithin(error).at(-1)!
 
 /**
- * The text of an error with those of the errors that it stands for and of its causes:
+ * The text of an error, with the texts of the errors that it stands for and of its causes:
  * `no address answered (connect ECONNREFUSED ::1:1; connect ECONNREFUSED 127.0.0.1:1): the cause`. A cause with
  * whose text the error ends is not repeated.
  */

@@ -11,7 +11,7 @@ const MAX_DEPTH = 100
 export interface RedactedCopy {
   /** `undefined` if nothing of the value fits. */
   readonly copy: unknown
-  /** Whether anything was cut or left out for its size. */
+  /** True if anything was cut or left out for its size. */
   readonly isCut: boolean
   /** JSON Pointers of the values that are not shown or not shown whole, at most 50. */
   readonly redacted: readonly string[]
@@ -23,7 +23,7 @@ export interface CopyOptions {
   /** Where the value is, for `isSecret`. */
   readonly path: readonly string[]
   readonly isSecret: IsSecret
-  /** Whether each member may take only half of the bytes that remain. Otherwise it may take all. */
+  /** True if each member may take only half of the bytes that remain. Otherwise it may take all. */
   readonly isFair: boolean
 }
 
@@ -109,7 +109,7 @@ type IsPaired = ((key: string) => boolean) | undefined
 
 const MAX_NAME = 200
 
-/** Whether a text of the data is the key of a secret. */
+/** True if a text of the data is the key of a secret. */
 const isSecretText = ({ isSecret, path }: CopyState, text: unknown): boolean =>
   typeof text === 'string' && text.length <= MAX_NAME && isSecret([...path, text])
 

@@ -113,7 +113,7 @@ const scheme = found(
 const kindOf = (character: string): string =>
   character >= 'a' ? 'a' : character >= 'A' ? 'A' : character >= '0' ? '0' : '+'
 
-/** Whether 40 characters of base64 look random, as names, paths and hexadecimal digests do not. */
+/** True if 40 characters of base64 look random, as names, paths and hexadecimal digests do not. */
 function isRandom(text: string): boolean {
   let changes = 0
   const counts: Record<string, number> = { a: 0, A: 0, 0: 0, '+': 0 }
@@ -155,7 +155,7 @@ function redactRun(run: string): string {
   return shown.replaceAll(AWS_SECRET, (match) => (isRandom(match) ? REDACTED : match))
 }
 
-/** Tokens and keys, which are in runs of at least 16 characters. Prose has few of those. */
+/** Tokens and keys, which are in runs of at least 16 characters. Prose has few such runs. */
 function redactRuns(text: string): string {
   let shown = ''
   let at = 0

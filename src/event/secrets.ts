@@ -146,8 +146,8 @@ export const SENSITIVE_KEYS = {
 } as const
 
 /*
- * Objects that have a key and its value as members: `{ name: 'password', value: '…' }`. Names that are also those of events and
- * things, such as `type`, decide about less.
+ * Objects that have a key and its value as members: `{ name: 'password', value: '…' }`. Names that events and
+ * other objects have too, such as `type`, decide about less.
  */
 const NAMES =
   'name|key|field|header|label|param(?:eter)?|attr(?:ibute)?|prop(?:erty)?|var(?:iable)?|column|option|setting'

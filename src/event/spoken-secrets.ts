@@ -66,9 +66,9 @@ export function redactStatements(text: string): string {
 /** The end of what V8 quotes of a text that is not JSON. */
 const QUOTED_END = /"(?:\.\.\.)? is not valid JSON/g
 const QUOTED_START = /Unexpected token [\s\S]{1,4}, (?:\.\.\.)?"/
-/** What JavaScriptCore quotes. */
+/** Text before an identifier that JavaScriptCore quotes. */
 const IDENTIFIER = /JSON Parse error: [^"\n]{0,60}"(?=[^"\n])/g
-/** What was parsed by mistake. */
+/** Texts that are parsed by mistake. */
 const NO_TEXT: ReadonlySet<string> = new Set(['undefined', '[object Object]'])
 
 /** The parts of a text that an error of `JSON.parse` quotes. */

@@ -13,7 +13,7 @@ export interface Clock {
    */
   readonly monotonic?: (() => number) | undefined
   /**
-   * Only of the clock that a store shows: microseconds by which the clock that it was given is ahead of what this one
+   * Only of the clock that a store shows: microseconds by which the given clock is ahead of what this one
    * returns, while it is in doubt.
    */
   readonly ahead?: (() => Microseconds) | undefined

@@ -22,7 +22,7 @@ export interface ExportedLog extends EventLister, DescribedTypes {
 
 /** The part of several audit logs that an export reads. */
 export interface ExportedLogs extends DescribedTypes {
-  position(options: LogsOptions): Promise<string>
+  cursor(options: LogsOptions): Promise<string>
   pages(
     query: EventQuery,
     options: LogsRangeOptions & { readonly lazy?: boolean | undefined },
@@ -43,7 +43,7 @@ const EXPORT_OPTIONS: OptionNames<ExportOptions> = {
 }
 
 /**
- * All matching events that exist now, oldest first, as the bytes of a file. Its lines are those of the export over HTTP. The memory
+ * All matching events that exist now, oldest first, as the bytes of a file. Its lines are as in the export over HTTP. The memory
  * does not grow with the events. Throws `INVALID_VALUE` for an order other than `created_at asc`, `INVALID_OPTION`,
  * `MISSING_DEPENDENCY` for Parquet without the package hyparquet-writer, and as `pages` does.
  */
@@ -70,7 +70,7 @@ const LOGS_EXPORT_OPTIONS: OptionNames<LogsExportOptions> = {
 
 /**
  * All matching events of several logs that exist now, as the bytes of a file: in the order of `created_at`, then of the key of their
- * log. Its lines are those of the export over HTTP, and name the log of each event. `cursor` and `until` limit the export. Holds as many
+ * log. Its lines are as in the export over HTTP, and name the log of each event. `cursor` and `until` limit the export. Holds as many
  * events in memory as `pages` of the logs does. Throws as {@link exportEvents} does, and `UNKNOWN_LOG`.
  */
 export async function* exportEventsOfLogs(
@@ -86,7 +86,7 @@ export async function* exportEventsOfLogs(
   const write = await openExport(format, { types, customTypes, columns, service, logOf })
   const until =
     range.until ??
-    (await logs.position({ logs: range.logs, visible: range.visible, signal: range.signal }))
+    (await logs.cursor({ logs: range.logs, visible: range.visible, signal: range.signal }))
   const pages = logs.pages(oldestFirst(where), { ...range, until, lazy: true })
   yield* bytesOf(write(takePages(pages)))
 }

@@ -3,7 +3,7 @@ import type { AuditEvent } from '../event/event.js'
 import { isUriReference } from '../formats/cloud-event.js'
 import { exportLines, type LineSettings, writeLines } from './lines.js'
 
-/** What an export contains besides the events. */
+/** Settings of an export, besides the events. */
 export interface ExportSettings extends Omit<LineSettings, 'service'> {
   /**
    * Attributes by their names in queries, such as `url_params_project_code`: a column for each, in place of one

@@ -20,7 +20,7 @@ export interface ExportLines {
   readonly line: (event: AuditEvent) => string | LinePieces
 }
 
-/** What the lines contain besides the events. */
+/** Settings of the lines, besides the events. */
 export interface LineSettings extends DescribedTypes {
   /** The key of the log of an event, if the events are of several logs. */
   readonly logOf?: ((event: AuditEvent) => string) | undefined

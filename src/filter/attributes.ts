@@ -19,7 +19,7 @@ export interface Declaration {
   readonly objects?: ReadonlySet<string>
 }
 
-/** Whether the name is declared to hold objects, or leads into such an attribute. */
+/** True if the name is declared to hold objects, or leads into such an attribute. */
 export function isInObject({ objects }: Declaration, name: string): boolean {
   if (!objects) return false
   for (const object of objects) if (name === object || name.startsWith(`${object}_`)) return true

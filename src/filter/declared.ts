@@ -15,8 +15,8 @@ import { isDate } from '../event/realm.js'
 
 /**
  * The types of a list's attributes by name. `id` is a `string` unless it is declared. An attribute of the
- * type `object` holds nested data: queries reach what is below it as they reach the attributes of events, by
- * names joined with `_`. Any other name may be such a path itself, to give what is there a type.
+ * type `object` holds nested data: queries reach its members as they reach the attributes of events, by
+ * names joined with `_`. Any other name may be such a path itself, to give the value there a type.
  */
 export type AttributeTypes = Readonly<Record<string, AttributeType | 'object'>>
 
@@ -159,7 +159,7 @@ export function attributesReader(types: AttributeTypes): (item: object) => JsonO
     )
 }
 
-/** Whether the value is nested data, and not an object with a JSON form of its own, such as a Date. */
+/** True if the value is nested data, and not an object with a JSON form of its own, such as a Date. */
 function isNested(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(isNested)
   return value !== null && typeof value === 'object' && !('toJSON' in value)

@@ -76,7 +76,7 @@ const CHARS_BITS = 2
 // Compiling a regular expression takes about this many units.
 const COMPILE_UNITS = 1000
 
-/** Compiles the matcher when it is first used: a list may have thousands of values, of which few are reached. */
+/** Compiles the matcher when it is first used: few of a list's thousands of values may be reached. */
 function onText(compile: (text: string) => TextMatcher, text: string): ScalarTest {
   let matcher: TextMatcher | undefined
   let factor = 1
@@ -294,7 +294,7 @@ function printedTimes(values: readonly string[]): readonly string[] {
 }
 
 /**
- * Whether a search of all texts compares the text with ids as well. Many ids contain a short number or word of
+ * True if a search of all texts compares the text with ids as well. Many ids contain a short number or word of
  * hexadecimal digits by chance, and no index has parts of ids, so an id is found only by the whole of it.
  */
 export const isWholeId = (text: string): boolean => isUuid(text.toLowerCase())
@@ -390,7 +390,7 @@ export function compileWhereInSteps<Item>(
 }
 
 /**
- * Compiles a filter to a predicate on events. It defines what a filter means: every store gives the
+ * Compiles a filter to a predicate on events. It defines the meaning of a filter: every store gives the
  * same answer, and SQL and indexes only reduce the events to test. Compile once, call for many events.
  */
 export function compileFilter(where: Grouping | undefined): ItemPredicate<AuditEvent> {

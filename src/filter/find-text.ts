@@ -3,7 +3,7 @@ export type FindText = (text: string, from: number) => number
 
 // `indexOf` takes up to this many steps for each character.
 const MAX_INDEX_OF = 32
-// So many false starts show that the text repeats a part of the search text.
+// More false starts show that the text repeats a part of the search text.
 const MAX_FALSE_STARTS = 8
 
 /**

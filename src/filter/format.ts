@@ -87,7 +87,7 @@ function wherePairs(where: Grouping): Pair[] {
   return [[FREE_TEXT, text], ...groupingPairs({ ...where, conditions }, 'filter', true)]
 }
 
-/** Names of which no character is encoded. */
+/** Names without a character to encode. */
 const PLAIN_NAME = /^[\w.[\]-]*$/
 
 const encodeName = (name: string): string =>

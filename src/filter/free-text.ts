@@ -28,7 +28,7 @@ function textCondition(text: string, isExcluded: boolean): Condition {
   return { attributes: [ANY_TEXT], combinator: 'and', predicate, values: [text] }
 }
 
-/** Whether the condition is one that `q` can express. */
+/** True if `q` can express the condition. */
 export const isFreeText = ({ attributes, predicate }: Condition): boolean =>
   attributes.length === 1 &&
   attributes[0] === ANY_TEXT &&

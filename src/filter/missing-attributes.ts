@@ -4,7 +4,7 @@ import { type EventQuery, type Grouping, oneCondition } from './ast.js'
 import { compileFilter } from './evaluate.js'
 import { createTimeSlices } from './time-slices.js'
 
-/** What every event has. */
+/** Names that every event has. */
 export const KNOWN_ATTRIBUTES: readonly string[] = [...OWN_FIELDS, SOURCE]
 
 const hasAttribute = (name: string): Grouping => oneCondition(name, 'not_null', [])
@@ -15,7 +15,7 @@ const hasAny = (names: readonly string[]): Grouping => ({
   groupings: names.map(hasAttribute),
 })
 
-/** Those of the names that none of the events has. Reading an attribute may parse much JSON. */
+/** The names that none of the events has. Reading an attribute may parse much JSON. */
 async function withoutAny(
   names: readonly string[],
   events: readonly AuditEvent[],
@@ -31,7 +31,7 @@ async function withoutAny(
 }
 
 /**
- * Those of the names that no listed event has. `read` has some of the events. Each query but the last finds an event that has at
+ * The names that no listed event has. `read` has some of the events. Each query but the last finds an event that has at
  * least one of them, so there are at most as many queries as names; mostly there is one.
  */
 export async function missingAttributes(

@@ -4,7 +4,7 @@ import type { Drop, Param, ParamMap } from './params.js'
 import { isBlank, trimAscii } from './values.js'
 
 /*
- * What parameters hold, as the grammar of queries expects it. `at` is the name of the parameter, which errors
+ * Values of parameters, as the grammar of queries expects them. `at` is the name of the parameter, which errors
  * contain. All functions throw `AuditLogError`s.
  */
 

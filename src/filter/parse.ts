@@ -78,7 +78,7 @@ export interface ParseOptions {
   /**
    * The attributes of a list, in addition to `id`. Others are refused with `UNKNOWN_ATTRIBUTE`, and
    * values that cannot be read as the declared type with `INVALID_VALUE`.
-   * @default those of events: their own fields, and any name
+   * @default the attributes of events: their own fields, and any name
    */
   readonly attributes?: AttributeTypes
   /**
@@ -106,7 +106,7 @@ interface ReadCondition extends Omit<Condition, 'predicate'> {
 const isEmptyList = (value: Param | undefined): boolean =>
   Array.isArray(value) && value.length === 0
 
-/** What becomes of a part of a filter that sets no condition. */
+/** Handling of parts of a filter that set no condition. */
 interface Dropping {
   readonly drop: Drop
   /** True if an empty list matches nothing; otherwise its condition is left out. */
@@ -344,7 +344,7 @@ class Reader {
     return { attributes, combinator, predicate: name, values: [] }
   }
 
-  /** Whether a name with `_or_` may also be one attribute, which each item decides. */
+  /** True if a name with `_or_` may also be one attribute, which each item decides. */
   private canBeWhole(attribute: string): boolean {
     return this.declaration.isOpen || isInObject(this.declaration, attribute)
   }
@@ -441,7 +441,7 @@ export function parseQuery(
   return read
 }
 
-/** Queries of `parseQuery` of which a part was left out, and its name. */
+/** Queries of `parseQuery` that lack a part, with the part's name. */
 const droppedParts = new WeakMap<EventQuery, string>()
 
 /** The name of a part that `parseQuery` has left out of the query; `undefined` if it left out nothing. */

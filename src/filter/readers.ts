@@ -3,7 +3,7 @@ import type { AttributeType } from './attributes.js'
 import { lowerAscii, readBoolean, readNumber, trimAscii } from './values.js'
 
 interface ValueReader {
-  /** Whether a text can be read as the type. */
+  /** True if a text can be read as the type. */
   readonly reads: (text: string) => boolean
   /** The message if it cannot. */
   readonly fault: string

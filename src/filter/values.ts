@@ -51,7 +51,7 @@ export function readNearest(text: string): NearestDouble | undefined {
   return { double, side }
 }
 
-/** The double that means the number; `undefined` if there is none. */
+/** The double that equals the number; `undefined` if there is none. */
 export function readExact(text: string): number | undefined {
   const nearest = readNearest(text)
   return nearest?.side === 0 ? nearest.double : undefined

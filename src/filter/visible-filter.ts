@@ -3,11 +3,11 @@ import type { AttributeTypes } from './declared.js'
 import { AuditLogError } from '../errors.js'
 import { parseWhole, type QueryObject } from './parse.js'
 
-/** What a user may see: a filter with at least one condition, or `'all'`. */
+/** The events that a user may see: a filter with at least one condition, or `'all'`. */
 export type Visible = NonNullable<QueryObject['filter']> | 'all'
 
 /**
- * Parses what the host's `visible` returned; `undefined` if it is `'all'`. An empty list matches nothing, whatever its
+ * Parses the result of the host's `visible`; `undefined` if it is `'all'`. An empty list matches nothing, whatever its
  * predicate. Throws `INVALID_VALUE` for `undefined`, null, a filter without conditions, and for each part that a query
  * would leave out, such as a blank value: without it the filter would show more.
  */

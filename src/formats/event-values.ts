@@ -5,7 +5,7 @@ import type { EventTypeDefinition, EventTypes } from '../event/event-types.js'
 import { type Level, levelOf } from '../event/level.js'
 import { type Microseconds, parseTimestamp } from '../event/timestamp.js'
 
-/* What all formats read of an event. */
+/* Values of an event that all formats read. */
 
 /** The registered type of a system event. Users can give custom events any type, even one of the service's. */
 export function definitionOf(

@@ -28,7 +28,7 @@ export const OCSF_PRODUCT: OptionNames<OcsfProduct> = {
   uid: true,
 }
 
-/** The attributes of a class besides those of every event; `undefined` if the event lacks one that the class requires. */
+/** The attributes of a class in addition to every event's; `undefined` if the event lacks one that the class requires. */
 type ClassAttributes = (event: AuditEvent, product: OcsfProduct) => JsonObject | undefined
 
 const OTHER = 99
@@ -65,7 +65,7 @@ const CLASSES: Readonly<Record<number, ClassAttributes>> = {
   }),
 }
 
-/** `{}` for classes of which nothing more is known. */
+/** `{}` for classes without further attributes. */
 export function classAttributes(
   ofClass: number,
   event: AuditEvent,
@@ -87,7 +87,7 @@ function userOf({ username, system, attributes }: AuditEvent): JsonObject | unde
   return { name: username, ...(kind !== undefined && USER_TYPES[kind]) }
 }
 
-/** The user and his session, else the service itself. */
+/** The user and the user's session, else the service itself. */
 export function actorOf(event: AuditEvent, product: OcsfProduct): JsonObject {
   const user = userOf(event)
   if (!user) return { app_name: product.name }
@@ -119,7 +119,7 @@ function endpointOf(address: string | undefined, product: OcsfProduct): JsonObje
   return ip === '' ? { name: address } : { ip }
 }
 
-/** What the event is about: its name and its path. */
+/** The resource that the event is about: its name and its path. */
 function resourceOf(event: AuditEvent): JsonObject {
   const { source, attributes } = event
   const name = textAt(attributes, 'name') ?? (source === null ? subjectWords(event) : undefined)
@@ -152,14 +152,14 @@ function traceOf({ attributes }: AuditEvent): JsonObject {
   return uid === undefined ? {} : { trace: { uid } }
 }
 
-/** One event stands for itself and for those that its throttle has suppressed. */
+/** One event stands for itself and for the events that its throttle has suppressed. */
 function countOf({ attributes }: AuditEvent): JsonObject {
   const suppressed = wholeNumberAt(attributes, 'suppressed_count') ?? 0
   const count = wholeNumberAt(attributes, 'count') ?? (suppressed > 0 ? suppressed + 1 : 0)
   return count > 0 ? { count } : {}
 }
 
-/** The addresses that OCSF accepts, a part of those that RFC 5322 allows. */
+/** The addresses that OCSF accepts. RFC 5322 allows more. */
 const ADDRESS = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.-]+$/
 
 /** `Audit <audit@acme.example>` -> `audit@acme.example`. */

@@ -43,7 +43,7 @@ function isActivity(ofClass: number, activity: number): boolean {
   return Number.isInteger(activity) && activity > 0 && activity <= lastActivities.get(ofClass)!
 }
 
-/** What `toOcsf` decides itself. */
+/** Attributes that `toOcsf` sets itself. */
 const OWN_ATTRIBUTES: ReadonlySet<string> = new Set(
   'activity_id category_uid class_uid metadata severity_id time type_uid unmapped'.split(' '),
 )

@@ -45,7 +45,7 @@ export interface OcsfEvent {
 }
 
 /**
- * The event as one of OCSF 1.8.0. Its class is that of `ocsf` in the registry, else one by the level and the end of its
+ * The event as one of OCSF 1.8.0. Its class is `ocsf` in the registry, else one by the level and the end of its
  * type. Throws `INVALID_OPTION` without the name of a product.
  */
 export function toOcsf(event: AuditEvent, options: OcsfOptions): OcsfEvent {

@@ -26,7 +26,7 @@ const OTLP_OPTIONS: OptionNames<OtlpOptions> = { service: true, types: true, log
 
 /* The messages of OTLP 1.x in their JSON encoding: https://github.com/open-telemetry/opentelemetry-proto */
 
-/** What `POST /v1/logs` of an OpenTelemetry collector takes. */
+/** Body of `POST /v1/logs` of an OpenTelemetry collector. */
 export interface ExportLogsServiceRequest {
   readonly resourceLogs: readonly {
     readonly resource: { readonly attributes: readonly OtlpKeyValue[] }

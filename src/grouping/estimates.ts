@@ -1,10 +1,10 @@
 import type { GroupTally, TalliedGroup } from './group-tally.js'
 import { CONFIDENCE } from './number-samples.js'
 
-/** What part of the log a tally has. */
+/** The part of the log that a tally has. */
 export interface Sample {
   readonly tally: Pick<GroupTally, 'read' | 'slices' | 'squares'>
-  /** The number of all slices, of which the tally has some. */
+  /** The number of all slices; the tally has some of them. */
   readonly slices: number
   /** The number of all matching events; `undefined` if it is not known exactly. */
   readonly total: number | undefined
@@ -23,7 +23,7 @@ function rounded(count: number, error: number): number {
 }
 
 /**
- * Scales what was read of a group. With an exact total it is the ratio estimator of cluster sampling, whose clusters are
+ * Scales the figures of a group. With an exact total it is the ratio estimator of cluster sampling, whose clusters are
  * the slices; without it, each slice stands for the same number of others.
  */
 export function estimateCount(

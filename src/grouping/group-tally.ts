@@ -6,7 +6,7 @@ import type { Steps } from '../filter/steps.js'
 import type { GroupsQuery, GroupValue } from '../store/groups.js'
 import { createNumberSamples, type NumberSample } from './number-samples.js'
 
-/** What was read of a group. Slices are the parts of the log that are read one after the other. */
+/** Figures of the read events of a group. Slices are the parts of the log that are read one after the other. */
 export interface TalliedGroup {
   readonly values: readonly GroupValue[]
   count: number
@@ -16,7 +16,7 @@ export interface TalliedGroup {
   slices: number
   /** The sum over the slices of the squared number of events. */
   squares: number
-  /** The sum over the slices of the number of events times that of all matching events. */
+  /** The sum over the slices: the number of events in the group times the number of all matching events. */
   products: number
   readonly buckets: Uint32Array | undefined
   /** By the index of the attribute. */

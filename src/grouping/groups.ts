@@ -20,7 +20,7 @@ import { type Estimate, estimateCount, type Sample } from './estimates.js'
 import { createGroupTally, type GroupTally, keyOf, type TalliedGroup } from './group-tally.js'
 import { type Slice, slicesOf, timesBetween } from './read-slices.js'
 
-/** What grouping uses of a log. */
+/** The methods of a log that grouping uses. */
 export interface GroupedLog {
   list(query: EventQuery, options: ListOptions): Promise<Pick<EventPage, 'events' | 'truncated'>>
   pages(query: EventQuery, options: ListOptions): AsyncIterable<readonly AuditEvent[]>
@@ -31,7 +31,7 @@ export interface GroupedLog {
 const FIRST_SHARE = 4
 /** The parts of the time whose events are counted, so that slices have about the same number of events. */
 const COUNTED_PARTS = 500
-/** With at most so many events, one slice is read from its end to its beginning. */
+/** Up to this number of events, one slice is read from its end to its beginning. */
 const MAX_IN_ONE_SLICE = 10_000
 /** Read in any case, so that every answer has an estimate. */
 const MIN_SLICES = 16
@@ -57,7 +57,7 @@ interface Counted {
   readonly total: number
   readonly isExact: boolean
   readonly slices: readonly Slice[]
-  /** What an index has counted of the only attribute. */
+  /** Values of the only attribute, as an index has counted them. */
   readonly facet: Facet | undefined
 }
 
@@ -158,7 +158,7 @@ interface Read {
   readonly tally: GroupTally
 }
 
-/** Scales the buckets of what was read, so that their sum is about the count. */
+/** Scales the buckets of the events that were read, so that their sum is about the count. */
 const scaledBuckets = (
   { count, buckets }: TalliedGroup,
   estimate: number,

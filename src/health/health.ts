@@ -185,7 +185,7 @@ function refusal(store: EventStore, { writable = true }: StoreHealth): AuditLogE
   return new AuditLogError('STORE_FAILED', `the ${store.name} store refuses writes`)
 }
 
-/** The message, with that of the cause if it says more. */
+/** The message of the error, with the message of its cause if that says more. */
 function messageOf(failure: AuditLogError): string {
   const { message } = innermostError(failure)
   return failure.message.includes(message) ? failure.message : `${failure.message}: ${message}`

@@ -27,7 +27,7 @@ import type { OptionNames } from '../options.js'
 
 /**
  * A source path such as `/api/projects/<id>`, or the attributes that identify the resource, such as
- * `{ order_id: 'A-17' }`. Names are those of filters: `primary_key_line` is the member `line` of `primary_key`.
+ * `{ order_id: 'A-17' }`. Names are as in filters: `primary_key_line` is the member `line` of `primary_key`.
  */
 export type HistoryResource = string | Readonly<Record<string, string | number | boolean>>
 
@@ -112,7 +112,7 @@ export interface ResourceFilters {
   readonly named: Grouping
   /** Updates that have changed the key of a captured row; `undefined` if the resource has no key. */
   readonly renamed?: Grouping
-  /** Those of them whose previous key is that of the resource. */
+  /** The events among them whose previous key is the key of the resource. */
   readonly left?: Grouping
 }
 
@@ -163,7 +163,7 @@ export function historyQuery({ found }: ResourceFilters, { asOf }: HistoryOption
   }
 }
 
-/** What is known of the resource after an event. */
+/** The known state of the resource after an event. */
 interface Known {
   readonly state: JsonValue | undefined
   /**
@@ -181,7 +181,7 @@ function agree(state: JsonValue | undefined, other: JsonValue | undefined): bool
   )
 }
 
-/** What is known after a row with this state has left the key. */
+/** Returns the known state after a row with this state has left the key. */
 function afterLeaving({ state, displaced }: Known, before: JsonValue | undefined): Known {
   const isDisplaced =
     displaced?.state === undefined ? !agree(state, before) : agree(displaced.state, before)

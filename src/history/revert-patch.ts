@@ -18,8 +18,8 @@ export const REVERT_OPTIONS: OptionNames<RevertOptions> = { test: true }
 
 /**
  * The JSON Patch (RFC 6902) that undoes the change of an event: applied to the state after the change, it gives the
- * state before. For the event of something that was created it removes each member, and leaves `{}`; for that of
- * something that was deleted it adds each member to `{}`. Throws `NOT_REVERTIBLE`, whose message has the reason, if
+ * state before. For the event of a created resource it removes each member, and leaves `{}`; for the event of
+ * a deleted one it adds each member to `{}`. Throws `NOT_REVERTIBLE`, whose message has the reason, if
  * the event holds no change or not the whole of it, or if an old value is redacted or was bytes.
  */
 export function revertPatch(

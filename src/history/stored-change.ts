@@ -2,7 +2,7 @@ import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
 import { changesBetween, type RecordedChange } from '../event/changes.js'
 import { REDACTED } from '../event/secrets.js'
 
-/** What an event says about a change of its resource. */
+/** A change of an event's resource, as the event holds it. */
 export interface StoredChange {
   /** In the order to apply them. */
   readonly changes: readonly RecordedChange[]
@@ -57,7 +57,7 @@ const isWithoutStates = ({ recording }: JsonObject): boolean =>
   recording['replaced'].some((place) => STATES.has(place))
 
 /**
- * The change that the event holds: in its attribute `changes`, or as the states `before` and `after`, of which one
+ * The change that the event holds: in its attribute `changes`, or as the states `before` and `after`. One of these
  * is missing or null if the resource did not exist. A fault if they were too large. `undefined` for any other event.
  */
 export function storedChangeOf({

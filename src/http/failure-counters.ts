@@ -14,7 +14,7 @@ export interface FailureCounter {
   delete(key: string): Promise<unknown>
 }
 
-/** What a limiter of rate-limiter-flexible is made with, apart from its store. */
+/** Options of a limiter of rate-limiter-flexible, apart from its store. */
 export interface FailureCounterOptions {
   readonly keyPrefix: string
   /** Failures within the duration that are allowed. */

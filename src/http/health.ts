@@ -24,8 +24,8 @@ export interface HealthEndpointOptions<Context> extends HealthOptions {
    */
   readonly path?: string
   /**
-   * Whether the response to this request has the whole result of `audit.health()`, and not only its status.
-   * Only `true` shows it. Errors go to the host's error handling.
+   * Returns `true` to show the whole result of `audit.health()` in the response to this request, and not only its status.
+   * Any other value hides it. Errors go to the host's error handling.
    * @default never
    */
   details?(context: Context): boolean | Promise<boolean>

@@ -20,7 +20,7 @@ export interface FailureLimits {
   readonly perAddress?: number
   /**
    * Failures per user name, from any address. After these, attempts on the name are checked one a second in each
-   * process; those that would wait for more than 10 seconds are refused. Attempts from addresses where the
+   * process; attempts that would wait for more than 10 seconds are refused. Attempts from addresses where the
    * user has signed in within a day are not delayed.
    * @default 100
    */
@@ -43,7 +43,7 @@ const FAILURE_LIMITS: OptionNames<FailureLimits> = {
   store: true,
 }
 
-/** Whether the attempt succeeded, or how long to wait before the next one. */
+/** Result of an attempt: true if it succeeded, or how long to wait before the next one. */
 type LoginOutcome = boolean | { readonly waitMs: number }
 
 /**

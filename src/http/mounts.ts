@@ -5,7 +5,7 @@ export interface Mount {
   readonly path: string
 }
 
-/** Whether a path is the mount path or under it. */
+/** True if a path is the mount path or under it. */
 export function isUnder(path: string, mount: string): boolean {
   return path === mount || path.startsWith(`${mount}/`)
 }

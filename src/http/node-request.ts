@@ -15,7 +15,7 @@ export function readTarget(target: string): { readonly path: string; readonly qu
   return { path: text.slice(0, at), query: text.slice(at + 1) }
 }
 
-/** What a body parser of the host may have left on a request. */
+/** A request on which a body parser of the host may have left the body. */
 interface ParsedBody {
   readonly body?: unknown
   readonly rawBody?: unknown
@@ -94,7 +94,7 @@ export function checkBodyHeaders(header: (name: string) => unknown, maxBytes: nu
 }
 
 /**
- * The bytes of a body, from the request or from what a body parser has left on it. Throws `HttpProblem`
+ * The bytes of a body, from the request or from the values that a body parser has left on it. Throws `HttpProblem`
  * 413 for more than `maxBytes`, 415 for a compressed body, 400 if the client aborted.
  */
 export async function readBody(
@@ -160,7 +160,7 @@ export function disconnectSignal(response: ServerResponse): AbortSignal {
   return controller.signal
 }
 
-/** What an adapter knows of a request when it arrives. */
+/** A request as an adapter has it when it arrives. */
 export type Arrived<Context> = Omit<HttpRequest<Context>, 'username' | 'signal'> & {
   readonly response: ServerResponse
   /** The authenticated user, or null. */

@@ -42,7 +42,7 @@ export function extractParameters(
   return { extracted, rest: rest.join('&') }
 }
 
-/** An error that says what the value of a parameter must be. */
+/** An error that describes the allowed values of a parameter. */
 export const invalidParameter = (parameter: string, message: string): AuditLogError =>
   new AuditLogError('INVALID_VALUE', `${parameter} ${message}`, { parameter })
 

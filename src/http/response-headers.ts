@@ -12,7 +12,7 @@ interface Prepared {
 }
 
 /**
- * The headers to send: those given, those of every response, and `vary` merged with what the response
+ * The headers to send: the given ones, the headers of every response, and `vary` merged with the value that the response
  * already has there, such as `Origin` from the host's CORS.
  */
 export function responseHeaders(response: Prepared, given: Headers): Headers {

@@ -21,7 +21,7 @@ function checkHeaders(headers: unknown): void {
   }
 }
 
-/** Whether a server can answer an error, and answers it with a status of at least 400. */
+/** True if a server can answer an error, and answers it with a status of at least 400. */
 function isAnswerable(error: Error): boolean {
   try {
     const { name, message, stack, status, statusCode, headers, getResponse } = error as Error &

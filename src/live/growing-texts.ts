@@ -22,7 +22,7 @@ export interface GrowingTexts {
   bytes(): number
   isChanged(): boolean
   pendingLength(): number
-  /** What has to be written. */
+  /** Returns the changes that have to be written. */
   changes(): NonNullable<LiveChange['texts']>
   markWritten(): void
   /** A copy of all attributes with the texts in their places. */

@@ -7,7 +7,7 @@ export function recordingReserve({ maxBytes }: JsonLimits): number {
   return Math.min(8192, maxBytes >> 2)
 }
 
-/** Collects what was replaced and cut in a live event, for its attribute `recording`. */
+/** Collects the paths of values that were replaced and cut in a live event, for its attribute `recording`. */
 export interface Replacements {
   /** Returns true if the attribute changes. */
   note(pointer: string, cutBytes?: number): boolean

@@ -157,7 +157,7 @@ const NOTHING: EventCounts = {
   took_ms: 0,
 }
 
-/** The counts of logs, of which each counts on its own. */
+/** A log that counts on its own. */
 export interface CountLog {
   count(query: CountsQuery, options: { readonly signal: AbortSignal }): Promise<EventCounts>
 }

@@ -24,7 +24,7 @@ export interface Place {
   readonly created_at: string
 }
 
-/** What a reader of several logs has of each: all events up to a `created_at`. A log without an entry is read from its beginning. */
+/** Cursor of a reader of several logs: of each log it has all events up to a `created_at`. A log without an entry is read from its beginning. */
 export interface Places {
   after(log: string): string
 }

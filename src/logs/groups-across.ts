@@ -9,7 +9,7 @@ import { listAcross } from './list-across.js'
 import { pagesAcross } from './pages-across.js'
 import type { LogsUntilOptions } from './range.js'
 
-/** Groups the events of the logs as those of one log. */
+/** Groups the events of several logs as the events of one log. */
 export function groupsAcross(
   context: CountsContext,
   query: GroupsQuery,

@@ -101,7 +101,7 @@ function readCursor(
   )
 }
 
-/** The matching events that come first among those of all logs. */
+/** The first matching events of all logs together. */
 interface Collected {
   add(log: string, events: readonly AuditEvent[]): Promise<void>
   /** Once the page is full: an event beyond it is not among the first, unless it comes after this place. */
@@ -127,7 +127,7 @@ function collectNewest(limit: number): Collected {
   }
 }
 
-/** Keeps the first events of an order. Of equal ones, those of the log that was added first come first. */
+/** Keeps the first events of an order. Of equal ones, the events of the log that was added first come first. */
 function collectSorted({ sorts, limit }: EventQuery): Collected {
   const top = topItems(logEventAttributes, sorts, ['created_at'], limit)
   let added = 0

@@ -21,11 +21,11 @@ export interface LogEvent {
   readonly event: AuditEvent
 }
 
-/** Which logs a call reads, and what of them. */
+/** The logs that a call reads, and the visible events of each. */
 export interface LogsOptions extends WaitOptions {
   /** Keys of the logs; any number, each counts once. @default all logs */
   readonly logs?: Iterable<string> | undefined
-  /** What the reader may see of a log, as the option `visible` of the HTTP endpoints. @default everything */
+  /** Returns the filter of the events that the reader may see of a log, as the option `visible` of the HTTP endpoints. @default everything */
   readonly visible?: ((log: string) => Visible) | undefined
 }
 
@@ -34,13 +34,13 @@ export const LOGS_OPTIONS: OptionNames<LogsOptions> = { ...WAIT_OPTIONS, logs: t
 /** A further filter for the events of each log. */
 export type BoundOf = (log: string) => Grouping | undefined
 
-/** What reading across logs needs of a log. */
+/** The parts of a log that reading across logs uses. */
 export interface ReadLog {
   readonly store: EventStore
   list(query: EventQuery, options?: ListOptions): Promise<EventPage>
 }
 
-/** What reading across logs needs of all of them. */
+/** The parts of several logs that reading across them uses. */
 export interface LogsContext {
   readonly stores: Pick<LogStores, 'keys' | 'has'>
   readonly get: (key: string) => ReadLog
@@ -53,7 +53,7 @@ export interface NamedLog {
   readonly key: string
   /** An open log takes some 200 KB, so do not keep the result. */
   readonly log: () => ReadLog
-  /** What the call may read of it. */
+  /** Filter of the events that the call may read of it; `undefined` means all. */
   readonly visible: Grouping | undefined
 }
 
@@ -95,7 +95,7 @@ async function* allKeys(
   }
 }
 
-/** The given keys in groups, of which each is known to have a log. */
+/** The given keys in groups. Each key is known to have a log. */
 async function* givenKeys(
   { stores }: LogsContext,
   given: Iterable<string>,

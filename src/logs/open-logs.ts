@@ -41,7 +41,7 @@ export interface OpenLogsOptions<Log> {
 /** How often idle logs are looked for, as a part of `idleMs`. */
 const CHECKS = 4
 
-/** The logs of a process, of which only those in use are open. */
+/** The logs of a process. Only logs in use are open. */
 export class OpenLogs<Log extends Closable> {
   readonly #options: OpenLogsOptions<Log>
   /** A log that is not open is kept only as long as its user keeps it. */

@@ -5,7 +5,7 @@ import type { OptionNames } from '../options.js'
 
 /** Which events of the logs a call reads. */
 export interface LogsUntilOptions extends LogsOptions {
-  /** Only events up to this cursor, such as that of `position`. @default all */
+  /** Only events up to this cursor, such as one that `AuditLogs.cursor` returned. @default all */
   readonly until?: string | undefined
 }
 

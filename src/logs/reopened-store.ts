@@ -116,7 +116,7 @@ export class ReopenedStore {
   readonly background: EventStore
   readonly #options: ReopenedStoreOptions
   #current: EventStore | undefined
-  /** That of the last open store. */
+  /** The clock of the last open store. */
   #clock: Clock | undefined
   #inFlight = 0
   #watchers = 0

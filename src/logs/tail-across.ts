@@ -97,7 +97,7 @@ const byPlace = (left: LogEvent, right: LogEvent): number =>
     { log: right.log, created_at: right.event.created_at },
   )
 
-/** Batches of several sources, of which each continues once its batch has been taken. */
+/** Batches of several sources. Each source continues once its batch has been taken. */
 function createMerger(signal: AbortSignal) {
   let waiting: { readonly key: string; readonly events: readonly AuditEvent[] }[] = []
   let onTaken: (() => void)[] = []
@@ -141,7 +141,7 @@ function createMerger(signal: AbortSignal) {
   }
 }
 
-/** The matching events of one log after a position, through the session that all its tails share. */
+/** The matching events of one log after a cursor, through the session that all its tails share. */
 async function* followLog(
   { log, filter }: Followed,
   after: string,
@@ -151,8 +151,8 @@ async function* followLog(
   const shared = selectionsOf(store)
   const view = {
     ...filter,
-    ofBatch: async (batch: Batch, position: string) => {
-      const entries = await shared.of(batch, filter, position)
+    ofBatch: async (batch: Batch, cursor: string) => {
+      const entries = await shared.of(batch, filter, cursor)
       return entries.length > 0 ? entries.map(({ event }) => event) : undefined
     },
     ofEvents: (events: readonly AuditEvent[]) => [events],
@@ -160,7 +160,7 @@ async function* followLog(
   yield* await sharedTail(store).read(view, { after, signal })
 }
 
-/** What a tail follows: the given logs, and those that appear later if all logs are wanted. */
+/** The logs that a tail follows: the given logs, and logs that appear later if all are wanted. */
 interface Following {
   readonly context: LogsContext
   readonly options: LogsOptions
@@ -220,7 +220,7 @@ async function readTurn(
   }
   const found = await ignoreTransient(read(), () => {})
   if (!found) return { events: [], hasMore: false }
-  reached.set(key, found.position)
+  reached.set(key, found.cursor)
   return { events: found.events.map((event) => ({ log: key, event })), hasMore: found.hasMore }
 }
 
@@ -326,10 +326,10 @@ async function readStarts(
   named: readonly NamedLog[],
   signal: AbortSignal | undefined,
 ): Promise<Reached> {
-  const positions = await inGroups(named, signal, ({ log }, waiting) =>
-    sharedTail(log().store).currentPosition({ signal: waiting }),
+  const cursors = await inGroups(named, signal, ({ log }, waiting) =>
+    sharedTail(log().store).currentCursor({ signal: waiting }),
   )
-  return new Map(positions.map((position, i) => [named[i]!.key, position]))
+  return new Map(cursors.map((cursor, i) => [named[i]!.key, cursor]))
 }
 
 /** The newest event of each log that the reader may see: cursors reveal no other times. */

@@ -31,7 +31,7 @@ const COMPRESSION = { level: 4 }
 
 const compress: Compressor = (bytes) => gzipSync(bytes, COMPRESSION)
 
-/** What the parts of a file are written with. */
+/** The file, and the bytes that its parts write to. */
 interface Output {
   readonly bytes: ByteWriter
   readonly file: FileWriter

@@ -19,7 +19,7 @@ export function openParquet(options: ParquetOptions): (pages: Pages) => Bytes {
 /**
  * The events as the bytes of a Parquet file: `toParquet(audit.pages('filter[sorts]=created_at asc'), audit)`. The memory does not
  * grow with the events but for some hundred bytes of each row group. Throws `MISSING_DEPENDENCY` without the package
- * hyparquet-writer, `INVALID_OPTION`, and what the pages throw.
+ * hyparquet-writer, `INVALID_OPTION`, and the errors of the pages.
  */
 export const toParquet = (pages: Pages, options: ParquetOptions = {}): Bytes =>
   openParquet(options)(pages)

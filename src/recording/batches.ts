@@ -14,7 +14,7 @@ interface Stored {
   /** The events of the drafts that were not suppressed, in order. */
   readonly events: readonly AuditEvent[]
   /** Drafts with a closed throttle, and the time until it opens. */
-  readonly heldBack: ReadonlyMap<EventDraft, Microseconds>
+  readonly suppressed: ReadonlyMap<EventDraft, Microseconds>
 }
 
 /** Attempts to store drafts. Only one at a time has not stored its drafts. */
@@ -56,17 +56,17 @@ export function createAttempts(
     },
     abort: () => controller.abort(),
     async run(drafts, options) {
-      const heldBack = new Map<EventDraft, Microseconds>()
+      const suppressed = new Map<EventDraft, Microseconds>()
       if (beforeThrottled && drafts.some((draft) => draft.throttle))
         await beforeThrottled(options.signal)
       const onSuppressed = (draft: EventDraft, opensIn: Microseconds): void =>
-        void heldBack.set(draft, opensIn)
+        void suppressed.set(draft, opensIn)
       const events = await store.append(drafts, { ...options, retriedLater, onSuppressed })
       availability.on('storeSucceeded')
       const last = events.at(-1)
       // An event that an earlier attempt stored may be older than the newest.
       if (last && (newest === undefined || last.created_at > newest)) newest = last.created_at
-      return { events, heldBack }
+      return { events, suppressed }
     },
     lowerBound: () => (newest === undefined ? now() - MAX_CLOCK_LEAD : parseTimestamp(newest)!),
   }
@@ -106,11 +106,11 @@ function newEvents(
 function settle(
   { settlement, outcomes }: Writing,
   batch: readonly QueueEntry[],
-  { events: all, heldBack: times }: Stored,
+  { events: all, suppressed: times }: Stored,
 ): void {
   let events = all
   let storedEntries = times.size === 0 ? batch : batch.filter(({ draft }) => !times.has(draft))
-  const heldBack =
+  const suppressed =
     times.size === 0 ? NONE : batch.filter((entry) => isOpen(entry) && times.has(entry.draft))
   // The others have expired before the disk confirmed the batch.
   if (!storedEntries.every(isOpen)) {
@@ -118,15 +118,15 @@ function settle(
     events = events.filter((_, i) => isOpen(entries[i]!))
     storedEntries = entries.filter(isOpen)
   }
-  for (const entry of heldBack) {
+  for (const entry of suppressed) {
     settlement.finish(entry)
-    outcomes.heldBack(entry.draft, times.get(entry.draft)!)
+    outcomes.suppressed(entry.draft, times.get(entry.draft)!)
   }
   for (const entry of storedEntries) settlement.finish(entry)
   const stored = storedEntries.map((entry) => entry.draft)
   if (stored.length > 0) outcomes.stored(newEvents(events, storedEntries), stored)
   for (const [i, entry] of storedEntries.entries()) entry.resolve(events[i])
-  for (const entry of heldBack) entry.resolve(undefined)
+  for (const entry of suppressed) entry.resolve(undefined)
 }
 
 /** `: <message of the innermost cause>` if the store gave a cause of its own, else an empty string. */
@@ -228,10 +228,10 @@ async function replay(writing: Writing, journaling: Journaling, maxBatch: number
     await journaling.replay(maxBatch, floor, async (journalled, since) => {
       const drafts = uniqueDrafts(journalled)
       for (const { suffix } of drafts) retriedLater.add(suffix)
-      const { events, heldBack } = await attempts.run(drafts, { signal, deadline, since })
+      const { events, suppressed } = await attempts.run(drafts, { signal, deadline, since })
       return () => {
         for (const { suffix } of drafts) retriedLater.delete(suffix)
-        outcomes.replayed(events, drafts, heldBack)
+        outcomes.replayed(events, drafts, suppressed)
       }
     })
   } catch {
@@ -243,7 +243,7 @@ async function replay(writing: Writing, journaling: Journaling, maxBatch: number
 
 /** Writes batches and replays the journal while there is work. */
 export interface Batches {
-  /** Writes what the queue has, at the end of this turn of the event loop. */
+  /** Writes the entries of the queue at the end of this turn of the event loop. */
   start(): void
   /** Enforces the deadline of an entry that was added to the queue. */
   readonly watch: FirstTimer['watch']
@@ -271,7 +271,7 @@ export function createBatches(
   const hasWork = (): boolean => !queue.isEmpty() || isReplayDue()
   const isNextDue = (): boolean => appendsInBackground && queue.has(maxBatch) && !isReplayDue()
 
-  /** Resolves when the calls of the batch have their results, after those of `earlier` ones. */
+  /** Resolves when the calls of the batch have their results, after the calls of `earlier` batches. */
   const write = async (
     batch: readonly QueueEntry[],
     earlier: Promise<void>,
@@ -307,7 +307,7 @@ export function createBatches(
       // Collects all calls of this turn; and the event loop gets a turn between two commits.
       if (!isNextDue()) await nextTurn()
       if (!queue.isEmpty()) await writeNext()
-      // Before any replay: otherwise the store would remove what the failed attempt may have stored.
+      // Before any replay: otherwise the store would remove events that the failed attempt may have stored.
       if (isRetryDue || !journaling || !isReplayDue()) continue
       await Promise.race([settled, closing])
       await replay(writing, journaling, maxBatch)

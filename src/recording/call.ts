@@ -95,7 +95,7 @@ function draftOf(
   }
   if (definition?.enabled?.() === false) return undefined
   const throttle = throttling.check(type, data, options?.throttle)
-  if (throttle === 'heldBack') return undefined
+  if (throttle === 'suppressed') return undefined
   const draft = drafts.system(type, definition, data, callContext(options?.username))
   return throttle || kind.live ? { ...draft, throttle, live: kind.live } : draft
 }
@@ -171,7 +171,7 @@ export function createCaller(parts: CallParts): Caller {
     }
     outcomes.called()
     if (!draft) {
-      outcomes.suppressed(type)
+      outcomes.suppressedCall(type)
       return NOTHING
     }
     try {

@@ -52,7 +52,7 @@ export interface Idempotency {
   /**
    * Resolves to the event of an earlier call with the key. If there is none, records the draft as
    * `Recorder.add` does. The call counts as waiting while the key is looked up in the store; then the
-   * draft is added after those that were added meanwhile. Throws `QUEUE_FULL`.
+   * draft is added after drafts that were added meanwhile. Throws `QUEUE_FULL`.
    */
   record(
     draft: EventDraft,
@@ -67,7 +67,7 @@ export interface IdempotencyDependencies {
   readonly store: EventStore
   readonly recorder: Pick<Recorder, 'hold' | 'add'>
   readonly deadlineMs: number
-  /** Receives those of calls that never reach the recorder. */
+  /** Receives the outcomes of calls that never reach the recorder. */
   readonly outcomes: Pick<Outcomes, 'repeated' | 'rejected'>
 }
 

@@ -18,7 +18,7 @@ export interface IntentOptions {
 }
 
 export interface OutcomeOptions extends IntentOptions {
-  /** As that of `recordSystem`. If it holds the event back, the intent is removed. */
+  /** As the option of `recordSystem`. If it suppresses the event, the intent is removed. */
   readonly throttle?: CallThrottle | undefined
 }
 

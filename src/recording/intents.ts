@@ -77,7 +77,7 @@ async function inGroups<Item>(
 interface Upkeep {
   /** Sends the heartbeat, and looks for processes that have ended. Resolves to false if no other process has intents. */
   readonly watch: () => Promise<boolean>
-  /** Records what is due, and the intents of processes that have ended. May take much longer than `watch`. */
+  /** Records the due intents, and the intents of processes that have ended. May take much longer than `watch`. */
   readonly work: () => Promise<void>
 }
 

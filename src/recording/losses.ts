@@ -9,7 +9,7 @@ import { createOneTimer } from '../async/timers.js'
 import { warn } from '../async/warn.js'
 
 /**
- * Why a call has no event in the log: the code of its error in lower case, or what the log did with it.
+ * Why a call has no event in the log: the code of its error in lower case, or its fate in the log.
  * With `outcome_unknown` the event may be in the log.
  */
 export type LossReason = 'dropped' | 'throttled' | Lowercase<AuditLogErrorCode>
@@ -109,7 +109,7 @@ const MAX_TYPES = 500
 const MAX_TYPE_LENGTH = 255
 const REPORTS: Backoff = { firstMs: 500, maxMs: 30_000 }
 
-/** Adds the loss to those of its type and reason. */
+/** Adds the loss to the losses of its type and reason. */
 function addTo(losses: Map<string, Loss>, loss: Loss): void {
   const typeKey = `${loss.reason} ${loss.type}`
   const isOverflow = losses.size >= MAX_TYPES && !losses.has(typeKey)
@@ -132,7 +132,7 @@ const recordOrKeep = (event: GapEvent, ms: number): Promise<boolean> =>
   )
 
 /**
- * Losses whose event is rejected are reported again later, with those that followed. Once an attempt ended with
+ * Losses whose event is rejected are reported again later, with later losses. Once an attempt ended with
  * `OUTCOME_UNKNOWN`, they are reported with the same event, whatever later attempts end with.
  */
 export function createGaps(now: Clock, eventOf: (losses: readonly Loss[]) => GapEvent): Gaps {

@@ -6,11 +6,11 @@ import { GAP, type Gaps, lossReason } from './losses.js'
 import type { Throttling } from './throttling.js'
 
 /** The result of a call of `record` or one of its variants. */
-export type Outcome = 'stored' | 'heldBack' | 'rejected' | 'dropped' | 'journalled'
+export type Outcome = 'stored' | 'suppressed' | 'rejected' | 'dropped' | 'journalled'
 
 /**
  * Counts of the calls made so far. At every moment
- * `calls = stored + heldBack + rejected + dropped + journalled + waiting`. Events that the log
+ * `calls = stored + suppressed + rejected + dropped + journalled + waiting`. Events that the log
  * records itself are not counted.
  */
 export interface AuditLogStats {
@@ -18,7 +18,7 @@ export interface AuditLogStats {
   /** Calls that resolved to their event. */
   readonly stored: number
   /** Suppressed by a throttle, or disabled by the type's `enabled`. */
-  readonly heldBack: number
+  readonly suppressed: number
   /** Not stored, except that after `OUTCOME_UNKNOWN` the event may be stored. */
   readonly rejected: number
   /** Lost under the failure policy `drop`. */
@@ -73,20 +73,20 @@ export interface RefusedCall extends Pick<EventDraft, 'type' | 'system'> {
  * it then.
  */
 export interface DraftOutcomes {
-  /** The drafts are stored. `events` leaves out those that were reported as stored before. */
+  /** The drafts are stored. `events` leaves out events that were reported as stored before. */
   stored(events: readonly AuditEvent[], drafts: readonly EventDraft[]): void
   /** The draft's throttle is closed; it opens in `opensIn`. */
-  heldBack(draft: EventDraft, opensIn: Microseconds): void
+  suppressed(draft: EventDraft, opensIn: Microseconds): void
   /** The draft is part of a transaction of the host. */
   enlisted(draft: EventDraft): void
   rejected(draft: EventDraft, error: AuditLogError): void
   dropped(draft: EventDraft, error: AuditLogError): void
   journalled(draft: EventDraft): void
-  /** Drafts of the journal are stored as these events, except those in `heldBack`. */
+  /** Drafts of the journal are stored as these events, except those in `suppressed`. */
   replayed(
     events: readonly AuditEvent[],
     drafts: readonly EventDraft[],
-    heldBack: ReadonlyMap<EventDraft, Microseconds>,
+    suppressed: ReadonlyMap<EventDraft, Microseconds>,
   ): void
 }
 
@@ -96,7 +96,7 @@ export interface Outcomes extends DraftOutcomes {
   /** A call begins. */
   called(): void
   /** A call ends without a draft: its type is disabled, or its throttle is known to be closed. */
-  suppressed(type: string): void
+  suppressedCall(type: string): void
   /** A call was rejected before it had a draft. */
   refused(call: RefusedCall, error: AuditLogError): void
   /** An earlier call has stored the event. */
@@ -119,7 +119,7 @@ export interface OutcomesDependencies {
 /** Passes the outcome of each draft to the throttles, the counts, the gaps and the host. */
 export function createOutcomes(dependencies: OutcomesDependencies): Outcomes {
   const { audit, throttling, gaps, observer, onStored } = dependencies
-  const counts = { calls: 0, stored: 0, heldBack: 0, rejected: 0, dropped: 0, journalled: 0 }
+  const counts = { calls: 0, stored: 0, suppressed: 0, rejected: 0, dropped: 0, journalled: 0 }
   const ownDrafts = new WeakSet<EventDraft>()
   const intendedDrafts = new WeakSet<EventDraft>()
   /** Counts one call for each type, then publishes the outcomes. */
@@ -144,7 +144,7 @@ export function createOutcomes(dependencies: OutcomesDependencies): Outcomes {
     ownDrafts,
     intendedDrafts,
     called: () => void counts.calls++,
-    suppressed: (type) => settle('heldBack', type),
+    suppressedCall: (type) => settle('suppressed', type),
     refused,
     repeated: ({ type }) => settle('stored', type),
     stored(events, drafts) {
@@ -153,9 +153,9 @@ export function createOutcomes(dependencies: OutcomesDependencies): Outcomes {
       settle('stored', ...calls.map(({ type }) => type))
       publishStored(events)
     },
-    heldBack(draft, opensIn) {
-      throttling.heldBack(draft, opensIn)
-      settle('heldBack', draft.type)
+    suppressed(draft, opensIn) {
+      throttling.suppressed(draft, opensIn)
+      settle('suppressed', draft.type)
     },
     enlisted: ({ type }) => settle('journalled', type),
     rejected(draft, error) {
@@ -177,12 +177,12 @@ export function createOutcomes(dependencies: OutcomesDependencies): Outcomes {
       if (draft.throttle) throttling.stored(draft)
       settle('journalled', draft.type)
     },
-    replayed(events, drafts, heldBack) {
+    replayed(events, drafts, suppressed) {
       for (const draft of drafts) {
         if (!draft.throttle) continue
-        const opensIn = heldBack.get(draft)
+        const opensIn = suppressed.get(draft)
         if (opensIn === undefined) throttling.stored(draft)
-        else throttling.heldBack(draft, opensIn)
+        else throttling.suppressed(draft, opensIn)
       }
       publishStored(events)
     },

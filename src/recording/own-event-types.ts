@@ -363,7 +363,7 @@ export const ownEventTypes = {
 } as const satisfies Readonly<Record<string, EventTypeDefinition>>
 
 /**
- * The registry of a log: the given types and those that the log itself records. Where both define a type, that of the host
+ * The registry of a log: the given types and the types that the log itself records. Where both define a type, the host's
  * counts, with the data keys of both.
  */
 export function withOwnTypes<Types extends EventTypes>(types: Types): Types {

@@ -42,7 +42,7 @@ export interface QueueEntry {
   onSettled: (() => void)[] | undefined
 }
 
-/** The entries that wait for the store, oldest first, and those that an attempt has taken. */
+/** The entries that wait for the store, oldest first, and the entries that an attempt has taken. */
 export interface Queue {
   push(entry: QueueEntry): void
   isEmpty(): boolean
@@ -65,7 +65,7 @@ export interface Queue {
   all(): readonly QueueEntry[]
   /** True if an entry with the policy `queue` is in flight or waits. */
   hasJournalBound(): boolean
-  /** True if one is in flight: it has to get into the journal before those that wait. */
+  /** True if one is in flight: it has to get into the journal before the waiting ones. */
   fliesJournalBound(): boolean
 }
 

@@ -84,7 +84,7 @@ export function createSettlement({
   const toJournal = (entry: QueueEntry): void => {
     entry.stage = 'journalling'
     availability.on('journalWriteStarted')
-    // A replayed event is not live: its process may have ended by then.
+    // A replayed event is not live: its process may have ended before.
     const draft = entry.draft.live ? { ...entry.draft, live: undefined } : entry.draft
     journaling!.add({ draft, recordedAt: entry.calledAt!, since: entry.since }, (error) => {
       availability.onJournalWriteEnded(error !== undefined)

@@ -32,7 +32,7 @@ interface StateUpdatesOptions {
 }
 
 /**
- * Updates states of a store. Those that have to wait for others are updated together, in one transaction: a transaction for each
+ * Updates states of a store. Updates that have to wait for others run together, in one transaction: a transaction for each
  * would limit the calls to a few hundred in a second.
  */
 export function createStateUpdates(

@@ -27,17 +27,17 @@ interface Gate extends SuppressedCounter {
  */
 export interface Throttling {
   /**
-   * The throttle for the draft of a call; `undefined` if its type has none. `heldBack` if the throttle
+   * The throttle for the draft of a call; `undefined` if its type has none. `suppressed` if the throttle
    * is known to be closed: then the call is counted. The throttle of the type comes before one that the
    * call gives. Throws `INVALID_OPTION`.
    */
-  check(type: string, data: object, given?: CallThrottle): DraftThrottle | 'heldBack' | undefined
+  check(type: string, data: object, given?: CallThrottle): DraftThrottle | 'suppressed' | undefined
   /** A draft goes to the store: further calls are suppressed until its outcome is known. */
   pending(draft: EventDraft): void
   /** The draft is stored, or will be from the journal. */
   stored(draft: EventDraft): void
   /** The store suppressed the draft: the call is counted. */
-  heldBack(draft: EventDraft, opensIn: Microseconds): void
+  suppressed(draft: EventDraft, opensIn: Microseconds): void
   /** The draft will not be stored. */
   lost(draft: EventDraft): void
   /** Reports the counts to the store. */
@@ -89,12 +89,12 @@ export function createThrottling({
     return gate
   }
 
-  const decide = (throttle: DraftThrottle, gate: Gate): DraftThrottle | 'heldBack' => {
+  const decide = (throttle: DraftThrottle, gate: Gate): DraftThrottle | 'suppressed' => {
     const time = now()
     // A time before `closedFrom` means that the clock was set back: the store decides then too.
     if (time < gate.closedFrom || time >= gate.closedUntil) return throttle
     reports.count(gate, time)
-    return 'heldBack'
+    return 'suppressed'
   }
 
   return {
@@ -122,7 +122,7 @@ export function createThrottling({
     },
     pending: (draft) => void closeGate(draft, Infinity),
     stored: (draft) => void closeGate(draft, draft.throttle!.period),
-    heldBack(draft, opensIn) {
+    suppressed(draft, opensIn) {
       const gate = closeGate(draft, opensIn)
       reports.count(gate, gate.closedFrom)
     },

@@ -44,7 +44,7 @@ export const CAPTURE_OPTIONS: OptionNames<CaptureOptions> = {
   links: true,
 }
 
-/** What `captureChanges` has done, by the names of the tables. */
+/** Result of `captureChanges`, by the names of the tables. */
 export interface CaptureResult {
   readonly installed: readonly string[]
   /** Whose triggers were made for other options or other columns. */
@@ -64,7 +64,7 @@ export interface KeySource {
   readonly kind: keyof typeof LINK_FORMS
 }
 
-/** What the triggers of a table write. */
+/** Plan of the events that the triggers of a table write. */
 export interface CapturePlan {
   readonly name: string
   readonly subject: string
@@ -86,7 +86,7 @@ export const MAX_CAPTURED_BYTES = 1_048_576
 /** Longer names of users are cut, and longer attributes of the actor are left out. */
 export const MAX_ACTOR_CHARACTERS = 1000
 
-/** What `captureAs` adds to captured events. The row's own key comes first, such as `session_id` of a table of sessions. */
+/** Attributes that `captureAs` adds to captured events. The row's own key comes first, such as `session_id` of a table of sessions. */
 export const ACTOR_ATTRIBUTES: readonly string[] = [
   'actor_kind',
   'on_behalf_of',
@@ -144,7 +144,7 @@ function sourceOf(link: string, table: LinkTable = []): KeySource | undefined {
 
 const isForm = (kind: string): kind is keyof typeof LINK_FORMS => Object.hasOwn(LINK_FORMS, kind)
 
-/** What to capture of a table. Throws `INVALID_OPTION`. */
+/** Plans the capture of a table. Throws `INVALID_OPTION`. */
 export function planCapture(
   table: CapturedTable,
   options: CaptureOptions,

@@ -147,7 +147,7 @@ export const DAMAGED_EVENT: AuditEvent = {
   attributes: {},
 }
 
-/** What `EventStore.verify` has found so far. */
+/** Damages that `EventStore.verify` has found so far. */
 export interface Findings {
   /** Adds the damage, unless damage of that kind and place was added before. */
   readonly found: (damage: Damage) => void

@@ -4,7 +4,7 @@ import type { ReadOptions } from './store.js'
 import { formatTimestamp, type Microseconds, parseTimestamp } from '../event/timestamp.js'
 
 /**
- * What a read must not lack. The text of a token is a `created_at`; a log on Postgres adds a position in the write-ahead
+ * The state of a log that a read must have. The text of a token is a `created_at`; a log on Postgres adds a position in the write-ahead
  * log, which also covers imports, removals and changes of live events: `<created_at>_<cluster>_<position>`.
  */
 export interface ConsistencyToken {
@@ -41,7 +41,7 @@ export function readToken(text: unknown): ConsistencyToken | undefined {
   )
 }
 
-/** Those of the options that every read takes. Throws `INVALID_VALUE`. */
+/** Returns the options that every read takes. Throws `INVALID_VALUE`. */
 export function readOptions({ signal, consistencyToken }: ReadOptions): ReadOptions {
   readToken(consistencyToken)
   return { signal, consistencyToken }

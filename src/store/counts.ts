@@ -7,11 +7,11 @@ import type { OptionNames } from '../options.js'
 /** The number of events of each level. A level without events has no member. */
 export type LevelCounts = Readonly<Partial<Record<Level, number>>>
 
-/** What to count among the matching events. */
+/** Query of figures about the matching events. */
 export interface CountsQuery {
   readonly where: Grouping | undefined
   /**
-   * What the reader may see, in addition to `where`. It applies to every facet, and no figure or time
+   * Filter of the events that the reader may see, in addition to `where`. It applies to every facet, and no figure or time
    * bound reveals an event outside of it. `undefined` means everything.
    */
   readonly visible: Grouping | undefined
@@ -24,10 +24,10 @@ export interface CountsQuery {
   readonly facets: readonly string[]
   /** Maximum number of values per facet, 1 to 1000. */
   readonly top: number
-  /** Whether to return the names of attributes that occur. */
+  /** True to return the names of attributes that occur. */
   readonly attributes: boolean
   /**
-   * Milliseconds after which the figures are those of the events counted until then. With 0 these are always the
+   * Milliseconds after which the count ends with the events counted so far. With 0 these are always the
    * same events.
    */
   readonly within: number
@@ -82,7 +82,7 @@ export interface Facet {
   /** Events without a value. */
   readonly missing: number
   /**
-   * Whether these figures are exact. If not, each is a lower bound: there are at least so many. They may be lower
+   * True if these figures are exact. Otherwise each is a lower bound: there are at least that many. They may be lower
    * bounds where the total is exact.
    */
   readonly exact: boolean
@@ -136,11 +136,11 @@ export interface CountOptions {
   readonly facets?: readonly string[] | undefined
   /** Most values of a facet, 1 to 1000. @default 5 */
   readonly top?: number | undefined
-  /** Whether to return the attributes that occur. @default false */
+  /** True to return the attributes that occur. @default false */
   readonly attributes?: boolean | undefined
   /** Milliseconds, 0 to 60,000, after which figures that are not complete become lower bounds. @default 2000 */
   readonly within?: number | undefined
-  /** A further filter that facets respect too: what the user may see. */
+  /** A further filter that facets respect too, of the events that the user may see. */
   readonly visible?: Grouping | undefined
   readonly signal?: AbortSignal | undefined
   /** See {@link AuditLog.consistencyToken}. */

@@ -9,7 +9,7 @@ export interface Damage {
    * database reports damage of its own.
    */
   readonly kind: 'event' | 'segment' | 'index' | 'missing' | 'database'
-  /** What is damaged, in the words of the store, such as `event 01982c5a-…` or `segment 12`. */
+  /** The damaged part, in the words of the store, such as `event 01982c5a-…` or `segment 12`. */
   readonly place: string
   /** How the damage was noticed. */
   readonly reason: string

@@ -5,7 +5,7 @@ export const DEFAULT_FILE_MODE = 0o600
 
 const OWNER = 0o600
 
-/** What is wrong with the permissions of a file to be created, or `undefined`. */
+/** Returns the fault of the permissions of a file to be created, or `undefined`. */
 export function fileModeFault(mode: number): string | undefined {
   const isMode = Number.isInteger(mode) && mode >= 0 && mode <= 0o777
   if (isMode && (mode & OWNER) === OWNER) return undefined

@@ -8,7 +8,7 @@ export type GroupValue = string | number | boolean | null
 /** How to group the matching events. */
 export interface GroupsQuery {
   readonly where: Grouping | undefined
-  /** What the reader may see, in addition to `where`. */
+  /** Filter of the events that the reader may see, in addition to `where`. */
   readonly visible: Grouping | undefined
   /** One or two attributes; `level` is allowed too. */
   readonly by: readonly string[]
@@ -34,7 +34,7 @@ export interface GroupOptions {
   readonly top?: number | undefined
   /** Milliseconds, 0 to 60,000, after which the figures are estimates. @default 2000 */
   readonly within?: number | undefined
-  /** A further filter: what the user may see. */
+  /** A further filter, of the events that the user may see. */
   readonly visible?: Grouping | undefined
   readonly signal?: AbortSignal | undefined
   /** See {@link AuditLog.consistencyToken}. */
@@ -65,7 +65,7 @@ export interface Percentile {
 
 /** Percentiles of the numbers of an attribute. */
 export interface NumberSummary {
-  /** Whether they are of all numbers of the group. */
+  /** True if they are computed from all numbers of the group. */
   readonly exact: boolean
   /** How many numbers they are computed from. */
   readonly read: number
@@ -79,13 +79,13 @@ export interface EventGroup {
   /** One value for each attribute of `by`. */
   readonly values: readonly GroupValue[]
   readonly count: number
-  /** Whether `count` is exact. If not, it is an estimate. */
+  /** True if `count` is exact. Otherwise it is an estimate. */
   readonly exact: boolean
   /** The 95 % confidence interval of `count` is `count` ± `error`; 0 if it is exact. */
   readonly error: number
   /** Events in each bucket, scaled to `count`; `undefined` without buckets, and if no event of the group was read. */
   readonly buckets: readonly number[] | undefined
-  /** By attribute; without those that have no numbers in the group. */
+  /** By attribute; without attributes that have no numbers in the group. */
   readonly numbers: Readonly<Record<string, NumberSummary>>
 }
 
@@ -99,9 +99,9 @@ export interface EventGroups {
   /** How many events match. */
   readonly total: number
   readonly exact: {
-    /** Whether `total` is exact. */
+    /** True if `total` is exact. */
     readonly total: boolean
-    /** Whether no group is missing and each count is exact. If not, frequent groups may still be missing. */
+    /** True if no group is missing and each count is exact. Otherwise frequent groups may still be missing. */
     readonly groups: boolean
   }
   /** How many matching events were read. */

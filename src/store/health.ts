@@ -1,8 +1,8 @@
-/** What a store knows about its own condition. */
+/** Condition of a store, as it knows it. */
 export interface StoreHealth {
   /** False if the database refuses writes, such as a standby. @default true */
   readonly writable?: boolean | undefined
-  /** Sentences about what may lose acknowledged events, or has lost some. @default [] */
+  /** Sentences about conditions that may lose acknowledged events, or have lost some. @default [] */
   readonly warnings?: readonly string[] | undefined
   /** Missing if the store has no index, or updates it whenever it stores events. */
   readonly index?: IndexHealth | undefined
@@ -24,7 +24,7 @@ export interface ReplicaHealth {
   readonly name: string
   /** False if it did not answer. */
   readonly reachable: boolean
-  /** True if it replays what it receives from the primary; false while that is paused or the connection is lost, and for a server that is no standby. */
+  /** True if it replays the log of the primary; false while replay is paused or the connection is lost, and for a server that is no standby. */
   readonly replaying: boolean
   /** Bytes of the write-ahead log that it lacks. */
   readonly lagBytes?: number
@@ -41,7 +41,7 @@ export interface IndexHealth {
   readonly waiting: number
   /** Parts of the index that are damaged, and not built anew yet. */
   readonly damaged: number
-  /** Number of events that are indexed together. Up to as many wait in normal operation. */
+  /** Number of events that are indexed together. Up to this number wait in normal operation. */
   readonly batch: number
   /** While more events wait for the index, recording waits for it too. Missing if recording never does. */
   readonly maxWaiting?: number | undefined

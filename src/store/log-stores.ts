@@ -14,9 +14,9 @@ export interface LogStores {
   open(key: string): EventStore
   /** The keys of the existing logs, in the order of code points. */
   keys(options: KeysOptions): Promise<readonly string[]>
-  /** Whether there is a log with this key. Creates none. */
+  /** Resolves to true if there is a log with this key. Creates none. */
   has(key: string, options?: WaitOptions): Promise<boolean>
-  /** Releases what the stores share. Called after all of them are closed. */
+  /** Releases the resources that the stores share. Called after all of them are closed. */
   close(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** What brings a log to the schema of this version of Daybook. */
+/** Migrations that bring a log to the schema of this version of Daybook. */
 export interface PendingMigrations {
   /** The version of the log's schema; 0 if the database has no log. */
   readonly version: number

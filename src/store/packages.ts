@@ -27,7 +27,7 @@ export function findPackage(name: string): InstalledPackage | undefined {
 export const missingDependency = (message: string, cause?: unknown): AuditLogError =>
   new AuditLogError('MISSING_DEPENDENCY', message, { cause })
 
-/** The first line of an error's message: those of native modules and of `require` list paths after it. */
+/** The first line of an error's message. Messages of native modules and of `require` list paths after it. */
 export function firstLine(error: unknown): string {
   const message = isError(error) ? error.message : String(error)
   return message.split('\n', 1)[0]!
@@ -35,9 +35,9 @@ export function firstLine(error: unknown): string {
 
 export interface PackageUse {
   readonly name: string
-  /** What needs the package: `the Postgres store`. */
+  /** The feature that needs the package: `the Postgres store`. */
   readonly neededBy: string
-  /** What else helps if it is missing or broken, as the end of a sentence. */
+  /** An alternative to installing the package, as the end of a sentence of the error. */
   readonly otherwise?: string
 }
 

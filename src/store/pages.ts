@@ -4,7 +4,7 @@ import { bothOf, type EventQuery, MAX_LIMIT, oneCondition, type Sort } from '../
 import { scanDirection } from '../filter/order.js'
 import type { EventPage } from './store.js'
 
-/** The direction of pages in this order. Throws `INVALID_VALUE` unless it is that of `created_at`. */
+/** The direction of pages in this order. Throws `INVALID_VALUE` unless the order is by `created_at`. */
 export function pagesDirection(sorts: readonly Sort[]): 'asc' | 'desc' {
   const direction = scanDirection(sorts)
   if (direction) return direction

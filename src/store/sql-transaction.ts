@@ -11,7 +11,7 @@ export interface SqlTransactionOptions {
   readonly execute?: (text: string, params: readonly unknown[]) => unknown
   /** False if the transaction is known to have ended, or was none. */
   readonly isOpen: () => boolean
-  /** What a caller should have passed, for the error. */
+  /** The argument that a caller should have passed, for the error. */
   readonly expected: string
 }
 

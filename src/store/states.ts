@@ -3,7 +3,7 @@ import type { JsonValue } from '../event/event.js'
 import type { Microseconds } from '../event/timestamp.js'
 import type { ChangeStates, EventStore } from './store.js'
 
-/* What stores share of the values that processes share. */
+/* Code that stores share, for the values that processes share. */
 
 /** The JSON text of a value; `undefined` if there is none. */
 export type StateText = string | undefined

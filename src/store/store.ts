@@ -65,11 +65,11 @@ export const LIST_OPTIONS: OptionNames<ListOptions> = {
 export interface AppendOptions extends WaitOptions {
   /**
    * The time at which the caller gives up, as `performance.now()` counts. A draft that is not stored
-   * by then must not be stored later.
+   * at this time must not be stored later.
    */
   readonly deadline?: number | undefined
   /**
-   * An earlier attempt with an unknown outcome, such as that of a process that died, may have stored
+   * An earlier attempt with an unknown outcome, such as one of a process that died, may have stored
    * the drafts after this time. The store looks for their suffixes and stores no draft twice.
    */
   readonly since?: Microseconds | undefined
@@ -155,7 +155,7 @@ export interface UpdateStateOptions extends WaitOptions {
 }
 
 /**
- * Computes new values from those of some keys, at the store's time. A key that it leaves out keeps its value; `undefined`
+ * Computes new values from the values of some keys, at the store's time. A key that it leaves out keeps its value; `undefined`
  * removes it.
  */
 export type ChangeStates = (
@@ -352,7 +352,7 @@ export interface EventStore {
     },
   ): Promise<readonly AuditEvent[] | undefined>
   /**
-   * Removes the events of the range that are in the snapshot, and returns their number. Those that were stored later
+   * Removes the events of the range that are in the snapshot, and returns their number. Events that were stored later
    * stay; if the process dies, they may be missing from lists until the next call of `removableRanges`.
    */
   removeRange?(
@@ -393,7 +393,7 @@ export interface EventStore {
   ): Promise<JsonValue | undefined>
   /**
    * As `updateState`, for several keys in one transaction: new values are written only if all of the keys still have the
-   * values that `change` received, also those that it does not change. Rejects with `INVALID_VALUE` if
+   * values that `change` received, also values that it does not change. Rejects with `INVALID_VALUE` if
    * `change` returns a key that is not among `keys`.
    */
   updateStates(

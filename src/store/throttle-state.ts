@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { DraftThrottle, EventDraft } from '../event/event.js'
 import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
 
-/** What a store holds for one throttle. */
+/** State of one throttle in a store. */
 export interface ThrottleState {
   /** When its last event was stored, by the store's clock; `undefined` if unknown. */
   readonly storedAt: Microseconds | undefined

@@ -18,7 +18,7 @@ export interface QueryStep {
   readonly parts_read: number
   /** Chunks of the index that were read. */
   readonly reads: number
-  /** Events that were examined, including those that the database excluded itself if it reports them. */
+  /** Events that were examined, including events that the database excluded itself if it reports them. */
   readonly rows: number
   /** How many of them were tested with the whole filter. */
   readonly checked: number
@@ -47,7 +47,7 @@ export interface QueryTrace {
   readonly paused_ms: number
   /** The store has finished: stops the time. */
   stop(): void
-  /** Whether the store may run extra statements to get figures. */
+  /** True if the store may run extra statements to get figures. */
   readonly detailed: boolean
 }
 

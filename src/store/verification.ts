@@ -3,7 +3,7 @@ import type { OptionNames } from '../options.js'
 
 /** How far a verification is. */
 export interface VerifyProgress {
-  /** What is being read: first the events, then the segments of the index, then the file itself. */
+  /** The part that is being read: first the events, then the segments of the index, then the file itself. */
   readonly step: 'events' | 'index' | 'file'
   /** Events, segments or tables that were read in this step. */
   readonly done: number

@@ -10,7 +10,7 @@ export interface DeliveryTarget {
   readonly types: EventTypes
 }
 
-/** What a channel has said of an attempt by `report`. */
+/** A report that a channel made of an attempt. */
 export interface Reported {
   readonly type: ReportType
   readonly data: JsonObject

@@ -4,7 +4,7 @@ import type { Channel } from './channel.js'
 /** A kind of channel that users may create at run time, such as a webhook. Functions of `daybook/channels` make them. */
 export interface ChannelKind {
   /**
-   * Checks what a user gives. `present` is the stored setup of a channel that is changed: members that are not given keep
+   * Checks the settings that a user gives. `present` is the stored setup of a channel that is changed: members that are not given keep
    * their value. Throws `INVALID_CHANNEL` with a pointer such as `/config/url`. May resolve later, because an address is looked up.
    */
   read(given: JsonObject, present?: ChannelSetup): ChannelDraft | Promise<ChannelDraft>
@@ -16,7 +16,7 @@ export interface ChannelKind {
 
 /** A channel as it is stored. */
 export interface ChannelSetup {
-  /** What users may see. */
+  /** Settings that users may see. */
   readonly config: JsonObject
   /** Encrypted in the store, and never shown. `{}` if there are none. */
   readonly secrets: JsonObject

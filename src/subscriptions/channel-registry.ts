@@ -8,7 +8,7 @@ const MAX_CHANNELS = 100
 const MAX_OF_USER = 20
 const NOTHING: Writes = new Map()
 
-/** A change, with what was stored before. */
+/** A change, with the channel that was stored before. */
 export interface ChangedChannel {
   readonly before: ChannelState
   readonly after: ChannelState

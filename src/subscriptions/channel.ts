@@ -10,7 +10,7 @@ import { isError } from '../event/realm.js'
 export interface Channel {
   /**
    * Delivers the events, in order. Resolves once they are accepted; a rejection means that they are tried again.
-   * May be called again with events that it has accepted: after a kill, and after a failure of which the answer was lost.
+   * May be called again with events that it has accepted: after a kill, and if its answer was lost in a failure.
    */
   deliver(events: readonly AuditEvent[], context: DeliveryContext): unknown
   /** A failure of a `function` is recorded as `api:event_subscriber:error`, any other as `api:notification:error`. @default 'function' */
@@ -19,7 +19,7 @@ export interface Channel {
   /** At most `count` deliveries in any period of this length. Further ones wait. @default no limit */
   readonly rate?: { readonly count: number; readonly per: Duration } | undefined
   /**
-   * When the position of a subscription is stored: after `each` delivery, before the next one; or `soon`, within 250 ms, which is
+   * When the cursor of a subscription is stored: after `each` delivery, before the next one; or `soon`, within 250 ms, which is
    * faster, and repeats up to 250 ms of deliveries after a kill.
    * @default 'soon'
    */
@@ -67,12 +67,12 @@ export interface DeliveryContext {
   readonly report: Report
 }
 
-/** The types that a channel may report: their data and that of the subscription become an event. */
+/** The types that a channel may report: their data and the data of the subscription become an event. */
 export type ReportType = 'info:email:sent' | 'error:email:send_failed'
 
 export type Report = (type: ReportType, data: JsonObject) => void
 
-/** What went wrong in a delivery. `thrown`: a function of the host threw something else than a {@link DeliveryError}. */
+/** Fault of a delivery. `thrown`: a function of the host threw something else than a {@link DeliveryError}. */
 export type DeliveryFault =
   | 'status'
   | 'timeout'

@@ -20,13 +20,13 @@ export interface MovingCursor {
   /** Of the lease under which the cursor moves. */
   readonly epoch: number
   readonly cursor: CursorState
-  /** The last position that the cursor had before the log lost the event there, and that the store may have. */
+  /** The last time of the cursor that the log has lost, and that the store may have. */
   readonly lost?: string | undefined
   /** Events to park together with the cursor. */
   readonly parked: readonly ParkedState[]
 }
 
-/** What the store has after a checkpoint. */
+/** State of the store after a checkpoint. */
 export type Saved =
   /** The cursor, and the parked events. */
   | 'saved'
@@ -97,7 +97,7 @@ export interface Checkpointed {
 
 /** Stores the cursors of a process together, soon after they have moved. */
 export interface Checkpoints {
-  /** Events were delivered: stores the cursor soon. A kill repeats what was delivered in this time. */
+  /** Events were delivered: stores the cursor soon. A kill repeats the deliveries of this time. */
   soon(loop: Checkpointed): void
   /** The cursor only passed events that do not match: stores it within 5 s. A kill reads these events again. */
   later(loop: Checkpointed): void

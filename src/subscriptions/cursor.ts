@@ -4,7 +4,7 @@ import type { DeliveryError } from './channel.js'
 import type { CursorState, FailureState, LastError } from './states.js'
 
 /*
- * How a cursor moves. These functions only compute: the deliverer does what they say and stores the cursor.
+ * Moves of a cursor. These functions only compute: the deliverer does the actions that they return, and stores the cursor.
  */
 
 const RETRIES: Backoff = { firstMs: 1000, maxMs: 15 * 60_000 }
@@ -33,7 +33,7 @@ export interface FailedBatch {
 }
 
 /**
- * What follows a failure: the same events again, at once half of them, the next event as a probe before the same
+ * The action after a failure: the same events again, at once half of them, the next event as a probe before the same
  * again, or, for a single event, parking it.
  */
 export interface AfterFailure {
@@ -46,31 +46,31 @@ export const lastErrorOf = (
   now: Microseconds,
 ): LastError => ({ at: formatTimestamp(now), kind, ...(status !== undefined && { status }) })
 
-/** All events up to the position are delivered. */
-export function afterDelivery(cursor: CursorState, position: string, count: number): CursorState {
+/** All events up to `upTo` are delivered. */
+export function afterDelivery(cursor: CursorState, upTo: string, count: number): CursorState {
   const { failure: _, ...rest } = cursor
-  return atPosition({ ...rest, delivered: cursor.delivered + count }, position)
+  return movedTo({ ...rest, delivered: cursor.delivered + count }, upTo)
 }
 
-/** The first events of the batch that `failure` bounds are parked or gone; all up to the position are done. */
-export function afterParking(cursor: CursorState, position: string): CursorState {
+/** The first events of the batch that `failure` bounds are parked or gone; all up to `upTo` are done. */
+export function afterParking(cursor: CursorState, upTo: string): CursorState {
   const { failure: _, ...rest } = cursor
-  return atPosition(rest, position)
+  return movedTo(rest, upTo)
 }
 
-/** The channel is disabled: what was to be tried again will pass. */
+/** The channel is disabled: events that were to be tried again will pass. */
 export function withoutFailure(cursor: CursorState): CursorState {
   const { failure: _, suspectUntil: __, ...rest } = cursor
   return rest
 }
 
-/** The events from `first` to the position have passed without being delivered. */
+/** The events from `first` to `upTo` have passed without being delivered. */
 export const afterSkipping = (
   cursor: CursorState,
-  { first, position, count }: { first: string; position: string; count: number },
+  { first, upTo, count }: { first: string; upTo: string; count: number },
 ): CursorState => ({
   ...withoutFailure(cursor),
-  position,
+  position: upTo,
   skipped: (cursor.skipped ?? 0) + count,
   skippedSince: cursor.skippedSince ?? first,
 })
@@ -79,17 +79,17 @@ export const afterSkipping = (
 export function atReplay(
   { delivered, skipped, skippedSince }: CursorState,
   generation: number,
-  position: string,
+  upTo: string,
 ): CursorState {
-  const cursor = { generation, position, delivered }
-  if (skipped === undefined || skippedSince === undefined || position < skippedSince) return cursor
+  const cursor = { generation, position: upTo, delivered }
+  if (skipped === undefined || skippedSince === undefined || upTo < skippedSince) return cursor
   return { ...cursor, skipped, skippedSince }
 }
 
-function atPosition(cursor: CursorState, position: string): CursorState {
+function movedTo(cursor: CursorState, upTo: string): CursorState {
   const { suspectUntil, ...rest } = cursor
-  const isSuspect = suspectUntil !== undefined && position < suspectUntil
-  return { ...rest, position, ...(isSuspect && { suspectUntil }) }
+  const isSuspect = suspectUntil !== undefined && upTo < suspectUntil
+  return { ...rest, position: upTo, ...(isSuspect && { suspectUntil }) }
 }
 
 export function afterFailure(cursor: CursorState, batch: FailedBatch): AfterFailure {

@@ -23,10 +23,10 @@ export interface Definitions {
 /** The next value of a key from the present one; `undefined` removes the key. */
 export type Write = (present: unknown) => object | undefined
 
-/** What a change writes, by key. */
+/** Writes of a change, by key. */
 export type Writes = ReadonlyMap<string, Write>
 
-/** Decides what to write, and what the change returns. What it refuses, it throws. May be called more than once. */
+/** Decides the writes and the result of a change. Throws to refuse the change. May be called more than once. */
 export type Decide<Result> = (present: Definitions) => {
   readonly writes: Writes
   readonly result: Result

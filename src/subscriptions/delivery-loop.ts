@@ -38,7 +38,7 @@ export interface DeliveryLoopOptions extends DeliveryTarget {
   /** Of the lease of the channel. */
   readonly epoch: number
   readonly cursor: CursorState
-  /** The matching events after the position. */
+  /** The matching events after the cursor. */
   readonly readFeed: (options: FeedOptions) => AsyncIterable<FeedPage>
   readonly checkpoints: Checkpoints
   readonly outcomes: Outcomes
@@ -82,11 +82,11 @@ class Loop implements DeliveryLoop {
   readonly #bounds: BatchBounds
   readonly #stop = new AbortController()
   readonly #running: Promise<unknown>
-  /** The matching events after the cursor's position. */
+  /** The matching events after the cursor. */
   readonly #buffer: EventBuffer
   #cursor: CursorState
   #saved: CursorState
-  /** The last position that the log has lost, until the cursor before it is stored. */
+  /** The last time of the cursor that the log has lost, until the cursor before it is stored. */
   #lost: string | undefined
   #parked: readonly ParkedState[] = []
   /** Deliveries since then are not stored. */
@@ -158,7 +158,7 @@ class Loop implements DeliveryLoop {
       this.#parked = this.#parked.filter((one) => !parked.includes(one))
       return
     }
-    // What this process has delivered since is not stored; it may be delivered again.
+    // Deliveries of this process since then are not stored; they may be repeated.
     this.#saved = this.#cursor
     void this.stop()
     this.#options.ended(this, saved)
@@ -170,15 +170,15 @@ class Loop implements DeliveryLoop {
     if (this.#buffer.events.length > 0 || this.#cursor.failure) this.#wake()
   }
 
-  /** The log has lost the events after the position of the buffer. */
+  /** The log has lost the events after the cursor of the buffer. */
   #rewound(): void {
-    const { position } = this.#buffer
+    const { cursor: upTo } = this.#buffer
     const { position: last, failure } = this.#cursor
-    if (failure && failure.boundary > position) this.#move(withoutFailure(this.#cursor))
-    if (this.#failedTo > position) this.#failedTo = position
-    if (last > position) {
+    if (failure && failure.boundary > upTo) this.#move(withoutFailure(this.#cursor))
+    if (this.#failedTo > upTo) this.#failedTo = upTo
+    if (last > upTo) {
       if (this.#lost === undefined || this.#lost < last) this.#lost = last
-      this.#move({ ...this.#cursor, position })
+      this.#move({ ...this.#cursor, position: upTo })
     }
     this.#wake()
   }
@@ -188,7 +188,7 @@ class Loop implements DeliveryLoop {
     return this.#firstOf(events).length < events.length
   }
 
-  /** Those of these events that are still the first of the buffer. */
+  /** Returns the leading events that are still the first of the buffer. */
   #firstOf(events: readonly AuditEvent[]): readonly AuditEvent[] {
     const lost = events.findIndex((event, i) => this.#buffer.events[i]?.event !== event)
     return lost === -1 ? events : events.slice(0, lost)
@@ -232,15 +232,15 @@ class Loop implements DeliveryLoop {
   /** Passes all events in memory. */
   #skip(): void {
     const events = this.#buffer.events.map(({ event }) => event)
-    const [first, position] = [events[0]!.created_at, events.at(-1)!.created_at]
+    const [first, upTo] = [events[0]!.created_at, events.at(-1)!.created_at]
     this.#options.outcomes.skipped(this.subscription, events)
-    this.#move(afterSkipping(this.#cursor, { first, position, count: events.length }))
+    this.#move(afterSkipping(this.#cursor, { first, upTo, count: events.length }))
     this.#buffer.remove(events.length)
   }
 
   /** True if the events of a batch that failed are in memory. */
   #hasRead(boundary: string): boolean {
-    if (this.#buffer.position < boundary) return false
+    if (this.#buffer.cursor < boundary) return false
     if (this.#lengthOf(this.#buffer.events) > 0) return true
     // They have been cleaned.
     this.#move(afterParking(this.#cursor, boundary))
@@ -267,8 +267,8 @@ class Loop implements DeliveryLoop {
   /** Without events that wait, nothing matches up to where the loop has read. */
   #passed(): void {
     if (this.#buffer.events.length > 0 || this.#cursor.failure) return
-    if (this.#buffer.position <= this.#cursor.position) return
-    this.#cursor = { ...this.#cursor, position: this.#buffer.position }
+    if (this.#buffer.cursor <= this.#cursor.position) return
+    this.#cursor = { ...this.#cursor, position: this.#buffer.cursor }
     this.#options.checkpoints.later(this)
   }
 
@@ -289,11 +289,11 @@ class Loop implements DeliveryLoop {
       this.#recordFailure(events, error, reports)
       return this.#afterFailure(events, error, signal)
     }
-    // Also after an abort: what was accepted need not be repeated.
+    // Also after an abort: accepted events need not be repeated.
     this.#options.outcomes.reported(this.subscription, events, reports)
     const left = this.#firstOf(events)
-    const position = left.at(-1)?.created_at ?? this.#cursor.position
-    this.#move(afterDelivery(this.#cursor, position, length))
+    const upTo = left.at(-1)?.created_at ?? this.#cursor.position
+    this.#move(afterDelivery(this.#cursor, upTo, length))
     this.#buffer.remove(left.length)
   }
 
@@ -324,7 +324,7 @@ class Loop implements DeliveryLoop {
     deliveryChannel.publish(message)
   }
 
-  /** Records the first failure of a batch, and what the channel has said of it. */
+  /** Records the first failure of a batch, and the channel's report of it. */
   #recordFailure(
     events: readonly AuditEvent[],
     error: DeliveryError,

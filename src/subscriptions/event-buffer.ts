@@ -5,14 +5,14 @@ import type { FeedOptions, FeedPage, SizedEvent } from './feed.js'
 export interface EventBufferOptions {
   /** Events after this `created_at`. */
   readonly after: string
-  /** Whether the events have their bytes. */
+  /** True if the events have their bytes. */
   readonly isMeasured: boolean
   readonly readFeed: (options: FeedOptions) => AsyncIterable<FeedPage>
   /** True if there are enough events for now. Reading waits until some are removed. */
   readonly hasEnough: (events: readonly SizedEvent[]) => boolean
-  /** There may be more events, and the position may be later. */
+  /** There may be more events, and the cursor may be later. */
   readonly grown: () => void
-  /** The log has lost the events after the position, and they were removed. */
+  /** The log has lost the events after the cursor, and they were removed. */
   readonly rewound: () => void
   readonly signal: AbortSignal
 }
@@ -21,7 +21,7 @@ export interface EventBufferOptions {
 export class EventBuffer {
   readonly #options: EventBufferOptions
   #events: SizedEvent[] = []
-  #position: string
+  #cursor: string
   /** Lets the reading go on. */
   #resume = (): void => {}
   /** Resolves when the signal has aborted and reading has ended. */
@@ -29,7 +29,7 @@ export class EventBuffer {
 
   constructor(options: EventBufferOptions) {
     this.#options = options
-    this.#position = options.after
+    this.#cursor = options.after
     this.ended = this.#read()
     options.signal.addEventListener('abort', () => this.#resume(), { once: true })
   }
@@ -40,8 +40,8 @@ export class EventBuffer {
   }
 
   /** Every matching event up to here is among the events, or was removed. */
-  get position(): string {
-    return this.#position
+  get cursor(): string {
+    return this.#cursor
   }
 
   /** Takes the first events, which are delivered or parked. */
@@ -54,11 +54,11 @@ export class EventBuffer {
     const { isMeasured, readFeed, hasEnough, grown, rewound, signal } = this.#options
     while (!signal.aborted) {
       try {
-        const options = { after: this.#position, signal, isMeasured }
-        for await (const { events, position, isRewind } of readFeed(options)) {
-          this.#position = position
+        const options = { after: this.#cursor, signal, isMeasured }
+        for await (const { events, cursor, isRewind } of readFeed(options)) {
+          this.#cursor = cursor
           if (isRewind) {
-            this.#events = this.#events.filter(({ event }) => event.created_at <= position)
+            this.#events = this.#events.filter(({ event }) => event.created_at <= cursor)
             rewound()
           } else {
             this.#events.push(...events)

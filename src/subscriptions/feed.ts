@@ -11,18 +11,18 @@ export interface SizedEvent {
 
 /** The next part of the log. */
 export interface FeedPage {
-  /** Those that match, in order. */
+  /** The matching events, in order. */
   readonly events: readonly SizedEvent[]
   /** Every matching event up to here is in this page or in one before it. */
-  readonly position: string
-  /** The log has lost the events after the position. */
+  readonly cursor: string
+  /** The log has lost the events after the cursor. */
   readonly isRewind?: true
 }
 
 export interface FeedOptions {
   readonly after: string
   readonly signal: AbortSignal
-  /** Whether the events have their bytes. */
+  /** True if the events have their bytes. */
   readonly isMeasured: boolean
 }
 
@@ -38,7 +38,7 @@ export interface FeedSource {
   readonly selections: FilterSelections
 }
 
-/** Makes pages also of events that do not match, so that a position can pass them. */
+/** Makes pages also of events that do not match, so that a cursor can pass them. */
 function viewOf(
   filter: FeedFilter,
   selections: FilterSelections,
@@ -52,20 +52,20 @@ function viewOf(
   return {
     where,
     matches: (event) => !isLeftOut(event) && matches(event),
-    async ofBatch(batch: Batch, position) {
-      const matching = await selections.of(batch, filter, position)
+    async ofBatch(batch: Batch, cursor) {
+      const matching = await selections.of(batch, filter, cursor)
       const events = matching.flatMap(({ event }) => (isLeftOut(event) ? [] : [sized(event)]))
-      return { events, position: batch.last }
+      return { events, cursor: batch.last }
     },
-    ofRewind: (position) => ({ events: [], position, isRewind: true }),
+    ofRewind: (cursor) => ({ events: [], cursor, isRewind: true }),
     ofEvents(events) {
       if (events.length === 0) return []
-      return [{ events: events.map(sized), position: events.at(-1)!.created_at }]
+      return [{ events: events.map(sized), cursor: events.at(-1)!.created_at }]
     },
   }
 }
 
-/** The matching events after a position, until the signal aborts. Events of the last seconds are frozen. */
+/** The matching events after a cursor, until the signal aborts. Events of the last seconds are frozen. */
 export async function* readFeed(
   { tail, selections }: FeedSource,
   filter: FeedFilter,

@@ -11,7 +11,7 @@ import {
 } from './subscription.js'
 import { checkNamed, checkOptions, requireOptions } from '../options.js'
 
-/* What a host passes in its options. */
+/* Subscriptions and channels that a host passes in its options. */
 
 /** The id of something in code, the same in each process. */
 function idOfName(what: string, name: string): string {

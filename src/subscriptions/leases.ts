@@ -9,7 +9,7 @@ export interface LeasesOptions {
   /** The id of this process. */
   readonly me: string
   readonly claimed: (channel: string) => void
-  /** The channel is given up or lost. Resolves when nothing more is delivered to it, and what was is stored. */
+  /** The channel is given up or lost. Resolves when nothing more is delivered to it, and its cursors are stored. */
   readonly released: (channel: string, isLost: boolean) => Promise<void>
 }
 

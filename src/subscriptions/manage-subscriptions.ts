@@ -9,7 +9,7 @@ import { changesBetween, type Management, openChannel, refresh } from './manage.
 import { readCodeChannels, unavailable } from './find-channels.js'
 import { MANAGE_OPTIONS, type ManageOptions } from './notification-channel.js'
 import { discardParked, PARKED_OPTIONS, readParked, redriveParked } from './parked.js'
-import { knownSubscription, startPosition } from './registry.js'
+import { knownSubscription, startCursor } from './registry.js'
 import { readState } from '../store/read-states.js'
 import { type CursorState, keyOf, publicSubscription } from './states.js'
 import {
@@ -41,7 +41,7 @@ const find = async (
 ): Promise<Subscription> =>
   publicSubscription(knownSubscription(await readDefinitions(management.store, options), id))
 
-/** Returns the names of all channels, given those that were created at run time. */
+/** Returns the names of all channels, given the channels that were created at run time. */
 async function readChannelNames(
   management: Management,
   signal: AbortSignal | undefined,
@@ -85,7 +85,7 @@ export function createDefinitions(
       requireOptions(definition, SUBSCRIPTION_DEFINITION, 'a subscription')
       const namesIn = await readChannelNames(management, given.signal)
       const id = randomUUID()
-      const start = await startPosition(store, definition.from ?? 'now', given)
+      const start = await startCursor(store, definition.from ?? 'now', given)
       const make = (present: Definitions): Subscription => ({
         ...readDefinition(definition, namesIn(present), undefined),
         id,
@@ -147,8 +147,8 @@ export function createControls(
     async replay(id, given: ReplayOptions = {}) {
       check(given, REPLAY_OPTIONS, 'replay')
       const from = given.from ?? (await skippedSince(management, id, given))
-      const position = await startPosition(store, from, given)
-      const next = await registry.replay(id, position, given)
+      const start = await startCursor(store, from, given)
+      const next = await registry.replay(id, start, given)
       await refresh(management)
       await managedSubscription(management, 'replay', next, { ...given, data: { from } })
       return next
@@ -184,7 +184,7 @@ async function skippedSince(
   })
 }
 
-/** What the owner may see now. Throws `CHANNEL_UNAVAILABLE` if that cannot be read. */
+/** Resolves to the filter of the events that the owner may see now. Throws `CHANNEL_UNAVAILABLE` if the rights cannot be read. */
 async function visibleTo(
   { rights }: Management,
   { owner }: Subscription,
@@ -225,7 +225,7 @@ export function createParked(
       try {
         for await (const outcome of redriveParked(store, target, which, given)) data[outcome] += 1
       } catch (error) {
-        // What was tried before is recorded too.
+        // Events that were tried before are recorded too.
         if (Object.values(data).some((count) => count > 0))
           await managedSubscription(management, 'redrive', subscription, { ...given, data })
         throw error

@@ -12,7 +12,7 @@ import type { Registry } from './registry.js'
 import type { Rights } from './rights.js'
 import { withServersOnly } from './servers-only.js'
 
-/** What the methods that manage subscriptions and channels share. */
+/** Parts that the methods for managing subscriptions and channels share. */
 export interface Management {
   readonly store: EventStore
   readonly types: EventTypes
@@ -33,7 +33,7 @@ export interface Management {
   readonly managed: (type: string, data: object, options: ManageOptions) => Promise<void>
 }
 
-/** Makes this process deliver what is stored. Other processes see it at their next heartbeat. */
+/** Makes this process apply the stored subscriptions and channels. Other processes do so at their next heartbeat. */
 export const refresh = async ({ deliverer }: Management): Promise<void> => deliverer?.refresh()
 
 /** The channel as it is stored now, if this process can deliver to it. */
@@ -47,6 +47,6 @@ export async function openChannel(
   return channels.get(name)
 }
 
-/** What changed, for the event about it. Paths of URLs are left out after the comparison, so that a changed one is a change. */
+/** Changes between two states, for the event about them. Paths of URLs are left out after the comparison, so that a changed one is a change. */
 export const changesBetween = (before: object, after: object): ChangeData =>
   withServersOnly(changeData(before, after, defaultJsonLimits))

@@ -35,17 +35,17 @@ export interface Subscriptions {
   update(id: string, change: SubscriptionChange, options?: ManageOptions): Promise<Subscription>
   /** Also removes its parked events. `DEFINED_IN_CODE` for a subscription in the code of this process. */
   remove(id: string, options?: ManageOptions): Promise<void>
-  /** Deliveries end within about 2 seconds, in this process at once. The subscription keeps its position. */
+  /** Deliveries end within about 2 seconds, in this process at once. The subscription keeps its cursor. */
   pause(id: string, options?: ManageOptions): Promise<Subscription>
   resume(id: string, options?: ManageOptions): Promise<Subscription>
   /** Delivers events again, with the same ids. `INVALID_SUBSCRIPTION` without `from` if no event was skipped. */
   replay(id: string, options?: ReplayOptions): Promise<Subscription>
-  /** Of all subscriptions, or those of one owner, in the order of their names. */
+  /** Returns the status of all subscriptions, or of one owner's, in the order of their names. */
   status(options?: StatusOptions): Promise<readonly SubscriptionStatus[]>
   /** Parked events, oldest first. */
   parked(id: string, options?: ParkedOptions): Promise<readonly Parked[]>
   /**
-   * Delivers parked events again, all or those with these ids, from this process and out of order.
+   * Delivers parked events again, all or the ones with these ids, from this process and out of order.
    * `CHANNEL_UNAVAILABLE` if this process cannot deliver to the channel, or if it is disabled; also if it is changed or disabled
    * meanwhile: then the rest stays parked.
    */

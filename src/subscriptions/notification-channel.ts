@@ -5,17 +5,17 @@ import type { OptionNames } from '../options.js'
 
 /** A channel that is in the code of a running process, or that users created. Without its secrets. */
 export interface NotificationChannel {
-  /** A UUID. That of a channel in code is derived from its name. */
+  /** A UUID. For a channel in code, it is derived from the name. */
   readonly id: string
   /** Unique in the store. Subscriptions name it. */
   readonly name: string
   /** A name of the option `kinds`; for a channel in code its `kind`, such as `function`. */
   readonly kind: string
-  /** What users may see; `{}` for a channel in code. */
+  /** Settings that users may see; `{}` for a channel in code. */
   readonly config: JsonObject
   /** False if events pass without being delivered. */
   readonly enabled: boolean
-  /** Why it is disabled: what a user gave, or the answer of a receiver that is gone. */
+  /** Why it is disabled: the reason that a user gave, or the answer of a receiver that is gone. */
   readonly disabled_reason: string | null
   /** True if a running process has the channel in its code. */
   readonly in_code: boolean
@@ -67,18 +67,18 @@ export interface TestResult {
   readonly accepted: boolean
   /** The HTTP status of the response that refused the event; null if there is none. */
   readonly status: number | null
-  /** What went wrong; null if the event was accepted. */
+  /** The fault; null if the event was accepted. */
   readonly fault: DeliveryFault | null
   readonly duration_ms: number
 }
 
 /**
- * The channels of a log: those in the code of running processes, and those that users created. Methods reject with
- * `UNKNOWN_CHANNEL` for an id that does not exist, `STORE_FAILED`, `ABORTED`, `CLOSED`; those that change a channel also
+ * The channels of a log: in the code of running processes, and created by users. Methods reject with
+ * `UNKNOWN_CHANNEL` for an id that does not exist, `STORE_FAILED`, `ABORTED`, `CLOSED`; methods that change a channel also
  * with `READ_ONLY`. Each change is recorded as an event such as `api:notification_channels:create`, without secrets.
  */
 export interface NotificationChannels {
-  /** What `create` takes as `kind`: the names of the option `kinds` of this process. */
+  /** Values of `kind` that `create` takes: the names of the option `kinds` of this process. */
   readonly kinds: readonly string[]
   /** In the order of their names. */
   list(options?: WaitOptions): Promise<readonly NotificationChannel[]>

@@ -12,17 +12,17 @@ export interface OpenChannel {
   readonly kind: string
   readonly in_code: boolean
   readonly enabled: boolean
-  /** What it was opened from; `undefined` for a channel in code. */
+  /** The setup that it was opened with; `undefined` for a channel in code. */
   readonly setup: string | undefined
   readonly channel: Channel
   readonly waitForRate: WaitForRate
 }
 
-/** The channels in the code of this process, and those of the kinds that it has. */
+/** The channels in the code of this process, and the channels of its kinds. */
 export interface OpenChannels {
   get(name: string): OpenChannel | undefined
   readonly offered: () => readonly OfferedChannel[]
-  /** Opens what is new or has changed. */
+  /** Opens channels that are new or have changed. */
   update(states: ReadonlyMap<string, ChannelState>): void
 }
 
@@ -38,7 +38,7 @@ export const kindOf = ({ kind = 'function' }: Channel): string => kind
 
 /** A channel that was created at run time, as it was opened last. */
 interface Opened {
-  /** What it was opened from. */
+  /** The setup that it was opened with. */
   readonly setup: string
   readonly state: ChannelState
   /** `undefined` if it cannot be opened. */

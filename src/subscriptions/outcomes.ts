@@ -46,7 +46,7 @@ const OUTCOME_TYPES: ReadonlySet<string> = new Set([
   'error:email:send_failed',
 ])
 
-/** Services may record events of some of these types themselves. Only those about subscriptions have this attribute. */
+/** Services may record events of some of these types themselves. Only events about subscriptions have this attribute. */
 const subscriptionOf = ({ type, system, attributes }: AuditEvent): unknown =>
   system && OUTCOME_TYPES.has(type) ? attributes['subscription_id'] : undefined
 
@@ -57,7 +57,7 @@ export const isOwnOutcome = (event: AuditEvent, id: string): boolean => subscrip
 const isSilent = (events: readonly AuditEvent[]): boolean =>
   events.every((event) => subscriptionOf(event) !== undefined)
 
-/** What outcomes say about a failed attempt. */
+/** A failed attempt, for the outcomes. */
 export interface FailedAttempt {
   readonly subscription: Subscription
   readonly kind: Channel['kind']
@@ -72,7 +72,7 @@ export interface Outcomes {
   failed(attempt: FailedAttempt): void
   /** The event is set aside. */
   parked(attempt: FailedAttempt): void
-  /** What the channel has said of the attempt. */
+  /** Takes a report of the channel about the attempt. */
   reported(
     subscription: Subscription,
     events: readonly AuditEvent[],

@@ -10,7 +10,7 @@ import {
   type RevisionState,
 } from './states.js'
 
-/** What all processes on the store have said. */
+/** State that all processes on the store have published. */
 export interface Peers {
   /** By the id of the process. */
   readonly deliverers: ReadonlyMap<string, DelivererState>
@@ -20,7 +20,7 @@ export interface Peers {
   readonly revision: number
 }
 
-/** The channels that one process should claim and give up, so that they are spread evenly. */
+/** The channels that a process should claim and give up, so that they are spread evenly. */
 export interface Assignment {
   readonly claim: readonly string[]
   readonly release: readonly string[]
@@ -81,7 +81,7 @@ export function assign(me: string, owned: ReadonlySet<string>, peers: Peers): As
 /** A heartbeat is late if this process has seen it unchanged for longer than this. */
 const LATE_AFTER_MS = 1.5 * TIMES.delivery.everyMs
 /**
- * A process is taken for ended if this one has seen its heartbeat unchanged for so long. The store removes heartbeats
+ * A process is taken for ended if this one has seen its heartbeat unchanged for this time. The store removes heartbeats
  * earlier, unless they were sent when the clock was ahead.
  */
 const ENDED_AFTER_MS = 3 * TIMES.delivery.timeoutMs
@@ -103,7 +103,7 @@ export function createLivenessView(): (peers: Peers) => {
   }
 }
 
-/** Reads what all processes have said. */
+/** Reads the state that all processes have published. */
 export async function readPeers(
   store: EventStore,
   signal: AbortSignal | undefined,

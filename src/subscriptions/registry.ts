@@ -1,5 +1,5 @@
 import { AuditLogError } from '../errors.js'
-import { BEGINNING, newestPosition } from '../tail/poll.js'
+import { BEGINNING, newestCursor } from '../tail/poll.js'
 import { formatTimestamp } from '../event/timestamp.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 import { atReplay, withoutFailure } from './cursor.js'
@@ -22,13 +22,13 @@ const MAX_OF_OWNER = 100
 const REMOVED_AT_ONCE = 100
 const NOTHING: Writes = new Map()
 
-/** A change, with what was stored before. */
+/** A change, with the subscription that was stored before. */
 export interface Changed {
   readonly before: Subscription
   readonly after: Subscription
 }
 
-/** A subscription and the position before its first event. */
+/** A subscription and the cursor before its first event. */
 export interface StartingSubscription {
   readonly subscription: Subscription
   readonly start: string
@@ -46,8 +46,8 @@ export interface Registry {
     options?: WaitOptions,
   ): Promise<Subscription>
   /**
-   * Stores the subscriptions in the code of this process, all at once: each that is new, with its start, and what the code says
-   * of the others now. Resolves to those that are not stored because of their names.
+   * Stores the subscriptions in the code of this process, all at once: new ones with their starts, and the present options
+   * of the others. Resolves to the subscriptions that are not stored because others have their names.
    */
   storeInCode(
     inCode: readonly StartingSubscription[],
@@ -60,19 +60,19 @@ export interface Registry {
     options?: WaitOptions,
   ): Promise<Changed>
   /** Puts the cursor after this time. */
-  replay(id: string, position: string, options?: WaitOptions): Promise<Subscription>
+  replay(id: string, start: string, options?: WaitOptions): Promise<Subscription>
   /** Removes the subscription with all that belongs to it. `UNKNOWN_SUBSCRIPTION`. */
   remove(id: string, options?: WaitOptions): Promise<Subscription>
 }
 
-/** The position before the first event that is delivered. */
-export async function startPosition(
+/** Returns the cursor before the first event that is delivered. */
+export async function startCursor(
   store: EventStore,
   from: string,
   options: WaitOptions,
 ): Promise<string> {
   if (from === 'beginning') return BEGINNING
-  if (from === 'now') return newestPosition(store, options)
+  if (from === 'now') return newestCursor(store, options)
   return formatTimestamp(readTime(from, 'from') - 1)
 }
 
@@ -129,16 +129,16 @@ function checkOwner({ subscriptions }: Definitions, { owner }: Subscription): vo
 }
 
 /** Writes a new subscription and its cursor. */
-function writesOfNew(subscription: Subscription, position: string): Writes {
+function writesOfNew(subscription: Subscription, start: string): Writes {
   const { id } = subscription
-  const cursor: CursorState = { generation: 0, position, delivered: 0 }
+  const cursor: CursorState = { generation: 0, position: start, delivered: 0 }
   return new Map<string, Write>([
     [keyOf('subscription', id), () => ({ ...subscription, generation: 0 })],
     [keyOf('cursor', id), () => cursor],
   ])
 }
 
-/** Writes what has changed, if anything has. */
+/** Writes the changed values, if any. */
 function writesOfChanged(stored: StoredSubscription, after: Subscription): Writes {
   const before = publicSubscription(stored)
   if (JSON.stringify(after) === JSON.stringify(before)) return NOTHING
@@ -152,7 +152,7 @@ function writesOfChanged(stored: StoredSubscription, after: Subscription): Write
   }))
 }
 
-/** What storing the subscriptions in code writes, and those whose names others have. */
+/** Returns the writes of the subscriptions in code, and the ones whose names others have. */
 function writesInCode({ subscriptions }: Definitions, inCode: readonly StartingSubscription[]) {
   const owners = new Map(Array.from(subscriptions.values(), ({ id, name }) => [name, id]))
   const isTaken = ({ id, name }: Subscription): boolean => (owners.get(name) ?? id) !== id
@@ -165,7 +165,7 @@ function writesInCode({ subscriptions }: Definitions, inCode: readonly StartingS
   const writes = stored.flatMap(({ subscription, start }) => {
     const present = subscriptions.get(subscription.id)
     if (!present) return [...writesOfNew(subscription, start)]
-    // Whether it is paused is decided at run time, and it began where it did.
+    // A pause is decided at run time, and the start stays where it was.
     const { paused, from } = present
     const after = { ...publicSubscription(present), ...subscription, paused, from }
     return [...writesOfChanged(present, after)]
@@ -175,7 +175,7 @@ function writesInCode({ subscriptions }: Definitions, inCode: readonly StartingS
 
 export function createRegistry(store: EventStore, change: ChangeDefinitions): Registry {
   return {
-    create: (make, position, options) =>
+    create: (make, start, options) =>
       change((present) => {
         const subscription = make(present)
         const { id, name } = subscription
@@ -184,7 +184,7 @@ export function createRegistry(store: EventStore, change: ChangeDefinitions): Re
         checkName(present, id, name)
         checkNumber(present.subscriptions.size + 1)
         checkOwner(present, subscription)
-        return { writes: writesOfNew(subscription, position), result: subscription }
+        return { writes: writesOfNew(subscription, start), result: subscription }
       }, options),
     storeInCode: (inCode, options) => change((present) => writesInCode(present, inCode), options),
     update: (id, changed, options) =>
@@ -197,12 +197,12 @@ export function createRegistry(store: EventStore, change: ChangeDefinitions): Re
         if (after.owner !== before.owner) checkOwner(present, after)
         return { writes: writesOfChanged(stored, after), result }
       }, options),
-    replay: (id, position, options) =>
+    replay: (id, start, options) =>
       change((present) => {
         const stored = knownSubscription(present, id)
         const generation = stored.generation + 1
         const writes = writesOf({ ...stored, generation }, (cursor) =>
-          atReplay(cursor, generation, position),
+          atReplay(cursor, generation, start),
         )
         return { writes, result: publicSubscription(stored) }
       }, options),

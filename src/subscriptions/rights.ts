@@ -4,12 +4,12 @@ import type { Grouping } from '../filter/ast.js'
 import { parseVisible, type Visible } from '../filter/visible-filter.js'
 import { isError } from '../event/realm.js'
 
-/** What an owner may see: a filter, or the error that kept this process from knowing it. */
+/** Rights of an owner: the filter of the events that the owner may see, or the error that kept this process from knowing it. */
 export type OwnerRights =
   | { readonly where: Grouping | undefined; readonly error?: undefined }
   | { readonly error: Error }
 
-/** What the owners of subscriptions may see. */
+/** Rights of the owners of subscriptions. */
 export interface Rights {
   /** As it was answered at most about a minute ago; `undefined` while the first answer is awaited. */
   of(owner: string | null): OwnerRights | undefined

@@ -22,13 +22,13 @@ import { parseFilter, type Subscription } from './subscription.js'
 /** The loops of this process. */
 export interface RunningLoops {
   get(id: string): DeliveryLoop | undefined
-  /** Ends loops of subscriptions that this process must not deliver, and starts those that it should. */
+  /** Ends loops of subscriptions that this process must not deliver, and starts the loops that it should run. */
   reconcile(subscriptions: ReadonlyMap<string, StoredSubscription>): Promise<void>
   /** Ends the loops of a channel. */
   stop(channel: string, mustSave: boolean): Promise<void>
 }
 
-/** What all loops of a process share. */
+/** Parts that all loops of a process share. */
 export interface LoopContext {
   readonly audit: object
   readonly store: EventStore
@@ -47,7 +47,7 @@ export interface RunningLoopsOptions extends LoopContext {
   readonly gone: (channel: OpenChannel, reason: string) => void
 }
 
-/** A loop, and from what it was started. */
+/** A loop, and the definition that it was started with. */
 interface Running {
   readonly loop: DeliveryLoop
   readonly open: OpenChannel
@@ -66,7 +66,7 @@ interface Wanted {
 const textOf = (rights: OwnerRights): string =>
   rights.error ? 'error' : JSON.stringify(rights.where ?? null)
 
-/** The matching events, without those about deliveries of the subscription itself. Throws if the filter cannot be read. */
+/** The matching events, without events about deliveries of the subscription itself. Throws if the filter cannot be read. */
 function filterOf({ id, filter }: Subscription, rights: OwnerRights): FeedFilter {
   if (rights.error) throw rights.error
   const where = bothOf(parseFilter(filter), rights.where)

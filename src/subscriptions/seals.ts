@@ -52,7 +52,7 @@ export function createSeals(given: string | readonly string[] = []): Seals {
   }
 }
 
-/** `undefined` if it is another key, or if the secrets are damaged or those of another channel. */
+/** `undefined` if the key is another one, or if the secrets are damaged or belong to another channel. */
 function decrypt(key: Buffer, id: string, sealed: Buffer): JsonObject | undefined {
   try {
     const nonce = sealed.subarray(0, NONCE_BYTES)

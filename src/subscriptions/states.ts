@@ -5,15 +5,15 @@ import type { DeliveryFault } from './channel.js'
 import type { Subscription } from './subscription.js'
 
 /*
- * What the processes on one store share. Each value has a key of its own, so that a checkpoint writes only the
- * cursors that moved. All times are those of the store's clock.
+ * State that the processes on one store share. Each value has a key of its own, so that a checkpoint writes only the
+ * cursors that moved. All times are of the store's clock.
  */
 
 /** A running process. It expires unless the process renews it. */
 export interface DelivererState {
   /** Counts the renewals, because an unchanged value is not written. */
   readonly renewals: number
-  /** The channels in the code of the process, and those of the kinds that it has. */
+  /** The channels in the code of the process, and the channels of its kinds. */
   readonly channels: readonly OfferedChannel[]
 }
 
@@ -69,7 +69,7 @@ export interface FailureState {
 export interface CursorState {
   /** Increases when something else than a delivery moves the cursor. The deliverer then reads it again. */
   readonly generation: number
-  /** Every matching event up to this `created_at` is delivered or parked. */
+  /** Every matching event up to this `created_at` is delivered or parked. Stored logs have this name. */
   readonly position: string
   /** Number of events delivered since the subscription began. */
   readonly delivered: number

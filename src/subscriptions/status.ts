@@ -27,8 +27,8 @@ export interface SubscriptionStatus {
    */
   readonly state: 'live' | 'catching_up' | 'failing' | 'paused' | 'disabled' | 'broken' | 'unowned'
   /** Every matching event up to this `created_at` is delivered or parked. As of at most 5 seconds ago. */
-  readonly position: string
-  /** Time from the position to the newest event of the log. */
+  readonly cursor: string
+  /** Time from the cursor to the newest event of the log. */
   readonly lag_ms: number
   /** Number of events delivered since the subscription was made. */
   readonly delivered: number
@@ -51,7 +51,7 @@ const LIVE_MS = 10_000
 const NOTHING = oneCondition('id', 'null', [])
 const ANY_TIME = oneCondition('created_at', 'not_null', [])
 
-/** The `created_at` of the first event of the order, of those that are visible; `undefined` if there is none. */
+/** The `created_at` of the first visible event in the order; `undefined` if there is none. */
 async function timeOf(
   store: EventStore,
   where: Grouping | undefined,
@@ -63,25 +63,25 @@ async function timeOf(
   return events[0]?.created_at
 }
 
-/** Returns the position, or that of the newest visible event up to there. Reads each one once. */
-function shownPositions(
+/** Returns a function of cursors: the cursor, or the `created_at` of the newest visible event up to it. Reads each one once. */
+function shownCursors(
   store: EventStore,
   visible: Grouping | undefined,
   options: WaitOptions,
-): (position: string) => Promise<string> {
+): (cursor: string) => Promise<string> {
   const known = new Map<string, string>()
-  return async (position) => {
-    if (!visible) return position
-    const upTo = bothOf(visible, oneCondition('created_at', 'lteq', [position]))
-    const shown = known.get(position) ?? (await timeOf(store, upTo, 'desc', options)) ?? BEGINNING
-    known.set(position, shown)
+  return async (cursor) => {
+    if (!visible) return cursor
+    const upTo = bothOf(visible, oneCondition('created_at', 'lteq', [cursor]))
+    const shown = known.get(cursor) ?? (await timeOf(store, upTo, 'desc', options)) ?? BEGINNING
+    known.set(cursor, shown)
     return shown
   }
 }
 
 export interface StatusOptions extends WaitOptions {
   /**
-   * Only of the subscriptions of this user. Their `position` and `lag_ms` are then those of events that the user may see by the option
+   * Only of the subscriptions of this user. Their `cursor` and `lag_ms` are then computed from the events that the user may see by the option
    * `visible`. @default of all
    */
   readonly owner?: string | undefined
@@ -95,7 +95,7 @@ export interface ReadStatusOptions extends StatusOptions {
   readonly rights: Pick<Rights, 'ask'>
 }
 
-/** What the user may see; nothing while that cannot be read. */
+/** Filter of the events that the user may see; it matches nothing while the rights cannot be read. */
 async function visibleTo({ owner, rights }: ReadStatusOptions): Promise<Grouping | undefined> {
   if (owner === undefined) return undefined
   const owned = await rights.ask(owner)
@@ -118,7 +118,7 @@ export async function readStatus(
   const visible = await visibleTo(options)
   const newest = await timeOf(store, visible, 'desc', { signal })
   const oldest = await timeOf(store, visible ?? ANY_TIME, 'asc', { signal })
-  const shown = shownPositions(store, visible, { signal })
+  const shown = shownCursors(store, visible, { signal })
   const channelState = readChannelStates(peers, definitions)
   const statuses: SubscriptionStatus[] = []
   for (const subscription of subscriptions) {
@@ -126,14 +126,14 @@ export async function readStatus(
     const cursor = cursorOf(id) ?? cursors.get(id)
     if (!cursor) continue
     const { delivered, failure, lastError, skipped, skippedSince } = cursor
-    const position = await shown(cursor.position)
-    const lag_ms = lagOf(position, oldest, newest)
+    const shownCursor = await shown(cursor.position)
+    const lag_ms = lagOf(shownCursor, oldest, newest)
     statuses.push({
       id,
       name,
       channel,
       state: stateOf(subscription, cursor, lag_ms, channelState),
-      position,
+      cursor: shownCursor,
       lag_ms,
       delivered,
       attempts: failure?.attempts ?? 0,
@@ -189,9 +189,9 @@ function canRead(filter: string): boolean {
   }
 }
 
-/** A position before the oldest event lags as if it were there. */
-function lagOf(position: string, oldest: string | undefined, newest: string | undefined): number {
-  if (newest === undefined || oldest === undefined || position >= newest) return 0
-  const from = parseTimestamp(position < oldest ? oldest : position)!
+/** A cursor before the oldest event lags as if it were there. */
+function lagOf(cursor: string, oldest: string | undefined, newest: string | undefined): number {
+  if (newest === undefined || oldest === undefined || cursor >= newest) return 0
+  const from = parseTimestamp(cursor < oldest ? oldest : cursor)!
   return Math.floor((parseTimestamp(newest)! - from) / 1000)
 }

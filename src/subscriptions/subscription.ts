@@ -10,7 +10,7 @@ import type { OptionNames } from '../options.js'
 
 /** Sends the matching events of a log to a channel. */
 export interface Subscription {
-  /** A UUID. That of a subscription in code is derived from its name. */
+  /** A UUID. For a subscription in code, it is derived from the name. */
   readonly id: string
   /** Unique in the store. */
   readonly name: string
@@ -19,7 +19,7 @@ export interface Subscription {
   readonly filter: string
   /** Where the subscription began: a `created_at`, `beginning`, or `now` for its creation. */
   readonly from: string
-  /** What happens to an event that cannot be delivered: `park` sets it aside, `hold` keeps it and all later ones waiting. */
+  /** Handling of an event that cannot be delivered: `park` sets it aside, `hold` keeps it and all later ones waiting. */
   readonly whenStuck: 'park' | 'hold'
   /** For how long cleaning spares events that are not delivered yet; null if it does not. */
   readonly retain: Duration | null
@@ -30,13 +30,13 @@ export interface Subscription {
   readonly in_code: boolean
 }
 
-/** What a subscription in code says; its name is the key. */
+/** Options of a subscription in code; its name is the key. */
 export interface SubscriptionOptions {
   /** The name of a channel. */
   readonly channel: string
   /** A query without sorts and limit. @default all events */
   readonly filter?: QueryInput | undefined
-  /** Events from this `created_at` on, all events of the log (`beginning`), or those recorded from now on. @default 'now' */
+  /** Events from this `created_at` on, all events of the log (`beginning`), or events recorded from now on. @default 'now' */
   readonly from?: 'now' | 'beginning' | (string & {}) | undefined
   /** @default 'park' */
   readonly whenStuck?: 'park' | 'hold' | undefined

@@ -2,7 +2,7 @@ import { AuditLogError, throwIfAborted } from '../errors.js'
 import type { EventTypes } from '../event/event-types.js'
 import type { Visible } from '../filter/visible-filter.js'
 import type { EventStore } from '../store/store.js'
-import { newestPosition } from '../tail/poll.js'
+import { newestCursor } from '../tail/poll.js'
 import type { SharedTail } from '../tail/shared-tail.js'
 import type { Channel } from './channel.js'
 import type { ChannelKind } from './channel-kind.js'
@@ -21,7 +21,7 @@ import {
   setupOf,
 } from './open-channels.js'
 import { createOutcomes, type Outcomes, type RecordOutcome } from './outcomes.js'
-import { createRegistry, type Registry, startPosition } from './registry.js'
+import { createRegistry, type Registry, startCursor } from './registry.js'
 import { createRights } from './rights.js'
 import { createSeals } from './seals.js'
 import type { ChannelState } from './states.js'
@@ -46,7 +46,7 @@ export interface SubscriptionsOptions {
    */
   readonly secretsKey?: string | readonly string[] | undefined
   /**
-   * What the owner of a subscription may see: a filter, or `'all'`. Asked when deliveries begin and then every minute. Only events
+   * Returns the events that the owner of a subscription may see: a filter, or `'all'`. Asked when deliveries begin and then every minute. Only events
    * that it matches too are delivered. While it throws, or returns anything else, nothing is delivered to the subscription, and its
    * state is `broken`. @default owners see everything
    */
@@ -169,11 +169,11 @@ function startWith(
 ): Deliverer {
   const { registry, channels, outcomes } = context
   // Read at once, so that events recorded right after the log was opened are delivered.
-  const opened = inCode.length > 0 ? tail.currentPosition({}) : undefined
+  const opened = inCode.length > 0 ? tail.currentCursor({}) : undefined
   opened?.catch(() => {})
   const startOf = async ({ from }: Subscription, signal: AbortSignal): Promise<string> => {
-    if (from !== 'now') return startPosition(store, from, { signal })
-    return opened!.catch(() => newestPosition(store, { signal }))
+    if (from !== 'now') return startCursor(store, from, { signal })
+    return opened!.catch(() => newestCursor(store, { signal }))
   }
   return startDeliverer({
     ...options,

@@ -17,7 +17,7 @@ const OLDEST_FIRST: EventQuery['sorts'] = [{ attribute: 'created_at', direction:
 
 interface Behind {
   readonly subscription: StoredSubscription
-  readonly position: string
+  readonly cursor: string
 }
 
 type Stored = ReadonlyMap<string, StoredSubscription>
@@ -32,15 +32,15 @@ async function readBehind(
   const cursors = await readAll<CursorState>(store, PREFIX.cursor, options)
   const bound = formatTimestamp(before)
   return Array.from(subscriptions.values()).flatMap((subscription) => {
-    const position = cursors.get(subscription.id)?.position
-    return position !== undefined && position < bound ? [{ subscription, position }] : []
+    const cursor = cursors.get(subscription.id)?.position
+    return cursor !== undefined && cursor < bound ? [{ subscription, cursor }] : []
   })
 }
 
-/** What cleaning has to know of the events that subscriptions still have to deliver. */
+/** The events that subscriptions still have to deliver, for cleaning. */
 export function createUndelivered(store: EventStore, visible?: AskRights): Undelivered {
   const rights = createRights(visible, () => {})
-  /** What cannot be read could match any event. */
+  /** Returns the filter of the subscription. It leaves out a part that cannot be read, so it may match more events. */
   const filterOf = async ({ filter, owner }: StoredSubscription): Promise<Grouping | undefined> => {
     const owned = await rights.ask(owner)
     return bothOf(readFilter(filter), owned.error ? undefined : owned.where)
@@ -50,17 +50,17 @@ export function createUndelivered(store: EventStore, visible?: AskRights): Undel
 
   /** `created_at` of the first event that the subscription still has to deliver, or a time before it. */
   const oldestUnsent = async (
-    { subscription, position }: Behind,
+    { subscription, cursor }: Behind,
     { signal }: WaitOptions,
   ): Promise<string | undefined> => {
     const filter = await filterOf(subscription)
-    const where = bothOf(filter, oneCondition('created_at', 'gt', [position]))
+    const where = bothOf(filter, oneCondition('created_at', 'gt', [cursor]))
     try {
       const { events } = await store.list({ where, sorts: OLDEST_FIRST, limit: 1 }, { signal })
       return events[0]?.created_at
     } catch (error) {
       if (!(error instanceof AuditLogError) || error.code !== 'QUERY_TIMEOUT') throw error
-      return position
+      return cursor
     }
   }
 
@@ -89,18 +89,18 @@ export function createUndelivered(store: EventStore, visible?: AskRights): Undel
       const losses: JsonObject[] = []
       const subscriptions = await readSubscriptions({ signal })
       if (subscriptions.size === 0) return losses
-      for (const { subscription, position } of await readBehind(store, subscriptions, before, {
+      for (const { subscription, cursor } of await readBehind(store, subscriptions, before, {
         signal,
       })) {
         const { id, name, channel } = subscription
         const to = formatTimestamp(before)
         const range = bothOf(
-          oneCondition('created_at', 'gt', [position]),
+          oneCondition('created_at', 'gt', [cursor]),
           oneCondition('created_at', 'lt', [to]),
         )
         const missed = bothOf(bothOf(await filterOf(subscription), where), range)
         const { total, exact } = await store.count(totalOf(missed), { signal })
-        const loss = { from: position, to, missed_count: total, exact: exact.total }
+        const loss = { from: cursor, to, missed_count: total, exact: exact.total }
         if (total > 0 || !exact.total)
           losses.push({ subscription: name, subscription_id: id, channel, ...loss })
       }

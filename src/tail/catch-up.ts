@@ -14,11 +14,11 @@ export interface CaughtUp extends PollResult {
   readonly open: OpenRevisions | undefined
 }
 
-/** Reads the next events after a position. */
-export type CatchUp = (position: string, options: WaitOptions) => Promise<CaughtUp>
+/** Reads the next events after a cursor. */
+export type CatchUp = (cursor: string, options: WaitOptions) => Promise<CaughtUp>
 
 /**
- * Reads a store page by page, each in its turn. Returns the given position, without events, if the store has
+ * Reads a store page by page, each in its turn. Returns the given cursor, without events, if the store has
  * nothing more at present: also if it failed in a way that may pass, or answered from a replica that lags.
  */
 export function createCatchUp(
@@ -30,9 +30,9 @@ export function createCatchUp(
   const onFailure = (code: AuditLogErrorCode): void => {
     hasTimedOut ||= code === 'QUERY_TIMEOUT'
   }
-  return async (position, { signal }) => {
+  return async (cursor, { signal }) => {
     const read = async (isContended: boolean): Promise<CaughtUp> => {
-      const range = { after: position, upTo: await newestTime(store, { signal }) }
+      const range = { after: cursor, upTo: await newestTime(store, { signal }) }
       // Read after `upTo`: so every event up to there that is still open is among these.
       const open = hasChanges ? await store.openEvents({ signal }) : undefined
       const limit = isContended ? CONTENDED_PAGE_SIZE : PAGE_SIZE
@@ -45,6 +45,6 @@ export function createCatchUp(
       signal,
     )
     if (found?.hasMore === false) hasTimedOut = false
-    return found ?? { events: [], position, hasMore: false, open: undefined }
+    return found ?? { events: [], cursor, hasMore: false, open: undefined }
   }
 }

@@ -10,8 +10,8 @@ import { ignoreTransient } from './transient-failures.js'
 
 export interface FollowOptions {
   readonly filter: TailFilter
-  /** The matching entries of a batch after the position. */
-  readonly select: (batch: Batch, position: string) => Promise<readonly RingEntry[]>
+  /** The matching entries of a batch after the cursor. */
+  readonly select: (batch: Batch, cursor: string) => Promise<readonly RingEntry[]>
   readonly start: string
   readonly tracker: ChangeTracker
   readonly signal: AbortSignal
@@ -25,7 +25,7 @@ export async function* followChanges(shared: SharedTail, options: FollowOptions)
   const reader = shared.joinChanges(signal)
   const { session } = reader
   const catchUp = shared.createCatchUp(filter, { hasChanges: true })
-  let position = start
+  let cursor = start
   /** The open events of the session are newer than all that this reader has if they are of a later poll. */
   let pollsBefore = session.polls()
   /** The changes among these have been delivered. */
@@ -53,23 +53,23 @@ export async function* followChanges(shared: SharedTail, options: FollowOptions)
   try {
     const ring = await session.ring(signal)
     let seen = ring.latest
-    position = await shared.startIn(ring, start, { signal })
+    cursor = await shared.startIn(ring, start, { signal })
     while (!signal.aborted) {
-      for (; seen.next; seen = seen.next) position = rewound(position, seen.next)
-      if (position < ring.floor) {
-        const { events, open, position: reached } = await catchUp(position, { signal })
+      for (; seen.next; seen = seen.next) cursor = rewound(cursor, seen.next)
+      if (cursor < ring.floor) {
+        const { events, open, cursor: reached } = await catchUp(cursor, { signal })
         pollsBefore = session.polls()
         yield* deliver(events.map((event) => ({ event, revision: open?.get(event.id) })))
         if (open) yield* deliverChanges(tracker.changed(open))
-        if (reached === position) await reader.sleepAtMost(RETRY_MS)
-        position = reached
+        if (reached === cursor) await reader.sleepAtMost(RETRY_MS)
+        cursor = reached
         await nextTurn()
         continue
       }
-      const batch = ring.after(position)
+      const batch = ring.after(cursor)
       if (batch) {
-        const entries = await select(batch, position)
-        position = batch.last
+        const entries = await select(batch, cursor)
+        cursor = batch.last
         yield* deliver(entries)
         continue
       }

@@ -5,24 +5,24 @@ import { type Ring, type RingEntry, rewound } from './ring.js'
 
 /*
  * A follower of a server that goes on after a standby has taken over, such as a primary that nothing fences, reads events
- * that the log has lost. Its position is then later than events of the new primary that it does not have. It goes back to
+ * that the log has lost. Its cursor is then later than events of the new primary that it does not have. It goes back to
  * the last event that both servers have: the log has lost everything that was read after it, so nothing is read twice.
  */
 
-/** Whether the log was never as far as the token of a read. */
+/** True if the log never reached the token of a read. */
 export const isNotReached = (error: unknown): boolean =>
   error instanceof AuditLogError && error.code === 'NOT_REACHED'
 
-/** True if the log has lost the event at the position, and has none that is as new. */
+/** True if the log has lost the event at the cursor, and has none that is as new. */
 export async function isBehind(
   store: EventStore,
-  position: string,
+  cursor: string,
   { signal }: WaitOptions,
 ): Promise<boolean> {
   try {
     // A replica that lags does not answer.
     const query = { where: undefined, sorts: [], limit: 1 }
-    await store.list(query, { signal, consistencyToken: position })
+    await store.list(query, { signal, consistencyToken: cursor })
     return false
   } catch (error) {
     if (!isNotReached(error)) throw error
@@ -31,7 +31,7 @@ export async function isBehind(
 }
 
 /** The `created_at` of the newest event of the ring that the store has; the floor of the ring if it has none of them. */
-export async function forkPosition(
+export async function forkCursor(
   store: EventStore,
   ring: Ring,
   { signal }: WaitOptions,
@@ -58,16 +58,16 @@ async function newestCommon(
   return entries.findLast(({ event }) => ids.has(event.id))
 }
 
-/** The position, or the one before it that the ring went back to when the log lost the event there. */
+/** The cursor, or the one before it that the ring went back to when the log lost the event there. */
 export async function startInRing(
   store: EventStore,
   ring: Ring,
-  position: string,
+  cursor: string,
   options: ReadOptions,
 ): Promise<string> {
-  const before = ring.rewinds().reduce(rewound, position)
-  if (before === position) return position
-  const where = oneCondition('created_at', 'eq', [position])
+  const before = ring.rewinds().reduce(rewound, cursor)
+  if (before === cursor) return cursor
+  const where = oneCondition('created_at', 'eq', [cursor])
   const { events } = await store.list({ where, sorts: [], limit: 1 }, options)
-  return events.length > 0 ? position : before
+  return events.length > 0 ? cursor : before
 }

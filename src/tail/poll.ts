@@ -7,7 +7,7 @@ import type { EventStore, ReadOptions } from '../store/store.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
 import { readToken } from '../store/consistency-token.js'
 
-/** Before every event: the position of a reader of an empty log. */
+/** The cursor of a reader of an empty log, before every event. */
 export const BEGINNING = '0000-01-01T00:00:00.000000Z'
 
 export interface TailFilter {
@@ -34,15 +34,15 @@ export interface PollResult {
   /** Oldest first. */
   readonly events: readonly AuditEvent[]
   /** The reader has all events up to this `created_at`. */
-  readonly position: string
+  readonly cursor: string
   /** True if the range has more events than the limit. */
   readonly hasMore: boolean
 }
 
 /** As {@link PollResult}. */
 export interface SessionPollResult extends PollResult {
-  /** True if the store has later events, but none at the position. */
-  readonly isPositionGone: boolean
+  /** True if the store has later events, but none at the cursor. */
+  readonly isCursorGone: boolean
 }
 
 /** Reads the matching events of a range. */
@@ -56,8 +56,8 @@ export type Poll = (
 const OLDEST_FIRST: EventQuery['sorts'] = [{ attribute: 'created_at', direction: 'asc' }]
 
 /**
- * The `created_at` of the newest event; `undefined` if there is none. It is durable, and so are all events before it: what a
- * tail has given cannot be taken back.
+ * The `created_at` of the newest event; `undefined` if there is none. It is durable, and so are all events before it: events that a
+ * tail has returned cannot be lost.
  */
 export async function newestTime(
   store: EventLister,
@@ -68,21 +68,21 @@ export async function newestTime(
   return page.events[0]?.created_at
 }
 
-/** The position of a reader that wants what is new since the newest event, and since what the token stands for. */
-export async function startPosition(
+/** The cursor of a reader of new events: after the newest event, and after the state of the token. */
+export async function startCursor(
   newest: Promise<string>,
   { consistencyToken }: ReadOptions,
 ): Promise<string> {
   const token = readToken(consistencyToken)
-  const position = await newest
+  const cursor = await newest
   // Another server may be read from now on, which lacks events that are not new.
-  if (!token || token.isNewest) return position
+  if (!token || token.isNewest) return cursor
   const known = formatTimestamp(token.time)
-  return known > position ? known : position
+  return known > cursor ? known : cursor
 }
 
-/** The position of a reader that wants all events after the newest one. */
-export async function newestPosition(store: EventLister, options: ReadOptions): Promise<string> {
+/** The cursor of a reader that wants all events after the newest one. */
+export async function newestCursor(store: EventLister, options: ReadOptions): Promise<string> {
   return (await newestTime(store, options)) ?? BEGINNING
 }
 
@@ -104,14 +104,14 @@ export const pollAll: Poll = (store, { matches }, range, options) =>
   poll(store, { where: undefined, matches }, range, options)
 
 const poll: Poll = async (store, { where, matches }, { after, upTo }, { limit, ...options }) => {
-  if (upTo === undefined || upTo <= after) return { events: [], position: after, hasMore: false }
+  if (upTo === undefined || upTo <= after) return { events: [], cursor: after, hasMore: false }
   const isAfter = oneCondition('created_at', 'gt', [after])
   const range = bothOf(isAfter, oneCondition('created_at', 'lteq', [upTo]))
   const query = { where: bothOf(range, where), sorts: OLDEST_FIRST, limit: limit ?? MAX_LIMIT }
   const { events, truncated } = await store.list(query, options)
   return {
     events: await filterInTurns(events.filter(carriesItsTime), matches),
-    position: events.at(-1)?.created_at ?? after,
+    cursor: events.at(-1)?.created_at ?? after,
     hasMore: truncated,
   }
 }
@@ -123,7 +123,7 @@ export async function pollSession(
   options: ReadOptions,
 ): Promise<SessionPollResult> {
   if (upTo === undefined || upTo <= after)
-    return { events: [], position: after, hasMore: false, isPositionGone: false }
+    return { events: [], cursor: after, hasMore: false, isCursorGone: false }
   const from = oneCondition('created_at', 'gteq', [after])
   const where = bothOf(from, oneCondition('created_at', 'lteq', [upTo]))
   const query = { where, sorts: OLDEST_FIRST, limit: MAX_LIMIT }
@@ -132,9 +132,9 @@ export async function pollSession(
   const later = isThere ? events.slice(1) : events
   return {
     events: later.filter(carriesItsTime),
-    position: later.at(-1)?.created_at ?? after,
+    cursor: later.at(-1)?.created_at ?? after,
     hasMore: truncated,
-    isPositionGone: !isThere && later.length > 0,
+    isCursorGone: !isThere && later.length > 0,
   }
 }
 

@@ -58,14 +58,14 @@ export interface Rewind {
   readonly to: string
 }
 
-/** Those that no reader has to find any more are freed. */
+/** A rewind and the next one. Rewinds that no reader has to find any more are freed. */
 export interface RewindNode extends Rewind {
   next: RewindNode | undefined
 }
 
-/** The position of a reader after the rewind. */
-export const rewound = (position: string, { from, to }: Rewind): string =>
-  to < position && position <= from ? to : position
+/** The cursor of a reader after the rewind. */
+export const rewound = (cursor: string, { from, to }: Rewind): string =>
+  to < cursor && cursor <= from ? to : cursor
 
 /** Freezes a JSON value with all that it contains, and returns about the length of its text. */
 function deepFreeze(value: JsonValue): number {

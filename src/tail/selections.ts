@@ -3,10 +3,10 @@ import { filterInTurns } from '../filter/time-slices.js'
 import type { TailFilter } from './poll.js'
 import { type Batch, bytesOf, type RingEntry } from './ring.js'
 
-/** What readers of a view select from a batch. */
+/** Selections of the readers of a view from a batch. */
 export interface Selections<View, Selection> {
-  /** Selects from the entries of the batch after the position. */
-  of(batch: Batch, view: View, position: string): Selection | Promise<Selection>
+  /** Selects from the entries of the batch after the cursor. */
+  of(batch: Batch, view: View, cursor: string): Selection | Promise<Selection>
 }
 
 export interface SelectionOptions<View, Selection> {
@@ -42,11 +42,11 @@ export function createSelections<View extends { readonly key: string }, Selectio
   }
 
   return {
-    of(batch, view, position) {
+    of(batch, view, cursor) {
       const { first, last, entries } = batch
-      if (position >= first)
+      if (cursor >= first)
         return select(
-          entries.filter(({ event }) => event.created_at > position),
+          entries.filter(({ event }) => event.created_at > cursor),
           view,
         )
       // The ring has no gaps, so first and last identify the events of the batch.

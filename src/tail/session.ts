@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { untilAborted } from '../errors.js'
 import type { EventStore, ReadOptions } from '../store/store.js'
-import { forkPosition, isBehind, isNotReached } from './fork.js'
-import { BEGINNING, newestPosition, newestTime, pollSession, type PollResult } from './poll.js'
+import { forkCursor, isBehind, isNotReached } from './fork.js'
+import { BEGINNING, newestCursor, newestTime, pollSession, type PollResult } from './poll.js'
 import { createRing, type Rewind, type Ring, type RingBounds } from './ring.js'
 import { ignoreTransient } from './transient-failures.js'
 import { createWaitingReaders, type SessionReader, type WaitingReaders } from './waiting-readers.js'
@@ -42,7 +42,7 @@ export interface Session {
   /** Makes the session poll soon. */
   wake(): void
   /**
-   * Resolves with the ring once its start position is known. Rejects with the error that ended the
+   * Resolves with the ring once its first cursor is known. Rejects with the error that ended the
    * session, or with `ABORTED`.
    */
   ring(signal: AbortSignal): Promise<Ring>
@@ -66,7 +66,7 @@ async function startRing(
   { waker, signal, bounds }: { waker: Waker; signal: AbortSignal; bounds: RingBounds },
 ): Promise<Ring> {
   for (;;) {
-    const start = await ignoreTransient(newestPosition(store, { signal }), () => {})
+    const start = await ignoreTransient(newestCursor(store, { signal }), () => {})
     if (start !== undefined) return createRing(start, bounds)
     await waker.pause(POLL_MS, false)
   }
@@ -74,11 +74,11 @@ async function startRing(
 
 interface Polled extends PollResult {
   readonly revisions: OpenRevisions
-  /** Where the log has lost the event at the position; then there are no events. */
+  /** Where the log has lost the event at the cursor; then there are no events. */
   readonly rewind?: Rewind
 }
 
-interface PollPosition extends ReadOptions {
+interface PollFrom extends ReadOptions {
   readonly after: string
   readonly hasChanges: boolean
 }
@@ -86,30 +86,30 @@ interface PollPosition extends ReadOptions {
 async function pollOnce(
   store: EventStore,
   ring: Ring,
-  { after, hasChanges, ...options }: PollPosition,
+  { after, hasChanges, ...options }: PollFrom,
 ): Promise<Polled> {
   const upTo = await newestTime(store, options)
   // Read after `upTo`: so every event up to there that is still open is among these.
   const open = hasChanges ? await store.openEvents(options) : []
   const revisions = new Map(open.map(({ id, revision }) => [id, revision]))
-  const { isPositionGone, ...polled } = await pollSession(store, { after, upTo }, options)
+  const { isCursorGone, ...polled } = await pollSession(store, { after, upTo }, options)
   const isOlder = (upTo ?? BEGINNING) < after
-  const isLost = isPositionGone || (isOlder && (await isBehind(store, after, options)))
-  const to = isLost ? await forkPosition(store, ring, options) : after
+  const isLost = isCursorGone || (isOlder && (await isBehind(store, after, options)))
+  const to = isLost ? await forkCursor(store, ring, options) : after
   if (to === after) return { ...polled, revisions }
-  return { events: [], position: to, hasMore: true, revisions, rewind: { from: after, to } }
+  return { events: [], cursor: to, hasMore: true, revisions, rewind: { from: after, to } }
 }
 
-/** The new events; `undefined` if the store failed in a way that may pass, or has lost what the hint stands for. */
+/** The new events; `undefined` if the store failed in a way that may pass, or has lost the events of the hint. */
 async function pollNew(
   store: EventStore,
   ring: Ring,
   hints: Hints,
-  position: Omit<PollPosition, 'consistencyToken'>,
+  from: Omit<PollFrom, 'consistencyToken'>,
 ): Promise<Polled | undefined> {
   const consistencyToken = hints.token()
   try {
-    const polling = pollOnce(store, ring, { ...position, consistencyToken })
+    const polling = pollOnce(store, ring, { ...from, consistencyToken })
     return await ignoreTransient(polling, () => {})
   } catch (error) {
     if (consistencyToken === undefined || !isNotReached(error)) throw error
@@ -192,7 +192,7 @@ export function openSession(
       polls += 1
       const polled = await pollNew(store, ring, hints, { after, hasChanges, signal })
       if (polled) add(ring, polled)
-      after = polled?.position ?? after
+      after = polled?.cursor ?? after
       if (polled?.hasMore) await nextTurn()
       else await untilNextPoll(waker, readers.size, polled !== undefined)
     }

@@ -7,21 +7,21 @@ import { createTimeSlices } from '../filter/time-slices.js'
 import type { EventStore, ReadOptions as StoreReadOptions } from '../store/store.js'
 import { type CatchUp, createCatchUp } from './catch-up.js'
 import { type LoadLive, sharedLoads } from './changes.js'
-import { newestPosition, type TailFilter } from './poll.js'
+import { newestCursor, type TailFilter } from './poll.js'
 import { Reader } from './reader.js'
 import { type Batch, type Ring, rewound } from './ring.js'
 import { startInRing } from './fork.js'
 import { openSession, type Session, type SessionOptions } from './session.js'
 import { createTurns } from './turns.js'
 
-/** A filter, and what a reader makes of the matching events. */
+/** A filter, and how a reader converts the matching events. */
 export interface View<Item> extends TailFilter {
-  /** Made of the matching events of a batch after the position; `undefined` if there are none. */
-  ofBatch(batch: Batch, position: string): Item | undefined | Promise<Item | undefined>
-  /** Made of matching events that were read from the store. */
+  /** Makes an item of the matching events of a batch after the cursor; `undefined` if there are none. */
+  ofBatch(batch: Batch, cursor: string): Item | undefined | Promise<Item | undefined>
+  /** Makes items of matching events that were read from the store. */
   ofEvents(events: readonly AuditEvent[]): Iterable<Item>
-  /** Made of a position, if the log has lost the events after it; without it the reader gets only those that follow. */
-  readonly ofRewind?: (position: string) => Item
+  /** Makes an item of the cursor that a reader goes back to, if the log has lost the events after it. Without it the reader only gets the next events. */
+  readonly ofRewind?: (cursor: string) => Item
 }
 
 export interface ReadOptions {
@@ -33,11 +33,11 @@ export interface ReadOptions {
 
 /**
  * Reads new events of a store for any number of readers, with one query for all of them. Each reader stores only a
- * position; one that is far behind reads from the store until it has caught up.
+ * cursor; one that is far behind reads from the store until it has caught up.
  */
 export interface SharedTail {
-  /** The position of the newest event at the time of the call, however late the store answers. */
-  currentPosition(options: StoreReadOptions): Promise<string>
+  /** The cursor at the newest event at the time of the call, however late the store answers. */
+  currentCursor(options: StoreReadOptions): Promise<string>
   /**
    * Returns items of the matching events that become visible after the promise has resolved, each event once, in the
    * order of `created_at`. Rejects if the newest event cannot be read; the generator throws the error that ends the
@@ -46,8 +46,8 @@ export interface SharedTail {
   read<Item>(view: View<Item>, options: ReadOptions): Promise<AsyncGenerator<Item, void, void>>
   /** A reader of the session that also reads the open live events. It has to leave. */
   joinChanges(signal: AbortSignal): Reader
-  /** Where a reader begins: at the position, or before it if the log has lost the event there. */
-  startIn(ring: Ring, position: string, options: StoreReadOptions): Promise<string>
+  /** Where a reader begins: at the cursor, or before it if the log has lost the event there. */
+  startIn(ring: Ring, cursor: string, options: StoreReadOptions): Promise<string>
   createCatchUp(filter: TailFilter, options: { readonly hasChanges: boolean }): CatchUp
   readonly loadLive: LoadLive
   /** To be called with the events that this process has stored. */
@@ -56,17 +56,17 @@ export interface SharedTail {
   wake(): void
 }
 
-type Starts = Pick<SharedTail, 'currentPosition' | 'stored'>
+type Starts = Pick<SharedTail, 'currentCursor' | 'stored'>
 
 function createStarts(store: EventStore): Starts {
-  /** The calls of `currentPosition` in progress, with the first event that this process has stored since. */
+  /** The calls of `currentCursor` in progress, with the first event that this process has stored since. */
   const pending = new Set<{ first: string | undefined }>()
   return {
-    async currentPosition(options) {
+    async currentCursor(options) {
       const start: { first: string | undefined } = { first: undefined }
       pending.add(start)
       try {
-        const found = await newestPosition(store, options)
+        const found = await newestCursor(store, options)
         const { first } = start
         if (first === undefined || found < first) return found
         return formatTimestamp(parseTimestamp(first)! - 1)
@@ -88,8 +88,8 @@ interface RunOptions {
 }
 
 /*
- * Every event up to `position` has been returned or does not match. The ring holds every event after
- * its floor. A position at or after the floor continues in the ring; an older one reads from the store
+ * Every event up to `cursor` has been returned or does not match. The ring holds every event after
+ * its floor. A cursor at or after the floor continues in the ring; an older one reads from the store
  * until it reaches the floor. Both are ordered by `created_at`, the order in which events become
  * visible, so no event is missed or returned twice.
  */
@@ -100,21 +100,21 @@ async function* run<Item>(
 ): AsyncGenerator<Item, void, void> {
   /** Few readers need it. */
   let catchUp: CatchUp | undefined
-  let position = after
+  let cursor = after
   try {
     const ring = await reader.session.ring(signal)
     let seen = ring.latest
-    position = await startIn(ring, after, { signal })
-    if (position !== after && view.ofRewind) yield view.ofRewind(position)
+    cursor = await startIn(ring, after, { signal })
+    if (cursor !== after && view.ofRewind) yield view.ofRewind(cursor)
     while (!signal.aborted) {
-      const last = position
-      for (; seen.next; seen = seen.next) position = rewound(position, seen.next)
-      if (position !== last && view.ofRewind) yield view.ofRewind(position)
-      if (position < ring.floor) {
+      const last = cursor
+      for (; seen.next; seen = seen.next) cursor = rewound(cursor, seen.next)
+      if (cursor !== last && view.ofRewind) yield view.ofRewind(cursor)
+      if (cursor < ring.floor) {
         catchUp ??= openCatchUp(view, { hasChanges: false })
-        const { events, position: reached } = await catchUp(position, { signal })
-        if (reached === position) await reader.sleepAtMost(RETRY_MS)
-        position = reached
+        const { events, cursor: reached } = await catchUp(cursor, { signal })
+        if (reached === cursor) await reader.sleepAtMost(RETRY_MS)
+        cursor = reached
         const slices = createTimeSlices()
         for (const item of view.ofEvents(events)) {
           yield item
@@ -123,10 +123,10 @@ async function* run<Item>(
         await nextTurn()
         continue
       }
-      const batch = ring.after(position)
+      const batch = ring.after(cursor)
       if (batch) {
-        const item = await view.ofBatch(batch, position)
-        position = batch.last
+        const item = await view.ofBatch(batch, cursor)
+        cursor = batch.last
         if (item !== undefined) yield item
       } else {
         reader.session.check()
@@ -141,7 +141,7 @@ async function* run<Item>(
 }
 
 export function createSharedTail(store: EventStore, options: SessionOptions = {}): SharedTail {
-  const { currentPosition, stored } = createStarts(store)
+  const { currentCursor, stored } = createStarts(store)
   const turns = createTurns()
   let plain: Session | undefined
   let withChanges: Session | undefined
@@ -153,11 +153,11 @@ export function createSharedTail(store: EventStore, options: SessionOptions = {}
   const openCatchUp: SharedTail['createCatchUp'] = (filter, { hasChanges }) =>
     createCatchUp(store, filter, { turns, hasChanges })
 
-  const startIn: SharedTail['startIn'] = (ring, position, given) =>
-    startInRing(store, ring, position, given)
+  const startIn: SharedTail['startIn'] = (ring, cursor, given) =>
+    startInRing(store, ring, cursor, given)
 
   return {
-    currentPosition,
+    currentCursor,
     stored,
     startIn,
     createCatchUp: openCatchUp,
@@ -166,7 +166,7 @@ export function createSharedTail(store: EventStore, options: SessionOptions = {}
       if (!plain || plain.hasEnded()) plain = open(false)
       const reader = new Reader(plain, signal)
       try {
-        const start = after ?? (await currentPosition({ signal }))
+        const start = after ?? (await currentCursor({ signal }))
         return run(reader, view, { startIn, after: start, signal, openCatchUp })
       } catch (error) {
         reader.leave()

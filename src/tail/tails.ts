@@ -9,7 +9,7 @@ import type { Batch } from './ring.js'
 import { createFilterSelections, type FilterSelections, type KeyedFilter } from './selections.js'
 import type { SharedTail } from './shared-tail.js'
 import { readOptions } from '../store/consistency-token.js'
-import { startPosition } from './poll.js'
+import { startCursor } from './poll.js'
 import { READ_OPTIONS, type ReadOptions } from '../store/store.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
 import type { OptionNames } from '../options.js'
@@ -17,7 +17,7 @@ import { checkParsed } from '../filter/query-input.js'
 
 export interface TailOptions extends ReadOptions {
   /**
-   * Deliver events after this `created_at`, such as that of the last event received.
+   * Deliver events after this `created_at`, such as the time of the last event received.
    * @default the time of the call
    */
   readonly after?: string | undefined
@@ -36,7 +36,7 @@ export interface TailOptions extends ReadOptions {
    */
   readonly open?: Iterable<string> | undefined
   /**
-   * With `changes`: what the reader may see. The query has to contain the same condition. A live event
+   * With `changes`: the events that the reader may see. The query has to contain the same condition. A live event
    * that no longer satisfies it is no longer followed, and the change that hid it is not delivered.
    * @default everything
    */
@@ -66,7 +66,7 @@ export interface Tails {
 
 interface Opened {
   readonly filter: KeyedFilter
-  readonly position: string
+  readonly cursor: string
 }
 
 interface Reading extends Opened {
@@ -79,7 +79,7 @@ async function* readEvents({
   shared,
   selections,
   filter,
-  position,
+  cursor,
   signal,
 }: Reading): AsyncGenerator<AuditEvent, void, void> {
   const view = {
@@ -90,7 +90,7 @@ async function* readEvents({
     },
     ofEvents: (events: readonly AuditEvent[]) => [events],
   }
-  for await (const events of await shared.read(view, { after: position, signal }))
+  for await (const events of await shared.read(view, { after: cursor, signal }))
     for (const event of events) {
       if (signal.aborted) return
       yield event
@@ -98,17 +98,17 @@ async function* readEvents({
 }
 
 const readChanges = (
-  { shared, selections, filter, position, signal }: Reading,
+  { shared, selections, filter, cursor, signal }: Reading,
   { open = [], visible }: TailOptions,
 ): AsyncGenerator<AuditEvent | EventChange, void, void> =>
   followChanges(shared, {
     filter,
     select: async (batch, after) => selections.of(batch, filter, after),
-    start: position,
+    start: cursor,
     tracker: createChangeTracker({
       load: shared.loadLive,
       filter,
-      start: position,
+      start: cursor,
       known: open,
       isVisible: compileFilterInSteps(visible),
     }),
@@ -126,8 +126,8 @@ export function createTails(shared: SharedTail): Tails {
     checkParsed(options.visible, 'visible')
     throwIfAborted(options.signal)
     const reading = readOptions(options)
-    if (after !== undefined) return { filter, position: readPosition(after) }
-    return { filter, position: await startPosition(shared.currentPosition(reading), reading) }
+    if (after !== undefined) return { filter, cursor: readCursor(after) }
+    return { filter, cursor: await startCursor(shared.currentCursor(reading), reading) }
   }
 
   async function* run(
@@ -172,7 +172,7 @@ function readFilter({ where, sorts }: EventQuery): KeyedFilter {
   return { key, where, matches: compileFilterInSteps(where) }
 }
 
-function readPosition(after: string): string {
+function readCursor(after: string): string {
   const time = parseTimestamp(after)
   if (time !== undefined) return formatTimestamp(time)
   const message = 'after: must be an ISO 8601 timestamp, such as the created_at of an event'

@@ -18,7 +18,7 @@ export interface WaitingReaders {
 
 const wakeReader = (reader: SessionReader): void => reader.wake()
 
-/** `onChange` is called when there is one, and when there is none any more. */
+/** `onChange` is called when the first reader waits, and when none waits any more. */
 export function createWaitingReaders(onChange: (isAny: boolean) => void): WaitingReaders {
   let waiting = new Set<SessionReader>()
   let onFirst = (): void => {}

@@ -6,7 +6,7 @@ export interface Waker {
   reset(): void
   /** Resolves after `ms` milliseconds, when the signal aborts, and if `canWake` at a hint. */
   pause(ms: number, canWake: boolean): Promise<void>
-  /** Whether pauses keep the process alive. @default true */
+  /** Sets whether pauses keep the process alive. @default true */
   readonly keepAlive: (isKept: boolean) => void
 }
 

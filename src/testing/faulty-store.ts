@@ -1,7 +1,7 @@
 import type { EventStore } from '../store/store.js'
 import { createFaults } from './faults.js'
 
-/** The methods of a store that can be given faults: those that return a promise, except `close`. */
+/** The methods of a store that can be given faults: methods that return a promise, except `close`. */
 export type FaultyMethod = Exclude<
   keyof EventStore,
   | 'name'

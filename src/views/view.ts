@@ -3,7 +3,7 @@ import type { JsonObject } from '../event/event.js'
 import { formatQuery } from '../filter/format.js'
 import { parseQuery } from '../filter/parse.js'
 
-/** A named query, and how the audit page shows what it matches. It never widens what a reader may see. */
+/** A named query, and how the audit page shows the matching events. It never lets a reader see more events. */
 export interface View {
   readonly id: string
   readonly name: string
@@ -11,7 +11,7 @@ export interface View {
   readonly query: string
   /** A time range that moves with the time, such as `24h`; null without one. */
   readonly range: string | null
-  /** What the address of the page says beside the query, such as `columns`, `facets` and `zone`, by name. */
+  /** Members of the page's address besides the query, such as `columns`, `facets` and `zone`, by name. */
   readonly display: Readonly<Record<string, string>>
   /** True if all users who may list views see it. */
   readonly shared: boolean
@@ -21,7 +21,7 @@ export interface View {
   readonly updated_at: string
 }
 
-/** What users decide about a view. */
+/** The members of a view that users set. */
 export type ViewDefinition = Pick<View, 'name' | 'query' | 'range' | 'display' | 'shared'>
 
 /** Lengths are in UTF-16 code units. */

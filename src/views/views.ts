@@ -98,7 +98,7 @@ const byName = (one: View, other: View): number => {
   return one.name < other.name ? -1 : 1
 }
 
-/** What users decide, for the events about changes. */
+/** Returns the members that users set, for the events about changes. */
 const definitionOf = (view: View): object =>
   Object.fromEntries(SETTABLE.map((name) => [name, view[name]]))
 
@@ -106,7 +106,7 @@ const definitionOf = (view: View): object =>
 const shownIn = (view: View, name: keyof ViewDefinition): JsonValue =>
   view.shared || name === 'shared' ? (redact(view[name]) as JsonValue) : REDACTED
 
-/** What changed. Of a private view only which members did. */
+/** Returns the changes. Of a private view it has the names of the changed members only. */
 function changesOf(before: View, after: View, limits: JsonLimits): ChangeData {
   if (before.shared && after.shared)
     return changeData(definitionOf(before), definitionOf(after), limits)

@@ -19,7 +19,7 @@ import { runLogs } from './shared/rounds.js'
  * Three processes deliver one log to a function and to a webhook, whose receiver is a process too, while four writers record events
  * and roll some of them back. In each round the process that delivers to one of the channels is killed with SIGKILL, or suspended
  * with SIGSTOP until another process has taken over. At both channels every event must arrive, for the first time in the order of
- * the log, and events may arrive again only if a position was not stored yet when its process was interrupted.
+ * the log, and events may arrive again only if a cursor was not stored yet when its process was interrupted.
  */
 
 const DELIVERERS = 3

@@ -39,7 +39,7 @@ it('prom-client', async () => {
   )
   expect(output.split('\n').filter((line) => line.startsWith('audit_'))).toEqual([
     'audit_calls_total{outcome="stored",level="warn"} 1',
-    'audit_calls_total{outcome="heldBack",level="warn"} 2',
+    'audit_calls_total{outcome="suppressed",level="warn"} 2',
     'audit_calls_total{outcome="stored",level="api"} 1',
     'audit_calls_total{outcome="rejected",level="no"} 1',
     'audit_waiting 1',
@@ -65,7 +65,7 @@ it('OpenTelemetry', async () => {
   )
   expect(output.trim().split('\n')).toEqual([
     'audit.calls {"outcome":"stored","level":"warn"} 1',
-    'audit.calls {"outcome":"heldBack","level":"warn"} 2',
+    'audit.calls {"outcome":"suppressed","level":"warn"} 2',
     'audit.calls {"outcome":"stored","level":"api"} 1',
     'audit.calls {"outcome":"rejected","level":"no"} 1',
     'audit.waiting {} 1',

@@ -85,7 +85,7 @@ describe('an e-mail channel', () => {
     ])
   })
 
-  it('gathers up to 50 events for up to a minute, and stores each position', () => {
+  it('gathers up to 50 events for up to a minute, and stores each cursor', () => {
     const transport = { sendMail: async () => ({}) }
     expect(email({ transport, from: 'a@b.example', to: 'c@d.example' })).toMatchObject({
       kind: 'email',

@@ -220,9 +220,9 @@ describe('the endpoints of many logs', () => {
     expect(numbersOf([third!, fourth!])).toEqual([3, 4])
     next.leave()
     const page = await send(url, `${PATH}/events?logs[]=a&logs[]=b`)
-    const { position } = (JSON.parse(page.body) as { meta: { position: string } }).meta
+    const { cursor } = (JSON.parse(page.body) as { meta: { cursor: string } }).meta
     await logs.log('a').record('note', { n: 5 })
-    const fromPage = await openStream(`${at}&cursor=${position}`)
+    const fromPage = await openStream(`${at}&cursor=${cursor}`)
     expect(numbersOf(await fromPage.take(1))).toEqual([5])
     fromPage.leave()
     const sinceTime = await openStream(

@@ -50,7 +50,7 @@ const subscriptions: Managed = {
   mounted: 'subscriptionRoutes',
   outerPath: '/api',
   check: managementCheck('/api'),
-  changing: /"(position|duration_ms)":(?:"[^"]*"|[\d.]+)/g,
+  changing: /"(cursor|duration_ms)":(?:"[^"]*"|[\d.]+)/g,
   made: [
     [201, SUBSCRIPTIONS, newSubscription(paused)],
     [201, CHANNELS, newChannel(pad)],

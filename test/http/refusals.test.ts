@@ -132,7 +132,7 @@ async function expectCounted(
   const first = open()
   const send = service(first)
   for (let i = 0; i < count; i++) await send(sent(i))
-  expect(first.stats()).toMatchObject({ calls: count, stored: events, heldBack: count - events })
+  expect(first.stats()).toMatchObject({ calls: count, stored: events, suppressed: count - events })
   await first.close()
   wait(3)
   const second = open()
@@ -216,11 +216,11 @@ it('recorders of one log share the limits', async () => {
   expect(audit.stats().stored).toBe(101)
 })
 
-it('a required request that is held back leaves no intent', async () => {
+it('a required request that is suppressed leaves no intent', async () => {
   const { send, audit } = start({ required: true })
   for (let i = 0; i < 5; i++) await send()
   expect((await audit.list()).events.map(({ type }) => type)).toEqual([CREATE])
-  expect(audit.stats()).toMatchObject({ stored: 1, heldBack: 4 })
+  expect(audit.stats()).toMatchObject({ stored: 1, suppressed: 4 })
   const { updateState } = audit.store
   const read = (key: string) => updateState(key, (value) => value)
   const intents = async (): Promise<unknown[]> => {
@@ -239,7 +239,7 @@ it('the throttle of a type comes first, and a period is checked', async () => {
   const send = service(audit)
   await send()
   await send({ address: '192.0.2.2', status: 404 })
-  expect(audit.stats()).toMatchObject({ stored: 1, heldBack: 1 })
+  expect(audit.stats()).toMatchObject({ stored: 1, suppressed: 1 })
   audit.on('rejected', () => {})
   const throttle = { period: { minutes: 0 }, scope: {} }
   await expect(audit.recordSystem('a', {}, { throttle })).rejects.toMatchObject({

@@ -251,10 +251,10 @@ it('the host decides about each log, and gets what was read of each', async () =
   expect(JSON.parse(me.body)).toMatchObject({ data: { attributes: { may: { export: false } } } })
   // A cursor does not tell when the newest event was recorded, which the user may not see.
   const visible = await get('/events?logs[]=a')
-  const { meta } = JSON.parse(visible.body) as { readonly meta: { readonly position: string } }
+  const { meta } = JSON.parse(visible.body) as { readonly meta: { readonly cursor: string } }
   await logs.log('a').record('note', { n: 6 })
   const { meta: later } = JSON.parse((await get('/events?logs[]=a')).body) as typeof meta & {
-    readonly meta: { readonly position: string }
+    readonly meta: { readonly cursor: string }
   }
-  expect(later.position).toBe(meta.position)
+  expect(later.cursor).toBe(meta.cursor)
 })

@@ -28,7 +28,7 @@ describe('a Slack channel', () => {
     })
   })
 
-  it('sends at most one message each second, of at most 20 events, and stores each position', () => {
+  it('sends at most one message each second, of at most 20 events, and stores each cursor', () => {
     expect(slack({ url: 'https://hooks.example/x' })).toMatchObject({
       kind: 'slack',
       batch: { maxEvents: 20, maxBytes: 262_144 },

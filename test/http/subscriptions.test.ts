@@ -54,7 +54,7 @@ describe('POST /api/subscriptions', () => {
       owner: 'ann',
       in_code: false,
       state: 'paused',
-      position: expect.any(String),
+      cursor: expect.any(String),
       lag_ms: 0,
       delivered: 0,
       attempts: 0,
@@ -488,7 +488,7 @@ describe('actions on a subscription', () => {
   })
 })
 
-describe('the position of a subscription', () => {
+describe('the cursor of a subscription', () => {
   it('is one of an event that its owner may see', async () => {
     const { audit, send, create } = await serveManagement({
       routes: { authorize: ({ state }) => (state['username'] === 'eve' ? 'all' : true) },
@@ -497,9 +497,9 @@ describe('the position of a subscription', () => {
     const own = (await audit.recordCustom('own', {}, { username: 'bob' }))!.created_at
     const path = `${SUBSCRIPTIONS}/${await create('mine', {}, 'bob')}`
     const hidden = (await audit.recordCustom('hidden', {}, { username: 'ann' }))!.created_at
-    const positionOf = async (user: string): Promise<unknown> =>
-      resourceOf(await send(path, { user })).attributes['position']
-    await expect.poll(() => positionOf('eve'), { timeout: 30_000 }).toSatisfy((it) => it >= hidden)
+    const cursorOf = async (user: string): Promise<unknown> =>
+      resourceOf(await send(path, { user })).attributes['cursor']
+    await expect.poll(() => cursorOf('eve'), { timeout: 30_000 }).toSatisfy((it) => it >= hidden)
     // Its creation is the last event of bob.
     const newest = (await audit.list('filter[username_eq]=bob&limit=1')).events[0]!.created_at
     expect(newest > own && newest < hidden).toBe(true)
@@ -509,6 +509,6 @@ describe('the position of a subscription', () => {
       (await send(`${path}/pause`, { ...action(), user: 'bob' })).body,
     ])
     expect(body).not.toContain(hidden)
-    expect(await positionOf('bob')).toBe(newest)
+    expect(await cursorOf('bob')).toBe(newest)
   })
 })

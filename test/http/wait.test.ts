@@ -62,7 +62,7 @@ function fakeTimeouts(): void {
   onTestFinished(() => void vi.useRealTimers())
 }
 
-/** Queries of a waiting request before it waits: position of the tail, its own position, the list. */
+/** Queries of a waiting request before it waits: cursor of the tail, its own cursor, the list. */
 const STARTING_LISTS = 3
 
 const types = (response: RawResponse): unknown[] =>

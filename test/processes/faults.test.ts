@@ -65,7 +65,7 @@ async function runRounds(
   const sums = {
     calls: 0,
     stored: 0,
-    heldBack: 0,
+    suppressed: 0,
     rejected: 0,
     dropped: 0,
     journalled: 0,

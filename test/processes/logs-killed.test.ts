@@ -46,7 +46,7 @@ async function killWhileRecording(create: () => Promise<Place>): Promise<void> {
   onTestFinished(() => logs.close())
   for (const key of KEYS) await logs.log(key).recordCustom('test:start')
   const query = 'filter[type_eq]=test:logs'
-  const first = logs.tail(query, { logs: KEYS, cursor: await logs.position() })
+  const first = logs.tail(query, { logs: KEYS, cursor: await logs.cursor() })
   const killed = recordAndKill(place, 'killed')
   // The first event arrives while the process records; the tail ends here, and another one continues.
   const followed = [textOf((await first.next()).value!)]

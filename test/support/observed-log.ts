@@ -76,8 +76,8 @@ export function observe(store: EventStore, journal: EventJournal, maxWaiting: nu
   const wrong: AuditLogStats[] = []
   const check = (): void => {
     const stats = audit.stats()
-    const { calls, stored, heldBack, rejected, journalled, waiting } = stats
-    if (calls !== stored + heldBack + rejected + stats.dropped + journalled + waiting)
+    const { calls, stored, suppressed, rejected, journalled, waiting } = stats
+    if (calls !== stored + suppressed + rejected + stats.dropped + journalled + waiting)
       wrong.push(stats)
   }
   const onOutcome = (message: unknown): void => {

@@ -47,8 +47,8 @@ function openLog(
 /** The counts that are not zero. Checks that they add up. */
 function counts(audit: Pick<AuditLog, 'stats'>): Record<string, number> {
   const stats = audit.stats()
-  const { calls, stored, heldBack, rejected, dropped, journalled, waiting } = stats
-  expect(calls).toBe(stored + heldBack + rejected + dropped + journalled + waiting)
+  const { calls, stored, suppressed, rejected, dropped, journalled, waiting } = stats
+  expect(calls).toBe(stored + suppressed + rejected + dropped + journalled + waiting)
   return Object.fromEntries(Object.entries(stats).filter(([, count]) => count !== 0))
 }
 
@@ -145,12 +145,12 @@ describe('record', () => {
     const { audit, store } = openLog()
     emailsAreLogged = false
     await expect(audit.record('info:email:sent', { to: 'x' })).resolves.toBeUndefined()
-    expect(counts(audit)).toEqual({ calls: 1, heldBack: 1 })
+    expect(counts(audit)).toEqual({ calls: 1, suppressed: 1 })
     await expect(audit.recordSystem('info:email:sent')).resolves.toBeUndefined()
     emailsAreLogged = true
     await audit.record('info:email:sent', { to: 'y' })
     expect(store.stored).toEqual(['info:email:sent'])
-    expect(counts(audit)).toEqual({ calls: 3, heldBack: 2, stored: 1 })
+    expect(counts(audit)).toEqual({ calls: 3, suppressed: 2, stored: 1 })
   })
 
   it('does not affect custom events of that type', async () => {
@@ -408,7 +408,7 @@ describe('in a transaction of the host', () => {
     emailsAreLogged = false
     await audit.record('info:email:sent', {}, { transaction })
     expect(handed).toEqual([])
-    expect(counts(audit)).toEqual({ calls: 1, heldBack: 1 })
+    expect(counts(audit)).toEqual({ calls: 1, suppressed: 1 })
   })
 
   it('counts towards the queue limits, and is rejected once aborted or closed', async () => {
@@ -477,27 +477,27 @@ describe('stats', () => {
     expect(counts(audit)).toEqual({ calls: 7, waiting: 5, rejected: 2 })
     emailsAreLogged = false
     void audit.record('info:email:sent')
-    expect(counts(audit)).toEqual({ calls: 8, waiting: 5, rejected: 2, heldBack: 1 })
+    expect(counts(audit)).toEqual({ calls: 8, waiting: 5, rejected: 2, suppressed: 1 })
     void custom('')
-    expect(counts(audit)).toEqual({ calls: 9, waiting: 5, rejected: 3, heldBack: 1 })
+    expect(counts(audit)).toEqual({ calls: 9, waiting: 5, rejected: 3, suppressed: 1 })
     hold.open()
     await audit.flush()
-    expect(counts(audit)).toEqual({ calls: 9, stored: 3, rejected: 5, heldBack: 1 })
+    expect(counts(audit)).toEqual({ calls: 9, stored: 3, rejected: 5, suppressed: 1 })
     await audit.close()
     void custom('h')
-    expect(counts(audit)).toEqual({ calls: 10, stored: 3, rejected: 6, heldBack: 1 })
+    expect(counts(audit)).toEqual({ calls: 10, stored: 3, rejected: 6, suppressed: 1 })
     expect(heard).toEqual([
       ['g QUEUE_FULL', { calls: 7, waiting: 6, rejected: 1 }],
       ['e ABORTED', { calls: 7, waiting: 5, rejected: 2 }],
-      [' INVALID_EVENT', { calls: 9, waiting: 5, rejected: 3, heldBack: 1 }],
-      ['a', { calls: 9, stored: 2, waiting: 3, rejected: 3, heldBack: 1 }],
-      ['b', { calls: 9, stored: 2, waiting: 3, rejected: 3, heldBack: 1 }],
-      ['c STORE_FAILED', { calls: 9, stored: 2, waiting: 2, rejected: 4, heldBack: 1 }],
-      ['d STORE_FAILED', { calls: 9, stored: 2, waiting: 1, rejected: 5, heldBack: 1 }],
-      ['f', { calls: 9, stored: 3, rejected: 5, heldBack: 1 }],
-      ['warn:audit_log:gap', { calls: 9, stored: 3, rejected: 5, heldBack: 1 }],
-      ['warn:audit_log:gap', { calls: 9, stored: 3, rejected: 5, heldBack: 1 }],
-      ['h CLOSED', { calls: 10, stored: 3, rejected: 6, heldBack: 1 }],
+      [' INVALID_EVENT', { calls: 9, waiting: 5, rejected: 3, suppressed: 1 }],
+      ['a', { calls: 9, stored: 2, waiting: 3, rejected: 3, suppressed: 1 }],
+      ['b', { calls: 9, stored: 2, waiting: 3, rejected: 3, suppressed: 1 }],
+      ['c STORE_FAILED', { calls: 9, stored: 2, waiting: 2, rejected: 4, suppressed: 1 }],
+      ['d STORE_FAILED', { calls: 9, stored: 2, waiting: 1, rejected: 5, suppressed: 1 }],
+      ['f', { calls: 9, stored: 3, rejected: 5, suppressed: 1 }],
+      ['warn:audit_log:gap', { calls: 9, stored: 3, rejected: 5, suppressed: 1 }],
+      ['warn:audit_log:gap', { calls: 9, stored: 3, rejected: 5, suppressed: 1 }],
+      ['h CLOSED', { calls: 10, stored: 3, rejected: 6, suppressed: 1 }],
     ])
   })
 

@@ -26,7 +26,7 @@ export interface Option {
   readonly read?: (text: string) => unknown
 }
 
-/** What one run of a command works with. */
+/** Arguments of one run of a command. */
 export interface Call {
   /** The values of the arguments by their names; of a variadic one all values. */
   readonly arguments: Readonly<Record<string, string | readonly string[] | undefined>>

@@ -27,7 +27,7 @@ const logArgument = (targets: readonly TargetKind[]): Argument => ({
   description: `${targets.map((target) => LOGS[target]).join(', or ')}; not given if DAYBOOK_LOG is set`,
 })
 
-/** The options of a command, those of all commands last. */
+/** The options of a command; the options of all commands come last. */
 export const optionsOf = (command: Command): readonly Option[] => [
   ...command.options,
   ...(command.targets.length > 0 ? LOG_OPTIONS : []),

@@ -100,7 +100,7 @@ function parse(text: string): EventQuery {
   }
 }
 
-/** Restricts the query to that of the log's address, which may be an address of the audit page. */
+/** Restricts the query to the query of the log's address, which may be an address of the audit page. */
 function withinAddress(query: EventQuery, target: Target): EventQuery {
   const text = target.kind === 'http' ? queryOfAddress(target.url.search) : ''
   if (text === '') return query

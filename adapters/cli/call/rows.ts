@@ -20,7 +20,7 @@ export const rowOptions: readonly Option[] = [
   utcOption,
 ]
 
-/** The columns of a pipe without `--fields`. */
+/** The columns of output to a pipe, without `--fields`. */
 const COLUMNS = ['created_at', 'id', 'level', 'type', 'username', 'source', 'sentence']
 
 type Cell = (event: AuditEvent, sentence: () => Sentence) => string
@@ -69,7 +69,7 @@ function sentenceIn(paint: Paint, sentence: Sentence): string {
   return `${paint('cyan', sentence.who)}${sentence.isVerbFirst ? ' ' : ': '}${rest.join('')}`
 }
 
-/** `2026-11-24 05:58:01` in the time zone of the machine, or in UTC. */
+/** `2026-11-24 05:58:01` in the time zone of the machine, which is the format of the locale `sv-SE`; or in UTC, with `Z`. */
 export function shownTime(time: string, isUtc: boolean): string {
   if (isUtc) return `${time.slice(0, 10)} ${time.slice(11, 19)}Z`
   return new Date(time).toLocaleString('sv-SE')

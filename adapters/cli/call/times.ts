@@ -15,7 +15,7 @@ import type { Option } from './command.js'
 
 /* Times that people write. Those without a zone are in the zone in which the command prints times. */
 
-/** Whether the command prints times in UTC. */
+/** True if the command prints times in UTC. */
 export interface ShownZone {
   readonly utc?: boolean
 }

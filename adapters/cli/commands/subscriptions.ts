@@ -56,7 +56,7 @@ export const subscriptions: readonly Command[] = [
   }),
   define('pause', {
     summary: 'stop the deliveries to a subscription',
-    description: 'Deliveries end within about two seconds. The subscription keeps its position.',
+    description: 'Deliveries end within about two seconds. The subscription keeps its cursor.',
     arguments: [SUBSCRIPTION],
     options: [BY],
     examples: [{ run: 'daybook subscriptions pause audit.db search', says: 'pauses search' }],

@@ -16,7 +16,7 @@ const quoted = (text: string): string => `'${text.replaceAll(/[\\']/g, String.ra
 const line = (condition: string, ...rest: readonly string[]): string =>
   ['complete -c daybook', `-n ${quoted(condition)}`, ...rest].join(' ')
 
-/** `-x`: the value is none of the files; `-r -F`: it may be a file. */
+/** `-x`: the value is not a file; `-r -F`: it may be a file. */
 function valueFlags(values: Values | undefined): string[] {
   if (!values) return []
   if (values.kind === 'words') return ['-x', `-a ${quoted(values.words.join(' '))}`]

@@ -1,7 +1,7 @@
 import type { Command, Option } from '../call/command.js'
 import { argumentsOf, optionsOf } from '../call/options.js'
 
-/** What can be the value of an option or an argument. */
+/** Possible values of an option or an argument. */
 export type Values =
   | { readonly kind: 'words'; readonly words: readonly string[] }
   | { readonly kind: 'path' | 'text' }
@@ -70,11 +70,11 @@ export function groupsOf(
 /** The second word of the name of a command in a group. */
 export const subcommandOf = ({ name }: CommandWords): string => name.split(' ')[1]!
 
-/** Whether the word is the name of a group, not of a command. */
+/** True if the word is the name of a group, not of a command. */
 export const isGroup = (word: string, [first]: readonly CommandWords[]): boolean =>
   first!.name !== word
 
-/** One line that says what the first word of commands is for. */
+/** One line that describes the commands with a first word. */
 export const groupSummary = (word: string, commands: readonly CommandWords[]): string =>
   isGroup(word, commands) ? commands.map(subcommandOf).join(', ') : commands[0]!.summary
 

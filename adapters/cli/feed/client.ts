@@ -36,7 +36,7 @@ export interface FeedClient {
   document<Document>(url: string, request?: FeedRequest): Promise<Answer<Document>>
 }
 
-/** Asks for what is missing of the credentials; `undefined` without a terminal. */
+/** Asks for missing credentials; `undefined` without a terminal. */
 export type AskCredentials = (known: Credentials) => Promise<Credentials | undefined>
 
 export function createClient(given: Credentials, ask: AskCredentials): FeedClient {

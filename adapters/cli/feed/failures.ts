@@ -1,7 +1,7 @@
 import { AuditLogError, type AuditLogErrorCode, errorCodes } from '../../../src/errors.js'
 import { CommandError, type Exit } from '../terminal/exit-codes.js'
 
-/* What the answers and the failures of a feed mean for a command. */
+/* Errors of a command for the answers and the failures of a feed. */
 
 interface Problem {
   readonly code?: unknown

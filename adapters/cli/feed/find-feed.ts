@@ -52,7 +52,7 @@ export async function findFeed(
       await response.body?.cancel()
       return false
     }
-    // Throws what the response means, with a hint how to give a user.
+    // Throws the error of the response, with a hint how to give a user.
     if (response.status === 401) {
       await response.body?.cancel()
       await client.request(`${events}/me`, { signal })

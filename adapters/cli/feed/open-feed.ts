@@ -5,7 +5,7 @@ import { isTooLongForUrl } from '../../../src/filter/url-length.js'
 import type { CountOptions, EventCounts } from '../../../src/store/counts.js'
 import type { EventGroups, GroupOptions } from '../../../src/store/groups.js'
 import type { EventPage, WaitOptions } from '../../../src/store/store.js'
-import { newestPosition } from '../../../src/tail/poll.js'
+import { newestCursor } from '../../../src/tail/poll.js'
 import type { FeedAddress } from './address.js'
 import {
   type Answer,
@@ -32,11 +32,11 @@ import { followFeed, type FeedTailOptions } from './tail.js'
 
 const PARTIAL = 206
 
-/** A log behind an HTTP feed. Its answers are those of an `AuditLog` on the store of the feed, as far as the user may read it. */
+/** A log behind an HTTP feed. It answers like an `AuditLog` on the store of the feed, with the events that the user may read. */
 export interface Feed {
   readonly client: FeedClient
   readonly paths: FeedPaths
-  /** What the feed knows of event types. */
+  /** The event types of the feed. */
   readonly described: DescribedBy
   list(query: EventQuery, options?: WaitOptions): Promise<EventPage>
   get(id: string, options?: WaitOptions): Promise<AuditEvent | undefined>
@@ -48,7 +48,7 @@ export interface Feed {
   tail(query: EventQuery, options?: FeedTailOptions): AsyncGenerator<AuditEvent, void, void>
 }
 
-/** What the feed knows of event types; nothing if the user may not read them. */
+/** Event types of the feed; empty if the user may not read them. */
 async function readTypes(
   client: FeedClient,
   events: string,
@@ -132,7 +132,7 @@ function createFeed(client: FeedClient, paths: FeedPaths, described: DescribedBy
     export: (query, options) => exportOf(client, events, query, options),
     async *tail({ where }, { after, signal, onOutage } = {}) {
       const url = `${events}/stream?${filterParameters(where)}`
-      const start = after ?? (await newestPosition({ list }, { signal }))
+      const start = after ?? (await newestCursor({ list }, { signal }))
       const options = { after: start, signal, onOutage }
       try {
         yield* followFeed(client, url, options)

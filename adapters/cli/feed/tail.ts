@@ -13,7 +13,7 @@ const FIRST_PAUSE_MS = 250
 const MAX_PAUSE_MS = 5000
 
 export interface FeedTailOptions {
-  /** The `created_at` after which events are delivered. @default that of the newest event */
+  /** The `created_at` after which events are delivered. @default the time of the newest event */
   readonly after?: string | undefined
   readonly signal?: AbortSignal | undefined
   /** Called when the feed is out of reach, and with `undefined` once it answers again. */
@@ -24,7 +24,7 @@ export interface FollowOptions extends FeedTailOptions {
   readonly after: string
 }
 
-/** Whether another attempt can succeed. */
+/** True if another attempt can succeed. */
 export const isPassing = (error: unknown): boolean =>
   error instanceof OutageError || (error instanceof AuditLogError && error.code === 'QUERY_TIMEOUT')
 
@@ -61,21 +61,21 @@ export async function* followFeed(
   url: string,
   { after, signal = new AbortController().signal, onOutage }: FollowOptions,
 ): AsyncGenerator<AuditEvent, void, void> {
-  let position = after
+  let cursor = after
   let state: 'new' | 'connected' | 'interrupted' = 'new'
   let pause = FIRST_PAUSE_MS
   for (;;) {
     const silence = new AbortController()
     try {
       const response = await client.request(url, {
-        headers: { accept: 'text/event-stream', 'last-event-id': position },
+        headers: { accept: 'text/event-stream', 'last-event-id': cursor },
         signal: AbortSignal.any([signal, silence.signal]),
       })
       if (state === 'interrupted') onOutage?.(undefined)
       state = 'connected'
       pause = FIRST_PAUSE_MS
       for await (const event of eventsIn(response, silence)) {
-        position = event.created_at
+        cursor = event.created_at
         yield event
       }
     } catch (thrown) {

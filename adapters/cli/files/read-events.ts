@@ -15,7 +15,7 @@ const MAX_PAGE = 1000
 const MAX_PAGE_BYTES = 8 * 1024 * 1024
 const PARQUET = 'PAR1'
 
-/** Whether the file begins as Parquet does; its name does not matter. */
+/** True if the file begins as Parquet does; its name does not matter. */
 async function isParquet(file: string): Promise<boolean> {
   const handle = await fs.promises.open(file)
   try {
@@ -31,7 +31,7 @@ async function isParquet(file: string): Promise<boolean> {
   }
 }
 
-/** The event in a record; what is wrong in its members, the import of events reports. */
+/** The event in a record. The import of events reports faults of its members. */
 function readEvent({ value, line }: JsonRecord): AuditEvent {
   if (typeof value === 'string') throw new Error(`line ${line}: ${value}`)
   if ('id' in value && 'created_at' in value) return value as unknown as AuditEvent

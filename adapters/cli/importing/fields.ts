@@ -7,7 +7,7 @@ import { isObject } from '../files/json-lines.js'
 
 /** How a line becomes an event. */
 export interface FieldOptions {
-  /** Reads the records of a known log instead of the fields below. A record that is none of its is refused. */
+  /** Reads the records of a known log instead of the fields below. A record of another kind is refused. */
   readonly preset?: Preset | undefined
   /** Path of the field that holds the event type, such as `eventName` or `winlog.event_id`. */
   readonly type?: string | undefined
@@ -55,7 +55,7 @@ export function toEvent(
   }
 }
 
-/** Adds `occurred_at` if the line has a valid time, and no such key but that of the time. */
+/** Adds `occurred_at` if the line has a valid time, and no other key of this name. */
 function withTime(payload: JsonObject, path: string | undefined): JsonObject {
   const microseconds = readForeignTime(fieldAt(payload, path))
   const isTaken = path !== 'occurred_at' && Object.hasOwn(payload, 'occurred_at')

@@ -1,7 +1,7 @@
 import type { AuditEvent, AuditLog } from 'daybook'
 
 /**
- * Finds out which calls have recorded an event, and which got that of an earlier call. Run the result when a call begins: it returns the check for the event of
+ * Finds out which calls have recorded an event, and which got the event of an earlier call. Run the result when a call begins: it returns the check for the event of
  * that call.
  */
 export async function watchNew(

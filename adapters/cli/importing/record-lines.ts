@@ -49,7 +49,7 @@ export interface RecordProgress {
 export interface RecordedLines {
   /** Number of recorded events. */
   readonly recorded: number
-  /** Records of which the log has the event already. */
+  /** Records whose event the log has already. */
   readonly repeated: number
   /** Lines that are not a JSON object in UTF-8. */
   readonly malformed: number
@@ -191,6 +191,6 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'IDEMPOTENCY_CONFLICT',
 ])
 
-/** Whether the log refused this one event, as opposed to a failure of the store. */
+/** True if the log refused this one event, as opposed to a failure of the store. */
 const isRefusal = (error: unknown): error is AuditLogError =>
   error instanceof AuditLogError && REFUSALS.has(error.code)

@@ -13,7 +13,7 @@ export interface Waiting {
 }
 
 export interface TailCall extends Waiting {
-  /** A `created_at`. @default that of the newest event */
+  /** A `created_at`. @default the time of the newest event */
   readonly after?: string | undefined
   /** Called when the log cannot be reached, and with `undefined` once it can be again. */
   readonly onOutage?: ((error: unknown) => void) | undefined

@@ -52,7 +52,7 @@ const storedTarget = (target: Target): StoredTarget => {
   return target
 }
 
-/** What `daybook migrate` would run. */
+/** Resolves to the migrations that `daybook migrate` would run. */
 export async function pendingMigrations(target: Target): Promise<PendingMigrations> {
   const stored = storedTarget(target)
   if (stored.kind === 'sqlite')
@@ -61,7 +61,7 @@ export async function pendingMigrations(target: Target): Promise<PendingMigratio
   return postgresMigrations(postgresOptions(stored))
 }
 
-/** What the database of the log was checked for. */
+/** Checks the database of the log. */
 export async function storeCheckups(target: Target): Promise<readonly Checkup[]> {
   const stored = storedTarget(target)
   if (stored.kind === 'sqlite')
@@ -78,7 +78,7 @@ const unscheduled = (rule: CleaningRule): CleaningRule =>
   ) as unknown as CleaningRule
 
 /**
- * The configuration for a command, which does only what it is called for: rules have no schedules, and subscriptions no
+ * The configuration for a command, which does nothing in the background: rules have no schedules, and subscriptions no
  * deliveries. It leaves the journal to the service. A log that is opened for reading takes none of them.
  */
 function passive({ readOnly, config: given = {} }: OpenOptions): LogConfig {

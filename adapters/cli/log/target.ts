@@ -18,7 +18,7 @@ const HTTP = /^https?:\/\//
 /** Several hosts, which the store checks. */
 const HOSTS = /(?<=^[^/]*\/\/(?:[^/?#]*@)?)[^@/?#]*,[^@/?#]*(?=[/?#]|$)/
 
-/** Whether the driver can read the address. It takes an empty host after a user, and percent signs that encode nothing, but not at the end. */
+/** True if the driver can read the address. It takes an empty host after a user, and percent signs that encode nothing, but not at the end. */
 const isPostgresAddress = (text: string): boolean =>
   URL.canParse(text.replace('@/', '@localhost/').replace(HOSTS, 'localhost')) &&
   !/%[\da-f]?$/i.test(text)

@@ -12,7 +12,7 @@ function healthCheckups({ store, index, cleaning, disk }: AuditHealth): Checkup[
   const found: Checkup[] = [
     {
       name: 'store',
-      // What it warns of has checkups of its own.
+      // Its warnings have checkups of their own.
       status: store.error ? 'fail' : 'pass',
       found: store.error?.message ?? `the log answers in ${Math.ceil(store.responseMs)} ms`,
     },
@@ -50,7 +50,7 @@ function healthCheckups({ store, index, cleaning, disk }: AuditHealth): Checkup[
 async function checkSchema(call: Call): Promise<Checkup> {
   const name = 'schema'
   const pending = await pendingMigrations(call.target).catch(messageOf)
-  // What comes before says why, such as rights that the role lacks.
+  // The checkups before this one say why, such as rights that the role lacks.
   if (typeof pending === 'string') return { name, status: 'fail', found: pending }
   const { version, latest } = pending
   if (version === latest)
@@ -67,13 +67,13 @@ async function checkSchema(call: Call): Promise<Checkup> {
   return { name, status: 'fail', found: 'there is no log', remedy: `${remedy}; ${lost}` }
 }
 
-/** What the role or the user has to get, to be let in at all. */
+/** The rights that the role or the user lacks to connect at all. */
 const ENTRY: Readonly<Record<'sqlite' | 'postgres', string>> = {
   sqlite: 'let this user read the file and open its folder',
   postgres: 'give the role the password of the log and the right CONNECT on its database',
 }
 
-/** What was checked, as far as this user may, and how the command ends if it failed. */
+/** Results of the checks that this user may run, and how the command ends if one failed. */
 interface Checked {
   readonly found: readonly Checkup[]
   readonly exit: Exit

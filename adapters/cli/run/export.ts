@@ -106,7 +106,7 @@ interface Earlier {
   readonly end: number
 }
 
-/** What an export in this format begins with. */
+/** True if an export in this format begins with the text. */
 const isBeginning = (text: string, format: ExportFormat): boolean =>
   format === 'csv'
     ? CSV_HEADING.startsWith(text) || text.startsWith(CSV_HEADING)

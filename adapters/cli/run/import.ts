@@ -72,7 +72,7 @@ function recordKeys(
   }
 }
 
-/** What became of one file. */
+/** Result of importing one file. */
 interface FileResult {
   readonly file: string
   readonly text: string

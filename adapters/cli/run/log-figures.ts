@@ -21,7 +21,7 @@ export interface EventFigures {
 }
 
 export interface SuppressedFigures {
-  /** Calls that throttles have suppressed, as far as an event reports them. */
+  /** Calls that throttles have suppressed and an event reports. */
   readonly calls: number
   readonly exact: boolean
   /** The most frequent first. */

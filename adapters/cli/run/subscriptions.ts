@@ -11,7 +11,7 @@ import type { Style } from '../terminal/style.js'
 import { type Column, printTable } from '../terminal/table.js'
 import { write } from '../terminal/terminal.js'
 
-/* What the commands on subscriptions do. Each function is one command. */
+/* Commands on subscriptions. Each function is one command. */
 
 interface Found {
   readonly all: ManagedSubscriptions

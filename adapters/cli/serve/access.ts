@@ -20,7 +20,7 @@ export interface AccessAnswer {
   readonly headers?: Readonly<Record<string, string>>
   /** One line of plain text. */
   readonly text: string
-  /** Whether a browser shows a link to the page below the text. */
+  /** True if a browser shows a link to the page below the text. */
   readonly hasLink?: boolean
 }
 

@@ -12,7 +12,7 @@ import { createTempFolder, type TempFolder } from './temp-folder.js'
 
 export interface ServedLog {
   readonly log: OpenLog
-  /** What the user should know of it. */
+  /** Notes for the user about it. */
   readonly notes: readonly string[]
   readonly isCopy: boolean
   /** True for a copy, once opening the log again gives the log itself. */
@@ -25,7 +25,7 @@ type Opened = Omit<ServedLog, 'close'>
 
 const UNCOPIED = { isCopy: false, isOutdated: () => false }
 
-/** What is needed to open a log for the command. */
+/** Arguments for opening a log for the command. */
 interface Opening {
   readonly call: Call
   /** Creates the temporary folder when it is called first. */
@@ -100,7 +100,7 @@ async function importFiles(
   return { log, notes: [counted + twice], ...UNCOPIED }
 }
 
-/** Opens what is served. Nothing is written to the files and the folders of the user. */
+/** Opens the served log. Nothing is written to the files and the folders of the user. */
 export async function openServedLog(source: Source, call: Call): Promise<ServedLog> {
   let folder: TempFolder | undefined
   const opening: Opening = { call, folder: () => (folder ??= createTempFolder()) }

@@ -8,7 +8,7 @@ import { isSqliteFile } from './sqlite-file.js'
 
 export type StoredTarget = Exclude<Target, { readonly kind: 'http' }>
 
-/** What is served: a log, or the events of files. */
+/** Source of the served events: a log, or files. */
 export type Source =
   | { readonly kind: 'log'; readonly name: string; readonly target: StoredTarget }
   | { readonly kind: 'archive'; readonly name: string; readonly files: readonly string[] }

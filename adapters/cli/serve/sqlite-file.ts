@@ -22,14 +22,14 @@ function headOf(file: string): Buffer {
   }
 }
 
-/** Whether the file begins as a SQLite database does; its name does not matter. */
+/** True if the file begins as a SQLite database does; its name does not matter. */
 export const isSqliteFile = (file: string): boolean =>
   headOf(file).toString('latin1').startsWith(MAGIC)
 
 const exists = (file: string): boolean => fs.statSync(file, { throwIfNoEntry: false }) !== undefined
 
 /**
- * Whether reading the database creates no files beside it. In WAL mode SQLite creates `-wal` and `-shm` if they are missing, and
+ * True if reading the database creates no files beside it. In WAL mode SQLite creates `-wal` and `-shm` if they are missing, and
  * needs a folder that it can write to. Both are there while a process has the database open.
  */
 const isReadableInPlace = (file: string): boolean =>
@@ -65,7 +65,7 @@ const ATTEMPTS = 5
 export interface ReadableFile {
   readonly filename: string
   readonly isCopy: boolean
-  /** Whether it is a copy, and the database itself can be read now, because a process has opened it. */
+  /** True if it is a copy, and the database itself can be read now, because a process has opened it. */
   readonly isOutdated: () => boolean
 }
 

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { CommandError } from './exit-codes.js'
 import type { Terminal } from './terminal.js'
 
-/** Whether questions reach a person. */
+/** True if questions reach a person. */
 export const canAsk = ({ stdin, stderr }: Terminal): boolean =>
   stdin.isTTY === true && stderr.isTTY === true
 

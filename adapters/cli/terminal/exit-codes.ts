@@ -76,7 +76,7 @@ export function exitOf(error: unknown): Exit {
   return found?.[1] ?? 'failed'
 }
 
-/** The message of an error, and those of its causes that say more. */
+/** The message of an error, and the messages of its causes that say more. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const several = error instanceof AggregateError ? error.errors.map(messageOf) : []

@@ -7,7 +7,7 @@ const UNITS: readonly (readonly [milliseconds: number, name: string])[] = [
   [1000, 's'],
 ]
 
-/** `3 min`, `12 d`: the largest unit of which there is at least one. */
+/** `3 min`, `12 d`: in the largest unit with a number of at least 1. */
 export function durationText(milliseconds: number): string {
   const unit = UNITS.find(([length]) => milliseconds >= length)
   return unit

@@ -6,7 +6,7 @@ const EVERY_MS = 200
 export interface Progress {
   /** Sets how much is done, and how much there is to do if that is known. */
   update(done: number, total?: number): void
-  /** Removes the line, so that what is printed next begins on an empty one. */
+  /** Removes the line, so that the next output begins on an empty one. */
   stop(): void
 }
 
@@ -17,9 +17,9 @@ function durationText(seconds: number): string {
 }
 
 export interface ProgressOptions {
-  /** What is going on: `exporting`. */
+  /** Name of the activity: `exporting`. */
   readonly label: string
-  /** What is counted: `events`. */
+  /** Name of the counted things: `events`. */
   readonly unit: string
   /** Writes an amount. @default a whole number */
   readonly format?: (amount: number) => string

@@ -4,7 +4,7 @@ import { CommandError, type Exit, exitCodes, messageOf, SIGNALS } from './exit-c
 /** A stream of output; of a terminal it has the size in characters. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number }
 
-/** What a command reads from and writes to. Tests pass streams of their own. */
+/** Streams that a command reads from and writes to. Tests pass streams of their own. */
 export interface Terminal {
   readonly stdin: Readable & { readonly isTTY?: boolean }
   /** Results only. */

@@ -2,7 +2,7 @@ import { nearest } from '../../../src/event/nearest.js'
 import type { KnownAttribute } from '../data/filterable-attribute.js'
 import type { Words } from '../data/phrases.js'
 
-/** What typed names depend on. */
+/** Context in which typed names are read. */
 export interface TypedContext {
   readonly attributes: readonly KnownAttribute[]
   readonly words: Words
@@ -16,7 +16,7 @@ const FITS: readonly ((name: string, typed: string) => boolean)[] = [
   (name, typed) => name.includes(`_${typed}_`),
 ]
 
-/** What the page calls an attribute in English, which is understood in every language. */
+/** The page's English name of an attribute, which is understood in every language. */
 const USER = 'user'
 
 /**

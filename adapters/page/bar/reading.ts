@@ -4,11 +4,11 @@ import type { TypedContext } from './nearest-attribute.js'
 import { readParts, type TypedPart, type TypedProblem } from './typed-conditions.js'
 import { readTypedRange, type TypedAt } from './typed-range.js'
 
-/** What a text typed into the query bar means. */
+/** Meaning of a text typed into the query bar. */
 export interface Reading {
   readonly conjuncts: readonly Conjunct[]
   readonly range: Range | undefined
-  /** Whether all of it is text to search for. */
+  /** True if all of it is text to search for. */
   readonly isText: boolean
   /** Names of attributes that no event has. */
   readonly unknown: readonly string[]

@@ -19,13 +19,13 @@ export interface Known {
   readonly rangeText: (range: Range) => string
 }
 
-/** What all suggestions for a text are made from. */
+/** Context that all suggestions for a text are made from. */
 export interface Context {
   readonly known: Known
   readonly words: Words
 }
 
-/** What accepting a suggestion does: add filters or set the range, continue with a text, or go to a query. */
+/** Effect of accepting a suggestion: add filters or set the range, continue with a text, or go to a query. */
 export type Taken =
   | { readonly conjunct: Conjunct }
   | { readonly conjuncts: readonly Conjunct[]; readonly range: Range | undefined }

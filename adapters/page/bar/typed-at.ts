@@ -6,5 +6,5 @@ import type { TypedAt } from './typed-range.js'
 /** The English words are understood in every language. */
 const words = byLanguage<readonly TimeWords[]>({ en: [ENGLISH], de: [GERMAN, ENGLISH] })
 
-/** What typed times mean now, in the zone and the language of the page. */
+/** The present context of typed times: the time, the zone and the language of the page. */
 export const typedAt = (): TypedAt => ({ now: new Date(), zone: zone.value, words })

@@ -91,7 +91,7 @@ const WILDCARDS: readonly (readonly [RegExp, PredicateName])[] = [
   [/^\*(.+)$/s, 'end'],
 ]
 
-/** What `name:value` means: text with an asterisk is a part, and so is a part of a type that occurs. */
+/** Condition of `name:value`: text with an asterisk is a part, and so is a part of a type that occurs. */
 function colonCondition(name: string, value: string, { attributes }: TypedContext): Conjunct {
   for (const [pattern, predicate] of WILDCARDS) {
     const [found, part] = pattern.exec(value) ?? []
@@ -193,7 +193,7 @@ function typeCondition(word: string, { attributes }: TypedContext): Conjunct | u
     : undefined
 }
 
-/** Whether a text without quotation marks is the start of a type: `api:changes`. */
+/** True if a text without quotation marks is the start of a type: `api:changes`. */
 const isType = ({ groups }: RegExpExecArray, context: TypedContext): boolean =>
   groups!['word'] !== undefined && typeCondition(groups!['word'], context) !== undefined
 

@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** What the reading of a text depends on. */
+/** Context in which a text is read. */
 export interface TypedAt {
   readonly now: Date
   readonly zone: string

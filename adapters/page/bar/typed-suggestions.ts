@@ -35,7 +35,7 @@ function phraseSuggestion(text: string, context: Context): readonly Suggestion[]
     : [addFilter('text', textCondition(phrase), context)]
 }
 
-/** What a typed text becomes: with Enter, the first of them. */
+/** Suggestions for a typed text. Enter takes the first. */
 export function typedSuggestions(text: string, context: Context): readonly Suggestion[] {
   const { known, words } = context
   const reading = readTyped(text, { attributes: known.attributes, words }, known.typedAt)

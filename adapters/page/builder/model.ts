@@ -20,7 +20,7 @@ export interface Row {
   /** In its single-value form. */
   readonly predicate: PredicateName
   readonly values: readonly string[]
-  /** Whether any or all of several values must match. */
+  /** Says if any or all of several values must match. */
   readonly join: 'any' | 'all'
   /** The conjunct that the row was read from, until the row is changed. */
   readonly source?: Conjunct
@@ -98,7 +98,7 @@ export function predicateFor({ predicate, values, join }: Row): PredicateName {
 export const takesValue = (predicate: PredicateName): boolean =>
   predicateOf(predicate).takes !== 'flag'
 
-/** Whether the row is complete. */
+/** True if the row is complete. */
 export function isFinished({ attribute, isLevel, predicate, values }: Row): boolean {
   if (isLevel) return values.length > 0
   return attribute.trim() !== '' && (values.length > 0 || !takesValue(predicate))

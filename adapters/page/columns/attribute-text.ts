@@ -4,7 +4,7 @@ import { eventAttributes, type Scalar, someScalar } from '../../../src/filter/at
 
 const MAX_TEXT = 300
 
-/** What a filter by this name finds in events: scalars, and else other values that are present. */
+/** Returns a function that reads the values that a filter by this name finds in an event: scalars, else other values. */
 export function attributeReader(name: string): (event: AuditEvent) => readonly JsonValue[] {
   let scalars: Scalar[] = []
   let others: JsonValue[] = []

@@ -24,7 +24,7 @@ export const ownNames: readonly OwnName[] = showsSeveralLogs ? [LOG, ...OWN] : O
 /** A column: one of the list's own, or an attribute. */
 export interface ChosenColumn {
   readonly own: OwnName | undefined
-  /** The attribute, or the name of the own column. */
+  /** The attribute, or the name of a column of the list itself. */
   readonly name: string
   /** In pixels. */
   readonly width: number | undefined

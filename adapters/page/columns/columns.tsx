@@ -47,7 +47,7 @@ function timeText(text: string, { created_at }: AuditEvent): ComponentChild {
   )
 }
 
-/** Whether the list has the cell of the column. */
+/** True if the list has the cell of the column. */
 const hasOwnCell = (
   column: ChosenColumn,
 ): column is ChosenColumn & { readonly own: keyof OwnCells } =>
@@ -67,7 +67,7 @@ function headerOf(column: ChosenColumn, own: OwnCells): VNode {
   return <SortHeader attribute={column.name} text={visibleText(column.name)} />
 }
 
-/** What the list shows for the chosen columns. */
+/** Cells of the list for the chosen columns. */
 function customOf({ time, columns }: Choice): CustomColumns {
   const readers = new Map(
     columns.flatMap((column) =>
@@ -101,7 +101,7 @@ function customOf({ time, columns }: Choice): CustomColumns {
       const text = valuesText(readTime(event).slice(0, 1))
       return text === '' ? '–' : timeText(text, event)
     },
-    // On phones the own cells have fixed places, and attributes are further lines.
+    // On phones the list's own cells have fixed places, and attributes are further lines.
     cells: (event, own, quickColumn) =>
       isPhone.value
         ? [

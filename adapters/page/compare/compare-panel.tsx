@@ -171,7 +171,7 @@ function Comparison({ pair }: { pair: Pair }) {
   )
 }
 
-/** Two events side by side: what differs, and on request what is equal. */
+/** Two events side by side: the differences, and on request the equal values. */
 export function ComparePanel() {
   const [left, right] = comparedIds()
   const { state, pair, tryAgain } = usePair(left, right)

@@ -6,13 +6,13 @@ import { type Account, readAccount, readTypes } from './api.js'
 /** The signed-in user; `undefined` until loaded. */
 export const account = signal<Account | undefined>(undefined)
 
-/** Whether the user may do this. Assumed until the account is loaded. */
+/** True if the user may do this. Assumed until the account is loaded. */
 export const may = (action: string): boolean => account.value?.may[action] !== false
 
 /** The host's registered event types; empty until loaded, or when loading failed. */
 export const types = signal<EventTypes>({})
 
-/** What the host has registered of custom events. */
+/** The custom types that the host has registered. */
 export const customTypes = signal<CustomTypes>({})
 
 /** Loads account and types once. Failures are ignored: the page works without them, and the list reports errors. */

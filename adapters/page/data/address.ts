@@ -13,7 +13,7 @@ import { decode, encoded } from './query-tokens.js'
 
 const DEFAULT_SEARCH = 'range=24h'
 
-/** Whether the page was opened without a query. */
+/** True if the page was opened without a query. */
 export const isDefaultStart = location.search === ''
 
 /**
@@ -68,7 +68,7 @@ export const splitNames = (text: string): readonly string[] =>
 /** The time zone of the browser. */
 export const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
-/** The time zone in use, an IANA name: that of the address, else the user's choice. */
+/** The time zone in use, an IANA name: the zone of the address, else the user's choice. */
 export const zone = computed(
   () => knownZone(members.zone.value) ?? knownZone(chosenZone.value) ?? localZone,
 )
@@ -91,7 +91,7 @@ export const search = signal(read())
 /** The id of the open event. */
 export const openId = signal(readOpen())
 
-/** What is open beside the list in place of an event: `subscriptions`, `channels=<id>`, `history?source=<path>`. */
+/** The panel that is open beside the list in place of an event: `subscriptions`, `channels=<id>`, `history?source=<path>`. */
 export const managed = signal(readManaged())
 
 interface Read {

@@ -70,9 +70,9 @@ export function eventOf({ id, attributes: all, relationships, meta }: EventResou
 export interface Page {
   /** In the order of the response: without sorts, oldest first. */
   readonly events: readonly AuditEvent[]
-  /** Whether more events match than the limit allows. */
+  /** True if more events match than the limit allows. */
   readonly truncated: boolean
-  /** What may be wrong with the query, in sentences. */
+  /** Warnings about the query, in sentences. */
   readonly warnings: readonly string[]
 }
 
@@ -85,7 +85,7 @@ interface ListDocument {
 export interface Account {
   readonly username: string
   readonly may: Readonly<Record<string, boolean>>
-  /** Whether a rule of the host hides events from this user. */
+  /** True if a rule of the host hides events from this user. */
   readonly restricted: boolean
 }
 
@@ -111,7 +111,7 @@ export async function checked(response: Response): Promise<Response> {
   throw new ApiError(response.status, body?.errors?.[0])
 }
 
-/** The document at a path below that of the feed. Throws `ApiError`. */
+/** The document at a path below the path of the feed. Throws `ApiError`. */
 export async function getJson<Body>(path: string, signal?: AbortSignal): Promise<Body> {
   const response = await get(path, signal)
   return (await response.json()) as Body

@@ -6,13 +6,13 @@ export const apiPath = dataset['api'] ?? '/api/events'
 /** The path of the endpoints of many logs, if the user is to choose some of them. */
 export const logsPath = dataset['logs']
 
-/** Whether the events of several logs are shown. */
+/** True if the events of several logs are shown. */
 export const showsSeveralLogs = (dataset['keys'] ?? '').includes(',')
 
 /** The name of the host service, shown in the top bar and the title. */
 export const hostName = dataset['name'] ?? ''
 
-/** The name and the image that the host shows in place of those of Daybook; empty if it has none. */
+/** The name and the image that the host shows in place of Daybook's; empty if it has none. */
 export const productName = dataset['title'] ?? ''
 export const logoPath = dataset['logo'] ?? ''
 

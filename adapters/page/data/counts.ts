@@ -29,7 +29,7 @@ interface Counted {
 
 const counted = signal<Counted | undefined>(undefined)
 
-/** The counts of the current query; while they load, those of the previous one. */
+/** The counts of the current query; while they load, the counts of the previous one. */
 export const counts = computed(() => counted.value?.counts)
 
 /** The ends of the counted range; `undefined` for an open end. */
@@ -37,7 +37,7 @@ export const countedRange = computed(
   () => counted.value?.range ?? { from: undefined, to: undefined },
 )
 
-/** Whether the counts belong to an earlier query. */
+/** True if the counts belong to an earlier query. */
 export const areCountsStale = computed(
   () => counted.value !== undefined && counted.value.search !== search.value,
 )
@@ -76,7 +76,7 @@ function readChosen(): readonly string[] | undefined {
   return undefined
 }
 
-/** The facets of the address, else those that the user chose, else the defaults. As the text of the member `facets`. */
+/** The facets of the address, else the user's choice, else the defaults. As the text of the member `facets`. */
 export const facetsText = computed(
   () => members.facets.value ?? joinNames(chosenFacets.value ?? DEFAULT_FACETS),
 )

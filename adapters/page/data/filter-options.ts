@@ -13,7 +13,7 @@ import { apiQuery, type Conjunct, isGrouping } from './query.js'
 
 interface Counted {
   readonly counts: EventCounts
-  /** Whether the counts are those of the query; else of all events in its range. */
+  /** True if the counts are of the query; else they are of all events in its range. */
   readonly isOfQuery: boolean
 }
 
@@ -84,7 +84,7 @@ const concerns = (conjunct: Conjunct, name: string): boolean =>
     ? [...conjunct.conditions, ...conjunct.groupings].some((one) => concerns(one, name))
     : conjunct.attributes.includes(name) || conjunct.joinedName === name
 
-/** Whether the facet of an attribute counts the events of the query: it leaves out conditions on its own attribute. */
+/** True if the facet of an attribute counts the events of the query: it leaves out conditions on its own attribute. */
 export const isUnfiltered = (name: string): boolean =>
   !query.value.where.some((conjunct) => concerns(conjunct, name))
 

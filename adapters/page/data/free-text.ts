@@ -9,11 +9,11 @@ export { ANY_TEXT }
 export const textCondition = (text: string, not = false): Condition =>
   conditionOn(ANY_TEXT, not ? 'not_cont' : 'cont', [text])
 
-/** Whether the conjunct searches all texts. */
+/** True if the conjunct searches all texts. */
 export const isFreeText = (conjunct: Conjunct): conjunct is Condition =>
   !isGrouping(conjunct) && conjunct.attributes.includes(ANY_TEXT)
 
-/** The texts that a filter searches for in all texts, without those that it excludes. */
+/** The texts that a filter searches for in all texts, without the texts that it excludes. */
 export const searchedTexts = (where: readonly Conjunct[]): readonly string[] =>
   where.flatMap((conjunct) => {
     if (isGrouping(conjunct)) return searchedTexts([...conjunct.conditions, ...conjunct.groupings])

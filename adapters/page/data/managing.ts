@@ -32,7 +32,7 @@ export interface Subscription {
   readonly owner: string | null
   readonly in_code: boolean
   readonly state: SubscriptionState
-  readonly position: string
+  readonly cursor: string
   readonly lag_ms: number
   readonly delivered: number
   readonly attempts: number
@@ -70,7 +70,7 @@ export interface TestResult {
   readonly duration_ms: number
 }
 
-/** What the user may do, and the kinds of channels that can be created. */
+/** Rights of the user, and the kinds of channels that can be created. */
 export interface Rights {
   readonly may: Readonly<Record<string, boolean>>
   readonly kinds: readonly string[]
@@ -141,7 +141,7 @@ export async function resultOf<Result>(
 /** `undefined` until loaded, when loading failed, and if the service has no such endpoints. */
 export const rights = signal<Rights | undefined>(undefined)
 
-/** Whether the user may do an action, such as `subscriptions:pause`. */
+/** True if the user may do an action, such as `subscriptions:pause`. */
 export const may = (action: string): boolean => rights.value?.may[action] === true
 
 async function loadRights(): Promise<void> {

@@ -11,5 +11,5 @@ export const matching = computed((): { total: number; exact: boolean } | undefin
   return listed.value.exact || listed.value.total > found.total ? listed.value : found
 })
 
-/** Whether each number of the chart is exact. */
+/** True if each number of the chart is exact. */
 export const areBarsExact = computed(() => counts.value?.exact.buckets)

@@ -36,7 +36,7 @@ const opposites: ReadonlyMap<PredicateName, PredicateName> = new Map(
 
 const NEGATIVE = /^(not_(?!null)|does_not_|null$|blank$)/
 
-/** Whether the predicate is negative, such as `not_eq`; `null` and `blank` count as negative. */
+/** True if the predicate is negative, such as `not_eq`; `null` and `blank` count as negative. */
 export const isNegative = (predicate: PredicateName): boolean => NEGATIVE.test(predicate)
 
 const flipped = (combinator: Combinator): Combinator => (combinator === 'and' ? 'or' : 'and')

@@ -38,7 +38,7 @@ export function singlePredicate(predicate: PredicateName): PredicateName {
 }
 
 /**
- * Whether the values of a predicate read as joined by `any` or `all`. `not_cont_all` reads as "does
+ * The word, `any` or `all`, that joins the values of a predicate in a sentence. `not_cont_all` reads as "does
  * not contain any of". `undefined` for predicates of one value.
  */
 export function valuesJoin(predicate: PredicateName): 'any' | 'all' | undefined {
@@ -120,7 +120,7 @@ export function describeConjunct(conjunct: Conjunct, words: Words): readonly Phr
 export const phraseText = (phrases: readonly Phrase[]): string =>
   phrases.map(({ text }) => text).join(' ')
 
-/** Whether the filter is negative, such as `type is not x`. */
+/** True if the filter is negative, such as `type is not x`. */
 export function isNegativeConjunct(conjunct: Conjunct): boolean {
   const choice = levelChoice(conjunct)
   if (choice) return choice.not

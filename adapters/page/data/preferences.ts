@@ -34,7 +34,7 @@ export function knownZone(name: string | undefined): string | undefined {
 /** A language that the user chose; `''` for the one of the document. */
 export const languageChoice = stored<Language | ''>('language', ['', ...LANGUAGES], '')
 
-/** Whether single-letter keyboard shortcuts are on (WCAG 2.2, 2.1.4). */
+/** The setting of single-letter keyboard shortcuts (WCAG 2.2, 2.1.4). */
 export const letterKeys = stored('letters', ['on', 'off'], 'on')
 
 /** The chosen columns of the list, as in the address; `null` or empty for the default ones. */

@@ -5,7 +5,7 @@ import { splitKey } from '../../../src/filter/predicates.js'
 export interface Token {
   readonly kind: 'plain' | 'attribute' | 'predicate' | 'value'
   readonly text: string
-  /** Whether this is the invalid part. */
+  /** True if this is the invalid part. */
   readonly isBad?: boolean
 }
 

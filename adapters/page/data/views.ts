@@ -5,7 +5,7 @@ import { itemOf, list, type Resource, send, sendForDocument } from './documents.
 
 /* Named views, and requests to their endpoints. */
 
-/** What a view shows: see the endpoints. */
+/** The query and display of a view: see the endpoints. */
 export interface ShownView {
   /** Filter and sorts as a query string. */
   readonly query: string
@@ -28,10 +28,10 @@ interface Rights {
 
 const rights = signal<Rights | undefined>(undefined)
 
-/** Whether the user may do an action, such as `views:create`. False until it is known. */
+/** True if the user may do an action, such as `views:create`. False until it is known. */
 export const mayViews = (action: string): boolean => rights.value?.may[`views:${action}`] === true
 
-/** Whether the user may do an action with this view. */
+/** True if the user may do an action with this view. */
 export const mayWith = (action: 'update' | 'destroy', view: View): boolean =>
   mayViews(action) && view.owner === rights.value?.username
 

@@ -4,7 +4,7 @@ import type { ExportRun } from './export-state.js'
 import { exportTexts } from './export-texts.js'
 import { hasRecords } from './records.js'
 
-/** What has been written: `1,168 of 2,163`, `2,163 events`, or `1.8 MB` if the events cannot be counted. */
+/** The written amount: `1,168 of 2,163`, `2,163 events`, or `1.8 MB` if the events cannot be counted. */
 export function amountText({ format, state, count, bytes, total, isExact }: ExportRun): string {
   const isDone = state === 'done'
   if (hasRecords(format))

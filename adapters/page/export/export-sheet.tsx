@@ -46,7 +46,7 @@ interface ColumnsChoiceProps {
   readonly disabled: boolean
 }
 
-/** Whether the shown attributes have columns. Parquet has one with all attributes in any case. */
+/** Choice of columns for the shown attributes. Parquet has one with all attributes in any case. */
 function ColumnsChoice({ format, disabled }: ColumnsChoiceProps) {
   const shown = attributeColumns.value.map(escapeInvisible)
   if (!exportFormats[format].hasColumns || (format === 'parquet' && shown.length === 0)) return null

@@ -4,12 +4,12 @@ import type { ExportFormat } from './records.js'
 /** A running or finished export. */
 export interface ExportRun {
   readonly format: ExportFormat
-  /** The number of whole records written, of which each is an event. */
+  /** The number of whole records written. Each is an event. */
   readonly count: number
   readonly bytes: number
   /** The expected number of events; `undefined` until the server reports it. */
   readonly total: number | undefined
-  /** Whether the total is exact, or a lower bound. */
+  /** True if the total is exact; otherwise it is a lower bound. */
   readonly isExact: boolean
   /**
    * `lost`: the connection broke. `full`: no storage left. `unavailable`: the service lacks the package that the format needs.

@@ -4,7 +4,7 @@ interface Format {
   readonly label: string
   /** The end of the file name. */
   readonly extension: string
-  /** Whether attributes can have columns of their own. */
+  /** True if attributes can have columns of their own. */
   readonly hasColumns: boolean
 }
 

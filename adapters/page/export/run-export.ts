@@ -31,7 +31,7 @@ export const currentExportUrl = (format: ExportFormat): string =>
     exportFormats[format].hasColumns ? columnsParameter() : '',
   )
 
-/** Whether CSV and Parquet have a column for each attribute that the list shows. */
+/** True if CSV and Parquet have a column for each attribute that the list shows. */
 export const hasShownColumns = signal(false)
 
 const columnsParameter = (): string =>

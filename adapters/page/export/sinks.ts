@@ -5,7 +5,7 @@ export interface Sink {
   write(bytes: Uint8Array<ArrayBuffer> | string): Promise<void>
   /** Completes the file under this name. */
   finish(name: string): Promise<void>
-  /** Deletes what was written. */
+  /** Deletes the written part. */
   discard(): Promise<void>
 }
 

@@ -25,7 +25,7 @@ const seen = async (signal: AbortSignal): Promise<string[]> => {
   return (attributes ?? []).map(({ name }) => name)
 }
 
-/** The names of attributes: those seen in events, most frequent first, then declared ones. */
+/** The names of attributes: names in events, most frequent first, then declared names. */
 function useNames(isOpen: boolean): readonly string[] {
   const names = useSignal<readonly string[]>([])
   useEffect(() => {
@@ -41,7 +41,7 @@ function useNames(isOpen: boolean): readonly string[] {
   return [...new Set(['source', 'system', ...names.value, ...declared()])]
 }
 
-/** Whether no matching event has the attribute. False if that cannot be found out. */
+/** True if no matching event has the attribute. False if that cannot be found out. */
 async function isMissing(name: string): Promise<boolean> {
   try {
     const wanted = { facets: [name], top: 1 }

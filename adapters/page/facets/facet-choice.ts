@@ -76,7 +76,7 @@ function choiceOfLevels(conjunct: Conjunct): Choice | undefined {
 const readChoice = (conjunct: Conjunct, attribute: string): Choice | undefined =>
   attribute === 'level' ? choiceOfLevels(conjunct) : valueChoice(conjunct, attribute)
 
-/** Whether the choice includes events with this value. */
+/** True if the choice includes events with this value. */
 export const includesValue = ({ not, values }: Choice, value: FacetValue): boolean =>
   values.includes(value) !== not
 

@@ -24,7 +24,7 @@ import { type Grouped, groupsSearch, requestGroups } from './group-request.js'
 
 /* The groups of the current query. The address has their attributes. */
 
-/** What the address asks for; `undefined` while the list is shown. */
+/** The groups that the address names; `undefined` while the list is shown. */
 export const grouped = computed((): Grouped | undefined => {
   const by = splitNames(members.groups.value ?? '').slice(0, 2)
   if (by.length === 0) return undefined
@@ -51,7 +51,7 @@ export function closeGroups(): void {
   setMember('groups', undefined)
 }
 
-/** Whether a filter can select the value: conditions with a blank value are left out of queries. */
+/** True if a filter can select the value: conditions with a blank value are left out of queries. */
 const isFilterable = (value: GroupValue): boolean => value === null || String(value).trim() !== ''
 
 export const canShow = ({ values }: EventGroup): boolean => values.every(isFilterable)

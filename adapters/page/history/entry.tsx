@@ -55,12 +55,12 @@ function Head({ event }: HistoryEntry) {
 interface EntryProps {
   readonly entry: HistoryEntry
   readonly newest: HistoryEntry
-  /** Whether the shown state is the one after this change. */
+  /** True if the shown state is the one after this change. */
   readonly isShown: boolean
   readonly show: () => void
 }
 
-/** One change of a resource, and what can be done with it. */
+/** One change of a resource, with its actions. */
 export function Entry({ entry, newest, isShown, show }: EntryProps) {
   const [isUndoOpen, setUndoOpen] = useState(false)
   const undoId = useId()

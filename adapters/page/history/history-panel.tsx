@@ -29,7 +29,7 @@ const back = (): void => openEvent(origin.value)
 const showAt = (query: string, time: string | undefined): void =>
   openManaged(HISTORY_PLACE + atTime(query, time))
 
-/** What the history is of, in words. */
+/** The resource of the history, in words. */
 function resourceText(query: string, history: LoadedHistory | undefined): string {
   const parameters = [...new URLSearchParams(atTime(query, undefined))]
   const newest = history?.newest?.event

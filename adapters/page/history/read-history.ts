@@ -2,9 +2,9 @@ import type { AuditEvent, JsonValue } from '../../../src/event/event.js'
 import type { Operation } from '../../../src/event/json-patch.js'
 import { eventOf, type EventResource, getJson } from '../data/api.js'
 
-/** What a history says of a change. */
+/** A change as a history shows it. */
 export interface Change {
-  /** Whether the state after the change is known. */
+  /** True if the state after the change is known. */
   readonly known: boolean
   /** The state after the change; null if the resource does not exist, or if it is not known. */
   readonly state: JsonValue
@@ -26,7 +26,7 @@ export interface History {
   readonly entries: readonly HistoryEntry[]
   /** The number of all changes until the requested time. */
   readonly total: number
-  /** Whether the user sees only a part of the log. */
+  /** True if the user sees only a part of the log. */
   readonly restricted: boolean
   /** The query string of the page before. */
   readonly earlier: string | undefined

@@ -7,7 +7,7 @@ import { ownValue } from '../data/own-property.js'
 /** One value that undoing a change would set or remove. */
 export interface UndoEffect {
   readonly change: RecordedChange
-  /** Whether the value was changed again since, so that undoing would overwrite that. */
+  /** True if the value was changed again since, so that undoing would overwrite that. */
   readonly isChangedSince: boolean
 }
 
@@ -61,7 +61,7 @@ function shownChange(operation: Change, old: JsonValue | undefined): RecordedCha
 }
 
 /**
- * What the patch that undoes a change would do to the present state. Its tests tell which values were changed again. The
+ * Effects of the patch that undoes a change on the present state. Its tests show which values were changed again. The
  * patch has the operations of `revertPatch`.
  */
 export function undoEffects(revert: readonly Operation[], present: JsonObject): UndoEffect[] {

@@ -74,7 +74,7 @@ interface UndoProps {
   readonly newest: HistoryEntry
 }
 
-/** What undoing a change would change now. */
+/** The changes that undoing a change would make now. */
 export function Undo({ change: { revert, not_revertible }, newest }: UndoProps) {
   return (
     <div class="undo">

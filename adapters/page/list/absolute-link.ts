@@ -17,7 +17,7 @@ function endAfter(now: Date, times: readonly string[]): string {
   return newest < text ? text : after(newest)
 }
 
-/** The end of the shown range: no event of the list is later, and those that wait are. */
+/** The end of the shown range: no event of the list is later, and the waiting events are. */
 function shownEnd(): string {
   const { events, hasFirst } = loadedWindow.value
   const times = events.map(({ created_at }) => created_at)
@@ -34,7 +34,7 @@ function absoluteQuery(shown: PageQuery): PageQuery {
   return { ...shown, range: { from, to: to !== undefined && to < end ? to : end } }
 }
 
-/** An address that shows any user what is shown now: the same events, in the same way. */
+/** An address that shows any user the list as it is now: the same events, in the same way. */
 export function absoluteAddress(): string {
   const text = fault.value ? search.value : formatPageQuery(absoluteQuery(query.value))
   const display = Object.entries(shownDisplay()).map(([name, value]) => `${name}=${encoded(value)}`)

@@ -46,7 +46,7 @@ export function cellConjunct(
   }
 }
 
-/** Whether both require different values of the same attribute, so that together nothing would match. */
+/** True if both require different values of the same attribute, so that together nothing would match. */
 function isRival(one: Conjunct, other: Conjunct): boolean {
   const [level, otherLevel] = [levelChoice(one), levelChoice(other)]
   if (level && otherLevel) return !level.not && !otherLevel.not

@@ -10,7 +10,7 @@ const run = async (name: 'copyLink' | 'copyCurl'): Promise<void> => {
   }
 }
 
-/** Copies an address that shows what is shown now, with the open event. */
+/** Copies an address of the shown list, with the open event. */
 export const copyLink = (): Promise<void> => run('copyLink')
 
 /** Copies the API call as a curl command with absolute times. Does nothing for an invalid query. */

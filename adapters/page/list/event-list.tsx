@@ -45,7 +45,7 @@ function ListContent() {
   return isStale.value ? <Skeleton /> : <NoMatches />
 }
 
-/** The matching events, newest first, or a message that says why there are none. */
+/** The matching events, newest first, or a message with the reason why there are none. */
 export function EventList() {
   useFocusReturn()
   const isGrid = !fault.value && (loadedWindow.value.events.length > 0 || isStale.value)

@@ -14,7 +14,7 @@ import type { Twins } from './positions.js'
 /** The ids of the events that have rows of their own again. */
 const unfolded = signal<ReadonlySet<string>>(new Set())
 
-/** Both events are among so many rows, as others may have been recorded between them. */
+/** Number of rows among which both events are, as others may have been recorded between them. */
 const MAX_ROWS_APART = 4
 
 const MAX_MS_APART = 2000

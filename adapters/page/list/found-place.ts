@@ -5,7 +5,7 @@ import type { Span, TextsFinder } from '../data/text-finder.js'
 export interface FoundPlace {
   /** The names of the attributes on the way to the text: `request_body.name`. */
   readonly path: string
-  /** The text, or the part of it around what is found. */
+  /** The text, or the part of it around the match. */
   readonly excerpt: string
 }
 

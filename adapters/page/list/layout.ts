@@ -130,7 +130,7 @@ export const rowAtOffset = (offset: number): number => {
   return Math.round((offset / rowHeight.value) * Math.max(1, total / MAX_LIST_ROWS))
 }
 
-/** The number of events of each day, as far as the counts know it exactly. */
+/** The number of events of each day for which the counts are exact. */
 export const totalsOfDays = computed(() =>
   dayTotals((counts.value?.exact.buckets && counts.value.buckets?.buckets) || [], days.value),
 )

@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../../../src/event/event.js'
 
-/** Whether new events are added automatically, and if not, why. */
+/** State of live updates: `live` if new events are added automatically, else the reason why not. */
 export type LiveState =
   | 'live'
   | 'held'
@@ -41,7 +41,7 @@ export function liveStateIn(situation: Situation, now: Date): LiveState {
   return STATES.find(([, holds]) => holds(situation, now))?.[0] ?? 'live'
 }
 
-/** Whether a stream of new events is open in this state. */
+/** True if a stream of new events is open in this state. */
 export const isFollowed = (state: LiveState): boolean =>
   !/^(?:stopped|sorted|long|fixed)$/.test(state)
 

@@ -6,9 +6,9 @@ export interface LoadedWindow {
   readonly events: readonly AuditEvent[]
   /** The number of rows before the window; an estimate if they were never loaded. */
   readonly before: number
-  /** Whether the window includes the first row of the list. */
+  /** True if the window includes the first row of the list. */
   readonly hasFirst: boolean
-  /** Whether the window includes the last row of the list. */
+  /** True if the window includes the last row of the list. */
   readonly hasLast: boolean
 }
 

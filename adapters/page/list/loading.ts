@@ -36,7 +36,7 @@ export const loadedWindow = signal<LoadedWindow>(EMPTY_WINDOW)
 /** The loaded events, in the order of the list. Changes only when the events do. */
 export const loadedEvents = computed(() => loadedWindow.value.events)
 
-/** Whether the first page of the query is loading. */
+/** True while the first page of the query is loading. */
 export const isLoading = signal(false)
 
 /** The error of the last request for a page. */
@@ -46,10 +46,10 @@ const shown = signal<{ readonly search: string; readonly sorts: readonly Sort[] 
   undefined,
 )
 
-/** What may be wrong with the query of the rows, in sentences. */
+/** Warnings about the query of the rows, in sentences. */
 export const warnings = signal<readonly string[]>([])
 
-/** Whether the rows belong to the previous query, or nothing is loaded yet. */
+/** True if the rows belong to the previous query, or nothing is loaded yet. */
 export const isStale = computed(() => shown.value?.search !== search.value)
 
 /** The order of the loaded rows. */
@@ -200,7 +200,7 @@ effect(() => {
     }
 })
 
-/** Replaces the loaded rows by those around a time, and scrolls to `id` or the nearest row. */
+/** Replaces the loaded rows by the rows around a time, and scrolls to `id` or the nearest row. */
 export async function loadAround(time: string, id?: string, row?: number): Promise<void> {
   if (isLoading.value) return
   renew()
@@ -221,10 +221,10 @@ export async function loadAround(time: string, id?: string, row?: number): Promi
   )
 }
 
-/** Whether {@link loadAtRow} can estimate the time of a row. */
+/** True if {@link loadAtRow} can estimate the time of a row. */
 export const canJump = computed(() => buckets.value !== undefined)
 
-/** Replaces the loaded rows by those around a distant row, estimated from the counts. */
+/** Replaces the loaded rows by the rows around a distant row, estimated from the counts. */
 export async function loadAtRow(row: number): Promise<void> {
   const time = buckets.value && timeAtRow(buckets.value, row)
   if (time !== undefined) await loadAround(time, undefined, row)

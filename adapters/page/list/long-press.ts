@@ -8,7 +8,7 @@ export function startPress(id: string): void {
   wasHeld = false
   timer = setTimeout(() => {
     wasHeld = true
-    // The lifted finger would press what the menu covers the row with.
+    // The lifted finger would press the menu, which covers the row.
     addEventListener('touchend', (event) => event.preventDefault(), { once: true, passive: false })
     void import('./row-menu.js').then(({ openRowMenu }) => openRowMenu(id))
   }, HOLD_MS)
@@ -17,5 +17,5 @@ export function startPress(id: string): void {
 /** The finger was lifted, or scrolls. */
 export const endPress = (): void => clearTimeout(timer)
 
-/** Whether the press that ends now opened the menu, so that it does not open the event too. */
+/** True if the press that ends now opened the menu, so that it does not open the event too. */
 export const isLongPress = (): boolean => wasHeld

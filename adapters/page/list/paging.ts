@@ -25,10 +25,10 @@ const NEWEST_FIRST: readonly KeySort[] = [{ attribute: 'created_at', direction: 
 
 const isKeySort = (sort: Sort): sort is KeySort => KEYS.has(sort.attribute)
 
-/** Whether events are sorted newest first, as live updates require. */
+/** True if events are sorted newest first, as live updates require. */
 export const isNewestFirst = (sorts: readonly Sort[]): boolean => sorts.length === 0
 
-/** Whether events are sorted by time, so that day headings make sense. */
+/** True if events are sorted by time, so that day headings make sense. */
 export const isByTime = (sorts: readonly Sort[]): boolean =>
   isNewestFirst(sorts) || sorts[0]!.attribute === 'created_at'
 

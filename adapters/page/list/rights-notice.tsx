@@ -2,7 +2,7 @@ import { account, may } from '../data/account.js'
 import { texts } from '../ui/texts.js'
 import { rightsTexts } from './rights-texts.js'
 
-/** Says once what the user may not do, which the page then does not offer. */
+/** Names once the actions that the user may not do. The page does not offer them. */
 export function RightsNotice() {
   const sentences = [
     account.value?.restricted && texts.states.restricted,

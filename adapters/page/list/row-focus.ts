@@ -29,7 +29,7 @@ export interface Cell {
 /** The cell under the pointer. */
 export const hoveredCell = signal<Cell | undefined>(undefined)
 
-/** Whether to focus the active row after the next render. */
+/** True to focus the active row after the next render. */
 let isFocusDue = false
 
 export function takeFocusRequest(): boolean {

@@ -5,7 +5,7 @@ import { formatPageQuery, parsePageQuery } from '../data/query.js'
 import { openView, type ShownView, type View } from '../data/views.js'
 import { shownDisplay } from './display.js'
 
-/* What the list shows as a named view, and the inverse. */
+/* Converts the shown query and display to a named view, and back. */
 
 const joined = (...parts: readonly string[]): string => parts.filter(Boolean).join('&')
 
@@ -13,7 +13,7 @@ const joined = (...parts: readonly string[]): string => parts.filter(Boolean).jo
 const searchOf = ({ query: text, range }: ShownView): string =>
   joined(range === null ? '' : `range=${range}`, text)
 
-/** What is shown now. */
+/** The query and display that are shown now. */
 export function shownView(): ShownView {
   const pairs = formatPageQuery(query.value).split('&')
   const range = pairs.find((pair) => pair.startsWith('range='))
@@ -24,7 +24,7 @@ export function shownView(): ShownView {
   }
 }
 
-/** Shows what a view shows, and closes the panel. The members of the address that the view does not have are removed. */
+/** Shows a view, and closes the panel. The members of the address that the view does not have are removed. */
 export function showView(view: View): void {
   const display = Object.entries(view.display).map(([name, text]) => `${name}=${encoded(text)}`)
   batch(() => {
@@ -33,7 +33,7 @@ export function showView(view: View): void {
   })
 }
 
-/** Whether two query strings ask for the same, however they are written. */
+/** True if two query strings mean the same query, however they are written. */
 function isSameQuery(one: string, other: string): boolean {
   try {
     return formatPageQuery(parsePageQuery(one)) === formatPageQuery(parsePageQuery(other))
@@ -42,7 +42,7 @@ function isSameQuery(one: string, other: string): boolean {
   }
 }
 
-/** Whether what is shown differs from the open view. */
+/** True if the shown query or display differs from the open view. */
 export const isViewChanged = computed(() => {
   const view = openView.value
   if (!view) return false
@@ -50,7 +50,7 @@ export const isViewChanged = computed(() => {
   const shown = shownView()
   const isOther = ([name, { value }]: [string, Signal<string | undefined>]): boolean => {
     const text = view.display[name]
-    // A view leaves to the reader what it does not have.
+    // The reader chooses the members that a view does not have.
     return text === undefined ? value !== undefined : shown.display[name] !== text
   }
   const { view: _, ...display } = members

@@ -10,12 +10,12 @@ export interface Running {
   readonly isBusy: boolean
   readonly error: Error | undefined
   /**
-   * Runs a request, loads the lists again, and then calls what the request resolved to. A failed request becomes `error`.
+   * Runs a request, loads the lists again, and then calls the function that the request resolved to. A failed request becomes `error`.
    */
   readonly run: (request: () => Promise<(() => void) | void>) => Promise<void>
 }
 
-/** An error in what the user entered, with a text for the user. */
+/** An error in the user's input, with a text for the user. */
 export class InputError extends Error {}
 
 /** `refresh` loads the lists again. */
@@ -42,7 +42,7 @@ export function useRunningWith(refresh: () => Promise<void>): Running {
   }
 }
 
-/** What the service objects to, or that it did not answer. */
+/** The error of a request: the objection of the service, or that it did not answer. */
 export function ErrorLine({ error }: { error: Error | undefined }) {
   if (!error) return null
   const isOfInput =

@@ -12,7 +12,7 @@ export interface Segment {
 }
 
 /**
- * Proportional heights with a minimum. Larger segments become smaller by what small ones need, so that
+ * Proportional heights with a minimum. Larger segments become smaller to make room for small ones, so that
  * the total stays correct as long as there is room.
  */
 function heightsOf(numbers: readonly number[], room: number): readonly number[] {

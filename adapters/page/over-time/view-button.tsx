@@ -5,7 +5,7 @@ import { isViewChanged, showView } from '../list/view-state.js'
 import { showNote } from '../ui/notes.js'
 import { texts } from '../ui/texts.js'
 
-/** Whether the page was opened by an address that names nothing but a view. */
+/** True if the page was opened by an address that names nothing but a view. */
 const isBare = (): boolean => {
   const [entry] = performance.getEntriesByType('navigation')
   return entry !== undefined && /^\?view=[^&]+$/.test(new URL(entry.name).search)

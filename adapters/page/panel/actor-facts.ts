@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../../../src/event/event.js'
 
-/** What the panel shows of the actor besides the user name. */
+/** Facts about the actor that the panel shows besides the user name. */
 export interface ActorFacts {
   readonly kind: string | undefined
   readonly onBehalfOf: string | undefined

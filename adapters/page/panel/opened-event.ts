@@ -60,7 +60,7 @@ effect(() => {
   if (row && row.id !== streamedId && row !== shown.peek()) show(row)
 })
 
-/** Whether the shown event is live and still open. */
+/** True if the shown event is live and still open. */
 export const isGrowing = computed(() => {
   const id = shown.value?.id
   return id !== undefined && id === openId.value && openEvents.value.has(id)

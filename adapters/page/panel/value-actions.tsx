@@ -13,7 +13,7 @@ export interface ValueActionsProps {
   readonly isNot: Condition | undefined
   /** Returns the text to copy. */
   readonly copied?: (() => string) | undefined
-  /** Whether the buttons are in the tab order. */
+  /** True if the buttons are in the tab order. */
   readonly inTabOrder?: boolean
 }
 

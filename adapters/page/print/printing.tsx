@@ -26,7 +26,7 @@ function countText(): string {
   return printTexts.loaded(loaded, eventsText(number.total, number.exact))
 }
 
-/** The loaded rows as a table, in place of the list, of which only the visible rows exist. */
+/** The loaded rows as a table, in place of the list, which has only its visible rows. */
 function PrintedList() {
   return (
     <article class="printed printed-list">

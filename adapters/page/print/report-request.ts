@@ -2,7 +2,7 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import { checked, type EventResource, eventOf, JSON_API } from '../data/api.js'
 import { apiPath } from '../data/config.js'
 
-/** What a report contains. */
+/** Data of a report. */
 export interface ReportData {
   /** Oldest first. */
   readonly events: readonly AuditEvent[]

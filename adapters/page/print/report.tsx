@@ -18,7 +18,7 @@ const close = (): void => {
   dialog.value = undefined
 }
 
-/** A report, with what was asked for. */
+/** A report, with its request. */
 interface Report {
   readonly data: ReportData
   readonly query: PageQuery

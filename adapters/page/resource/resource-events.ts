@@ -13,7 +13,7 @@ export const resource = new URLSearchParams(location.search).get('resource') ?? 
 /** The events from the newest one; `undefined` until they are loaded. */
 export const events = signal<readonly AuditEvent[] | undefined>(undefined)
 
-/** Whether older events exist. */
+/** True if older events exist. */
 export const hasOlder = signal(false)
 
 export const problem = signal<'failed' | 'denied' | 'signIn' | undefined>(undefined)

@@ -78,7 +78,7 @@ function Switch({ channel, set }: { channel: Channel; set: (to: 'enable' | 'disa
   )
 }
 
-/** What the user may do with the channel. */
+/** Actions of the user on the channel. */
 function Actions({ channel, edit }: { channel: Channel; edit: () => void }) {
   const { id, name, in_code: isInCode } = channel
   const running = useRunning()
@@ -123,7 +123,7 @@ function Actions({ channel, edit }: { channel: Channel; edit: () => void }) {
   )
 }
 
-/** One channel: its settings, and what the user may do with it. */
+/** One channel: its settings, and the user's actions on it. */
 export function ChannelDetail({ channel }: { channel: Channel }) {
   const isEditing = useSignal(false)
   const close = (): void => {

@@ -35,10 +35,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 }
 
-/** Whether channels of the kind may have a generated secret. */
+/** True if channels of the kind may have a generated secret. */
 export const canRotate = (kind: string): boolean => ownValue(KINDS, kind)?.canRotate ?? true
 
-/** What the user enters. */
+/** Input of the user. */
 export interface ChannelDraft {
   readonly name: Signal<string>
   /** The config as JSON, for kinds without fields. */

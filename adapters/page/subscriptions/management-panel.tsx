@@ -74,7 +74,7 @@ function Secret() {
   )
 }
 
-/** What is open, and its heading. */
+/** The open list or item, and its heading. */
 function content() {
   const { tab, id } = place.value
   if (id === NEW)

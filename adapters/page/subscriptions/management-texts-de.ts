@@ -95,7 +95,7 @@ export const de = {
       state: 'Status',
       channel: 'Kanal',
       filter: 'Filter',
-      position: 'Zugestellt bis',
+      cursor: 'Zugestellt bis',
       delivered: 'Zugestellt',
       lastError: 'Letzter Fehler',
       nextAttempt: 'Nächster Versuch',

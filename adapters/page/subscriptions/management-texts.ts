@@ -97,7 +97,7 @@ const en = {
       state: 'State',
       channel: 'Channel',
       filter: 'Filter',
-      position: 'Delivered to',
+      cursor: 'Delivered to',
       delivered: 'Delivered',
       lastError: 'Last failure',
       nextAttempt: 'Next attempt',
@@ -179,7 +179,7 @@ const en = {
 /** The texts about subscriptions and channels, which are loaded on demand. */
 export const managementTexts = byLanguage({ en, de })
 
-/** What became of parked events. */
+/** Result of delivering parked events again. */
 export interface Redriven {
   readonly delivered: number
   readonly failed: number

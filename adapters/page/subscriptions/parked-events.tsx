@@ -67,7 +67,7 @@ function useParked(id: string, count: number) {
   return { parked: parked.value, error: error.value }
 }
 
-/** The events that were set aside, with what can be done about them. */
+/** The events that were set aside, with actions on them. */
 export function ParkedEvents({
   subscription: { id, parked: count },
 }: {

@@ -6,7 +6,7 @@ export type Tab = 'subscriptions' | 'channels'
 /** The id of a place where something is created. */
 export const NEW = 'new'
 
-/** What is open: a list, or one of its items. */
+/** The open place: a list, or one of its items. */
 export const place = computed(() => {
   const [tab, id] = (managed.value ?? 'subscriptions').split('=') as [Tab, string | undefined]
   return { tab, id }

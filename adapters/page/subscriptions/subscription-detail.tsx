@@ -35,7 +35,7 @@ function ChannelFact({ name }: { name: string }) {
   )
 }
 
-/** What is wrong, if anything is. */
+/** The failure of the subscription, if it has failed. */
 function FailureFacts({ subscription }: { subscription: Subscription }) {
   const { last_error: last, attempts, failing_since: since, next_attempt_at: next } = subscription
   const { skipped, skipped_since: skippedSince } = subscription
@@ -58,7 +58,7 @@ function FailureFacts({ subscription }: { subscription: Subscription }) {
 }
 
 function Facts({ subscription }: { subscription: Subscription }) {
-  const { state, channel, filter, position, delivered, owner } = subscription
+  const { state, channel, filter, cursor, delivered, owner } = subscription
   return (
     <dl class="facts">
       <Fact label={words.facts.state}>
@@ -76,8 +76,8 @@ function Facts({ subscription }: { subscription: Subscription }) {
         </button>
       </Fact>
       <Fact label={words.facts.delivered}>{managementTexts.eventCount(delivered)}</Fact>
-      <Fact label={words.facts.position}>
-        {formatFull(position)} <small>{formatAgo(position)}</small>
+      <Fact label={words.facts.cursor}>
+        {formatFull(cursor)} <small>{formatAgo(cursor)}</small>
       </Fact>
       <FailureFacts subscription={subscription} />
       {owner !== null && <Fact label={words.facts.owner}>{owner}</Fact>}
@@ -85,7 +85,7 @@ function Facts({ subscription }: { subscription: Subscription }) {
   )
 }
 
-/** What the user may do with the subscription. */
+/** Actions of the user on the subscription. */
 function Actions({ subscription, edit }: { subscription: Subscription; edit: () => void }) {
   const { id, name, state, in_code: isInCode } = subscription
   const running = useRunning()
@@ -134,7 +134,7 @@ function Actions({ subscription, edit }: { subscription: Subscription; edit: () 
   )
 }
 
-/** One subscription: its state, and what the user may do with it. */
+/** One subscription: its state, and the user's actions on it. */
 export function SubscriptionDetail({ subscription }: { subscription: Subscription }) {
   const isEditing = useSignal(false)
   const close = (): void => {

@@ -10,7 +10,7 @@ function testText({ accepted, duration_ms: duration, fault, status }: TestResult
   return words.tested({ accepted, duration }, fault === null ? '' : faultText(fault, status))
 }
 
-/** A button that delivers a made-up event, and the line that says what became of it. */
+/** A button that delivers a made-up event, and a line with the result. */
 export function useTest(tab: Tab, id: string, { run }: Running) {
   const result = useSignal<string | undefined>(undefined)
   const test = (): void =>

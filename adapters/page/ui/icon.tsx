@@ -1,7 +1,7 @@
 import type { Level } from '../../../src/event/level.js'
 import { levelOf } from '../../../src/event/level.js'
 
-/** A 16 px icon from the sprite in the document. Decorative: a text beside it says what it means. */
+/** A 16 px icon from the sprite in the document. Decorative: a text beside it has the meaning. */
 export function Icon({ name, className = 'ico' }: { name: string; className?: string }) {
   return (
     <svg class={className} aria-hidden="true">

@@ -6,7 +6,7 @@ export type KeyHandler = (event: KeyboardEvent) => void
 /** Shortcuts by `KeyboardEvent.key`. They work outside of fields, without Ctrl, Alt or Meta. */
 const bindings = new Map<string, KeyHandler[]>()
 
-/** What Escape closes; the last opened is closed first. */
+/** Functions that close what Escape closes; the last opened is closed first. */
 const closers: (() => void)[] = []
 
 const FIELDS = 'input, textarea, select, [contenteditable], dialog, [role=dialog]'
@@ -33,7 +33,7 @@ export function followKeys(): void {
 
 /** Binds keys while the component is mounted. The last binding of a key wins. */
 export function useKeys(handlers: Readonly<Record<string, KeyHandler>>): void {
-  // A layout effect, so that shortcuts always match what is shown.
+  // A layout effect, so that shortcuts always match the shown elements.
   useLayoutEffect(() => {
     for (const [key, handler] of Object.entries(handlers))
       bindings.set(key, [...(bindings.get(key) ?? []), handler])

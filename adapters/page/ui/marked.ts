@@ -7,7 +7,7 @@ export interface Marker {
   text(text: string): ComponentChild
   /** Where the event has what its row does not show. */
   place(event: AuditEvent, shown: readonly string[]): ComponentChild
-  /** Whether some text of a value is found. */
+  /** True if some text of a value is found. */
   contains(value: unknown): boolean
 }
 

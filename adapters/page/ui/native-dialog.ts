@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useEscape } from './keyboard.js'
 
 interface DialogOptions {
-  /** Whether the rest of the page stays usable while the dialog is open. */
+  /** False if the rest of the page stays usable while the dialog is open. */
   readonly isModal: boolean
 }
 

@@ -3,12 +3,12 @@ import { fault, query, search } from '../data/address.js'
 import { parsePageQuery } from '../data/query.js'
 import { builderAt, dialog } from './dialog.js'
 
-/** Whether the query line is being edited. */
+/** True while the query line is being edited. */
 export const isEditing = signal(false)
 
 const RELATIVE = /(?:^|&)(range=\w+)/
 
-/** The range to show. For an invalid query: its relative range if it has one, else that of the last valid query. */
+/** The range to show. For an invalid query: its relative range if it has one, else the range of the last valid query. */
 export const shownRange = computed(() => {
   const [, range] = (fault.value && RELATIVE.exec(search.value)) ?? []
   try {

@@ -10,11 +10,11 @@ import { Icon } from '../ui/icon.js'
 import { showNote } from '../ui/notes.js'
 import { viewsTexts as words } from './views-texts.js'
 
-/** Whether the user may save changes of a view. */
+/** True if the user may save changes of a view. */
 const maySave = (view: View): boolean =>
   mayWith('update', view) && (!view.shared || mayViews('share'))
 
-/** The open view: whether it has changed, and what can be done about that. */
+/** The open view: whether it has changed, and actions on the changes. */
 function OpenView({ view }: { view: View }) {
   const { error, isBusy, run } = useRunningWith(loadViews)
   const save = (): void =>
@@ -45,7 +45,7 @@ function OpenView({ view }: { view: View }) {
   )
 }
 
-/** Saves what is shown as a new view. */
+/** Form that saves the shown query and display as a new view. */
 function SaveForm({ isAnother }: { isAnother: boolean }) {
   const name = useSignal('')
   const isShared = useSignal(false)
@@ -96,7 +96,7 @@ function SaveForm({ isAnother }: { isAnother: boolean }) {
   )
 }
 
-/** What can be done with what is shown: saved, sent to a colleague, or watched. */
+/** Actions on the shown events: save them as a view, send them to a colleague, or watch them. */
 export function ShownNow() {
   const view = openView.value
   const mayAlert = may('subscriptions:create') && !fault.value

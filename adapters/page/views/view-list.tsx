@@ -67,7 +67,7 @@ function Rename({ view, running, close }: RowProps & { close: () => void }) {
   )
 }
 
-/** What the owner may do with the view. */
+/** Actions of the owner on the view. */
 function Actions({ view, running, rename }: RowProps & { rename: () => void }) {
   const share = (shared: boolean): void =>
     void running.run(async () => {

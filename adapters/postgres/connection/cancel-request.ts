@@ -12,7 +12,7 @@ interface Cancellable {
 }
 
 /**
- * Asks what the connection leads to, a server or a pooler, to cancel its statement: only a pooler knows which process of
+ * Asks the other end of the connection, a server or a pooler, to cancel its statement: only a pooler knows which process of
  * the server works for it. As in libpq before version 17 the request is not encrypted. Resolves once the request is taken.
  */
 export function sendCancelRequest(client: PostgresPoolClient, signal: AbortSignal): Promise<void> {

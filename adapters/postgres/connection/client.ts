@@ -84,7 +84,7 @@ export interface PostgresPool {
 
 const ignore = (): void => {}
 
-/** Connections that lead through a pooler, whose process ids are none of the server. */
+/** Connections that lead through a pooler, whose process ids are not the server's. */
 const pooled = new WeakSet<PostgresPoolClient>()
 
 export const notePooled = (client: PostgresPoolClient): void => void pooled.add(client)
@@ -136,7 +136,7 @@ const take = (pool: PostgresPool): Promise<PostgresPoolClient> =>
 /** More connections with open transactions than any pool has. */
 const MAX_FOREIGN = 1000
 
-/** Takes a connection from the pool. Those that the host has returned with an open transaction are closed. */
+/** Takes a connection from the pool. Closes connections that the host has returned with an open transaction. */
 export async function checkOut(pool: PostgresPool): Promise<PostgresPoolClient> {
   for (let taken = 0; taken < MAX_FOREIGN; taken++) {
     const client = await take(pool)

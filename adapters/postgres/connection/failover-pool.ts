@@ -18,7 +18,7 @@ const OTHERS_MS = 250
 /** While the pool is used, it looks for a server that has replaced the primary this often: the old one may go on. */
 const SEARCH_EVERY_MS = 5000
 
-/** What `target_session_attrs=read-write` of libpq asks. */
+/** The query of `target_session_attrs=read-write` in libpq. */
 const REFUSES_WRITES = `SELECT pg_is_in_recovery(), current_setting('default_transaction_read_only')::boolean`
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'it failed')
@@ -83,7 +83,7 @@ function createPrimary(hosts: readonly Host[], check: CheckServer): Primary {
 }
 
 /**
- * A pool of connections to that one of the hosts that accepts writes. It is looked for with the first connection, and
+ * A pool of connections to the host that accepts writes. It is looked for with the first connection, and
  * whenever a new connection fails or leads to a standby. If several accept writes, the one with the highest timeline
  * counts.
  */

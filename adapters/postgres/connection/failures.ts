@@ -81,7 +81,7 @@ export function isStatementError(error: unknown): boolean {
   return isFromServer(error) && !/^(?:08|25P04|57P)/.test(codeOf(error))
 }
 
-/** True if the connection ended, or there was none: it is not known what the server has done. */
+/** True if the connection ended, or there was none: the outcome on the server is not known. */
 export const isLostConnection = (error: unknown): boolean =>
   isTransient(error) && !isStatementError(error)
 

@@ -10,7 +10,7 @@ export interface Host {
 const URL_PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#]*)([^?]*)(?:\?(.*))?$/s
 /** A name or an address, and a port. An address of IPv6 has brackets. */
 const HOST_AND_PORT = /^(\[[\da-f:.%]+\]|[^:@/?#[\]\s]+)(?::(\d*))?$/i
-/** What `hostsOf` reads itself. */
+/** Parameters that `hostsOf` reads itself. */
 const OWN_PARAMETER = /^(?:host|port|target_session_attrs)=/
 const ATTRIBUTES: ReadonlySet<string> = new Set(['read-write', 'primary'])
 

@@ -12,8 +12,8 @@ import { until } from './connection.js'
 import { sessionOf, TRANSACTION_TIMEOUT } from './session.js'
 
 /**
- * What the connections of a pool lead through: nothing, or a pooler such as PgBouncer. In transaction mode a pooler gives
- * each transaction any connection to the server, so what belongs to a session is lost: LISTEN, and locks of the session.
+ * The mode of a pooler, such as PgBouncer, between a pool and its server. In transaction mode a pooler gives
+ * each transaction any connection to the server, so LISTEN and locks of the session are lost.
  */
 export type Pooling = 'none' | 'session' | 'transaction'
 
@@ -21,7 +21,7 @@ export type Pooling = 'none' | 'session' | 'transaction'
 export interface PoolingDetector {
   /** Asks the server at the first call for a connection, and for the first connection that is pooled, also another one. */
   detect(client: PostgresPoolClient): Promise<Pooling>
-  /** What was found; `none` before the first connection. */
+  /** The mode that was detected; `none` before the first connection. */
   found(): Pooling
 }
 

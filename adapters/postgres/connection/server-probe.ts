@@ -48,7 +48,7 @@ export async function probe<Result>(
 }
 
 /**
- * Finds out whether another server has taken over, and tells the timelines, which break the connections to the one that
+ * Finds out whether another server has taken over, and passes its timeline on, which breaks the connections to the one that
  * was replaced.
  */
 export type FindPrimary = () => Promise<unknown>

@@ -29,7 +29,7 @@ export interface BackpressureOptions {
 
 /** The events are counted this many times while this process adds as many as may be unindexed. */
 const CHECKS = 8
-/** A write waits for at most five seconds, in which about as many events are indexed. */
+/** A write waits for at most five seconds. About this number of events is indexed in that time. */
 const MAX_UNCHECKED = 32_768
 const POLL_MS = 20
 

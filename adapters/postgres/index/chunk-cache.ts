@@ -5,7 +5,7 @@ import type { FigureCounts } from '../../../src/store-kit/index/figure-counts.js
 import type { Lists } from './chunk-requests.js'
 import { createKnownChunks, type KnownChunks } from './known-chunks.js'
 
-/** Caches what a process has read of segments and names, and what it has counted in segments, which never change. */
+/** Caches the chunks and names that a process has read, and its counts of segments, which never change. */
 export interface ChunkCache {
   /** The known chunks of the lists. Call `keep` after adding chunks to them. */
   known(lists: Lists): KnownChunks
@@ -15,7 +15,7 @@ export interface ChunkCache {
   firsts(segment: number): Float64Array | undefined
   keepFirsts(segment: number, times: Float64Array): void
   readonly names: KnownNames
-  /** What was counted in a segment. The key has the segment and all that the counts depend on. */
+  /** Counts of a segment. The key names the segment and everything that the counts depend on. */
   figures(key: string): FigureCounts | undefined
   keepFigures(key: string, counts: FigureCounts): void
 }

@@ -7,7 +7,7 @@ export type RunTransaction = <Result>(
   act: (client: PostgresPoolClient) => Promise<Result>,
 ) => Promise<Result>
 
-/** What building the index of a log uses. */
+/** Parts that building the index of a log uses. */
 export interface DriverContext {
   readonly names: Names
   readonly steps: StepRunner

@@ -11,7 +11,7 @@ import type { Names } from '../schema/names.js'
 import { IS_LEASED } from './lease.js'
 import { isExpiredSql } from './segment-dropping.js'
 
-/** Whether $1 events, or $2 stored bytes of attributes, are unsealed; counts no further than $1 events. */
+/** SQL that is true if $1 events, or $2 stored bytes of attributes, are unsealed; counts no further than $1 events. */
 const isSealDueSql = ({ events, late }: Names): string => `
   (SELECT count(*) + (SELECT count(*) FROM (SELECT FROM ${late}
       WHERE created_at <= (SELECT sealed_to FROM state) LIMIT $1) AS late) >= $1
@@ -36,7 +36,7 @@ export async function isSealDue(
   return row![0] === 't'
 }
 
-/** Whether a round would find work. Nothing is due for a read-only connection, as to a standby. */
+/** Returns `due` if a round would find work. Nothing is due for a read-only connection, as to a standby. */
 export async function findDue(
   client: PostgresPoolClient,
   names: Names,

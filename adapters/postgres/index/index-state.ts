@@ -17,7 +17,7 @@ import { IDLE_TIMEOUT } from './transaction-settings.js'
 export const DEFAULT_TUNING: SealingTuning = { segmentSize: 8192, fanOut: 16 }
 
 export interface PostgresSegmentRow extends SegmentRow {
-  /** The count of removed events when the segment was built. The segment has none of the events removed by then. */
+  /** The count of removed events when the segment was built. The segment lacks the events removed before. */
   readonly removed: number
   /** See `eventsDigest`. */
   readonly digest: number
@@ -28,7 +28,7 @@ export interface PostgresSegmentRow extends SegmentRow {
   /** Number of its chunks. */
   readonly chunks: number
   readonly isDamaged: boolean
-  /** False if the row itself is damaged; then its range is that of all events. */
+  /** False if the row itself is damaged; then its range is the range of all events. */
   readonly isTrusted: boolean
 }
 

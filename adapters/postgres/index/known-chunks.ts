@@ -55,7 +55,7 @@ const ENTRY_BYTES = 300
 const bytesOf = ({ first, chunk }: PlacedChunk): number =>
   ENTRY_BYTES + first.length + chunk[2].length + chunk[3].length
 
-/** Whether all chunks after the entry, up to the place, are known. */
+/** True if all chunks after the entry, up to the place, are known. */
 const reaches = ({ until }: Entry, place: Place): boolean => compare(until, place) >= 0
 
 /** Index of the last entry not after the place. */

@@ -18,8 +18,8 @@ import { before, after, END, type KnownChunks, type PlacedChunk, START } from '.
 import { numberOfKey } from './segment-keys.js'
 
 /**
- * What one query has of the index, from the cache or from its own fetches. It stays until the query ends, even if
- * the cache drops it.
+ * Chunks of the index that one query has, from the cache or from its own fetches. They stay until the query ends, even if
+ * the cache drops them.
  */
 export interface LoadedChunks {
   /** The known chunks of the lists. */

@@ -23,7 +23,7 @@ export interface LogIndex {
   /** The statement that `refresh` needs the rows of. With `isAhead`, it reads few events, as they may not be needed. */
   statement(isAhead?: boolean): string
   /**
-   * Adds what is new in the snapshot. `rows` are those of `statement` in the snapshot, if it was run already.
+   * Adds the new part of the snapshot. `rows` is the result of `statement` in the snapshot, if it was run already.
    * Returns `outdated` if a newer snapshot of the same server was added and events that this one needs are no
    * longer in memory.
    */

@@ -70,7 +70,7 @@ function touch(act: () => unknown): void {
 
 const startReading = (values: Iterable<unknown>): unknown => values[Symbol.iterator]().next()
 
-/** Of conditions that must all hold, reads only those that take one read, as the others may not be needed. */
+/** Of conditions that must all hold, reads only the ones that take one read, as the others may not be needed. */
 function visit(part: IndexPart, filter: IndexFilter, timesOf: TimesOf, isAlone: boolean): void {
   if ('parts' in filter) {
     for (const one of filter.parts) visit(part, one, timesOf, isAlone && filter.combinator === 'or')

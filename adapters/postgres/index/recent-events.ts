@@ -10,7 +10,7 @@ import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import type { TextRow } from '../connection/client.js'
 import type { Snapshot } from '../log/snapshot.js'
 
-/** What additions need of a snapshot. */
+/** The part of a snapshot that additions use. */
 export type Moment = Pick<Snapshot, 'ask' | 'checkTime'>
 
 export interface RecentLimits {

@@ -40,7 +40,7 @@ export interface Refreshed {
   readonly maxFresh: number
 }
 
-/** What a process has read of the index. */
+/** The state of the index that a process has read. */
 export interface Known {
   /** The stage of the additions so far. The statement returns it with its rows, so that outdated rows are noticed. */
   readonly stage: number

@@ -16,7 +16,7 @@ export const MAX_LATE = 100
 export const MAX_REMOVED = 100
 export const MAX_UNSEALED = 20_000
 
-/** What a snapshot has of the index, read without any event. */
+/** The index as a snapshot has it, read without any event. */
 export interface SealedState {
   /** The server that answered; see `serverSql`. */
   readonly server: string

@@ -74,7 +74,7 @@ export function createPostgresSealer(
       findDue: () => use(CHECK_TIMEOUT_MS, (client) => findDue(client, names, tuning)),
       run: () => {
         let server: string | undefined
-        /** What a round has read from one server is not written to another, which may lack some of it. */
+        /** Throws if a round that has read from one server writes to another, which may lack some of the events. */
         const checkServer = (client: PostgresPoolClient): void => {
           server ??= log.server(client)
           if (log.server(client) !== server) throw new Error('Postgres has moved to another server')

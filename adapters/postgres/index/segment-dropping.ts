@@ -73,7 +73,7 @@ export async function deleteChunks(
 ): Promise<void> {
   const nothing = (error: unknown): readonly TextRow[] => {
     if (!isCorrupt(error)) throw error
-    // Ids of segments are not used again, so nothing reads what is left.
+    // Ids of segments are not used again, so nothing reads the remaining rows.
     return [['0', null]]
   }
   // Index entries of removed rows stay until a vacuum: `from` skips them. The array is made once. If the statistics do not know

@@ -17,7 +17,7 @@ export interface Coverage {
   readonly version: number
   /** The visible segments that can be read. */
   readonly segments: readonly PostgresSegmentRow[]
-  /** What was read of the segments of this server. */
+  /** Chunks that were read of the segments of this server. */
   readonly cache: ChunkCache
   /** Parts in memory, which do not change: of recent events, and of the time ranges of damaged segments. */
   readonly recent: readonly IndexPart[]
@@ -31,7 +31,7 @@ export interface Coverage {
   readonly hasUnlisted?: boolean
 }
 
-/** What a process has of the index of a log on one server, which never goes back in time. */
+/** The part of a log's index that a process has read from one server. It never goes back in time. */
 export interface ServerIndex {
   /** See `LogIndex`. */
   statement(isAhead?: boolean): string
@@ -50,7 +50,7 @@ export interface ServerIndex {
 export interface ServerIndexOptions {
   /** Returns a number that no addition on any server has had before. */
   readonly nextStage: () => number
-  /** Whether this process has found the segment damaged. */
+  /** True if this process has found the segment damaged. */
   readonly isAside: (id: number) => boolean
   /** Called for each segment whose own row is damaged. */
   readonly onUntrusted: (row: PostgresSegmentRow) => void

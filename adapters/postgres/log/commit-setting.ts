@@ -3,13 +3,13 @@ import { ask, type PostgresPoolClient } from '../connection/client.js'
 /** The setting `synchronous_commit` of a connection. */
 export interface CommitSetting {
   readonly value: string
-  /** What acknowledged events may be lost by, if the setting is weaker than that of the server. */
+  /** The failure that may lose acknowledged events, if the setting is weaker than the server's. */
   readonly risk?: string
-  /** What to do about the risk. */
+  /** Advice that removes the risk. */
   readonly remedy: string
 }
 
-/** Whose setting it is, by `source` of pg_settings; the others are settings of the server. */
+/** The owner of the setting, by `source` of pg_settings; the others are settings of the server. */
 const OWNERS: ReadonlyMap<string | null, string> = new Map([
   ['database', 'the database'],
   ['user', 'the role'],

@@ -29,15 +29,15 @@ export interface CommonOptions extends QueryTimeoutOptions {
    */
   readonly readPool?: PostgresPool
   /**
-   * Servers to read from: connection strings, in which several hosts are as many replicas, or pools of pg. Reads go to a
+   * Servers to read from: connection strings, in which each host is a replica, or pools of pg. Reads go to a
    * replica that answers and has what this process has written and what the read demands; otherwise the primary
    * answers. One that fails is skipped for 0.25 to 30 seconds.
    * @default none
    */
   readonly replicas?: readonly (string | PostgresPool)[]
   /**
-   * A replica that may be further behind the primary does not answer. The primary is asked for its position
-   * several times in this period; while it does not answer, neither do replicas.
+   * Maximum lag of a replica that may answer reads. The primary is asked for its WAL position
+   * several times in this period. While it does not answer, no replica does.
    * @default any lag
    */
   readonly maxLag?: Duration
@@ -49,8 +49,8 @@ export interface CommonOptions extends QueryTimeoutOptions {
   readonly partitions?: Partitions
   /**
    * Maximum number of events that are not in the index, at least 16,384. While there are more, recording and
-   * importing wait for the index, but an event no longer than half of its time to the deadline, and not for an index
-   * that has stopped growing. Each process may exceed it by an eighth. `Infinity`: nothing waits.
+   * importing wait for the index. An event waits at most half of its time to the deadline. Nothing waits for an index
+   * that has stopped growing. Each process may exceed the maximum by an eighth. `Infinity`: nothing waits.
    * @default 65536
    */
   readonly maxUnindexed?: number
@@ -80,15 +80,15 @@ interface SessionOptions {
 
 interface CitusOption {
   /**
-   * Whether Citus places the log on one of its nodes. `connectionString` then names the coordinator, and the store
-   * connects to the node itself. `{ nodes }` is `true`, and has the addresses of nodes that are others than those which
-   * Citus knows, such as `{ 'worker-1:5432': 'db1.example.org:6001' }`.
+   * True if Citus places the log on one of its nodes. `connectionString` then names the coordinator, and the store
+   * connects to the node itself. `{ nodes }` means `true`, with addresses of nodes in place of the ones that
+   * Citus has, such as `{ 'worker-1:5432': 'db1.example.org:6001' }`.
    * @default false
    */
   readonly citus?: boolean | { readonly nodes: Readonly<Record<string, string>> }
 }
 
-/** The server, or those of which one accepts writes. */
+/** The server, or several servers of which one accepts writes. */
 export type ServerOptions = SessionOptions &
   CitusOption &
   (
@@ -148,11 +148,11 @@ export interface Server {
   readonly pool: PostgresPool
   /** For work that needs a session; `undefined` if `pool` does it. */
   readonly sessionPool: PostgresPool | undefined
-  /** Whether Citus places the log. */
+  /** True if Citus places the log on a node. */
   readonly citus: boolean
   /** The nodes of Citus; `undefined` if the options have only a pool. */
   readonly nodes?: Nodes
-  /** Those that the connections of the pool have led to. */
+  /** Timelines of the servers that connections of the pool have reached. */
   readonly timelines: Timelines
   readonly findPrimary: FindPrimary | undefined
   readonly end: () => Promise<void>
@@ -177,7 +177,7 @@ interface OpenedReplicas {
   readonly end: () => Promise<void>
 }
 
-/** A URL, or what pg reads as the path of a socket. */
+/** A URL, or a path that pg reads as the path of a socket. */
 const CONNECTION_STRING = /^(?:postgres(?:ql)?:\/\/|socket:|\/)/i
 
 /** The messages do not repeat the text, which may hold a password. */
@@ -190,7 +190,7 @@ function readConnectionString(given: unknown, option: string): string {
 const isPool = (value: unknown): value is PostgresPool =>
   typeof (value as PostgresPool | undefined)?.connect === 'function'
 
-/** What reads go to, from `readPool` or `replicas`. Throws `INVALID_OPTION`. */
+/** Returns the replicas that reads go to, from `readPool` or `replicas`. Throws `INVALID_OPTION`. */
 export function readReplicas({
   readPool,
   replicas = [],
@@ -258,7 +258,7 @@ function openSessions(
   return openPrimary(hostsOf(address, undefined), timelines)
 }
 
-/** Two segments: fewer than one are never indexed. */
+/** The size of two segments: fewer events than one segment has are never indexed. */
 const MIN_UNINDEXED = 16_384
 
 interface CitusSettings {
@@ -286,7 +286,7 @@ function nodesOf(
 ): Nodes {
   const stringOf = (address: string): string =>
     hostsOf(connectionString, [address])[0].connectionString
-  // Throws for addresses that are none.
+  // Throws for an invalid address.
   for (const address of Object.values(addresses)) stringOf(address)
   return createNodes((address, onLoss) =>
     openPool(stringOf(addresses[address] ?? address), max, onLoss),

@@ -4,11 +4,11 @@ import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { PostgresLog } from './log.js'
 import { walBytes } from './wal-position.js'
 
-/** Where the write-ahead log of the primary was at some recent times, by the clock of this process. */
+/** Recent WAL positions of the primary, each with the time of this process's clock at which it was asked for. */
 export interface PrimaryPositions {
   /**
-   * The greatest possible age, in milliseconds, of the state of a server that has replayed up to the position: what was
-   * committed before that time is in it. Infinity if it is not known.
+   * Maximum age, in milliseconds, of the state of a server that has replayed the WAL up to the position. The state has
+   * everything that was committed earlier than this age ago. Infinity if the age is not known.
    */
   ageOf(position: bigint): number
   close(): void
@@ -22,17 +22,17 @@ interface Sample {
 const MAX_INTERVAL_MS = 1000
 const MIN_INTERVAL_MS = 20
 const SAMPLE_MS = 5000
-/** Without calls of `ageOf` for this long, the primary is no longer asked. */
+/** Sampling stops after this time without a call of `ageOf`. */
 const IDLE_MS = 10_000
 
-/** Asks the primary several times within `maxAgeMs`, while ages are asked for. */
+/** Samples the primary's WAL position several times per `maxAgeMs` while `ageOf` is called. */
 export function createPrimaryPositions(log: PostgresLog, maxAgeMs: number): PrimaryPositions {
   let samples: readonly Sample[] = []
   let lastUse = 0
 
   const sample = async (): Promise<void> => {
     using wait = timeoutSignal(SAMPLE_MS)
-    // Taken before the question: what was acknowledged by then is before the position.
+    // The time is read before the query, so the position includes every commit acknowledged up to this time.
     const at = performance.now()
     const [row] = await log.use(wait.signal, (client) =>
       ask(client, 'SELECT pg_current_wal_flush_lsn()'),

@@ -35,7 +35,7 @@ export interface ReaderOptions {
   /** A replica that may be further behind does not answer. @default any lag */
   readonly maxLagMs: number | undefined
   readonly timeoutMs: number
-  /** What this process has written. */
+  /** Writes of this process that an answer must include. */
   readonly own: OwnWrites
 }
 

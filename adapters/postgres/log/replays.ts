@@ -11,7 +11,7 @@ import { walBytes } from './wal-position.js'
 const MAX_WAIT_MS = 1000
 const PAUSES: Backoff = { firstMs: 2, maxMs: 50 }
 
-/** Waits until replicas have what was written on the primary. */
+/** Waits until replicas have replayed the writes of the primary. */
 export interface Replays {
   /**
    * Calls `onReplayed` with the text of the token, or of a later one, once a replica has replayed it, or after a second.

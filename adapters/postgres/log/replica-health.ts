@@ -39,7 +39,7 @@ const measure = async (client: PostgresPoolClient, names: Names): Promise<Measur
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
 
-/** What is known of the replica without the primary, and the time of its newest event and its position. */
+/** Health of a replica as far as it answers without the primary, with the time of its newest event and its WAL position. */
 interface Answer {
   readonly health: ReplicaHealth
   readonly measured?: Measured

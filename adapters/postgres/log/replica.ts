@@ -17,7 +17,7 @@ import type { Replicas, ReplicaOutcome, ReplicaState } from './replicas.js'
 import type { InSnapshot, SnapshotRead } from './snapshot.js'
 import { walBytes } from './wal-position.js'
 
-/** What a replica must have replayed before it may answer this process. */
+/** Writes of this process that a replica must have replayed before it may answer. */
 export interface OwnWrites {
   /** The time of the newest event that this process has appended. */
   appended: Microseconds
@@ -37,21 +37,21 @@ class Unusable extends Error {
   }
 }
 
-/** Sent before the snapshot, so the snapshot has what was replayed by then. */
+/** Sent before the snapshot, so the snapshot has everything that was replayed when it was answered. */
 const REPLAYED = 'SELECT pg_is_in_recovery(), pg_last_wal_replay_lsn()'
 
 const HAS_TIME = 'hasTime'
 
-/** Whether the snapshot has an event of the time or a later one. */
+/** SQL that is true if the snapshot has an event of the time or a later one. */
 const hasTimeSql = ({ events, liveEvents }: Names, time: Microseconds): string =>
   `SELECT EXISTS (SELECT FROM ${events} WHERE created_at >= ${time})
      OR EXISTS (SELECT FROM ${liveEvents} WHERE created_at >= ${time})`
 
-/** What a read needs a replica to have. */
+/** The state that a replica must have reached to answer a read. */
 export interface Needed {
   /** `created_at` rises in the order of commits, so a server with an event of this time has all events before it. */
   readonly time: Microseconds
-  /** The WAL positions. Those of a cluster compare with no other cluster's. */
+  /** WAL positions. Positions of different clusters do not compare. */
   readonly positions: readonly { readonly cluster: string | undefined; readonly at: string }[]
 }
 

@@ -18,7 +18,7 @@ export type ReplicaOutcome =
   /** It did not answer, or cannot be reached. */
   | 'failed'
 
-/** What this process knows of a replica. */
+/** A replica and its state, as this process knows it. */
 export interface ReplicaState extends Replica {
   /** Counts from 1. */
   readonly number: number

@@ -30,7 +30,7 @@ const lossText = (acknowledged: Microseconds, newest: Microseconds): string =>
   `acknowledged events are lost: one of ${formatTimestamp(acknowledged)} was acknowledged, ` +
   `but the newest event of the server that has taken over is of ${formatTimestamp(newest)}`
 
-/** `pooling` returns what a pooler on the way prevents. */
+/** `pooling` returns the risks of a pooler on the way. */
 export function createRisks(pooling: () => string | undefined): Risks {
   let loss: string | undefined
   const warned = new Set<string>()

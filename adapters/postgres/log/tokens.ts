@@ -3,10 +3,10 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import type { PostgresLog } from './log.js'
 
-/** How much of the write-ahead log is on disk: everything that was acknowledged. */
+/** SQL of the WAL position up to which the log is on disk. Every acknowledged commit is before it. */
 const END_OF_WAL = 'pg_current_wal_flush_lsn()'
 
-/** A token for the state of the primary. */
+/** Returns a consistency token of the primary's present state. */
 export async function primaryToken(
   client: PostgresPoolClient,
   log: PostgresLog,
@@ -25,8 +25,8 @@ export async function primaryToken(
 }
 
 /**
- * SQL for a token of what the primary has written, with the time up to which events are known to be durable. Without a
- * position if the server does not tell where its write-ahead log is.
+ * SQL of a consistency token of the primary's present state, with the time up to which events are known to be durable. The token
+ * has no WAL position if the server does not report one.
  */
 function writtenSql(cluster: string, durable: Microseconds): string {
   const prefix = formatToken({ time: durable, wal: undefined })

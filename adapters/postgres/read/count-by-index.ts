@@ -52,7 +52,7 @@ export interface IndexCount {
   readonly end: number
 }
 
-/** What the index has counted, and what it does not have. */
+/** Figures that the index has counted, and the cells that it does not cover. */
 export interface IndexedFigures extends CoveredCells {
   /** Lacks facets that have too many values, or values that the index does not have. */
   readonly figures: FigureCounts
@@ -212,7 +212,7 @@ function coveredPart(part: IndexPart, covered: readonly Slice[]): CoveredPart | 
   return ranges.length > 0 ? { part, ranges, start } : undefined
 }
 
-/** A short name of what is counted; a filter may have very many values. */
+/** A short name of the count; a filter may have very many values. */
 const nameOf = ({ shared, own, facets }: FigureQuery): string =>
   createHash('sha256')
     .update(JSON.stringify([shared, [...own], facets]))

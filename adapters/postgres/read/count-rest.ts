@@ -14,7 +14,7 @@ async function sizeOf({ run, names }: CountRun, slices: readonly Slice[]): Promi
   return Number(row![0])
 }
 
-/** Marks as counted what the index has counted, and counts the events that it does not have. */
+/** Marks the figures of the index as counted, and counts the events that it does not have. */
 export async function countRest(
   count: CountRun,
   { covered, rest, maxRest }: Omit<IndexedFigures, 'figures'>,

@@ -22,7 +22,7 @@ import { allOf } from './sql.js'
 
 /** A statement for one or more figures. */
 export interface CountStatement {
-  /** What it is for; `undefined` for all figures. */
+  /** The figure that it counts; `undefined` for all figures. */
   readonly figure: Figure | undefined
   /** The SQL filter of the rows; `undefined` for all rows. */
   readonly filter: Sql | undefined
@@ -102,7 +102,7 @@ function attributesOf(names: readonly string[]): Sql {
   )
 }
 
-/** What a statement reads. */
+/** Rows and attributes that a statement reads. */
 interface Reading {
   readonly filter: readonly (Sql | undefined)[]
   /** Names whose values events are grouped by. */

@@ -168,7 +168,7 @@ async function openRun(
   { run, signal, names, snapshot, end, checkParsed }: Counting,
   query: CountsQuery,
   tally: Tally,
-  /** What is left to count, if that is little. */
+  /** The rounds that are left to count, if they are few. */
   rest?: Rounds,
 ): Promise<CountRun> {
   const live = await readLive(snapshot, names, query, tally)

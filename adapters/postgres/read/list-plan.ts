@@ -31,7 +31,7 @@ export interface ListRequest {
   readonly trace?: QueryTrace | undefined
 }
 
-/** What is known of a list query before there is a snapshot. */
+/** The plan of a list query, made before there is a snapshot. */
 export interface ListPlan extends ListRequest {
   readonly bounds: TimeBounds
   /** The part of the bounds that a list by time reads first. */

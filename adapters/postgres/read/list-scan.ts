@@ -14,7 +14,7 @@ type Filtered = Pick<ListQuery, 'where' | 'indexed'>
 
 /** The result of reading the first rows of the order. */
 export interface Probe {
-  /** Those that pass the SQL filter, up to the maximum. */
+  /** Rows that pass the SQL filter, up to the maximum. */
   readonly rows: readonly TextRow[]
   /** The time of the last row that was read; `undefined` if the maximum was reached or no row follows. */
   readonly last: Microseconds | undefined

@@ -82,7 +82,7 @@ const textTest: PushDownAttribute = (name, predicate, values) =>
     ? undefined
     : allOf(hasValue(predicate, values), hasKeyAndText(name, predicate, values))
 
-/** The planner orders conditions by their cost, of which it takes the same for parsing JSON as for a search: CASE keeps an order. */
+/** CASE keeps an order. The planner would assume the same cost for parsing JSON as for a search, and orders conditions by cost. */
 const when = (condition: Sql, then: Sql, otherwise: string): Sql =>
   sql(
     `CASE WHEN ${condition.text} THEN ${then.text} ELSE ${otherwise} END`,
@@ -90,7 +90,7 @@ const when = (condition: Sql, then: Sql, otherwise: string): Sql =>
     ...then.params,
   )
 
-/** Tests of the text, then of the value, which parses the JSON. Tests for values stand alone, so that the planner puts those of all conditions first. */
+/** Tests of the text, then of the value, which parses the JSON. The tests that the text has a value stand alone, so that the planner puts these tests of all conditions first. */
 function pushDownAttribute(
   name: string,
   predicate: Predicate,

@@ -13,7 +13,7 @@ import { textPattern } from './sql.js'
 export interface SplitFilter {
   /** True for the rows of matching events only. */
   readonly exact: Sql | undefined
-  /** What only the compiled predicate can test. */
+  /** The part of the filter that only the compiled predicate can test. */
   readonly rest: Grouping | undefined
 }
 

@@ -23,7 +23,7 @@ function literal(char: string): string {
 
 const escaped = (text: string): string => text.replaceAll(/[!-/:-@[-`{-~]/g, String.raw`\$&`)
 
-/** A regular expression that matches what has one of the texts. */
+/** A regular expression that matches any text with one of the texts. */
 export const anyOf = (texts: readonly string[]): string => `***:${texts.map(escaped).join('|')}`
 
 const ANY_TEXT = '.*'

@@ -13,7 +13,7 @@ import { LOG_LOCKS, type Names, quoteText } from './names.js'
  * prevent that, so `append` checks afterwards that the schema has not moved since; every other lock writes its row.
  */
 
-/** The class of connection errors: the call is repeated on a new connection, to the node that the schema is on by then. */
+/** The class of connection errors: the call is repeated on a new connection, to the node that has the schema at that time. */
 export const MOVED = '08000'
 
 /** The node that the schema is on, by the place of one of its tables. */

@@ -38,7 +38,7 @@ export const eventChecksum = (event: SummedEvent, time: Microseconds): number =>
 export const withTime = (checksum: string, time: string): string =>
   `${checksum} # (${time} & ${2 ** BITS - 1})::int4 # (${time} >> ${BITS})::int4`
 
-/** What `append` may have added at the end of the attributes, in the order in which it is removed. */
+/** Members that `append` may have added at the end of the attributes, in the order in which they are removed. */
 const ADDED = [
   /,?"occurred_at":"[^"]*"\}$/,
   /,?"suppressed_count":\d+,"suppressed_since":"[^"]*"\}$/,

@@ -33,7 +33,7 @@ const PARTITIONS = `
   FROM pg_catalog.pg_inherits JOIN pg_catalog.pg_class AS child ON child.oid = inhrelid
   WHERE inhparent = $1::regclass AND NOT inhdetachpending`
 
-/** Those of the periods that have no partition, and the attached partitions, oldest first. */
+/** Returns the periods without a partition, and the attached partitions, oldest first. */
 export async function withoutPartitions(
   client: PostgresPoolClient,
   names: Names,
@@ -100,7 +100,7 @@ export async function createPartition(
   )
 }
 
-// Events of one append are a microsecond apart and end at the current time.
+// Microseconds. Events of one append are a microsecond apart and end at the current time.
 const MAX_APPEND_LENGTH = 10_000
 
 /** Times in the periods that need a partition: the current one and the next two. */

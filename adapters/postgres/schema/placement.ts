@@ -4,11 +4,11 @@ import { nodeSql } from './citus.js'
 import { readVersion } from './migrate.js'
 import type { Names } from './names.js'
 
-/** What a database has of Citus. */
+/** The state of Citus in a database. */
 interface Distribution {
-  /** Whether it has the extension, and a node that takes tables. */
+  /** True if it has the extension, and a node that takes tables. */
   readonly isPossible: boolean
-  /** Whether the log's schema is one that Citus places. */
+  /** True if Citus places the log's schema. */
   readonly isPlaced: boolean
 }
 

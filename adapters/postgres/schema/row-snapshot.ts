@@ -16,7 +16,7 @@ const PATTERN = /^(\d+):(\d+)$/
 
 export const formatSnapshot = ({ cluster, oldest }: RowSnapshot): string => `${cluster}:${oldest}`
 
-/** `undefined` if the text is none of a snapshot. */
+/** `undefined` if the text is not the text of a snapshot. */
 export function parseSnapshot(text: string): RowSnapshot | undefined {
   const [, cluster, oldest] = PATTERN.exec(text) ?? []
   return cluster === undefined ? undefined : { cluster, oldest: Number(oldest) }

@@ -31,7 +31,7 @@ const jsonOf = (row: TextRow): string => row[6]!
 /** {@link EVENT_COLUMNS} and what `faultOf` needs of a row of the table of events. */
 export const STORED_COLUMNS = `${EVENT_COLUMNS}, checksum`
 
-/** What is wrong with a row with the {@link STORED_COLUMNS}; `undefined` if it is intact. */
+/** Returns the fault of a row with the {@link STORED_COLUMNS}; `undefined` if it is intact. */
 export function faultOf(row: TextRow): string | undefined {
   const [time, suffix, type, username, source, system, json, checksum] = row
   // Rows that were not written by this store have none.
@@ -58,7 +58,7 @@ function isJson(json: string): boolean {
   }
 }
 
-/** Passes on rows with the {@link STORED_COLUMNS}, and reports those that are damaged. */
+/** Passes on intact rows with the {@link STORED_COLUMNS}, and reports the damaged ones. */
 export type CheckRows = (rows: readonly TextRow[]) => readonly TextRow[]
 
 export const checkRows =

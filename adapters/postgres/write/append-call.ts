@@ -17,7 +17,7 @@ export interface Appended {
   readonly suppressed: readonly SuppressedDraft[]
   /** How many drafts were moved from the outbox. */
   readonly moved: number
-  /** Whether processes may listen for notifications. */
+  /** True if processes may listen for notifications. */
   readonly hasListeners: boolean
 }
 

@@ -74,7 +74,7 @@ async function findClosed(
   return findClosedThrottles(client, log, throttled)
 }
 
-/** The drafts that other processes have stored. The SQL function `append` looks for those that own attempts have. */
+/** The drafts that other processes have stored. The SQL function `append` looks for drafts that attempts of this process have stored. */
 async function findStored(
   client: PostgresPoolClient,
   log: PostgresLog,
@@ -113,7 +113,7 @@ const timeBefore = (
 ): Microseconds =>
   Math.min(floor, since, ...Array.from(foundAt?.values() ?? [], (time) => time - 1))
 
-/** Resolves once what the attempt has stored is durable; rejects with `OUTCOME_UNKNOWN` if that is not known. */
+/** Resolves once the events of the attempt are durable; rejects with `OUTCOME_UNKNOWN` if that is not known. */
 async function confirmAttempt(
   client: PostgresPoolClient,
   attempt: LostAttempt,
@@ -126,7 +126,7 @@ async function confirmAttempt(
   } catch (error) {
     cause = error
   }
-  // The next attempt finds what this one has stored, and its commit confirms both.
+  // The next attempt finds the events that this one has stored, and its commit confirms both.
   attempt.isKept = true
   throw unconfirmedError(cause)
 }

@@ -23,8 +23,8 @@ import { checkRows, rowToEvent, STORED_COLUMNS } from '../schema/rows.js'
 import { noteRemovedBefore, removeRows, withRemovalLock } from './remove.js'
 
 /*
- * The ranges of a log are its partitions. While one is read, events can still be imported into it; the snapshot tells them
- * from those that were read.
+ * The ranges of a log are its partitions. While one is read, events can still be imported into it. The snapshot
+ * distinguishes them from the events that were read.
  */
 
 /** Like `EventStore.removableRanges`. There are none on Citus, and without sessions or partitions. */
@@ -40,7 +40,7 @@ export function removableRanges(
     const given = earlier === undefined ? undefined : parseSnapshot(earlier)
     const isKnown = given !== undefined && given.cluster === cluster
     const snapshot = formatSnapshot(isKnown ? given : await takeSnapshot(client, cluster))
-    // After a crash, later transactions would get the ids of those that it takes back.
+    // After a crash, later transactions would get the ids of transactions that the crash undoes.
     await confirmCommits(client)
     const isPossible =
       log.partitions() !== 'none' && log.hasSessions() && log.placeSql() === '' && cluster !== ''

@@ -38,10 +38,10 @@ function isNext({ revision }: LiveRow, change: LiveChange): boolean {
   return change.revision > revision
 }
 
-type AppendedText = NonNullable<LiveChange['texts']>[number]
+type TextChange = NonNullable<LiveChange['texts']>[number]
 
-/** The texts, without those that a later text of the same key replaces. */
-function withoutReplaced(texts: readonly AppendedText[]): readonly AppendedText[] {
+/** The texts, without the ones that a later text of the same key replaces. */
+function withoutReplaced(texts: readonly TextChange[]): readonly TextChange[] {
   const replaced = new Map<string, number>()
   for (const [i, { key, replaces }] of texts.entries()) if (replaces) replaced.set(key, i)
   return texts.filter(({ key }, i) => i >= (replaced.get(key) ?? 0))

@@ -6,7 +6,7 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 export interface LostAttempt {
   readonly id: string
   readonly suffixes: readonly IdSuffix[]
-  /** What it may have stored is later than this. */
+  /** Lower bound of the times of the events that it may have stored. */
   readonly since: Microseconds
   /** True if other processes may append the same drafts. */
   readonly isShared: boolean

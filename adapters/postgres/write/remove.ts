@@ -64,7 +64,7 @@ export async function* removeRows(
   }
 }
 
-/** Notes that events before this time are removed without being counted, as far as it is not in the future. */
+/** Notes that events before this time are removed without being counted, unless it is in the future. */
 export async function noteRemovedBefore(
   client: PostgresPoolClient,
   { indexState, highWater }: Names,

@@ -24,7 +24,7 @@ export interface Writer {
   close(): Promise<void>
 }
 
-/** What an append waits for before it begins. Never rejects. */
+/** Resolves when an append may begin. Never rejects. */
 export type Ready = (signal: AbortSignal | undefined, deadline?: number) => Promise<void>
 
 function warnOfKept(count: number): void {

@@ -84,7 +84,7 @@ export function createConnection(
     } catch (error) {
       if (!isUnsettled((error as Error).cause)) throw error
       try {
-        // Has its own deadline, as the disk may have used up that of the call.
+        // Has its own deadline, as the disk may have used up the time of the call.
         await retry(settle, { deadline: performance.now() + SETTLE_MS })
       } catch (cause) {
         throw outcomeUnknown(
@@ -124,7 +124,7 @@ export function createConnection(
 
 /** Single attempts at transactions. They throw the errors of the driver, `SQLITE_BUSY` among them. */
 interface Transactions extends Commits, Pick<Connection, 'tryWrite' | 'snapshot'> {
-  /** True if the error is that of a commit that failed on the disk and is not settled yet. */
+  /** True if the error is the failure of a commit on the disk that is not settled yet. */
   readonly isUnsettled: (error: unknown) => boolean
 }
 

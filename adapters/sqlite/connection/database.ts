@@ -12,7 +12,7 @@ export type { SqliteDatabase, SqliteStatement } from './driver-types.js'
 // While a connection opens, SQLite itself waits for processes that open or migrate the same file.
 const OPEN_TIMEOUT_MS = 10_000
 
-// A thread checkpoints the WAL long before it has as many pages. If it cannot, a commit does:
+// A thread checkpoints the WAL long before it has this number of pages. If it cannot, a commit does:
 // https://www.sqlite.org/wal.html#ckpt
 const CHECKPOINT_PAGES = 16_000
 

@@ -29,7 +29,7 @@ export interface Durability {
 export interface Commits {
   /** The number of commits so far. */
   readonly commits: () => number
-  /** Removes what is left of a commit that failed on the disk; `tryWrite` does so first. */
+  /** Removes the remains of a commit that failed on the disk; `tryWrite` does so first. */
   readonly settle: () => void
   /** Notes that a sync has failed: until `settle`, a later one proves nothing. */
   readonly distrust: (error: unknown) => void

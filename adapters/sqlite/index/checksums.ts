@@ -35,7 +35,7 @@ export interface SegmentChecks {
   values(segment: number, id: number, isRight: () => boolean): void
   postings(segment: number, id: number, isRight: () => boolean): void
   times(segment: number, id: number, isRight: () => boolean): void
-  /** Whether the times with this row id were checked. */
+  /** True if the times with this row id were checked. */
   hasTimes(id: number): boolean
 }
 

@@ -3,7 +3,7 @@ import type { StepRunner } from '../../../src/store-kit/index-builder/steps.js'
 import type { Connection } from '../connection/connection.js'
 import type { Compression } from './compression.js'
 
-/** What building the index of a file uses. Reads run on the connection at once, writes through `write`. */
+/** Parts that building the index of a file uses. Reads run on the connection at once, writes through `write`. */
 export interface DriverContext {
   readonly connection: Connection
   readonly steps: StepRunner

@@ -105,7 +105,7 @@ function isWorkDue(connection: Connection, { segmentSize, bounds }: SealingTunin
 
 const MARKS = 'SELECT appended, sealed FROM daybook_high_water, daybook_index'
 
-/** Says whether enough events have waited long enough to be sealed early, as far as this process knows. Takes microseconds. */
+/** Says whether enough events have waited long enough to be sealed early, by the knowledge of this process. Takes microseconds. */
 export function createEarlyCheck(
   connection: Connection,
   { minEvents, afterMs }: EarlySealing,
@@ -124,7 +124,7 @@ export function createEarlyCheck(
   }
 }
 
-/** Whether a round would find work. Takes microseconds. */
+/** Returns `due` if a round would find work. Takes microseconds. */
 export function findDue(
   connection: Connection,
   { tuning, compression }: { readonly tuning: SealingTuning; readonly compression: Compression },

@@ -20,7 +20,7 @@ export const DEFAULT_TUNING: SealingTuning = {
 }
 
 export interface SqliteSegmentRow extends SegmentRow {
-  /** The count of removed events when the segment was built. The segment has none of the events removed by then. */
+  /** The count of removed events when the segment was built. The segment lacks the events removed before. */
   readonly removed: number
   /** See `eventsDigest`. */
   readonly digest: number
@@ -29,7 +29,7 @@ export interface SqliteSegmentRow extends SegmentRow {
   /** Number of its chunks, without the blocks of times. */
   readonly chunks: number
   readonly isDamaged: boolean
-  /** False if the row itself is damaged; then its range is that of all events. */
+  /** False if the row itself is damaged; then its range is the range of all events. */
   readonly isTrusted: boolean
 }
 

@@ -22,7 +22,7 @@ export interface Coverage {
 /** The segments at one moment. */
 export interface Sealed {
   readonly state: IndexState
-  /** Those of `state.segments` that can be read, and ranges of events in place of damaged ones. */
+  /** Segments of `state.segments` that can be read, and ranges of events in place of damaged segments. */
   readonly segments: readonly IndexPart[]
 }
 
@@ -40,7 +40,7 @@ export interface LogIndex {
    * if the time slice ended (`isOver`): call it again then.
    */
   sealed(isOver: () => boolean): Sealed | undefined
-  /** Whether these segments can still be read. Call it within a snapshot, after `refresh`. */
+  /** True if these segments can still be read. Call it within a snapshot, after `refresh`. */
   has(segments: readonly IndexPart[]): boolean
   /** Reads the events of a damaged segment one by one from now on. */
   setAside(damaged: DamagedSegment): void

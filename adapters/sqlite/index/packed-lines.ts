@@ -40,13 +40,13 @@ export function packLines(lines: string): Uint8Array | undefined {
   return packed.length < (text.length * 3) / 4 ? packed : undefined
 }
 
-/** No chunk has as many bytes; a damaged value may say so. */
+/** More bytes than any chunk has; a damaged value may claim more. */
 const MAX_BYTES = 2 ** 24
 
 function unpack(packed: Uint8Array): string {
   const reader = { data: packed, at: 0 }
   const size = Math.min(takeVarint(reader), MAX_BYTES)
-  // zlib allocates as many bytes at once. One more, so that the text is complete after one call.
+  // zlib allocates this number of bytes at once. One more, so that the text is complete after one call.
   const options = { chunkSize: Math.max(64, size + 1), maxOutputLength: Math.max(1, size) }
   return zlib.inflateRawSync(packed.subarray(reader.at), options).toString()
 }

@@ -55,7 +55,7 @@ const INSERT_ROW = `INSERT INTO daybook_events
 
 const stateOf = (connection: Connection): State => onlyRow(connection, STATE) as State
 
-/** Whether sealed events are not packed yet. Takes microseconds. */
+/** True if some sealed events are not packed yet. Takes microseconds. */
 export function isPackingDue(connection: Connection): boolean {
   const { packed_to, sealed_to } = stateOf(connection)
   return packed_to < sealed_to

@@ -19,7 +19,7 @@ export interface RecentEvents {
   readonly last: Microseconds
   /** Drops the events that are now in segments. */
   dropSealed(state: IndexState): void
-  /** Whether there are too many new events, and too many late events, to keep them in memory. */
+  /** Says if there are too many new events, and too many late events, to keep them in memory. */
   tooMany(unsealed: number): { readonly isNew: boolean; readonly isLate: boolean }
   /** Adds the events after `last` until `isOver`, or until there are too many; false if there are more. */
   addNew(isOver: () => boolean): boolean

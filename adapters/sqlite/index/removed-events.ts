@@ -64,7 +64,7 @@ interface Known {
   readonly ordinals: Uint32Array
 }
 
-/** What was read before, by segment. */
+/** Removed events that were read before, by segment. */
 const known = new WeakMap<IndexPart, Known>()
 
 /** The ordinals of the events of a segment that were removed since it was built, ascending. */

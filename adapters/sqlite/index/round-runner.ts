@@ -28,7 +28,7 @@ export interface RoundRunner {
 /** Holds only values that can be cloned, because a thread may receive them. */
 export interface RunnerOptions {
   readonly filename: string
-  /** Must be that of the store: two libraries in one process cancel each other's locks. */
+  /** Must be the store's library: two libraries in one process cancel each other's locks. */
   readonly driver: SqliteDriverName
   readonly tuning: SealingTuning
   readonly compression?: Compression

@@ -9,7 +9,7 @@ import { readSegment } from './segment-reader.js'
 
 /** The segments of a file as parts of the index; of a damaged segment, all events in its range. */
 export interface SegmentParts {
-  /** Takes the segments of a newer state. Keeps what was read of the segments that stay. */
+  /** Takes the segments of a newer state. Keeps the chunks that were read of segments that stay. */
   update(state: IndexState): void
   /** Treats the segment as damaged from the next update on. */
   setAside(segment: number): void

@@ -31,7 +31,7 @@ interface Removed {
 
 type BlockRow = readonly [id: number, first: Microseconds, times: Uint8Array, checksum: number]
 
-/** Throws `DamagedSegment` unless the times are those that were written. */
+/** Throws `DamagedSegment` unless the times are the ones that were written. */
 export async function readTimes(
   { connection: { statement }, steps }: DriverContext,
   segment: SqliteSegmentRow,

@@ -52,7 +52,7 @@ export async function startSealingThread(file: URL, options: RunnerOptions): Pro
       const late = delay(STOP_MS, true, { signal: timer.signal }).catch(() => false)
       const isLate = await Promise.race([ended.then(() => false), late])
       timer.abort()
-      // The next round drops what this one has not finished.
+      // The next round drops a segment that this one has not finished.
       if (isLate) await worker.terminate()
     },
   }

@@ -71,7 +71,7 @@ const PRESENT = 'SELECT max(id) AS id FROM daybook_dictionaries'
 const presentId = ({ statement }: Connection): number | null =>
   (statement(PRESENT).get() as { readonly id: number | null }).id
 
-/** Whether this is still the dictionary for the next events. Call it within the transaction that packs them. */
+/** True if this is still the dictionary for the next events. Call it within the transaction that packs them. */
 export const isPresent = (connection: Connection, { id }: Dictionary): boolean =>
   presentId(connection) === id
 

@@ -43,21 +43,21 @@ export interface Countable extends Indexed {
 // With more late events, their times cut the cells into too many parts.
 const MAX_LATE = 100
 
-// Reading so many events takes some tens of milliseconds.
+// Reading this number of events takes some tens of milliseconds.
 const MAX_READ = 5000
 
-// Reading so few takes less time than going through the values of an attribute.
+// Reading up to this number of events takes less time than going through the values of an attribute.
 const MAX_READ_FIRST = 256
 
 export interface IndexCount extends Omit<Countable, 'firstProbe'> {
   readonly query: CountsQuery
   readonly tally: Pick<Tally, 'shared' | 'own' | 'rounds'>
-  /** When the time of the count is over, as `performance.now()` counts. Facets may take half of what is left. */
+  /** When the time of the count is over, as `performance.now()` counts. Facets may take half of the remaining time. */
   readonly end: number
   readonly options: WaitOptions
 }
 
-/** What the index has counted at one moment, and what it does not have. */
+/** Figures that the index has counted at one moment, and the cells that it does not cover. */
 export interface IndexedFigures extends CoveredCells {
   /** Lacks facets that have too many values, or values that the index does not have, or for which time did not suffice. */
   readonly figures: FigureCounts
@@ -69,14 +69,14 @@ export interface IndexedFigures extends CoveredCells {
   readonly open: readonly Microseconds[]
 }
 
-/** A count, and what the index has to count for it. */
+/** A count, and the figures that the index has to count for it. */
 interface SegmentCount extends Pick<IndexCount, 'tables' | 'minIndexed'> {
   readonly figures: FigureQuery
   /** In order of time, without gaps. */
   readonly cells: readonly Slice[]
-  /** Whether events may have to be read for facets or attributes. */
+  /** True if events may have to be read for facets or attributes. */
   readonly mayRead: boolean
-  /** Takes what is counted as soon as it has all but the facets, which are added later. */
+  /** Takes the figures as soon as they have all but the facets, which are added later. */
   readonly take: (counted: IndexedFigures | undefined) => void
 }
 

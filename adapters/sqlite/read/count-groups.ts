@@ -53,7 +53,7 @@ export async function countGroups(
   const select = `SELECT ${columns}, count(*) AS count FROM daybook_events
       WHERE created_at BETWEEN ? AND ? ${where ? `AND ${where.text}` : ''} GROUP BY ${columns}
     UNION ALL SELECT ${columns}, 1 FROM daybook_live WHERE created_at BETWEEN ? AND ?`
-  /** What the last time slice has read. */
+  /** Groups that the last time slice has read. */
   const found: FoundGroup[] = []
   let next = 0
   let from = slices[0]?.from ?? 0

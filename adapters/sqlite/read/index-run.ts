@@ -52,7 +52,7 @@ export async function coveredTo(
 export interface IndexRun {
   /** The state of the log when the list began. */
   readonly logState: LogState
-  /** The bounds of what has not been visited yet. */
+  /** The bounds of the rows that have not been visited yet. */
   readonly bounds: () => TimeBounds
   /** Starts the work, which returns once it has enough. */
   readonly start: (view: IndexView) => Steps<void>
@@ -61,7 +61,7 @@ export interface IndexRun {
 /**
  * Runs a query of the index in time slices, each in one snapshot of the file. If segments were merged
  * between two slices, it starts again with the bounds that are left. Returns false if the index no
- * longer covers the bounds, because too many late events came; the caller then scans what is left.
+ * longer covers the bounds, because too many late events came; the caller then scans the rest.
  */
 export async function runIndex(
   { tables, index }: Indexed,

@@ -36,10 +36,10 @@ export async function listInTime(
   return collector.page()
 }
 
-// A process takes up so many events in some 100 ms, once. Half of the events that are usually unsealed.
+// A process indexes this number of events in some 100 ms, once. Half of the events that are usually unsealed.
 const MAX_UNSEALED = 8192
 
-/** What the choice between a probe and the index depends on. */
+/** Facts for the choice between a probe and the index. */
 interface ProbeChoice {
   readonly filter: IndexFilter | undefined
   readonly logState: Pick<ListQuery['logState'], 'appended' | 'sealed'>
@@ -87,7 +87,7 @@ interface IndexedList {
   readonly list: ListQuery
   readonly collector: EventCollector
   readonly order: Order
-  /** The bounds of what has not been visited yet. */
+  /** The bounds of the rows that have not been visited yet. */
   rest: TimeBounds
   isFull: boolean
 }
@@ -103,7 +103,7 @@ function* takeInTime(state: IndexedList, view: IndexView): Steps<void> {
       const isMatch = typeof decision === 'boolean' ? decision : yield* decision
       const added = isMatch && collector.add(event)
       state.isFull = typeof added === 'boolean' ? added : yield* added
-      // Only now, as the run may start again with what is left.
+      // Only now, as the run may start again with the rest.
       state.rest = beyond(state.rest, reached!, order)
       if (state.isFull) return
     }

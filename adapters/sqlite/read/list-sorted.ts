@@ -11,7 +11,7 @@ import type { EventPage } from '../../../src/store/store.js'
 import { type ListQuery, scanRows } from './list-query.js'
 import { coveredTo, runIndex } from './index-run.js'
 
-/** Lists in the order of attributes: the first events by the index, and a scan of what it does not cover. */
+/** Lists in the order of attributes: the first events by the index, and a scan of the ranges that it does not cover. */
 export async function listSorted(list: ListQuery, bounds: TimeBounds): Promise<EventPage> {
   const { indexed, query, filter, matches, toEvent, logState, options } = list
   let collector = pageCollector(query)

@@ -15,7 +15,7 @@ import { rowToCheckedEvent, rowToEvent, rowToLazyEvent } from '../schema/rows.js
 import type { Direction } from './range-rows.js'
 import { type BoundedListOptions, readLogState } from './scan.js'
 
-/** What a query asks of the rows in the order of time. */
+/** The rows that a query reads in the order of time. */
 interface Scanned {
   readonly direction: Direction | undefined
   readonly bounds: TimeBounds

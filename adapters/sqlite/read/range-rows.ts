@@ -97,7 +97,7 @@ export function createRangeRows(
   }
 }
 
-/** Yields the rows; after one that SQLite cannot read, those of `rowsAfter` the last one. */
+/** Yields the rows; after a row that SQLite cannot read, the rows that `rowsAfter` returns for the last one. */
 function* readableRows(
   { open }: Pick<EventReader, 'open'>,
   found: () => Iterable<EventValues>,

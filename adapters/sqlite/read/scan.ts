@@ -80,7 +80,7 @@ export async function scanEvents(
   let rest: TimeBounds | undefined
   let reader: StepReader | undefined
   let visited = 0
-  /** What is left to decide about the last row. */
+  /** Remaining steps of the decision about the last row. */
   let undecided: Steps<boolean> | undefined
 
   const firstBounds = (): TimeBounds => {
@@ -127,7 +127,7 @@ export async function scanEvents(
       const decision = events.check(row) && visit(row)
       if (typeof decision === 'boolean' ? decision : decide(decision, isOver)) return false
       if (!undecided && !isOver() && probe?.left() !== 0) continue
-      // The next step goes on after this row, so what this one has read counts now.
+      // The next step goes on after this row, so the rows of this step count now.
       probe?.passed(
         where ? countRows(connection, visitedBounds(direction, begun, rest)) : visited - before,
       )

@@ -19,7 +19,7 @@ export interface StepRows {
 export interface StepReader {
   /** Reads the next rows without a filter; `visited` rows were read before. */
   readAll(bounds: TimeBounds, visited: number): StepRows
-  /** Reads those of the next rows that SQL does not exclude. */
+  /** Reads the next rows that SQL does not exclude. */
   readFiltered(bounds: TimeBounds, where: Sql): StepRows
 }
 
@@ -92,7 +92,7 @@ export function createStepReader(
   }
 }
 
-/** Merges both by time; of two rows with the same time it yields that of `open`. Reads `rows` lazily. */
+/** Merges both by time; of two rows with the same time it yields the row of `open`. Reads `rows` lazily. */
 function* inOrder(
   rows: Iterable<EventRow>,
   open: readonly EventRow[],

@@ -62,7 +62,7 @@ interface RowSql {
   readonly differ: (left: string, right: string, columns: readonly string[]) => string
 }
 
-// The states of a row of as many columns stay below the largest text of SQLite, though each character may take six.
+// The states of a row with this number of columns stay below the largest text of SQLite, though each character may take six.
 const MANY_COLUMNS = 64
 
 /**
@@ -169,7 +169,7 @@ const NEXT_STATE = `(
         FROM daybook_outbox ORDER BY id DESC LIMIT 1
       )`
 
-/** SQL for what the triggers of one table write. */
+/** SQL for the rows that the triggers of one table write. */
 interface EventSql {
   /** The beginning of the attributes, which identifies the row. */
   readonly identity: (row: Row) => string

@@ -18,7 +18,7 @@ const SELECT = (table: DictionaryTable): string =>
 export const dictionaryChecksum = (id: number, data: Uint8Array): number =>
   bytesChecksum(data, String(id))
 
-/** What the table has; `undefined` if it is missing or damaged. */
+/** Returns the stored dictionary; `undefined` if it is missing or damaged. */
 export function storedDictionary(
   { statement }: Connection,
   table: DictionaryTable,

@@ -65,7 +65,7 @@ const AT = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at = ?`
 
 /**
  * The row of a statement over tables of one row, whose columns have whole numbers. Throws an error of a damaged file
- * if there is none, or if a value is none.
+ * if there is none, or if a value is invalid.
  */
 export const onlyRow = ({ statement }: Connection, sql: string): object =>
   checkRow(statement(sql).get() as object | undefined, sql)

@@ -29,7 +29,7 @@ export interface StoredRow extends Omit<EventRow, 'attributes'> {
   readonly attributes: string | Uint8Array | null
 }
 
-/** Whether the row has the JSON text of its attributes. */
+/** True if the row has the JSON text of its attributes. */
 export const isPlain = (row: StoredRow): row is EventRow => typeof row.attributes === 'string'
 
 /** The values of {@link EVENT_COLUMNS}. The driver returns arrays in two thirds of the time of objects. */

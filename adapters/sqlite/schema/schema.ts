@@ -47,7 +47,7 @@ const OUTBOX_TABLE = `
     throttle_period INTEGER
   ) STRICT;`
 
-// `number` is that of the reporter's last report that was added to the counts.
+// `number` is the number of the reporter's last report that was added to the counts.
 const THROTTLE_TABLES = `
   CREATE TABLE daybook_throttles (
     key TEXT PRIMARY KEY,

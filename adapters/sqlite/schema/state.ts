@@ -26,7 +26,7 @@ const READ_AFTER = readRange('>')
 
 /** Values to write, if the caller has read the ones that are there. */
 export interface StatesChange {
-  /** What the caller has read. */
+  /** The values that the caller has read. */
   readonly before: StateTexts
   /** Some of these keys, with their new values. */
   readonly after: StateTexts

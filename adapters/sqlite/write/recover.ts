@@ -6,7 +6,7 @@ import { EVENT_COLUMNS, type EventRow, type EventValues, rowToEvent } from '../s
 import { scanEvents } from '../read/scan.js'
 import type { Tables } from '../schema/tables.js'
 
-/** What earlier attempts with unknown outcomes have stored of some drafts. */
+/** Events of drafts that earlier attempts with unknown outcomes have stored. */
 export interface Recovered {
   readonly events: ReadonlyMap<string, AuditEvent>
   /** Events that became visible later were not searched. */
@@ -47,7 +47,7 @@ export function recoverRest(
   { events: before, searchedTo }: Recovered,
 ): ReadonlyMap<string, AuditEvent> {
   const isStored = ({ id }: AuditEvent): boolean => !!(live.find(id) ?? events.find(id))
-  // Found in another snapshot: what was rejected may have been removed since.
+  // Found in another snapshot: events of rejected drafts may have been removed since.
   const found = new Map([...before].filter(([, event]) => isStored(event)))
   const suffixes = suffixesOf(drafts)
   const from = searchedTo + 1

@@ -33,12 +33,12 @@ export interface Writer {
   removeIds(ids: readonly string[], options: WriteOptions): Promise<IdSlice>
   /** Returns some of the free pages to the file system; true if there are more. */
   releasePages(options: WriteOptions): Promise<boolean>
-  /** Moves what the WAL holds to the file, and truncates both. */
+  /** Moves the content of the WAL to the file, and truncates both. */
   checkpoint(options: WriteOptions): Promise<void>
   reportSuppressed(report: SuppressedReport, options: WriteOptions): Promise<void>
   /** Stores the draft and clears these counts. Returns false if the counts have changed. */
   recordSuppressed(record: SuppressedRecord, options: WriteOptions): Promise<boolean>
-  /** Returns the values that are there if they are not those of `before`; nothing was written then. */
+  /** Returns the stored values if they differ from `before`; nothing was written then. */
   replaceStates(change: StatesChange, options: WriteOptions): Promise<StateTexts | undefined>
   /** False if the event is not open. */
   changeLive(change: LiveChangeOf, options: WriteOptions): Promise<boolean>

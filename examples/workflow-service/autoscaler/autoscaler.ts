@@ -3,7 +3,7 @@ import { failureData } from '../notes.js'
 import type { Service } from '../service.js'
 
 const MEGABYTE = 1 << 20
-/** What a new worker needs. */
+/** Requirements of a new worker. */
 const WORKER_BYTES = 10 * MEGABYTE
 /** A pod that uses this part of its memory is near its limit. */
 const NEAR = 0.9

@@ -17,7 +17,7 @@ const ACTIVITIES = [CHANGES, WORKFLOW_RUNS]
 
 /** One kind of documents that a rule removes. */
 interface Removal {
-  /** Those to remove. */
+  /** Returns the documents to remove. */
   readonly find: (before: string) => readonly { readonly id: string }[]
   readonly remove: (tx: Transaction, id: string) => void
 }

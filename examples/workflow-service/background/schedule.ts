@@ -11,7 +11,7 @@ import { thisSite } from '../sites/sites.js'
 
 type ScheduleKind = 'scheduled_changes' | 'scheduled_workflows'
 
-/** What differs between scheduled changes and scheduled workflows. */
+/** Differences between scheduled changes and scheduled workflows. */
 interface Kind {
   readonly engine: (service: Service) => Engine
   /** Throws if there is nothing to create. */

@@ -4,7 +4,7 @@ import { serve } from './serve.js'
 
 /* A worker of the API: computes reports. */
 
-/** What the last report keeps in memory. */
+/** Allocations that the last report keeps in memory. */
 const kept = []
 
 serve({

@@ -1,7 +1,7 @@
 import type { EventName } from '../notes.js'
 
 /**
- * What differs between changes and workflow runs: the kinds they are stored as, and the event names
+ * Differences between changes and workflow runs: the kinds they are stored as, and the event names
  * that do not follow from these.
  */
 export interface ActivityNames {

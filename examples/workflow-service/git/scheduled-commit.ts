@@ -16,7 +16,7 @@ const patternOf = (glob: string): RegExp =>
   )
 
 /**
- * Whether a scheduled change may create its change now. Its revision must exist in its Git remote, and the
+ * Resolves to true if a scheduled change may create its change now. Its revision must exist in its Git remote, and the
  * newest commit must touch a file that matches one of its patterns.
  */
 export async function checkCommit(service: Service, due: ScheduledChange): Promise<boolean> {

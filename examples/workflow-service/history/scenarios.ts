@@ -9,7 +9,7 @@ export interface Moment {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** What a user did, as the service would have recorded it. */
+/** Action of a user, as the service would have recorded it. */
 export type Scenario = (username: string) => readonly Moment[]
 
 const PROJECT = { project_path: '/projects/acme' }

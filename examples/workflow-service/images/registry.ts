@@ -17,7 +17,7 @@ export async function contentKey({ context, instructions }: Image): Promise<stri
   return hash.digest('hex')
 }
 
-/** Whether the registry has the image. Throws if its manifest cannot be read. */
+/** Resolves to true if the registry has the image. Rejects if its manifest cannot be read. */
 export async function hasImage(registry: string, key: string): Promise<boolean> {
   try {
     JSON.parse(await readFile(join(registry, key, 'manifest.json'), 'utf8'))

@@ -12,7 +12,7 @@ const KEPT = 50
 export interface Receivers {
   /** Subscriptions that deliver to them. */
   readonly subscriptions: SubscriptionsOptions
-  /** What has arrived, newest first. */
+  /** Deliveries that have arrived, newest first. */
   received(): readonly Received[]
   close(): Promise<void>
 }

@@ -1,11 +1,11 @@
-/** What the file `actions.rb` of a template declares. */
+/** Declarations in the file `actions.rb` of a template. */
 export interface ActionsFile {
   readonly actions: readonly string[]
   /** Properties that assets need. */
   readonly requires: readonly string[]
   /** The instructions of the agent image; undefined if the template has none. */
   readonly agentImage: readonly string[] | undefined
-  /** Whether it reads the actions of the asset's model. */
+  /** True if it reads the actions of the asset's model. */
   readonly readsModel: boolean
 }
 

@@ -46,7 +46,7 @@ export interface EventsAccess<Context> {
    */
   readonly recheckMs?: number
   /**
-   * Called with what a request reads before it is sent, for streams and exports with each batch, so that
+   * Called with the events that a request reads before they are sent, for streams and exports with each batch, so that
    * the host can log reads. It is also called for `HEAD` requests and 304 responses, because they reveal
    * that the events exist; lists may be empty. The response waits for it. If it throws, nothing is sent
    * and the error goes to the host's error handling.

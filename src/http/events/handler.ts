@@ -51,7 +51,7 @@ export interface EventsCall {
   readonly id: string
   /** Filter for the events that the user may see; `undefined` if all are visible. */
   readonly visible: Grouping | undefined
-  /** What the user may see. */
+  /** Returns the events that the user may see. */
   readonly source: () => EventsSource
   /** Calls `onRead` of the host. A promise must be awaited before events are sent. */
   readonly reportRead: (events: readonly AuditEvent[]) => Promise<void> | undefined
@@ -64,7 +64,7 @@ export interface EventsCall {
   readonly mayContinue: (() => Promise<boolean>) | undefined
 }
 
-/** `reportRead` of all requests to a host without `onRead`: a stream keeps the function, and with it what it refers to. */
+/** `reportRead` of all requests to a host without `onRead`: a stream keeps the function, and all that it refers to. */
 export const reportNothing = (): undefined => undefined
 
 export type EventsHandler = (call: EventsCall) => Promise<HttpResponse>

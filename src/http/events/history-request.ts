@@ -16,7 +16,7 @@ export interface HistoryRequest {
   readonly limit: number
 }
 
-/** A change may hold a whole state, so pages are smaller than those of lists. */
+/** A change may hold a whole state, so pages are smaller than in lists. */
 export const HISTORY_LIMIT = { min: 1, max: 100, default: 20 } as const satisfies IntegerRange
 
 const KNOWN = 'source, resource[<attribute>], as_of and limit'

@@ -47,7 +47,7 @@ function revertOf(event: AuditEvent): Revert {
   }
 }
 
-/** What the history adds to an event. */
+/** Members that the history adds to an event. */
 const changeOf = ({ event, patch, state }: HistoryEntry): object => ({
   known: state !== undefined,
   state: state ?? null,

@@ -1,6 +1,6 @@
 import { callInTurns } from '../../async/in-turns.js'
 
-/** What a shared timer calls once per period. */
+/** An object that a shared timer calls once per period. */
 export interface Ticked {
   tick(): void
 }
@@ -45,7 +45,7 @@ export interface Rendering<Item, Chunk> {
   isEnd(error: unknown): boolean
 }
 
-/** What `next()` returns, or throws. */
+/** Result of `next()`, or its error. */
 type Outcome<Chunk> = { readonly result: IteratorResult<Chunk, void> } | { readonly error: unknown }
 
 const END = { result: { done: true, value: undefined } } as const
@@ -67,7 +67,7 @@ export class KeptAlive<Item, Chunk> implements AsyncIterableIterator<Chunk, void
   #isBegun = false
   #isRequested = false
   #isOver = false
-  /** What the next call returns; it arrived between two calls. */
+  /** Outcome for the next call; it arrived between two calls. */
   #outcome: Outcome<Chunk> | undefined
   #waiting: Consumer<Chunk> | undefined
 

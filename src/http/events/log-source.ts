@@ -16,7 +16,7 @@ export const withQuery = (path: string, query: string): string =>
 export const filterQuery = (where: Grouping | undefined): string =>
   formatQuery({ where, sorts: [], limit: MAX_LIMIT }).replace(/&?limit=\d+$/, '')
 
-/** What the user may see of one log. */
+/** The events that the user may see of one log. */
 export function logSource(
   { audit, path }: HandlerOptions,
   visible: Grouping | undefined,

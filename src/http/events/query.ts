@@ -21,7 +21,7 @@ function withHint(error: unknown, known: string): unknown {
   )
 }
 
-/** Parses filters as `parseQuery` does; refuses other parameters and lists those that are `known`. */
+/** Parses filters as `parseQuery` does; refuses other parameters, with an error that lists the `known` ones. */
 export function parseEventsQuery(
   query: string,
   known = `filter, q, limit and ${FIELDS}`,

@@ -13,7 +13,7 @@ export function readRecheckMs(recheckMs = RECHECK_MS): number {
 }
 
 export interface RecheckOptions {
-  /** Whether the user may go on reading. No answer within a period means no. */
+  /** Resolves to true if the user may go on reading. No answer within a period means no. */
   readonly mayContinue: () => Promise<boolean>
   readonly periodMs: number
   /** The end of the request. It must abort at some time, because that stops the timer. */

@@ -14,7 +14,7 @@ function freeName(attributes: JsonObject): string {
 }
 
 /**
- * What replaces the secrets of a created event; `recording.redacted` has the JSON Pointers of at most 50
+ * Returns a function that replaces the secrets of a created event; `recording.redacted` has the JSON Pointers of at most 50
  * of them. By default nothing is replaced. Throws `INVALID_OPTION` for values that are not keys or paths.
  */
 export function redactEvent(option: boolean | RedactOptions = false): RedactEvent {

@@ -5,7 +5,7 @@ import { KNOWN_ATTRIBUTES, missingAttributes } from '../../filter/missing-attrib
 import { didYouMean, nearest } from '../../event/nearest.js'
 import type { EventsSource } from './source.js'
 
-/** Lists what the user may see. */
+/** Lists the events that the user may see. */
 type Lister = Pick<EventsSource, 'list'>
 
 /** Part of a list's `meta.warnings`. */

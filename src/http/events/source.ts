@@ -13,17 +13,17 @@ export interface ExistingMatches {
   /** As the header `X-Export-Until`. */
   readonly until: string
   pages(): AsyncIterable<readonly AuditEvent[]>
-  /** Counts them for at most so many milliseconds. */
+  /** Counts them for at most this many milliseconds. */
   count(within: number): Promise<EventCounts>
   /** The query string of the export that gives the same events later; `asOf` is not before the newest of them. */
   exportQuery(asOf: string): string
 }
 
-/** What a user may see of one log, or of several logs as one. */
+/** The events that a user may see of one log, or of several logs as one. */
 export interface EventsSource extends DescribedTypes {
   /** The link attributes of the events. */
   readonly links: LinkTable
-  /** Whether the host restricts what the user sees. */
+  /** True if the host hides events from the user. */
   readonly isRestricted: boolean
   /** The key of the log of an event that this has returned; `undefined` for one log. */
   readonly logOf: ((event: AuditEvent) => string) | undefined

@@ -1,6 +1,6 @@
 import { AuditLogError } from '../../errors.js'
 import { bothOf, MAX_LIMIT } from '../../filter/ast.js'
-import { newestPosition, startPosition } from '../../tail/poll.js'
+import { newestCursor, startCursor } from '../../tail/poll.js'
 import type { Chunk } from '../stream/chunks.js'
 import type { HttpStream } from '../exchange.js'
 import { checkAccept } from '../media.js'
@@ -49,7 +49,7 @@ async function* emptyBody(): HttpStream & Frames {}
 interface Renderings {
   readonly ofChanges: Rendering<Frame, Frame>
   readonly ofEvents: (reportRead: EventsCall['reportRead']) => Rendering<Chunk, Frame>
-  /** Of events of which nothing is reported to the host. */
+  /** Of events that are not reported to the host. */
   readonly ofUnreported: Rendering<Chunk, Frame>
 }
 
@@ -130,7 +130,7 @@ export function streamHandler(
     const { consistencyToken } = call.reading
     const options = { signal, consistencyToken }
     const isKnown = after !== undefined || (!wanted.changes && consistencyToken === undefined)
-    const start = isKnown ? after : await startPosition(newestPosition(audit, options), options)
+    const start = isKnown ? after : await startCursor(newestCursor(audit, options), options)
     if (wanted.changes) {
       // The client that has received the headers may read that an event is open, and rely on hearing of its close.
       const known = isLive ? await audit.store.openEvents(options) : []

@@ -26,7 +26,7 @@ function typeResource(type: string, definition: EventTypeDefinition, language: L
   return { type: 'event_type', id: type, attributes }
 }
 
-/** What the host has registered of custom events. */
+/** Resource of a type of custom events that the host has registered. */
 function customTypeResource(
   type: string,
   definition: CustomTypeDefinition,

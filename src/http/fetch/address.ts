@@ -1,4 +1,4 @@
-/** What servers pass to a fetch handler besides the request: their own interface, or bindings. */
+/** The argument that servers pass to a fetch handler besides the request: their own interface, or bindings. */
 interface ServerArgument {
   /** @hono/node-server */
   readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } }

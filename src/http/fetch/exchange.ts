@@ -5,7 +5,7 @@ import { rethrow } from '../thrown-error.js'
 import { readBody, type ReadAgain } from './read-body.js'
 import { isBytes } from '../../event/realm.js'
 
-/** What an adapter knows of a request when it arrives. */
+/** A request as an adapter has it when it arrives. */
 export interface Arrived<Context> {
   readonly context: Context
   readonly request: Request

@@ -13,7 +13,7 @@ import { toResponse } from './exchange.js'
 import type { RecordedFetchExchange } from './recorded-exchange.js'
 import { responseText } from './response-text.js'
 
-/** What a handler returned. */
+/** Result of a handler. */
 export interface Handled {
   /** Undefined if the handler has taken over the connection. */
   readonly response: Response | undefined

@@ -22,14 +22,14 @@ export const parameters = {
     name: 'cursor',
     in: 'query',
     description:
-      'Continues after what the client has: the text from `links.prev`, `links.next`, `meta.position`, `X-Export-Until` or the `id` of a message.',
+      'Continues after what the client has: the text from `links.prev`, `links.next`, `meta.cursor`, `X-Export-Until` or the `id` of a message.',
     schema: text,
   },
   until: {
     name: 'until',
     in: 'query',
     description:
-      'Only events up to this cursor: the text of `meta.position`, `X-Export-Until` or the `id` of a message.',
+      'Only events up to this cursor: the text of `meta.cursor`, `X-Export-Until` or the `id` of a message.',
     schema: text,
   },
   ignoredChanges: {
@@ -124,13 +124,13 @@ export function schemasOf(
       links: queryLinks('self', 'prev', 'next'),
       meta: object(
         {
-          position: {
+          cursor: {
             ...text,
             description: 'A cursor for the stream: what becomes visible from now on.',
           },
           ...events.EventList.properties.meta.properties,
         },
-        ['position'],
+        ['cursor'],
       ),
     }),
     LogList: closedObject({

@@ -157,7 +157,7 @@ type Handle<Context> = (
   username: string,
 ) => Promise<HttpResponse>
 
-/** What serves a request, and for whom. */
+/** The logs and settings that a request is served with. */
 interface Served<Context> {
   readonly logs: EndpointLogs
   readonly path: string
@@ -204,12 +204,12 @@ function toOneLog<Context>(served: Served<Context>): (key: string) => Handle<Con
     // The client may have written the key in another way.
     const rest = request.path.slice(path.length).split('/').slice(3)
     const canonical = [pathOfLog(path, key), ...rest].join('/')
-    // It responds to its own errors; what it throws are errors of the host.
+    // It responds to its own errors; errors that it throws are the host's.
     return callHost(async () => (await endpointOf(key)({ ...request, path: canonical }))!)
   }
 }
 
-/** Handles requests for several logs, and those for none. */
+/** Handles requests for several logs, and requests for none. */
 function toSeveralLogs<Context>({
   logs,
   path,

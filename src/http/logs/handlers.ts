@@ -22,7 +22,7 @@ import { pathOfLog, type RangeParameter, readLogs, readLogsRequest } from './req
 import { severalLogsSource } from './source.js'
 
 const KEYS_LIMIT = { min: 1, max: 1000, default: 100 }
-/** Keys that are read at once to find those that the user may see. */
+/** Number of keys that are read at once to find the logs that the user may see. */
 const KEYS_PAGE = 1000
 const KEYS_PARAMETERS: ReadonlySet<string> = new Set(['search', 'after', 'limit'])
 
@@ -83,7 +83,7 @@ export const resourceOf = (
   view: Pick<ResourceOptions, 'fields' | 'open'>,
 ): string => eventResource(event, pathOfLog(path, log), { ...view, metaOf: () => ({ log }) })
 
-/** An endpoint of one log as one of several logs; the range has those of its parameters that are allowed. */
+/** Makes an endpoint of several logs from one of one log. `range` has the parameters of a range that it allows. */
 export const severalLogsHandler =
   (
     handler: SourceHandler,
@@ -110,7 +110,7 @@ export const severalLogsHandler =
     })
   }
 
-/** What users may do with several logs at once, as far as they may do it in each of them. */
+/** Actions on several logs at once. A user may do one who may do it in each of the logs. */
 const ACROSS: ReadonlySet<EventsAction> = new Set([
   'list',
   'read',
@@ -121,7 +121,7 @@ const ACROSS: ReadonlySet<EventsAction> = new Set([
   'describe',
 ])
 
-/** `GET <path>/events/me`: the user, and what the user may do in all of the logs. */
+/** `GET <path>/events/me`: the user, and the actions that the user may do in all of the logs. */
 export function meHandler({ path }: LogsHandlerOptions): LogsHandler {
   return async ({ request, username, access, allow }) => {
     checkAccept(request.header('accept'))
@@ -162,6 +162,6 @@ export function readHandler(options: LogsHandlerOptions): LogsHandler {
   }
 }
 
-/** What `onRead` of the host gets. */
+/** Returns the events as `onRead` of the host gets them. */
 export const plainEvents = (events: readonly AuditEvent[]): readonly AuditEvent[] =>
   events.map(plainEvent)

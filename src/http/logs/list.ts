@@ -18,10 +18,10 @@ import { openAmong } from './open-events.js'
 import { readLogsRequest, withCursor } from './requests.js'
 import { severalLogsSource } from './source.js'
 
-/** A page, and a cursor of the time before it was read. */
+/** A page, and the cursor of the time before it was read. */
 interface Listed {
   readonly page: LogsPage
-  readonly position: string
+  readonly current: string
 }
 
 /** Warnings about the sorts of a list, as for one log. */
@@ -50,13 +50,13 @@ export function listHandler(options: LogsHandlerOptions): LogsHandler {
     const visible = visibleOf(filters)
     const list = async (): Promise<Listed> => {
       // Before the list, so that a stream from it misses nothing.
-      const position = await logs.position({ logs: named, visible, signal })
+      const current = await logs.cursor({ logs: named, visible, signal })
       return {
-        position,
+        current,
         page: await logs.list(query, { logs: named, visible, cursor, signal, lazy: true }),
       }
     }
-    const { page, position } = seconds
+    const { page, current } = seconds
       ? await longPollLogs({
           seconds,
           follow: (ended) =>
@@ -81,7 +81,7 @@ export function listHandler(options: LogsHandlerOptions): LogsHandler {
     }
     const resourceAt = (index: number): string =>
       resourceOf(options, page.events[index]!, { fields, open })
-    const meta = { position, ...(warnings.length > 0 && { warnings }) }
+    const meta = { cursor: current, ...(warnings.length > 0 && { warnings }) }
     const body = await joinParts(
       listDocument({ length: page.events.length, resourceAt }, links, meta),
     )

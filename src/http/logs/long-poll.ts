@@ -11,7 +11,7 @@ export interface LogsLongPollOptions<Page> {
   readonly signal: AbortSignal
 }
 
-/** The current page; if it is empty, that of the time when the first event matches, at the latest after `seconds`. */
+/** The current page. If it is empty, the page at the time when the first event matches, at the latest after `seconds`. */
 export async function longPollLogs<Page>({
   seconds,
   follow,

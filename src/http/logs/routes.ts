@@ -70,7 +70,7 @@ export const severalLogsRoutes: readonly LogsRoute[] = [
     summary: 'List events of several logs',
     description:
       'As the list of one log, merged: without sorts by `created_at`, then by the key of the log. `meta.log` of each event is the key ' +
-      'of its log. `links.prev` leads to older events, with the sort `created_at asc` `links.next` to newer ones. `meta.position` is ' +
+      'of its log. `links.prev` leads to older events, with the sort `created_at asc` `links.next` to newer ones. `meta.cursor` is ' +
       'a cursor for the stream: it sends what has become visible since the list was read.',
     parameters: ['logs', ...LISTED, 'cursor', 'Prefer', 'If-None-Match'],
     responses: { 200: 'EventList', 206: 'PartOfEventList', 304: 'NotModified' },

@@ -10,7 +10,7 @@ import type { LogsHandlerOptions } from './call.js'
 import { openAmong } from './open-events.js'
 import { logsQuery, type LogsRequest, pathOfLog } from './requests.js'
 
-/** What a user may see of several logs as one, in the order of `created_at`, then of the key of the log. */
+/** The events that a user may see of several logs as one, in the order of `created_at`, then of the key of the log. */
 export function severalLogsSource(
   { logs, path }: LogsHandlerOptions,
   { logs: keys, sent, rest, ...range }: LogsRequest,
@@ -44,7 +44,7 @@ export function severalLogsSource(
       return logs.groups(all(where), { ...grouping, ...named, until })
     },
     async existing(where) {
-      const end = until ?? (await logs.position(named))
+      const end = until ?? (await logs.cursor(named))
       const bounded = { ...named, ...range, until: end }
       return {
         until: end,

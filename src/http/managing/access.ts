@@ -1,9 +1,9 @@
 import type { CallHost } from '../host-calls.js'
 
-/** What a user may do an action with. */
+/** The resources that a user may do an action with. */
 export type Scope = 'own' | 'all' | 'nothing'
 
-/** The host's decision: `true` for what the user made, `'all'` for what all users made; any other value refuses. */
+/** The host's decision: `true` for resources of the user, `'all'` for resources of all users; any other value refuses. */
 export type Authorize<Action extends string, Context> = (
   context: Context,
   action: Action,

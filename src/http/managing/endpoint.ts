@@ -31,7 +31,7 @@ export interface Management<
 /** Handles a request to the endpoints; returns `undefined` synchronously for other paths. */
 export interface ManagementEndpoint<Context> {
   (request: HttpRequest<Context>): Promise<HttpResponse> | undefined
-  /** What it handles: these paths and everything under them. */
+  /** Paths that it handles, with everything under them. */
   readonly paths: readonly string[]
 }
 

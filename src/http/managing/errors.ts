@@ -1,7 +1,7 @@
 import { AuditLogError } from '../../errors.js'
 
 /**
- * Waits for a call. Pointers of its errors are relative to the resource; those of the response to the document, where
+ * Waits for a call. Pointers of its errors are relative to the resource; pointers of the response are relative to the document, where
  * the resource is at `place`. `toWireName` replaces members that are called differently over HTTP.
  */
 export async function withPlace<Value>(

@@ -7,7 +7,7 @@ import { refuseParameters } from '../parameters.js'
 import { jsonapi, JSON_API } from '../problem.js'
 import { readDocument } from './request-body.js'
 
-/* What users manage over HTTP: resources with owners, such as subscriptions and views. */
+/* Resources that users manage over HTTP. They have owners, such as subscriptions and views. */
 
 /** A request whose user is authenticated and authorized. */
 export interface ManagementCall<Action extends string = string> {
@@ -15,11 +15,11 @@ export interface ManagementCall<Action extends string = string> {
   readonly username: string
   /** The id in the path; empty if there is none. */
   readonly id: string
-  /** False if the user may act on the own resources only. */
+  /** False if the user may act on their own resources only. */
   readonly seesAll: boolean
-  /** Whether the user is allowed another action too. Asks the host. */
+  /** Resolves to true if the user is allowed another action too. Asks the host. */
   may(action: Action): Promise<boolean>
-  /** What the user may do. Asks the host about each action. */
+  /** Resolves to the rights of the user. Asks the host about each action. */
   readonly rights: () => Promise<Readonly<Record<Action, boolean>>>
 }
 

@@ -29,7 +29,7 @@ export async function readDocument(request: HttpRequest): Promise<JsonObject> {
   return document
 }
 
-/** What a resource is called, and what a request may set. */
+/** The name of a resource, and the members that a request may set. */
 export interface WritableResource {
   /** Accepted as `data.type`; some clients send the plural. */
   readonly types: readonly string[]

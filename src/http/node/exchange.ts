@@ -56,7 +56,7 @@ export async function sendResponse(
 }
 
 /**
- * Passes what was thrown to `next`, as an error: other values make servers run the next handler. A `next` without parameters
+ * Passes a thrown value to `next`, as an error: other values make servers run the next handler. A `next` without parameters
  * would ignore it, so then, or without a `next`, the error becomes a process warning and the response is 500.
  */
 export async function fail(exchange: NodeExchange, thrown: unknown): Promise<void> {

@@ -67,7 +67,7 @@ export function logRoutes(logs: EndpointLogs, options: LogRoutesOptions = {}): N
 
 /**
  * A listener by which users manage subscriptions and notification channels: `<path>/subscriptions` and `<path>/notification_channels`.
- * What users change is recorded as an event by the log. As {@link auditRoutes} otherwise.
+ * A change by a user is recorded as an event by the log. As {@link auditRoutes} otherwise.
  */
 export function subscriptionRoutes(
   audit: ManagedAudit,

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 /*
- * The part of Express and Connect that is used here, as structural types: what they, their body parsers
- * and `basicAuth` add to the request of `node:http`. All of it may be missing.
+ * The part of Express and Connect that is used here, as structural types: members that they, their body parsers
+ * and `basicAuth` add to the request of `node:http`. Each may be missing.
  */
 
 export type NodeRequest = IncomingMessage & {

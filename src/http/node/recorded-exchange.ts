@@ -19,7 +19,7 @@ export interface SentRequest {
   readonly raw?: object | undefined
 }
 
-/** What depends on the framework of a service. */
+/** Methods that depend on the framework of a service. */
 export interface NodeHost<Request> {
   username(request: Request): RequestUser
   address(request: Request): unknown

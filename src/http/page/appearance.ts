@@ -5,7 +5,7 @@ import type { PageAsset } from './files.js'
 import { type PageTheme, themeSheet } from './theme.js'
 import type { OptionNames } from '../../options.js'
 
-/** How a host changes what the page looks like. */
+/** Changes of the page's appearance by a host. */
 export interface AppearanceOptions {
   /** The name of the product, shown at the top and in the title. @default 'Daybook' at the top, 'Audit history' in the title */
   readonly title?: string
@@ -14,7 +14,7 @@ export interface AppearanceOptions {
    * @default the logo of Daybook
    */
   readonly logo?: string
-  /** Colours. @default those of Daybook */
+  /** Colours. @default the colours of Daybook */
   readonly theme?: PageTheme
 }
 
@@ -36,7 +36,7 @@ const MAX_TITLE_LENGTH = 80
 const invalid = (option: string, allowed: string, value: unknown): AuditLogError =>
   new AuditLogError('INVALID_OPTION', `${option} must be ${allowed}; it is ${inspect(value)}`)
 
-/** Throws `INVALID_OPTION`, which names the option and what is allowed. */
+/** Throws `INVALID_OPTION`, which names the option and the allowed values. */
 export function readAppearance({ title = '', logo = '', theme }: AppearanceOptions): Appearance {
   if (typeof title !== 'string' || title.length > MAX_TITLE_LENGTH)
     throw invalid('title', `a text of at most ${MAX_TITLE_LENGTH} characters`, title)

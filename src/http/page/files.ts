@@ -16,7 +16,7 @@ export interface PageFiles {
 export interface PageAsset {
   readonly text: string
   readonly type: string
-  /** Whether the file name contains a hash of the content. */
+  /** True if the file name contains a hash of the content. */
   readonly isHashed: boolean
 }
 

@@ -40,8 +40,8 @@ export interface AuditPageOptions extends AppearanceOptions, ChallengeOptions {
    */
   readonly path?: string
   /**
-   * The path of the event feed of the same log; of many logs, that of their endpoints.
-   * @default the path of this log's `auditRoutes`, else '/api/events'; of many logs, that of `logRoutes`, else '/api/logs'
+   * The path of the event feed of the same log; for many logs, the path of their endpoints.
+   * @default the path of this log's `auditRoutes`, else '/api/events'; for many logs, the path of `logRoutes`, else '/api/logs'
    */
   readonly api?: string
   /** The name of the service, shown at the top and in the title. @default '' */
@@ -78,7 +78,7 @@ const PAGE_OPTIONS: OptionNames<AuditPageOptions & UsernameOption<unknown>> = {
   ...USERNAME_OPTION,
 }
 
-/** A log, or many logs of which the user chooses some. */
+/** A log, or many logs. The user chooses some of the many. */
 export type PageAudit = Pick<AuditLog, 'list'> | AuditLogs
 
 export const DEFAULT_PAGE_PATH = '/audit'
@@ -183,7 +183,7 @@ function checkMethod({ method, path }: HttpRequest): void {
 
 /**
  * The page as a function from request to response that any HTTP server can mount. Returns `undefined`
- * synchronously for paths outside of the page. Any authenticated user gets the page; what it shows comes
+ * synchronously for paths outside of the page. Any authenticated user gets the page; its data come
  * from the event feed, which checks permissions.
  */
 export function pageEndpoint(

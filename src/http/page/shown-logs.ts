@@ -39,7 +39,7 @@ export const apiOfLogs = (
     ? { api: `${path}/${shown.text}/events`, logs: undefined, keys: shown.text }
     : { api: path, logs: path, keys: undefined }
 
-/** Where the rows of several logs begin with their log. */
+/** Columns of several logs: each row begins with its log. */
 const COLUMNS = 'columns=log_key,who,what,type,source'
 
 /** The address with columns, if several logs are shown and it has none. */

@@ -30,10 +30,10 @@ export const BACKGROUNDS: Readonly<Record<Scheme, readonly string[]>> = {
   dark: ['#191b18', '#121311', '#0d0e0c', '#20231f'],
 }
 
-/** The texts on the accent, of which the one with more contrast is used. */
+/** Colours for texts on the accent. The one with more contrast is used. */
 const INKS = ['#ffffff', '#000000']
 
-/** The share of the accent in the background of what is chosen. */
+/** The share of the accent in the background of chosen elements. */
 const SOFT: Readonly<Record<Scheme, number>> = { light: 0.1, dark: 0.16 }
 
 const MIN_CONTRAST = 4.5

@@ -21,7 +21,7 @@ export type Range = readonly [from: number, to: number]
 
 /**
  * A request that is recorded, with its response, as the adapter of a server presents it. Members are read
- * when the event is made, because middleware may set what they return.
+ * when the event is made, because middleware may set their results.
  */
 export interface RecordedExchange<Context> {
   /** Passed to the host's functions. */
@@ -35,7 +35,7 @@ export interface RecordedExchange<Context> {
   readonly username: RequestUser
   /** The body, if a parser of the host has read it. */
   readonly body: unknown
-  /** What parsers of multipart requests have set for files; see `requestFiles`. */
+  /** Files as parsers of multipart requests describe them; see `requestFiles`. */
   readonly files: unknown
   /** Parameters of the route by name. */
   readonly params: object

@@ -9,7 +9,7 @@ export interface Ending {
   readonly thrown?: { readonly value: unknown }
   /** The reason that the response gave when its handler returned. */
   readonly reason?: string
-  /** Whether a response was sent after the handler had ended; undefined if that is not known yet. */
+  /** True if a response was sent after the handler had ended; undefined if that is not known yet. */
   readonly isAnswered?: boolean
 }
 
@@ -32,7 +32,7 @@ export function sentStatus(
 }
 
 /**
- * The status of the outcome: the status that was sent. After a thrown value it is that of the value if
+ * The status of the outcome: the status that was sent. After a thrown value it is the status of that value if
  * another status had been sent before, or if the response does not show the failure.
  */
 export function endStatus(

@@ -262,7 +262,7 @@ class IdsOfRequest<Context> implements RequestIds {
   }
 }
 
-/** What is known of a request when it arrives. The address is unknown after the client has disconnected. */
+/** Reads a request when it arrives. The address is unknown after the client has disconnected. */
 export const arrivalOf = (exchange: RecordedExchange<unknown>): Arrival => ({
   time: performance.now(),
   address: normalAddress(callHost(exchange, () => exchange.address)),
@@ -271,7 +271,7 @@ export const arrivalOf = (exchange: RecordedExchange<unknown>): Arrival => ({
 
 /** Records requests, independent of the HTTP server. */
 export interface RequestRecorder<Context> {
-  /** Whether the handler of a request has to wait for its intent. */
+  /** True if the handler of a request has to wait for its intent. */
   needsIntent(exchange: RecordedExchange<Context>): boolean
   /** Resolves when the store has the intent of the request; rejects if it cannot keep it. */
   open(exchange: RecordedExchange<Context>, arrival: Arrival): Promise<Intent>

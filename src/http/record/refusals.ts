@@ -6,7 +6,7 @@ export interface Refusal {
   /** The type of its event. */
   readonly type: string
   readonly status: number
-  /** What failed, of requests answered 5xx: they may have changed something. */
+  /** The route of a request answered 5xx, which may have changed something. */
   readonly route: string | undefined
   readonly address: string
 }
@@ -21,7 +21,7 @@ const PERIOD_MS = 60_000
 const PERIOD = { minutes: 1 }
 /** Kinds of refusals of one address that have an event of their own in each minute. */
 const MAX_PER_ADDRESS = 10
-/** Those of all addresses together. */
+/** Maximum number of kinds of refusals, of all addresses together. */
 const MAX_KINDS = 100
 /** Refusals beyond these limits. */
 const REFUSED = 'error:api:controller:refused'

@@ -30,7 +30,7 @@ export const REQUEST_DATA_OPTIONS: OptionNames<RequestDataOptions> = {
 
 export type Data = Readonly<Record<string, unknown>>
 
-/** What is known of a request before it is handled. */
+/** Facts about a request that are read when it arrives. */
 export interface Arrival {
   /** By `performance.now()`. */
   readonly time: number
@@ -42,7 +42,7 @@ export interface Arrival {
 export interface RequestDataReader {
   /** The data of a request that is not handled yet. */
   arrived(exchange: RecordedExchange<unknown>, arrival: Arrival): Data
-  /** The data of a request's event; `status` is that of the response. */
+  /** The data of a request's event; `status` is the status of the response. */
   of(exchange: RecordedExchange<unknown>, arrival: Arrival, status: number): Data
   /** Data of the host with its secrets redacted. */
   redacted(data: unknown): Data

@@ -33,7 +33,7 @@ export const isMutating = (method: string): boolean => !SAFE_METHODS.has(method)
 
 const MAX_VERB = 40
 
-/** `create` for POST, and so on; for others their name, as far as an event type can have it. Clients can send any method. */
+/** `create` for POST, and so on; for other methods their name, with `_` for characters that no event type has. Clients can send any method. */
 function verbOf(method: string): string {
   const name = method.toUpperCase()
   if (Object.hasOwn(VERBS, name)) return VERBS[name]!

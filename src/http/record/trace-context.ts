@@ -4,7 +4,7 @@ const TRACEPARENT = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}(-.*)?$
 const ZEROS = /^0+$/
 
 /**
- * The ids of a `traceparent` header, whose span is that of the caller; `undefined` if it is missing or invalid.
+ * The ids of a `traceparent` header, whose span is the caller's; `undefined` if it is missing or invalid.
  *
  * See W3C Trace Context, "traceparent Header" and "Versioning of traceparent": later versions may
  * append fields.

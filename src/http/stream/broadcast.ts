@@ -1,7 +1,7 @@
 import type { ReadOptions, SharedTail, View } from '../../tail/shared-tail.js'
 import { type Chunk, createChunks, type RenderFrame, type StreamView } from './chunks.js'
 
-/** Sends new events of a log to any number of streams, which share what is rendered for them. */
+/** Sends new events of a log to any number of streams, which share the rendered text. */
 export interface Broadcast {
   /** See `SharedTail.read`: chunks of the matching events. */
   read(view: StreamView, options: ReadOptions): Promise<AsyncGenerator<Chunk, void, void>>
@@ -18,7 +18,7 @@ export function createBroadcast(shared: SharedTail, render: RenderFrame): Broadc
     const created: View<Chunk> = {
       where: view.where,
       matches: view.matches,
-      ofBatch: (batch, position) => chunks.ofBatch(batch, view, position),
+      ofBatch: (batch, cursor) => chunks.ofBatch(batch, view, cursor),
       ofEvents: (events) => chunks.ofEvents(events, view),
     }
     views.set(view, created)

@@ -22,8 +22,8 @@ export interface Chunk {
 
 /** Renders the chunks that readers receive. */
 export interface Chunks {
-  /** The matching events of a batch after the position; `undefined` if there are none. */
-  ofBatch(batch: Batch, view: StreamView, position: string): Promise<Chunk | undefined>
+  /** The matching events of a batch after the cursor; `undefined` if there are none. */
+  ofBatch(batch: Batch, view: StreamView, cursor: string): Promise<Chunk | undefined>
   /** Chunks of matching events, each about as large as a batch. */
   ofEvents(events: readonly AuditEvent[], view: StreamView): Generator<Chunk, void, void>
 }
@@ -59,8 +59,8 @@ export function createChunks(render: RenderFrame): Chunks {
   })
 
   return {
-    async ofBatch(batch, view, position) {
-      const chunk = await selections.of(batch, view, position)
+    async ofBatch(batch, view, cursor) {
+      const chunk = await selections.of(batch, view, cursor)
       return chunk.events.length > 0 ? chunk : undefined
     },
     *ofEvents(events, view) {

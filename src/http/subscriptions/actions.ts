@@ -1,5 +1,5 @@
 /**
- * What users can do. Each name is the one of the recorded event without its level: `subscriptions:create` is recorded as
+ * Actions of users. Each name is that of the recorded event without its level: `subscriptions:create` is recorded as
  * `api:subscriptions:create`. Reading is not recorded.
  */
 export const SUBSCRIPTIONS_ACTIONS = [

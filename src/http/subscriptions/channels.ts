@@ -96,7 +96,7 @@ export function channelHandlers(
   return {
     'notification_channels:list': async (call) => {
       const { request } = call
-      // Before the filters of the request, which would find out what is left out.
+      // Before the filters of the request, which would reveal the omitted members.
       const all = await shown(call, await channels.list({ signal: request.signal }))
       const list = listEndpoint<NotificationChannel, unknown>({
         source: () => all,

@@ -122,7 +122,7 @@ const subscriptions: readonly SubscriptionsRoute[] = [
   },
   act('subscriptions', 'pause', {
     summary: 'Pause a subscription',
-    description: 'It keeps its position.',
+    description: 'It keeps its cursor.',
     responses: SUBSCRIPTION,
   }),
   act('subscriptions', 'resume', {

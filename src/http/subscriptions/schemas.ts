@@ -32,7 +32,7 @@ const retain = {
     'For how long cleaning spares events that are not delivered yet; null if it does not.',
 } as const
 
-/** What users decide about a subscription. */
+/** The members of a subscription that users set. */
 const definition = {
   name: { ...name, description: 'Unique in the log.' },
   channel: { ...text, description: 'The name of a channel.' },
@@ -52,7 +52,7 @@ const from = {
   ...text,
   description: 'Where it begins: `now`, `beginning`, or the `created_at` of an event.',
 }
-const paused = { ...flag, description: 'True if it keeps its position and delivers nothing.' }
+const paused = { ...flag, description: 'True if it keeps its cursor and delivers nothing.' }
 
 const subscriptionAttributes = closedObject({
   ...definition,
@@ -67,11 +67,11 @@ const subscriptionAttributes = closedObject({
       '`disabled`: its channel is disabled, and events pass. `broken`: its filter, its channel or the rights of its owner ' +
       'cannot be read. `unowned`: no running process has its channel.',
   },
-  position: {
+  cursor: {
     ...time,
     description: 'Every matching event up to this `created_at` is delivered or parked.',
   },
-  lag_ms: { ...count, description: 'Time from the position to the newest event of the log.' },
+  lag_ms: { ...count, description: 'Time from the cursor to the newest event of the log.' },
   delivered: { ...count, description: 'Number of events delivered.' },
   attempts: { ...count, description: 'Failed attempts of the delivery that is tried now.' },
   next_attempt_at: timeOrNull,

@@ -17,7 +17,7 @@ export const SUBSCRIPTION_ATTRIBUTES: AttributeTypes = {
   owner: 'string',
   in_code: 'boolean',
   state: 'string',
-  position: 'timestamp',
+  cursor: 'timestamp',
   lag_ms: 'number',
   delivered: 'number',
   attempts: 'number',
@@ -40,7 +40,7 @@ function toItem({ whenStuck, ...subscription }: Subscription, status: Subscripti
 
 /** The subscriptions as users see them. */
 export interface SubscriptionView {
-  /** Those that the user may act on. */
+  /** Resolves to the resources that the user may act on. */
   list(call: ManagementCall): Promise<readonly Item[]>
   /** Throws `UNKNOWN_SUBSCRIPTION`, also for one that the user may not act on. */
   check(call: ManagementCall): Promise<void>
@@ -55,7 +55,7 @@ const unknown = (id: string): AuditLogError =>
 const mayAct = ({ username, seesAll }: ManagementCall, owner: unknown): boolean =>
   seesAll || owner === username
 
-/** `path` is that of the collection. */
+/** `path` is the path of the collection. */
 export function createSubscriptionView(
   { subscriptions }: ManagedAudit,
   path: string,

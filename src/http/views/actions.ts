@@ -1,5 +1,5 @@
 /**
- * What users can do with views. `views:create`, `views:update` and `views:destroy` are recorded as events, such as
+ * Actions of users on views. `views:create`, `views:update` and `views:destroy` are recorded as events, such as
  * `api:views:create`. `views:share` is needed to share a view, and to change one that is shared.
  */
 export const VIEWS_ACTIONS = [

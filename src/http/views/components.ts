@@ -52,7 +52,7 @@ export const parameters = {
 
 export type ParameterName = keyof typeof parameters
 
-/** What users decide about a view. */
+/** The members of a view that users set. */
 const definition = {
   name: {
     ...text,

@@ -21,7 +21,7 @@ export interface ViewsEndpointOptions<Context> extends ChallengeOptions {
    */
   readonly path?: string
   /**
-   * Returns `true` if the user may do this with the views that the user made, or `'all'` if with those of all users. For any other
+   * Returns `true` if the user may do this with the views that the user made, or `'all'` for the views of all users. For any other
    * value the response is 403. With `true` the user lists and reads the shared views of others too. It is called before the
    * request body is read, and for all actions when the user requests `<path>/me`. Errors go to the host's error handling.
    *

@@ -59,7 +59,7 @@ const allowOwn =
       throw forbidden(`the view is of ${before.owner}, and only its owner may change it`)
   }
 
-/** Also refuses to share, and to change what is shared, without the right to. */
+/** Also refuses to share a view, and to change a shared one, without the right to. */
 async function allowSharing(call: Call): Promise<Allow> {
   const maySharing = await call.may('views:share')
   const own = allowOwn(call)

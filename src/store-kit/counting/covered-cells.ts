@@ -16,7 +16,7 @@ export function wholeCells({ rounds }: Pick<Tally, 'rounds'>): Slice[] {
   return [...cells.values()].toSorted((a, b) => a.from - b.from)
 }
 
-/** What an index has of the cells, and what it does not have. */
+/** The slices of the cells that an index covers, and the rest. */
 export interface CoveredCells {
   readonly covered: readonly Slice[]
   readonly rest: readonly Slice[]

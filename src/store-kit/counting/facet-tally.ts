@@ -11,7 +11,7 @@ import { createSeenValues, type SeenValues } from './seen-values.js'
 
 /** Counts the values of one attribute. */
 export interface FacetTally extends FigureTally {
-  /** Adds events that were counted already: for each value those that have it, and those without a value. */
+  /** Adds counts of events: for each value the events that have it, and the events without a value. */
   addCounted(values: Iterable<readonly [Scalar, number]>, missing: number): Steps<void>
   facet(top: number, exact: boolean): Facet
 }

@@ -38,7 +38,7 @@ const isWhole = ({ cells, seen }: Pick<Tallied, 'cells' | 'seen'>): boolean =>
   cells.every((cell, i) => seen[i]! >= durationOf(cell))
 
 /**
- * The figures of the events that were added. `hasValues` tells whether the values of facets and the attributes were
+ * The figures of the events that were added. `hasValues` says whether the values of facets and the attributes were
  * added with each of them.
  */
 export function* figuresOf(

@@ -8,7 +8,7 @@ import type { CountsQuery } from '../../store/counts.js'
 export interface FilterParts {
   /** Applies to every figure. */
   readonly shared: Grouping | undefined
-  /** By facet: applies to every figure but that of the facet. */
+  /** By facet: applies to every figure except the facet's own. */
   readonly own: ReadonlyMap<string, Grouping>
 }
 

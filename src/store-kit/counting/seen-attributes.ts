@@ -31,7 +31,7 @@ const MAX_NAME = 255
 const MAX_TEXT = 100
 const MAX_VALUES = 100_000
 const MAX_EXAMPLES = 5
-// What a value and a new name take of the budget of work that is done at once.
+// Shares of a value and of a new name in the budget of work that is done at once.
 const VALUE_UNITS = 10
 const NAME_UNITS = 300
 

@@ -18,7 +18,7 @@ interface Seen {
 export interface SeenValues {
   /** The number of distinct values kept: the first ones, up to the capacity. */
   readonly size: number
-  /** Whether the capacity sufficed for all values. */
+  /** True if the capacity sufficed for all values. */
   readonly isComplete: boolean
   /** Counts the value for an event that stands for `count` equal ones. */
   add(value: Scalar, event: number, count: number): void

@@ -51,7 +51,7 @@ export function cellsOf(range: TimeRange, edges: readonly Microseconds[]): Cell[
   })
 }
 
-/** The multiples of a power of two that cut the range into at least so many parts, if it is long enough. */
+/** The multiples of a power of two that cut the range into at least the given number of parts, if it is long enough. */
 function cutsBetween(from: Microseconds, end: Microseconds, parts: number): Microseconds[] {
   const width = 2 ** Math.max(0, Math.floor(Math.log2((end - from) / parts)))
   const first = (Math.floor(from / width) + 1) * width

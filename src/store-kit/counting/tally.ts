@@ -19,13 +19,13 @@ import { createStrata, type Strata } from './strata.js'
 export type Figure = 'levels' | 'attributes' | { readonly facet: string }
 
 /**
- * Defines what is counted, for every store. A store processes the slices, round by round, until
+ * Defines the counts, for every store. A store processes the slices, round by round, until
  * `isOver`. It adds the events that pass `shared`, and reports each finished slice with `seen`.
  */
 export interface Tally {
   /** The filter that events must pass to be added. The tally applies the rest of the query. */
   readonly shared: Grouping | undefined
-  /** By facet, the conditions that apply to every figure but that of the facet. */
+  /** By facet, the conditions that apply to every figure except the facet's own. */
   readonly own: ReadonlyMap<string, Grouping>
   /** The fields by which a store may group the events of a slice; `undefined` if it must not. */
   readonly groupFields: readonly GroupField[] | undefined
@@ -43,11 +43,11 @@ export interface Tally {
    */
   add(cell: number, event: AuditEvent, count?: number, figure?: Figure): Decision
   /**
-   * Adds events of a cell, all of the level of the type, that an index has counted: those that match, or those that
+   * Adds events of a cell, all of the level of the type, that an index has counted: the matching events, or events that
    * match without the facet's own conditions. Leaves out the values of facets.
    */
   addLevel(cell: number, type: string, count: number, facet?: string): void
-  /** Adds the values of a facet of events that an index has counted, and the number of those without a value. */
+  /** Adds the values of a facet of events that an index has counted, and the number of events without a value. */
   addValues(
     facet: string,
     values: Iterable<readonly [Scalar, number]>,
@@ -115,7 +115,7 @@ function createProgress(rounds: Rounds, within: number, hasValues: boolean): Pro
   /** Duration of the slices of the first round that are not counted yet. */
   let unseen = lengthOf(rounds[0] ?? [])
   let addsValues = true
-  /** Whether the rest will take longer than the time that is left, if it takes as long as what was counted. */
+  /** True if the rest will take longer than the remaining time, at the speed of the counted part. */
   const isTooSlow = (elapsed: number): boolean =>
     elapsed > VALUES_SHARE * within && left > 0 && elapsed * all > within * (all - left)
   return {

@@ -2,7 +2,7 @@ import type { IndexDriver } from './index-driver.js'
 import type { SealingTuning } from './segment-levels.js'
 import type { StepRunner } from './steps.js'
 
-/** What one round of building the index uses. */
+/** Parts that one round of building the index uses. */
 export interface Builder {
   readonly driver: IndexDriver
   readonly steps: StepRunner

@@ -4,14 +4,14 @@ import { type Columns, type SortedValues, sortColumn, valuedOrdinals } from '../
 import { Kind } from '../index/part.js'
 import { ListKind, UNNAMED_LISTS } from '../index/segment-source.js'
 
-/** A chunk of the lists of one name and kind. `Name` is what a store writes for a name. */
+/** A chunk of the lists of one name and kind. `Name` is the value that a store writes for a name. */
 export interface NamedChunk<Name> {
   readonly name: Name
   readonly kind: number
   readonly chunk: Chunk
 }
 
-/** The chunks of the columns, in the given order of names, then by kind and value. `maxBytes` limits those of values. */
+/** The chunks of the columns, in the given order of names, then by kind and value. `maxBytes` limits chunks of values. */
 export function* columnChunks<Name>(
   columns: Iterable<readonly [Name, Column]>,
   maxBytes?: number,

@@ -87,16 +87,16 @@ export interface Rebuild {
   readonly isWhole: boolean
 }
 
-/** What a store does to mend its index. */
+/** Work that a store does to repair its index. */
 export interface Repairs {
   /** Makes queries read the events of a visible segment one by one until it is built anew. */
   setDamaged(id: number): Promise<void>
-  /** What to build anew; `undefined` if there is nothing. */
+  /** Returns the next part to build anew; `undefined` if there is none. */
   nextRebuild(): Promise<Rebuild | undefined>
   /** The first `size` events within the times, or fewer if a segment has no room for more. */
   readRange(from: Microseconds, to: Microseconds, size: number): Promise<UnsealedEvents>
   /**
-   * In one transaction: replaces the segments by those that were built from the same events. False, without
+   * In one transaction: replaces the segments by the ones that were built from the same events. False, without
    * effect, if any of them is gone.
    */
   replaceRebuilt(rebuild: Rebuild, built: readonly WrittenSegment[]): Promise<boolean>
@@ -109,8 +109,8 @@ export interface BatchLimits {
 }
 
 /**
- * What a store does for the index builder. Each method runs one short transaction, or several, so the
- * state may change between two calls: `publish` and `replace` check that what they rely on still holds.
+ * Work that a store does for the index builder. Each method runs one short transaction, or several, so the
+ * state may change between two calls: `publish` and `replace` check that their assumptions still hold.
  */
 export interface IndexDriver<
   Unsealed extends UnsealedEvents = UnsealedEvents,
@@ -119,9 +119,9 @@ export interface IndexDriver<
   readonly batchLimits: BatchLimits
   /** Bytes of a chunk of values. @default MAX_CHUNK_BYTES */
   readonly maxChunkBytes?: number | undefined
-  /** Whether chunks are written while the next ones are computed. @default false */
+  /** True if chunks are written while the next ones are computed. @default false */
   readonly isWriteBehind?: boolean | undefined
-  /** Whether sealed segments get lists of grams too, not only merged ones. */
+  /** True if sealed segments get lists of grams too, not only merged ones. */
   readonly hasGramsWhenSealed: boolean
 
   /** True if `size` events may be unsealed. */

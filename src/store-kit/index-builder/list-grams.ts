@@ -25,11 +25,11 @@ const LISTS = WORDS * 32
 
 /** Collects the grams of texts at places: chunks, or names. */
 interface GramCollector {
-  /** The place is that of the texts added last, or the next one. */
+  /** Adds texts at the place of the last call, or at the next place. */
   add(place: number, lines: string): void
-  /** Adds what another collector has. */
+  /** Adds the grams of another collector. */
   addAll(place: number, other: GramCollector): void
-  /** What all places have. */
+  /** Returns the grams of all places together. */
   all(): Group
   /** Sorted by value. */
   entries(): Generator<Entry, void>

@@ -112,7 +112,7 @@ function ordinalsIn({ ordinals, length, isRising }: MergedList): Uint32Array {
   return all.filter((ordinal, i) => i === 0 || ordinal !== all[i - 1])
 }
 
-function append(list: MergedList, ordinal: number): void {
+function addOrdinal(list: MergedList, ordinal: number): void {
   if (ordinal === REMOVED_ORDINAL) return
   if (list.length === list.ordinals.length) {
     const grown = new Uint32Array(2 * list.length)
@@ -144,7 +144,7 @@ function createCursor({ chunks, isReady, ordinals }: MergeSource, rank: number):
   }
   const addPostings = (list: MergedList, postings: Postings): void => {
     for (let at = postings.seek(0, 1); at !== NONE; at = postings.seek(at + 1, 1))
-      append(list, ordinals[at]!)
+      addOrdinal(list, ordinals[at]!)
   }
 
   return {
@@ -164,7 +164,7 @@ function createCursor({ chunks, isReady, ordinals }: MergeSource, rank: number):
       if (end === undefined) return addPostings(list, readPiece(reader.data).postings)
       reader.at = bounds[index]!
       for (let ordinal = 0; reader.at < end;)
-        append(list, ordinals[(ordinal += takeVarint(reader))]!)
+        addOrdinal(list, ordinals[(ordinal += takeVarint(reader))]!)
     },
   }
 }

@@ -8,7 +8,7 @@ import { listChunks, type NamedChunk } from './column-chunks.js'
 import type { ChunkFeed, FeedChunk } from './index-driver.js'
 import { REMOVED_ORDINAL, mergeChunks, type MergeSource } from './merge-chunks.js'
 
-/** What is merged. */
+/** Input of a merge of segments. */
 export interface Merge {
   readonly feeds: readonly ChunkFeed[]
   /** For each feed, its ordinals mapped to ordinals of the merged segment. */

@@ -21,10 +21,10 @@ export interface Sealer {
   close(): Promise<void>
 }
 
-/** Whether a round would find work; `leased` if another process has the lease. */
+/** `due` if a round would find work; `leased` if another process has the lease. */
 export type Due = 'due' | 'nothing' | 'leased'
 
-/** What a store does for its sealer. */
+/** Work that a store does for its sealer. */
 export interface SealerDriver {
   /** Name of the store for warnings. */
   readonly store: string

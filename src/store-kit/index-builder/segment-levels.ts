@@ -9,7 +9,7 @@ export interface SealingTuning {
   readonly fanOut: number
   /** Minimum number of text chunks of a name for which grams are listed. @default `MIN_GRAM_CHUNKS` */
   readonly minGramChunks?: number | undefined
-  /** What a part of the index holds at most. @default `INDEX_BOUNDS` */
+  /** Maximum sizes of a part of the index. @default `INDEX_BOUNDS` */
   readonly bounds?: IndexBounds | undefined
   /** When events are sealed that are too few for a segment of level 0. @default never */
   readonly early?: EarlySealing | undefined
@@ -18,14 +18,14 @@ export interface SealingTuning {
 /** Bounds how many events a process that has just started has to read before the index has all of them. */
 export interface EarlySealing {
   readonly minEvents: number
-  /** For so many milliseconds, or up to twice as many, nothing was sealed. */
+  /** Milliseconds without sealing after which events are sealed early; up to twice as many, by chance. */
   readonly afterMs: number
 }
 
 /** The level of segments that were sealed early. */
 export const EARLY_LEVEL = -1
 
-/** With so many neighbours that were sealed early, some are merged even if they have too few events for level 0. */
+/** From this number of neighbours that were sealed early on, some are merged even if they have too few events for level 0. */
 const MAX_EARLY = 8
 
 /** Segments of this level are not merged, as a merge holds the times of all its events in memory. */

@@ -15,7 +15,7 @@ export interface StepRunner {
   setRestFactor(factor: number): void
 }
 
-/** What was done since the last rest. */
+/** Times of the work since the last rest. */
 export interface StepTimes {
   readonly computeMs: number
   /** Duration of the transactions that have ended, 0 without any. */
@@ -30,7 +30,7 @@ export interface Pacer {
 
 /**
  * Only the process with the lease builds the index, so that no two do the same work. The index is
- * correct without it, because each change checks that what it relies on still holds.
+ * correct without it, because each change checks that its assumptions still hold.
  */
 export interface Lease {
   /** Takes or renews the lease for `ms` milliseconds; false if another holder has it. */

@@ -2,7 +2,7 @@ import { keyChecksum } from './checksums.js'
 
 /*
  * The numbers of names of attributes, which a store keeps in one table: from 1 on, without gaps, as no number
- * is used for two names. A missing row is noticed by its number, which is below that of another name or that of
+ * is used for two names. A missing row is noticed by its number, which is below the number of another name or of
  * a segment's last name.
  */
 

@@ -50,7 +50,7 @@ export function subtract(set: BitSet, other: BitSet): void {
   for (let i = 0; i < set.length; i++) set[i]! &= ~other[i]!
 }
 
-/** Exchanges the ordinals below `size` that the set has and those that it does not have. */
+/** Inverts the set: of the ordinals below `size` it then has exactly the ones that it did not have. */
 export function invert(set: BitSet, size: number): void {
   for (let i = 0; i < set.length; i++) set[i] = ~set[i]!
   if ((size & 31) > 0) set[set.length - 1]! &= below(size)

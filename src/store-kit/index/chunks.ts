@@ -32,7 +32,7 @@ export interface Entry {
 /** The value of lists that do not depend on a value. */
 export const ANY_VALUE = 0
 
-/** What a page of 4096 bytes has room for, besides the headers of the page and the row. */
+/** Size of a chunk that fits in a page of 4096 bytes, besides the headers of the page and the row. */
 export const MAX_CHUNK_BYTES = 3900
 // Longer lists have chunks of their own.
 const MAX_SHARED_BYTES = 1000
@@ -63,7 +63,7 @@ function putList(writer: ByteWriter, ordinals: ArrayLike<number>, maxBytes: numb
   return true
 }
 
-/** Encodes the sorted values of one type into chunks of at most so many bytes, or of one value. */
+/** Encodes the sorted values of one type into chunks of at most the given bytes, or of one value. */
 export const encodeChunks = (
   entries: Iterable<Entry>,
   maxBytes = MAX_CHUNK_BYTES,

@@ -17,7 +17,7 @@ export interface CollectedTimes {
   readonly count: number
   /** Adds the next block. Throws `DamagedSegment` if it has another number of times than was written. */
   add(block: readonly Microseconds[]): void
-  /** All times. Throws `DamagedSegment` unless they are those that were written. */
+  /** All times. Throws `DamagedSegment` unless they are the ones that were written. */
   all(): Float64Array
 }
 

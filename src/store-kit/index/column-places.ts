@@ -53,7 +53,7 @@ export function createPlaceFinder(columnOf: FindColumn, maxNames: number): Place
 function findPlace(columnOf: FindColumn, parent: Place | undefined, key: string): Place {
   const name = joinedName(parent, key)
   const state = hashState(parent ? `_${key}` : key, parent?.hashState)
-  // A path whose joined name is that of an own field cannot be queried.
+  // A path whose joined name is the name of an own field cannot be queried.
   const canLead = name !== undefined && !isOwnField(name)
   const column = canLead ? columnOf(name, hashOfState(state)) : undefined
   return { column, name, hashState: state, below: undefined }

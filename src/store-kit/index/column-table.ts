@@ -30,7 +30,7 @@ export interface ColumnTable {
   readonly bytes: number
   /**
    * The column of the name, which is added if there is room; `undefined` for a name without a column.
-   * `hash` is that of the name.
+   * `hash` is the hash of the name.
    */
   readonly columnOf: (name: string, hash: number) => GrowingColumn | undefined
   /** The column of an own field. */
@@ -57,8 +57,8 @@ const REFUSED_SHIFT = 2
 
 /**
  * At most `maxNames` names get columns, as they are met. Once half of the columns are given, a name gets one
- * only if it is met again, so that names that occur once leave room for those that occur often. Names that few events
- * have give up their columns to others that are met again, so a few events with many names take none for long.
+ * only if it is met again, so that names that occur once leave room for frequent names. Names that few events
+ * have give up their columns to others that are met again, so a few events with many names keep no column for long.
  * A new column begins with the `others` as partial events.
  */
 export function createColumnTable(maxNames: number, others: readonly number[]): ColumnTable {
@@ -108,7 +108,7 @@ export function createColumnTable(maxNames: number, others: readonly number[]): 
 /** Names that are remembered, as hashes: 64 KiB. */
 const REMEMBERED = 16_384
 
-/** Returns whether a hash was met before, as far as is remembered: each replaces one that was met earlier. */
+/** Remembers hashes: returns true for a hash that was met before. Each may replace one that was met earlier, so false is possible too. */
 function createMemory(): (hash: number) => boolean {
   let hashes: Uint32Array | undefined
   return (hash) => {

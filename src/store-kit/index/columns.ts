@@ -23,7 +23,7 @@ import { indexedText, Kind, kindOf, mayBeCut } from './part.js'
 
 /**
  * The attributes of some events, by name. A filter on a name leads to the events that its column lists for
- * a value; to the column's `partial` events; to those that `otherNames` lists for the name; and, if the name has no
+ * a value; to the column's `partial` events; to the events that `otherNames` lists for the name; and, if the name has no
  * column, to `others`.
  */
 export interface Columns {
@@ -55,7 +55,7 @@ const EVENT_BYTES = 64
 /** Values of an event that are added at once, in some milliseconds. More than are listed: the rest is only noted. */
 const ADDED_AT_ONCE = 10_000
 
-/** A value that is not added yet: that of a key below the parent, or without key an element of the parent. */
+/** A value that is not added yet: the value of a key below the parent, or without key an element of the parent. */
 interface PendingValue {
   readonly parent: Place | undefined
   readonly key: string | undefined

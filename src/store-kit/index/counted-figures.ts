@@ -13,7 +13,7 @@ export const MIN_INDEXED = 32_768
 /** The time at which a count gives up the index, so that half of the time is left. `end` is when all of it is over. */
 export const halfwayTo = (end: number): number => (performance.now() + end) / 2
 
-/** What an index has to count; `undefined` if it cannot have exactly the events that match. */
+/** Returns the figures that an index has to count; `undefined` if it cannot have exactly the matching events. */
 export function figureQuery(
   query: Pick<CountsQuery, 'facets'>,
   { shared, own }: Pick<Tally, 'shared' | 'own'>,
@@ -44,7 +44,7 @@ export type AddEvents = (tally: Tally, query: CountsQuery) => Promise<void>
 const timeLeft = (end: number): number => Math.max(0, Math.round(end - performance.now()))
 
 /**
- * Adds what the index has counted in the covered slices, and the `rest`, which it does not have. Counts the facets that
+ * Adds the counts of the index in the covered slices, and the `rest`, which it does not have. Counts the facets that
  * it could not count, and the attributes, by `others`, in the time that is left.
  */
 export async function completeCounts(

@@ -2,7 +2,7 @@ import type { Microseconds } from '../../event/timestamp.js'
 import type { Work } from './find-postings.js'
 import type { IndexPart } from './part.js'
 
-/** A part, and the ordinals of those of its events that do not count, ascending. */
+/** A part, and the ordinals of its events that do not count, ascending. */
 interface Part {
   readonly part: IndexPart
   readonly removed: Uint32Array

@@ -5,11 +5,11 @@ import { setsTimeBound } from '../../filter/bounds.js'
 import { isWholeId } from '../../filter/evaluate.js'
 import { type Predicate, predicateOf } from '../../filter/predicates.js'
 
-/** A filter of which an index can have exactly the events that match. */
+/** A filter for which an index can have exactly the matching events. */
 export type ExactFilter =
   | { readonly combinator: Combinator; readonly parts: readonly ExactFilter[] }
   | ExactTest
-  /** Whether some text contains the text. */
+  /** Tests that some text contains the text. */
   | { readonly anyText: string; readonly negated: boolean }
   /** Tests the joined name if an event has it. */
   | { readonly joinedName: string; readonly whole: ExactFilter; readonly apart: ExactFilter }
@@ -24,7 +24,7 @@ export interface ExactTest {
 /** All events match. */
 export const ALL_EVENTS: ExactFilter = { combinator: 'and', parts: [] }
 
-/** Whether an index has the values of the name, as far as the name tells. */
+/** True if an index may have the values of the name. False for names that are never indexed. */
 export const isIndexedName = (name: string): boolean =>
   name !== SOURCE && name !== 'id' && name !== 'created_at' && isStorableText(name)
 

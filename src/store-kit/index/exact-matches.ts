@@ -24,7 +24,7 @@ const MAX_UNITS = 16_384
 const LIST_UNITS = 4000
 
 /**
- * The events of the part that match, also those that were removed since. `undefined` if the part does not have all
+ * The matching events of the part, also events that were removed since. `undefined` if the part does not have all
  * values, or if testing them would take longer than reading the events.
  */
 export function* exactMatches(part: IndexPart, filter: ExactFilter): Work<BitSet | undefined> {
@@ -102,7 +102,7 @@ function* matchesOfText(
 ): Work<BitSet | undefined> {
   if (mayBeCut(anyText) || part.partialTexts().size > 0) return undefined
   const start = searchSourceStarts(anyText)
-  // Whether the rest of a source goes on with the rest of the text is not listed.
+  // The index does not list if the rest of a source goes on with the rest of the text.
   if (start) {
     const found = yield* withText(part, start)
     if (!found || found.some((word) => word !== 0)) return undefined

@@ -16,11 +16,11 @@ import { allEntries, type Work } from './find-postings.js'
 import { type IndexPart, mayBeCut } from './part.js'
 import { addToSet, countInSet } from './postings.js'
 
-/** What to count. */
+/** Figures to count. */
 export interface FigureQuery {
   /** Applies to every figure. */
   readonly shared: ExactFilter
-  /** By facet: applies to every figure but that of the facet. */
+  /** By facet: applies to every figure except the facet's own. */
   readonly own: ReadonlyMap<string, ExactFilter>
   /** The attributes whose values to count, without `level`. */
   readonly facets: readonly string[]
@@ -49,7 +49,7 @@ export interface FigureCounts {
   readonly levels: readonly CountedLevel[]
   /** By facet with an own filter: the events that match without it. */
   readonly levelsOf: ReadonlyMap<string, readonly CountedLevel[]>
-  /** By facet; without those whose values an index does not have, or of which there are too many. */
+  /** By facet; without facets whose values an index does not have, and facets with too many values. */
   readonly facets: ReadonlyMap<string, CountedValues>
 }
 
@@ -63,7 +63,7 @@ export interface GrowingFigures extends FigureCounts {
 
 /** With more distinct values, a facet is not counted. */
 const MAX_VALUES = 10_000
-/** As many characters of text as a facet may keep. */
+/** Maximum number of characters of text that a facet keeps. */
 const MAX_CHARACTERS = 4_000_000
 /** The same in ordinals that are read between two points where the work may pause. Reading a list takes as long as some. */
 const MAX_UNITS = 16_384
@@ -104,7 +104,7 @@ export const noValues = (): GrowingValues => ({ values: new Map(), characters: 0
 /** The events of a part that the figures count. */
 export interface CountedPart {
   readonly part: IndexPart
-  /** The main population without a name, and those of the facets with own filters; none if no event is counted. */
+  /** The main population, without a name, and the populations of facets with own filters; none if no event is counted. */
   readonly populations: ReadonlyMap<string | undefined, Population>
   /** The events that pass the filter for every figure. */
   readonly shared: BitSet

@@ -21,7 +21,7 @@ export type Work<Result> = Generator<undefined, Result, undefined>
 /** The times of the events with these ids; unknown ids are left out. */
 export type TimesOf = (ids: readonly string[]) => readonly Microseconds[]
 
-// With so few candidates, checking the events is faster than reading another list, or a costly one.
+// Up to this number of candidates, checking the events is faster than reading another list, or a costly one.
 const MAX_CANDIDATES_FOR_LIST = 16
 const MAX_CANDIDATES_FOR_COSTLY_LIST = 256
 /** Values between two points where the work may pause. */
@@ -175,7 +175,7 @@ export const entriesInAnyOrder = (
   part.inAnyOrder?.(name, kind) ??
   part.values(name, kind, 'asc')
 
-/** The events with such a text, and those that may have more texts than are listed. */
+/** The events with such a text, and the events that may have more texts than are listed. */
 function* withText(part: IndexPart, { among, passes, search }: AnyTextFilter): Work<Postings> {
   // Before the work may pause, as events that are added in the meantime may change it.
   const partial = part.partialTexts()
@@ -219,7 +219,7 @@ function present(
   return withPartial(part, name, anyOfPostings([absent, part.find(name, '')]))
 }
 
-/** The entries of all types in ascending order, all of which are wanted. */
+/** All entries of all types, in ascending order. */
 export function* allEntries(part: IndexPart, name: string): Generator<ValueEntry, void> {
   for (const kind of [Kind.boolean, Kind.number, Kind.text])
     yield* part.all?.(name, kind) ?? part.values(name, kind, 'asc')

@@ -18,7 +18,7 @@ export interface GrowingIndex {
   add(time: Microseconds, event: AuditEvent): void
   /** Adds an event of any time. Call `finish` after it. */
   addLate(time: Microseconds, event: AuditEvent): void
-  /** Does what the additions have left to do, until `isOver`; false if there is more. */
+  /** Does the work that additions have left, until `isOver`; false if there is more. */
   finish(isOver: () => boolean): boolean
   /**
    * The events so far; events that are added later are not in these parts. `undefined` if `isOver` was true before

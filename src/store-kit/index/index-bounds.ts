@@ -4,7 +4,7 @@ export interface IndexBounds {
   readonly names: number
   /** Number of listed values of one event. More than an event of 1 MiB can have, so that no filter has to read such events. */
   readonly values: number
-  /** Approximate memory of a part while it grows: it ends once it has as much. */
+  /** Maximum memory of a part while it grows, approximately: it ends there. */
   readonly bytes: number
   /** Approximate memory of all events that are in no segment yet. Beyond it, events are read one by one. */
   readonly unsealedBytes: number

@@ -158,7 +158,7 @@ export function searchSourceStarts(text: string): AnyTextFilter | undefined {
   return { among: 'sources', passes: scalarTest('end', [start]), search: inLines(start, true) }
 }
 
-/** A text is in what is listed of a source, or begins there and ends in a text of an attribute: `IndexPart.sources`. */
+/** A text is in the listed part of a source, or begins there and ends in a text of an attribute: `IndexPart.sources`. */
 function indexAnyText(text: string): IndexFilter | undefined {
   if (Array.from(text.slice(0, 2 * MIN_ANY_TEXT)).length < MIN_ANY_TEXT) return undefined
   const parts: IndexFilter[] = [searchTexts('texts', text), searchTexts('sources', text)]

@@ -173,7 +173,7 @@ const partialSets = (sets: readonly PartPostings[], sorts: readonly Sort[]): Par
     return { part, postings: allOfPostings([partial, postings]) }
   })
 
-/** Whether an event with the sort keys `own` still has the values at which the index lists it. */
+/** True if an event with the sort keys `own` still has the values at which the index lists it. */
 const isInPlace = ({ keys }: SortedTime, own: SortKeys): boolean =>
   keys.every((key, i) => {
     const value = own[i]

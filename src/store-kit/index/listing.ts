@@ -1,8 +1,8 @@
 import type { IndexBounds } from './index-bounds.js'
 
-/** Decides of which unsealed events an index in memory lists the values: see `IndexBounds.listedValues`. */
+/** Decides for which unsealed events an index in memory lists the values: see `IndexBounds.listedValues`. */
 export interface Listing {
-  /** Whether to parse the JSON text of attributes. */
+  /** Returns true if the JSON text of attributes has to be parsed. */
   readonly lists: (json: string) => boolean
   /** True if some events since the last reset are not listed. */
   readonly hasUnlisted: () => boolean

@@ -3,7 +3,7 @@ import { EMPTY, listPostings, type Postings } from './postings.js'
 
 /*
  * A part of the index has columns for a limited number of names. Of the other names it has only hashes: for
- * each event, those of its names without a column. So a filter on such a name leads to the few events
+ * each event, the hashes of its names without a column. So a filter on such a name leads to the few events
  * that have it, or another name with the same hash.
  */
 

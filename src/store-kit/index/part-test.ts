@@ -1,7 +1,7 @@
 import type { IndexFilter } from './index-filter.js'
 import type { IndexPart } from './part.js'
 
-/** False if no event of the part can match a filter, as far as that is known without reading. */
+/** False if it is known, without reading, that no event of the part can match a filter. */
 export type PartTest = (part: IndexPart) => boolean
 
 /** `undefined` if no part can be excluded for this filter. Compile once, call for many parts. */

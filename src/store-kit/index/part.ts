@@ -59,7 +59,7 @@ export interface IndexPart {
   inAnyOrder?(name: string, kind: Kind): Iterable<ValueEntry>
   /** All values of one type, sorted, if reading all is cheaper than reading some. */
   all?(name: string, kind: Kind): Iterable<ValueEntry>
-  /** False if no event has the value in the attribute, as far as that is known without reading. */
+  /** False if it is known, without reading, that no event has the value in the attribute. */
   mayHave?(name: string, value: Scalar): boolean
   /** The events that have the value in the attribute; a long text is cut first. */
   find(name: string, value: Scalar): Postings

@@ -19,7 +19,7 @@ const nextProbe = (seen: number, matched: number): number =>
 
 /**
  * Counts the events that are checked at the start of a query's order, as long as enough of them match: see
- * {@link nextProbe}. It also ends once those that do not match are large, so its work is bounded for any events.
+ * {@link nextProbe}. It also ends once the events that do not match are large, so its work is bounded for any events.
  */
 export interface Probe {
   /** Number of further events to check; 0 if the index should be used. */

@@ -36,7 +36,7 @@ export function sharedPostings(data: Uint8Array): ChunkPostings {
   }
 }
 
-/** A list of which all pieces were read, in order. */
+/** A list, of all its pieces in order. */
 export function joinedPostings(pieces: readonly Piece[]): Postings {
   // Most calls seek in the same piece as the call before, or in the next one.
   let near = pieces[0]!

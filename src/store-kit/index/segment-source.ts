@@ -34,10 +34,10 @@ export const ListKind = {
 /** The kind of chunks that hold blocks of a segment's times. */
 export const TIMES_KIND = 7
 
-/** The number in place of a name for the segment's times, below those of all names. */
+/** The number in place of a name for the segment's times, below the numbers of all names. */
 export const NO_NAME = 0
 
-/** The number in place of a name for lists of events by names without a column, above those of all names. */
+/** The number in place of a name for lists of events by names without a column, above the numbers of all names. */
 export const UNNAMED_LISTS = 2 ** 31 - 1
 
 /** A value in the key of a chunk. Keys of one type sort as the values do. */
@@ -119,7 +119,7 @@ export interface SegmentSource<Lists> {
   firstTimeOf(block: number): Microseconds
 }
 
-/** What a store knows of a segment before it reads any chunk. */
+/** Facts about a segment that a store has before it reads any chunk. */
 export interface SegmentInfo {
   readonly id: number
   /** Number of events. */
@@ -128,7 +128,7 @@ export interface SegmentInfo {
   readonly first: Microseconds
   /** Time of the newest event. */
   readonly last: Microseconds
-  /** Whether some events may have more in an attribute than is listed. */
+  /** True if some events may have more in an attribute than is listed. */
   readonly isPartial: boolean
 }
 

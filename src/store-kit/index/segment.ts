@@ -104,7 +104,7 @@ export function openSegment<Lists>(source: SegmentSource<Lists>, info: SegmentIn
   }
 }
 
-/** Names of which a segment keeps the events that may match any filter. */
+/** Maximum number of names for which a segment keeps the events that may match any filter. */
 const MAX_KNOWN_PARTIAL = 64
 
 /** The postings of the value; `chunk` is the last one whose first value is not above it. */
@@ -125,7 +125,7 @@ const findLists =
     return values.map((value, i) => inChunk(reader, grams, chunks[i], value))
   }
 
-/** Searches the texts of all names but those that the grams exclude. */
+/** Searches the texts of all names, except names that the grams exclude. */
 function* searchNames<Lists>(
   { chunks: reader, listsOf }: SegmentSource<Lists>,
   search: LineSearch,
@@ -154,7 +154,7 @@ function* searchAll<Lists>(
   for (const { lists, places } of searches) yield* searchPlaces(reader, lists, places, mayPass)
 }
 
-/** Reads the chunks without those that the grams exclude. */
+/** Reads the chunks that the grams do not exclude. */
 function searchChunks<Lists>(
   reader: ChunkReader<Lists>,
   lists: Lists,
@@ -183,7 +183,7 @@ function* searchPlaces<Lists>(
   }
 }
 
-/** The values of whole chunks, of which a list in pieces has several. */
+/** The values of whole chunks. A list in pieces has several chunks. */
 function* wholeEntries(bulks: Iterable<readonly WholeChunk[]>): Generator<ValueEntry, void> {
   let line: string | undefined
   let pieces: Piece[] = []

@@ -3,7 +3,7 @@ import { type Findings, type ReportedSegment, segmentDamage } from '../damages.j
 import { DamagedSegment, ListKind } from './segment-source.js'
 
 export interface SegmentVerification<Row extends ReportedSegment> {
-  /** The segments that queries read now, and those that are marked as damaged. */
+  /** The segments that queries read now, and the segments that are marked as damaged. */
   readonly load: () => Promise<{
     readonly segments: readonly Row[]
     readonly damaged: readonly Row[]
@@ -14,7 +14,7 @@ export interface SegmentVerification<Row extends ReportedSegment> {
   readonly onDamaged: (damaged: DamagedSegment) => void
 }
 
-/** Verifies each segment once, also those that are built meanwhile, and returns their number. */
+/** Verifies each segment once, also segments that are built meanwhile, and returns their number. */
 export async function verifySegments<Row extends ReportedSegment>(
   { load, verify, findings, onDamaged }: SegmentVerification<Row>,
   { onProgress }: VerifyOptions,

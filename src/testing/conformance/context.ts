@@ -53,7 +53,7 @@ export const STORE_UNDER_TEST: OptionNames<StoreUnderTest> = {
 
 export type CreateStore = (options: { clock: Clock }) => Promise<StoreUnderTest> | StoreUnderTest
 
-/** What every case receives. Anything it leaves open is closed afterwards. */
+/** Context of every case. Anything that a case leaves open is closed afterwards. */
 export interface Context {
   readonly store: EventStore
   /** A log on the store, without declared event types. */
@@ -61,7 +61,7 @@ export interface Context {
   readonly clock: ManualClock
 }
 
-/** What a case receives if it asks for the ability. */
+/** Parts of the context that a case receives if it asks for the ability. */
 export interface Abilities {
   /** Opens a log on another store with the same events. */
   readonly reopen: () => Promise<AuditLog>

@@ -7,7 +7,7 @@ import { parseVisible } from '../../filter/visible-filter.js'
 import { type Case, cases } from './context.js'
 import { SECOND } from '../../event/timestamp.js'
 import { draft, imported, recordSome, rejectsWith, turns, range } from './helpers.js'
-import { appendText, openLive } from './live-events.js'
+import { addText, openLive } from './live-events.js'
 
 /** An event of the past, at a time of 2025. */
 type Past = readonly [time: string, type: string, overrides?: Partial<AuditEvent>]
@@ -386,7 +386,7 @@ export const countCases: readonly Case[] = cases({
       '"" 1; 1 different, 1 without',
     ])
     const json = JSON.stringify({ stage: 'second', log: '' })
-    await store.changeLive(live.id, { revision: 1, json, texts: [appendText('log', 'on')] })
+    await store.changeLive(live.id, { revision: 1, json, texts: [addText('log', 'on')] })
     const changed = [
       2,
       { info: 2 },

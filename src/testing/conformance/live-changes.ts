@@ -3,7 +3,7 @@ import type { JsonObject } from '../../event/event.js'
 import type { LiveChange } from '../../store/store.js'
 import { type Case, cases } from './context.js'
 import { allEvents, exactData, range } from './helpers.js'
-import { replaceText, assertAttributes, appendText, openLive } from './live-events.js'
+import { replaceText, assertAttributes, addText, openLive } from './live-events.js'
 
 const numbered = (all: readonly Omit<LiveChange, 'revision'>[]): LiveChange[] =>
   all.map((change, i) => ({ revision: i + 1, ...change }))
@@ -24,24 +24,24 @@ export const liveChangeCases: readonly Case[] = cases({
   async 'live: texts can be appended to and replaced'({ store }) {
     const event = await openLive(store, { a: '', n: 1, b: 'begun ' })
     const steps: [Omit<LiveChange, 'revision'>, JsonObject][] = [
-      [{ texts: [appendText('a', 'one ')] }, { a: 'one ', n: 1, b: 'begun ' }],
+      [{ texts: [addText('a', 'one ')] }, { a: 'one ', n: 1, b: 'begun ' }],
       [
-        { texts: [appendText('a', 'two '), appendText('b', 'on')] },
+        { texts: [addText('a', 'two '), addText('b', 'on')] },
         { a: 'one two ', n: 1, b: 'begun on' },
       ],
       [
-        { texts: [appendText('a', ''), appendText('a', '3 '), appendText('a', '4')] },
+        { texts: [addText('a', ''), addText('a', '3 '), addText('a', '4')] },
         { a: 'one two 3 4', n: 1, b: 'begun on' },
       ],
       [{ texts: [replaceText('a', 'new')] }, { a: 'new', n: 1, b: 'begun on' }],
       [
-        { texts: [appendText('a', ' 😀'), replaceText('a', 'é'), appendText('a', '\n"')] },
+        { texts: [addText('a', ' 😀'), replaceText('a', 'é'), addText('a', '\n"')] },
         { a: 'é\n"', n: 1, b: 'begun on' },
       ],
       [{ texts: [replaceText('b', '')] }, { a: 'é\n"', n: 1, b: '' }],
       [{ json: '{"b":"","n":2,"a":""}' }, { b: '', n: 2, a: 'é\n"' }],
       [
-        { json: '{"n":3,"a":""}', texts: [appendText('a', '!')] },
+        { json: '{"n":3,"a":""}', texts: [addText('a', '!')] },
         { n: 3, a: 'é\n"!' },
       ],
       [
@@ -60,7 +60,7 @@ export const liveChangeCases: readonly Case[] = cases({
     const event = await openLive(store, { a: 'begun' })
     await store.changeLive(event.id, { revision: 1, texts: [replaceText('a', 'new')] })
     await assertAttributes(store, event, { a: 'new' })
-    await store.changeLive(event.id, { revision: 2, texts: [appendText('a', 'er')] })
+    await store.changeLive(event.id, { revision: 2, texts: [addText('a', 'er')] })
     await assertAttributes(store, event, { a: 'newer' })
   },
 
@@ -69,7 +69,7 @@ export const liveChangeCases: readonly Case[] = cases({
     const attributes = Object.fromEntries([['n', 1] as const, ...keys.map((key) => [key, ''])])
     const event = await openLive(store, attributes)
     for (const [i, text] of ['some ', 'more'].entries()) {
-      const texts = keys.map((key) => appendText(key, text + key))
+      const texts = keys.map((key) => addText(key, text + key))
       await store.changeLive(event.id, { revision: i + 1, texts })
     }
     const entries = keys.map((key) => [key, `some ${key}more${key}`] as const)
@@ -80,7 +80,7 @@ export const liveChangeCases: readonly Case[] = cases({
     const event = await openLive(store, { text: '', n: 1 })
     const chunks = range(1, 64).map((i) => `${i} é😀\n"\\ ${'x'.repeat(100 * i)}`)
     for (const [i, chunk] of chunks.entries())
-      await store.changeLive(event.id, { revision: i + 1, texts: [appendText('text', chunk)] })
+      await store.changeLive(event.id, { revision: i + 1, texts: [addText('text', chunk)] })
     await assertAttributes(store, event, { text: chunks.join(''), n: 1 })
     await store.closeLive(event.id, { revision: 65 })
     await assertAttributes(store, event, { text: chunks.join(''), n: 1 })
@@ -88,10 +88,7 @@ export const liveChangeCases: readonly Case[] = cases({
 
   async 'live: a repeated change is not applied again'({ store }) {
     const event = await openLive(store, { a: '' })
-    for (const change of numbered([
-      { texts: [appendText('a', 'x')] },
-      { texts: [appendText('a', 'y')] },
-    ]))
+    for (const change of numbered([{ texts: [addText('a', 'x')] }, { texts: [addText('a', 'y')] }]))
       for (const attempt of [1, 2, 3])
         assert.equal(await store.changeLive(event.id, change), true, `attempt ${attempt}`)
     const late = { revision: 1, json: '{"late":true}' }

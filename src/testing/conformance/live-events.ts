@@ -14,8 +14,8 @@ export async function openLive(
 
 type TextChange = NonNullable<LiveChange['texts']>[number]
 
-/** Appends to a text. */
-export const appendText = (key: string, text: string): TextChange => ({
+/** Adds to the end of a text. */
+export const addText = (key: string, text: string): TextChange => ({
   key,
   text,
   replaces: false,

@@ -17,7 +17,7 @@ import {
   unlessAborted,
   range,
 } from './helpers.js'
-import { assertAttributes, appendText, openLive } from './live-events.js'
+import { assertAttributes, addText, openLive } from './live-events.js'
 
 // Appends are aborted after 0 to LAST_TURN turns of the event loop.
 const LAST_TURN = 24
@@ -43,11 +43,11 @@ export const liveCases: readonly Case[] = [
       const before = await store.append(drafts(2))
       const event = await openLive(store, { a: '', n: 2 })
       const after = await store.append(drafts(2, 3))
-      await store.changeLive(event.id, { revision: 1, texts: [appendText('a', 'x')] })
+      await store.changeLive(event.id, { revision: 1, texts: [addText('a', 'x')] })
       const last = {
         revision: 2,
         json: '{"n":2,"a":"","done":true}',
-        texts: [appendText('a', 'y')],
+        texts: [addText('a', 'y')],
       }
       const closed = { ...event, attributes: { n: 2, a: 'xy', done: true } }
       for (const attempt of [1, 2]) {
@@ -64,7 +64,7 @@ export const liveCases: readonly Case[] = [
     async 'live: closes with only the next revision, or with the last change repeated'({ store }) {
       for (const revision of [1, 2]) {
         const event = await openLive(store, { a: '' })
-        const change = { revision: 1, texts: [appendText('a', 'x')] }
+        const change = { revision: 1, texts: [addText('a', 'x')] }
         await store.changeLive(event.id, change)
         const last = revision === 1 ? change : { revision }
         const closed = { ...event, attributes: { a: 'x' } }
@@ -212,7 +212,7 @@ export const liveCases: readonly Case[] = [
         const event = await openLive(store, { a: '' })
         assert.deepEqual(await other.openEvents(), [{ id: event.id, revision: 0 }])
         for (const [i, one] of [other, store, other, store].entries()) {
-          const texts = [appendText('a', String(i))]
+          const texts = [addText('a', String(i))]
           assert.equal(await one.changeLive(event.id, { revision: i + 1, texts }), true)
           for (const reader of [store, other])
             await assertAttributes(reader, event, { a: '0123'.slice(0, i + 1) })
@@ -226,12 +226,12 @@ export const liveCases: readonly Case[] = [
 
       async 'live: stays open after its store is closed'({ store, audit, reopen }) {
         const event = await openLive(store, { a: '', n: 0 })
-        await store.changeLive(event.id, { revision: 1, texts: [appendText('a', 'x')] })
+        await store.changeLive(event.id, { revision: 1, texts: [addText('a', 'x')] })
         await audit.close()
         const again = (await reopen()).store
         assert.deepEqual(await again.openEvents(), [{ id: event.id, revision: 1 }])
         await assertAttributes(again, event, { a: 'x', n: 0 })
-        await again.changeLive(event.id, { revision: 2, texts: [appendText('a', 'y')] })
+        await again.changeLive(event.id, { revision: 2, texts: [addText('a', 'y')] })
         const closed = await again.closeLive(event.id, { revision: 3 })
         assert.deepEqual(closed?.attributes, { a: 'xy', n: 0 })
       },
@@ -240,14 +240,14 @@ export const liveCases: readonly Case[] = [
         const stores = [store, (await reopen()).store]
         const event = await openLive(store, { a: '' })
         for (const revision of range(1, 10)) {
-          const texts = [appendText('a', 'x')]
+          const texts = [addText('a', 'x')]
           const calls = range(0, 5).map((i) =>
             stores[i % 2]!.changeLive(event.id, { revision, texts }),
           )
           assert.deepEqual(new Set(await Promise.all(calls)), new Set([true]))
         }
         await assertAttributes(store, event, { a: 'x'.repeat(10) })
-        const last = { revision: 11, texts: [appendText('a', 'y')] }
+        const last = { revision: 11, texts: [addText('a', 'y')] }
         const closed = await Promise.all(
           range(0, 5).map((i) => stores[i % 2]!.closeLive(event.id, last)),
         )
@@ -270,14 +270,14 @@ export const liveCases: readonly Case[] = [
         const batch = [draft({ n: 1, a: '' }, { live: true })]
         const [event] = await store.append(batch).catch(() => store.append(batch))
         for (const revision of range(1, 3)) {
-          const change = { revision, texts: [appendText('a', 'x')] }
+          const change = { revision, texts: [addText('a', 'x')] }
           await loseAcknowledgement('changeLive')
           const answer = store.changeLive(event!.id, change)
           assert.equal(await answer.catch(() => store.changeLive(event!.id, change)), true)
         }
         await assertAttributes(store, event!, { n: 1, a: 'xxx' })
         await loseAcknowledgement('closeLive')
-        const last = { revision: 4, texts: [appendText('a', 'y')] }
+        const last = { revision: 4, texts: [addText('a', 'y')] }
         const answer = store.closeLive(event!.id, last)
         const closed = await answer.catch(() => store.closeLive(event!.id, last))
         assert.deepEqual(closed, { ...event, attributes: { n: 1, a: 'xxxy' } })

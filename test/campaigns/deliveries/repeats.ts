@@ -18,7 +18,7 @@ export interface Repeated {
 }
 
 /**
- * An event that arrived longer before an interruption cannot be repeated because of it. Positions are stored more often, and
+ * An event that arrived longer before an interruption cannot be repeated because of it. Cursors are stored more often, and
  * deliveries wait for a commit that takes long.
  */
 const MAX_COMMIT_MS = 5000

@@ -356,7 +356,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'adapters/cli/feed/tail.ts',
-    line: 'position = event.created_at',
+    line: 'cursor = event.created_at',
     mutant: '',
     defect: 'a tail of a feed repeats its events after an outage',
   },

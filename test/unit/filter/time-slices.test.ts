@@ -84,7 +84,7 @@ it('a poll of a tail filters in turns of the event loop', async () => {
   const range = { after: BEGINNING, upTo: events.at(-1)!.created_at }
   const found = await pollAll({ list }, { where: undefined, matches }, range, {})
   expect(numbersOf(found.events)).toEqual([0, 2, 4])
-  expect(found.position).toBe(range.upTo)
+  expect(found.cursor).toBe(range.upTo)
   expectTurns(turns, 60)
 })
 

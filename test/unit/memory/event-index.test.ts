@@ -14,7 +14,7 @@ const eventOf = (attributes: JsonObject): AuditEvent =>
 function partSizes(count: number, attributes: JsonObject): number[] {
   const timeline = createTimeline()
   const event = eventOf(attributes)
-  timeline.append(Array.from({ length: count }, (_, i) => ({ time: i + 1, event })))
+  timeline.addNewest(Array.from({ length: count }, (_, i) => ({ time: i + 1, event })))
   const index = createEventIndex(timeline, createLiveEvents(timeline))
   const { parts } = finishSteps(index.view(undefined))
   return parts.map(({ size }) => size)
@@ -38,14 +38,14 @@ const timesFrom = (first: number, count: number): number[] =>
 it('adds some thousand events at a time, whatever is added meanwhile', () => {
   const timeline = createTimeline()
   const index = createEventIndex(timeline, createLiveEvents(timeline))
-  timeline.append(eventsAt(timesFrom(10, 9000)))
+  timeline.addNewest(eventsAt(timesFrom(10, 9000)))
   const first = index.view(undefined)
   expect(first.next().done).toBe(false)
   // Imported events before and after those that were added, and a new one.
   const imported = [5, 15, 89_995]
   timeline.insert(eventsAt(imported))
   for (const time of imported) index.addLate(time)
-  timeline.append(eventsAt([300_000]))
+  timeline.addNewest(eventsAt([300_000]))
   expect(first.next().done).toBe(false)
   const { parts } = finishSteps(index.view(undefined))
   const found = parts.flatMap((part) => Array.from({ length: part.size }, (_, i) => part.timeOf(i)))

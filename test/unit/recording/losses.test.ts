@@ -612,7 +612,7 @@ describe('queue', () => {
     expect(await other.record('warn:throttled:g')).toBeDefined()
     await vi.advanceTimersByTimeAsync(1000)
     expect(await storedTypes()).toHaveLength(2)
-    expect(audit.stats()).toMatchObject({ stored: 1, journalled: 1, heldBack: 0 })
+    expect(audit.stats()).toMatchObject({ stored: 1, journalled: 1, suppressed: 0 })
     await audit.flush()
     clock.advance(3_600_000_000)
     const next = await audit.record('warn:throttled:g')
@@ -694,7 +694,7 @@ describe('counters', () => {
     }
     expect(messages).toEqual([
       ['warn:throttled:g', 'stored'],
-      ['warn:throttled:g', 'heldBack'],
+      ['warn:throttled:g', 'suppressed'],
       ['info:c:d', 'dropped'],
       ['info:c:e', 'journalled'],
       ['api:a:b', 'rejected'],

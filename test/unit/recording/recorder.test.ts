@@ -45,7 +45,7 @@ function rig(
       journaling,
       outcomes: {
         stored: (events) => void observed.push(...events.map((event) => `stored ${event.type}`)),
-        heldBack: ({ type }, opensIn) => void observed.push(`held back ${type} for ${opensIn}`),
+        suppressed: ({ type }, opensIn) => void observed.push(`suppressed ${type} for ${opensIn}`),
         enlisted: () => void observed.push('enlisted'),
         rejected: ({ type }, error) => void observed.push(`${error.code} ${type}`),
         dropped: ({ type }, error) => void observed.push(`dropped ${type} ${error.code}`),

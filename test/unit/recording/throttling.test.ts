@@ -59,7 +59,7 @@ describe('a throttled type', () => {
     expect(next).toBeDefined()
     clock.advance(HOUR - 1)
     expect(await audit.record('warn:disk:full')).toBeUndefined()
-    expect(audit.stats()).toMatchObject({ calls: 4, stored: 2, heldBack: 2, waiting: 0 })
+    expect(audit.stats()).toMatchObject({ calls: 4, stored: 2, suppressed: 2, waiting: 0 })
   })
 
   it('the next stored event says how many calls were suppressed, and since when', async () => {
@@ -97,7 +97,7 @@ describe('a throttled type', () => {
     expect(calls.filter((event) => event !== undefined)).toHaveLength(1)
     expect(calls[0]).toBeDefined()
     expect(appends()).toBe(1)
-    expect(audit.stats()).toMatchObject({ stored: 1, heldBack: 999 })
+    expect(audit.stats()).toMatchObject({ stored: 1, suppressed: 999 })
   })
 
   it('is tried again after the first event failed', async () => {
@@ -166,7 +166,7 @@ describe('a throttled type', () => {
     clock.advance(HOUR)
     const next = await audit.record('warn:disk:full')
     expect(next!.attributes).toEqual({})
-    expect(audit.stats()).toMatchObject({ calls: 3, stored: 2, heldBack: 1 })
+    expect(audit.stats()).toMatchObject({ calls: 3, stored: 2, suppressed: 1 })
   })
 
   it('also applies to recordSystem', async () => {

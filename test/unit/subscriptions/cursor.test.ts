@@ -50,7 +50,7 @@ describe('a cursor', () => {
     })
   })
 
-  it('after a failure keeps its position and the batch', () => {
+  it('after a failure keeps its cursor and the batch', () => {
     expect(fail(cursor, { times: ['t1', 't2'] })).toEqual({
       action: 'retry',
       cursor: {

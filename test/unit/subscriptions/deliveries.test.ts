@@ -129,7 +129,7 @@ describe('a subscription', () => {
       expect(times[n]! - times[n - 2]!).toBeGreaterThanOrEqual(10_000)
   })
 
-  it('keeps its position if a delivery from before a change ends after later ones', async () => {
+  it('keeps its cursor if a delivery from before a change ends after later ones', async () => {
     let answer = (): void => {}
     // Goes on though its signal aborts.
     const first = new Promise<void>((resolve) => (answer = resolve))
@@ -348,7 +348,7 @@ describe('events about failed deliveries', () => {
   })
 })
 
-describe('while the store does not store positions', () => {
+describe('while the store does not store cursors', () => {
   it('deliveries wait after 250 ms of work, and go on once it does', async () => {
     const faulty = faultyStore(shared(world.store))
     const channel = recordingChannel(() => new Promise((resolve) => setTimeout(resolve, 20)), {

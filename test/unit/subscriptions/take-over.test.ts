@@ -47,7 +47,7 @@ async function openBoth(first: Channel, second: Channel): Promise<FaultyStore> {
 }
 
 const isRunning = async (): Promise<boolean> =>
-  (await writer.subscriptions.status()).some(({ position }) => position !== '')
+  (await writer.subscriptions.status()).some(({ cursor }) => cursor !== '')
 
 beforeEach(() => {
   writer = world.open()
@@ -147,7 +147,7 @@ describe('of two processes with the same channel', () => {
     cut.heal()
     await advance(10_000)
     const [after] = await writer.subscriptions.status()
-    expect(after!.position >= before!.position).toBe(true)
+    expect(after!.cursor >= before!.cursor).toBe(true)
     await recordNumbers(writer, 31, 31)
     await advance(10_000)
     expect([...first.accepted(), ...second.accepted()].filter((n) => n === 31)).toEqual([31])

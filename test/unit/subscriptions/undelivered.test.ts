@@ -73,7 +73,7 @@ describe('a cleaning rule of age', () => {
     await audit.subscriptions.resume(id)
     await until(() => channel.accepted().length === 10)
     expect(channel.accepted()).toEqual(numbers(1, 10))
-    // The next checkpoint stores the position.
+    // The next checkpoint stores the cursor.
     await advance(500)
     await audit.cleaning.run()
     expect(await left(audit)).toEqual([])

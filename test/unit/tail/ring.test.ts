@@ -86,8 +86,8 @@ describe('a ring', () => {
     add(ring, 14)
     expect(timesOf(ring, 10)).toEqual([14])
     expect(first.next).toEqual({ from: '16', to: '13', next: ring.latest })
-    const positions = ['12', '13', '15', '16', '17'].map((one) => rewound(one, first.next!))
-    expect(positions).toEqual(['12', '13', '13', '13', '17'])
+    const cursors = ['12', '13', '15', '16', '17'].map((one) => rewound(one, first.next!))
+    expect(cursors).toEqual(['12', '13', '13', '13', '17'])
   })
 
   it('freezes events with all their attributes', () => {

@@ -1,3 +1,4 @@
+import type { ComponentType } from 'preact'
 import { dialog } from './ui/dialog.js'
 import { announcement, note } from './ui/notes.js'
 import { fault, managed, members, openId } from './data/address.js'
@@ -21,8 +22,6 @@ const OverTime = lazy(
   <section class="over-time" aria-label={texts.chart.region} />,
 )
 const MobileToolbar = lazy(async () => (await import('./bar/mobile-toolbar.js')).MobileToolbar)
-const RangePicker = lazy(async () => (await import('./bar/range-picker.js')).RangePicker)
-const ZonePicker = lazy(async () => (await import('./bar/zone-picker.js')).ZonePicker)
 const GroupTable = lazy(async () => (await import('./groups/group-table.js')).GroupTable)
 const Columns = lazy(async () => (await import('./columns/columns.js')).Columns)
 const Panel = lazy(async () => (await import('./panel/panel.js')).Panel)
@@ -32,32 +31,22 @@ const ManagementPanel = lazy(
 const HistoryPanel = lazy(async () => (await import('./history/history-panel.js')).HistoryPanel)
 const ComparePanel = lazy(async () => (await import('./compare/compare-panel.js')).ComparePanel)
 const ViewsPanel = lazy(async () => (await import('./views/views-panel.js')).ViewsPanel)
-const Builder = lazy(async () => (await import('./builder/builder.js')).Builder)
-const ExportSheet = lazy(async () => (await import('./export/export-sheet.js')).ExportSheet)
 const Printing = lazy(async () => (await import('./print/printing.js')).Printing)
-const MoreMenu = lazy(async () => (await import('./bar/more-menu.js')).MoreMenu)
-const KeysSheet = lazy(async () => (await import('./ui/keys-sheet.js')).KeysSheet)
-const FiltersDrawer = lazy(async () => (await import('./facets/filters-drawer.js')).FiltersDrawer)
+
+/** The dialogs by name; a report is part of what is printed. */
+const DIALOGS: Readonly<Partial<Record<string, ComponentType>>> = {
+  range: lazy(async () => (await import('./bar/range-picker.js')).RangePicker),
+  zone: lazy(async () => (await import('./bar/zone-picker.js')).ZonePicker),
+  builder: lazy(async () => (await import('./builder/builder.js')).Builder),
+  export: lazy(async () => (await import('./export/export-sheet.js')).ExportSheet),
+  more: lazy(async () => (await import('./bar/more-menu.js')).MoreMenu),
+  keys: lazy(async () => (await import('./ui/keys-sheet.js')).KeysSheet),
+  filters: lazy(async () => (await import('./facets/filters-drawer.js')).FiltersDrawer),
+}
 
 function Dialogs() {
-  switch (dialog.value) {
-    case 'builder':
-      return <Builder />
-    case 'range':
-      return <RangePicker />
-    case 'zone':
-      return <ZonePicker />
-    case 'export':
-      return <ExportSheet />
-    case 'more':
-      return <MoreMenu />
-    case 'keys':
-      return <KeysSheet />
-    case 'filters':
-      return <FiltersDrawer />
-    default:
-      return null
-  }
+  const Shown = DIALOGS[dialog.value ?? '']
+  return Shown ? <Shown /> : null
 }
 
 function SidePanel() {

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { type OpenPageOptions } from '../support/browser.js'
+import { servePage } from '../support/page-host.js'
 import { shareHost } from './shared-host.js'
 import { rowIds, rowsOf, WAIT } from './shown.js'
 
@@ -102,5 +103,59 @@ describe('a range of the calendar', () => {
     const opened = new URL(page.url()).hash.slice('#event='.length)
     await page.getByRole('button', { name: 'Show since this event' }).click()
     await expect.poll(async () => (await rowIds(page)).at(-1), WAIT).toBe(opened)
+  })
+})
+
+describe('where clocks are set back', () => {
+  // In New York, the hour from 01:00 to 02:00 of 3 November 2024 was there twice.
+  const start = Date.parse('2024-11-03T04:00:00Z')
+  const events = Array.from({ length: 18 }, (_, i) => ({
+    id: `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`,
+    type: 'api:projects:create',
+    username: 'ann',
+    system: false,
+    source: null,
+    attributes: {},
+    created_at: new Date(start + i * 1_200_000).toISOString().replace('Z', '000Z'),
+  }))
+  const autumn = shareHost(() => servePage({ events }))
+  const DAY =
+    'filter[created_at_gteq]=2024-11-03T04:00:00Z&filter[created_at_lt]=2024-11-03T10:00:00Z'
+
+  const openDay = async (): Promise<Page> => {
+    const page = await autumn.visit(`${autumn.page}?${DAY}&zone=America/New_York`, {
+      user: 'ann',
+      viewport: { width: 1440, height: 900 },
+    })
+    await rowsOf(page).nth(17).waitFor()
+    return page
+  }
+
+  it('each time of the list and the chart is one time only', async () => {
+    const page = await openDay()
+    expect(await timeHeader(page).innerText()).toMatch(/UTC−5 \/ UTC−4/)
+    const times = await page.locator('.row .when').allInnerTexts()
+    expect(times.map((text) => text.replaceAll(/\s+/g, ' '))).toEqual(
+      expect.arrayContaining(['01:20:00.000 UTC−5', '01:20:00.000 UTC−4', '02:00:00.000']),
+    )
+    expect(new Set(times).size).toBe(18)
+    await expect
+      .poll(() => page.locator('svg.axis text').allTextContents(), WAIT)
+      .toContain('01:00 UTC−5')
+    const labels = await page.locator('svg.axis text').allTextContents()
+    expect(new Set(labels).size).toBe(labels.length)
+  })
+
+  it('the picker of the range says which time is meant, and offers the other', async () => {
+    const page = await openDay()
+    await page.getByRole('button', { name: / to / }).first().click()
+    const picker = page.getByRole('dialog', { name: 'Time' })
+    await picker.getByLabel('From').fill('2024-11-03T01:30:00')
+    await picker.getByRole('combobox', { name: /twice/ }).selectOption('UTC−5')
+    await picker.getByRole('button', { name: 'Show this range' }).click()
+    await expect
+      .poll(() => decodeURIComponent(page.url()), WAIT)
+      .toContain('gteq]=2024-11-03T06:30:00Z')
+    await page.getByRole('button', { name: /01:30 UTC−5 to .* 05:00/ }).waitFor()
   })
 })

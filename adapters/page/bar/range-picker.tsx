@@ -1,14 +1,14 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { changeQuery, query, zone } from '../data/address.js'
 import { filterableAttributes, loadFilterOptions } from '../data/filter-options.js'
 import { Icon } from '../ui/icon.js'
 import { useDialog } from '../ui/native-dialog.js'
 import { ALL_TIME, type Range, rangeAt } from '../data/query.js'
+import { useLocalTime } from '../ui/local-time.js'
 import { rangeText } from '../ui/range-text.js'
 import { texts } from '../ui/texts.js'
 import { dialog } from '../ui/dialog.js'
-import { fromWallClock, toWallClock } from '../data/zoned-time.js'
 import { barTexts } from './bar-texts.js'
 import { showSinceNewest } from './since-newest.js'
 import { typedAt } from './typed-at.js'
@@ -59,21 +59,15 @@ function Presets() {
 
 /** Fields for the ends of the range in the current time zone; an empty end is open. */
 function Between() {
-  const shown = rangeAt(query.value.range, new Date())
-  const wall = {
-    from: toWallClock(shown.from ?? '', zone.value),
-    to: toWallClock(shown.to ?? '', zone.value),
-  }
-  const from = useSignal(wall.from)
-  const to = useSignal(wall.to)
-  // An unchanged end keeps its full precision.
-  const readEnd = (end: 'from' | 'to', text: string): string | undefined =>
-    text === wall[end] ? shown[end] : fromWallClock(text, zone.value)
-  const isDisordered = from.value !== '' && to.value !== '' && from.value >= to.value
+  const [shown] = useState(() => rangeAt(query.value.range, new Date()))
+  const from = useLocalTime(shown.from)
+  const to = useLocalTime(shown.to)
+  const isDisordered =
+    from.time !== undefined && to.time !== undefined && new Date(from.time) >= new Date(to.time)
 
   function submit(event: Event): void {
     event.preventDefault()
-    if (!isDisordered) choose({ from: readEnd('from', from.value), to: readEnd('to', to.value) })
+    if (!isDisordered) choose({ from: from.time, to: to.time })
   }
 
   return (
@@ -84,9 +78,10 @@ function Between() {
           <input
             type="datetime-local"
             step="1"
-            value={end.value}
-            onInput={(event) => (end.value = event.currentTarget.value)}
+            value={end.wall.value}
+            onInput={(event) => (end.wall.value = event.currentTarget.value)}
           />
+          {end.note}
         </label>
       ))}
       {isDisordered && <p role="status">{texts.range.order}</p>}

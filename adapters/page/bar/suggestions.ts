@@ -5,6 +5,7 @@ import {
   attributeWord,
   describeConjunct,
   type Phrase,
+  phraseText,
   predicateWord,
   type Words,
 } from '../data/phrases.js'
@@ -196,8 +197,27 @@ function apiSuggestions(text: string, context: Context): readonly Suggestion[] {
   }
 }
 
-/** Suggestions for a text in the query bar, best first. */
-export function suggest(typed: string, known: Known, words: Words): readonly Suggestion[] {
+/** The suggestions without those that read as an earlier one. A number that a later one knows is kept. */
+function distinct(all: readonly Suggestion[]): readonly Suggestion[] {
+  const byText = new Map<string, Suggestion>()
+  for (const option of all) {
+    const text = option.problem?.text ?? phraseText(option.phrases)
+    const first = byText.get(text)
+    const count = first && takes(first) === takes(option) ? option.count : undefined
+    byText.set(text, first ? { ...first, count: first.count ?? count } : option)
+  }
+  return [...byText.values()]
+}
+
+/** What accepting a suggestion does, as a text. */
+const takes = ({ take }: Suggestion): string =>
+  JSON.stringify('conjunct' in take ? { conjuncts: [take.conjunct] } : take)
+
+/** Suggestions for a text in the query bar, best first. No two read the same. */
+export const suggest = (typed: string, known: Known, words: Words): readonly Suggestion[] =>
+  distinct(allSuggestions(typed, known, words))
+
+function allSuggestions(typed: string, known: Known, words: Words): readonly Suggestion[] {
   const context: Context = { known, words }
   const text = typed.trimStart()
   const continued = continueFilter(text, context)

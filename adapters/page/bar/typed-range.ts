@@ -27,6 +27,8 @@ interface Moment {
   /** Without a day it is a time of some day. */
   readonly hasDay: boolean
   readonly hasTime: boolean
+  /** The time since the epoch that it was typed as, with an offset from UTC. */
+  readonly time?: number
 }
 
 type Meaning = Exclude<keyof TimeWords, 'units' | 'weekdays'>
@@ -104,14 +106,26 @@ function timeOf(text: string, at: TypedAt): ClockTime | undefined {
 /** A time with its offset, such as a copied `created_at`. */
 function instantOf(text: string, { zone }: TypedAt): Moment | undefined {
   if (!/^\d{4}-\d\d-\d\dt\d\d:\d\d.*(?:z|[+-]\d\d:\d\d)$/.test(text)) return undefined
-  const wall = toWallClock(text.toUpperCase(), zone)
-  if (wall === '') return undefined
-  return { start: Date.parse(`${wall}Z`), length: 1000, hasDay: true, hasTime: true }
+  const time = Date.parse(text.toUpperCase())
+  if (Number.isNaN(time)) return undefined
+  const start = Date.parse(`${toWallClock(new Date(time), zone)}Z`)
+  return { start, length: 1000, hasDay: true, hasTime: true, time: Math.floor(time / 1000) * 1000 }
+}
+
+/** A time with the offset that the page shows where clocks have it twice: `2026-11-01 01:30 UTC−5`. */
+function withOffset(text: string, at: TypedAt, day?: number): Moment | undefined {
+  const [, local, sign, hours = '0', minutes = '0'] =
+    /^(.+) utc(?:([+−-])(\d{1,2})(?::(\d{2}))?)?$/.exec(text) ?? []
+  const typed = local === undefined ? undefined : momentOf(local, at, day)
+  if (!typed?.hasTime || typed.time !== undefined) return undefined
+  const offset = Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS
+  const time = typed.start + (sign === '+' ? -offset : offset)
+  return { ...typed, start: Date.parse(`${toWallClock(new Date(time), at.zone)}Z`), time }
 }
 
 /** A day, a time, or both. A time alone is of `day`, by default of today. */
 function momentOf(text: string, at: TypedAt, day?: number): Moment | undefined {
-  const instant = instantOf(text, at)
+  const instant = instantOf(text, at) ?? withOffset(text, at, day)
   if (instant) return instant
   const only = dayOf(text, at)
   if (only !== undefined) return { start: only, length: DAY_MS, hasDay: true, hasTime: false }
@@ -135,22 +149,29 @@ function momentOf(text: string, at: TypedAt, day?: number): Moment | undefined {
   }
 }
 
-const rangeBetween = (from: number, to: number, { zone }: TypedAt): Range => ({
-  from: fromLocal(from, zone),
-  to: fromLocal(to, zone),
+/** The time of a moment, or `more` milliseconds later on the clock. */
+const timeAt = ({ start, time }: Moment, { zone }: TypedAt, more = 0): string =>
+  time === undefined
+    ? fromLocal(start + more, zone)
+    : `${new Date(time + more).toISOString().slice(0, 19)}Z`
+
+/** `undefined` for a range that is empty, such as an hour that clocks skip. */
+const rangeBetween = (from: string, to: string): Range | undefined =>
+  from < to ? { from, to } : undefined
+
+const shifted = (moment: Moment, by: number): Moment => ({
+  ...moment,
+  start: moment.start + by,
+  ...(moment.time !== undefined && { time: moment.time + by }),
 })
 
 /** A time of today that is not over yet is one of yesterday, because a log has no future. */
-const isFuture = (start: number, at: TypedAt): boolean =>
-  new Date(fromLocal(start, at.zone)) > at.now
-
 const inPast = (moment: Moment, at: TypedAt): Moment =>
-  moment.hasDay || !isFuture(moment.start, at)
-    ? moment
-    : { ...moment, start: moment.start - DAY_MS }
+  moment.hasDay || new Date(timeAt(moment, at)) <= at.now ? moment : shifted(moment, -DAY_MS)
 
 /** The end of a range that ends with a typed moment: a day belongs to the range, a time ends it. */
-const endOf = ({ start, length, hasTime }: Moment): number => (hasTime ? start : start + length)
+const endOf = (moment: Moment, at: TypedAt): string =>
+  timeAt(moment, at, moment.hasTime ? 0 : moment.length)
 
 function twoMoments(first: string, second: string, at: TypedAt): Range | undefined {
   const typed = momentOf(first, at)
@@ -159,9 +180,11 @@ function twoMoments(first: string, second: string, at: TypedAt): Range | undefin
   const day = Math.floor(from.start / DAY_MS) * DAY_MS
   const to = momentOf(second, at, day)
   if (!to) return undefined
-  const isNextDay = !to.hasDay && endOf(to) <= from.start
-  const end = endOf(to) + (isNextDay ? DAY_MS : 0)
-  return end > from.start ? rangeBetween(from.start, end, at) : undefined
+  const begin = timeAt(from, at)
+  const isTimed = from.time !== undefined || to.time !== undefined
+  // Clocks that are set back show a later time as an earlier one.
+  const isNextDay = !to.hasDay && (isTimed ? endOf(to, at) <= begin : to.start <= from.start)
+  return rangeBetween(begin, endOf(isNextDay ? shifted(to, DAY_MS) : to, at))
 }
 
 /** `14:00-15:00`, `monday to wednesday`, `between 14:00 and 15:00`. */
@@ -184,9 +207,9 @@ function openRange(text: string, at: TypedAt): Range | undefined {
   const typed = momentOf(rest.join(' '), at)
   const moment = typed && inPast(typed, at)
   if (!moment) return undefined
-  if (isWord('since', word!, at)) return { from: fromLocal(moment.start, at.zone) }
-  if (isWord('before', word!, at)) return { to: fromLocal(moment.start, at.zone) }
-  return isWord('until', word!, at) ? { to: fromLocal(endOf(moment), at.zone) } : undefined
+  if (isWord('since', word!, at)) return { from: timeAt(moment, at) }
+  if (isWord('before', word!, at)) return { to: timeAt(moment, at) }
+  return isWord('until', word!, at) ? { to: endOf(moment, at) } : undefined
 }
 
 /** `last week`, `this month`. */
@@ -219,7 +242,7 @@ function momentRange(text: string, at: TypedAt): Range | undefined {
   if (isWord('yesterday', text, at)) return { last: 'yesterday' }
   const typed = momentOf(text, at)
   const moment = typed && inPast(typed, at)
-  return moment && rangeBetween(moment.start, moment.start + moment.length, at)
+  return moment && rangeBetween(timeAt(moment, at), timeAt(moment, at, moment.length))
 }
 
 const FORMS = [calendarName, relativeRange, momentRange, betweenRange, openRange] as const

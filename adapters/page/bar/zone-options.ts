@@ -1,5 +1,4 @@
 import { LOCAL } from '../data/local-zone.js'
-import { toWallClock } from '../data/zoned-time.js'
 
 /** A time zone to choose. */
 export interface ZoneOption {
@@ -74,16 +73,4 @@ export function findZones(zones: readonly ZoneOption[], text: string): readonly 
   const isCity = ({ zone }: ZoneOption): boolean =>
     words.length > 0 && wordsOf(zone.slice(zone.lastIndexOf('/') + 1))[0]!.startsWith(words[0]!)
   return [...found.filter(isCity), ...found.filter((zone) => !isCity(zone))]
-}
-
-const MINUTE_MS = 60_000
-
-/** `UTC+5:30`. */
-export function offsetText(zone: string, at: Date): string {
-  const wall = Date.parse(`${toWallClock(at, zone)}Z`)
-  const minutes = Math.round((wall - at.getTime()) / MINUTE_MS)
-  if (minutes === 0) return 'UTC'
-  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
-  const fraction = rest === 0 ? '' : `:${String(rest).padStart(2, '0')}`
-  return `UTC${minutes < 0 ? '−' : '+'}${hours}${fraction}`
 }

@@ -7,7 +7,8 @@ import { dialog } from '../ui/dialog.js'
 import { Icon } from '../ui/icon.js'
 import { useDialog } from '../ui/native-dialog.js'
 import { cityOf } from '../ui/range-text.js'
-import { allZones, findZones, offsetText, type ZoneOption } from './zone-options.js'
+import { offsetText } from '../data/zoned-time.js'
+import { allZones, findZones, type ZoneOption } from './zone-options.js'
 import { chooseZone } from './zone-button.js'
 import { zoneTexts } from './zone-texts.js'
 
@@ -43,7 +44,7 @@ function Option({ option, id, isActive }: { option: ZoneOption; id: string; isAc
     >
       <span>{nameOf(option)}</span>
       {isChosen(option) && <Icon name="check" />}
-      <code>{offsetText(option.zone, new Date())}</code>
+      <code>{offsetText(new Date(), option.zone)}</code>
     </li>
   )
 }

@@ -38,11 +38,12 @@ function timeText(text: string, { created_at }: AuditEvent): ComponentChild {
   const time = new Date(text)
   if (Number.isNaN(time.getTime())) return text
   if (dayKey(time) !== dayKey(created_at)) return formatShort(time)
-  const { time: clock, ms } = formatClock(time.toISOString())
+  const { time: clock, ms, offset } = formatClock(time.toISOString())
   return (
     <>
       {clock}
       <span class="milliseconds">{ms}</span>
+      {offset}
     </>
   )
 }

@@ -1,4 +1,4 @@
-import { formatBytes } from '../data/format.js'
+import { formatBytes } from '../data/more-formats.js'
 import { texts } from '../ui/texts.js'
 import type { ExportRun } from './export-state.js'
 import { exportTexts } from './export-texts.js'

@@ -1,23 +1,17 @@
 import { may } from '../data/account.js'
-import { counts } from '../data/counts.js'
-import { matching } from '../data/matching.js'
-import { formatMilliseconds } from '../data/format.js'
+import { countError, counts } from '../data/counts.js'
+import { formatMilliseconds } from '../data/more-formats.js'
 import { texts } from '../ui/texts.js'
 import { FacetList } from './facet-list.js'
 import { LanguageChoice } from './language-choice.js'
 
-/** How many events were counted, and whether these are all. */
+/** Whether all numbers of the counts are exact, and how long counting took. */
 function CountSummary() {
-  if (!counts.value) return null
-  const { exact, took_ms } = counts.value
-  const time = formatMilliseconds(took_ms)
-  return (
-    <p class="count-summary">
-      {exact.total
-        ? texts.facets.exact(texts.common.events(matching.value!.total), time)
-        : texts.facets.part(time)}
-    </p>
-  )
+  if (!counts.value || countError.value) return null
+  const { exact, facets, took_ms } = counts.value
+  const figures = [...Object.values(exact), ...Object.values(facets).map((facet) => facet.exact)]
+  const text = figures.includes(false) ? texts.facets.part : texts.facets.exact
+  return <p class="count-summary">{text(formatMilliseconds(took_ms))}</p>
 }
 
 export function Facets() {

@@ -1,10 +1,12 @@
 import { useState } from 'preact/hooks'
+import type { Facet } from '../../../src/store/counts.js'
 import { types } from '../data/account.js'
 import { query } from '../data/address.js'
 import { chooseFacets, counts, facetNames, openFacet } from '../data/counts.js'
 import { Icon } from '../ui/icon.js'
 import { useEscape } from '../ui/keyboard.js'
 import { ownValue } from '../data/own-property.js'
+import { isolated } from '../ui/isolated.js'
 import { useRoving } from '../ui/roving.js'
 import { texts } from '../ui/texts.js'
 import { choiceOf } from './facet-choice.js'
@@ -27,7 +29,7 @@ function Heading({ name }: { name: string }) {
   return (
     <h2>
       {label}
-      {name !== 'type' && <code>{name}</code>}
+      {name !== 'type' && <code title={name}>{name}</code>}
       {!FIXED.has(name) && (
         <button
           type="button"
@@ -40,6 +42,14 @@ function Heading({ name }: { name: string }) {
       )}
     </h2>
   )
+}
+
+/** Why no value is shown. Only of complete figures does it say that there is none. */
+function noneText(text: string, { exact, values, distinct }: Facet): string {
+  if (text === '') return exact ? texts.facets.notSet : texts.common.counting
+  return exact && values.length === distinct
+    ? texts.facets.none(isolated(text))
+    : texts.facets.noneOf(isolated(text), values.length)
 }
 
 /** The values of an attribute: the most frequent ones, or all once opened. */
@@ -94,9 +104,7 @@ export function ValueFacet({ name }: { name: string }) {
           />
         ))}
       </ul>
-      {shown.length === 0 && (
-        <p class="none">{text === '' ? texts.facets.notSet : texts.facets.none(text)}</p>
-      )}
+      {shown.length === 0 && <p class="none">{noneText(text, facet)}</p>}
       {isOpen && more > 0 && <p class="none">{marked(texts.facets.unshown(more))}</p>}
       {(isOpen || more > 0) && (
         <button

@@ -3,11 +3,12 @@ import { sourceLabelIn } from '../../../src/describing/source-label.js'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { JsonValue } from '../../../src/event/event.js'
 import { managed, openEvent, openManaged, zone } from '../data/address.js'
-import { formatFull, formatNumber } from '../data/format.js'
-import { fromWallClock, toWallClock } from '../data/zoned-time.js'
+import { formatNumber } from '../data/format.js'
+import { formatFull } from '../data/more-formats.js'
 import { focusRow } from '../list/row-focus.js'
 import { HISTORY_PLACE, origin } from '../panel/open-history.js'
 import { useEscape } from '../ui/keyboard.js'
+import { useLocalTime } from '../ui/local-time.js'
 import { copyText } from '../ui/copy-text.js'
 import { copyLink } from '../list/copy-commands.js'
 import { LinkTool, PanelTools } from '../ui/panel-tools.js'
@@ -43,28 +44,25 @@ function resourceText(query: string, history: LoadedHistory | undefined): string
 /** The field for the time of the shown state, in the time zone of the page. */
 function AsOf({ query }: { query: string }) {
   const time = timeOf(query)
-  const shown = toWallClock(time ?? '', zone.value)
-  const field = useRef<HTMLInputElement>(null)
+  const asOf = useLocalTime(time)
   function submit(event: Event): void {
     event.preventDefault()
-    const { value } = field.current!
-    // An unchanged time keeps its full precision.
-    if (value !== shown) showAt(query, fromWallClock(value, zone.value))
+    if (asOf.time !== time) showAt(query, asOf.time)
   }
   return (
     <form class="as-of" onSubmit={submit}>
       <label>
         {words.asOf}{' '}
         <input
-          key={shown}
-          ref={field}
           type="datetime-local"
           step="1"
           required
-          defaultValue={shown}
+          value={asOf.wall.value}
           title={words.zone(zone.value)}
+          onInput={(event) => (asOf.wall.value = event.currentTarget.value)}
         />
       </label>
+      {asOf.note}
       <button type="submit" class="btn small">
         {words.show}
       </button>

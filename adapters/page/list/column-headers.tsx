@@ -1,8 +1,8 @@
 import { changeQuery, query } from '../data/address.js'
-import { formatOffset } from '../data/format.js'
 import { Icon } from '../ui/icon.js'
 import { texts } from '../ui/texts.js'
 import { customColumns } from './custom-columns.js'
+import { offsetsInView } from './layout.js'
 import { isNewestFirst, nextSorts } from './paging.js'
 
 function directionOf(attribute: string): 'asc' | 'desc' | undefined {
@@ -47,7 +47,7 @@ export function ColumnHeaders() {
     <div class="head" role="row" aria-rowindex={1}>
       <SortHeader
         attribute="created_at"
-        text={custom?.timeName ?? `${columns.time}, ${formatOffset()}`}
+        text={custom?.timeName ?? [columns.time, offsetsInView.value].filter(Boolean).join(', ')}
       />
       <span role="columnheader">
         <span class="visually-hidden">{columns.level}</span>

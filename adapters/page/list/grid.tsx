@@ -12,6 +12,7 @@ import {
   activeId,
   folded,
   forgetHeights,
+  hasClockChange,
   mounted,
   positions,
   heightAfterRows,
@@ -126,7 +127,7 @@ export function Grid() {
   const custom = customColumns.value
   return (
     <div
-      class={`list${isStale.value ? ' stale' : ''}${isByTime(sorts) ? '' : ' dated'}${custom ? ' chosen' : ''}`}
+      class={`list${isStale.value ? ' stale' : ''}${isByTime(sorts) ? '' : ' dated'}${custom ? ' chosen' : ''}${hasClockChange.value ? ' clock-change' : ''}`}
       style={{ '--columns': custom?.tracks, '--when': custom?.timeName && '160px' }}
       role="grid"
       aria-label={isNewestFirst(sorts) ? texts.list.newestFirst : texts.list.sorted}

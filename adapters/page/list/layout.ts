@@ -2,7 +2,7 @@ import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { counts } from '../data/counts.js'
 import { zone } from '../data/address.js'
-import { dayKey } from '../data/format.js'
+import { dayKey, offsetsOf } from '../data/format.js'
 import { dayTotals } from './row-estimate.js'
 import { MAX_LIST_ROWS, rowsAfter } from './loaded-window.js'
 import { canJump, loadedWindow, shownSorts, totalRows } from './loading.js'
@@ -135,15 +135,24 @@ export const totalsOfDays = computed(() =>
   dayTotals((counts.value?.exact.buckets && counts.value.buckets?.buckets) || [], days.value),
 )
 
+const timesInView = computed(() =>
+  positions.value.items
+    .slice(firstInView.value ?? 0, (lastInView.value ?? -1) + 1)
+    .flatMap((item) => (item.kind === 'row' ? [item.event.created_at] : [])),
+)
+
+/** The offsets from UTC of the rows on screen: `UTC−4`, or `UTC−5 / UTC−4` if clocks change between them. */
+export const offsetsInView = computed(() => offsetsOf(timesInView.value).join(' / '))
+
+/** Whether clocks change between the loaded rows, so that the time column needs more room. */
+export const hasClockChange = computed(
+  () => offsetsOf(loadedWindow.value.events.map(({ created_at }) => created_at)).length > 1,
+)
+
 /** Keeps `timesOnScreen` up to date. */
 export function trackTimesOnScreen(): void {
   effect(() => {
-    const [first, last] = [firstInView.value, lastInView.value]
-    const { items } = positions.value
-    const events = items
-      .slice(first ?? 0, (last ?? -1) + 1)
-      .flatMap((item) => (item.kind === 'row' ? [item.event.created_at] : []))
-    const [one, other] = [events[0], events.at(-1)]
+    const [one, other] = [timesInView.value[0], timesInView.value.at(-1)]
     if (!isByTime(shownSorts.value) || one === undefined || other === undefined)
       timesOnScreen.value = undefined
     else timesOnScreen.value = one < other ? { from: one, to: other } : { from: other, to: one }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { formatClock, formatNumber } from '../data/format.js'
+import { formatNumber, formatSecond } from '../data/format.js'
 import { Mark } from '../ui/icon.js'
 import { lazy } from '../ui/lazy.js'
 import { connectionLoss, tryNow } from './connection.js'
@@ -40,7 +40,7 @@ function Offline() {
     <div class="notice level-warn">
       <Mark level="warn" />
       <span>
-        <span role="status">{words.text(formatClock(since).time)}</span>
+        <span role="status">{words.text(formatSecond(new Date(since)))}</span>
         {retryAt === undefined ? ` ${words.trying}` : <Countdown until={retryAt} />}
       </span>
       <button type="button" class="link" onClick={tryNow}>

@@ -5,7 +5,6 @@ import { shownColumns } from './custom-columns.js'
 import { activate, activeColumn, eventById, storeFocus, hoveredCell } from './row-focus.js'
 import { isRowHovered, isSelecting } from './interaction.js'
 import { endPress, isLongPress, startPress } from './long-press.js'
-import { exactTimeOf } from './row.js'
 import { copySelectedRows } from './copy-rows.js'
 
 /* Pointer and focus handlers of rows, delegated to their container to keep rows cheap. */
@@ -33,7 +32,12 @@ function point(event: PointerEvent): void {
   if (known?.id === at?.id && known?.column === at?.column) return
   hoveredCell.value = at?.column && { id: at.id, column: at.column }
   const hovered = at?.column === 'time' ? eventById(at.id) : undefined
-  if (hovered) at!.cell!.title = exactTimeOf(hovered)
+  if (hovered)
+    import('./exact-time.js').then(
+      ({ exactTimeOf }) => (at!.cell!.title = exactTimeOf(hovered)),
+      // Without this code, the cell has no tooltip.
+      () => undefined,
+    )
 }
 
 function leave(): void {

@@ -4,9 +4,10 @@ import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { levelOf } from '../../../src/event/level.js'
 import { changeQuery } from '../data/address.js'
-import { dayKey, formatAgo, formatClock } from '../data/format.js'
+import { dayKey, formatClock } from '../data/format.js'
 import { Mark, markOf } from '../ui/icon.js'
 import { isSafePath } from '../data/safe-path.js'
+import { lazy } from '../ui/lazy.js'
 import { marked, marker } from '../ui/marked.js'
 import { sentenceOf, SentenceBody } from '../ui/sentence.js'
 import { sentences, texts } from '../ui/texts.js'
@@ -69,9 +70,7 @@ function Source({ event }: { event: AuditEvent }) {
   )
 }
 
-/** `2026-11-20T13:05:52.418114Z, 8 min. ago`. */
-export const exactTimeOf = ({ created_at }: AuditEvent): string =>
-  `${created_at}, ${formatAgo(created_at)}`
+const ExactTime = lazy(async () => (await import('./exact-time.js')).ExactTime)
 
 interface RowProps {
   readonly event: AuditEvent
@@ -149,7 +148,7 @@ export function Row({ event, row, twin, isActive, isOpen, quickColumn, isTimeFoc
       role="row"
       aria-rowindex={row + 2}
       aria-selected={isOpen}
-      aria-label={`${markOf(type)}: ${sentenceText(sentence, sentences)}, ${clock.time}${twin ? `, ${texts.common.events(2)}` : ''}`}
+      aria-label={`${markOf(type)}: ${sentenceText(sentence, sentences)}, ${clock.time}${clock.offset}${twin ? `, ${texts.common.events(2)}` : ''}`}
       tabIndex={isActive ? 0 : -1}
       data-id={event.id}
     >
@@ -160,9 +159,10 @@ export function Row({ event, row, twin, isActive, isOpen, quickColumn, isTimeFoc
             {!isByTime(shownSorts.value) && `${dayKey(created_at)} `}
             {clock.time}
             <span class="milliseconds">{clock.ms}</span>
+            {clock.offset}
           </>
         )}
-        {isTimeFocused && <span class="exact-time">{exactTimeOf(event)}</span>}
+        {isTimeFocused && <ExactTime event={event} />}
         {quickColumn === 'time' && !isTimeFocused && (
           <span class="quick">
             <button

@@ -6,8 +6,8 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** The precision of a label. */
-export type Precision = 'second' | 'minute' | 'day' | 'month'
+/** The precision of a label; some have the offset from UTC too. */
+export type Precision = 'second' | 'minute' | 'minuteOffset' | 'day' | 'dayOffset' | 'month'
 
 interface Step {
   readonly precision: Precision
@@ -48,14 +48,18 @@ export interface AxisLabel {
   readonly precision: Precision
 }
 
+/** The least distance between a change of the clocks and another label, as a part of that between labels. */
+const MIN_DISTANCE = 0.8
+
 /**
- * At most `max` labels at round local times, such as the first bar of an hour, a day or a month.
- * Midnight is labelled with the day.
+ * About `max` labels at round local times, such as the first bar of an hour, a day or a month. The first bar of a day
+ * is labelled with the day, and the first bar after clocks change with its offset from UTC.
  */
 export function axisLabels(edges: Edges, zone: string, max: number): AxisLabel[] {
   const local = timeZone(zone)
   const times = edges.slice(0, -1)
-  const walls = times.map((time) => time + local.offsetAt(time / SECOND) * SECOND)
+  const offsets = times.map((time) => local.offsetAt(Math.floor(time / SECOND)) * SECOND)
+  const walls = times.map((time, bar) => time + offsets[bar]!)
   const labelled = STEPS.map(({ precision, periodOf }) => ({
     precision,
     bars: walls.flatMap((wall, bar) =>
@@ -63,9 +67,20 @@ export function axisLabels(edges: Edges, zone: string, max: number): AxisLabel[]
     ),
   }))
   const { precision, bars } = labelled.find(({ bars }) => bars.length <= max) ?? labelled.at(-1)!
-  return bars.map((bar) => ({
-    place: bar / times.length,
-    time: times[bar]!,
-    precision: precision === 'minute' && walls[bar]! % DAY === 0 ? 'day' : precision,
-  }))
+  const isClock = precision === 'second' || precision === 'minute'
+  const changes = times.flatMap((_, bar) =>
+    isClock && offsets[bar] !== (offsets[bar - 1] ?? offsets[bar]) ? [bar] : [],
+  )
+  const reach = (MIN_DISTANCE * times.length) / max
+  const isFirstOfDay = (bar: number): boolean =>
+    Math.floor(walls[bar]! / DAY) !== Math.floor((walls[bar - 1] ?? walls[bar]! - 1) / DAY)
+  return times.flatMap((time, bar): AxisLabel[] => {
+    const place = bar / times.length
+    if (changes.includes(bar))
+      return [{ place, time, precision: isFirstOfDay(bar) ? 'dayOffset' : 'minuteOffset' }]
+    if (!bars.includes(bar) || changes.some((change) => Math.abs(change - bar) < reach)) return []
+    return [
+      { place, time, precision: precision === 'minute' && isFirstOfDay(bar) ? 'day' : precision },
+    ]
+  })
 }

@@ -2,14 +2,15 @@ import type { Bucket } from '../../../src/store/counts.js'
 import { counts } from '../data/counts.js'
 import { areBarsExact } from '../data/matching.js'
 import { eventsText } from '../ui/count-text.js'
+import { formatPlural, formatSecond } from '../data/format.js'
 import {
-  formatClock,
   formatDayMonth,
+  formatDayOffset,
   formatMinute,
+  formatMinuteOffset,
   formatMonth,
-  formatPlural,
   formatWeekdayMinute,
-} from '../data/format.js'
+} from '../data/more-formats.js'
 import { texts } from '../ui/texts.js'
 import type { Precision } from './axis.js'
 import { buckets } from './chart-state.js'
@@ -18,9 +19,11 @@ import type { BarRange } from './timeline.js'
 const DAY = 86_400
 
 const formatsOf: Readonly<Record<Precision, (time: Date) => string>> = {
-  second: (time) => formatClock(time.toISOString()).time,
+  second: formatSecond,
   minute: formatMinute,
+  minuteOffset: formatMinuteOffset,
   day: formatDayMonth,
+  dayOffset: formatDayOffset,
   month: formatMonth,
 }
 

@@ -1,8 +1,9 @@
 import type { Bucket, LevelCounts } from '../../../src/store/counts.js'
 import { type Level, LEVELS } from '../../../src/event/level.js'
 
-/** The minimum height of a non-empty segment, and the gap between segments, in pixels. */
-const MIN_HEIGHT = 2.4
+/** The minimum heights of a bar with events and of a segment, and the gap between segments, in pixels. */
+const MIN_BAR = 1.5
+const MIN_HEIGHT = 1
 const GAP = 0.8
 
 export interface Segment {
@@ -11,34 +12,37 @@ export interface Segment {
   readonly height: number
 }
 
-/**
- * Proportional heights with a minimum. Larger segments become smaller to make room for small ones, so that
- * the total stays correct as long as there is room.
- */
-function heightsOf(numbers: readonly number[], room: number): readonly number[] {
+/** Proportional heights of at least `min`. Larger segments become smaller by what small ones need. */
+function heightsOf(numbers: readonly number[], room: number, min: number): readonly number[] {
   const least = numbers.map(() => false)
   for (;;) {
     const rest = numbers.reduce((sum, number, i) => (least[i] ? sum : sum + number), 0)
-    const scale = (room - MIN_HEIGHT * least.filter(Boolean).length) / rest
-    const small = numbers.map((number, i) => !least[i] && number * scale < MIN_HEIGHT)
-    if (!small.includes(true))
-      return numbers.map((number, i) => (least[i] ? MIN_HEIGHT : number * scale))
+    const scale = (room - min * least.filter(Boolean).length) / rest
+    const small = numbers.map((number, i) => !least[i] && number * scale < min)
+    if (!small.includes(true)) return numbers.map((number, i) => (least[i] ? min : number * scale))
     for (const [i, isSmall] of small.entries()) if (isSmall) least[i] = true
   }
 }
 
-/** The segments of a bar from the baseline up, errors first. `unit` is the height of one event. */
+/**
+ * The segments of a bar from the baseline up, errors first. `unit` is the height of one event. The minimum and the gaps
+ * take at most half of a bar, so that a small number is never drawn as high as a large one.
+ */
 export function segmentsOf(levels: LevelCounts, unit: number, baseline: number): Segment[] {
   const present = LEVELS.filter((level) => (levels[level] ?? 0) > 0)
   const numbers = present.map((level) => levels[level]!)
   const total = numbers.reduce((sum, number) => sum + number, 0)
-  const heights = heightsOf(numbers, total * unit - GAP * (present.length - 1))
+  const bar = Math.max(MIN_BAR, total * unit)
+  const part = bar / (4 * present.length)
+  const gap = Math.min(GAP, part)
+  const room = bar - gap * (present.length - 1)
+  const heights = heightsOf(numbers, room, Math.min(MIN_HEIGHT, part))
   let y = baseline
   return present.map((level, i) => {
     const height = heights[i]!
     y -= height
     const segment = { level, y, height }
-    y -= GAP
+    y -= gap
     return segment
   })
 }

@@ -14,7 +14,7 @@ narrow.addEventListener('change', () => (isNarrow.value = narrow.matches))
 /** The height in pixels; must match the style sheet. */
 export const chartHeight = computed(() => (isNarrow.value ? 32 : 76))
 
-/** Space above the scale: minimum heights of small segments can make a bar exceed it. */
+/** Space above the scale, for the number at the grid line. */
 const ABOVE = 6
 const BELOW = 1.8
 

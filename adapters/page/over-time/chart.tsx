@@ -7,6 +7,7 @@ import { texts } from '../ui/texts.js'
 import { announce } from '../ui/notes.js'
 import { managed, openId } from '../data/address.js'
 import { countedRange, counts } from '../data/counts.js'
+import { areBarsExact } from '../data/matching.js'
 import { axisLabels } from './axis.js'
 import {
   BarHighlight,
@@ -21,7 +22,7 @@ import {
 import { highlightedBar, buckets, dropSelection, edges, selection, zoomTo } from './chart-state.js'
 import { cancelDrag, pointerPosition, pointerHandlers } from './drag.js'
 import { highestOf } from './bar-segments.js'
-import { barText, barTime, labelText, selectionText, widthText } from './bar-labels.js'
+import { barText, labelText, selectionText, widthText } from './bar-labels.js'
 import { positionOf, barRange, timeAt } from './timeline.js'
 import { Tooltip } from './tooltip.js'
 
@@ -73,12 +74,10 @@ function onFocus({ currentTarget }: FocusEvent): void {
 function summary(): string {
   const highest = highestOf(buckets.value)
   if (!highest) return texts.chart.empty
-  const { error = 0 } = highest.levels
-  const facts = [
-    `${barTime(highest)}: ${texts.common.events(highest.total)}`,
-    ...(error > 0 ? [texts.chart.ofThem(formatNumber(error))] : []),
-  ]
-  return texts.chart.summary(widthText(), facts.join(', '))
+  // Of lower bounds, the highest need not be the peak.
+  return areBarsExact.value
+    ? texts.chart.summary(widthText(), barText(highest))
+    : texts.chart.tableCaption(widthText())
 }
 
 /** Marks the time range that the list has on screen. */

@@ -5,8 +5,10 @@ import { zone } from '../data/address.js'
 import { areCountsStale, recount, countedRange, countError, counts } from '../data/counts.js'
 import { matching } from '../data/matching.js'
 import { eventsText } from '../ui/count-text.js'
-import { dayKey, formatMinute, formatShort } from '../data/format.js'
+import { dayKey, formatShort } from '../data/format.js'
+import { formatMinute } from '../data/more-formats.js'
 import { useKeys } from '../ui/keyboard.js'
+import { lazy } from '../ui/lazy.js'
 import { cityOf } from '../ui/range-text.js'
 import { texts } from '../ui/texts.js'
 import { announce } from '../ui/notes.js'
@@ -18,8 +20,9 @@ import { ReplacingRange } from './replacing-range.js'
 import { SubscribeLinks } from './subscribe-links.js'
 import { ViewButton } from './view-button.js'
 import { DisplayLinks } from './display-links.js'
-import { NumbersTable } from './numbers-table.js'
 import { rangeLabel, widthText } from './bar-labels.js'
+
+const NumbersTable = lazy(async () => (await import('./numbers-table.js')).NumbersTable)
 
 const isTable = signal(false)
 

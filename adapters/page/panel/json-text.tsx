@@ -1,7 +1,7 @@
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { downloadBlob } from '../data/download.js'
-import { formatBytes } from '../data/format.js'
+import { formatBytes } from '../data/more-formats.js'
 import { marked } from '../ui/marked.js'
 import { texts } from '../ui/texts.js'
 import { copyText } from '../ui/copy-text.js'

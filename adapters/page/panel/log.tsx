@@ -4,7 +4,7 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import { types } from '../data/account.js'
 import { openEvent } from '../data/address.js'
 import { listEvents } from '../data/api.js'
-import { formatClock, formatNumber } from '../data/format.js'
+import { formatSecond, formatNumber } from '../data/format.js'
 import { SentenceBody, sentenceOf } from '../ui/sentence.js'
 import { ProgressBar } from '../ui/progress-bar.js'
 import { texts } from '../ui/texts.js'
@@ -89,7 +89,7 @@ function Progress({ progress: { label, percent } }: { progress: LogProgress }) {
 
 /** The state of the log: when it last grew, that it is unfinished, or a link to the result. */
 function LogState({ event, text }: { event: AuditEvent; text: string }) {
-  const { time } = useMemo(() => formatClock(new Date().toISOString()), [text])
+  const time = useMemo(() => formatSecond(new Date()), [text])
   if (isGrowing.value) return <span>{texts.panel.updated(time)}</span>
   if (event.attributes['unfinished'] === true) return <span>{texts.panel.unfinished}</span>
   return <ResultLink event={event} />

@@ -6,7 +6,7 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import { levelOf } from '../../../src/event/level.js'
 import { openEvent, search } from '../data/address.js'
 import { countEvents, listEvents } from '../data/api.js'
-import { formatClock } from '../data/format.js'
+import { formatSecond } from '../data/format.js'
 import { Mark, markOf } from '../ui/icon.js'
 import { useKeys } from '../ui/keyboard.js'
 import { apiQuery } from '../data/query.js'
@@ -88,7 +88,7 @@ function RelatedEvent({ event, isThis }: { event: AuditEvent; isThis: boolean })
         aria-current={isThis ? 'true' : undefined}
         onClick={open}
       >
-        <time dateTime={event.created_at}>{formatClock(event.created_at).time}</time>
+        <time dateTime={event.created_at}>{formatSecond(new Date(event.created_at))}</time>
         <Mark level={markOf(event.type)} />
         <span>
           {sentence.who !== null && (

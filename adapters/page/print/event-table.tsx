@@ -2,6 +2,7 @@ import { sourceLabelIn } from '../../../src/describing/source-label.js'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { zone } from '../data/address.js'
+import { formatClock } from '../data/format.js'
 import { logOf } from '../data/api.js'
 import { showsSeveralLogs } from '../data/config.js'
 import { toWallClock } from '../data/zoned-time.js'
@@ -15,8 +16,10 @@ const OF_ONE_LOG = ['time', 'level', 'who', 'what', 'type', 'source', 'id'] as c
 const COLUMNS = showsSeveralLogs ? (['log', ...OF_ONE_LOG] as const) : OF_ONE_LOG
 
 /** `2026-11-20 14:05:52.418` in the zone of the page. */
-const timeText = (time: string): string =>
-  `${toWallClock(time, zone.value).replace('T', ' ')}.${time.slice(20, 23).padEnd(3, '0')}`
+function timeText(time: string): string {
+  const { ms, offset } = formatClock(time)
+  return toWallClock(time, zone.value).replace('T', ' ') + ms + offset
+}
 
 function sourceText(event: AuditEvent): string {
   const label = sourceLabelIn(sentences, event)

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { query } from '../data/address.js'
 import { hostName } from '../data/config.js'
-import { formatFull } from '../data/format.js'
+import { formatFull } from '../data/more-formats.js'
 import { matching } from '../data/matching.js'
 import { eventsText } from '../ui/count-text.js'
 import { loadedWindow } from '../list/loading.js'
@@ -28,15 +28,21 @@ function countText(): string {
 
 /** The loaded rows as a table, in place of the list, which has only its visible rows. */
 function PrintedList() {
+  const { events } = loadedWindow.value
+  const now = new Date().toISOString()
   return (
     <article class="printed printed-list">
       <h1>{[texts.common.page, hostName].filter(Boolean).join(' · ')}</h1>
       <dl class="print-facts">
-        <Fact name={printTexts.printedAt}>{formatFull(new Date().toISOString())}</Fact>
-        <QueryFacts query={query.value} range={undefined} />
+        <Fact name={printTexts.printedAt}>{formatFull(now)}</Fact>
+        <QueryFacts
+          query={query.value}
+          range={undefined}
+          times={[now, ...events.map(({ created_at }) => created_at)]}
+        />
         <Fact name={printTexts.count}>{countText()}</Fact>
       </dl>
-      <EventTable events={loadedWindow.value.events} />
+      <EventTable events={events} />
     </article>
   )
 }

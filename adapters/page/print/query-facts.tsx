@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { zone } from '../data/address.js'
-import { formatOffset } from '../data/format.js'
+import { offsetsOf } from '../data/format.js'
 import { describeConjunct } from '../data/phrases.js'
 import type { PageQuery } from '../data/query.js'
 import { Phrases } from '../ui/phrases.js'
@@ -18,8 +18,15 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
   )
 }
 
-/** The query in words, its time range, and the zone of all times. */
-export function QueryFacts({ query, range }: { query: PageQuery; range: string | undefined }) {
+interface QueryFactsProps {
+  readonly query: PageQuery
+  readonly range: string | undefined
+  /** All times beside these facts. */
+  readonly times: readonly string[]
+}
+
+/** The query in words, its time range, and the zone of all times with its offsets. */
+export function QueryFacts({ query, range, times }: QueryFactsProps) {
   const { where } = query
   return (
     <>
@@ -37,8 +44,7 @@ export function QueryFacts({ query, range }: { query: PageQuery; range: string |
         {range !== undefined && `: ${range}`}
       </Fact>
       <Fact name={printTexts.zone}>
-        {zone.value}
-        {zone.value !== 'UTC' && `, ${formatOffset()}`}
+        {[...new Set([zone.value, ...offsetsOf(times)])].join(', ')}
       </Fact>
     </>
   )

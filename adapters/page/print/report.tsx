@@ -3,7 +3,8 @@ import { query } from '../data/address.js'
 import { ApiError } from '../data/api.js'
 import { hostName } from '../data/config.js'
 import { curlLine } from '../data/curl-command.js'
-import { formatFull, formatNumber } from '../data/format.js'
+import { formatNumber } from '../data/format.js'
+import { formatFull } from '../data/more-formats.js'
 import { apiQueryWith, type PageQuery, rangeAt } from '../data/query.js'
 import { dialog } from '../ui/dialog.js'
 import { useDialog } from '../ui/native-dialog.js'
@@ -73,7 +74,11 @@ function Facts({ report }: { report: Report }) {
     <dl class="print-facts">
       <Fact name={printTexts.madeBy}>{data.username}</Fact>
       <Fact name={printTexts.madeAt}>{formatFull(at.toISOString())}</Fact>
-      <QueryFacts query={query} range={rangeOf(report)} />
+      <QueryFacts
+        query={query}
+        range={rangeOf(report)}
+        times={[at.toISOString(), ...data.events.map(({ created_at }) => created_at)]}
+      />
       <Fact name={printTexts.address}>
         <span class="mono">{`${origin}${pathname}?${filtersOf(data)}`}</span>
       </Fact>

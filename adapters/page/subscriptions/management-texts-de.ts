@@ -1,4 +1,5 @@
-import { formatMilliseconds, formatNumber, formatPlural } from '../data/format.js'
+import { formatNumber, formatPlural } from '../data/format.js'
+import { formatMilliseconds } from '../data/more-formats.js'
 import type { SubscriptionState } from '../data/managing.js'
 
 /** The German texts; `management-texts.ts` compares them with the English ones. */

@@ -1,4 +1,5 @@
-import { formatMilliseconds, formatNumber, formatPlural } from '../data/format.js'
+import { formatNumber, formatPlural } from '../data/format.js'
+import { formatMilliseconds } from '../data/more-formats.js'
 import { byLanguage } from '../data/language.js'
 import type { SubscriptionState } from '../data/managing.js'
 import { de } from './management-texts-de.js'

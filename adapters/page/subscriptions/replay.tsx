@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals'
+import { useState } from 'preact/hooks'
 import { zone } from '../data/address.js'
 import { act, type Subscription } from '../data/managing.js'
-import { fromWallClock, toWallClock } from '../data/zoned-time.js'
+import { useLocalTime } from '../ui/local-time.js'
 import { showNote } from '../ui/notes.js'
 import { texts } from '../ui/texts.js'
 import { chartStart, shortTime } from './chart-start.js'
@@ -18,7 +19,8 @@ type From = 'skipped' | 'chart' | 'time' | 'beginning'
 export function Replay({ subscription }: { subscription: Subscription }) {
   const { id, skipped_since: skippedSince } = subscription
   const from = useSignal<From>(skippedSince === null ? 'chart' : 'skipped')
-  const time = useSignal(toWallClock(new Date(), zone.value))
+  const [now] = useState(() => new Date().toISOString())
+  const time = useLocalTime(now)
   const { error, run } = useRunning()
   const start = chartStart()
 
@@ -26,7 +28,7 @@ export function Replay({ subscription }: { subscription: Subscription }) {
   const times: Readonly<Record<From, () => string | undefined>> = {
     skipped: () => undefined,
     chart: () => start,
-    time: () => fromWallClock(time.value, zone.value),
+    time: () => time.time,
     beginning: () => 'beginning',
   }
   const options: (readonly [From, string])[] = [
@@ -60,15 +62,18 @@ export function Replay({ subscription }: { subscription: Subscription }) {
           options={options}
         />
         {chosen === 'time' && (
-          <TextField
-            label={words.time}
-            name="from"
-            type="datetime-local"
-            value={time}
-            isRequired
-            hint={texts.range.zone(zone.value)}
-            invalid={invalidField(error)}
-          />
+          <>
+            <TextField
+              label={words.time}
+              name="from"
+              type="datetime-local"
+              value={time.wall}
+              isRequired
+              hint={texts.range.zone(zone.value)}
+              invalid={invalidField(error)}
+            />
+            {time.note}
+          </>
         )}
         <ErrorLine error={error} />
         <div class="managed-actions">

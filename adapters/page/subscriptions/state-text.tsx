@@ -1,6 +1,7 @@
 import type { Level } from '../../../src/event/level.js'
 import type { Channel, LastError, Subscription, SubscriptionState } from '../data/managing.js'
-import { formatAgo, formatPlural } from '../data/format.js'
+import { formatPlural } from '../data/format.js'
+import { formatAgo } from '../data/more-formats.js'
 import { ownValue } from '../data/own-property.js'
 import { Mark } from '../ui/icon.js'
 import { managementTexts as words } from './management-texts.js'

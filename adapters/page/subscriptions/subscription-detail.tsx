@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { goToText } from '../data/address.js'
-import { formatAgo, formatFull } from '../data/format.js'
+import { formatAgo, formatFull } from '../data/more-formats.js'
 import { act, may, remove, type Subscription } from '../data/managing.js'
 import { showNote } from '../ui/notes.js'
 import { Fact } from './fact.js'

@@ -3,8 +3,8 @@ import { useEffect } from 'preact/hooks'
 import { query, zone } from '../data/address.js'
 import { may, rights, save, type Subscription } from '../data/managing.js'
 import { openView } from '../data/views.js'
-import { fromWallClock, toWallClock } from '../data/zoned-time.js'
 import { isViewChanged } from '../list/view-state.js'
+import { useLocalTime } from '../ui/local-time.js'
 import { showNote } from '../ui/notes.js'
 import { texts } from '../ui/texts.js'
 import { channelAttributes, ChannelFields, useChannelDraft } from './channel-fields.js'
@@ -78,10 +78,9 @@ type From = 'now' | 'time' | 'beginning'
 /** Where a new subscription begins. */
 function useFrom() {
   const from = useSignal<From>('now')
-  const time = useSignal('')
+  const time = useLocalTime(undefined)
   useEffect(() => {
-    if (from.value === 'time' && time.value === '')
-      time.value = toWallClock(chartStart() ?? new Date(), zone.value)
+    if (from.value === 'time' && time.time === undefined) time.set(chartStart() ?? new Date())
   }, [from.value])
   return {
     field: (invalid: string | undefined) => (
@@ -98,20 +97,22 @@ function useFrom() {
           ]}
         />
         {from.value === 'time' && (
-          <TextField
-            label={words.fromTime}
-            name="from"
-            type="datetime-local"
-            value={time}
-            isRequired
-            hint={texts.range.zone(zone.value)}
-            invalid={invalid}
-          />
+          <>
+            <TextField
+              label={words.fromTime}
+              name="from"
+              type="datetime-local"
+              value={time.wall}
+              isRequired
+              hint={texts.range.zone(zone.value)}
+              invalid={invalid}
+            />
+            {time.note}
+          </>
         )}
       </>
     ),
-    value: (): string | undefined =>
-      from.value === 'time' ? fromWallClock(time.value, zone.value) : from.value,
+    value: (): string | undefined => (from.value === 'time' ? time.time : from.value),
   }
 }
 

@@ -94,4 +94,23 @@ describe('a typed range', () => {
     for (const text of [...others, 'since deploy', 'yesterday deploy', 'last deploy', '1-2'])
       expect(read(text), text).toBeUndefined()
   })
+
+  it.each([
+    // 01:30 occurs twice: the first is meant, unless the offset says otherwise.
+    ['2026-11-01 01:30-02:00', ['2026-11-01T05:30', '2026-11-01T07:00']],
+    ['2026-11-01 01:30 utc-5 - 02:00', ['2026-11-01T06:30', '2026-11-01T07:00']],
+    ['2026-11-01 01:45 UTC−4 - 01:15 UTC−5', ['2026-11-01T05:45', '2026-11-01T06:15']],
+    ['2026-11-01 01:30 UTC−5', ['2026-11-01T06:30', '2026-11-01T06:31']],
+    ['2026-11-01T06:30:00Z - 2026-11-01T06:45:00Z', ['2026-11-01T06:30', '2026-11-01T06:45']],
+    ['2026-11-01 1am', ['2026-11-01T05:00', '2026-11-01T07:00']],
+    ['2026-11-02 14:00 utc+5:30', ['2026-11-02T08:30', '2026-11-02T08:31']],
+    ['2026-11-01', ['2026-11-01T04:00', '2026-11-02T05:00']],
+    ['2026-03-08', ['2026-03-08T05:00', '2026-03-09T04:00']],
+    // Clocks skip this hour.
+    ['2026-03-08 02:00-03:00', undefined],
+    ['2026-03-08 2am', undefined],
+  ])('where clocks change: %s', (text, ends) => {
+    const range = readTypedRange(text, { ...at, zone: 'America/New_York' })
+    expect(range).toEqual(ends && between(ends[0]!, ends[1]!))
+  })
 })

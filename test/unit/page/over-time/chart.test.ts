@@ -31,14 +31,24 @@ describe('a bar', () => {
 
   test('shows one event among thousands, with the correct total height', () => {
     const [error, api] = segmentsOf({ error: 1, api: 5000 }, 66 / 5001, 74)
-    expect(error!.height).toBeCloseTo(2.4)
+    expect(error!.height).toBeCloseTo(1)
     expect(api!.y).toBeCloseTo(8)
   })
 
+  test.each([24, 4, 2, 1, 0])(
+    'of %d pixels draws few events much lower than many, and is no higher than its events',
+    (height) => {
+      const [error, api] = segmentsOf({ error: 334, api: 5629 }, height / 5963, 30)
+      expect(api!.height / error!.height).toBeGreaterThan(3.9)
+      expect(30 - api!.y).toBeCloseTo(Math.max(1.5, height))
+    },
+  )
+
   test('has room for six levels of one event each', () => {
     const one = { error: 1, warn: 1, audit: 1, info: 1, api: 1, custom: 1 }
-    const bar = segmentsOf(one, 0.01, 74)
-    expect(bar.map(({ height }) => height)).toEqual([2.4, 2.4, 2.4, 2.4, 2.4, 2.4])
+    const heights = segmentsOf(one, 0.01, 74).map((segment) => segment.height)
+    expect(new Set(heights.map((height) => height.toFixed(6))).size).toBe(1)
+    expect(heights[0]).toBeGreaterThan(0.15)
   })
 
   test('has no segments without events', () => {
@@ -170,13 +180,56 @@ describe('labels of the axis', () => {
     // 26 October 2025 had 25 hours in Berlin.
     expect(labelled('2025-10-25T22:00:00Z', bars(25, HOUR), 'Europe/Berlin')).toEqual([
       '10-25T22:00:00 day',
-      '10-26T02:00:00 minute',
+      '10-26T01:00:00 minuteOffset',
       '10-26T05:00:00 minute',
       '10-26T08:00:00 minute',
       '10-26T11:00:00 minute',
       '10-26T14:00:00 minute',
       '10-26T17:00:00 minute',
       '10-26T20:00:00 minute',
+    ])
+  })
+
+  test.each([
+    // The second 01:00.
+    ['set back', 'America/New_York', '2026-11-01T04:00:00Z', 15, '11-01T06:00:00 minuteOffset'],
+    // 02:00 is missing.
+    ['set forward', 'America/New_York', '2026-03-08T05:00:00Z', 60, '03-08T07:00:00 minuteOffset'],
+    [
+      'set back half an hour',
+      'Australia/Lord_Howe',
+      '2026-04-04T13:00:00Z',
+      30,
+      '04-04T15:00:00 minuteOffset',
+    ],
+    [
+      'changed for good',
+      'Asia/Pyongyang',
+      '2015-08-14T12:00:00Z',
+      30,
+      '08-14T15:00:00 minuteOffset',
+    ],
+    // The day begins at 01:00.
+    [
+      'set forward at midnight',
+      'America/Santiago',
+      '2026-09-06T00:00:00Z',
+      60,
+      '09-06T04:00:00 dayOffset',
+    ],
+  ])('have an offset where clocks are %s', (_name, zone, start, minutes, label) => {
+    const labels = labelled(start, bars(480 / minutes, minutes * MINUTE), zone)
+    expect(labels.filter((text) => text.endsWith('Offset'))).toEqual([label])
+    // None stands so close that they overlap.
+    expect(labels.length).toBeLessThanOrEqual(10)
+  })
+
+  test('have the day at its first bar, also where it has no midnight', () => {
+    const labels = labelled('2026-09-05T04:00:00Z', bars(12, 6 * HOUR), 'America/Santiago')
+    expect(labels.filter((text) => / day/.test(text))).toEqual([
+      '09-05T04:00:00 day',
+      '09-06T04:00:00 dayOffset',
+      '09-07T04:00:00 day',
     ])
   })
 

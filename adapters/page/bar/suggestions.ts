@@ -110,8 +110,6 @@ function suggestValues(
   const literal = readValues(predicate, part)
   if (literal.length === 0 || name === context.words.level) return seen
   const typedValue = addFilter('text', conjunctFor(name, predicate, literal, context), context)
-  const isSeen = seen.some(({ take }) => JSON.stringify(take) === JSON.stringify(typedValue.take))
-  if (isSeen) return seen
   // For `is`, existing values come first; for `contains`, the typed text does.
   const isExact = predicate === 'eq' || predicate === 'not_eq'
   return isExact ? [...seen, typedValue] : [typedValue, ...seen]

@@ -71,6 +71,26 @@ describe('suggestions', () => {
     expect(problem).toMatchObject({ kind: 'problem', take: { text: 'user >' } })
   })
 
+  it.each([
+    'create',
+    'plan',
+    'api:plan:create',
+    'type is api:plan:create',
+    'user:ann',
+    'joanna',
+    '',
+  ])('do not read the same as another one: %s', (text) => {
+    const twice = { ...known, recent: [...known.recent, known.recent[0]!.replace('24h', '7d')] }
+    const texts = suggest(text, twice, words).map(({ phrases }) => phraseText(phrases))
+    expect(texts).not.toEqual([])
+    expect([...new Set(texts)]).toEqual(texts)
+  })
+
+  it('have the number of events that is known of the same filter', () => {
+    const [typed] = suggest('api:plan:create', known, words)
+    expect(typed).toMatchObject({ kind: 'typed', count: 20 })
+  })
+
   it('are the newest events of types after "since"', () => {
     const [since] = suggest('since plan', known, words)
     expect(since?.take).toEqual({ sinceType: 'api:plan:create' })

@@ -1,7 +1,7 @@
-import { type AuditEvent, type CountOptions, formatTimestamp } from 'daybook'
+import { type AuditEvent, type CountOptions, type EventCounts, formatTimestamp } from 'daybook'
 import type { Locator, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import type { OpenPageOptions } from '../support/browser.js'
+import { openPage, type OpenPageOptions } from '../support/browser.js'
 import { servePage } from '../support/page-host.js'
 import { dayOfEvents } from '../support/story.js'
 import { firstIds, newestFirst } from './rows.js'
@@ -66,6 +66,30 @@ async function expectShown(page: Page, query: string): Promise<void> {
 /** The server's buckets for the chart. */
 const bucketsOf = async (query: string) =>
   (await count(query, { buckets: { count: 120, zone: 'UTC' } })).buckets!.buckets
+
+describe('the sentence about the counts', () => {
+  it.each([
+    ['says that they are complete only if all are', true, /^Counted completely in /],
+    ['says what lower bounds are, although the total is exact', false, /≥ or “at least” are lower/],
+  ])('%s', async (_name, isExact, sentence) => {
+    // Not kept for other tests: it gets other counts.
+    const page = await openPage('about:blank', { user: 'ann', viewport: DESK })
+    await page.route('**/counts?*', async (route) => {
+      const response = await route.fetch()
+      const body = (await response.json()) as { meta: EventCounts }
+      const username = { ...body.meta.facets['username']!, exact: isExact }
+      const facets = { ...body.meta.facets, username }
+      await route.fulfill({ response, json: { ...body, meta: { ...body.meta, facets } } })
+    })
+    await page.goto(`${host.page}?${DAY}`)
+    await expect
+      .poll(() => page.locator('.count-summary').allInnerTexts(), WAIT)
+      .toEqual([expect.stringMatching(sentence)])
+    const total = EVENTS.length.toLocaleString('en-US')
+    expect(await chart(page).getByRole('heading', { level: 1 }).innerText()).toBe(`${total} events`)
+    expect((await facets(page).innerText()).includes('≥')).toBe(!isExact)
+  })
+})
 
 describe('the chart', () => {
   it('shows the numbers of the log', async () => {

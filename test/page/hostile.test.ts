@@ -13,6 +13,7 @@ import {
   SCRIPT,
   serveHostile,
 } from './hostile.js'
+import { servePage } from '../support/page-host.js'
 import { shareHost } from './shared-host.js'
 import { rowOf, rowsOf, WAIT } from './shown.js'
 
@@ -67,6 +68,48 @@ const IN_TREE: Readonly<Partial<Record<Name, readonly string[]>>> = {
   turned: ['annU+202Etxt.exe', 'anU+200BnU+2066x'],
   prototype: ['__proto__', 'constructor', 'polluted', 'toString'],
 }
+
+describe('text from right to left', () => {
+  const HEBREW = 'שלום'
+  const rtl = shareHost(() =>
+    servePage({
+      events: [
+        {
+          ...EVENTS.lines,
+          username: HEBREW,
+          source: null,
+          attributes: { request_method: 'GET', request_path: `/${HEBREW}`, response_status: 200 },
+        },
+      ],
+    }),
+  )
+
+  it('keeps its neighbours where they are', async () => {
+    const page = await rtl.visit(`${rtl.page}?range=all#event=${EVENTS.lines.id}`, { user: 'ann' })
+    await tree(page).waitFor()
+    /** Where a text begins and ends, of the first element with it. */
+    const places = await page.evaluate<readonly [number, number, number, number]>(`(() => {
+      const [path, status] = [...document.querySelectorAll('.facts dd')]
+        .find((fact) => fact.textContent.startsWith('GET')).children
+      const related = [...document.querySelectorAll('.related-tabs button')]
+        .find((tab) => tab.textContent.includes('${HEBREW}'))
+      const [text] = related.childNodes
+      const at = (from, to) => {
+        const range = document.createRange()
+        range.setStart(text, from)
+        range.setEnd(text, to)
+        return range.getBoundingClientRect().left
+      }
+      const name = text.data.indexOf('${HEBREW}')
+      const five = text.data.indexOf('5')
+      return [path.getBoundingClientRect().right, status.getBoundingClientRect().left,
+        at(name, name + 1), at(five, five + 1)]
+    })()`)
+    expect(places[1]).toBeGreaterThanOrEqual(places[0])
+    expect(places[3]).toBeGreaterThan(places[2])
+    expect(await rowOf(page, EVENTS.lines.id).locator('.who bdi').innerText()).toBe(HEBREW)
+  })
+})
 
 describe('the panel', () => {
   it('shows each event as tree and as JSON, safely', async () => {

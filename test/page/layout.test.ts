@@ -59,6 +59,29 @@ describe('the chart', () => {
 })
 
 describe('the filter bar', () => {
+  it.each([390, 1440])('shows the whole value of each filter at %d pixels', async (width) => {
+    const word = 'w'.repeat(120)
+    const filters = ['response_status_gteq=500', `name_not_cont=${word}`, `${word}_eq=12345`]
+    const query = filters.map((filter) => `filter[${filter.replace('=', ']=')}`).join('&')
+    const page = await host.visit(`${host.page}?range=24h&${query}`, {
+      user: 'ann',
+      viewport: { width, height: 900 },
+    })
+    await page.locator('.chip').nth(2).waitFor()
+    /** The values that are cut by their chip, or by the list of chips. */
+    const cut = await page.evaluate(`(() => {
+      const list = document.querySelector('[aria-label=Filters]').getBoundingClientRect()
+      return [...document.querySelectorAll('[aria-label=Filters] .chip b')].filter((value) => {
+        const chip = value.closest('.chip-body').getBoundingClientRect()
+        const range = document.createRange()
+        range.selectNodeContents(value)
+        return [...range.getClientRects()].some(
+          ({ left, right }) => right > Math.min(chip.right, list.right) + 1 || left < list.left)
+      }).map((value) => value.textContent)
+    })()`)
+    expect(cut).toEqual([])
+  })
+
   it('has no line without chips, at any width', async () => {
     const filters = [
       'filter[type_start_any][]=api:',
@@ -91,6 +114,18 @@ describe('the filter bar', () => {
 })
 
 describe('a row', () => {
+  it('has its buttons beside the name under the pointer', async () => {
+    const page = await open('?range=24h', 1440)
+    for (const column of ['.who', '.type']) {
+      const cell = page.locator(`.row ${column}`).nth(2)
+      await cell.hover()
+      const buttons = cell.locator('.quick')
+      await buttons.waitFor()
+      const [name, place] = [await box(cell.locator('bdi').first()), await box(buttons)]
+      expect(place.x, column).toBeGreaterThanOrEqual(name.x + name.width)
+    }
+  })
+
   it('shows the reason of an error after a long route', async () => {
     const event = await host.audit.recordSystem(
       'error:api:controller:unhandled',

@@ -152,6 +152,13 @@ describe('the printed list', () => {
     expect(own).toBe(event!.id)
     expect(ids).toEqual(events.toReversed().map(({ id }) => id))
     expect(pages[0]).toContain('"print-me"')
+    // Buttons, and how long ago it was at the time of printing.
+    expect(pages[0]).not.toMatch(/Show since|is not|History|copy|ago/)
+    // A portrait page is as narrow as a phone, which always shows some buttons.
+    const portrait = await page.pdf({ format: 'A4' })
+    const { text } = await extractText(await getDocumentProxy(new Uint8Array(portrait)))
+    expect(text[0]).toContain('"print-me"')
+    expect(text[0]).not.toMatch(/Show since|is not|History|copy|ago/)
     expect(pages.length).toBeLessThan(8)
     expect(pages.join(' ')).toContain(`100 events loaded, of ${total} events that match`)
     await expect.poll(() => rowIds(page), WAIT).toEqual(before)

@@ -3,10 +3,17 @@ import { changeQuery, fault, query, search } from '../data/address.js'
 import { afterRender } from '../ui/after-render.js'
 import { countEvents } from '../data/api.js'
 import { counts } from '../data/counts.js'
+import { isolated } from '../data/isolated.js'
 import { lazy } from '../ui/lazy.js'
 import { negated, orMissing } from '../data/negation.js'
 import { ownValue } from '../data/own-property.js'
-import { attributeWord, describeConjunct, phraseText, requiredAttribute } from '../data/phrases.js'
+import {
+  attributeWord,
+  describeConjunct,
+  escapeInvisible,
+  phraseText,
+  requiredAttribute,
+} from '../data/phrases.js'
 import {
   apiQueryWith,
   conditionOn,
@@ -73,7 +80,7 @@ function Chip({ conjunct, index }: { conjunct: Conjunct; index: number }) {
     focusChip(list, event.key === 'Backspace' ? index - 1 : index)
   }
 
-  const attribute = attributeWord(requiredAttribute(conjunct) ?? '', texts.words)
+  const attribute = escapeInvisible(attributeWord(requiredAttribute(conjunct) ?? '', texts.words))
   return (
     <li class={chipClass(conjunct)}>
       <button
@@ -85,7 +92,7 @@ function Chip({ conjunct, index }: { conjunct: Conjunct; index: number }) {
         <Phrases of={phrases} />
         {dropped !== undefined && dropped > 0 && (
           <span class="join dropped">
-            {texts.bar.dropped(texts.common.number(dropped), attribute)}
+            {texts.bar.dropped(texts.common.number(dropped), isolated(attribute))}
           </span>
         )}
       </button>

@@ -15,8 +15,8 @@ function InvalidChip({ part, remove }: { part: QueryPart; remove: () => void }) 
   return (
     <li class={part.fault?.part === 'value' ? 'chip bad bad-value' : 'chip bad'}>
       <span class="chip-body">
-        {text('attribute')} <span class="pred">{text('predicate').replace(/^_/, '')}</span>{' '}
-        <b>{text('value')}</b>
+        <bdi>{text('attribute')}</bdi>{' '}
+        <span class="pred">{text('predicate').replace(/^_/, '')}</span> <b>{text('value')}</b>
       </span>
       {better !== undefined && key !== undefined && (
         <button type="button" class="link chip-keep" onClick={() => goToText(better)}>

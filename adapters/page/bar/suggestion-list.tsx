@@ -11,6 +11,7 @@ import {
 } from '../data/filter-options.js'
 import { withConjunct } from '../data/query.js'
 import { sentences, texts } from '../ui/texts.js'
+import { isolated } from '../data/isolated.js'
 import { Phrases } from '../ui/phrases.js'
 import { rangeText } from '../ui/range-text.js'
 import { barTexts } from './bar-texts.js'
@@ -84,7 +85,7 @@ const apiName = ({ apiName = '', phrases }: Suggestion): string =>
 
 function Remark(option: Suggestion) {
   const { count, unknown = [] } = option
-  if (unknown.length > 0) return <>{barTexts.unknown(unknown.join(', '))}</>
+  if (unknown.length > 0) return <>{barTexts.unknown(unknown.map(isolated).join(', '))}</>
   return <>{count === undefined ? apiName(option) : texts.common.events(count)}</>
 }
 
@@ -120,7 +121,7 @@ export function SuggestionList({
         >
           <span class={option.problem && 'problem-text'}>
             {option.problem ? (
-              barTexts.problems[option.problem.key](option.problem.text)
+              barTexts.problems[option.problem.key](isolated(option.problem.text))
             ) : (
               <Phrases of={option.phrases} />
             )}

@@ -9,13 +9,8 @@ import {
   predicateWord,
   type Words,
 } from '../data/phrases.js'
-import {
-  conditionOn,
-  type Conjunct,
-  filtersOf,
-  levelConjunct,
-  parsePageQuery,
-} from '../data/query.js'
+import { levelConjunct } from '../data/level-choice.js'
+import { conditionOn, type Conjunct, filtersOf, parsePageQuery } from '../data/query.js'
 import {
   addFilter,
   type Context,

@@ -2,7 +2,8 @@ import { type Level, LEVELS } from '../../../src/event/level.js'
 import type { PredicateName } from '../../../src/filter/predicates.js'
 import { textCondition } from '../data/free-text.js'
 import { negated } from '../data/negation.js'
-import { conditionOn, type Conjunct, groupingOf, levelConjunct } from '../data/query.js'
+import { levelConjunct } from '../data/level-choice.js'
+import { conditionOn, type Conjunct, groupingOf } from '../data/query.js'
 import { nearestAttribute, type TypedContext } from './nearest-attribute.js'
 
 /*

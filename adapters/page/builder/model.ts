@@ -3,13 +3,8 @@ import { type PredicateName, predicateOf, predicates } from '../../../src/filter
 import type { Level } from '../../../src/event/level.js'
 import { isNegative } from '../data/negation.js'
 import { singlePredicate, valuesJoin } from '../data/phrases.js'
-import {
-  type Conjunct,
-  conditionOn,
-  isGrouping,
-  levelChoice,
-  levelConjunct,
-} from '../data/query.js'
+import { levelChoice, levelConjunct } from '../data/level-choice.js'
+import { type Conjunct, conditionOn, isGrouping } from '../data/query.js'
 
 /** A condition being edited; it may be incomplete. */
 export interface Row {

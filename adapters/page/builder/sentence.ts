@@ -1,7 +1,8 @@
 import type { Combinator } from '../../../src/filter/ast.js'
 import { isFreeText } from '../data/free-text.js'
 import { describeConjunct, type Phrase, type Words } from '../data/phrases.js'
-import { type Conjunct, isGrouping, levelChoice } from '../data/query.js'
+import { levelChoice } from '../data/level-choice.js'
+import { type Conjunct, isGrouping } from '../data/query.js'
 
 /** The words around the phrases. */
 export interface SentenceWords extends Words {

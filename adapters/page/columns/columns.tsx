@@ -13,6 +13,7 @@ import { forgetHeights } from '../list/layout.js'
 import { Quick } from '../list/row.js'
 import { isPhone } from '../list/viewport.js'
 import { attributeReader, valuesText } from './attribute-text.js'
+import { isolated } from '../data/isolated.js'
 import { ColumnHeader } from './column-header.js'
 import {
   choice,
@@ -86,7 +87,9 @@ function customOf({ time, columns }: Choice): CustomColumns {
     if (isPhone.value && text === '') return null
     return (
       <span key={id} class="attribute" role="gridcell" tabIndex={-1}>
-        <span class="phone-only">{visibleText(titleOf(column))}: </span>
+        <span class="phone-only">
+          <bdi>{visibleText(titleOf(column))}</bdi>:{' '}
+        </span>
         <bdi>{text}</bdi>
         {quickColumn === id && <Quick event={event} column={id} />}
       </span>
@@ -96,7 +99,7 @@ function customOf({ time, columns }: Choice): CustomColumns {
   return {
     shown: ['time', 'level', ...columns.map(idOf)],
     tracks: columns.map(trackOf).join(' '),
-    timeName: time && columnsTexts.timeHeader(visibleText(time)),
+    timeName: time && columnsTexts.timeHeader(isolated(visibleText(time))),
     timeOf(event) {
       if (!readTime) return undefined
       const text = valuesText(readTime(event).slice(0, 1))

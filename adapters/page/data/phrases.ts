@@ -1,10 +1,12 @@
 import type { Condition } from '../../../src/filter/ast.js'
 import type { PredicateName } from '../../../src/filter/predicates.js'
 import type { Level } from '../../../src/event/level.js'
+import { isolated } from './isolated.js'
 import { isNegative } from './negation.js'
 import { ANY_TEXT } from './free-text.js'
 import { ownValue } from './own-property.js'
-import { type Conjunct, isGrouping, levelChoice } from './query.js'
+import { levelChoice } from './level-choice.js'
+import { type Conjunct, isGrouping } from './query.js'
 
 /** A part of a filter in plain words. `join` stands between values, attributes or conditions. */
 export interface Phrase {
@@ -118,7 +120,9 @@ export function describeConjunct(conjunct: Conjunct, words: Words): readonly Phr
 
 /** The phrases as one line of text. */
 export const phraseText = (phrases: readonly Phrase[]): string =>
-  phrases.map(({ text }) => text).join(' ')
+  phrases
+    .map(({ kind, text }) => (kind === 'attribute' || kind === 'value' ? isolated(text) : text))
+    .join(' ')
 
 /** True if the filter is negative, such as `type is not x`. */
 export function isNegativeConjunct(conjunct: Conjunct): boolean {

@@ -1,6 +1,11 @@
+import { visibleText } from '../../../src/describing/visible-text.js'
 import { formatNumber, formatPlural } from '../data/format.js'
+import { isolated } from '../data/isolated.js'
 import { byLanguage } from '../data/language.js'
 import { texts } from '../ui/texts.js'
+
+const listed = (names: readonly string[]): string =>
+  names.map((name) => isolated(visibleText(name))).join(', ')
 
 const en = {
   title: 'Export',
@@ -20,9 +25,9 @@ const en = {
   shownColumns: (attributes: readonly string[]) =>
     attributes.length === 0
       ? 'Only the columns of every event, without attributes'
-      : `Only the shown attributes, a column each: ${attributes.join(', ')}`,
+      : `Only the shown attributes, a column each: ${listed(attributes)}`,
   additionalColumns: (attributes: readonly string[]) =>
-    `A column for each shown attribute too: ${attributes.join(', ')}`,
+    `A column for each shown attribute too: ${listed(attributes)}`,
   states: {
     running: 'Saving',
     done: 'Saved',
@@ -79,9 +84,9 @@ const de: typeof en = {
   shownColumns: (attributes) =>
     attributes.length === 0
       ? 'Nur die Spalten jedes Ereignisses, ohne Attribute'
-      : `Nur die angezeigten Attribute, je eine Spalte: ${attributes.join(', ')}`,
+      : `Nur die angezeigten Attribute, je eine Spalte: ${listed(attributes)}`,
   additionalColumns: (attributes) =>
-    `Auch je eine Spalte für die angezeigten Attribute: ${attributes.join(', ')}`,
+    `Auch je eine Spalte für die angezeigten Attribute: ${listed(attributes)}`,
   states: {
     running: 'Wird gespeichert',
     done: 'Gespeichert',

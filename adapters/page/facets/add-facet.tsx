@@ -5,6 +5,7 @@ import { types } from '../data/account.js'
 import { query } from '../data/address.js'
 import { countEvents } from '../data/api.js'
 import { chooseFacets, facetNames, MAX_FACETS } from '../data/counts.js'
+import { isolated } from '../data/isolated.js'
 import { useEscape } from '../ui/keyboard.js'
 import { apiQueryWith } from '../data/query.js'
 import { texts } from '../ui/texts.js'
@@ -58,10 +59,10 @@ function Missing(props: { name: string; near: string | undefined; add: (name: st
   const { name, near, add } = props
   return (
     <div class="none" role="alert">
-      <p>{facetTexts.missing(name)}</p>
+      <p>{facetTexts.missing(isolated(name))}</p>
       {near !== undefined && (
         <button type="button" class="link" onClick={() => add(near)}>
-          {facetTexts.use(near)}
+          {facetTexts.use(isolated(near))}
         </button>
       )}{' '}
       <button type="button" class="link" onClick={() => add(name)}>

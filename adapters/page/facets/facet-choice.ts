@@ -1,14 +1,8 @@
 import type { Condition } from '../../../src/filter/ast.js'
 import type { PredicateName } from '../../../src/filter/predicates.js'
 import type { Level } from '../../../src/event/level.js'
-import {
-  type Conjunct,
-  conditionOn,
-  isGrouping,
-  levelChoice,
-  levelConjunct,
-  type PageQuery,
-} from '../data/query.js'
+import { levelChoice, levelConjunct } from '../data/level-choice.js'
+import { type Conjunct, conditionOn, isGrouping, type PageQuery } from '../data/query.js'
 
 /** A facet value as text; null for events without the attribute. */
 export type FacetValue = string | null

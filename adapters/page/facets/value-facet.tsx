@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { visibleText } from '../../../src/describing/visible-text.js'
 import type { Facet } from '../../../src/store/counts.js'
 import { types } from '../data/account.js'
 import { query } from '../data/address.js'
@@ -6,7 +7,7 @@ import { chooseFacets, counts, facetNames, openFacet } from '../data/counts.js'
 import { Icon } from '../ui/icon.js'
 import { useEscape } from '../ui/keyboard.js'
 import { ownValue } from '../data/own-property.js'
-import { isolated } from '../ui/isolated.js'
+import { isolated } from '../data/isolated.js'
 import { useRoving } from '../ui/roving.js'
 import { texts } from '../ui/texts.js'
 import { choiceOf } from './facet-choice.js'
@@ -29,7 +30,7 @@ function Heading({ name }: { name: string }) {
   return (
     <h2>
       {label}
-      {name !== 'type' && <code title={name}>{name}</code>}
+      {name !== 'type' && <code title={visibleText(name)}>{visibleText(name)}</code>}
       {!FIXED.has(name) && (
         <button
           type="button"

@@ -7,6 +7,7 @@ import type {
   Percentile,
 } from '../../../src/store/groups.js'
 import { formatNumber } from '../data/format.js'
+import { isolated } from '../data/isolated.js'
 import { texts } from '../ui/texts.js'
 import { canShow, showGroup } from './group-state.js'
 import { groupsTexts } from './groups-texts.js'
@@ -49,7 +50,7 @@ export const NumberHeaders = ({ name }: { name: string }) => (
   <>
     {SHARES.map((share) => (
       <th key={share} scope="col">
-        {groupsTexts.percentile(share, visibleText(name))}
+        {groupsTexts.percentile(share, isolated(visibleText(name)))}
       </th>
     ))}
   </>

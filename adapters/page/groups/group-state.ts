@@ -13,13 +13,8 @@ import {
   zone,
 } from '../data/address.js'
 import { areCountsStale, counts } from '../data/counts.js'
-import {
-  apiQueryWith,
-  type Conjunct,
-  levelConjunct,
-  valueCondition,
-  withConjunct,
-} from '../data/query.js'
+import { levelConjunct } from '../data/level-choice.js'
+import { apiQueryWith, type Conjunct, valueCondition, withConjunct } from '../data/query.js'
 import { type Grouped, groupsSearch, requestGroups } from './group-request.js'
 
 /* The groups of the current query. The address has their attributes. */

@@ -8,6 +8,7 @@ import { formatFull } from '../data/more-formats.js'
 import { focusRow } from '../list/row-focus.js'
 import { HISTORY_PLACE, origin } from '../panel/open-history.js'
 import { useEscape } from '../ui/keyboard.js'
+import { isolated } from '../data/isolated.js'
 import { useLocalTime } from '../ui/local-time.js'
 import { copyText } from '../ui/copy-text.js'
 import { copyLink } from '../list/copy-commands.js'
@@ -30,14 +31,20 @@ const back = (): void => openEvent(origin.value)
 const showAt = (query: string, time: string | undefined): void =>
   openManaged(HISTORY_PLACE + atTime(query, time))
 
-/** The resource of the history, in words. */
+const shownValue = (text: string): string => isolated(visibleText(text))
+
+/** What the history is of, in words. */
 function resourceText(query: string, history: LoadedHistory | undefined): string {
   const parameters = [...new URLSearchParams(atTime(query, undefined))]
   const newest = history?.newest?.event
   const label = newest && sourceLabelIn(sentences, newest)
-  if (label && parameters[0]?.[0] === 'source') return `${label.kind} ${label.name}`
+  if (label && parameters[0]?.[0] === 'source') return `${label.kind} ${shownValue(label.name)}`
   return parameters
-    .map(([name, value]) => (name === 'source' ? value : `${name.slice(9, -1)} ${value}`))
+    .map(([name, value]) =>
+      name === 'source'
+        ? shownValue(value)
+        : `${shownValue(name.slice(9, -1))} ${shownValue(value)}`,
+    )
     .join(', ')
 }
 
@@ -198,7 +205,7 @@ export function HistoryPanel() {
         <h2 ref={heading} class="headline" tabIndex={-1}>
           {words.of}{' '}
           <b>
-            <bdi>{visibleText(resourceText(query, history))}</bdi>
+            <bdi>{resourceText(query, history)}</bdi>
           </b>
         </h2>
         {isFailed ? (

@@ -1,5 +1,6 @@
 import { goTo, goToText, query, search } from '../data/address.js'
 import { isEditing } from '../ui/query-commands.js'
+import { isolated } from '../data/isolated.js'
 import { repairedQuery } from '../data/invalid-query.js'
 import { faultOf, queryTokens, type Token } from '../data/query-tokens.js'
 import { useKeys } from '../ui/keyboard.js'
@@ -27,7 +28,7 @@ export function BadQuery({ error }: { error: Error }) {
   })
   return (
     <StatusMessage>
-      <h2>{words.title[part](invalid)}</h2>
+      <h2>{words.title[part](isolated(invalid))}</h2>
       <p>{why}</p>
       <p class="problem">
         <Underlined tokens={tokens} />

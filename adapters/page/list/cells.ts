@@ -1,20 +1,16 @@
 import type { AuditEvent } from '../../../src/event/event.js'
 import { levelOf } from '../../../src/event/level.js'
+import { levelChoice, levelConjunct } from '../data/level-choice.js'
 import {
   type Conjunct,
   isGrouping,
-  levelChoice,
-  levelConjunct,
   type PageQuery,
   valueCondition,
   withConjunct,
 } from '../data/query.js'
+import type { Column } from './custom-columns.js'
 
-/** In the order of the columns. */
-export const COLUMNS = ['time', 'level', 'who', 'what', 'type', 'source'] as const
-
-/** A column of the list's own, or a dot with the name of an attribute. */
-export type Column = (typeof COLUMNS)[number] | 'log_key' | `.${string}`
+export { COLUMNS, type Column } from './custom-columns.js'
 
 /** The condition on the attribute that the event's source was made from. */
 function sourceCondition({ source, attributes }: AuditEvent, not: boolean): Conjunct | undefined {

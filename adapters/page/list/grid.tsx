@@ -24,7 +24,7 @@ import { activeColumn, hoveredCell, tabRow } from './row-focus.js'
 import { isByTime, isNewestFirst, isPaged } from './paging.js'
 import { pointerHandlers, useSelectionTracking } from './row-pointer.js'
 import type { Item } from './positions.js'
-import { Row } from './row.js'
+import { quickFilters, Row } from './row.js'
 import { restoreScroll, storeAnchor } from './scroll-anchor.js'
 import { useGridKeys } from './grid-keys.js'
 import { isPhone, watchViewport } from './viewport.js'
@@ -113,6 +113,8 @@ export function Grid() {
     // Without this code, each event has a row.
     if (!folded.value)
       import('./folding.js').then(({ foldRows }) => foldRows()).catch(() => undefined)
+    // Without this code, cells have no filters.
+    import('./quick.js').then((loaded) => (quickFilters.value = loaded)).catch(() => undefined)
   }, [])
   const onKeyDown = useGridKeys()
   // Subscribes to everything that moves rows, scrolls, or changes the focus; `restoreScroll` runs after each render.

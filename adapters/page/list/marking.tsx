@@ -39,7 +39,8 @@ function markerFor(texts: readonly string[]): Marker {
       return (
         place && (
           <span class="found-place">
-            {visibleText(place.path)}: {markedText(visibleText(place.excerpt), finder)}
+            <bdi>{visibleText(place.path)}</bdi>:{' '}
+            <bdi>{markedText(visibleText(place.excerpt), finder)}</bdi>
           </span>
         )
       )

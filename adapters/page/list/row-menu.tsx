@@ -1,10 +1,10 @@
 import { render } from 'preact'
 import type { AuditEvent } from '../../../src/event/event.js'
-import { sentenceText } from '../../../src/describing/sentence-text.js'
+import { visibleText } from '../../../src/describing/visible-text.js'
 import { changeQuery, openEvent } from '../data/address.js'
 import { describeConjunct, phraseText } from '../data/phrases.js'
 import { type Command, CommandMenu } from '../ui/command-menu.js'
-import { sentenceOf } from '../ui/sentence.js'
+import { sentenceOf, SentenceBody } from '../ui/sentence.js'
 import { SheetHead } from '../ui/sheet-head.js'
 import { texts } from '../ui/texts.js'
 import { cellConjunct, COLUMNS, withCell } from './cells.js'
@@ -36,6 +36,21 @@ const commandsOf = (event: AuditEvent): readonly Command[] => [
   { text: rowMenuTexts.copyLink, act: () => openAndCopy(event.id) },
 ]
 
+function Sentence({ event }: { event: AuditEvent }) {
+  const sentence = sentenceOf(event)
+  return (
+    <>
+      {sentence.who !== null && (
+        <>
+          <bdi>{visibleText(sentence.who)}</bdi>
+          {sentence.isVerbFirst ? ' ' : ': '}
+        </>
+      )}
+      <SentenceBody sentence={sentence} />
+    </>
+  )
+}
+
 let place: HTMLElement | undefined
 
 /** Opens the menu of a row. A root of its own, so that the first script needs no code for it. */
@@ -47,7 +62,7 @@ export function openRowMenu(id: string): void {
   const close = (): void => render(null, root)
   render(
     <CommandMenu label={rowMenuTexts.title} commands={commandsOf(event)} close={close}>
-      <SheetHead title={sentenceText(sentenceOf(event))} close={close} />
+      <SheetHead title={<Sentence event={event} />} close={close} />
     </CommandMenu>,
     root,
   )

@@ -1,42 +1,31 @@
+import { signal } from '@preact/signals'
 import { sentenceText } from '../../../src/describing/sentence-text.js'
 import { sourceLabelIn } from '../../../src/describing/source-label.js'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { levelOf } from '../../../src/event/level.js'
-import { changeQuery } from '../data/address.js'
 import { dayKey, formatClock } from '../data/format.js'
 import { Mark, markOf } from '../ui/icon.js'
 import { isSafePath } from '../data/safe-path.js'
+import { isolated } from '../data/isolated.js'
 import { lazy } from '../ui/lazy.js'
 import { marked, marker } from '../ui/marked.js'
 import { sentenceOf, SentenceBody } from '../ui/sentence.js'
 import { sentences, texts } from '../ui/texts.js'
-import { cellConjunct, type Column, withCell } from './cells.js'
+import type { Column } from './cells.js'
 import { customColumns, type OwnCells } from './custom-columns.js'
 import { isFresh } from './live-updates.js'
 import { shownSorts } from './loading.js'
 import { isByTime } from './paging.js'
+import type * as QuickFilters from './quick.js'
+import type { QuickProps } from './quick.js'
 
-const conjunctOf: typeof cellConjunct = (event, column, not) =>
-  cellConjunct(event, column, not) ?? customColumns.value?.conjunct(event, column, not)
+/** The quick filters of cells, loaded after the first rows. */
+export const quickFilters = signal<typeof QuickFilters | undefined>(undefined)
 
-/** Filters by the value of a cell; does nothing if the cell has no filter. */
-export function filterBy(event: AuditEvent, column: Column, not: boolean): void {
-  const conjunct = conjunctOf(event, column, not)
-  if (conjunct) changeQuery((query) => withCell(query, conjunct))
-}
-
-export function Quick({ event, column }: { event: AuditEvent; column: Column }) {
-  if (!conjunctOf(event, column, false)) return null
-  return (
-    <span class="quick">
-      {[false, true].map((not) => (
-        <button key={not} type="button" tabIndex={-1} onClick={() => filterBy(event, column, not)}>
-          {not ? texts.list.isNot : texts.list.is}
-        </button>
-      ))}
-    </span>
-  )
+export function Quick(props: QuickProps) {
+  const Loaded = quickFilters.value?.Quick
+  return Loaded ? <Loaded {...props} /> : null
 }
 
 const pick = async (id: string): Promise<void> => (await import('./pick-event.js')).pickEvent(id)
@@ -45,10 +34,10 @@ function Type({ type }: { type: string }) {
   const shown = visibleText(type)
   const end = levelOf(type) === 'custom' ? 0 : shown.indexOf(':')
   return (
-    <>
+    <bdi>
       {end > 0 && <span>{marked(shown.slice(0, end))}</span>}
       {marked(shown.slice(end))}
-    </>
+    </bdi>
   )
 }
 
@@ -57,7 +46,7 @@ function Source({ event }: { event: AuditEvent }) {
   if (!label || event.source === null) return null
   const name = <bdi>{marked(visibleText(label.name))}</bdi>
   return (
-    <>
+    <bdi>
       {label.kind}{' '}
       {isSafePath(event.source) ? (
         <a href={event.source} tabIndex={-1}>
@@ -66,7 +55,7 @@ function Source({ event }: { event: AuditEvent }) {
       ) : (
         name
       )}
-    </>
+    </bdi>
   )
 }
 
@@ -106,7 +95,7 @@ function ownCells(
       <span class="what" role="gridcell" tabIndex={-1}>
         {sentence.who !== null && (
           <span class="phone-only">
-            {who}
+            <bdi>{who}</bdi>
             {sentence.isVerbFirst ? ' ' : ': '}
           </span>
         )}
@@ -181,7 +170,10 @@ export function Row({ event, row, twin, isActive, isOpen, quickColumn, isTimeFoc
         <Mark level={markOf(type)} />
         <span class="visually-hidden">{markOf(type)}</span>
         {twin && (
-          <span class="twins" title={`${texts.common.events(2)}: ${type}, ${twin.type}`}>
+          <span
+            class="twins"
+            title={`${texts.common.events(2)}: ${[type, twin.type].map(visibleText).map(isolated).join(', ')}`}
+          >
             2
           </span>
         )}

@@ -34,7 +34,11 @@ export function ErrorTrace({ attributes }: Pick<AuditEvent, 'attributes'>) {
           <ol>
             {(isWhole ? shown.map((text) => ({ text })) : foldFrames(shown)).map((frame, i) =>
               'text' in frame ? (
-                <li key={i} class={isLibrary(frame.text) ? undefined : 'own'} title={frame.text}>
+                <li
+                  key={i}
+                  class={isLibrary(frame.text) ? undefined : 'own'}
+                  title={visibleText(frame.text)}
+                >
                   {visibleText(frame.text)}
                 </li>
               ) : (

@@ -26,7 +26,7 @@ function Ago({ time }: { time: string }) {
     const timer = setInterval(() => tick((count) => count + 1), AGO_MS)
     return () => clearInterval(timer)
   }, [])
-  return <>{formatAgo(time)}</>
+  return <span class="ago">{formatAgo(time)}</span>
 }
 
 function Source({ event }: { event: AuditEvent }) {
@@ -62,8 +62,7 @@ function Request({ attributes }: Pick<AuditEvent, 'attributes'>) {
     <>
       <dt>{texts.panel.request}</dt>
       <dd>
-        <span class="mono">{marked(call)}</span>{' '}
-        <small>{plain(attributes['response_status'])}</small>
+        <bdi class="mono">{marked(call)}</bdi> <small>{plain(attributes['response_status'])}</small>
       </dd>
     </>
   )

@@ -47,10 +47,10 @@ function Type({ type }: { type: string }) {
   return (
     <span class="panel-type">
       <Mark level={markOf(type)} />
-      <span class="type" title={type}>
+      <bdi class="type" title={visibleText(type)}>
         <span>{marked(visibleText(first!))}</span>
         {marked(rest.map((part) => `:${visibleText(part)}`).join(''))}
-      </span>
+      </bdi>
     </span>
   )
 }

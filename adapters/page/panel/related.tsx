@@ -8,6 +8,7 @@ import { openEvent, search } from '../data/address.js'
 import { countEvents, listEvents } from '../data/api.js'
 import { formatSecond } from '../data/format.js'
 import { Mark, markOf } from '../ui/icon.js'
+import { isolated } from '../data/isolated.js'
 import { useKeys } from '../ui/keyboard.js'
 import { apiQuery } from '../data/query.js'
 import { sentenceOf, SentenceBody } from '../ui/sentence.js'
@@ -125,7 +126,7 @@ function nameOf(relation: Relation, event: AuditEvent): string {
   const { same, aroundUser } = texts.panel
   if (relation === 'source')
     return same(sourceLabelIn(sentences, event)?.kind ?? texts.panel.source)
-  if (relation === 'user') return aroundUser(visibleText(event.username ?? ''))
+  if (relation === 'user') return aroundUser(isolated(visibleText(event.username ?? '')))
   if (relation === 'session') return words.session
   return texts.panel.relations[relation]
 }

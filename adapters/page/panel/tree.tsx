@@ -127,7 +127,7 @@ function Item({ node, state, change }: { node: TreeNode } & Omit<BranchProps, 'n
         onKeyDown={onKeyDown}
       >
         {canOpen && <Icon name={isOpen ? 'down' : 'right'} className="ico toggle-icon" />}
-        <span class="attribute-name" title={key}>
+        <span class="attribute-name" title={visibleText(key)}>
           <bdi>{visibleText(key)}</bdi>
         </span>
         <LeafValue node={node} isOpen={isOpen} toggle={toggle} />

@@ -7,6 +7,7 @@ import { formatFull } from '../data/more-formats.js'
 import { isSafePath } from '../data/safe-path.js'
 import { Changes } from '../panel/changes.js'
 import { Mark, markOf } from '../ui/icon.js'
+import { isolated } from '../data/isolated.js'
 import { sentenceOf, SentenceBody } from '../ui/sentence.js'
 import { tellFrame } from './frame.js'
 import {
@@ -33,7 +34,11 @@ function Item({ event }: { event: AuditEvent }) {
         <summary>
           <Mark level={markOf(event.type)} />
           <span>
-            {sentence.who !== null && <b>{visibleText(sentence.who)}</b>}{' '}
+            {sentence.who !== null && (
+              <b>
+                <bdi>{visibleText(sentence.who)}</bdi>
+              </b>
+            )}{' '}
             <SentenceBody sentence={sentence} />
           </span>
           <time dateTime={event.created_at}>{formatShort(new Date(event.created_at))}</time>
@@ -91,7 +96,7 @@ export function ResourcePanel() {
   return (
     <main class="resource" ref={root}>
       <header>
-        <h1>{resourceTexts.title(visibleText(resource))}</h1>
+        <h1>{resourceTexts.title(isolated(visibleText(resource)))}</h1>
         <a class="link" href={pageAddress()} target="_blank" rel="noopener">
           {resourceTexts.all}
           <span class="visually-hidden"> {resourceTexts.newTab}</span>

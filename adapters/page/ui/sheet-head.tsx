@@ -1,8 +1,9 @@
+import type { ComponentChild } from 'preact'
 import { Icon } from './icon.js'
 import { texts } from './texts.js'
 
 /** The heading of a sheet, with its close button. */
-export function SheetHead({ title, close }: { title: string; close: () => void }) {
+export function SheetHead({ title, close }: { title: ComponentChild; close: () => void }) {
   return (
     <div class="builder-head">
       <h2>{title}</h2>

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { readTyped } from '../../../../adapters/page/bar/reading.js'
 import { ENGLISH } from '../../../../adapters/page/bar/time-words.js'
-import { conditionOn, levelConjunct } from '../../../../adapters/page/data/query.js'
+import { levelConjunct } from '../../../../adapters/page/data/level-choice.js'
+import { conditionOn } from '../../../../adapters/page/data/query.js'
 
 const words = {
   attributes: { username: 'user', url_params_project_code: 'project' },

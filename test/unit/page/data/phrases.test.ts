@@ -8,11 +8,8 @@ import {
   escapeInvisible,
 } from '../../../../adapters/page/data/phrases.js'
 import { negated } from '../../../../adapters/page/data/negation.js'
-import {
-  type Conjunct,
-  levelConjunct,
-  parsePageQuery,
-} from '../../../../adapters/page/data/query.js'
+import { levelConjunct } from '../../../../adapters/page/data/level-choice.js'
+import { type Conjunct, parsePageQuery } from '../../../../adapters/page/data/query.js'
 import { filters } from '../../filter/queries.js'
 
 const words = {

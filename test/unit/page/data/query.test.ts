@@ -2,15 +2,17 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isNegative, negated, orMissing } from '../../../../adapters/page/data/negation.js'
 import {
+  type LevelChoice,
+  levelChoice,
+  levelConjunct,
+} from '../../../../adapters/page/data/level-choice.js'
+import {
   ALL_TIME,
   apiQuery,
   apiQueryWith,
   conditionOn,
   type Conjunct,
   formatPageQuery,
-  type LevelChoice,
-  levelChoice,
-  levelConjunct,
   parsePageQuery,
   rangeAt,
   relativeMilliseconds,

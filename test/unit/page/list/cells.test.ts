@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { cellConjunct, withCell } from '../../../../adapters/page/list/cells.js'
-import { conditionOn, levelConjunct, type PageQuery } from '../../../../adapters/page/data/query.js'
+import { levelConjunct } from '../../../../adapters/page/data/level-choice.js'
+import { conditionOn, type PageQuery } from '../../../../adapters/page/data/query.js'
 import { isSafePath } from '../../../../adapters/page/data/safe-path.js'
 import { relaxedQueries } from '../../../../adapters/page/list/relaxed-queries.js'
 import { eventOfMinute } from './events.js'

@@ -176,7 +176,7 @@ describe('the field', () => {
     await page.keyboard.press('Enter')
     expect(await field(page).inputValue()).toBe('attempt >')
     await field(page).fill('colour > 5')
-    await first(page).toContain('no event has colour')
+    await first(page).toContain('unknown attribute: colour')
   })
 
   it('offers types whose sentence has the word', async () => {

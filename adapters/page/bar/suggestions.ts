@@ -38,29 +38,31 @@ function readValues(predicate: PredicateName, text: string): readonly string[] {
   return texts.map((value) => value.trim()).filter((value) => value !== '')
 }
 
-const namesIn = ({ known, words }: Context): readonly string[] => [
-  words.level,
+/** The level of the type among names of attributes. An attribute of the data may be named so too. */
+const LEVEL = 'level '
+
+const namesIn = ({ known }: Context): readonly string[] => [
+  LEVEL,
   ...known.attributes.map(({ name }) => name),
 ]
 
 const wordFor = (name: string, { words }: Context): string =>
-  name === words.level ? name : attributeWord(name, words)
+  name === LEVEL ? words.level : attributeWord(name, words)
 
-function valuesOf(name: string, { known, words }: Context): KnownAttribute['values'] {
-  if (name === words.level) return LEVELS.map((value) => ({ value }))
+function valuesOf(name: string, { known }: Context): KnownAttribute['values'] {
+  if (name === LEVEL) return LEVELS.map((value) => ({ value }))
   return known.attributes.find((attribute) => attribute.name === name)?.values ?? []
 }
 
-const predicatesOf = (name: string, { words }: Context): readonly PredicateName[] =>
-  name === words.level ? LEVEL_PREDICATES : PREDICATES
+const predicatesOf = (name: string): readonly PredicateName[] =>
+  name === LEVEL ? LEVEL_PREDICATES : PREDICATES
 
 const conjunctFor = (
   name: string,
   predicate: PredicateName,
   values: readonly string[],
-  { words }: Context,
 ): Conjunct =>
-  name === words.level
+  name === LEVEL
     ? levelConjunct({ levels: values as readonly Level[], not: predicate === 'not_eq' })
     : conditionOn(name, predicate, values)
 
@@ -68,7 +70,7 @@ function suggestPredicates(name: string, part: string, context: Context): readon
   const word = wordFor(name, context)
   const predicateText = (predicate: PredicateName): string =>
     predicateWord(predicate, name, context.words)
-  return matching(predicatesOf(name, context), part, predicateText).map((predicate): Suggestion => {
+  return matching(predicatesOf(name), part, predicateText).map((predicate): Suggestion => {
     if (predicateOf(predicate).takes === 'flag')
       return {
         ...addFilter('predicate', conditionOn(name, predicate), context),
@@ -97,14 +99,14 @@ function suggestValues(
     ({ value, count }) =>
       addFilter(
         'value',
-        conjunctFor(name, predicate, [value], context),
+        conjunctFor(name, predicate, [value]),
         context,
         predicate === 'eq' ? count : undefined,
       ),
   )
   const literal = readValues(predicate, part)
-  if (literal.length === 0 || name === context.words.level) return seen
-  const typedValue = addFilter('text', conjunctFor(name, predicate, literal, context), context)
+  if (literal.length === 0 || name === LEVEL) return seen
+  const typedValue = addFilter('text', conjunctFor(name, predicate, literal), context)
   // For `is`, existing values come first; for `contains`, the typed text does.
   const isExact = predicate === 'eq' || predicate === 'not_eq'
   return isExact ? [...seen, typedValue] : [typedValue, ...seen]
@@ -133,7 +135,7 @@ function continueFilter(text: string, context: Context): readonly Suggestion[] {
   const attribute = leading(text, namesIn(context), (name) => [name, wordFor(name, context)])
   if (!attribute) return []
   const { item: name, rest } = attribute
-  const predicate = leading(rest, predicatesOf(name, context), (option) => [
+  const predicate = leading(rest, predicatesOf(name), (option) => [
     option,
     predicateWord(option, name, context.words),
   ])
@@ -162,7 +164,7 @@ function suggestAttributes(text: string, context: Context): readonly Suggestion[
   return matching(namesIn(context), text, textOf).map((name): Suggestion => ({
     kind: 'attribute',
     phrases: [{ kind: 'attribute', text: wordFor(name, context) }],
-    apiName: name === context.words.level ? 'type_start_any' : name,
+    apiName: name === LEVEL ? 'type_start_any' : name,
     take: { text: `${wordFor(name, context)} ` },
   }))
 }
@@ -174,7 +176,7 @@ function suggestSeenValues(text: string, context: Context): readonly Suggestion[
   )
   const byCount = values.toSorted((left, right) => right.count - left.count)
   return matching(byCount, text, ({ value }) => value).map(({ name, value, count }) =>
-    addFilter('value', conjunctFor(name, 'eq', [value], context), context, count || undefined),
+    addFilter('value', conjunctFor(name, 'eq', [value]), context, count || undefined),
   )
 }
 

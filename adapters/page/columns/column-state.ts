@@ -39,6 +39,7 @@ export interface Choice {
 export const MAX_COLUMNS = 12
 export const MIN_WIDTH = 48
 export const MAX_WIDTH = 800
+const ATTRIBUTE_WIDTH = 140
 
 const ownNamed = (name: string): OwnName | undefined =>
   [LOG, ...OWN].find((own): own is OwnName => own === name)
@@ -85,8 +86,10 @@ export function readChoice(text: string): Choice {
 
 function columnText({ own, name, width }: ChosenColumn): string {
   // An attribute with the name of an own column, or with the form of another item.
-  const isPlain = own !== undefined || (!ownNamed(name) && !/^[.@]|:\d+$/.test(name))
-  return `${isPlain ? '' : '.'}${name}${width === undefined ? '' : `:${width}`}`
+  const isPlain = own !== undefined || (!ownNamed(name) && !/^[.@]/.test(name))
+  // A name that ends like a width has a width, so that it is not read as one.
+  const shown = width ?? (/:\d+$/.test(name) ? ATTRIBUTE_WIDTH : undefined)
+  return `${isPlain ? '' : '.'}${name}${shown === undefined ? '' : `:${shown}`}`
 }
 
 /** The inverse of {@link readChoice}; empty for the default columns. */
@@ -120,8 +123,6 @@ const WIDTHS: Readonly<Record<OwnName, number>> = {
   type: 220,
   source: 150,
 }
-const ATTRIBUTE_WIDTH = 140
-
 export const widthOf = ({ own, width }: ChosenColumn): number =>
   width ?? (own ? WIDTHS[own] : ATTRIBUTE_WIDTH)
 

@@ -61,7 +61,7 @@ const withMembers = (text: string): string =>
 
 /** Names as the text of a member, and the inverse. */
 export const joinNames = (names: readonly string[]): string =>
-  names.map((name) => name.replaceAll(/[%,]/g, encodeURIComponent)).join()
+  names.map((name) => name.replaceAll(/[%,+]/g, encodeURIComponent)).join()
 export const splitNames = (text: string): readonly string[] =>
   text.split(',').map(decode).filter(Boolean)
 

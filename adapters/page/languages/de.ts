@@ -81,6 +81,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats): Texts => ({
       url_params_project_code: 'Projekt',
       on_behalf_of: 'im Auftrag von',
       actor_kind: 'Art des Akteurs',
+      level: 'Attribut level',
     },
     level: 'Stufe',
     predicates,
@@ -358,7 +359,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats): Texts => ({
     unshown: (count) => `${formatNumber(count)} weitere: Suchbegriff eingeben`,
     add: '+ Facette für ein Attribut',
     name: 'Name eines Attributs',
-    eachItsOwn: (name) => `${name} ist bei jedem Ereignis anders`,
+    eachItsOwn: (name) => `${name} hat zu viele Werte für eine Facette`,
     remove: (name) => `Facette ${name} entfernen`,
     exact: (time) => `In ${time} vollständig gezählt.`,
     part: (time) => `In ${time} gezählt. Zahlen mit ≥ oder „mindestens“ sind untere Schranken.`,
@@ -454,7 +455,8 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats): Texts => ({
       },
       failed: {
         title: 'Das Ereignis konnte nicht geladen werden',
-        detail: 'Der Dienst hat nicht geantwortet. Die Liste ist unverändert.',
+        detail:
+          'Der Dienst hat nicht oder mit einem Fehler geantwortet. Die Liste ist unverändert.',
       },
     },
   },

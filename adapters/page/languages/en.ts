@@ -91,6 +91,8 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
       url_params_project_code: 'project',
       on_behalf_of: 'on behalf of',
       actor_kind: 'kind of actor',
+      // Not the level of the type.
+      level: 'attribute level',
     },
     level: 'level',
     predicates,
@@ -372,7 +374,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
     unshown: (count: number) => `${formatNumber(count)} more: type to find them`,
     add: '+ Facet by any attribute',
     name: 'Name of an attribute',
-    eachItsOwn: (name: string) => `${name} is different for every event`,
+    eachItsOwn: (name: string) => `${name} has too many values for a facet`,
     remove: (name: string) => `Remove facet ${name}`,
     exact: (time: string) => `Counted completely in ${time}.`,
     part: (time: string) => `Counted in ${time}. Numbers with ≥ or “at least” are lower bounds.`,
@@ -464,7 +466,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
       denied: { title: 'No access', detail: 'Your role may not read single events.' },
       failed: {
         title: 'The event could not be loaded',
-        detail: 'The service did not answer. The list is unchanged.',
+        detail: 'The service did not answer, or answered with an error. The list is unchanged.',
       },
     },
   },

@@ -1,6 +1,6 @@
 import { useSignalEffect } from '@preact/signals'
 import { Fragment } from 'preact'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { openId } from '../data/address.js'
 import { dayKey, formatDay, formatPlural } from '../data/format.js'
 import { counts } from '../data/counts.js'
@@ -19,9 +19,9 @@ import {
   renderSpareRows,
   totalsOfDays,
 } from './layout.js'
-import { loadedWindow, isStale, scrollTarget, shownSorts, totalRows } from './loading.js'
+import { isCut, loadedWindow, isStale, scrollTarget, shownSorts, totalRows } from './loading.js'
 import { activeColumn, hoveredCell, tabRow } from './row-focus.js'
-import { isByTime, isNewestFirst, isPaged } from './paging.js'
+import { isByTime, isNewestFirst } from './paging.js'
 import { pointerHandlers, useSelectionTracking } from './row-pointer.js'
 import type { Item } from './positions.js'
 import { quickFilters, Row } from './row.js'
@@ -29,15 +29,27 @@ import { restoreScroll, storeAnchor } from './scroll-anchor.js'
 import { useGridKeys } from './grid-keys.js'
 import { isPhone, watchViewport } from './viewport.js'
 
+const MINUTE_MS = 60_000
+
 /** Empty space in place of items that are not rendered. */
 function Gap({ height }: { height: number }) {
   if (height <= 0) return null
   return <div class="gap" role="presentation" style={{ height: `${height}px` }} />
 }
 
+/** Renders again at the next midnight at the latest. */
+function useToday(): string {
+  const [today, set] = useState(() => dayKey(new Date()))
+  useEffect(() => {
+    const timer = setInterval(() => set(dayKey(new Date())), MINUTE_MS)
+    return () => clearInterval(timer)
+  }, [])
+  return today
+}
+
 function Day({ item }: { item: Item & { kind: 'day' } }) {
   const total = totalsOfDays.value.get(item.day)
-  const isToday = item.day === dayKey(new Date())
+  const isToday = item.day === useToday()
   const name = formatDay(item.time)
   return (
     <div class="day" role="row">
@@ -100,7 +112,7 @@ const useViewport = (box: { readonly current: HTMLElement | null }): void => {
 /** The number of rows including the header, for `aria-rowcount`; -1 if unknown or estimated. */
 function rowCount(): number {
   const { hasFirst, hasLast, events } = loadedWindow.value
-  if (hasFirst && hasLast) return events.length + 1
+  if (hasFirst && hasLast && !isCut.value) return events.length + 1
   return totalRows.value === undefined || !counts.value?.exact.total ? -1 : totalRows.value + 1
 }
 
@@ -149,7 +161,7 @@ export function Grid() {
         {...pointerHandlers}
       >
         <Rows />
-        {!isPaged(sorts) && loadedWindow.value.events.length >= 1000 && (
+        {isCut.value && (
           <div class="day" role="row">
             <span role="gridcell" aria-colspan={shownColumns().length}>
               {texts.list.firstOnly(

@@ -1,6 +1,6 @@
 import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
 import type { AuditEvent } from '../../../src/event/event.js'
-import { counts } from '../data/counts.js'
+import { areCountsStale, counts } from '../data/counts.js'
 import { zone } from '../data/address.js'
 import { dayKey, offsetsOf } from '../data/format.js'
 import { dayTotals } from './row-estimate.js'
@@ -132,7 +132,10 @@ export const rowAtOffset = (offset: number): number => {
 
 /** The number of events of each day for which the counts are exact. */
 export const totalsOfDays = computed(() =>
-  dayTotals((counts.value?.exact.buckets && counts.value.buckets?.buckets) || [], days.value),
+  dayTotals(
+    (!areCountsStale.value && counts.value?.exact.buckets && counts.value.buckets?.buckets) || [],
+    days.value,
+  ),
 )
 
 const timesInView = computed(() =>

@@ -63,6 +63,9 @@ export const TOP = ''
 /** Aborts the requests of the current query when the next one starts. */
 let current = new AbortController()
 
+/** Whether the list has only the first events of its order, because further ones cannot be loaded. */
+export const isCut = signal(false)
+
 /** Relative ranges are resolved against this time, the same for all pages of a query. */
 let queriedAt = new Date()
 
@@ -132,6 +135,7 @@ export async function loadFirst(): Promise<void> {
     const { events, more, warnings: found } = await load(firstPage(requested, now), limit)
     return () => {
       warnings.value = found
+      isCut.value = more && !hasPages
       queriedAt = now
       newest = isNewestFirst(requested.sorts) && events[0] ? events[0].created_at : ''
       newest ||= rangeAt(requested.range, now).from ?? '1970-01-01T00:00:00Z'

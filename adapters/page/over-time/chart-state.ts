@@ -1,7 +1,7 @@
 import { computed, effect, signal } from '@preact/signals'
 import type { Bucket } from '../../../src/store/counts.js'
 import { changeQuery, query, search } from '../data/address.js'
-import { countedRange, counts } from '../data/counts.js'
+import { countedRange, counts, recountSoon } from '../data/counts.js'
 import type { Range } from '../data/query.js'
 import { sameTimes, edgesOf, type BarRange } from './timeline.js'
 
@@ -10,6 +10,24 @@ const NONE: readonly Bucket[] = []
 export const buckets = computed(() => counts.value?.buckets?.buckets ?? NONE)
 
 export const edges = computed(() => edgesOf(buckets.value))
+
+/** Whether the chart ends with the present: its range has no end, and no event is of the future. */
+export const endsNow = computed(
+  () =>
+    edges.value.length > 1 &&
+    countedRange.value.to === undefined &&
+    edges.value.at(-2)! <= Date.now(),
+)
+
+const MINUTE_MS = 60_000
+
+/** Counts again once the present is later than the last bar. Returns how to stop. */
+export function followPresent(): () => void {
+  const timer = setInterval(() => {
+    if (endsNow.value && edges.value.at(-1)! < Date.now()) recountSoon()
+  }, MINUTE_MS)
+  return () => clearInterval(timer)
+}
 
 /** The index of the bar under the pointer or the arrow keys. */
 export const highlightedBar = signal<number | undefined>(undefined)

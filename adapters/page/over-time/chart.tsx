@@ -6,7 +6,7 @@ import { scrollToTime } from '../list/row-focus.js'
 import { texts } from '../ui/texts.js'
 import { announce } from '../ui/notes.js'
 import { managed, openId } from '../data/address.js'
-import { countedRange, counts } from '../data/counts.js'
+import { counts } from '../data/counts.js'
 import { areBarsExact } from '../data/matching.js'
 import { axisLabels } from './axis.js'
 import {
@@ -19,7 +19,15 @@ import {
   chartHeight,
   isNarrow,
 } from './bars.js'
-import { highlightedBar, buckets, dropSelection, edges, selection, zoomTo } from './chart-state.js'
+import {
+  highlightedBar,
+  buckets,
+  dropSelection,
+  edges,
+  endsNow,
+  selection,
+  zoomTo,
+} from './chart-state.js'
 import { cancelDrag, pointerPosition, pointerHandlers } from './drag.js'
 import { highestOf } from './bar-segments.js'
 import { barText, labelText, selectionText, widthText } from './bar-labels.js'
@@ -124,8 +132,7 @@ const anchorAt = (place: number): string => {
 }
 
 function Axis() {
-  const endsNow = buckets.value.length > 0 && countedRange.value.to === undefined
-  const shown = labels.value.filter(({ place }) => !endsNow || place < 1 - 2 * EDGE)
+  const shown = labels.value.filter(({ place }) => !endsNow.value || place < 1 - 2 * EDGE)
   return (
     <svg
       class="axis"
@@ -140,7 +147,7 @@ function Axis() {
           {labelText(time, precision)}
         </text>
       ))}
-      {endsNow && (
+      {endsNow.value && (
         <text x="100%" y="11" text-anchor="end">
           {texts.chart.now}
         </text>

@@ -14,7 +14,15 @@ import { texts } from '../ui/texts.js'
 import { announce } from '../ui/notes.js'
 import { scaleWidth } from './bars.js'
 import { Chart } from './chart.js'
-import { edges, isZoomed, moveWindow, selection, zoomOut } from './chart-state.js'
+import {
+  edges,
+  endsNow,
+  followPresent,
+  isZoomed,
+  moveWindow,
+  selection,
+  zoomOut,
+} from './chart-state.js'
 import { Legend } from './legend.js'
 import { ReplacingRange } from './replacing-range.js'
 import { SubscribeLinks } from './subscribe-links.js'
@@ -31,8 +39,8 @@ const toggleTable = (): void => {
 }
 
 function endText(begin: Date, to: string | undefined): string {
-  if (to === undefined) return texts.chart.now
-  const end = new Date(to)
+  if (to === undefined && (endsNow.value || edges.value.length === 0)) return texts.chart.now
+  const end = new Date(to ?? edges.value.at(-1)!)
   return dayKey(begin) === dayKey(end) ? formatMinute(end) : formatShort(end)
 }
 
@@ -77,6 +85,7 @@ export function OverTime() {
     '[': () => moveWindow(-1),
     ']': () => moveWindow(1),
   })
+  useEffect(followPresent, [])
   const number = matching.value
   const text = number && eventsText(number.total, number.exact)
   const isOld = areCountsStale.value

@@ -5,7 +5,7 @@ import { hostName } from '../data/config.js'
 import { formatFull } from '../data/more-formats.js'
 import { matching } from '../data/matching.js'
 import { eventsText } from '../ui/count-text.js'
-import { loadedWindow } from '../list/loading.js'
+import { isCut, loadedWindow } from '../list/loading.js'
 import { dialog } from '../ui/dialog.js'
 import { lazy } from '../ui/lazy.js'
 import { texts } from '../ui/texts.js'
@@ -22,7 +22,7 @@ function countText(): string {
   const { events, hasFirst, hasLast } = loadedWindow.value
   const loaded = texts.common.events(events.length)
   const number = matching.value
-  if ((hasFirst && hasLast) || !number) return loaded
+  if ((hasFirst && hasLast && !isCut.value) || !number) return loaded
   return printTexts.loaded(loaded, eventsText(number.total, number.exact))
 }
 

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { levelOf } from '../../../src/event/level.js'
+import { account } from '../data/account.js'
 import { formatShort } from '../data/format.js'
 import { formatFull } from '../data/more-formats.js'
 import { isSafePath } from '../data/safe-path.js'
@@ -72,7 +73,12 @@ function Events() {
   const known = events.value
   if (!isSafePath(resource)) return <p class="resource-state">{resourceTexts.invalid}</p>
   if (!known) return problem.value ? null : <p class="resource-state">{resourceTexts.loading}</p>
-  if (known.length === 0) return <p class="resource-state">{resourceTexts.empty}</p>
+  if (known.length === 0)
+    return (
+      <p class="resource-state">
+        {account.value?.restricted === false ? resourceTexts.empty : resourceTexts.hidden}
+      </p>
+    )
   return (
     <ol>
       {known.map((event) => (

@@ -41,6 +41,34 @@ describe('the query in the address', () => {
     )
   })
 
+  it.each([
+    'my name',
+    ' a',
+    'a,b',
+    'x[y]',
+    '[x',
+    'x]',
+    'a=b',
+    'a&b',
+    'a_or_b',
+    'a+b',
+    'a%20b',
+    'a desc',
+    's',
+    'level',
+    'a_eq',
+  ])('filters and sorts by the attribute "%s"', (name) => {
+    const query = {
+      where: [valueCondition(name, 'v'), valueCondition(name, null, true)],
+      sorts: [{ attribute: name, direction: 'desc' as const }],
+      range: ALL_TIME,
+    }
+    const read = parseQuery(apiQuery(query))
+    expect(read.sorts).toEqual(query.sorts)
+    expect(read.where?.conditions.map(({ attributes }) => attributes)).toEqual([[name], [name]])
+    expect(parsePageQuery(formatPageQuery(query))).toMatchObject(query)
+  })
+
   it('reads bounds on created_at as the range', () => {
     const search =
       'filter[created_at_gteq]=2026-11-19&filter[created_at_lt]=2026-11-20&filter[a_eq]=1'

@@ -57,6 +57,23 @@ describe('chosen columns', () => {
     expect(Math.round(row!.height)).toBe(34)
   })
 
+  it('keep names with characters that the address separates by', async () => {
+    const names = ['a,b', 'a+b', 'a%2Cb', 'a:12', '.a', '@a']
+    const page = await open('')
+    await page.getByRole('button', { name: 'Columns' }).click()
+    for (const name of names) {
+      await sheet(page).getByRole('combobox', { name: 'Add a column' }).fill(name)
+      await page.keyboard.press('Enter')
+    }
+    await sheet(page).getByRole('button', { name: 'Done' }).click()
+    const last = async (): Promise<string[]> => (await headers(page)).slice(-names.length)
+    await expect.poll(last, WAIT).toEqual(names)
+    await page.reload()
+    await expect.poll(last, WAIT).toEqual(names)
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await sheet(page).getByRole('button', { name: 'Reset' }).click()
+  })
+
   it('are chosen, moved, given a width, kept and reset', async () => {
     const page = await open('')
     await page.getByRole('button', { name: 'Columns' }).click()

@@ -1,8 +1,10 @@
 import { type AuditEvent, describeEvent, sentenceText } from 'daybook'
 import { workflowEventTypes } from 'daybook/workflow'
 import type { Page } from 'playwright-core'
-import { describe, expect, it } from 'vitest'
-import type { OpenPageOptions } from '../support/browser.js'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openPage, type OpenPageOptions } from '../support/browser.js'
+import { servePage } from '../support/page-host.js'
+import { requestEvents } from './requests.js'
 import { firstIds, inOrder, newestFirst, scrollThrough } from './rows.js'
 import { shareHost } from './shared-host.js'
 import { rowOf, rowsOf, WAIT } from './shown.js'
@@ -162,4 +164,23 @@ describe('two events of one act', () => {
     }
     expect(reached).toEqual(ids)
   })
+})
+
+it('says that it has only the first events of an order only if there are more', async () => {
+  const events = requestEvents(
+    Array.from({ length: 1000 }, () => ({ path: '/api/x', status: 200 })),
+  )
+  const other = await servePage({ events })
+  onTestFinished(() => other.close())
+  const sorted = '?range=all&filter[sorts]=duration_ms'
+  const page = await openPage(`${other.page}${sorted}`, { user: 'ann' })
+  const grid = page.getByRole('grid')
+  await rowsOf(page).first().waitFor()
+  expect(await grid.getAttribute('aria-rowcount')).toBe('1001')
+  expect(await page.getByText('Only the first').count()).toBe(0)
+  await other.audit.recordCustom('later', {})
+  await page.reload()
+  await page.getByText('Only the first 1,000 events in this order').waitFor()
+  // The number of rows is that of the counts.
+  await expect.poll(() => grid.getAttribute('aria-rowcount'), WAIT).toBe('1002')
 })

@@ -156,6 +156,6 @@ describe('where clocks are set back', () => {
     await expect
       .poll(() => decodeURIComponent(page.url()), WAIT)
       .toContain('gteq]=2024-11-03T06:30:00Z')
-    await page.getByRole('button', { name: /01:30 UTC−5 to .* 05:00/ }).waitFor()
+    await page.getByRole('button', { name: /2024, 01:30 UTC−5 to .* 05:00/ }).waitFor()
   })
 })

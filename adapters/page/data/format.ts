@@ -46,23 +46,24 @@ export function formatClock(time: string): { time: string; ms: string; offset: s
 /** `14:05:52`. */
 export const formatSecond = (time: Date): string => formatTime(time) + repeatedOffset(time)
 
-const shortFormat = formatIn({ weekday: 'short', day: 'numeric', month: 'short', ...CLOCK })
-
-/** `Thu 19 Nov 14:06`. */
-export const formatShort = (time: Date): string => shortFormat(time) + repeatedOffset(time)
-
-const dayFormat = { weekday: 'long', day: 'numeric', month: 'long' } as const
-const formatDayOfYear = formatIn(dayFormat)
-const formatDayAndYear = formatIn({ ...dayFormat, year: 'numeric' })
-
 /** `2026-11-20` in the current zone; equal for all times of a day. */
 export const dayKey = (time: string | Date): string => toWallClock(time, zone.value).slice(0, 10)
 
-/** `Friday 20 November`, with the year unless it is the current one. */
-export function formatDay(time: string): string {
-  const isThisYear = dayKey(time).slice(0, 4) === dayKey(new Date()).slice(0, 4)
-  return (isThisYear ? formatDayOfYear : formatDayAndYear)(new Date(time))
+const yearOf = (time: Date): string => dayKey(time).slice(0, 4)
+
+/** A format that has the year, unless it is the current one. */
+function withYear(options: Intl.DateTimeFormatOptions): (time: Date) => string {
+  const [short, long] = [formatIn(options), formatIn({ ...options, year: 'numeric' })]
+  return (time) => (yearOf(time) === yearOf(new Date()) ? short : long)(time)
 }
+
+const shortFormat = withYear({ weekday: 'short', day: 'numeric', month: 'short', ...CLOCK })
+
+/** `Thu 19 Nov 14:06`, with the year unless it is the current one. */
+export const formatShort = (time: Date): string => shortFormat(time) + repeatedOffset(time)
+
+/** `Friday 20 November`, with the year unless it is the current one. */
+export const formatDay = withYear({ weekday: 'long', day: 'numeric', month: 'long' })
 
 /** The different offsets of some times: `UTC+1`, `UTC`. */
 export const offsetsOf = (times: readonly string[]): readonly string[] => [

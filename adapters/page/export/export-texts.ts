@@ -1,11 +1,9 @@
 import { formatNumber, formatPlural } from '../data/format.js'
 import { isolated } from '../data/isolated.js'
 import { byLanguage } from '../data/language.js'
-import { escapeInvisible } from '../data/phrases.js'
 import { texts } from '../ui/texts.js'
 
-const listed = (names: readonly string[]): string =>
-  names.map((name) => isolated(escapeInvisible(name))).join(', ')
+const listed = (names: readonly string[]): string => names.map(isolated).join(', ')
 
 const en = {
   title: 'Export',

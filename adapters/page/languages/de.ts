@@ -122,7 +122,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats): Texts => ({
       held: 'Neue Ereignisse warten, während Sie lesen. Klicken hält die Anzeige an',
       paused: 'Neue Ereignisse warten. Klicken setzt die Anzeige fort',
       offline: 'Keine Verbindung zum Dienst. Klicken versucht es erneut',
-      stopped: 'Die Abfrage ist ungültig',
+      stopped: 'Die Abfrage ist ungültig, oder der Dienst hat sie abgelehnt',
       fixed: 'Der Zeitraum endet in der Vergangenheit',
       long: 'Die Abfrage ist so lang, dass neue Ereignisse nicht von selbst erscheinen',
       sorted:

@@ -134,7 +134,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
       held: 'New events wait while you read. Click to pause',
       paused: 'New events wait. Click to resume',
       offline: 'No connection to the service. Click to retry',
-      stopped: 'The query is invalid',
+      stopped: 'The query is invalid, or the service refused it',
       fixed: 'The range ends in the past',
       long: 'The query is too long for new events to appear by themselves',
       sorted: 'New events appear only when sorted newest first. Click to sort so',

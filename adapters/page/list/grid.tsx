@@ -50,7 +50,7 @@ function useToday(): string {
 function Day({ item }: { item: Item & { kind: 'day' } }) {
   const total = totalsOfDays.value.get(item.day)
   const isToday = item.day === useToday()
-  const name = formatDay(item.time)
+  const name = formatDay(new Date(item.time))
   return (
     <div class="day" role="row">
       <span role="gridcell" aria-colspan={shownColumns().length}>

@@ -6,6 +6,10 @@
 const DAY_MS = 86_400_000
 const MAX_CACHED_DAYS = 5000
 
+/* No offset changed earlier or is known to change later; years of other than four digits are written in another way. */
+const FIRST_MS = Date.UTC(1800, 0)
+const LAST_MS = Date.UTC(9999, 0)
+
 interface KnownZone {
   readonly format: Intl.DateTimeFormat
   /** The offset of each day of UTC; null if it changes on that day. */
@@ -28,8 +32,12 @@ function zoneNamed(name: string): KnownZone {
 /** Local time minus UTC, both in milliseconds. Cached: to format a time is slow. */
 function offsetAt(time: number, name: string): number {
   const { format, days } = zoneNamed(name)
-  const offset = (at: number): number =>
-    Date.parse(`${format.format(at).replace(' ', 'T')}Z`) - Math.floor(at / 1000) * 1000
+  const offset = (at: number): number => {
+    const known = Math.min(Math.max(at, FIRST_MS), LAST_MS)
+    return (
+      Date.parse(`${format.format(known).replace(' ', 'T')}Z`) - Math.floor(known / 1000) * 1000
+    )
+  }
   const day = Math.floor(time / DAY_MS)
   let known = days.get(day)
   if (known === undefined) {

@@ -76,5 +76,9 @@ describe('local time in a zone', () => {
     expect(offsetText('2015-08-14T14:59:59Z', 'Asia/Pyongyang')).toBe('UTC+9')
     expect(offsetText('2015-08-14T15:00:00Z', 'Asia/Pyongyang')).toBe('UTC+8:30')
     expect(offsetText(new Date(), 'UTC')).toBe('UTC')
+    for (const time of ['0000-01-01T00:00:00Z', '0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z']) {
+      expect(offsetText(time, 'Asia/Tokyo')).toMatch(/^UTC\+9/)
+      expect(isRepeated(Date.parse(time), 'America/New_York')).toBe(false)
+    }
   })
 })

@@ -102,7 +102,14 @@ const isRead = ({ method, hasBodyQuery = false }: HttpRequest): boolean =>
   hasBodyQuery || method === 'GET' || method === 'HEAD'
 
 /**
- * Adds an entity tag to the response to a request that reads, responds 304 without a body if the
+ * The tag of a part: the characters of that of a whole with the same body, from the last to the first. A 304 keeps the
+ * stored status, so the two must differ.
+ */
+const tagOfPart = (tag: string): string =>
+  tag.replace(/(?<=").*(?=")/, (opaque) => Array.from(opaque).toReversed().join(''))
+
+/**
+ * Adds an entity tag to the response to a `GET` or `HEAD` request, responds 304 without a body if the
  * client already has it, and compresses the body if the client accepts that. Errors, streams and other
  * responses are returned unchanged. A promise only if there is something to wait for.
  */
@@ -116,7 +123,11 @@ export function finalizeResponse(
   if (status !== 200 && status !== 206) return response
   const etag = givenTag(response) ?? entityTagInTurns(body)
   const finish = (tag: string): HttpResponse | Promise<HttpResponse> =>
-    finishTagged(request, { status, headers: { ...headers, etag: tag }, body }, compress)
+    finishTagged(
+      request,
+      { status, headers: { ...headers, etag: status === 206 ? tagOfPart(tag) : tag }, body },
+      compress,
+    )
   return typeof etag === 'string' ? finish(etag) : etag.then(finish)
 }
 

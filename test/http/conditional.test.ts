@@ -45,6 +45,17 @@ it('responds 304 without a body if the client has the document', async () => {
   }
 })
 
+it('sends a list again that has become a part with the same events', async () => {
+  const path = '/api/events?filter[sorts]=n&limit=2'
+  for (const n of [1, 2]) await server.audit.recordCustom('own', { n })
+  const whole = await get(path)
+  expect((await get(path, tagOf(whole))).status).toBe(304)
+  await server.audit.recordCustom('own', { n: 3 })
+  const part = await get(path, tagOf(whole))
+  expect([part.status, part.body]).toEqual([206, whole.body])
+  expect((await get(path, tagOf(part))).status).toBe(304)
+})
+
 it('compares weakly, with every tag of the list', async () => {
   const tag = tagOf(await get('/api/events'))
   for (const known of [

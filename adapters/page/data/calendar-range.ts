@@ -1,5 +1,5 @@
 import type { RangeEnds } from './query.js'
-import { fromWallClock, toWallClock } from './zoned-time.js'
+import { fromWallClock, offsetText, timesAt, toWallClock } from './zoned-time.js'
 
 /*
  * Ranges that are named after the calendar, such as `yesterday` or `last-week`. They are days of the zone
@@ -38,9 +38,19 @@ const STARTS: Readonly<Record<Period['unit'], (day: Date, shift: number) => numb
 export const localDay = (time: Date, timeZone: string): string =>
   toWallClock(time, timeZone).slice(0, 10)
 
-/** The time for a local time that is given as if it were UTC. */
-export const fromLocal = (wall: number, timeZone: string): string =>
-  fromWallClock(new Date(wall).toISOString().slice(0, 19), timeZone)!
+const MINUTE_MS = 60_000
+
+const secondOf = (time: number): string => new Date(time).toISOString().slice(0, 19)
+
+/** The time for a local time that is given as if it were UTC; if clocks skip it, the time when they change. */
+export function fromLocal(wall: number, timeZone: string): string {
+  const time = fromWallClock(secondOf(wall), timeZone)!
+  if (timesAt(wall, timeZone).length > 0) return time
+  let at = Math.floor(Date.parse(time) / MINUTE_MS) * MINUTE_MS
+  const offsetOf = (time: number): string => offsetText(new Date(time), timeZone)
+  while (offsetOf(at - MINUTE_MS) === offsetOf(at)) at -= MINUTE_MS
+  return `${secondOf(at)}Z`
+}
 
 /** The ends of a calendar range; the current day, week or month has no end. `undefined` for other names. */
 export function calendarRange(name: string, now: Date, timeZone: string): RangeEnds | undefined {

@@ -50,9 +50,11 @@ export const barTime = ({ from }: Bucket): string => labelText(Date.parse(from),
 /** `Fri 02:15 to 02:30`; for days and months, the first and the last. */
 export function rangeLabel({ from, to }: BarRange): string {
   const [first, last] = [buckets.value[from]!, buckets.value[to]!]
-  if (width() >= DAY)
-    return from === to ? barTime(first) : texts.chart.range(barTime(first), barTime(last))
   const [begin, end] = [Date.parse(first.from), Date.parse(last.to)]
+  if (width() >= DAY) {
+    const [one, other] = [labelText(begin, precision()), labelText(end - 1, precision())]
+    return one === other ? one : texts.chart.range(one, other)
+  }
   if (precision() === 'second')
     return texts.chart.range(labelText(begin, 'second'), labelText(end, 'second'))
   const format = end - begin < (DAY / 2) * 1000 ? formatMinute : formatWeekdayMinute

@@ -109,7 +109,7 @@ const tagOfPart = (tag: string): string =>
   tag.replace(/(?<=").*(?=")/, (opaque) => Array.from(opaque).toReversed().join(''))
 
 /**
- * Adds an entity tag to the response to a `GET` or `HEAD` request, responds 304 without a body if the
+ * Adds an entity tag to the response to a request that reads, responds 304 without a body if the
  * client already has it, and compresses the body if the client accepts that. Errors, streams and other
  * responses are returned unchanged. A promise only if there is something to wait for.
  */

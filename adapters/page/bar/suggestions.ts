@@ -204,7 +204,7 @@ function distinct(all: readonly Suggestion[]): readonly Suggestion[] {
   return [...byText.values()]
 }
 
-/** What accepting a suggestion does, as a text. */
+/** The effect of accepting a suggestion, as a text. */
 const takes = ({ take }: Suggestion): string =>
   JSON.stringify('conjunct' in take ? { conjuncts: [take.conjunct] } : take)
 

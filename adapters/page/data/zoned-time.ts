@@ -64,7 +64,7 @@ export function timesAt(wall: number, zone: string): readonly number[] {
     .filter((time) => time + offsetAt(time, zone) === wall)
 }
 
-/** Whether the local time of a time is also that of another one. */
+/** True if the local time of a time is also that of another one. */
 export const isRepeated = (time: number, zone: string): boolean =>
   timesAt(time + offsetAt(time, zone), zone).length > 1
 

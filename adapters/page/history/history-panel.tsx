@@ -33,7 +33,7 @@ const showAt = (query: string, time: string | undefined): void =>
 
 const shownValue = (text: string): string => isolated(visibleText(text))
 
-/** What the history is of, in words. */
+/** The resource of the history, in words. */
 function resourceText(query: string, history: LoadedHistory | undefined): string {
   const parameters = [...new URLSearchParams(atTime(query, undefined))]
   const newest = history?.newest?.event

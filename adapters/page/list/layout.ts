@@ -147,7 +147,7 @@ const timesInView = computed(() =>
 /** The offsets from UTC of the rows on screen: `UTC−4`, or `UTC−5 / UTC−4` if clocks change between them. */
 export const offsetsInView = computed(() => offsetsOf(timesInView.value).join(' / '))
 
-/** Whether clocks change between the loaded rows, so that the time column needs more room. */
+/** True if clocks change between the loaded rows, so that the time column needs more room. */
 export const hasClockChange = computed(
   () => offsetsOf(loadedWindow.value.events.map(({ created_at }) => created_at)).length > 1,
 )

@@ -63,7 +63,7 @@ export const TOP = ''
 /** Aborts the requests of the current query when the next one starts. */
 let current = new AbortController()
 
-/** Whether the list has only the first events of its order, because further ones cannot be loaded. */
+/** True if the list has only the first events of its order, because further ones cannot be loaded. */
 export const isCut = signal(false)
 
 /** Relative ranges are resolved against this time, the same for all pages of a query. */

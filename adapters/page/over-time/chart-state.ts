@@ -11,7 +11,7 @@ export const buckets = computed(() => counts.value?.buckets?.buckets ?? NONE)
 
 export const edges = computed(() => edgesOf(buckets.value))
 
-/** Whether the chart ends with the present: its range has no end, and no event is of the future. */
+/** True if the chart ends with the present: its range has no end, and no event is of the future. */
 export const endsNow = computed(
   () =>
     edges.value.length > 1 &&

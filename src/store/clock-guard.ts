@@ -100,6 +100,7 @@ export function createClockGuard(monotonic: Clock['monotonic']): ClockGuard {
     },
     atStart: () => atStart,
     accept() {
+      highWater = 0
       doubtedSince = undefined
       ahead = 0
       trusted = undefined

@@ -1,7 +1,9 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { AuditLog, type AuditEvent } from 'daybook'
 import { presets } from 'daybook/presets'
+import { sqliteStore } from 'daybook/sqlite'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { postgresDatabase } from '../support/database.js'
 import { fileOf, recordsOf, TRIED_PRESETS } from '../support/preset-records.js'
@@ -62,10 +64,30 @@ describe('daybook import of other records', () => {
     )
     expect(fs.existsSync(log)).toBe(false)
     const { exit, stdout, stderr } = await imported(CLOUD_TRAIL, '--preset', 'cloudtrail')
-    expect([exit, stdout, stderr]).toEqual([0, expect.stringMatching(/: 103 events in /), ''])
+    expect([exit, stdout, stderr]).toEqual([
+      0,
+      expect.stringMatching(/: 103 events in /),
+      'created_at of 103 events is the time of the record\n',
+    ])
+    const own = (await runCli(['list', log, 'limit=1000', '--json'])).stdout.trimEnd().split('\n')
+    for (const line of own) {
+      const { created_at, attributes } = JSON.parse(line) as AuditEvent
+      expect(attributes['occurred_at']).toMatch(created_at.slice(0, 19))
+    }
     expect(await counted('filter[type_start]=aws:ec2:&filter[username_eq]=pedro')).toBe(80)
     await imported(CLOUD_TRAIL, '--preset', 'cloudtrail')
     expect(await counted()).toBe(103)
+    const audit = new AuditLog({ store: sqliteStore({ filename: log }), types: {} })
+    await audit.recordCustom('deploy:note')
+    await audit.close()
+    const later = await imported(
+      '--record',
+      '--time',
+      'at',
+      lines('later', '{"at":"2024-03-01"}\n'),
+    )
+    expect(later.stderr).toMatch(/^the log was not empty: created_at of 1 event is /)
+    expect(await counted('filter[created_at_lt]=2025-01-01')).toBe(103)
   })
 
   it.each(TRIED_PRESETS)('counts the types of %s as its records have them', async (name) => {
@@ -164,6 +186,8 @@ describe('daybook import of other records', () => {
       expect.stringMatching(/: 5 events, 1 without a valid time in /),
     ])
     expect((await runCli(['count', url])).stdout).toBe('5\n')
+    expect((await runCli(['count', url, 'filter[created_at_lt]=2025-01-01'])).stdout).toBe('4\n')
+    expect((await runCli(args)).stdout).toMatch(/: 0 events, 5 already there/)
   })
 
   it('reports lines that it cannot record', async () => {

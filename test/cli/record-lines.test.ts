@@ -12,6 +12,7 @@ import {
   recordLines,
   type RecordLinesOptions,
 } from '../../adapters/cli/importing/record-lines.js'
+import { type CreatedAt, createOwnTimes } from '../../adapters/cli/importing/own-times.js'
 import { recordsOf } from '../../adapters/cli/files/json-records.js'
 import { tempDir } from '../support/temp.js'
 
@@ -33,7 +34,10 @@ const WINDOWS_FIELDS = {
   user: 'SubjectUserName',
   time: '@timestamp',
 }
-const CLEAN = { repeated: 0, malformed: 0, refused: 0, undated: 0, altered: 0, problems: [] }
+const CLEAN = {
+  ...{ repeated: 0, malformed: 0, refused: 0, undated: 0, dated: 0, outside: 0, altered: 0 },
+  problems: [],
+}
 
 let temp: ReturnType<typeof tempDir>
 let audit: AuditLog
@@ -502,6 +506,137 @@ describe('fields', () => {
 it('a field occurred_at that is the time has the form of times', async () => {
   await importContent(line({ occurred_at: '2024-07-01T12:00+02:00' }), { time: 'occurred_at' })
   expect(await importedAttributes()).toEqual([{ occurred_at: '2024-07-01T10:00:00.000000Z' }])
+})
+
+describe('times of records', () => {
+  const at = (second: number, n: number): string =>
+    line({ at: `2024-03-01T10:00:${String(second).padStart(2, '0')}Z`, n })
+
+  /** Imports files in one run. */
+  async function importAll(files: readonly string[], createdAt?: CreatedAt) {
+    const times = await createOwnTimes(audit, { createdAt })
+    const found: Omit<RecordedLines, 'problems'>[] = []
+    for (const [i, content] of files.entries()) {
+      const keysOf = (_: unknown, number: number): string[] => [`${i}:${number}`]
+      const file = write(content)
+      found.push(await recordLines({ audit, file, times, time: 'at', keysOf }))
+    }
+    await times.end()
+    return found.map(({ recorded, repeated, dated, undated, outside }) => ({
+      ...{ recorded, repeated, dated, undated, outside },
+    }))
+  }
+  const shown = async () =>
+    (await recorded()).map(({ created_at, attributes }) => [created_at, attributes['n']])
+  const ALL = { repeated: 0, undated: 0, outside: 0 }
+
+  it('are created_at in an empty log, in any order of the records and the files', async () => {
+    const files = [at(5, 1) + at(3, 2) + at(5, 3), at(3, 4) + at(1, 5)]
+    const counts = [
+      { ...ALL, recorded: 3, dated: 3 },
+      { ...ALL, recorded: 2, dated: 2 },
+    ]
+    expect(await importAll(files)).toEqual(counts)
+    const order = [
+      ['2024-03-01T10:00:01.000000Z', 5],
+      ['2024-03-01T10:00:03.000000Z', 2],
+      ['2024-03-01T10:00:03.000001Z', 4],
+      ['2024-03-01T10:00:05.000000Z', 1],
+      ['2024-03-01T10:00:05.000001Z', 3],
+    ]
+    expect(await shown()).toEqual(order)
+    const again = counts.map(({ recorded }) => ({
+      ...ALL,
+      recorded: 0,
+      dated: 0,
+      repeated: recorded,
+    }))
+    expect(await importAll(files)).toEqual(again)
+    expect(await shown()).toEqual(order)
+  })
+
+  it('that other events have are followed by the next free microsecond', async () => {
+    const micros = (n: number): string => line({ at: `2024-03-01T10:00:00.00000${n}Z`, n })
+    const times = [0, 0, 1, 1, 0, 4, 2]
+    await importAll([times.map(micros).join('')])
+    const found = await recorded()
+    expect(found.map(({ created_at }) => created_at.slice(-7))).toEqual(
+      times.map((_, n) => `00000${n}Z`).map((text) => text.slice(-7)),
+    )
+    expect(new Set(found.map(({ id }) => id)).size).toBe(times.length)
+  })
+
+  it('that are none, in the future or before 1970 are counted, and created_at is that of the import', async () => {
+    const start = new Date().toISOString()
+    const content = [
+      ...[at(1, 1), line({ n: 2 }), line({ at: 'soon', n: 3 })],
+      ...[line({ at: '2999-01-01T00:00:00Z', n: 4 }), line({ at: '1601-01-01T00:00:00Z', n: 5 })],
+    ]
+    expect(await importAll([content.join('')])).toEqual([
+      { recorded: 5, dated: 1, undated: 2, outside: 2, repeated: 0 },
+    ])
+    const [first, ...others] = await recorded()
+    expect(first!.created_at).toBe('2024-03-01T10:00:01.000000Z')
+    expect(others.every(({ created_at }) => created_at > start)).toBe(true)
+  })
+
+  it('stay in occurred_at where the log has other events, unless the user wants them', async () => {
+    await audit.recordCustom('deploy:note')
+    const start = (await recorded())[0]!.created_at
+    expect(await importAll([at(1, 1)])).toEqual([{ ...ALL, recorded: 1, dated: 0 }])
+    const [, second] = await recorded()
+    expect(second!.created_at > start).toBe(true)
+    expect(second!.attributes['occurred_at']).toBe('2024-03-01T10:00:01.000000Z')
+    expect(await importAll([at(2, 2)], 'record')).toEqual([{ ...ALL, recorded: 1, dated: 1 }])
+    expect((await shown())[0]).toEqual(['2024-03-01T10:00:02.000000Z', 2])
+    // The log has an event of the second import, so the third one looks for its records.
+    expect(await importAll([at(2, 2)])).toEqual([{ ...ALL, recorded: 0, dated: 0, repeated: 1 }])
+  })
+
+  it('are free again after another process has taken them', async () => {
+    const times = await createOwnTimes(audit)
+    const other = await createOwnTimes(audit)
+    for (const [one, key] of [
+      [times, 'a'],
+      [other, 'b'],
+      [other, 'a'],
+    ] as const)
+      await one.take(
+        { type: 'a', username: null, data: { occurred_at: '2024-03-01T10:00:01Z' } },
+        key,
+      )
+    await times.flush()
+    await other.flush()
+    expect([times.counts(), other.counts()]).toEqual([
+      { recorded: 1, repeated: 0 },
+      { recorded: 1, repeated: 1 },
+    ])
+    expect((await recorded()).map(({ created_at }) => created_at.slice(-4))).toEqual([
+      '000Z',
+      '001Z',
+    ])
+  })
+
+  it('go with what recordCustom would record', async () => {
+    const data = {
+      at: '2024-03-01T10:00:01Z',
+      id: 7,
+      project_path: '/projects/acme',
+      text: 'a\u0000',
+    }
+    const bad = { ...data, project_path: '/no' }
+    const times = await createOwnTimes(audit)
+    const file = write(line(data) + line(bad))
+    const { problems, ...counts } = await recordLines({ audit, file, times, time: 'at' })
+    expect(counts).toMatchObject({ recorded: 1, dated: 1, refused: 1, altered: 1 })
+    expect(problems).toEqual([{ line: 2, reason: expect.stringContaining('project_path must be') }])
+    const [placed] = await recorded()
+    const given = await audit.recordCustom('import:record', {
+      ...data,
+      occurred_at: placed!.created_at,
+    })
+    expect({ ...placed, id: '', created_at: '' }).toEqual({ ...given, id: '', created_at: '' })
+  })
 })
 
 describe('concurrent calls', () => {

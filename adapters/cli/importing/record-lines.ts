@@ -10,12 +10,15 @@ import { messageOf } from '../terminal/exit-codes.js'
 import { type FieldOptions, toEvent } from './fields.js'
 import { createGate } from './gate.js'
 import { watchNew } from './new-events.js'
+import type { OwnTimes } from './own-times.js'
 
 export type RecordingLog = Pick<AuditLog, 'recordCustom' | 'list'>
 
 export interface RecordLinesOptions extends FieldOptions {
   /** Records the events; is not closed. */
   readonly audit: RecordingLog
+  /** Gives events the times of their records. @default all get the time of the import */
+  readonly times?: OwnTimes | undefined
   /** Path of a file of JSON, or `-` for `stdin`. Compression is detected by the content. */
   readonly file: string
   /** Maximum number of concurrent `record` calls, 1 to 10000. @default 1000 */
@@ -57,6 +60,10 @@ export interface RecordedLines {
   readonly refused: number
   /** Events recorded without `occurred_at`, as the line has no valid time. */
   readonly undated: number
+  /** New events whose `created_at` is the time of their record. */
+  readonly dated: number
+  /** Events that have the time of the import although their record has one: it is in the future or before 1970. */
+  readonly outside: number
   /** Events that the log changed; their attribute `recording` says how. */
   readonly altered: number
   /** The first malformed and refused lines, and a note on a file of one record that has a list. */
@@ -64,6 +71,48 @@ export interface RecordedLines {
 }
 
 const MAX_PROBLEMS = 10
+
+const NONE = {
+  recorded: 0,
+  repeated: 0,
+  malformed: 0,
+  refused: 0,
+  undated: 0,
+  dated: 0,
+  outside: 0,
+  altered: 0,
+}
+
+/** Counts what becomes of the records of a file. */
+function createTally() {
+  const problems: { line: number; reason: string }[] = []
+  const counts = { ...NONE }
+  return {
+    problems,
+    counts,
+    skip: (kind: 'malformed' | 'refused', line: number, reason: string): void => {
+      counts[kind]++
+      if (problems.length < MAX_PROBLEMS) problems.push({ line, reason: shortText(reason, 1000) })
+    },
+  }
+}
+
+/** True if nothing is left to do: the event gets the time of its record, the log has it already, or it is refused. */
+async function takeTime(
+  times: OwnTimes | undefined,
+  { counts, skip }: ReturnType<typeof createTally>,
+  { event, key, at }: { event: PresetEvent; key: string | undefined; at: number },
+): Promise<boolean> {
+  try {
+    const taken = await times?.take(event, key)
+    if (taken === 'repeated' || taken === 'outside' || taken === 'altered') counts[taken]++
+    return taken === 'taken' || taken === 'altered' || taken === 'repeated'
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    skip('refused', at, error.message)
+    return true
+  }
+}
 
 /**
  * Records the lines in order; resolves when all events are durable. Lines that cannot be recorded are
@@ -73,6 +122,7 @@ const MAX_PROBLEMS = 10
 export async function recordLines(options: RecordLinesOptions): Promise<RecordedLines> {
   const {
     audit,
+    times,
     file,
     concurrency = 1000,
     limit = Infinity,
@@ -81,8 +131,8 @@ export async function recordLines(options: RecordLinesOptions): Promise<Recorded
     signal,
     onProgress,
   } = options
-  const problems: { line: number; reason: string }[] = []
-  const counts = { recorded: 0, repeated: 0, malformed: 0, refused: 0, undated: 0, altered: 0 }
+  const tally = createTally()
+  const { counts, skip } = tally
   const pending = createGate(concurrency)
   let line = 0
   let first: JsonRecord | undefined
@@ -90,10 +140,6 @@ export async function recordLines(options: RecordLinesOptions): Promise<Recorded
   let failure: unknown
   let startNew: Awaited<ReturnType<typeof watchNew>>
 
-  const skip = (kind: 'malformed' | 'refused', at: number, reason: string): void => {
-    counts[kind]++
-    if (problems.length < MAX_PROBLEMS) problems.push({ line: at, reason: shortText(reason, 1000) })
-  }
   const record = async (
     { type, data, username }: PresetEvent,
     at: number,
@@ -131,24 +177,33 @@ export async function recordLines(options: RecordLinesOptions): Promise<Recorded
         const event = toEvent(given.value, options)
         const keys = keysOf?.(given, taken, event?.key) ?? []
         const at = line
-        if (event) await pending.start(given.bytes.length, () => record(event, at, keys))
-        else skip('refused', at, `no record of ${options.preset!.name}`)
+        if (!event) skip('refused', at, `no record of ${options.preset!.name}`)
+        else if (!(await takeTime(times, tally, { event, key: keys[0], at })))
+          await pending.start(given.bytes.length, () => record(event, at, keys))
       }
       onProgress?.({ ...progress(), recorded: counts.recorded })
     }
   }
-
-  try {
-    await recordAll()
-  } catch (error) {
+  const noteFailure = (error: unknown): void => {
     failure ??= error
   }
+  await recordAll().catch(noteFailure)
+  await times?.flush().catch(noteFailure)
   await pending.empty()
+  addStored(counts, times)
   const notes = taken === 1 && limit > 1 && !options.preset ? notesOn(first!) : []
-  if (!failure) return { ...counts, problems: [...problems, ...notes] }
+  if (!failure) return { ...counts, problems: [...tally.problems, ...notes] }
   const place =
     line === 0 ? file : `${file}: stopped at line ${line}, ${counts.recorded} events recorded`
   throw stopped(place, failure, signal)
+}
+
+/** Adds the events that got the times of their records. */
+function addStored(counts: typeof NONE, times: OwnTimes | undefined): void {
+  const { recorded, repeated } = times?.counts() ?? NONE
+  counts.recorded += recorded
+  counts.dated += recorded
+  counts.repeated += repeated
 }
 
 function stopped(place: string, cause: unknown, signal: AbortSignal | undefined): Error {

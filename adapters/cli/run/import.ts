@@ -7,6 +7,7 @@ import { visibleText } from '../../../src/describing/visible-text.js'
 import type { Call } from '../call/command.js'
 import type { FieldOptions } from '../importing/fields.js'
 import { importEvents } from '../importing/import-events.js'
+import { type CreatedAt, createOwnTimes, type OwnTimes } from '../importing/own-times.js'
 import {
   recordLines,
   type RecordingLog,
@@ -27,6 +28,9 @@ const FIELD_OPTIONS = {
   time: '--time',
 } as const
 
+/** Further options of lines that are recorded, which presets take too. */
+const RECORD_OPTIONS = { limit: '--limit', createdAt: '--created-at' } as const
+
 /** How lines become events; `undefined` if the files have whole events. */
 async function readFields({ options }: Call): Promise<FieldOptions | undefined> {
   const { presets } = await import('daybook/presets')
@@ -35,9 +39,10 @@ async function readFields({ options }: Call): Promise<FieldOptions | undefined> 
   const [first] = given
   if (preset && first) throw usageError(`--preset ${preset.name} takes no ${first[1]}`)
   if (!preset && options['record'] !== true) {
-    const recorded = first?.[1] ?? (options['limit'] === undefined ? undefined : '--limit')
-    if (recorded === undefined) return undefined
-    throw usageError(`${recorded} needs --record: whole events are stored as they are`)
+    const all = Object.entries({ ...FIELD_OPTIONS, ...RECORD_OPTIONS })
+    const recorded = all.find(([name]) => options[name] !== undefined)
+    if (!recorded) return undefined
+    throw usageError(`${recorded[1]} needs --record: whole events are stored as they are`)
   }
   return { preset, ...Object.fromEntries(given.map(([name]) => [name, options[name]])) }
 }
@@ -113,6 +118,7 @@ const OUTCOMES = {
   malformed: 'malformed',
   refused: 'refused',
   undated: 'without a valid time',
+  outside: 'with a time in the future or before 1970',
   altered: 'changed (see their attribute recording)',
 } as const
 
@@ -125,11 +131,13 @@ async function recordFile(
     progress,
     before,
     limit,
+    times,
   }: {
     readonly call: Call
     readonly progress: Progress
     readonly before: number
     readonly limit: number
+    readonly times: OwnTimes | undefined
   },
 ): Promise<FileResult & { readonly lines: number }> {
   const onProgress = ({ bytes }: { readonly bytes: number }): void =>
@@ -137,6 +145,7 @@ async function recordFile(
   const { stdin, signal } = call.terminal
   const { problems, ...counts } = await recordLines({
     audit,
+    times,
     file,
     ...fields,
     limit,
@@ -164,6 +173,11 @@ async function recordFile(
   }
 }
 
+const OWN_TIMES = (events: string): string =>
+  `created_at of ${events} is the time of the record`
+const IMPORT_TIMES = (events: string): string =>
+  `the log was not empty: created_at of ${events} is the time of the import, and occurred_at that of the record (see --created-at)`
+
 /** Records nothing, so that a dry run reads lines as the import would. */
 const NO_LOG: RecordingLog = {
   recordCustom: () => Promise.resolve(undefined),
@@ -183,6 +197,15 @@ export async function run(call: Call): Promise<Exit> {
   const isDry = options['dryRun'] === true
   const isNew = target.kind === 'sqlite' && !statSync(target.filename, { throwIfNoEntry: false })
   const log = isDry ? undefined : await call.openLog({ readOnly: false, migrate: isNew })
+  // The newest event of an import may be old.
+  log?.audit?.store.acceptClock?.()
+  const times =
+    fields &&
+    log?.audit &&
+    (await createOwnTimes(log.audit, {
+      createdAt: options['createdAt'] as CreatedAt | undefined,
+      resolveSource: call.config?.resolveSource,
+    }))
   const sum = files.reduce((bytes, file) => bytes + sizeOf(file), 0)
   const shown = showProgress(terminal, { label: 'importing', unit: 'MB', format: megabytesText })
   const progress: Progress = { ...shown, update: (bytes) => shown.update(bytes, sum || undefined) }
@@ -199,6 +222,7 @@ export async function run(call: Call): Promise<Exit> {
           progress,
           before,
           limit,
+          times,
         })
         limit -= recorded.lines
         result = recorded
@@ -225,5 +249,9 @@ export async function run(call: Call): Promise<Exit> {
       : `${path.basename(file)}: ${result.text} in ${seconds.toFixed(1)} s`
     await write(terminal.stdout, `${visibleText(line)}\n`)
   }
+  const { dated, undated } = (await times?.end()) ?? { dated: 0, undated: 0 }
+  if (dated > 0) printNotice(terminal, OWN_TIMES(counted(dated, 'event')), options['json'] === true)
+  if (undated > 0 && options['createdAt'] === undefined)
+    printNotice(terminal, IMPORT_TIMES(counted(undated, 'event')), options['json'] === true)
   return isWhole ? 'done' : 'failed'
 }

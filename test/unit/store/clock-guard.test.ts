@@ -95,6 +95,14 @@ it('a start near the newest event, or without one, is not reported', () => {
   }
 })
 
+it('a start with an accepted clock is not reported', () => {
+  const { guard, doubts } = fixture()
+  guard.begin(NOON)
+  guard.accept()
+  expect(guard.judge(NOON + YEARS)).toBe(NOON + YEARS)
+  expect(doubts).toEqual([])
+})
+
 it('without a monotonic clock every reading is trusted', () => {
   const guard = createClockGuard(undefined)
   guard.begin(1)

@@ -1,0 +1,297 @@
+import { createHash, randomUUID } from 'node:crypto'
+import type { AuditEvent, AuditLog } from 'daybook'
+import type { PresetEvent } from 'daybook/presets'
+import { AuditLogError } from '../../../src/errors.js'
+import { eventId, SUFFIX_LENGTH } from '../../../src/event/event-id.js'
+import { eventTypeFault } from '../../../src/event/event-types.js'
+import { toJsonText } from '../../../src/event/json.js'
+import { type ResolveSource, sourceOf } from '../../../src/event/links.js'
+import { formatTimestamp, type Microseconds, parseTimestamp } from '../../../src/event/timestamp.js'
+
+/** `record`: `created_at` is the time of the record. `import`: it is the time of the import. */
+export type CreatedAt = 'record' | 'import'
+
+export type TimedLog = Pick<AuditLog, 'importEvents' | 'list' | 'limits' | 'store'>
+
+export interface OwnTimesOptions {
+  /** @default `record` if the log is empty, or has only events of such imports */
+  readonly createdAt?: CreatedAt | undefined
+  readonly resolveSource?: ResolveSource | undefined
+}
+
+/** An event that waits for its batch. */
+interface Waiting {
+  readonly event: AuditEvent
+  readonly base: Microseconds
+  readonly bytes: number
+}
+
+export interface Stored {
+  readonly recorded: number
+  readonly repeated: number
+}
+
+const NONE: Stored = { recorded: 0, repeated: 0 }
+
+/** What `take` did: `taken` and `repeated` events need nothing more; the others are recorded with the time of the import. */
+export type Taken = 'taken' | 'altered' | 'repeated' | 'untimed' | 'outside' | 'import'
+
+/**
+ * Stores records with the times of their own, whatever the order of the records: a log lists them by time. Of records with the same time,
+ * the next one gets the next free microsecond. A run uses one for all of its files.
+ */
+export interface OwnTimes {
+  /** Keeps the event for the next batch, if its record has a time. `key` identifies the record. Throws `INVALID_EVENT` and `INVALID_LINK`. */
+  take(event: PresetEvent, key: string | undefined): Promise<Taken>
+  /** Stores the events that wait. */
+  flush(): Promise<void>
+  /** Counts since the last call. */
+  counts(): Stored
+  /**
+   * Notes that the import has ended; without this the next import goes on as this one. Resolves to the number of new events with the time
+   * of their record, and of those that got the time of the import although their record has one.
+   */
+  end(): Promise<{ readonly dated: number; readonly undated: number }>
+}
+
+const MAX_WAITING = 500
+const MAX_WAITING_BYTES = 4 * 1024 * 1024
+/** Beyond this number of known times they are forgotten, and read from the log where they are needed. */
+const MAX_KNOWN = 200_000
+const PAGE = 1000
+
+/** The events at consecutive microseconds. */
+interface Run {
+  readonly suffixes: Set<string>
+  /** The time after them. */
+  next: Microseconds
+}
+
+const suffixOf = (id: string): string => id.replaceAll('-', '').slice(-SUFFIX_LENGTH)
+
+/** An id suffix that is the same for the same record, so that a repeated import finds its events. */
+function suffixFrom(key: string, { type, username }: PresetEvent, json: string): string {
+  const bytes = createHash('sha256')
+    .update(JSON.stringify([key, type, username, json]))
+    .digest()
+    .subarray(0, SUFFIX_LENGTH / 2)
+  bytes[0] = (bytes[0]! & 0x3f) | 0x80
+  return bytes.toString('hex')
+}
+
+/** Finds free times. `flush` stores what waits before the log is read. */
+function createPlaces(log: TimedLog, newest: Microseconds | undefined, flush: () => Promise<void>) {
+  const runs = new Map<Microseconds, Run>()
+  const taken = new Set<Microseconds>()
+  /** Every event of the log is at a known time. */
+  let isComplete = newest === undefined
+  /** No event of the log is earlier, and none is later. */
+  let [lowest, highest] = newest === undefined ? [Infinity, -Infinity] : [-Infinity, newest]
+
+  const forget = (): void => {
+    runs.clear()
+    taken.clear()
+    isComplete = false
+  }
+  const readRun = async (base: Microseconds): Promise<Run> => {
+    await flush()
+    const run: Run = { suffixes: new Set(), next: base }
+    for (let limit = 10; ; limit = PAGE) {
+      const { events } = await log.list({
+        filter: { created_at_gteq: formatTimestamp(run.next), sorts: 'created_at' },
+        limit,
+      })
+      for (const { id, created_at } of events) {
+        if (created_at !== formatTimestamp(run.next)) return run
+        run.suffixes.add(suffixOf(id))
+        taken.add(run.next++)
+      }
+      if (events.length < limit) return run
+    }
+  }
+  const runAt = async (base: Microseconds): Promise<Run> => {
+    const isFree = isComplete || base > highest || base < lowest
+    const known = runs.get(base)
+    const run =
+      known ?? (isFree ? { suffixes: new Set<string>(), next: base } : await readRun(base))
+    if (taken.size > MAX_KNOWN) forget()
+    runs.set(base, run)
+    return run
+  }
+
+  return {
+    /** The free time for the event; `undefined` if the log has the event. */
+    async find(base: Microseconds, suffix: string): Promise<Microseconds | undefined> {
+      const run = await runAt(base)
+      if (run.suffixes.has(suffix)) return undefined
+      while (taken.has(run.next)) run.next++
+      const time = run.next++
+      run.suffixes.add(suffix)
+      taken.add(time)
+      lowest = Math.min(lowest, time)
+      highest = Math.max(highest, time)
+      return time
+    },
+    /** True if the log has the event at the time or at those that follow it. */
+    has: async (base: Microseconds, suffix: string): Promise<boolean> =>
+      (await readRun(base)).suffixes.has(suffix),
+    /** Another process has stored events too. */
+    distrust() {
+      forget()
+      lowest = -Infinity
+      highest = Infinity
+    },
+  }
+}
+
+/** The state in the store of imports with the times of the records. */
+interface State {
+  /** `created_at` of the newest event at the end of the import: null until it ends, empty in a log that had other events. */
+  readonly newest: string | null
+}
+
+const STATE = 'own_times'
+
+async function readLog(log: TimedLog) {
+  const [last] = (await log.list('limit=1')).events
+  let now: Microseconds = 0
+  const state = (await log.store.updateState(STATE, (value, time) => {
+    now = time
+    return value
+  })) as State | undefined
+  /** The log has nothing but what such imports have stored. */
+  const isOnlyImported = !last || state?.newest === null || state?.newest === last.created_at
+  return { now, isOnlyImported, hasState: state !== undefined, newest: last?.created_at }
+}
+
+/** Stores events in batches. `move` gives them other times, if other processes have taken theirs. */
+function createBatches(
+  log: TimedLog,
+  move: (batch: readonly Waiting[]) => Promise<readonly Waiting[]>,
+) {
+  let waiting: Waiting[] = []
+  let bytes = 0
+  let counts: Stored = NONE
+
+  const store = async (batch: readonly Waiting[]): Promise<void> => {
+    const { imported, skipped } = await log.importEvents(batch.map(({ event }) => event))
+    counts = { recorded: counts.recorded + imported, repeated: counts.repeated + skipped }
+  }
+  const flush = async (): Promise<void> => {
+    const batch = waiting
+    waiting = []
+    bytes = 0
+    if (batch.length === 0) return
+    try {
+      await store(batch)
+    } catch (error) {
+      if (!(error instanceof AuditLogError && error.code === 'IMPORT_CONFLICT')) throw error
+      const moved = await move(batch)
+      counts = { ...counts, repeated: counts.repeated + batch.length - moved.length }
+      await store(moved)
+    }
+  }
+  return {
+    flush,
+    add: async (one: Waiting): Promise<void> => {
+      waiting.push(one)
+      bytes += one.bytes
+      if (waiting.length >= MAX_WAITING || bytes >= MAX_WAITING_BYTES) await flush()
+    },
+    counts: (): Stored => {
+      const all = counts
+      counts = NONE
+      return all
+    },
+  }
+}
+
+export async function createOwnTimes(
+  log: TimedLog,
+  { createdAt, resolveSource }: OwnTimesOptions = {},
+): Promise<OwnTimes> {
+  const { now, isOnlyImported, hasState, newest } = await readLog(log)
+  const isOwn = (createdAt ?? (isOnlyImported ? 'record' : 'import')) === 'record'
+  let isBegun = false
+  let [dated, undated] = [0, 0]
+
+  const note = async (time: string | null): Promise<void> => {
+    const state: State = { newest: isOnlyImported ? time : '' }
+    await log.store.updateState(STATE, () => ({ ...state }))
+  }
+  const { add, flush, counts } = createBatches(log, async (batch) => {
+    places.distrust()
+    const moved: Waiting[] = []
+    for (const one of batch) {
+      const time = await places.find(one.base, suffixOf(one.event.id))
+      if (time !== undefined) moved.push({ ...one, event: placed(one.event, time) })
+    }
+    return moved
+  })
+  const places = createPlaces(log, newest === undefined ? undefined : parseTimestamp(newest), flush)
+
+  return {
+    flush,
+    counts() {
+      const stored = counts()
+      dated += stored.recorded
+      return stored
+    },
+    async end() {
+      if (isBegun) await note((await log.list('limit=1')).events[0]?.created_at ?? null)
+      return { dated, undated }
+    },
+    async take(given, key = randomUUID()) {
+      const base = timeOf(given)
+      if (base === undefined) return 'untimed'
+      if (base < 0 || base > now) return 'outside'
+      const { event, json, isAltered } = eventOf(given, log, resolveSource)
+      const suffix = suffixFrom(key, given, json)
+      if (!isOwn) {
+        if (hasState && (await places.has(base, suffix))) return 'repeated'
+        undated++
+        return 'import'
+      }
+      const time = await places.find(base, suffix)
+      if (time === undefined) return 'repeated'
+      if (!isBegun) await note(null)
+      isBegun = true
+      await add({
+        event: placed({ ...event, id: eventId(time, suffix) }, time),
+        base,
+        bytes: json.length,
+      })
+      return isAltered ? 'altered' : 'taken'
+    },
+  }
+}
+
+const placed = (event: AuditEvent, time: Microseconds): AuditEvent => ({
+  ...event,
+  id: eventId(time, suffixOf(event.id)),
+  created_at: formatTimestamp(time),
+})
+
+function timeOf({ data }: PresetEvent): Microseconds | undefined {
+  const { occurred_at: time } = data
+  return typeof time === 'string' ? parseTimestamp(time) : undefined
+}
+
+/** The event as `recordCustom` would record it. */
+function eventOf(
+  { type, data, username }: PresetEvent,
+  { limits }: TimedLog,
+  resolveSource: ResolveSource | undefined,
+): { readonly event: AuditEvent; readonly json: string; readonly isAltered: boolean } {
+  const fault = eventTypeFault(type)
+  if (fault !== undefined)
+    throw new AuditLogError('INVALID_EVENT', `the event type ${fault}`, { pointer: '/type' })
+  const { attributes, json } = toJsonText(data, limits)
+  const source = sourceOf(attributes, false, resolveSource)
+  const isAltered = Object.keys(attributes).length !== Object.keys(data).length
+  return {
+    event: { id: '', created_at: '', username, system: false, type, source, attributes },
+    json,
+    isAltered,
+  }
+}

@@ -173,8 +173,7 @@ async function recordFile(
   }
 }
 
-const OWN_TIMES = (events: string): string =>
-  `created_at of ${events} is the time of the record`
+const OWN_TIMES = (events: string): string => `created_at of ${events} is the time of the record`
 const IMPORT_TIMES = (events: string): string =>
   `the log was not empty: created_at of ${events} is the time of the import, and occurred_at that of the record (see --created-at)`
 
@@ -212,6 +211,9 @@ export async function run(call: Call): Promise<Exit> {
   const start = performance.now()
   let before = 0
   let isWhole = true
+  const say = async (text: string): Promise<void> => {
+    if (options['json'] !== true) await write(terminal.stdout, `${text}\n`)
+  }
   for (const file of files) {
     if (limit === 0) break
     let result: FileResult
@@ -250,8 +252,8 @@ export async function run(call: Call): Promise<Exit> {
     await write(terminal.stdout, `${visibleText(line)}\n`)
   }
   const { dated, undated } = (await times?.end()) ?? { dated: 0, undated: 0 }
-  if (dated > 0) printNotice(terminal, OWN_TIMES(counted(dated, 'event')), options['json'] === true)
+  if (dated > 0) await say(OWN_TIMES(counted(dated, 'event')))
   if (undated > 0 && options['createdAt'] === undefined)
-    printNotice(terminal, IMPORT_TIMES(counted(undated, 'event')), options['json'] === true)
+    await say(IMPORT_TIMES(counted(undated, 'event')))
   return isWhole ? 'done' : 'failed'
 }

@@ -4,12 +4,15 @@ import { useEffect } from 'preact/hooks'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent, JsonValue } from '../../../src/event/event.js'
 import { logOf } from '../data/api.js'
-import { dayKey, formatClock, formatShort } from '../data/format.js'
+import { parseTimestamp } from '../../../src/event/timestamp.js'
+import { dayKey, formatClock } from '../data/format.js'
 import { valueCondition } from '../data/query.js'
 import type { Column } from '../list/cells.js'
 import { SortHeader } from '../list/column-headers.js'
 import { type CustomColumns, customColumns, type OwnCells } from '../list/custom-columns.js'
 import { forgetHeights } from '../list/layout.js'
+import { shownSorts } from '../list/loading.js'
+import { isByTime } from '../list/paging.js'
 import { Quick } from '../list/row.js'
 import { isPhone } from '../list/viewport.js'
 import { attributeReader, valuesText } from './attribute-text.js'
@@ -34,14 +37,16 @@ const trackOf = (column: ChosenColumn, i: number): string => {
   return `minmax(48px, ${drag?.at === i ? drag.width : widthOf(column)}px)`
 }
 
-/** A time of an attribute, with its day if that is not the day of the event. */
+/** A time of an attribute, with its date unless the row is below the heading of that day. */
 function timeText(text: string, { created_at }: AuditEvent): ComponentChild {
-  const time = new Date(text)
-  if (Number.isNaN(time.getTime())) return text
-  if (dayKey(time) !== dayKey(created_at)) return formatShort(time)
+  const microseconds = parseTimestamp(text)
+  if (microseconds === undefined) return text
+  const time = new Date(microseconds / 1000)
   const { time: clock, ms, offset } = formatClock(time.toISOString())
+  const isOfDay = isByTime(shownSorts.value) && dayKey(time) === dayKey(created_at)
   return (
     <>
+      {!isOfDay && `${dayKey(time)} `}
       {clock}
       <span class="milliseconds">{ms}</span>
       {offset}
@@ -68,6 +73,10 @@ function headerOf(column: ChosenColumn, own: OwnCells): VNode {
   if (column.own === LOG) return <span role="columnheader">{titleOf(column)}</span>
   return <SortHeader attribute={column.name} text={visibleText(column.name)} />
 }
+
+/** Days group rows by `created_at`, so the header says so while they do. */
+const timeHeader = (name: string): string =>
+  isByTime(shownSorts.value) ? columnsTexts.timeHeader(name) : name
 
 /** Cells of the list for the chosen columns. */
 function customOf({ time, columns }: Choice): CustomColumns {
@@ -99,7 +108,7 @@ function customOf({ time, columns }: Choice): CustomColumns {
   return {
     shown: ['time', 'level', ...columns.map(idOf)],
     tracks: columns.map(trackOf).join(' '),
-    timeName: time && columnsTexts.timeHeader(isolated(visibleText(time))),
+    timeName: time && timeHeader(isolated(visibleText(time))),
     timeOf(event) {
       if (!readTime) return undefined
       const text = valuesText(readTime(event).slice(0, 1))

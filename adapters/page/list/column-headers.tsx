@@ -1,12 +1,14 @@
-import { changeQuery, query } from '../data/address.js'
+import { changeQuery } from '../data/address.js'
 import { Icon } from '../ui/icon.js'
 import { texts } from '../ui/texts.js'
 import { customColumns } from './custom-columns.js'
 import { offsetsInView } from './layout.js'
+import { shownSorts } from './loading.js'
 import { isNewestFirst, nextSorts } from './paging.js'
 
+/** The direction in which the rows are sorted by the attribute. */
 function directionOf(attribute: string): 'asc' | 'desc' | undefined {
-  const { sorts } = query.value
+  const sorts = shownSorts.value
   if (isNewestFirst(sorts)) return attribute === 'created_at' ? 'desc' : undefined
   return sorts[0]?.attribute === attribute ? sorts[0].direction : undefined
 }

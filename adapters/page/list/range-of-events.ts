@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { changeQuery, isDefaultStart, search } from '../data/address.js'
+import { changeQuery, isDefaultStart, query, search } from '../data/address.js'
 import { listEvents } from '../data/api.js'
 import { ALL_TIME, apiQuery, type PageQuery, type RangeEnds } from '../data/query.js'
 
@@ -27,9 +27,12 @@ async function rangeOfEvents(): Promise<RangeEnds | undefined> {
 
 let isDone = false
 
+const isDefault = ({ where, range }: PageQuery): boolean =>
+  where.length === 0 && 'last' in range && range.last === '24h'
+
 /** Shows all events if the page was opened without a query and nothing is in its default range, as in an imported log. */
 export async function leaveEmptyDefault(): Promise<void> {
-  if (isDone || !isDefaultStart) return
+  if (isDone || !isDefaultStart || !isDefault(query.value)) return
   isDone = true
   const before = search.value
   const range = await rangeOfEvents()

@@ -5,15 +5,18 @@ import { isViewChanged, showView } from '../list/view-state.js'
 import { showNote } from '../ui/notes.js'
 import { texts } from '../ui/texts.js'
 
-/** True if the page was opened by an address that names nothing but a view. */
-const isBare = (): boolean => {
+/** The query string with which the page was opened. */
+const firstSearch = (): string => {
   const [entry] = performance.getEntriesByType('navigation')
-  return entry !== undefined && /^\?view=[^&]+$/.test(new URL(entry.name).search)
+  return entry ? new URL(entry.name).search : ''
 }
 
 let isShown = false
 
-/** Loads the views if the address names one, and shows that one if the address has nothing else. */
+/**
+ * Loads the views if the address names one. Of the view with which the page was opened, it says if it is missing, and shows it if the address
+ * has nothing else: a view that was saved later is in no list that was loaded before.
+ */
 function useNamedView(): void {
   const { value: id } = members.view
   const mayList = mayViews('list')
@@ -23,8 +26,10 @@ function useNamedView(): void {
   useEffect(() => {
     if (id === undefined || views.value === undefined || isShown) return
     isShown = true
+    const first = firstSearch()
+    if (id !== new URLSearchParams(first).get('view')) return
     if (!openView.value) showNote(texts.chart.noView)
-    else if (isBare()) showView(openView.value)
+    else if (/^\?view=[^&]+$/.test(first)) showView(openView.value)
   }, [id, views.value])
 }
 

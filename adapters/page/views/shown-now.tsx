@@ -58,8 +58,8 @@ function SaveForm({ isAnother }: { isAnother: boolean }) {
         const made = await saveView(undefined, attributes)
         name.value = ''
         isShared.value = false
-        setMember('view', made.id)
         showNote(words.created(made.name))
+        return () => setMember('view', made.id)
       }),
   )
   const isMoving = shownView().range !== null

@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact'
 import { dialog } from './ui/dialog.js'
 import { announcement, note } from './ui/notes.js'
-import { fault, managed, members, openId } from './data/address.js'
+import { fault, managed, members, openId, openManaged } from './data/address.js'
 import { columnsChoice } from './data/preferences.js'
 import { QueryLine } from './bar/query-line.js'
 import { TopBar } from './bar/top-bar.js'
@@ -13,35 +13,55 @@ import { AccessDenied } from './list/access-denied.js'
 import { Notices } from './list/notices.js'
 import { texts } from './ui/texts.js'
 
+const closePanel = (): void => openManaged(undefined)
+const closeDialog = (): void => {
+  dialog.value = undefined
+}
+
 const Facets = lazy(
-  async () => (await import('./facets/facets.js')).Facets,
+  () => import('./facets/facets.js'),
+  'Facets',
   <aside class="facets" aria-label={texts.facets.region} />,
 )
 const OverTime = lazy(
-  async () => (await import('./over-time/over-time.js')).OverTime,
+  () => import('./over-time/over-time.js'),
+  'OverTime',
   <section class="over-time" aria-label={texts.chart.region} />,
 )
-const MobileToolbar = lazy(async () => (await import('./bar/mobile-toolbar.js')).MobileToolbar)
-const GroupTable = lazy(async () => (await import('./groups/group-table.js')).GroupTable)
-const Columns = lazy(async () => (await import('./columns/columns.js')).Columns)
-const Panel = lazy(async () => (await import('./panel/panel.js')).Panel)
+const MobileToolbar = lazy(() => import('./bar/mobile-toolbar.js'), 'MobileToolbar')
+const GroupTable = lazy(() => import('./groups/group-table.js'), 'GroupTable')
+const Columns = lazy(() => import('./columns/columns.js'), 'Columns')
+const Panel = lazy(() => import('./panel/panel.js'), 'Panel', null, closePanel)
 const ManagementPanel = lazy(
-  async () => (await import('./subscriptions/management-panel.js')).ManagementPanel,
+  () => import('./subscriptions/management-panel.js'),
+  'ManagementPanel',
+  null,
+  closePanel,
 )
-const HistoryPanel = lazy(async () => (await import('./history/history-panel.js')).HistoryPanel)
-const ComparePanel = lazy(async () => (await import('./compare/compare-panel.js')).ComparePanel)
-const ViewsPanel = lazy(async () => (await import('./views/views-panel.js')).ViewsPanel)
-const Printing = lazy(async () => (await import('./print/printing.js')).Printing)
+const HistoryPanel = lazy(
+  () => import('./history/history-panel.js'),
+  'HistoryPanel',
+  null,
+  closePanel,
+)
+const ComparePanel = lazy(
+  () => import('./compare/compare-panel.js'),
+  'ComparePanel',
+  null,
+  closePanel,
+)
+const ViewsPanel = lazy(() => import('./views/views-panel.js'), 'ViewsPanel', null, closePanel)
+const Printing = lazy(() => import('./print/printing.js'), 'Printing')
 
 /** The dialogs by name; a report is part of what is printed. */
 const DIALOGS: Readonly<Partial<Record<string, ComponentType>>> = {
-  range: lazy(async () => (await import('./bar/range-picker.js')).RangePicker),
-  zone: lazy(async () => (await import('./bar/zone-picker.js')).ZonePicker),
-  builder: lazy(async () => (await import('./builder/builder.js')).Builder),
-  export: lazy(async () => (await import('./export/export-sheet.js')).ExportSheet),
-  more: lazy(async () => (await import('./bar/more-menu.js')).MoreMenu),
-  keys: lazy(async () => (await import('./ui/keys-sheet.js')).KeysSheet),
-  filters: lazy(async () => (await import('./facets/filters-drawer.js')).FiltersDrawer),
+  range: lazy(() => import('./bar/range-picker.js'), 'RangePicker', null, closeDialog),
+  zone: lazy(() => import('./bar/zone-picker.js'), 'ZonePicker', null, closeDialog),
+  builder: lazy(() => import('./builder/builder.js'), 'Builder', null, closeDialog),
+  export: lazy(() => import('./export/export-sheet.js'), 'ExportSheet', null, closeDialog),
+  more: lazy(() => import('./bar/more-menu.js'), 'MoreMenu', null, closeDialog),
+  keys: lazy(() => import('./ui/keys-sheet.js'), 'KeysSheet', null, closeDialog),
+  filters: lazy(() => import('./facets/filters-drawer.js'), 'FiltersDrawer', null, closeDialog),
 }
 
 function Dialogs() {

@@ -25,7 +25,6 @@ import { render } from 'preact'
 import { loadAccount } from './data/account.js'
 import { followAddress, search, whenReadable } from './data/address.js'
 import { App } from './app.js'
-import { recordRecentQueries } from './bar/recent-queries.js'
 import { hostName, logsPath, productName } from './data/config.js'
 import { followCounts } from './data/counts.js'
 import { followKeys } from './ui/keyboard.js'
@@ -48,7 +47,6 @@ const start = async (): Promise<void> => {
   await whenReadable(search.value, () => {
     followAddress()
     followKeys()
-    recordRecentQueries()
     followCounts()
     followQuery()
     followEvents()

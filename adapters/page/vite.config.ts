@@ -1,16 +1,43 @@
 import { defineConfig } from 'vite'
 
+/**
+ * What vite calls instead of `import()`. Browsers keep the failure of an import until the page is loaded again, so the file, and the files that
+ * it imports, are fetched first, and `import()` finds them in the cache. The address is in the text of the function that imports. The document
+ * loads the texts of its language itself.
+ */
+const IMPORT = `
+const known = new Set([import.meta.url])
+const find = async (path, base) => {
+  const { href } = new URL(path, base)
+  if (known.has(href)) return
+  const response = await fetch(href)
+  if (!response.ok) throw new Error(href)
+  for (const [, file] of (await response.text()).matchAll(/from.(\\.\\/[\\w.-]+\\.js)/g)) await find(file, href)
+  known.add(href)
+}
+export const __vitePreload = async (load) => {
+  const path = /\\.\\/[\\w.-]+\\.js/.exec(load)[0]
+  if (!document.querySelector(\`link[href$="\${path.slice(1)}"]\`)) await find(path, import.meta.url)
+  return load()
+}`
+
 /** Builds the page as files that a strict content security policy allows: nothing inline, no other origin. */
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
   plugins: [
     {
-      // The document links the only style sheet, so modules need no preloading of CSS.
-      name: 'no-preload',
+      name: 'import-again',
       enforce: 'pre',
-      load: (id) =>
-        id === '\0vite/preload-helper.js' ? 'export const __vitePreload = (load) => load()' : null,
+      load: (id) => (id === '\0vite/preload-helper.js' ? IMPORT : null),
+      generateBundle: {
+        order: 'post',
+        handler(_, bundle) {
+          for (const file of Object.values(bundle))
+            if (file.type === 'chunk')
+              file.code = file.code.replaceAll(/,(?:\[\]|void 0),import\.meta\.url\)/g, ')')
+        },
+      },
     },
     {
       // The server keeps the link of the document's language, so its texts load in parallel with the script.

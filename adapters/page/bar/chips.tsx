@@ -25,6 +25,9 @@ import { texts } from '../ui/texts.js'
 import { openBuilder } from '../ui/query-commands.js'
 import { chipClass, RemoveButton } from './chip-parts.js'
 import { Phrases } from '../ui/phrases.js'
+import { recordRecentQueries } from './recent-queries.js'
+
+recordRecentQueries()
 
 /** The number of events that a filter excludes because they lack its attribute; `undefined` until known. */
 function useDropped(conjunct: Conjunct): number | undefined {
@@ -111,7 +114,7 @@ function Chip({ conjunct, index }: { conjunct: Conjunct; index: number }) {
   )
 }
 
-const InvalidChips = lazy(async () => (await import('./invalid-chips.js')).InvalidChips)
+const InvalidChips = lazy(() => import('./invalid-chips.js'), 'InvalidChips')
 
 /** One chip for each filter of the query. */
 export function Chips() {

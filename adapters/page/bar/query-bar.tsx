@@ -18,7 +18,7 @@ async function prepare(): Promise<void> {
   suggestions.value.loadSuggestions()
 }
 
-const Chips = lazy(async () => (await import('./chips.js')).Chips)
+const Chips = lazy(() => import('./chips.js'), 'Chips')
 
 const INPUT = 'add-filter'
 

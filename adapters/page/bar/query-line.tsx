@@ -10,7 +10,7 @@ import { copyCurl, copyLink } from '../list/copy-commands.js'
 import { isEditing } from '../ui/query-commands.js'
 import { faultOf, queryTokens, readableQuery } from '../data/query-tokens.js'
 
-const QueryLineField = lazy(async () => (await import('./query-line-field.js')).QueryLineField)
+const QueryLineField = lazy(() => import('./query-line-field.js'), 'QueryLineField')
 
 function Line() {
   const error = fault.value

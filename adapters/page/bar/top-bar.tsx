@@ -28,10 +28,7 @@ const LIVE_CLASSES: Readonly<Record<LiveState, string>> = {
   long: 'held inactive',
 }
 
-const ZoneButton = lazy(
-  async () => (await import('./zone-button.js')).ZoneButton,
-  <span class="btn zone" />,
-)
+const ZoneButton = lazy(() => import('./zone-button.js'), 'ZoneButton', <span class="btn zone" />)
 
 function LiveButton() {
   const state = liveState.value

@@ -70,7 +70,8 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats): Texts => ({
     counting: 'wird gezählt …',
     number: formatNumber,
     percent: (percent) => `${formatNumber(percent)} %`,
-    reload: 'Laden nicht möglich. Bitte laden Sie die Seite neu',
+    reload:
+      'Ein Teil der Seite konnte nicht geladen werden. Wenn es wieder scheitert, laden Sie die Seite neu',
   },
   predicates,
   words: {
@@ -267,13 +268,16 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats): Texts => ({
       back: 'Zurück zur letzten gültigen Abfrage',
     },
     empty: {
-      title: (filters) =>
-        filters === 0
-          ? 'Keine Ereignisse in diesem Zeitraum'
-          : filters === 1
-            ? 'Keine Ereignisse entsprechen dem Filter'
-            : `Keine Ereignisse entsprechen allen ${formatNumber(filters)} Filtern`,
-      change: 'Mit einer dieser Änderungen finden Sie Ereignisse:',
+      title: (filters, isRanged) => {
+        const range = isRanged ? ' in diesem Zeitraum' : ''
+        if (filters === 0) return `Keine Ereignisse${range}`
+        return filters === 1
+          ? `Keine Ereignisse${range} entsprechen dem Filter`
+          : `Keine Ereignisse${range} entsprechen allen ${formatNumber(filters)} Filtern`
+      },
+      change: 'Mit einer dieser Änderungen finden Sie Ereignisse. Die Zahlen sagen, wie viele:',
+      forms:
+        'Der Filter enthält Buchstaben, die sich als ein Zeichen oder als mehrere schreiben lassen, etwa é als eines (NFC) oder als e mit einem Akzent (NFD). Das sind verschiedene Texte, und gefunden wird nur die eingegebene Form.',
       without: 'ohne',
       insteadOf: (range, present) => `${range} statt ${present}`,
       leaveOut: 'Weglassen',

@@ -79,7 +79,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
     counting: 'counting…',
     number: formatNumber,
     percent: (percent: number) => `${formatNumber(percent)} %`,
-    reload: 'Could not load. Reload the page',
+    reload: 'A part of the page could not be loaded. If it fails again, reload the page',
   },
   predicates,
   /** The words used to describe filters. */
@@ -290,13 +290,16 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
       back: 'Back to the last valid query',
     },
     empty: {
-      title: (filters: number) =>
-        filters === 0
-          ? 'No events in this time range'
-          : filters === 1
-            ? 'No events match the filter'
-            : `No events match all ${formatNumber(filters)} filters`,
-      change: 'Change one thing to see events:',
+      title: (filters: number, isRanged: boolean) => {
+        const range = isRanged ? ' in this time range' : ''
+        if (filters === 0) return `No events${range}`
+        return filters === 1
+          ? `No events match the filter${range}`
+          : `No events match all ${formatNumber(filters)} filters${range}`
+      },
+      change: 'Change one thing to see events. The numbers say how many:',
+      forms:
+        'The filter has letters that can be written as one character or as several, such as é as one (NFC) or as e and an accent (NFD). These are different texts, and only the form that was typed is found.',
       without: 'without',
       insteadOf: (range: string, present: string) => `${range} instead of ${present}`,
       leaveOut: 'Leave out',

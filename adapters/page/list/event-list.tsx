@@ -11,8 +11,8 @@ import { LoadFailure } from './load-failure.js'
 import { failure, loadedWindow, isStale } from './loading.js'
 import { activate } from './row-focus.js'
 
-const BadQuery = lazy(async () => (await import('./bad-query.js')).BadQuery)
-const NoMatches = lazy(async () => (await import('./no-matches.js')).NoMatches)
+const BadQuery = lazy(() => import('./bad-query.js'), 'BadQuery')
+const NoMatches = lazy(() => import('./no-matches.js'), 'NoMatches')
 
 /** The button that shows waiting events, with their number. */
 function WaitingButton() {

@@ -7,7 +7,7 @@ import { failure, loadedWindow, tryAgain, warnings } from './loading.js'
 import { texts } from '../ui/texts.js'
 import { errorText } from './load-failure.js'
 
-const RightsNotice = lazy(async () => (await import('./rights-notice.js')).RightsNotice)
+const RightsNotice = lazy(() => import('./rights-notice.js'), 'RightsNotice')
 
 const SECOND_MS = 1000
 

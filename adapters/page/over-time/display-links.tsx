@@ -3,7 +3,7 @@ import { fault, members, setMember } from '../data/address.js'
 import { lazy } from '../ui/lazy.js'
 import { displayTexts } from './display-texts.js'
 
-const ColumnsSheet = lazy(async () => (await import('../columns/columns-sheet.js')).ColumnsSheet)
+const ColumnsSheet = lazy(() => import('../columns/columns-sheet.js'), 'ColumnsSheet')
 
 /** Switches between the list and the table of groups, and opens the choice of columns. */
 export function DisplayLinks() {

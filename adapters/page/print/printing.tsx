@@ -13,7 +13,7 @@ import { EventTable } from './event-table.js'
 import { printTexts } from './print-texts.js'
 import { Fact, QueryFacts } from './query-facts.js'
 
-const Report = lazy(async () => (await import('./report.js')).Report)
+const Report = lazy(() => import('./report.js'), 'Report')
 
 const isPrinting = signal(false)
 

@@ -1,31 +1,76 @@
 import type { ComponentChild, ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { texts } from './texts.js'
 import { readAccount } from '../data/api.js'
+import { useEscape } from './keyboard.js'
 import { showNote } from './notes.js'
+import { texts } from './texts.js'
 
-/** A component whose code is loaded when it is first rendered; until then the placeholder is shown. */
-export function lazy<Props extends object>(
-  load: () => Promise<ComponentType<Props>>,
+type PropsOf<Component> = Component extends (props: infer Props) => unknown
+  ? unknown extends Props
+    ? object
+    : Props
+  : never
+
+let isNoted = false
+
+/** How long to wait before the code of a part is requested again. */
+const RETRY_MS = 5000
+
+/** Says that the code of a part could not be loaded. */
+function Failure({ again, close }: { again: () => void; close: () => void }) {
+  useEscape(true, close)
+  return (
+    <section class="part-failed" role="alert">
+      <p>{texts.common.reload}</p>
+      <button type="button" class="btn main" onClick={again}>
+        {texts.states.failed.again}
+      </button>
+      <button type="button" class="btn" onClick={close}>
+        {texts.common.close}
+      </button>
+    </section>
+  )
+}
+
+/**
+ * The component of a module that is loaded when it is first rendered; until then the placeholder is shown. If it cannot be loaded, the user
+ * can try again or `close` the part; a part that cannot be closed is loaded again after some seconds.
+ */
+export function lazy<
+  Name extends string,
+  Module extends Readonly<Record<Name, (props: never) => ComponentChild>>,
+>(
+  load: () => Promise<Module>,
+  name: Name,
   instead: ComponentChild = null,
-): ComponentType<Props> {
-  let loaded: ComponentType<Props> | undefined
-  return function Lazy(props: Props) {
-    const [Component, show] = useState<{ it: ComponentType<Props> } | undefined>(
-      loaded && { it: loaded },
-    )
-    useEffect(() => {
-      if (Component) return
-      const take = async (): Promise<void> => {
-        loaded = await load()
-        show({ it: loaded })
-      }
-      // The server has a newer build of the page, is unreachable, or takes the user for signed out, which `readAccount` finds.
-      take().catch(() => {
-        showNote(texts.common.reload)
+  close?: () => void,
+): ComponentType<PropsOf<Module[Name]>> {
+  let Loaded: ComponentType<PropsOf<Module[Name]>> | undefined
+  return function Lazy(props: PropsOf<Module[Name]>) {
+    const [, show] = useState(Loaded)
+    const [hasFailed, fail] = useState(false)
+    const take = async (): Promise<void> => {
+      fail(false)
+      try {
+        Loaded = (await load())[name] as unknown as ComponentType<PropsOf<Module[Name]>>
+        show(() => Loaded)
+      } catch {
+        fail(true)
+        if (!close && !isNoted) showNote(texts.common.reload)
+        isNoted ||= !close
+        // The service may take the user for signed out.
         readAccount().catch(() => undefined)
-      })
+      }
+    }
+    useEffect(() => {
+      if (!Loaded) void take()
     }, [])
-    return Component ? <Component.it {...props} /> : <>{instead}</>
+    useEffect(() => {
+      if (!hasFailed || close) return
+      const timer = setTimeout(() => void take(), RETRY_MS)
+      return () => clearTimeout(timer)
+    }, [hasFailed])
+    if (Loaded) return <Loaded {...props} />
+    return hasFailed && close ? <Failure again={() => void take()} close={close} /> : <>{instead}</>
   }
 }

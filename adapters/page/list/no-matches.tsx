@@ -57,12 +57,19 @@ function RelaxedQueryItem({ way }: { way: RelaxedQuery }) {
   )
 }
 
+/** True if Unicode has another form of a text in the filters, which is another text for the log. */
+function hasForms(where: PageQuery['where']): boolean {
+  const text = JSON.stringify(where)
+  return text.normalize('NFC') !== text.normalize('NFD')
+}
+
 const EVERYTHING: PageQuery = { where: [], sorts: [], range: {} }
 
 /** Shown when nothing matches: how many events each filter excludes. */
 export function NoMatches() {
   const all = useTotal(EVERYTHING)
   const ways = relaxedQueries(query.value)
+  const { where, range } = query.value
   const words = texts.states.empty
   useEffect(() => {
     // Failed: the message below stays.
@@ -71,7 +78,8 @@ export function NoMatches() {
   if (all?.exact && all.total === 0) return <EmptyLog />
   return (
     <StatusMessage art>
-      <h2>{words.title(query.value.where.length)}</h2>
+      <h2>{words.title(where.length, 'last' in range || Boolean(range.from ?? range.to))}</h2>
+      {hasForms(where) && <p>{words.forms}</p>}
       {ways.length > 0 && (
         <>
           <p>{words.change}</p>

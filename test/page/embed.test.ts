@@ -34,6 +34,7 @@ async function site(): Promise<{ origin: string; show(document: string): void }>
 
 const closing: (() => void)[] = []
 const frameAncestors: string[] = []
+const streams = new Set<object>()
 let host: PageHost
 let admin: Awaited<ReturnType<typeof site>>
 let stranger: Awaited<ReturnType<typeof site>>
@@ -46,6 +47,15 @@ beforeAll(async () => {
   stranger = await site()
   frameAncestors.push(admin.origin)
   host = await servePage({
+    inside: [
+      async (ctx, next) => {
+        if (ctx.path.endsWith('/stream')) {
+          streams.add(ctx.res)
+          ctx.res.once('close', () => streams.delete(ctx.res))
+        }
+        await next()
+      },
+    ],
     events: dayOfEvents(Date.now() * 1000 - 2_000_000),
     page: {
       frameAncestors,
@@ -135,10 +145,18 @@ describe('<daybook-page>', () => {
 
   it('shows an event of the resource that is recorded meanwhile', async () => {
     const step_id = '0199f09d-5b1e-7c41-8d20-6a4f3e9b1c78'
-    const { frame } = await embed(`resource="/api/steps/${step_id}"`)
+    const { page, frame } = await embed(`resource="/api/steps/${step_id}"`)
     await frame.getByText('No event is recorded for this resource.').waitFor(WAIT)
     await host.audit.record('api:steps:success', { name: 'Deploy', step_id })
     await expect.poll(() => frame.locator('li').count(), WAIT).toBe(1)
+    expect(streams.size).toBe(1)
+    // Out of sight it needs no stream.
+    await page.evaluate('document.body.style.paddingTop = "5000px"')
+    await expect.poll(() => streams.size, WAIT).toBe(0)
+    await host.audit.record('api:steps:success', { name: 'Deploy again', step_id })
+    await page.evaluate('document.body.style.paddingTop = 0')
+    await expect.poll(() => frame.locator('li').count(), WAIT).toBe(2)
+    expect(streams.size).toBe(1)
   })
 
   it.each([

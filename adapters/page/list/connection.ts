@@ -1,11 +1,16 @@
 import { computed, signal } from '@preact/signals'
 import { query } from '../data/address.js'
-import { ApiError, listEvents, streamUrl } from '../data/api.js'
+import type { AuditEvent } from '../../../src/event/event.js'
+import { ApiError, type EventResource, eventOf, listEvents, streamUrl } from '../data/api.js'
 import { apiQuery } from '../data/query.js'
+import { takePlace } from '../data/stream-place.js'
+import type { ChangeFrame } from './live-changes.js'
 import { retryDelay } from './live-state.js'
 import { failure, newestKnown, queryTime } from './loading.js'
 
-/* The stream of new events, and its reconnection. */
+/* The stream of new events, and its reconnection. Without a place for a stream, new events are read again and again. */
+
+const POLL_MS = 5000
 
 interface Loss {
   readonly since: string
@@ -19,9 +24,9 @@ export const connectionLoss = signal<Loss | undefined>(undefined)
 export const isOffline = computed(() => connectionLoss.value !== undefined)
 
 interface StreamHandlers {
-  readonly event: (data: string) => void
-  readonly change: (data: string) => void
-  /** The stream is open, for the first time or again after a gap. */
+  readonly event: (event: AuditEvent) => void
+  readonly change: (frame: ChangeFrame) => void
+  /** The stream is open, for the first time or again after a gap, or new events were read. */
   readonly opened: () => void
 }
 
@@ -32,35 +37,72 @@ export function tryNow(): void {
   retryNow?.()
 }
 
-/** Opens a stream for the query; the result closes it. Reconnects without missing events. */
+/** Opens a stream. `lose` is called when the connection is lost. */
+function openStream(filter: string, handlers: StreamHandlers, lose: () => void): EventSource {
+  let isForgiving = false
+  const source = new EventSource(streamUrl(filter, newestKnown()))
+  source.addEventListener('open', () => {
+    isForgiving = true
+    handlers.opened()
+  })
+  source.addEventListener('message', ({ data }: MessageEvent<string>) =>
+    handlers.event(eventOf((JSON.parse(data) as { data: EventResource }).data)),
+  )
+  source.addEventListener('change', ({ data }: MessageEvent<string>) =>
+    handlers.change(JSON.parse(data) as ChangeFrame),
+  )
+  source.addEventListener('error', () => {
+    // When the server ends a stream, the browser reopens it; the first such error is not a loss.
+    if (isForgiving && source.readyState === EventSource.CONNECTING) isForgiving = false
+    else lose()
+  })
+  return source
+}
+
+/** Follows the query; the result ends that. Reconnects without missing events. */
 export function connect(handlers: StreamHandlers): () => void {
   let source: EventSource | undefined
+  let leave: (() => void) | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
   let attempt = 0
   let isStopped = false
 
   const filter = (): string => apiQuery(query.value, queryTime())
 
-  function open(): void {
-    let isForgiving = false
-    source = new EventSource(streamUrl(filter(), newestKnown()))
-    source.addEventListener('open', () => {
-      isForgiving = true
-      attempt = 0
-      connectionLoss.value = undefined
-      handlers.opened()
-    })
-    source.addEventListener('message', ({ data }) => handlers.event(data as string))
-    source.addEventListener('change', ({ data }: MessageEvent<string>) => handlers.change(data))
-    source.addEventListener('error', () => {
-      // When the server ends a stream, the browser reopens it; the first such error is not a loss.
-      if (isForgiving && source!.readyState === EventSource.CONNECTING) isForgiving = false
-      else lose()
-    })
+  async function open(): Promise<void> {
+    leave = await takePlace()
+    if (isStopped) close()
+    else if (leave) source = openStream(filter(), { ...handlers, opened }, lose)
+    else await poll()
+  }
+
+  function opened(): void {
+    attempt = 0
+    connectionLoss.value = undefined
+    handlers.opened()
+  }
+
+  function close(): void {
+    source?.close()
+    leave?.()
+    clearTimeout(timer)
+  }
+
+  async function poll(): Promise<void> {
+    try {
+      const { readNew } = await import('./polling.js')
+      const events = await readNew()
+      if (isStopped) return
+      events.forEach(handlers.event)
+      opened()
+      timer = setTimeout(() => void open(), POLL_MS)
+    } catch {
+      if (!isStopped) lose()
+    }
   }
 
   function lose(): void {
-    source?.close()
+    close()
     const seconds = retryDelay(attempt++)
     const since = connectionLoss.value?.since ?? new Date().toISOString()
     connectionLoss.value = { since, retryAt: Date.now() + seconds * 1000 }
@@ -73,7 +115,7 @@ export function connect(handlers: StreamHandlers): () => void {
     if (connectionLoss.value) connectionLoss.value = { ...connectionLoss.value, retryAt: undefined }
     try {
       await listEvents(filter(), 1)
-      if (!isStopped) open()
+      if (!isStopped) await open()
     } catch (error) {
       if (isStopped) return
       if (error instanceof ApiError && error.status < 500) failure.value = error
@@ -87,11 +129,10 @@ export function connect(handlers: StreamHandlers): () => void {
 
   retryNow = onNow
   addEventListener('online', onNow)
-  open()
+  void open()
   return () => {
     isStopped = true
-    source?.close()
-    clearTimeout(timer)
+    close()
     removeEventListener('online', onNow)
     connectionLoss.value = undefined
   }

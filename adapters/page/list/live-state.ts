@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals'
 import type { AuditEvent } from '../../../src/event/event.js'
 
 /** State of live updates: `live` if new events are added automatically, else the reason why not. */
@@ -53,6 +54,8 @@ export interface Waiting {
 }
 
 export const NONE_WAITING: Waiting = { events: [], count: 0 }
+
+export const waiting = signal(NONE_WAITING)
 
 /** Beyond this number only a count is kept, and showing them reloads the list. */
 export const MAX_WAITING_EVENTS = 1000

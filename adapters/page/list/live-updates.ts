@@ -3,18 +3,19 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import { isTooLongForUrl } from '../../../src/filter/url-length.js'
 import { types } from '../data/account.js'
 import { changeQuery, fault, openId, query, search } from '../data/address.js'
-import { ApiError, type EventResource, eventOf, readEvent } from '../data/api.js'
+import { ApiError } from '../data/api.js'
 import { recountSoon } from '../data/counts.js'
 import { markOpen, openEvents } from '../data/open-events.js'
 import { texts } from '../ui/texts.js'
 import { announce } from '../ui/notes.js'
 import { connect, isOffline, tryNow } from './connection.js'
-import { withChanged, withNewest } from './loaded-window.js'
+import { withNewest } from './loaded-window.js'
 import {
   isFollowed,
   type LiveState,
   liveStateIn,
   NONE_WAITING,
+  waiting,
   waitingSince,
   withWaiting,
 } from './live-state.js'
@@ -30,13 +31,12 @@ import {
 } from './loading.js'
 import { isNewestFirst } from './paging.js'
 import { apiQuery, rangeAt } from '../data/query.js'
-import { type Change, applyPatch } from '../data/json-patch.js'
+import { isVisible } from '../data/visibility.js'
+import type { ChangeFrame } from './live-changes.js'
 import { isRowHovered, isSelecting } from './interaction.js'
 import { isAtTop } from './viewport.js'
 
 const isPaused = signal(false)
-const isVisible = signal(!document.hidden)
-const waiting = signal(NONE_WAITING)
 
 const isRefusal = (error: Error | undefined): boolean =>
   error instanceof ApiError && error.status < 500
@@ -100,60 +100,24 @@ export function togglePause(): void {
   }
 }
 
-interface ChangeFrame {
-  readonly id: string
-  readonly patch: readonly Change[]
-  readonly closed: boolean
-}
-
-const find = (id: string): AuditEvent | undefined =>
-  loadedWindow.value.events.find((event) => event.id === id) ??
-  waiting.value.events.find((event) => event.id === id)
-
-function replace(event: AuditEvent): void {
-  loadedWindow.value = withChanged(loadedWindow.value, event)
-  const { events, count } = waiting.value
-  const at = events.findIndex(({ id }) => id === event.id)
-  if (at >= 0) waiting.value = { events: events.with(at, event), count }
-}
-
-async function readAgain(id: string): Promise<void> {
-  const before = find(id)
-  try {
-    const event = await readEvent(id)
-    // A change that came meanwhile may be later than what was read.
-    if (find(id) === before) replace(event)
-  } catch {
-    // Keep the last known attributes. If the event is still open, its next change says so.
-    markOpen(id, false, false)
-  }
-}
-
-function change({ id, patch, closed }: ChangeFrame): void {
-  markOpen(id, !closed)
-  const event = find(id)
-  if (!event) return
-  try {
-    replace({ ...event, attributes: applyPatch(event.attributes, patch) })
-  } catch {
-    void readAgain(id)
-  }
-}
-
 const PAINT_MS = 250
 
 let arrived: AuditEvent[] = []
-let changes: ChangeFrame[] = []
+const changes: ChangeFrame[] = []
 let painting: ReturnType<typeof setTimeout> | undefined
 let lastPainted = 0
+
+/** Applies the changes in their order. If the code cannot be loaded, they wait for the next ones. */
+async function applyChanges(): Promise<void> {
+  const { change } = await import('./live-changes.js')
+  batch(() => changes.splice(0).forEach(change))
+}
 
 function paint(): void {
   painting = undefined
   lastPainted = performance.now()
   const events = arrived.toReversed()
-  const changed = changes
   arrived = []
-  changes = []
   batch(() => {
     if (events.length > 0) {
       waiting.value = withWaiting(waiting.value, events)
@@ -161,8 +125,8 @@ function paint(): void {
       if (liveState.value === 'live') addWaiting()
       else announce(texts.list.waiting(waiting.value.count))
     }
-    changed.forEach(change)
   })
+  if (changes.length > 0) applyChanges().catch(() => undefined)
 }
 
 const schedulePaint = (): void => {
@@ -181,14 +145,15 @@ function receive(event: AuditEvent): void {
 
 function follow(): () => void {
   const stop = connect({
-    event: (data) => receive(eventOf((JSON.parse(data) as { data: EventResource }).data)),
-    change: (data) => {
-      changes.push(JSON.parse(data) as ChangeFrame)
+    event: receive,
+    change: (frame) => {
+      changes.push(frame)
       schedulePaint()
     },
     opened: () => {
       // The stream does not report an event that was closed after it was read and before the stream was open.
-      for (const id of openEvents.peek()) void readAgain(id)
+      for (const id of openEvents.peek())
+        import('./live-changes.js').then(({ readAgain }) => readAgain(id)).catch(() => undefined)
     },
   })
   return () => {
@@ -206,7 +171,6 @@ const followed = computed(() =>
 
 /** Starts the live updates of the list. */
 export function followEvents(): void {
-  document.addEventListener('visibilitychange', () => (isVisible.value = !document.hidden))
   effect(() => (followed.value === undefined ? undefined : untracked(follow)))
   effect(() => {
     if (isStale.value) untracked(() => (waiting.value = NONE_WAITING))

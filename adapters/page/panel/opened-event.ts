@@ -3,6 +3,10 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import { types } from '../data/account.js'
 import { openId } from '../data/address.js'
 import { ApiError, readEvent, streamUrl } from '../data/api.js'
+import { takePlace } from '../data/stream-place.js'
+import { isVisible } from '../data/visibility.js'
+import { isFollowed } from '../list/live-state.js'
+import { liveState } from '../list/live-updates.js'
 import { loadedEvents } from '../list/loading.js'
 import { type Change, applyPatch } from '../data/json-patch.js'
 import { markOpen, openEvents } from '../data/open-events.js'
@@ -66,35 +70,80 @@ export const isGrowing = computed(() => {
   return id !== undefined && id === openId.value && openEvents.value.has(id)
 })
 
-/** The id of the event to stream, if it may be live. It need not be in the list. */
-const idToStream = computed(() => {
+/** The id of the event that is followed here: it may be live, and the stream of the list does not have it. */
+const idToFollow = computed(() => {
   const event = shown.value
-  if (!event || event.id !== openId.value) return undefined
-  return types.value[event.type]?.live || openEvents.value.has(event.id) ? event.id : undefined
+  if (!event || event.id !== openId.value || !isVisible.value) return undefined
+  const mayGrow = types.value[event.type]?.live || openEvents.value.has(event.id)
+  const isInList =
+    isFollowed(liveState.value) && loadedEvents.value.some(({ id }) => id === openId.value)
+  return mayGrow && !isInList ? event.id : undefined
 })
+
+/** A window has one stream. While the list has it, the event is read again and again. */
+const mayStream = computed(() => !isFollowed(liveState.value))
 
 // A stream reports an open event at once; without a report in this time, the event is closed.
 const REPORT_TIMEOUT_MS = 5000
+const POLL_MS = 2000
 
-effect(() => {
-  const id = idToStream.value
-  if (id === undefined) return
+/** Streams the changes of the event. */
+function stream(id: string): () => void {
   const where = [conditionOn('id', 'eq', [id])]
   const query = apiQuery({ where, sorts: [], range: ALL_TIME })
-  const stream = new EventSource(streamUrl(query, shown.peek()!.created_at))
-  const reportTimeout = setTimeout(() => stream.close(), REPORT_TIMEOUT_MS)
-  stream.addEventListener('change', ({ data }: MessageEvent<string>) => {
+  const source = new EventSource(streamUrl(query, shown.peek()!.created_at))
+  const reportTimeout = setTimeout(() => source.close(), REPORT_TIMEOUT_MS)
+  source.addEventListener('change', ({ data }: MessageEvent<string>) => {
     const { patch, closed } = JSON.parse(data) as { patch: Change[]; closed: boolean }
     clearTimeout(reportTimeout)
     streamedId = id
     const event = shown.peek()!
     show({ ...event, attributes: applyPatch(event.attributes, patch) })
     markOpen(id, !closed)
-    if (closed) stream.close()
+    if (closed) source.close()
   })
   return () => {
     clearTimeout(reportTimeout)
-    stream.close()
+    source.close()
+  }
+}
+
+/** Reads the event again and again, until it is closed. */
+function poll(id: string): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let isOver = false
+  const read = async (): Promise<void> => {
+    const event = await readEvent(id).catch(() => undefined)
+    if (isOver) return
+    if (event) {
+      streamedId = id
+      show(event)
+    }
+    if (!event || openEvents.peek().has(id)) timer = setTimeout(() => void read(), POLL_MS)
+  }
+  void read()
+  return () => {
+    isOver = true
+    clearTimeout(timer)
+  }
+}
+
+effect(() => {
+  const id = idToFollow.value
+  if (id === undefined) return
+  let end: (() => void) | undefined
+  let leave: (() => void) | undefined
+  let isOver = false
+  const begin = async (): Promise<void> => {
+    leave = mayStream.value ? await takePlace() : undefined
+    if (isOver) leave?.()
+    else end = leave ? stream(id) : poll(id)
+  }
+  void begin()
+  return () => {
+    isOver = true
+    end?.()
+    leave?.()
     streamedId = undefined
   }
 })

@@ -1,7 +1,9 @@
-import { signal } from '@preact/signals'
+import { effect, signal } from '@preact/signals'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { ApiError, eventOf, type EventResource, listEvents, streamUrl } from '../data/api.js'
 import { ALL_TIME, apiQuery, conditionOn, formatPageQuery, type PageQuery } from '../data/query.js'
+import { takePlace } from '../data/stream-place.js'
+import { isVisible } from '../data/visibility.js'
 
 /* The events of one resource, newest first. */
 
@@ -46,15 +48,67 @@ async function load(before?: string): Promise<void> {
 
 export const loadOlder = (): Promise<void> => load(events.value?.at(-1)?.created_at)
 
-/** Loads the newest events, and adds those that are recorded afterwards. The browser reconnects by itself. */
+/** False while the frame is out of sight in the page around it. */
+const isInSight = signal(true)
+
+function add(event: AuditEvent): void {
+  const known = events.value ?? []
+  if (!known.some(({ id }) => id === event.id)) events.value = [event, ...known]
+}
+
+const newest = (): string => events.peek()?.[0]?.created_at ?? new Date(0).toISOString()
+
+/** Adds new events as they are recorded. The browser reconnects by itself. */
+function stream(): () => void {
+  const source = new EventSource(streamUrl(apiQuery(queryOf()), newest()))
+  source.addEventListener('message', ({ data }: MessageEvent<string>) =>
+    add(eventOf((JSON.parse(data) as { data: EventResource }).data)),
+  )
+  return () => source.close()
+}
+
+const MAX_NEW = 1000
+const POLL_MS = 5000
+
+/** Reads new events again and again. */
+function poll(): () => void {
+  const read = async (): Promise<void> => {
+    const { where } = queryOf()
+    const since = [...where, conditionOn('created_at', 'gt', [newest()])]
+    const page = await listEvents(apiQuery({ ...queryOf(), where: since }), MAX_NEW)
+    if (page.truncated) await load()
+    else page.events.forEach(add)
+  }
+  // The next attempt may succeed.
+  const attempt = (): void => void read().catch(() => undefined)
+  const timer = setInterval(attempt, POLL_MS)
+  attempt()
+  return () => clearInterval(timer)
+}
+
+/** Loads the newest events, and adds those that are recorded afterwards while the frame is in sight. */
 export async function followResource(): Promise<void> {
   await load()
   if (!events.value) return
-  const after = events.value[0]?.created_at ?? new Date(0).toISOString()
-  const source = new EventSource(streamUrl(apiQuery(queryOf()), after))
-  source.addEventListener('message', ({ data }: MessageEvent<string>) => {
-    const event = eventOf((JSON.parse(data) as { data: EventResource }).data)
-    const known = events.value ?? []
-    if (!known.some(({ id }) => id === event.id)) events.value = [event, ...known]
+  new IntersectionObserver((entries) => {
+    isInSight.value = entries.at(-1)!.isIntersecting
+  }).observe(document.documentElement)
+  effect(() => {
+    if (!isVisible.value || !isInSight.value) return
+    let [isOver, end] = [false, (): void => {}]
+    const begin = async (): Promise<void> => {
+      const leave = await takePlace()
+      if (isOver) return leave?.()
+      const stop = leave ? stream() : poll()
+      end = () => {
+        stop()
+        leave?.()
+      }
+    }
+    void begin()
+    return () => {
+      isOver = true
+      end()
+    }
   })
 }

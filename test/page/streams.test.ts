@@ -1,0 +1,137 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { openPage } from '../support/browser.js'
+import type { PageHost } from '../support/page-host.js'
+import { expectNewest, record, servePast } from './following.js'
+import { rowOf, rowsOf, WAIT } from './shown.js'
+
+/* The streams of the windows of one browser, which shares six connections between them. */
+
+interface Streams {
+  readonly host: PageHost
+  readonly open: ReadonlySet<object>
+}
+
+async function serve(): Promise<Streams> {
+  const open = new Set<object>()
+  const host = await servePast({
+    inside: [
+      async (ctx, next) => {
+        if (ctx.path.endsWith('/stream')) {
+          open.add(ctx.res)
+          ctx.res.once('close', () => open.delete(ctx.res))
+        }
+        await next()
+      },
+    ],
+  })
+  return { host, open }
+}
+
+const expectStreams = ({ open }: Streams, count: number): Promise<void> =>
+  expect.poll(() => open.size, WAIT).toBe(count)
+
+const startFetch = (host: PageHost) =>
+  host.audit.recordLive('info:template_version:fetch', {
+    name: 'storefront@main',
+    progress: 'Receiving objects:  30% (30/100)\r',
+    project_path: '/projects/alone',
+  })
+
+/** Opens windows of one browser. */
+async function openWindows(count: number, url: string): Promise<Page[]> {
+  const first = await openPage(url, { user: 'ann' })
+  const pages = [first]
+  while (pages.length < count) {
+    const page = await first.context().newPage()
+    await page.goto(url)
+    pages.push(page)
+  }
+  for (const page of pages) await rowsOf(page).first().waitFor()
+  return pages
+}
+
+/** True if a further request of the page is answered. */
+const request = (page: Page): Promise<boolean> =>
+  page.evaluate(`fetch('/api/events?limit=1', { cache: 'no-store' }).then(({ ok }) => ok)`)
+
+const setHidden = (page: Page, isHidden: boolean): Promise<unknown> =>
+  page.evaluate(
+    `Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })
+     document.dispatchEvent(new Event('visibilitychange'))`,
+  )
+
+const panelOf = (page: Page) => page.getByRole('complementary', { name: 'Event' })
+
+describe('of windows with an open live event', () => {
+  it('there is one for each of three, and none while a window is hidden', async () => {
+    const streams = await serve()
+    const { host } = streams
+    const live = await startFetch(host)
+    const url = `${host.page}?range=all#event=${live.event!.id}`
+    const pages = await openWindows(3, url)
+    await expectStreams(streams, 3)
+    for (const page of pages) expect(await request(page)).toBe(true)
+    const [page] = pages
+    await setHidden(page!, true)
+    await expectStreams(streams, 2)
+    await live.append('progress', 'Receiving objects:  60% (60/100)\r')
+    await live.flush()
+    await panelOf(pages[1]!).getByRole('img', { name: '60 %' }).waitFor()
+    await setHidden(page!, false)
+    await expectStreams(streams, 3)
+    await live.append('progress', 'Receiving objects:  90% (90/100)\r')
+    await panelOf(page!).getByRole('img', { name: '90 %' }).waitFor()
+    await live.close()
+    await panelOf(page!).getByText('still open').waitFor({ state: 'detached' })
+  })
+
+  it('there are four for seven, the others poll, and one of them follows a window that closes', async () => {
+    const streams = await serve()
+    const { host } = streams
+    const live = await startFetch(host)
+    const pages = await openWindows(6, `${host.page}?range=all`)
+    const frame = await pages[0]!.context().newPage()
+    await frame.goto(`${host.page}?resource=/api/projects/alone`)
+    await frame.getByRole('listitem').waitFor()
+    await expectStreams(streams, 4)
+    for (const page of pages) expect(await request(page)).toBe(true)
+    await host.audit.record('api:changes:create', { project_path: '/projects/alone' })
+    await record(host, ...Array.from({ length: 12 }, (_, n) => `new ${n}`))
+    await live.append('progress', 'Receiving objects:  60% (60/100)\r')
+    for (const page of pages) {
+      await page.mouse.move(0, 0)
+      await expectNewest(page, host)
+      await expect.poll(() => rowOf(page, live.event!.id).innerText(), WAIT).toContain('60 %')
+    }
+    await expect.poll(() => frame.getByRole('listitem').count(), WAIT).toBe(2)
+    expect(streams.open.size).toBe(4)
+    await pages[1]!.close()
+    await expectStreams(streams, 4)
+    await live.close()
+  })
+
+  it('there is one for the event if the list has none, and none besides that of the list', async () => {
+    const streams = await serve()
+    const { host } = streams
+    const live = await startFetch(host)
+    const hash = `#event=${live.event!.id}`
+    const sorted = await openPage(`${host.page}?range=all&filter[sorts]=type${hash}`, {
+      user: 'ann',
+    })
+    await expectStreams(streams, 1)
+    await live.append('progress', 'Receiving objects:  60% (60/100)\r')
+    await panelOf(sorted).getByRole('img', { name: '60 %' }).waitFor()
+    await setHidden(sorted, true)
+    await expectStreams(streams, 0)
+    const other = await openPage(`${host.page}?range=all&filter[username_eq]=bob${hash}`, {
+      user: 'ann',
+    })
+    await expectStreams(streams, 1)
+    await live.append('progress', 'Receiving objects:  90% (90/100)\r')
+    await panelOf(other).getByRole('img', { name: '90 %' }).waitFor()
+    expect(streams.open.size).toBe(1)
+    await live.close()
+    await panelOf(other).getByText('still open').waitFor({ state: 'detached' })
+  })
+})

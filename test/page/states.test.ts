@@ -82,6 +82,32 @@ describe('with nothing to show', () => {
       await page.goBack()
     }
   })
+
+  it('a word that matches nothing keeps the range and live, and nothing is said about other events', async () => {
+    const host = await serve()
+    const page = await open(host)
+    await rowsOf(page).first().waitFor()
+    const total = (await host.audit.count()).total
+    const field = page.getByRole('combobox', { name: 'Add a filter' })
+    for (const [word, hasForms] of [
+      ['zzgrmpf', false],
+      ['zzcafé', true],
+    ] as const) {
+      await field.fill(word)
+      await field.press('Enter')
+      await title(page, 'No events match the filter in this time range').waitFor()
+      const way = page.getByRole('main').getByRole('listitem').filter({ hasText: word })
+      await expect
+        .poll(async () => (await way.innerText()).split('\n'), WAIT)
+        .toContain(String(total))
+      expect(await page.getByText('No event is in').count()).toBe(0)
+      expect(await page.getByText('(NFD)').count()).toBe(hasForms ? 1 : 0)
+      expect(new URL(page.url()).searchParams.get('range')).toBe('24h')
+      await page.getByRole('banner').getByRole('button', { name: /^Live/ }).waitFor()
+      await way.getByRole('button', { name: 'Leave out' }).click()
+      await rowsOf(page).first().waitFor()
+    }
+  })
 })
 
 describe('a user', () => {
@@ -234,6 +260,48 @@ describe('when the service fails', () => {
     const page = await open(host, '?range=all', { tolerates: /ERR_/ })
     await title(page, 'The events could not be loaded').waitFor()
     await page.getByText('The service could not be reached.').waitFor()
+  })
+
+  it('a part that could not be loaded can be closed, and tried again', async () => {
+    const host = await serve()
+    const page = await open(host, '', { tolerates: /ERR_/ })
+    const files = /\/assets\/(?:panel|range-picker)-[^/]*\.js$/
+    await rowsOf(page).first().waitFor()
+    await page.route(files, (route) => route.abort())
+    const problem = page.getByRole('alert').filter({ hasText: 'could not be loaded' })
+    const click = (name: string) => problem.getByRole('button', { name }).click()
+    const panel = page.getByRole('complementary', { name: 'Event' })
+    await rowsOf(page).first().click()
+    await problem.waitFor()
+    await page.keyboard.press('Escape')
+    await problem.waitFor({ state: 'detached' })
+    expect(new URL(page.url()).hash).toBe('')
+    await rowsOf(page).nth(1).click()
+    await click('Try again')
+    await click('Close')
+    await page.getByRole('button', { name: 'Last 24 hours' }).click()
+    await problem.waitFor()
+    await page.unroute(files)
+    await click('Try again')
+    await page.getByRole('dialog', { name: 'Time' }).waitFor()
+    await page.keyboard.press('Escape')
+    await rowsOf(page).first().click()
+    await panel.getByRole('heading').first().waitFor()
+    expect(await problem.count()).toBe(0)
+  })
+
+  it('parts without a button are loaded again', async () => {
+    const host = await serve()
+    const page = await openPage('about:blank', { user: 'ann', tolerates: /ERR_/ })
+    let isAway = true
+    await page.route(/\/assets\/(?:facets|over-time)-[^/]*\.js$/, (route) =>
+      isAway ? route.abort() : route.continue(),
+    )
+    await page.goto(host.page)
+    await page.getByText('A part of the page could not be loaded').first().waitFor()
+    isAway = false
+    await numbers(page).waitFor()
+    await page.getByRole('group', { name: 'Levels' }).waitFor()
   })
 
   it('rows stay, and the failed request is repeated once the service works', async () => {

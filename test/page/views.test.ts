@@ -49,6 +49,25 @@ const make = (name: string, given: object = {}, owner = 'ann') =>
   stored.create({ name, query: '', range: null, display: {}, shared: false, ...given }, owner)
 
 describe('saving', () => {
+  it('says that the view is saved, and nothing else', async () => {
+    const page = await load('?range=7d')
+    await button(page, 'Views').click()
+    await page.evaluate(`globalThis.notes = []
+      new MutationObserver(() => {
+        const text = document.querySelector('.note')?.textContent
+        if (text && !notes.includes(text)) notes.push(text)
+      }).observe(document.body, { subtree: true, childList: true, characterData: true })`)
+    for (const name of ['First of all', 'Second']) {
+      await panelOf(page).getByLabel('Name').fill(name)
+      await page.keyboard.press('Enter')
+      await panelOf(page).getByRole('heading', { name }).waitFor()
+      await button(page, name).first().waitFor()
+    }
+    await expect
+      .poll(() => page.evaluate('notes'), WAIT)
+      .toEqual(['Saved: First of all', 'Saved: Second'])
+  })
+
   it('keeps filters, order, range and facets, and the view opens the same', async () => {
     const filter = 'filter[username_eq]=bob&filter[sorts][]=type%20asc'
     const page = await open(`?range=7d&${filter}&facets=system`)

@@ -47,13 +47,13 @@ export function lazy<
 ): ComponentType<PropsOf<Module[Name]>> {
   let Loaded: ComponentType<PropsOf<Module[Name]>> | undefined
   return function Lazy(props: PropsOf<Module[Name]>) {
-    const [, show] = useState(Loaded)
+    const [, show] = useState(false)
     const [hasFailed, fail] = useState(false)
     const take = async (): Promise<void> => {
       fail(false)
       try {
         Loaded = (await load())[name] as unknown as ComponentType<PropsOf<Module[Name]>>
-        show(() => Loaded)
+        show(true)
       } catch {
         fail(true)
         if (!close && !isNoted) showNote(texts.common.reload)

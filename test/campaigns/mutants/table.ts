@@ -367,7 +367,7 @@ export const mutants: readonly Mutant[] = [
     defect: 'sorted by user, the list ends after the events without a user',
   },
   {
-    file: 'adapters/page/list/live-updates.ts',
+    file: 'adapters/page/list/live-changes.ts',
     line: 'if (at >= 0) waiting.value = { events: events.with(at, event), count }',
     mutant: 'if (at > 0) waiting.value = { events: events.with(at, event), count }',
     defect: 'the newest waiting event keeps its old attributes',

@@ -31,19 +31,17 @@ import { followKeys } from './ui/keyboard.js'
 import { followEvents } from './list/live-updates.js'
 import { trackTimesOnScreen } from './list/layout.js'
 import { followQuery } from './list/loading.js'
+import { lazy } from './ui/lazy.js'
 import { texts } from './ui/texts.js'
+
+const Chooser = lazy(() => import('./logs/chooser.js'), 'Chooser')
+const ResourcePanel = lazy(() => import('./resource/resource-panel.js'), 'ResourcePanel')
 
 const start = async (): Promise<void> => {
   const root = document.querySelector('#app')!
-  if (logsPath) {
-    const { Chooser } = await import('./logs/chooser.js')
-    return render(<Chooser />, root)
-  }
+  if (logsPath) return render(<Chooser />, root)
   loadAccount()
-  if (/[?&]resource=/.test(location.search)) {
-    const { ResourcePanel } = await import('./resource/resource-panel.js')
-    return render(<ResourcePanel />, root)
-  }
+  if (/[?&]resource=/.test(location.search)) return render(<ResourcePanel />, root)
   await whenReadable(search.value, () => {
     followAddress()
     followKeys()

@@ -111,6 +111,26 @@ describe('of windows with an open live event', () => {
     await live.close()
   })
 
+  it('there are four for five without TLS, where windows ask each other', async () => {
+    const streams = await serve()
+    const { host } = streams
+    const first = await openPage('about:blank', { user: 'ann' })
+    const pages = [first]
+    while (pages.length < 5) pages.push(await first.context().newPage())
+    for (const [n, page] of pages.entries()) {
+      await page.addInitScript('delete Navigator.prototype.locks')
+      await page.goto(`${host.page}?range=all`)
+      await rowsOf(page).first().waitFor()
+      if (n < 4) await expectStreams(streams, n + 1)
+    }
+    await record(host, ...Array.from({ length: 12 }, (_, n) => `new ${n}`))
+    for (const page of pages) {
+      await page.mouse.move(0, 0)
+      await expectNewest(page, host)
+    }
+    expect(streams.open.size).toBe(4)
+  })
+
   it('there is one for the event if the list has none, and none besides that of the list', async () => {
     const streams = await serve()
     const { host } = streams

@@ -5,8 +5,6 @@
 
 const PLACES = 4
 
-const nothing = (): void => {}
-
 /** Resolves to the function that ends the lock; `undefined` if another window has it. */
 const lock = (name: string): Promise<(() => void) | undefined> =>
   new Promise((resolve) => {
@@ -18,13 +16,10 @@ const lock = (name: string): Promise<(() => void) | undefined> =>
       .catch(() => resolve(undefined))
   })
 
-/**
- * Takes one of the places for streams. Resolves to the function that gives it back; `undefined` if all are taken. Addresses without TLS have no
- * locks, so there only the window with the focus has a place.
- */
+/** Takes one of the places for streams. Resolves to the function that gives it back; `undefined` if all are taken. */
 export async function takePlace(): Promise<(() => void) | undefined> {
-  // eslint-disable-next-line typescript/no-unnecessary-condition
-  if (!navigator.locks) return document.hasFocus() ? nothing : undefined
+  const hasLocks = 'locks' in navigator
+  if (!hasLocks) return (await import('./asked-place.js')).askForPlace(PLACES)
   for (let n = 0; n < PLACES; n++) {
     const end = await lock(`daybook-stream-${n}`)
     if (end) return end

@@ -178,7 +178,7 @@ export class AuditLog<
   readonly #queries: SlowQueries
   readonly #journal: EventJournal | undefined
   readonly #ageClock: AgeClock
-  readonly #endReports: () => void
+  readonly #reports: ReturnType<typeof reportClock>
   #closed: Promise<void> | undefined
 
   constructor(options: AuditLogOptions<Types, Links>) {
@@ -228,7 +228,7 @@ export class AuditLog<
     this.#calls = calls
     this.#journal = journal
     this.#ageClock = createAgeClock(store)
-    this.#endReports = this.#startReports()
+    this.#reports = this.#startReports()
     this.cleaning = createCleaning(
       {
         store,
@@ -253,20 +253,22 @@ export class AuditLog<
   }
 
   /** Reports damage and doubts of the clock as events, until the returned function is called. */
-  #startReports(): () => void {
+  #startReports(): ReturnType<typeof reportClock> {
     const { store } = this
     const endDamageReports = reportDamage(store, {
       damaged: (damage) => this.#onDamaged(damage),
       record: (data) => this.#calls.recordOwn('warn:audit_log:damage', data),
     })
-    const endClockReports = reportClock(
+    const clock = reportClock(
       store,
       (data) => this.#calls.recordOwn('warn:audit_log:clock', data),
       (doubt) => this.#ageClock.noteDoubt(doubt),
     )
-    return () => {
-      for (const end of [endDamageReports, endClockReports]) end()
+    const end = (): void => {
+      endDamageReports()
+      clock.end()
     }
+    return { end, settled: clock.settled }
   }
 
   /**
@@ -587,7 +589,8 @@ export class AuditLog<
    */
   async flush(options?: WaitOptions): Promise<void> {
     checkOptions(options, WAIT_OPTIONS, 'flush')
-    return untilAborted(this.#calls.flush(), options?.signal)
+    const flushed = this.#reports.settled().then(() => this.#calls.flush())
+    return untilAborted(flushed, options?.signal)
   }
 
   /**
@@ -622,12 +625,13 @@ export class AuditLog<
 
   async #end(): Promise<void> {
     this.#calls.refuseNew()
-    this.#endReports()
+    this.#reports.end()
     try {
       // They may still record. The store is closed even if one of them fails.
       await Promise.allSettled([
         this.cleaning.close(),
         this.#ageClock.settled(),
+        this.#reports.settled(),
         this.subscriptions.close(),
         this.#live.close(),
       ])

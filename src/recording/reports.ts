@@ -2,7 +2,9 @@ import type { JsonObject } from '../event/event.js'
 import { formatTimestamp } from '../event/timestamp.js'
 import type { ClockDoubt } from '../store/clock-guard.js'
 import type { Damage } from '../store/damage.js'
+import { readImported } from '../store/imported.js'
 import type { EventStore } from '../store/store.js'
+import { timeoutSignal } from '../async/timeout-signal.js'
 import { warn } from '../async/warn.js'
 
 // The number of damaged places that are reported; `verify` returns all of them.
@@ -86,23 +88,39 @@ const clockText = ({ reason, clock, expected }: ClockDoubt): string => {
     : `${times}, and its newest event is from ${formatTimestamp(expected)}`
 }
 
+const READ_MS = 5000
+
+/** True if an import stored the newest event of the log, whose time then says nothing about the clock. */
+async function isOfImport(store: EventStore, { reason, expected }: ClockDoubt): Promise<boolean> {
+  if (reason !== 'start') return false
+  using wait = timeoutSignal(READ_MS)
+  const { imported } = await readImported(store, { signal: wait.signal })
+  return imported?.newest === null || imported?.newest === formatTimestamp(expected)
+}
+
 /**
- * Records an event for each reading of the clock that the store doubts, or emits a process warning if
- * that fails, and calls `noteDoubt`. Returns a function that ends the reports.
+ * Records an event for each reading of the clock that the store doubts, unless the reason is an import, or emits a process warning if
+ * that fails, and calls `noteDoubt`. `settled` resolves when the reports so far are done.
  */
 export function reportClock(
   store: EventStore,
   record: (data: JsonObject) => Promise<unknown>,
   noteDoubt: (doubt: ClockDoubt) => Promise<void>,
-): () => void {
-  if (store.readOnly) return () => {}
+): { readonly end: () => void; readonly settled: () => Promise<unknown> } {
+  let reported: Promise<unknown> = Promise.resolve()
+  const settled = (): Promise<unknown> => reported
+  if (store.readOnly) return { end: () => {}, settled }
+  const recordDoubt = async (doubt: ClockDoubt): Promise<void> => {
+    if (!(await isOfImport(store, doubt).catch(() => false))) await record(clockData(doubt))
+  }
   const report = (doubt: ClockDoubt): void => {
     // The store may be in the middle of a transaction.
     queueMicrotask(() => {
-      record(clockData(doubt)).catch(() => warn(clockText(doubt)))
+      const recorded = recordDoubt(doubt).catch(() => warn(clockText(doubt)))
+      reported = Promise.all([reported, recorded])
       // If it fails, a rule that has run before finds the doubt by itself.
       noteDoubt(doubt).catch(() => {})
     })
   }
-  return store.watchClock?.(report) ?? (() => {})
+  return { end: store.watchClock?.(report) ?? (() => {}), settled }
 }

@@ -7,6 +7,7 @@ import { eventTypeFault } from '../../../src/event/event-types.js'
 import { toJsonText } from '../../../src/event/json.js'
 import { type ResolveSource, sourceOf } from '../../../src/event/links.js'
 import { formatTimestamp, type Microseconds, parseTimestamp } from '../../../src/event/timestamp.js'
+import { readImported, writeImported } from '../../../src/store/imported.js'
 
 /** `record`: `created_at` is the time of the record. `import`: it is the time of the import. */
 export type CreatedAt = 'record' | 'import'
@@ -48,10 +49,10 @@ export interface OwnTimes {
   /** Counts since the last call. */
   counts(): Stored
   /**
-   * Notes that the import has ended; without this the next import goes on as this one. Resolves to the number of new events with the time
+   * Notes that the import has ended; without this the next import goes on as this one. `isWhole`: whole events were imported. Resolves to the number of new events with the time
    * of their record, and of those that got the time of the import although their record has one.
    */
-  end(): Promise<{ readonly dated: number; readonly undated: number }>
+  end(isWhole?: boolean): Promise<{ readonly dated: number; readonly undated: number }>
 }
 
 const MAX_WAITING = 500
@@ -144,24 +145,12 @@ function createPlaces(log: TimedLog, newest: Microseconds | undefined, flush: ()
   }
 }
 
-/** The state in the store of imports with the times of the records. */
-interface State {
-  /** `created_at` of the newest event at the end of the import: null until it ends, empty in a log that had other events. */
-  readonly newest: string | null
-}
-
-const STATE = 'own_times'
-
 async function readLog(log: TimedLog) {
   const [last] = (await log.list('limit=1')).events
-  let now: Microseconds = 0
-  const state = (await log.store.updateState(STATE, (value, time) => {
-    now = time
-    return value
-  })) as State | undefined
-  /** The log has nothing but what such imports have stored. */
-  const isOnlyImported = !last || state?.newest === null || state?.newest === last.created_at
-  return { now, isOnlyImported, hasState: state !== undefined, newest: last?.created_at }
+  const { imported, now } = await readImported(log.store)
+  /** The log has nothing but what imports have stored. */
+  const isOnlyImported = !last || imported?.newest === null || imported?.newest === last.created_at
+  return { now, isOnlyImported, hasState: imported !== undefined, newest: last?.created_at }
 }
 
 /** Stores events in batches. `move` gives them other times, if other processes have taken theirs. */
@@ -215,10 +204,8 @@ export async function createOwnTimes(
   let isBegun = false
   let [dated, undated] = [0, 0]
 
-  const note = async (time: string | null): Promise<void> => {
-    const state: State = { newest: isOnlyImported ? time : '' }
-    await log.store.updateState(STATE, () => ({ ...state }))
-  }
+  const note = (time: string | null): Promise<void> =>
+    writeImported(log.store, { newest: isOnlyImported ? time : '' })
   const { add, flush, counts } = createBatches(log, async (batch) => {
     places.distrust()
     const moved: Waiting[] = []
@@ -237,8 +224,9 @@ export async function createOwnTimes(
       dated += stored.recorded
       return stored
     },
-    async end() {
-      if (isBegun) await note((await log.list('limit=1')).events[0]?.created_at ?? null)
+    async end(isWhole) {
+      if (isBegun || (isWhole && isOnlyImported))
+        await note((await log.list('limit=1')).events[0]?.created_at ?? null)
       return { dated, undated }
     },
     async take(given, key = randomUUID()) {

@@ -199,7 +199,6 @@ export async function run(call: Call): Promise<Exit> {
   // The newest event of an import may be old.
   log?.audit?.store.acceptClock?.()
   const times =
-    fields &&
     log?.audit &&
     (await createOwnTimes(log.audit, {
       createdAt: options['createdAt'] as CreatedAt | undefined,
@@ -251,7 +250,7 @@ export async function run(call: Call): Promise<Exit> {
       : `${path.basename(file)}: ${result.text} in ${seconds.toFixed(1)} s`
     await write(terminal.stdout, `${visibleText(line)}\n`)
   }
-  const { dated, undated } = (await times?.end()) ?? { dated: 0, undated: 0 }
+  const { dated, undated } = (await times?.end(!fields)) ?? { dated: 0, undated: 0 }
   if (dated > 0) await say(OWN_TIMES(counted(dated, 'event')))
   if (undated > 0 && options['createdAt'] === undefined)
     await say(IMPORT_TIMES(counted(undated, 'event')))

@@ -1,6 +1,6 @@
 import { may } from '../data/account.js'
 import { changeQuery, query } from '../data/address.js'
-import { ExportProgress } from '../export/export-progress.js'
+import { exportRun } from '../export/export-state.js'
 import { FiltersButton } from '../facets/filters-button.js'
 import { Brand } from '../ui/brand.js'
 import { Icon } from '../ui/icon.js'
@@ -28,6 +28,7 @@ const LIVE_CLASSES: Readonly<Record<LiveState, string>> = {
   long: 'held inactive',
 }
 
+const ExportProgress = lazy(() => import('../export/export-progress.js'), 'ExportProgress')
 const ZoneButton = lazy(() => import('./zone-button.js'), 'ZoneButton', <span class="btn zone" />)
 
 function LiveButton() {
@@ -105,7 +106,7 @@ export function TopBar() {
             onClick={() => (dialog.value = 'export')}
           >
             <Icon name="out" />
-            <ExportProgress />
+            {exportRun.value && <ExportProgress />}
           </button>
         )}
         <button

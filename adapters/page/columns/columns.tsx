@@ -1,11 +1,12 @@
-import { effect, untracked } from '@preact/signals'
+import { computed, effect, untracked } from '@preact/signals'
 import type { ComponentChild, VNode } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent, JsonValue } from '../../../src/event/event.js'
 import { logOf } from '../data/api.js'
 import { parseTimestamp } from '../../../src/event/timestamp.js'
-import { dayKey, formatClock } from '../data/format.js'
+import { zone } from '../data/address.js'
+import { dayKey, formatClock, locale } from '../data/format.js'
 import { valueCondition } from '../data/query.js'
 import type { Column } from '../list/cells.js'
 import { SortHeader } from '../list/column-headers.js'
@@ -37,6 +38,21 @@ const trackOf = (column: ChosenColumn, i: number): string => {
   return `minmax(48px, ${drag?.at === i ? drag.width : widthOf(column)}px)`
 }
 
+const dated = computed(
+  () =>
+    new Intl.DateTimeFormat(locale, {
+      timeZone: zone.value,
+      weekday: 'short',
+      day: 'numeric',
+      month: 'short',
+      year: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      hourCycle: 'h23',
+    }),
+)
+
 /** A time of an attribute, with its date unless the row is below the heading of that day. */
 function timeText(text: string, { created_at }: AuditEvent): ComponentChild {
   const microseconds = parseTimestamp(text)
@@ -46,8 +62,7 @@ function timeText(text: string, { created_at }: AuditEvent): ComponentChild {
   const isOfDay = isByTime(shownSorts.value) && dayKey(time) === dayKey(created_at)
   return (
     <>
-      {!isOfDay && `${dayKey(time)} `}
-      {clock}
+      {isOfDay ? clock : dated.value.format(time)}
       <span class="milliseconds">{ms}</span>
       {offset}
     </>

@@ -71,7 +71,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats): Texts => ({
     number: formatNumber,
     percent: (percent) => `${formatNumber(percent)} %`,
     reload:
-      'Ein Teil der Seite konnte nicht geladen werden. Wenn es wieder scheitert, laden Sie die Seite neu',
+      'Ein Teil der Seite konnte nicht geladen werden. Wenn es wieder scheitert, laden Sie die Seite neu.',
   },
   predicates,
   words: {

@@ -79,7 +79,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
     counting: 'counting…',
     number: formatNumber,
     percent: (percent: number) => `${formatNumber(percent)} %`,
-    reload: 'A part of the page could not be loaded. If it fails again, reload the page',
+    reload: 'A part of the page could not be loaded. If it fails again, reload the page.',
   },
   predicates,
   /** The words used to describe filters. */

@@ -142,7 +142,7 @@ export function Grid() {
   return (
     <div
       class={`list${isStale.value ? ' stale' : ''}${isByTime(sorts) ? '' : ' dated'}${custom ? ' chosen' : ''}${hasClockChange.value ? ' clock-change' : ''}`}
-      style={{ '--columns': custom?.tracks, '--when': custom?.timeName && '184px' }}
+      style={{ '--columns': custom?.tracks, '--when': custom?.timeName && '208px' }}
       role="grid"
       aria-label={isNewestFirst(sorts) ? texts.list.newestFirst : texts.list.sorted}
       aria-rowcount={rowCount()}

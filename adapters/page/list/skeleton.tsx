@@ -7,7 +7,15 @@ const SKELETON_DELAY_MS = 150
 const ROWS = 18
 const LENGTHS = ['w3', 'w4', 'w5']
 
-const SkeletonBar = ({ of }: { of: string }) => <span class={`skeleton-bar ${of}`} />
+/** The cells of a row, and the widths of their bars; those of the sentences differ. */
+const CELLS: readonly (readonly [name: string, width?: string])[] = [
+  ['when', 'w1'],
+  ['level', 'w8'],
+  ['who', 'w2'],
+  ['what'],
+  ['type', 'w6'],
+  ['src', 'w7'],
+]
 
 /** Placeholder rows in the real columns, while the first page loads. */
 export function Skeleton() {
@@ -31,24 +39,11 @@ export function Skeleton() {
       <div class="rows" id="events" aria-hidden="true">
         {Array.from({ length: ROWS }, (_, index) => (
           <div key={index} class="row">
-            <span class="when">
-              <SkeletonBar of="w1" />
-            </span>
-            <span class="level">
-              <SkeletonBar of="w8" />
-            </span>
-            <span class="who">
-              <SkeletonBar of="w2" />
-            </span>
-            <span class="what">
-              <SkeletonBar of={LENGTHS[index % LENGTHS.length]!} />
-            </span>
-            <span class="type">
-              <SkeletonBar of="w6" />
-            </span>
-            <span class="src">
-              <SkeletonBar of="w7" />
-            </span>
+            {CELLS.map(([name, width = LENGTHS[index % LENGTHS.length]]) => (
+              <span key={name} class={name}>
+                <span class={`skeleton-bar ${width}`} />
+              </span>
+            ))}
           </div>
         ))}
       </div>

@@ -49,8 +49,8 @@ export interface OwnTimes {
   /** Counts since the last call. */
   counts(): Stored
   /**
-   * Notes that the import has ended; without this the next import goes on as this one. `isWhole`: whole events were imported. Resolves to the number of new events with the time
-   * of their record, and of those that got the time of the import although their record has one.
+   * Notes that the import has ended; without this the next import goes on as this one. `isWhole`: whole events were imported. Resolves to
+   * the number of new events with the time of their record, and of those with the time of the import although their record has one.
    */
   end(isWhole?: boolean): Promise<{ readonly dated: number; readonly undated: number }>
 }

@@ -51,7 +51,7 @@ const start = async (): Promise<void> => {
     trackTimesOnScreen()
     effect(() => {
       if (/(?:^|&)q=|\[\*_/.test(search.value))
-        void import('./list/marking.js').then(({ startMarking }) => startMarking())
+        void import('./list/marking.js').then((marking) => marking.startMarking())
     })
     render(<App />, root)
   })

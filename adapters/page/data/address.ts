@@ -135,8 +135,8 @@ function write(replace: boolean): void {
 export async function whenReadable(text: string, use: () => void): Promise<void> {
   if (!resolvers.calendar && /(?:^|&)range=(?!all)[a-z]/.test(text)) {
     try {
-      const { calendarRange } = await import('./calendar-range.js')
-      resolvers.calendar = (name, now) => calendarRange(name, now, zone.value)
+      const calendar = await import('./calendar-range.js')
+      resolvers.calendar = (name, now) => calendar.calendarRange(name, now, zone.value)
     } catch {
       // The range is invalid then, and the page says so.
     }

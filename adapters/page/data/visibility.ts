@@ -1,8 +1,18 @@
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 
-/** False while the window is minimized, or its tab is in the background. */
-export const isVisible = signal(!document.hidden)
+const isInFront = signal(!document.hidden)
 
 document.addEventListener('visibilitychange', () => {
-  isVisible.value = !document.hidden
+  isInFront.value = !document.hidden
 })
+
+/** True while a frame is in sight in the page around it. Of a frame that is not rendered, the browser says nothing. */
+const isInSight = signal(parent === window)
+
+if (parent !== window)
+  new IntersectionObserver((entries) => {
+    isInSight.value = entries.at(-1)!.isIntersecting
+  }).observe(document.documentElement)
+
+/** False while the window is minimized, its tab is in the background, or its frame is out of sight. */
+export const isVisible = computed(() => isInFront.value && isInSight.value)

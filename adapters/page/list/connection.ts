@@ -90,8 +90,8 @@ export function connect(handlers: StreamHandlers): () => void {
 
   async function poll(): Promise<void> {
     try {
-      const { readNew } = await import('./polling.js')
-      const events = await readNew()
+      const polling = await import('./polling.js')
+      const events = await polling.readNew()
       if (isStopped) return
       events.forEach(handlers.event)
       opened()

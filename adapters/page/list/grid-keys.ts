@@ -85,7 +85,7 @@ export function useGridKeys(): (event: KeyboardEvent) => void {
     ArrowDown: onBody(() => step(1)),
     ArrowUp: onBody(() => step(-1)),
     i: () => filter(false),
-    m: () => void import('./pick-event.js').then(({ pickFocused }) => pickFocused()),
+    m: () => void import('./pick-event.js').then((late) => late.pickFocused()),
     x: () => filter(true),
     g: () => {
       showWaiting()

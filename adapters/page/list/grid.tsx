@@ -124,7 +124,7 @@ export function Grid() {
   useEffect(() => {
     // Without this code, each event has a row.
     if (!folded.value)
-      import('./folding.js').then(({ foldRows }) => foldRows()).catch(() => undefined)
+      import('./folding.js').then((folding) => folding.foldRows()).catch(() => undefined)
     // Without this code, cells have no filters.
     import('./quick.js').then((loaded) => (quickFilters.value = loaded)).catch(() => undefined)
   }, [])

@@ -109,8 +109,8 @@ let lastPainted = 0
 
 /** Applies the changes in their order. If the code cannot be loaded, they wait for the next ones. */
 async function applyChanges(): Promise<void> {
-  const { change } = await import('./live-changes.js')
-  batch(() => changes.splice(0).forEach(change))
+  const late = await import('./live-changes.js')
+  batch(() => changes.splice(0).forEach(late.change))
 }
 
 function paint(): void {
@@ -153,7 +153,7 @@ function follow(): () => void {
     opened: () => {
       // The stream does not report an event that was closed after it was read and before the stream was open.
       for (const id of openEvents.peek())
-        import('./live-changes.js').then(({ readAgain }) => readAgain(id)).catch(() => undefined)
+        import('./live-changes.js').then((late) => late.readAgain(id)).catch(() => undefined)
     },
   })
   return () => {

@@ -10,7 +10,7 @@ export function startPress(id: string): void {
     wasHeld = true
     // The lifted finger would press the menu, which covers the row.
     addEventListener('touchend', (event) => event.preventDefault(), { once: true, passive: false })
-    void import('./row-menu.js').then(({ openRowMenu }) => openRowMenu(id))
+    void import('./row-menu.js').then((late) => late.openRowMenu(id))
   }, HOLD_MS)
 }
 

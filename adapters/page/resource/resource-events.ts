@@ -48,9 +48,6 @@ async function load(before?: string): Promise<void> {
 
 export const loadOlder = (): Promise<void> => load(events.value?.at(-1)?.created_at)
 
-/** False while the frame is out of sight in the page around it. */
-const isInSight = signal(true)
-
 function add(event: AuditEvent): void {
   const known = events.value ?? []
   if (!known.some(({ id }) => id === event.id)) events.value = [event, ...known]
@@ -86,15 +83,12 @@ function poll(): () => void {
   return () => clearInterval(timer)
 }
 
-/** Loads the newest events, and adds those that are recorded afterwards while the frame is in sight. */
+/** Loads the newest events, and adds those that are recorded afterwards. */
 export async function followResource(): Promise<void> {
   await load()
   if (!events.value) return
-  new IntersectionObserver((entries) => {
-    isInSight.value = entries.at(-1)!.isIntersecting
-  }).observe(document.documentElement)
   effect(() => {
-    if (!isVisible.value || !isInSight.value) return
+    if (!isVisible.value) return
     let [isOver, end] = [false, (): void => {}]
     const begin = async (): Promise<void> => {
       const leave = await takePlace()

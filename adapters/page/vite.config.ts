@@ -1,7 +1,7 @@
 import { defineConfig } from 'vite'
 
 /**
- * What vite calls instead of `import()`. Browsers keep the failure of an import until the page is loaded again, so the file, and the files that
+ * Code that vite calls instead of `import()`. Browsers keep the failure of an import until the page is loaded again, so the file, and the files that
  * it imports, are fetched first, and `import()` finds them in the cache. The address is in the text of the function that imports. The document
  * loads the texts of its language itself.
  */

@@ -5,20 +5,13 @@ import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
 import {
   type AttributeReader,
   type AttributeType,
-  type Declaration,
   pathWalk,
   type Visit,
   type Walk,
 } from './attributes.js'
+import { type AttributeTypes, declare } from './attribute-types.js'
 import { isNumberText, lowerAscii, trimAscii } from './values.js'
 import { isDate } from '../event/realm.js'
-
-/**
- * The types of a list's attributes by name. `id` is a `string` unless it is declared. An attribute of the
- * type `object` holds nested data: queries reach its members as they reach the attributes of events, by
- * names joined with `_`. Any other name may be such a path itself, to give the value there a type.
- */
-export type AttributeTypes = Readonly<Record<string, AttributeType | 'object'>>
 
 /** `true` for nested data; `never` for other values, and where the type is not known. */
 type Nested<Value> = unknown extends Value
@@ -71,24 +64,6 @@ const CONVERSIONS: Readonly<Record<AttributeType, (value: unknown) => JsonValue 
     const time = readTime(value)
     return time === undefined ? undefined : formatTimestamp(time)
   },
-}
-
-/** Throws `INVALID_OPTION` for an unknown type. */
-export function declare(types: AttributeTypes): Declaration {
-  const scalars = new Map<string, AttributeType>([['id', 'string']])
-  const objects = new Set<string>()
-  for (const [name, type] of Object.entries(types)) {
-    if (type === 'object' && name !== 'id') objects.add(name)
-    else if (Object.hasOwn(CONVERSIONS, type)) scalars.set(name, type as AttributeType)
-    else {
-      const known = [...Object.keys(CONVERSIONS), ...(name === 'id' ? [] : ['object'])]
-      throw new AuditLogError(
-        'INVALID_OPTION',
-        `the attribute ${name} has the type ${type}; the types are ${known.join(', ')}`,
-      )
-    }
-  }
-  return { types: scalars, isOpen: false, objects }
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   type Sort,
 } from './ast.js'
 import { type Declaration, eventDeclaration, isInObject } from './attributes.js'
-import { type AttributeTypes, declare } from './declared.js'
+import { type AttributeTypes, declare } from './attribute-types.js'
 import { readsValues } from './evaluate.js'
 import type { FilterObject } from './filter-object.js'
 import { FREE_TEXT, readFreeText, withConditions } from './free-text.js'

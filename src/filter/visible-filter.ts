@@ -1,5 +1,5 @@
 import type { Grouping } from './ast.js'
-import type { AttributeTypes } from './declared.js'
+import type { AttributeTypes } from './attribute-types.js'
 import { AuditLogError } from '../errors.js'
 import { parseWhole, type QueryObject } from './parse.js'
 

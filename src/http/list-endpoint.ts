@@ -3,8 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { timeoutSignal } from '../async/timeout-signal.js'
 import { AuditLogError, throwIfAborted, untilAborted } from '../errors.js'
 import { bothOf } from '../filter/ast.js'
+import type { AttributeTypes } from '../filter/attribute-types.js'
 import {
-  type AttributeTypes,
   attributesReader,
   checkItems,
   declaredAttributes,

@@ -2,7 +2,7 @@ import type { JsonValue } from '../event/event.js'
 import type { Microseconds } from '../event/timestamp.js'
 import type { EventStore, WaitOptions } from './store.js'
 
-/** What imports by the command line note of a log that has nothing but what they have stored. */
+/** A note of imports by the command line, in a log that has nothing but their events. */
 export interface Imported {
   /** `created_at` of the newest event at the end of the import: null until it ends, empty in a log that had other events. */
   readonly newest: string | null

@@ -92,7 +92,7 @@ describe('auditPage', () => {
       const [texts, script, ...others] = scripts
       expect(others).toEqual([])
       expect(texts).toMatch(new RegExp(`/assets/${language}-[\\w-]{8}\\.js$`))
-      expect((await served.get(script!, br)).bytes.length).toBeLessThan(40_200)
+      expect((await served.get(script!, br)).bytes.length).toBeLessThan(40_000)
       expect((await served.get(texts!, br)).bytes.length).toBeLessThan(7000)
       // All imports are dynamic: `import()` on first use. If the texts imported the script, it could not wait for them.
       for (const file of scripts)

@@ -5,14 +5,19 @@ import { AuditLogError } from '../../../src/errors.js'
 import { eventId, SUFFIX_LENGTH } from '../../../src/event/event-id.js'
 import { eventTypeFault } from '../../../src/event/event-types.js'
 import { toJsonText } from '../../../src/event/json.js'
-import { type ResolveSource, sourceOf } from '../../../src/event/links.js'
+import {
+  linkRules,
+  type ResolveSource,
+  sourceOf,
+  type SourceRules,
+} from '../../../src/event/links.js'
 import { formatTimestamp, type Microseconds, parseTimestamp } from '../../../src/event/timestamp.js'
 import { readImported, writeImported } from '../../../src/store/imported.js'
 
 /** `record`: `created_at` is the time of the record. `import`: it is the time of the import. */
 export type CreatedAt = 'record' | 'import'
 
-export type TimedLog = Pick<AuditLog, 'importEvents' | 'list' | 'limits' | 'store'>
+export type TimedLog = Pick<AuditLog, 'importEvents' | 'list' | 'limits' | 'links' | 'store'>
 
 export interface OwnTimesOptions {
   /** @default `record` if the log is empty, or has only events of such imports */
@@ -34,7 +39,7 @@ export interface Stored {
 
 const NONE: Stored = { recorded: 0, repeated: 0 }
 
-/** What `take` did: `taken` and `repeated` events need nothing more; the others are recorded with the time of the import. */
+/** The result of `take`: `taken` and `repeated` events need nothing more; the others are recorded with the time of the import. */
 export type Taken = 'taken' | 'altered' | 'repeated' | 'untimed' | 'outside' | 'import'
 
 /**
@@ -201,6 +206,7 @@ export async function createOwnTimes(
 ): Promise<OwnTimes> {
   const { now, isOnlyImported, hasState, newest } = await readLog(log)
   const isOwn = (createdAt ?? (isOnlyImported ? 'record' : 'import')) === 'record'
+  const rules = { rules: linkRules(log.links), resolve: resolveSource }
   let isBegun = false
   let [dated, undated] = [0, 0]
 
@@ -233,7 +239,7 @@ export async function createOwnTimes(
       const base = timeOf(given)
       if (base === undefined) return 'untimed'
       if (base < 0 || base > now) return 'outside'
-      const { event, json, isAltered } = eventOf(given, log, resolveSource)
+      const { event, json, isAltered } = eventOf(given, log, rules)
       const suffix = suffixFrom(key, given, json)
       if (!isOwn) {
         if (hasState && (await places.has(base, suffix))) return 'repeated'
@@ -269,13 +275,13 @@ function timeOf({ data }: PresetEvent): Microseconds | undefined {
 function eventOf(
   { type, data, username }: PresetEvent,
   { limits }: TimedLog,
-  resolveSource: ResolveSource | undefined,
+  rules: SourceRules,
 ): { readonly event: AuditEvent; readonly json: string; readonly isAltered: boolean } {
   const fault = eventTypeFault(type)
   if (fault !== undefined)
     throw new AuditLogError('INVALID_EVENT', `the event type ${fault}`, { pointer: '/type' })
   const { attributes, json } = toJsonText(data, limits)
-  const source = sourceOf(attributes, false, resolveSource)
+  const source = sourceOf(attributes, false, rules)
   const isAltered = Object.keys(attributes).length !== Object.keys(data).length
   return {
     event: { id: '', created_at: '', username, system: false, type, source, attributes },

@@ -8,9 +8,9 @@ import {
   valueCondition,
   withConjunct,
 } from '../data/query.js'
-import type { Column } from './custom-columns.js'
+import type { Column } from './column-names.js'
 
-export { COLUMNS, type Column } from './custom-columns.js'
+export { COLUMNS, type Column } from './column-names.js'
 
 /** The condition on the attribute that the event's source was made from. */
 function sourceCondition({ source, attributes }: AuditEvent, not: boolean): Conjunct | undefined {

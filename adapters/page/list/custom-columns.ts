@@ -2,12 +2,7 @@ import { signal } from '@preact/signals'
 import type { ComponentChild, VNode } from 'preact'
 import type { AuditEvent } from '../../../src/event/event.js'
 import type { Conjunct } from '../data/query.js'
-
-/** In the order of the columns. */
-export const COLUMNS = ['time', 'level', 'who', 'what', 'type', 'source'] as const
-
-/** A column of the list's own, or a dot with the name of an attribute. */
-export type Column = (typeof COLUMNS)[number] | 'log_key' | `.${string}`
+import { type Column, COLUMNS } from './column-names.js'
 
 /** The parts of rows, or of the headers, whose order and presence users can choose. */
 export type OwnCells = Readonly<Record<'who' | 'what' | 'type' | 'source', VNode>>

@@ -59,7 +59,7 @@ function Source({ event }: { event: AuditEvent }) {
   )
 }
 
-const ExactTime = lazy(async () => (await import('./exact-time.js')).ExactTime)
+const ExactTime = lazy(() => import('./exact-time.js'), 'ExactTime')
 
 interface RowProps {
   readonly event: AuditEvent

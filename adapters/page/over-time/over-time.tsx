@@ -30,7 +30,7 @@ import { ViewButton } from './view-button.js'
 import { DisplayLinks } from './display-links.js'
 import { rangeLabel, widthText } from './bar-labels.js'
 
-const NumbersTable = lazy(async () => (await import('./numbers-table.js')).NumbersTable)
+const NumbersTable = lazy(() => import('./numbers-table.js'), 'NumbersTable')
 
 const isTable = signal(false)
 

@@ -1,6 +1,6 @@
 import { AuditLogError } from '../../errors.js'
 import type { JsonObject } from '../../event/event.js'
-import type { AttributeTypes } from '../../filter/declared.js'
+import type { AttributeTypes } from '../../filter/attribute-types.js'
 import type {
   ChannelChange,
   ChannelDefinition,

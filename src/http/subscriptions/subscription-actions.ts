@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../event/event.js'
-import type { AttributeTypes } from '../../filter/declared.js'
+import type { AttributeTypes } from '../../filter/attribute-types.js'
 import { listEndpoint } from '../list-endpoint.js'
 import { withPlace } from './errors.js'
 import {

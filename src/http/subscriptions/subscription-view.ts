@@ -1,5 +1,5 @@
 import { AuditLogError } from '../../errors.js'
-import type { AttributeTypes } from '../../filter/declared.js'
+import type { AttributeTypes } from '../../filter/attribute-types.js'
 import type { SubscriptionStatus } from '../../subscriptions/status.js'
 import type { Subscription } from '../../subscriptions/subscription.js'
 import { type ManagementCall, type Resource, resourceDocument } from '../managing/handler.js'

@@ -1,5 +1,5 @@
 import type { AuditLog } from '../../audit-log.js'
-import type { AttributeTypes } from '../../filter/declared.js'
+import type { AttributeTypes } from '../../filter/attribute-types.js'
 import { readChange, readDefinition, SETTABLE, type View } from '../../views/view.js'
 import { type Allow, unknownView, type Views } from '../../views/views.js'
 import { listEndpoint } from '../list-endpoint.js'

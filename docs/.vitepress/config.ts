@@ -102,11 +102,8 @@ export default {
           text: 'Serve over HTTP',
           items: [
             page('Serve HTTP', '/guide/serve-http'),
-            page('Express', '/guide/express'),
-            page('Fastify', '/guide/fastify'),
-            page('NestJS', '/guide/nestjs'),
-            page('Hono, Next.js, Bun, Deno', '/guide/fetch'),
-            page('node:http and Connect', '/guide/node-http'),
+            page('Frameworks', '/guide/frameworks'),
+            page('Next.js', '/guide/nextjs'),
             page('Access', '/guide/access'),
             page('Your own login and tenants', '/guide/own-login'),
             page('Manage subscriptions', '/guide/manage-subscriptions'),

@@ -621,15 +621,15 @@ describe('times of records', () => {
     const data = {
       at: '2024-03-01T10:00:01Z',
       id: 7,
-      project_path: '/projects/acme',
+      change_id: '01a1fc49-8530-71e3-821f-dfa294375957',
       text: 'a\u0000',
     }
-    const bad = { ...data, project_path: '/no' }
+    const bad = { ...data, change_id: '/no' }
     const times = await createOwnTimes(audit)
     const file = write(line(data) + line(bad))
     const { problems, ...counts } = await recordLines({ audit, file, times, time: 'at' })
     expect(counts).toMatchObject({ recorded: 1, dated: 1, refused: 1, altered: 1 })
-    expect(problems).toEqual([{ line: 2, reason: expect.stringContaining('project_path must be') }])
+    expect(problems).toEqual([{ line: 2, reason: expect.stringContaining('change_id must be') }])
     const [placed] = await recorded()
     const given = await audit.recordCustom('import:record', {
       ...data,

@@ -35,7 +35,7 @@ it('the SQLite store opens no existing file by node:fs', () => {
   const importing = files.filter(({ text }) => /['"](?:node:)?fs(?:\/promises)?['"]/.test(text))
   expect(importing.map(({ name }) => name).toSorted()).toEqual([
     ...words(
-      'checkups.ts connection/checkpointer.ts connection/file.ts connection/host-handle.ts connection/wal-sync.ts health.ts sqlite-logs.ts',
+      'checkups.ts connection/checkpointer.ts connection/file.ts connection/host-handle.ts connection/library.ts connection/wal-sync.ts health.ts sqlite-logs.ts',
     ),
   ])
   for (const { name, text } of importing) {

@@ -46,7 +46,8 @@ const FENCE = /^(```+)([^\n`]*)\n([^]*?)^\1$/gm
 
 export function codeBlocks(text: string): CodeBlock[] {
   return [...text.matchAll(FENCE)].map(({ 2: language, 3: code, index }) => ({
-    language: language!.trim(),
+    // A tab has a title in brackets.
+    language: language!.replace(/\[.*/, '').trim(),
     code: code!,
     line: text.slice(0, index).split('\n').length,
   }))

@@ -13,8 +13,9 @@ const SESSION = /(?<=^```text\n)\$ daybook[^]*?(?=^```$)/gm
 const wordsOf = (line: string): string[] =>
   Array.from(line.matchAll(/'([^']*)'|(\S+)/g), ([, quoted, plain]) => quoted ?? plain!)
 
-/** How long a command took differs from run to run. */
-const steady = (text: string): string => text.replaceAll(/\b\d+(?:\.\d+)? m?s\b/g, '0.1 s')
+/** The text that a terminal shows in the end: on a slow machine progress is drawn, and erased. Times differ from run to run. */
+const steady = (text: string): string =>
+  text.replaceAll(/[^\n]*\r\u001B\[2K/g, '').replaceAll(/\b\d+(?:\.\d+)? m?s\b/g, '0.1 s')
 
 /** Runs the commands of a session one after another; their files are in the folder. */
 async function replay(session: string, dir: string): Promise<string> {

@@ -38,6 +38,8 @@ export function pushDownColumns(columnOf: ColumnOf): PushDownAttribute {
     const pushdown = pushDownPlace(place, predicate, values)
     if (!pushdown) return undefined
     const passes = [inList(stored, [...STORED[type], 'null'], 'NOT'), pushdown]
+    // Other integers than booleans are read as numbers, and long ones as text.
+    if (type === 'boolean') passes.push(sql(`${name} NOT IN (0, 1)`))
     // LIKE and GLOB stop at U+0000, which text of the host may contain.
     if (isTextTest(test)) passes.push(sql(`instr(${name}, char(0)) > 0`))
     return orSql(passes)

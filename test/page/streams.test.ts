@@ -86,11 +86,11 @@ describe('of windows with an open live event', () => {
     await panelOf(page!).getByText('still open').waitFor({ state: 'detached' })
   })
 
-  it('there are four for five, the others poll, and one of them follows a window that closes', async () => {
+  it('there are four for six, the others poll, and one of them follows a window that closes', async () => {
     const streams = await serve()
     const { host } = streams
     const live = await startFetch(host)
-    const pages = await openWindows(4, `${host.page}?range=all`)
+    const pages = await openWindows(5, `${host.page}?range=all`)
     const frame = await pages[0]!.context().newPage()
     await frame.goto(`${host.page}?resource=/api/projects/alone`)
     await frame.getByRole('listitem').waitFor()

@@ -15,7 +15,11 @@ const wordsOf = (line: string): string[] =>
 
 /** The text that a terminal shows in the end: on a slow machine progress is drawn, and erased. Times differ from run to run. */
 const steady = (text: string): string =>
-  text.replaceAll(/[^\n]*\r\u001B\[2K/g, '').replaceAll(/\b\d+(?:\.\d+)? m?s\b/g, '0.1 s')
+  text
+    .split('\n')
+    .map((line) => line.split('\r\u001B[2K').at(-1)!)
+    .join('\n')
+    .replaceAll(/\b\d+(?:\.\d+)? m?s\b/g, '0.1 s')
 
 /** Runs the commands of a session one after another; their files are in the folder. */
 async function replay(session: string, dir: string): Promise<string> {

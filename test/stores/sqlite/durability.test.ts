@@ -25,7 +25,7 @@ afterEach(() => {
 /** Stops the clock, however slow the machine is: behind a sync of more than 100 ms nothing is stored. */
 function stopClock(): void {
   const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now())
-  onTestFinished(() => void clock.mockRestore())
+  onTestFinished(() => clock.mockRestore())
 }
 
 function openStore(options: { readonly database?: Database.Database } = {}) {

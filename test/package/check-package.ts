@@ -69,7 +69,7 @@ function checkFiles(files: ReadonlySet<string>): void {
   if (hidden.length > 0) throw new Error(`no entry of exports refers to ${hidden.join(', ')}`)
 }
 
-const MAX_PACKED_BYTES = 1_250_000
+const MAX_PACKED_BYTES = 1_280_000
 
 /** The most files that an import may load: each costs about a millisecond. */
 const MAX_MODULES: readonly (readonly [max: number, ...entries: string[]])[] = [

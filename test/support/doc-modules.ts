@@ -76,7 +76,7 @@ export interface DocModule {
 }
 
 const DECLARATION =
-  /\b(?:(?:const|let|function|class)\s+([\w$]+|\{[^}]*\})|import\s+([^'"]*?)\sfrom\b)/g
+  /(?<!\bas )\b(?:(?:const|let|function|class)\s+([\w$]+|\{[^}]*\})|import\s+([^'"]*?)\sfrom\b)/g
 
 const namesIn = (code: string): readonly string[] => code.match(/[\w$]+/g) ?? []
 

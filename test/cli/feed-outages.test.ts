@@ -2,7 +2,9 @@ import type { AuditEvent } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readAddress } from '../../adapters/cli/feed/address.js'
+import type { FeedClient } from '../../adapters/cli/feed/client.js'
 import { type Feed, openFeed } from '../../adapters/cli/feed/open-feed.js'
+import { followFeed } from '../../adapters/cli/feed/tail.js'
 import { parseQuery } from '../../src/filter/parse.js'
 import { serve, type TestServer } from '../support/http.js'
 import { type Proxy, startProxy } from '../support/proxy.js'
@@ -89,6 +91,55 @@ describe('a tail of a feed', () => {
     proxy.refuse()
     await expect(feed.tail(parseQuery('')).next()).rejects.toThrow('out of reach')
     proxy.heal()
+  })
+})
+
+const timeOf = (n: number): string => `2026-11-24T06:00:00.00000${n}Z`
+
+const TEXT = 'größe 😀'
+
+/** The text of a message with an event, as servers send it. */
+function messageOf(n: number): string {
+  const attributes = { type: 'note', created_at: timeOf(n), n, text: TEXT }
+  return `id: ${timeOf(n)}\ndata: ${JSON.stringify({ data: { id: `e${n}`, attributes } })}\n\n`
+}
+
+/** Two events, and a part of a third. */
+const CUT_OFF = messageOf(1) + messageOf(2) + messageOf(3).slice(0, -1)
+
+/** Follows a stream of these bytes, and then one of the third event. */
+async function followCutOff(chunks: readonly Uint8Array[]) {
+  const bodies = [chunks, [Buffer.from(messageOf(3))]]
+  const cursors: unknown[] = []
+  const client: Pick<FeedClient, 'request'> = {
+    request(_url, { headers } = {}) {
+      cursors.push(headers?.['last-event-id'])
+      return Promise.resolve(new Response(ReadableStream.from(bodies.shift()!)))
+    },
+  }
+  const tail = followFeed(client, 'http://127.0.0.1/', { after: timeOf(0) })
+  const events = [await tail.next(), await tail.next(), await tail.next()]
+  await tail.return()
+  return { cursors, attributes: events.map(({ value }) => (value as AuditEvent).attributes) }
+}
+
+const ONCE = {
+  cursors: [timeOf(0), timeOf(2)],
+  attributes: [1, 2, 3].map((n) => ({ n, text: TEXT })),
+}
+
+describe('a stream that the server cuts off within a message', () => {
+  it.concurrent.each([
+    ['with comments and changes', `retry: 9\n\n:\n\nevent: change\ndata: {}\n\n${CUT_OFF}`],
+    ['with data on several lines', CUT_OFF.replaceAll(',"attributes"', '\ndata: ,"attributes"')],
+    ['without spaces after colons', CUT_OFF.replaceAll(/^(id|data): /gm, '$1:')],
+    ['with CR LF', CUT_OFF.replaceAll('\n', '\r\n')],
+    ['with CR', CUT_OFF.replaceAll('\n', '\r')],
+    ['with a byte order mark', `\uFEFF${CUT_OFF}`],
+  ])('delivers each event once: %s', async (_name, text) => {
+    const bytes = Buffer.from(text)
+    const byteByByte = Array.from(bytes, (_, at) => bytes.subarray(at, at + 1))
+    expect(await Promise.all([[bytes], byteByByte].map(followCutOff))).toEqual([ONCE, ONCE])
   })
 })
 

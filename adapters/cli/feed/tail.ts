@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { AuditLogError, throwIfAborted } from '../../../src/errors.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { CommandError } from '../terminal/exit-codes.js'
 import type { FeedClient } from './client.js'
 import { type EventDocument, eventOf } from './documents.js'
 import { OutageError, unreachable } from './failures.js'
-import { messagesOf } from './server-sent.js'
 
 /** A stream sends a comment every 15 seconds; without any bytes for this long, the connection is dead. */
 const SILENCE_MS = 45_000
@@ -28,7 +28,7 @@ export interface FollowOptions extends FeedTailOptions {
 export const isPassing = (error: unknown): boolean =>
   error instanceof OutageError || (error instanceof AuditLogError && error.code === 'QUERY_TIMEOUT')
 
-/** The events of one connection. Ends when the server ends it. */
+/** The whole events of one connection. Ends when the server ends it. */
 async function* eventsIn(
   response: Response,
   silence: AbortController,
@@ -37,9 +37,16 @@ async function* eventsIn(
     () => silence.abort(new Error('the server has fallen silent')),
     SILENCE_MS,
   )
+  const decoder = new TextDecoder()
+  const messages: EventSourceMessage[] = []
+  const parser = createParser({ onEvent: (message) => messages.push(message) })
   try {
-    for await (const { event, data } of messagesOf(response.body!, () => timer.refresh()))
-      if (event === '') yield eventOf((JSON.parse(data) as EventDocument).data)
+    for await (const chunk of response.body!) {
+      timer.refresh()
+      parser.feed(decoder.decode(chunk as Uint8Array, { stream: true }))
+      for (const { event, data } of messages.splice(0))
+        if (event === undefined) yield eventOf((JSON.parse(data) as EventDocument).data)
+    }
   } finally {
     clearTimeout(timer)
   }
@@ -57,7 +64,7 @@ function readFailure(error: unknown, url: string): Error {
  * `ABORTED`.
  */
 export async function* followFeed(
-  client: FeedClient,
+  client: Pick<FeedClient, 'request'>,
   url: string,
   { after, signal = new AbortController().signal, onOutage }: FollowOptions,
 ): AsyncGenerator<AuditEvent, void, void> {

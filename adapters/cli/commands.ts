@@ -1,6 +1,5 @@
 import type { Command } from './call/command.js'
 import { clean } from './commands/clean.js'
-import { completionOf } from './commands/completion.js'
 import { count } from './commands/count.js'
 import { doctor } from './commands/doctor.js'
 import { exportCommand } from './commands/export.js'
@@ -15,7 +14,8 @@ import { subscriptions } from './commands/subscriptions.js'
 import { tail } from './commands/tail.js'
 import { verify } from './commands/verify.js'
 
-const commandsOnLogs: readonly Command[] = [
+/** All commands, in the order of the help. */
+export const commands: readonly Command[] = [
   list,
   get,
   count,
@@ -31,6 +31,3 @@ const commandsOnLogs: readonly Command[] = [
   rebuild,
   doctor,
 ]
-
-/** All commands, in the order of the help. */
-export const commands: readonly Command[] = [...commandsOnLogs, completionOf(commandsOnLogs)]

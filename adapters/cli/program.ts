@@ -24,7 +24,7 @@ import {
 import { flush, OUTPUT_CLOSED, type Terminal } from './terminal/terminal.js'
 import { readVersion } from './version.js'
 
-/** Reads the value of an option or an argument that has choices. */
+/** Reads the value of an option that has choices. */
 function choiceReader(name: string, choices: readonly string[]): (text: string) => string {
   return (text) => {
     if (choices.includes(text)) return text
@@ -59,14 +59,12 @@ function programOption(option: CommandOption): Option {
 /** Takes the log from the first argument, or from DAYBOOK_LOG, and names the others. */
 function readArguments(command: Command, given: readonly string[], env: Terminal['env']) {
   const rest = [...given]
-  const log = command.targets.length > 0 ? (env['DAYBOOK_LOG'] ?? rest.shift()) : undefined
+  const log = env['DAYBOOK_LOG'] ?? rest.shift()
   const values: Record<string, string | readonly string[] | undefined> = {}
   for (const argument of command.arguments) {
     const value = argument.variadic ? rest.splice(0) : rest.shift()
     if (argument.required && (value === undefined || value.length === 0))
       throw usageError(`the argument ${argument.name} is missing`)
-    if (argument.choices && typeof value === 'string')
-      choiceReader(argument.name, argument.choices)(value)
     values[argument.name] = value
   }
   if (rest.length > 0) throw usageError(`${rest[0]}: too many arguments for ${command.name}`)
@@ -94,21 +92,18 @@ async function runCommand(
 ): Promise<Exit> {
   const { log, values } = readArguments(command, given, terminal.env)
   const schema = options['schema'] as string | undefined
-  const target = command.targets.length > 0 ? targetOf(command, log, schema) : undefined
+  const target = targetOf(command, log, schema)
   const configFile = (options['config'] as string | undefined) ?? terminal.env['DAYBOOK_CONFIG']
-  const config = target && configFile !== undefined ? await loadConfig(configFile) : undefined
+  const config = configFile === undefined ? undefined : await loadConfig(configFile)
   const opened: OpenLog[] = []
   const call: Call = {
     arguments: values,
     options,
     terminal,
-    get target() {
-      if (!target) throw new Error(`${command.name} has no log`)
-      return target
-    },
+    target,
     config,
     async openLog(options = {}) {
-      const one = await openLog(call.target, { readOnly: true, ...options, config }, terminal)
+      const one = await openLog(target, { readOnly: true, ...options, config }, terminal)
       opened.push(one)
       return one
     },

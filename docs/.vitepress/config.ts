@@ -175,7 +175,6 @@ export default {
             'rebuild',
             'doctor',
             'serve',
-            'completion',
           ].map((command) => page(`daybook ${command}`, `/reference/commands/${command}`)),
         },
       ],

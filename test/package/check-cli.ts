@@ -31,7 +31,6 @@ export function checkCliWithoutStores(folder: string, version: string): void {
   daybook(folder, ['--version'], { exit: 0, stdout: new RegExp(`^${quoted(version)}\n$`) })
   daybook(folder, ['--help'], { exit: 0, stdout: /^Usage: daybook .*\n/ })
   daybook(folder, ['list', '--help'], { exit: 0, stdout: /^Usage: daybook list .*\n/ })
-  daybook(folder, ['completion', 'bash'], { exit: 0, stdout: /daybook/ })
   daybook(folder, ['lst'], {
     exit: 2,
     stderr: /^error: unknown command 'lst'; did you mean list\?\n$/,

@@ -44,8 +44,8 @@ function section(command: Command, level: string): string {
     `${level} daybook ${name}`,
     `\`${usage}\``,
     `${sentence(summary)} ${prose(description)}`.trim(),
-    ...(works.length > 0 ? [`Works on ${listed(works)}.`] : []),
-    ...(given.length > 0 ? [table(['Argument', ''], given.map(argumentRow))] : []),
+    `Works on ${listed(works)}.`,
+    table(['Argument', ''], given.map(argumentRow)),
     table(['Option', ''], optionsOf(command).map(optionRow)),
     examples.map(({ run, says }) => `- \`${run}\`: ${says}`).join('\n'),
   ].join('\n\n')

@@ -10,7 +10,6 @@ export interface Argument {
   readonly required?: boolean
   /** Takes all arguments that follow. */
   readonly variadic?: boolean
-  readonly choices?: readonly string[]
 }
 
 export interface Option {
@@ -33,7 +32,7 @@ export interface Call {
   /** The values of the options by their long names in camel case, such as `dryRun`. */
   readonly options: Readonly<Record<string, unknown>>
   readonly terminal: Terminal
-  /** Where the log is; of a command without a log it must not be read. */
+  /** Where the log is. */
   readonly target: Target
   /** The options of `AuditLog` that the module of `--config` exports. */
   readonly config: LogConfig | undefined
@@ -46,7 +45,7 @@ export interface CommandModule {
   run(call: Call): Promise<Exit | void>
 }
 
-/** A command as data. The arguments, the help, the completion and the documentation are made from it. */
+/** A command as data. The arguments, the help and the documentation are made from it. */
 export interface Command {
   /** `list`, or `subscriptions pause`. */
   readonly name: string
@@ -56,7 +55,7 @@ export interface Command {
   readonly description?: string
   readonly arguments: readonly Argument[]
   readonly options: readonly Option[]
-  /** The kinds of logs that the command works on; without any it takes no log. */
+  /** The kinds of logs that the command works on. */
   readonly targets: readonly TargetKind[]
   readonly examples: readonly { readonly run: string; readonly says: string }[]
   readonly load: () => Promise<CommandModule>

@@ -1,17 +1,13 @@
 import type { TargetKind } from '../log/target.js'
 import type { Argument, Command, Option } from './command.js'
 
-/** The options of every command that works on a log. */
-const LOG_OPTIONS: readonly Option[] = [
+/** The options of every command. */
+const COMMON_OPTIONS: readonly Option[] = [
   {
     flags: '--config <module>',
     description: 'a module whose default export has options of AuditLog',
   },
   { flags: '--schema <name>', description: 'the schema of a log on Postgres' },
-]
-
-/** The options of every command. */
-const COMMON_OPTIONS: readonly Option[] = [
   { flags: '--json', description: 'print lines of JSON, errors too' },
 ]
 
@@ -30,15 +26,14 @@ const logArgument = (targets: readonly TargetKind[]): Argument => ({
 /** The options of a command; the options of all commands come last. */
 export const optionsOf = (command: Command): readonly Option[] => [
   ...command.options,
-  ...(command.targets.length > 0 ? LOG_OPTIONS : []),
   ...COMMON_OPTIONS,
 ]
 
-/** The arguments of a command as the user gives them: the log first, if it works on one. */
-export const argumentsOf = (command: Command): readonly Argument[] =>
-  command.targets.length > 0
-    ? [logArgument(command.targets), ...command.arguments]
-    : command.arguments
+/** The arguments of a command as the user gives them: the log first. */
+export const argumentsOf = (command: Command): readonly Argument[] => [
+  logArgument(command.targets),
+  ...command.arguments,
+]
 
 /** The name of an argument in a usage line. */
 export const argumentText = ({ name, required, variadic }: Argument): string => {

@@ -195,10 +195,10 @@ function argumentsOf(chance: Chance, { arguments: wanted }: Command, names: Name
     files: FILES,
     subscription: SUBSCRIPTIONS,
   }
-  return wanted.flatMap(({ name, required, variadic, choices }) => {
+  return wanted.flatMap(({ name, required, variadic }) => {
     if (is(required ? 0.06 : 0.5)) return []
     const count = variadic ? 1 + below(3) : 1
-    return Array.from({ length: count }, () => textOf(chance, choices ?? values[name] ?? HOSTILE))
+    return Array.from({ length: count }, () => textOf(chance, values[name] ?? HOSTILE))
   })
 }
 

@@ -145,7 +145,7 @@ type Scalar = string | number | boolean | null
 type Place = readonly [name: string, value: Scalar]
 
 /** The names by which a query reaches values, with the values. */
-function placesIn(value: JsonValue, name = ''): Place[] {
+export function placesIn(value: JsonValue, name = ''): Place[] {
   if (value === null || typeof value !== 'object') return name === '' ? [] : [[name, value]]
   if (Array.isArray(value)) return value.flatMap((one: JsonValue) => placesIn(one, name))
   return Object.entries(value).flatMap(([key, one]) =>

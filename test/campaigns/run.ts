@@ -5,8 +5,9 @@ import { parseArgs } from 'node:util'
  * Runs a campaign, which takes too long for the suite: `npm run attack -- <name> [--seed n] [--rounds n] [--from n]
  * [--seconds n] [--store name] [--table name]`. Prints its figures, and ends with exit code 1 if a round failed. The same seed
  * repeats it; `--from` leaves out the first rounds of campaigns that may be resumed, `--seconds` ends `archives`, `deliveries`, `exports`,
- * `imports`, `logs` and `numbers` after the round in which they are over, and `cli-arguments` after the log, `--store` chooses the store of
- * `archives`, `deliveries`, `flips`, `imports` and `numbers`, and `--table` a table of `flips`, or a column of the results of `mutants`.
+ * `imports`, `logs` and `numbers` after the round in which they are over, and `cli-arguments` and `compare-index` after the log, `--store`
+ * chooses the store of `archives`, `compare-index`, `deliveries`, `flips`, `imports` and `numbers`, and `--table` a table of `flips`, or a
+ * column of the results of `mutants`.
  */
 
 export interface CampaignRun {

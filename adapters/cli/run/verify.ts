@@ -9,7 +9,6 @@ import { type Progress, type ProgressOptions, showProgress } from '../terminal/p
 import { numberText } from '../terminal/format.js'
 import { painter } from '../terminal/style.js'
 import { type Terminal, write } from '../terminal/terminal.js'
-import { compareIndex, type IndexDifference } from './compare-index.js'
 
 const timeOf = (time: number | undefined): string | undefined =>
   time === undefined ? undefined : formatTimestamp(time)
@@ -54,38 +53,14 @@ function showSteps(terminal: Terminal, events: number | undefined) {
   }
 }
 
-/** A difference of the index as damage. */
-const damageOf = ({ filter, read, counted }: IndexDifference): Damage => ({
-  kind: 'index',
-  place: `index: ${filter}`,
-  reason: `${numberText(counted)} events by the index, ${numberText(read)} by reading`,
-  affects: 'lists and counts with this filter; daybook rebuild mends that',
-})
-
-async function compareWithProgress(
-  audit: AuditLog,
-  { options, terminal }: Call,
-): Promise<readonly IndexDifference[]> {
-  const progress = showProgress(terminal, { label: 'comparing the index', unit: 'events' })
-  return compareIndex(audit, {
-    all: options['all'] === true,
-    signal: terminal.signal,
-    onProgress: (done, total) => progress.update(done, total),
-  }).finally(() => progress.stop())
-}
-
 export async function run(call: Call): Promise<Exit> {
   const { options, terminal } = call
   const { stdout, signal } = terminal
   const { audit } = await call.openLog()
   const progress = showSteps(terminal, await countEvents(audit!, terminal))
-  const found = await audit!
+  const { events, segments, damage } = await audit!
     .verify({ signal, onProgress: (one) => progress.update(one) })
     .finally(() => progress.stop())
-  const { events, segments } = found
-  // Events that cannot be read would be differences too.
-  const differences = found.damage.length > 0 ? [] : await compareWithProgress(audit!, call)
-  const damage = [...found.damage, ...differences.map(damageOf)]
   if (options['json']) {
     for (const one of damage) await write(stdout, `${JSON.stringify(readable(one))}\n`)
     const summary = { events, segments, damaged: damage.length }

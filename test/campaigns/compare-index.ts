@@ -18,6 +18,8 @@ import { runLogs } from './shared/rounds.js'
 const EVENTS = 100_000
 const ROUNDS_PER_LOG = 50
 const IMPORTED_AT_ONCE = 5000
+// Smaller than usual, so that segments are merged.
+const TUNING = { segmentSize: 4096, fanOut: 4 }
 
 /** A random event of a log, and which of its values is counted. */
 interface Round {
@@ -42,8 +44,8 @@ async function compareCounts(
   report: (difference: string) => void,
 ): Promise<void> {
   const { store, sealer } = location.startsWith('postgres')
-    ? createPostgresStore({ connectionString: location })
-    : createSqliteStore({ filename: location })
+    ? createPostgresStore({ connectionString: location }, { tuning: TUNING })
+    : createSqliteStore({ filename: location }, { tuning: TUNING })
   await using audit: AuditLog = new AuditLog({ store, types: {} })
   countExactly(audit)
   // The events follow from the first round, so that the seed repeats them.

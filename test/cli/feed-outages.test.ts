@@ -5,6 +5,7 @@ import { readAddress } from '../../adapters/cli/feed/address.js'
 import type { FeedClient } from '../../adapters/cli/feed/client.js'
 import { type Feed, openFeed } from '../../adapters/cli/feed/open-feed.js'
 import { followFeed } from '../../adapters/cli/feed/tail.js'
+import { CommandError } from '../../adapters/cli/terminal/exit-codes.js'
 import { parseQuery } from '../../src/filter/parse.js'
 import { serve, type TestServer } from '../support/http.js'
 import { type Proxy, startProxy } from '../support/proxy.js'
@@ -114,7 +115,9 @@ async function followCutOff(chunks: readonly Uint8Array[]) {
   const client: Pick<FeedClient, 'request'> = {
     request(_url, { headers } = {}) {
       cursors.push(headers?.['last-event-id'])
-      return Promise.resolve(new Response(ReadableStream.from(bodies.shift()!)))
+      const body = bodies.shift()
+      if (!body) throw new CommandError('failed', 'both streams have ended')
+      return Promise.resolve(new Response(ReadableStream.from(body)))
     },
   }
   const tail = followFeed(client, 'http://127.0.0.1/', { after: timeOf(0) })

@@ -1,20 +1,27 @@
 import type { Duration } from './event/duration.js'
 import type { CleaningOptions } from './cleaning/rule.js'
-import { AuditLogError } from './errors.js'
-import type { AuditEvent } from './event/event.js'
+import { defineEventTypes } from './define-event-types.js'
+import { AuditLogError, untilAborted } from './errors.js'
 import type { RandomBytes } from './event/event-id.js'
 import type { CustomTypes } from './event/custom-types.js'
 import type { EventTypes } from './event/event-types.js'
-import type { SlowQuery } from './explaining/slow-queries.js'
-import type { FailurePolicies, FailurePolicy } from './recording/failure-policy.js'
+import { readSlowQueryMs } from './explaining/slow-queries.js'
+import { readCustomTypes } from './read-custom-types.js'
+import {
+  type FailurePolicies,
+  type FailurePolicy,
+  readFailurePolicies,
+} from './recording/failure-policy.js'
+import { withOwnTypes } from './recording/own-event-types.js'
 import type { EventJournal } from './store/journal.js'
 import { defaultJsonLimits, type JsonLimits } from './event/json.js'
 import type { LinkTable, ResolveSource } from './event/links.js'
-import type { RecorderOptions } from './recording/queue.js'
-import type { CallThrottle } from './recording/throttle-rules.js'
+import { defaultRecorderOptions, type RecorderOptions } from './recording/queue.js'
+import { readLinks } from './recording/read-links.js'
+import { readThrottleRules, type ThrottlePeriods } from './recording/throttle-rules.js'
+import { requireNode } from './store/node-version.js'
 import { readOnlyStore } from './store/read-only.js'
 import type { SubscriptionsOptions } from './subscriptions/subscriptions.js'
-import type { Damage } from './store/damage.js'
 import { type EventStore, WAIT_OPTIONS, type WaitOptions } from './store/store.js'
 import { checkOptions, type OptionNames, requireOptions } from './options.js'
 
@@ -76,9 +83,12 @@ export interface AuditLogOptions<Types extends EventTypes, Links extends LinkTab
 }
 
 /** The options that all logs of `AuditLogs` share. */
-export const SHARED_OPTIONS: OptionNames<
-  Omit<AuditLogOptions<EventTypes>, 'store' | 'journal' | 'cleaning' | 'subscriptions'>
-> = {
+export type SharedOptions<Types extends EventTypes, Links extends LinkTable = LinkTable> = Omit<
+  AuditLogOptions<Types, Links>,
+  'store' | 'journal' | 'cleaning' | 'subscriptions'
+>
+
+export const SHARED_OPTIONS: OptionNames<SharedOptions<EventTypes>> = {
   readOnly: true,
   types: true,
   customTypes: true,
@@ -102,7 +112,7 @@ const AUDIT_LOG_OPTIONS: OptionNames<AuditLogOptions<EventTypes>> = {
 }
 
 /** Throws `INVALID_OPTION` for an unknown option, and without a store and types. */
-export function checkAuditLogOptions(options: unknown): void {
+function checkAuditLogOptions(options: unknown): void {
   requireOptions(options, AUDIT_LOG_OPTIONS, 'AuditLog')
   const { store, journal } = options as {
     readonly store?: Partial<EventStore> | null
@@ -120,91 +130,8 @@ export function checkAuditLogOptions(options: unknown): void {
     )
 }
 
-export interface RecordOptions extends WaitOptions {
-  /** The requesting user; null if there is none. @default the user of the actor: see `withActor` */
-  readonly username?: string | null | undefined
-  /**
-   * A handle on the store's database with an open transaction, which the event joins: a
-   * better-sqlite3 `Database`, a `DatabaseSync` of `node:sqlite`, a `pg` client, or the result of a function of
-   * `daybook/orm`. If the transaction commits, the event becomes visible within about a second;
-   * if it rolls back, there is no event. The statement has been issued when the
-   * call returns. The call resolves to `undefined` once the event is in the transaction, whether or not
-   * that commits; listeners do not get the event. Rejects with `INVALID_OPTION` for anything but an
-   * open handle on that database with an open transaction. A call that rejects has left nothing in the transaction: await it
-   * before the commit. A synchronous transaction function cannot await it, and learns of the error too
-   * late to roll back.
-   */
-  readonly transaction?: object | undefined
-}
-
-export const RECORD_OPTIONS: OptionNames<RecordOptions> = {
-  username: true,
-  transaction: true,
-  ...WAIT_OPTIONS,
-}
-
-export interface RecordSystemOptions extends RecordOptions {
-  /** A throttle of the call, unless the type has one. Rejects with `INVALID_OPTION` for an invalid period. */
-  readonly throttle?: CallThrottle | undefined
-}
-
-export const RECORD_SYSTEM_OPTIONS: OptionNames<RecordSystemOptions> = {
-  ...RECORD_OPTIONS,
-  throttle: true,
-}
-
-export interface RecordCustomOptions extends RecordOptions {
-  /**
-   * Makes the call safe to repeat if its outcome is unknown: 1 to 255 visible ASCII characters. Keys of
-   * different users are independent. Rejects with `INVALID_OPTION` for other values, and together with
-   * a `transaction`.
-   */
-  readonly idempotencyKey?: string | undefined
-}
-
-export const RECORD_CUSTOM_OPTIONS: OptionNames<RecordCustomOptions> = {
-  ...RECORD_OPTIONS,
-  idempotencyKey: true,
-}
-
-export interface RecordChangeOptions extends RecordOptions {
-  /** Further data of the event, such as links. */
-  readonly data?: object | undefined
-}
-
-export const RECORD_CHANGE_OPTIONS: OptionNames<RecordChangeOptions> = {
-  ...RECORD_OPTIONS,
-  data: true,
-}
-
-export const RECORD_LIVE_OPTIONS: OptionNames<Omit<RecordOptions, 'transaction'>> = {
-  username: true,
-  ...WAIT_OPTIONS,
-}
-
-/** Events of `on`. Handlers run synchronously; if one throws, that is reported as `error`. */
-export type AuditLogEvents = {
-  /** An event became durable. Emitted in the order of `created_at`. */
-  recorded: AuditEvent
-  /**
-   * A call of `record` or `recordCustom` was rejected. Without a handler, lost events cause a process
-   * warning, once for each cause.
-   */
-  rejected: { readonly type: string; readonly error: AuditLogError }
-  /** The event of a call was lost under the policy `drop`, because of this error. */
-  dropped: { readonly type: string; readonly error: AuditLogError }
-  /** A query took at least `slowQueryMs`. Emitted after its answer. */
-  'slow-query': SlowQuery
-  /**
-   * Something stored is damaged; emitted once for each place. Without a handler it becomes a process warning.
-   */
-  damaged: Damage
-  /** A handler threw. Without a handler for `error` it becomes a process warning. */
-  error: unknown
-}
-
 /** The given options with defaults. Throws `INVALID_OPTION` unless all are whole numbers of at least 1; `where` names them. */
-export function positive<Options extends object>(
+function positive<Options extends object>(
   defaults: Options,
   given: Partial<Options> = {},
   where: string,
@@ -222,30 +149,65 @@ export function positive<Options extends object>(
   return options
 }
 
-/** The store of a log. Throws `INVALID_OPTION` for options that write to a log that only reads. */
-export function readStore({
-  store,
-  readOnly = store.readOnly === true,
-  journal,
-  cleaning,
-  subscriptions,
-}: Pick<
-  AuditLogOptions<EventTypes>,
-  'store' | 'readOnly' | 'journal' | 'cleaning' | 'subscriptions'
->): EventStore {
-  if (!readOnly) return store
-  for (const [name, value] of Object.entries({ journal, cleaning, subscriptions }))
-    if (value !== undefined)
-      throw new AuditLogError('INVALID_OPTION', `a log that only reads takes no ${name}`)
-  return store.readOnly ? store : readOnlyStore(store)
-}
-
 /** Throws `INVALID_OPTION` for limits out of range. */
-export function readLimits(given: Partial<JsonLimits> | undefined): JsonLimits {
+function readLimits(given: Partial<JsonLimits> | undefined): JsonLimits {
   const limits = positive(defaultJsonLimits, given, 'limits')
   if (limits.maxDepth > 64)
     throw new AuditLogError('INVALID_OPTION', 'maxDepth must be from 1 to 64')
   if (limits.maxBytes < 1024)
     throw new AuditLogError('INVALID_OPTION', 'maxBytes must be at least 1024')
   return limits
+}
+
+/**
+ * The options that all logs of `AuditLogs` share, with their defaults. Throws `INVALID_OPTION`. `where` names the class in messages;
+ * without a journal the failure policy `queue` is refused.
+ */
+export function readShared<Types extends EventTypes, Links extends LinkTable>(
+  options: SharedOptions<Types, Links>,
+  hasJournal: boolean,
+  where: string,
+) {
+  const types = withOwnTypes(defineEventTypes(options.types))
+  return {
+    types,
+    customTypes: readCustomTypes(options.customTypes),
+    links: readLinks(options.links, where),
+    limits: readLimits(options.limits),
+    waiting: positive(defaultRecorderOptions, options.waiting, 'waiting'),
+    policyOf: readFailurePolicies(options.failurePolicy, hasJournal),
+    throttles: readThrottleRules(types, options.throttles as ThrottlePeriods | undefined),
+    slowQueryMs: readSlowQueryMs(options.slowQueryMs),
+    strict: options.strict ?? false,
+    resolveSource: options.resolveSource,
+    random: options.random,
+  }
+}
+
+/** The options of an `AuditLog` with their defaults, those of cleaning and subscriptions as given. Throws `INVALID_OPTION`. */
+export function readAuditLogOptions<Types extends EventTypes, Links extends LinkTable>(
+  options: AuditLogOptions<Types, Links>,
+) {
+  requireNode()
+  checkAuditLogOptions(options)
+  const { store, readOnly = store.readOnly === true, journal, cleaning, subscriptions } = options
+  const parts = { journal, cleaning, subscriptions }
+  for (const [name, value] of Object.entries(parts))
+    if (readOnly && value !== undefined)
+      throw new AuditLogError('INVALID_OPTION', `a log that only reads takes no ${name}`)
+  const used = readOnly && !store.readOnly ? readOnlyStore(store) : store
+  return { ...readShared(options, journal !== undefined, 'AuditLog'), ...parts, store: used }
+}
+
+/** The options of a log as it uses them. */
+export type LogSettings = ReturnType<typeof readAuditLogOptions>
+
+/** Resolves when the log is closed. Without a signal it is the promise of `end`. */
+export function untilClosed(given: WaitOptions | undefined, end: () => Promise<void>) {
+  try {
+    checkOptions(given, WAIT_OPTIONS, 'close')
+  } catch (error) {
+    return Promise.reject(error)
+  }
+  return untilAborted(end(), given?.signal)
 }

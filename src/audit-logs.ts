@@ -6,10 +6,15 @@ import { newSharedClock, shareClock } from './cleaning/age-clock.js'
 import { readCleaning } from './cleaning/cleaning.js'
 import type { CleaningOptions } from './cleaning/rule.js'
 import { AuditLog } from './audit-log.js'
-import { type AuditLogOptions, positive, readLimits, SHARED_OPTIONS } from './audit-log-options.js'
-import { defineEventTypes } from './define-event-types.js'
+import {
+  type AuditLogOptions,
+  readShared,
+  SHARED_OPTIONS,
+  type SharedOptions,
+  untilClosed,
+} from './audit-log-options.js'
 import { countsQuery } from './counting/count-options.js'
-import { AuditLogError, throwIfAborted, untilAborted } from './errors.js'
+import { AuditLogError, throwIfAborted } from './errors.js'
 import type { CustomTypes } from './event/custom-types.js'
 import type { EventTypes } from './event/event-types.js'
 import type { JsonLimits } from './event/json.js'
@@ -41,9 +46,6 @@ import {
   type LogsUntilOptions,
 } from './logs/range.js'
 import { startRounds } from './logs/rounds.js'
-import { readCustomTypes } from './read-custom-types.js'
-import { readLinks } from './recording/read-links.js'
-import { withOwnTypes } from './recording/own-event-types.js'
 import { createLogsTail, type LogsTail } from './logs/logs-tail.js'
 import {
   currentCursor,
@@ -58,17 +60,7 @@ import type { EventJournal } from './store/journal.js'
 import { checkKey, type KeysOptions, type LogStores } from './store/log-stores.js'
 import { type EventStore, WAIT_OPTIONS, type WaitOptions } from './store/store.js'
 import { readSubscriptions, type SubscriptionsOptions } from './subscriptions/subscriptions.js'
-import { readFailurePolicies } from './recording/failure-policy.js'
-import { readThrottleRules, type ThrottlePeriods } from './recording/throttle-rules.js'
-import { defaultRecorderOptions } from './recording/queue.js'
 import { checkOptions, type OptionNames, requireOptions } from './options.js'
-import { readSlowQueryMs } from './explaining/slow-queries.js'
-
-/** The options that all logs share, as those of an {@link AuditLog}. */
-type SharedOptions<Types extends EventTypes, Links extends LinkTable> = Omit<
-  AuditLogOptions<Types, Links>,
-  'store' | 'journal' | 'cleaning' | 'subscriptions'
->
 
 export interface AuditLogsOptions<
   Types extends EventTypes,
@@ -197,23 +189,29 @@ export class AuditLogs<
   /** Throws `INVALID_OPTION`. */
   constructor(options: AuditLogsOptions<Types, Links>) {
     requireOptions(options, AUDIT_LOGS_OPTIONS, 'AuditLogs')
-    const { stores, onLog, maxOpen = DEFAULT_MAX_OPEN, idleMs = DEFAULT_IDLE_MS } = options
+    const { stores, onLog, cleaning, subscriptions } = options
+    const { maxOpen = DEFAULT_MAX_OPEN, idleMs = DEFAULT_IDLE_MS } = options
     if (typeof stores?.open !== 'function' || typeof stores.keys !== 'function')
       throw new AuditLogError(
         'INVALID_OPTION',
         'stores must open stores by key: sqliteLogs, postgresLogs or memoryLogs',
       )
     this.#stores = stores
-    this.types = withOwnTypes(defineEventTypes(options.types))
-    this.customTypes = readCustomTypes(options.customTypes)
-    this.links = readLinks(options.links, 'AuditLogs')
-    this.limits = readLimits(options.limits)
-    checkShared(options, this.types)
+    const shared = readShared<Types, Links>(options, options.journal !== undefined, 'AuditLogs')
+    this.types = shared.types
+    this.customTypes = shared.customTypes
+    this.links = shared.links
+    this.limits = shared.limits
+    // Each log reads them again. Here they keep the service from starting with wrong options.
+    if (cleaning !== undefined && typeof cleaning !== 'function') readCleaning(cleaning)
+    if (subscriptions !== undefined && typeof subscriptions !== 'function')
+      readSubscriptions(subscriptions)
     const optionsOf = sharedOptions(options)
     const clock = newSharedClock()
-    const open = (key: string, store: EventStore): AuditLog<Types, Links> => {
+    const open = (key: string, store: EventStore, journal?: EventJournal) => {
       shareClock(store, clock, key)
-      return new AuditLog<Types, Links>(withoutBackground(optionsOf(key), store))
+      const read = withoutBackground(optionsOf(key), store)
+      return new AuditLog<Types, Links>({ ...read, ...(journal && { journal }) })
     }
     this.#open = new OpenLogs<AuditLog<Types, Links>>({
       stores,
@@ -221,10 +219,7 @@ export class AuditLogs<
       idleMs: readWhole('idleMs', idleMs, MIN_IDLE_MS),
       keepsAll: options.journal !== undefined,
       create(key, store) {
-        const journal = options.journal?.(key)
-        shareClock(store, clock, key)
-        const shared = withoutBackground(optionsOf(key), store)
-        const log = new AuditLog<Types, Links>({ ...shared, ...(journal && { journal }) })
+        const log = open(key, store, options.journal?.(key))
         onLog?.(log, key)
         return log
       },
@@ -379,13 +374,7 @@ export class AuditLogs<
    * An aborted signal ends the wait, not the closing.
    */
   close(options?: WaitOptions): Promise<void> {
-    try {
-      checkOptions(options, WAIT_OPTIONS, 'close')
-    } catch (error) {
-      return Promise.reject(error)
-    }
-    this.#closed ??= this.#end()
-    return untilAborted(this.#closed, options?.signal)
+    return untilClosed(options, () => (this.#closed ??= this.#end()))
   }
 
   [ASYNC_DISPOSE](): Promise<void> {
@@ -403,21 +392,6 @@ export class AuditLogs<
     await this.#open.close()
     await this.#stores.close()
   }
-}
-
-/** Checks what each log reads too, so that the service does not start with wrong options. Throws `INVALID_OPTION`. */
-function checkShared(
-  options: Omit<AuditLogsOptions<EventTypes>, 'onLog'>,
-  types: EventTypes,
-): void {
-  const { waiting, failurePolicy, throttles = {}, cleaning, subscriptions, journal } = options
-  positive(defaultRecorderOptions, waiting, 'waiting')
-  readFailurePolicies(failurePolicy, journal !== undefined)
-  readThrottleRules(types, throttles as ThrottlePeriods)
-  readSlowQueryMs(options.slowQueryMs)
-  if (cleaning !== undefined && typeof cleaning !== 'function') readCleaning(cleaning)
-  if (subscriptions !== undefined && typeof subscriptions !== 'function')
-    readSubscriptions(subscriptions)
 }
 
 /** The options of one log, without its store. */

@@ -1,14 +1,7 @@
 export { bindActor, currentActor, withActor } from './recording/actor.js'
 export type { Actor, ActorKind } from './recording/actor.js'
 export { AuditLog } from './audit-log.js'
-export type {
-  AuditLogEvents,
-  AuditLogOptions,
-  RecordChangeOptions,
-  RecordCustomOptions,
-  RecordOptions,
-  RecordSystemOptions,
-} from './audit-log-options.js'
+export type { AuditLogOptions } from './audit-log-options.js'
 export { AuditLogs, type AuditLogsOptions, type LogKeysOptions } from './audit-logs.js'
 export type { LogHistoryEntry, LogsHistoryOptions } from './logs/history-across.js'
 export type { LogsListOptions, LogsPage } from './logs/list-across.js'
@@ -77,6 +70,12 @@ export type { AuditHealth, HealthOptions, HealthStatus, WaitingRule } from './he
 export type { DiskHealth, IndexHealth, StoreHealth } from './store/health.js'
 export type { Intent, IntentOptions, OutcomeOptions } from './recording/intent.js'
 export type { Intents } from './recording/intents.js'
+export type {
+  RecordChangeOptions,
+  RecordCustomOptions,
+  RecordOptions,
+  RecordSystemOptions,
+} from './recording/record-options.js'
 export type { CallThrottle } from './recording/throttle-rules.js'
 export type { ClockDoubt } from './store/clock-guard.js'
 export type { Damage } from './store/damage.js'
@@ -169,6 +168,7 @@ export type {
 } from './event/links.js'
 export type { ListSource, ListTable } from './lists/list-source.js'
 export type { LiveEvent } from './live/live-events.js'
+export type { AuditLogEvents } from './log-events.js'
 export type { AuditLogStats, Outcome, OutcomeMessage, RecordMessage } from './recording/outcomes.js'
 export type { RecorderOptions } from './recording/queue.js'
 export type {

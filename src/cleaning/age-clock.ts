@@ -1,5 +1,5 @@
 import { timeoutSignal } from '../async/timeout-signal.js'
-import type { JsonValue } from '../event/event.js'
+import type { AuditEvent, JsonValue } from '../event/event.js'
 import { type Duration, subtract } from '../event/duration.js'
 import {
   DAY,
@@ -164,9 +164,9 @@ export interface AgeClock {
   /** Stores the doubted time, for processes that start later. Events that are recorded meanwhile have the wrong time. */
   noteDoubt(doubt: ClockDoubt): Promise<void>
   /** Takes note of the first event that this process has stored. */
-  noteStored(created_at: string): void
+  stored(events: readonly Pick<AuditEvent, 'created_at'>[]): void
   /** Resolves when an acceptance has been stored, or could not be. */
-  settled(): Promise<void>
+  close(): Promise<void>
 }
 
 const toleranceOf = (maxAge: Duration, now: Microseconds): Microseconds =>
@@ -405,12 +405,12 @@ export function createAgeClock(store: EventStore): AgeClock {
     async noteDoubt({ clock: doubted, expected }) {
       await store.updateState(REPORTED, () => ({ clock: doubted, expected }))
     },
-    noteStored(created_at) {
-      if (log.firstEvent !== undefined) return
-      const time = parseTimestamp(created_at)!
+    stored([first]) {
+      if (log.firstEvent !== undefined || first === undefined) return
+      const time = parseTimestamp(first.created_at)!
       log.firstEvent = time
       shared.started ??= { time, at: clock.now() }
     },
-    settled: () => accepting,
+    close: () => accepting,
   }
 }

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { AuditLogError } from '../errors.js'
 import type { AuditEvent, ImportedEvent } from './event.js'
 import { isUuid } from './uuid.js'
@@ -13,11 +14,7 @@ const isTextOrNull = (value: unknown): value is string | null =>
  * Checks one event of an import and converts its attributes to JSON like those of any other event.
  * Throws `INVALID_EVENT` with a pointer to the wrong member.
  */
-export function toImportedEvent(
-  given: AuditEvent,
-  index: number,
-  limits: JsonLimits,
-): ImportedEvent {
+function toImportedEvent(given: AuditEvent, index: number, limits: JsonLimits): ImportedEvent {
   const fault = (member: string, message: string): AuditLogError =>
     new AuditLogError('INVALID_EVENT', `event ${index}: ${member} ${message}`, {
       pointer: `/${index}/${member}`,
@@ -48,6 +45,16 @@ export function toImportedEvent(
     attributes: text.attributes,
   }
   return { event, time, json: text.json }
+}
+
+/** The events of an import, each checked. Throws `INVALID_EVENT` for anything but a list, and for the first wrong event. */
+export function toImportedEvents(
+  events: readonly AuditEvent[],
+  limits: JsonLimits,
+): readonly ImportedEvent[] {
+  if (!Array.isArray(events))
+    throw new AuditLogError('INVALID_EVENT', `events must be a list; it is ${inspect(events)}`)
+  return events.map((event, index) => toImportedEvent(event, index, limits))
 }
 
 /** A stored event, and its attributes as JSON text. */

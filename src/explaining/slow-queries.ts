@@ -38,14 +38,19 @@ export function readSlowQueryMs(ms: unknown): number | undefined {
   )
 }
 
-/** Calls `isHeard` before each query, and measures nothing without a listener. */
+/** The listeners of a log to its slow queries. */
+export interface SlowQueryListeners {
+  has(name: 'slow-query'): boolean
+  emit(name: 'slow-query', slow: SlowQuery): void
+}
+
+/** Measures nothing while there are no listeners. */
 export function createSlowQueries(
   store: EventStore,
   slowMs: number | undefined,
-  isHeard: () => boolean,
-  report: (slow: SlowQuery) => void,
+  listeners: SlowQueryListeners,
 ): SlowQueries {
-  const isWatching = (): boolean => slowMs !== undefined && isHeard()
+  const isWatching = (): boolean => slowMs !== undefined && listeners.has('slow-query')
 
   const watch = async <Answer>(
     run: () => Promise<Answer>,
@@ -63,9 +68,10 @@ export function createSlowQueries(
       const took_ms = performance.now() - start
       // Deliver the answer before listeners run.
       if (took_ms >= slowMs!)
-        setImmediate(() =>
-          report({ ...describe(took_ms, answer), took_ms: toMicroseconds(took_ms), error }),
-        )
+        setImmediate(() => {
+          const slow = { ...describe(took_ms, answer), took_ms: toMicroseconds(took_ms), error }
+          listeners.emit('slow-query', slow)
+        })
     }
   }
 

@@ -59,15 +59,10 @@ export interface LiveEvents {
   close(): Promise<void>
 }
 
-export interface LiveOptions {
-  /** How long `flush` and `close` wait for the store, in milliseconds. @default 10000 */
-  readonly deadlineMs?: number | undefined
-}
-
 export function createLiveEvents(
   store: EventStore,
   limits: JsonLimits,
-  { deadlineMs = 10_000 }: LiveOptions = {},
+  { deadlineMs }: Pick<OpenLiveOptions, 'deadlineMs'>,
 ): LiveEvents {
   const open = new Map<string, LiveEvent>()
   let timer: NodeJS.Timeout | undefined
@@ -120,6 +115,7 @@ interface OpenLiveOptions {
   readonly store: EventStore
   readonly event: AuditEvent
   readonly limits: JsonLimits
+  /** How long `flush` and `close` wait for the store. */
   readonly deadlineMs: number
   readonly onEnd: () => void
 }

@@ -4,23 +4,24 @@ import type { EventTypeDefinition } from '../event/event-types.js'
 import type { IdSuffix } from '../event/event-id.js'
 import { didYouMean, nearest } from '../event/nearest.js'
 import { readOnlyError } from '../store/read-only.js'
-import type { EventStore, WaitOptions } from '../store/store.js'
+import { checkOptions } from '../options.js'
+import type { EventStore } from '../store/store.js'
 import { callContext } from './call-context.js'
 import type { Drafts } from './drafts.js'
 import type { FailurePolicy } from './failure-policy.js'
 import { checkIdempotencyKey, type Idempotency } from './idempotency.js'
 import { type Outcomes, recordChannel } from './outcomes.js'
 import type { EarlierAttempts } from './queue.js'
+import {
+  RECORD_OPTIONS,
+  type RecordCustomOptions,
+  type RecordSystemOptions,
+} from './record-options.js'
 import type { Recorder } from './recorder.js'
-import type { CallThrottle } from './throttle-rules.js'
 import type { Throttling } from './throttling.js'
 
-export interface CallOptions extends WaitOptions {
-  readonly username?: string | null | undefined
-  readonly transaction?: object | undefined
-  readonly idempotencyKey?: string | undefined
-  readonly throttle?: CallThrottle | undefined
-}
+/** The options of all calls. */
+export type CallOptions = RecordSystemOptions & RecordCustomOptions
 
 /** The intent that an outcome replaces. */
 export interface Replaced {
@@ -39,11 +40,20 @@ export interface CallKind {
   readonly mustBeKnown?: true
   /** Record a live event. */
   readonly live?: true
-  /** Throws for given options that the call does not have. Without it they are the log's own. */
-  readonly check?: (options: unknown) => void
+  /** The method of the log, for the check of the options. Without it they are the log's own. */
+  readonly method?: keyof typeof RECORD_OPTIONS
   /** The event replaces an intent. */
   readonly replaced?: Replaced
 }
+
+/** The kinds of the calls of `AuditLog`, by method. */
+export const CALL_KINDS = {
+  record: { method: 'record', mustBeKnown: true },
+  recordSystem: { method: 'recordSystem' },
+  recordCustom: { method: 'recordCustom', isCustom: true },
+  recordChange: { method: 'recordChange', mustBeKnown: true },
+  recordLive: { method: 'recordLive', mustBeKnown: true, live: true },
+} as const satisfies Readonly<Record<string, CallKind>>
 
 /** A system event of any type. */
 const SYSTEM: CallKind = {}
@@ -81,7 +91,7 @@ function draftOf(
   { definitions, drafts, throttling }: CallParts,
   { type, data, options, kind }: Call,
 ): EventDraft | undefined {
-  if (options !== undefined) kind.check?.(options)
+  if (kind.method) checkOptions(options, RECORD_OPTIONS[kind.method], kind.method)
   if (kind.isCustom) {
     const { idempotencyKey, transaction } = options ?? {}
     if (idempotencyKey !== undefined) checkIdempotencyKey(idempotencyKey, transaction)
@@ -136,12 +146,12 @@ function replace(
 
 /** Makes calls of the host, and counts them. The draft is made before a method returns, so that calls keep their order. */
 export interface Caller {
-  record(
+  readonly record: (
     type: string,
     data: object,
     options?: CallOptions,
     kind?: CallKind,
-  ): Promise<AuditEvent | undefined>
+  ) => Promise<AuditEvent | undefined>
   /** Records the draft of an outcome. */
   replace(outcome: EventDraft, replaced: Replaced): Promise<AuditEvent | undefined>
   /** Rejects further calls with `CLOSED`. */

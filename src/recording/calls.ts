@@ -1,12 +1,12 @@
 import { MAX_TIMER_MS } from '../async/timers.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
 import type { EventTypes } from '../event/event-types.js'
-import type { JsonLimits } from '../event/json.js'
-import type { Clock } from '../event/timestamp.js'
+import { type Clock, systemClock } from '../event/timestamp.js'
+import { createClockGuard, guardedClock } from '../store/clock-guard.js'
 import type { EventJournal } from '../store/journal.js'
-import type { EventStore, SuppressedCount } from '../store/store.js'
+import { type EventStore, readTuning, type SuppressedCount } from '../store/store.js'
 import { type Caller, createCaller } from './call.js'
-import type { Drafts } from './drafts.js'
+import { createDrafts, type DraftOptions, type Drafts } from './drafts.js'
 import type { FailurePolicy } from './failure-policy.js'
 import { createIdempotency } from './idempotency.js'
 import { createIntents, type IntentKeeper } from './intents.js'
@@ -15,21 +15,18 @@ import { createGaps, GAP, gapData, type GapEvent, type Loss } from './losses.js'
 import { type AuditLogStats, type CallsObserver, createOutcomes } from './outcomes.js'
 import type { EarlierAttempts, RecorderOptions } from './queue.js'
 import { createRecorder, type Recorder } from './recorder.js'
-import type { ThrottlePeriods } from './throttle-rules.js'
+import type { TypeThrottle } from './throttle-rules.js'
 import { createThrottling, type Throttling } from './throttling.js'
 
-export interface CallsOptions {
+export interface CallsOptions extends Omit<DraftOptions, 'keep'> {
   /** The log, named in the messages of `daybook:outcome`. */
   readonly audit: object
   readonly store: EventStore
   readonly types: EventTypes
-  readonly drafts: Drafts
-  readonly limits: JsonLimits
-  readonly periods: ThrottlePeriods
+  readonly throttles: ReadonlyMap<string, TypeThrottle>
   readonly waiting: RecorderOptions
   readonly policyOf: (type: string) => FailurePolicy
   readonly journal: EventJournal | undefined
-  readonly now: Clock
   readonly observer: CallsObserver
 }
 
@@ -37,9 +34,9 @@ export interface CallsOptions {
 export interface Calls extends Pick<Caller, 'record' | 'refuseNew'> {
   readonly intents: IntentKeeper
   /** A gap event that reports suppressed calls. */
-  suppressedDraft(counts: readonly SuppressedCount[]): EventDraft
+  readonly suppressedDraft: (counts: readonly SuppressedCount[]) => EventDraft
   /** Records an event of the log itself. It is not counted as a call. */
-  recordOwn(type: string, data: object): Promise<AuditEvent | undefined>
+  readonly recordOwn: (type: string, data: object) => Promise<AuditEvent | undefined>
   stats(): AuditLogStats
   /** `undefined` unless the store is down. */
   readonly outage: Recorder['outage']
@@ -54,12 +51,22 @@ const DOWN_REPORT_MS = 1000
 const reportCounts = (throttling: Throttling, ms: number): Promise<void> =>
   throttling.report(AbortSignal.timeout(Math.min(ms, MAX_TIMER_MS))).catch(() => {})
 
+const draftsOf = (options: CallsOptions): Drafts =>
+  createDrafts({ ...options, keep: readTuning(options.store).appendsText ? 'text' : 'copy' })
+
+function clockOf({ clock }: EventStore): Clock {
+  const own = systemClock()
+  return clock ?? guardedClock(own, createClockGuard(own.monotonic))
+}
+
 /** Puts recording together: this is the only place that knows all of its parts. */
 export function createCalls(options: CallsOptions): Calls {
-  const { store, types, drafts, waiting, now, journal } = options
+  const { store, types, waiting, journal } = options
   const { deadlineMs } = waiting
+  const now = clockOf(store)
+  const drafts = draftsOf(options)
   const definitions = new Map(Object.entries(types))
-  const throttling = createThrottling(options)
+  const throttling = createThrottling({ ...options, now })
   const journaling = journal && createJournaling(journal, now)
   const ownDraft = (type: string, data: object): EventDraft => {
     const draft = drafts.system(type, undefined, data)
@@ -98,12 +105,11 @@ export function createCalls(options: CallsOptions): Calls {
     outcomes,
   })
   const idempotency = createIdempotency({ store, recorder, deadlineMs, outcomes })
-  const parts = { ...options, definitions, throttling, outcomes, recorder, idempotency }
+  const made = { now, drafts, definitions, throttling, outcomes, recorder, idempotency }
+  const parts = { ...options, ...made }
   const caller = createCaller(parts)
   const intents = createIntents({ ...parts, ...waiting, caller })
-  const settleAll = async (): Promise<void> => {
-    await Promise.all([recorder.flush(), idempotency.flush()])
-  }
+  const settleAll = (): Promise<unknown> => Promise.all([recorder.flush(), idempotency.flush()])
   /** How long the last reports may take. */
   const reportMs = (): number =>
     recorder.isDown() ? Math.min(DOWN_REPORT_MS, deadlineMs) : deadlineMs

@@ -12,12 +12,7 @@ const MAX_REPORTED = 1000
 /** Places that one event lists. */
 const MAX_LISTED = 100
 
-/** Receives reports of damage. */
-export interface DamageReportTargets {
-  /** Called once for each damaged place. */
-  readonly damaged: (damage: Damage) => void
-  readonly record: (data: JsonObject) => Promise<unknown>
-}
+type RecordReport = (type: string, data: JsonObject) => Promise<unknown>
 
 /** The attributes of `warn:audit_log:damage`. */
 const damageData = (damages: readonly Damage[]): JsonObject => ({
@@ -43,13 +38,14 @@ function timeOf(time: number): string | number {
 }
 
 /**
- * Reports damage that the store finds: each place once, and places that are found together in one
- * event. Returns a function that ends the reports.
+ * Reports damage that the store finds until `close`: calls `damaged` once for each place, and records places that are found together
+ * in one event.
  */
 export function reportDamage(
   store: EventStore,
-  { damaged, record }: DamageReportTargets,
-): () => void {
+  damaged: (damage: Damage) => void,
+  record: RecordReport,
+): { close(): Promise<void> } {
   const known = new Set<string>()
   let found: Damage[] = []
 
@@ -57,7 +53,7 @@ export function reportDamage(
     const damages = found
     found = []
     // Without the event the listeners and the process warning remain.
-    record(damageData(damages)).catch(() => {})
+    record('warn:audit_log:damage', damageData(damages)).catch(() => {})
   }
 
   const end = store.watchDamage?.((damage) => {
@@ -68,7 +64,7 @@ export function reportDamage(
     if (found.length === 0) queueMicrotask(recordFound)
     found.push(damage)
   })
-  return end ?? (() => {})
+  return { close: async () => end?.() }
 }
 
 export const damageText = ({ place, reason, affects }: Damage): string =>
@@ -100,18 +96,17 @@ async function isOfImport(store: EventStore, { reason, expected }: ClockDoubt): 
 
 /**
  * Records an event for each reading of the clock that the store doubts, unless the reason is an import, or emits a process warning if
- * that fails, and calls `noteDoubt`. `settled` resolves when the reports so far are done.
+ * that fails, and calls `noteDoubt`. `flush` resolves when the reports so far are done; `close` also ends them.
  */
 export function reportClock(
   store: EventStore,
-  record: (data: JsonObject) => Promise<unknown>,
   noteDoubt: (doubt: ClockDoubt) => Promise<void>,
-): { readonly end: () => void; readonly settled: () => Promise<unknown> } {
+  record: RecordReport,
+): { flush(): Promise<unknown>; close(): Promise<unknown> } {
   let reported: Promise<unknown> = Promise.resolve()
-  const settled = (): Promise<unknown> => reported
-  if (store.readOnly) return { end: () => {}, settled }
   const recordDoubt = async (doubt: ClockDoubt): Promise<void> => {
-    if (!(await isOfImport(store, doubt).catch(() => false))) await record(clockData(doubt))
+    if (!(await isOfImport(store, doubt).catch(() => false)))
+      await record('warn:audit_log:clock', clockData(doubt))
   }
   const report = (doubt: ClockDoubt): void => {
     // The store may be in the middle of a transaction.
@@ -122,5 +117,12 @@ export function reportClock(
       noteDoubt(doubt).catch(() => {})
     })
   }
-  return { end: store.watchClock?.(report) ?? (() => {}), settled }
+  const end = store.readOnly ? undefined : store.watchClock?.(report)
+  return {
+    flush: () => reported,
+    close() {
+      end?.()
+      return reported
+    },
+  }
 }

@@ -37,7 +37,7 @@ const toMicroseconds = (period: Duration): Microseconds => Math.round(millisecon
 /** The throttles by event type. Throws `INVALID_OPTION` for an unknown type or an invalid period. */
 export function readThrottleRules(
   types: EventTypes,
-  periods: ThrottlePeriods,
+  periods: ThrottlePeriods = {},
 ): ReadonlyMap<string, TypeThrottle> {
   checkNamed(periods, 'throttles')
   const rules = new Map<string, TypeThrottle>()

@@ -1,15 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import type { DraftThrottle, EventDraft } from '../event/event.js'
-import type { EventTypes } from '../event/event-types.js'
 import type { JsonLimits } from '../event/json.js'
 import type { EventStore } from '../store/store.js'
 import { createSuppressedReports, type SuppressedCounter } from './suppressed-reports.js'
 import {
   type CallThrottle,
-  readThrottleRules,
   throttleOf,
   throttleOfCall,
-  type ThrottlePeriods,
   type TypeThrottle,
 } from './throttle-rules.js'
 import type { Clock, Microseconds } from '../event/timestamp.js'
@@ -46,8 +43,8 @@ export interface Throttling {
 }
 
 export interface ThrottlingDependencies {
-  readonly types: EventTypes
-  readonly periods: ThrottlePeriods
+  /** The throttles by event type. */
+  readonly throttles: ReadonlyMap<string, TypeThrottle>
   readonly store: EventStore
   readonly now: Clock
   readonly limits: JsonLimits
@@ -57,14 +54,13 @@ const MAX_GATES = 10_000
 const MAX_HINTS = 1000
 
 export function createThrottling({
-  types,
-  periods,
+  throttles,
   store,
   now,
   limits,
 }: ThrottlingDependencies): Throttling {
   const throttled = new Map(
-    Array.from(readThrottleRules(types, periods), ([type, rule]) => {
+    Array.from(throttles, ([type, rule]) => {
       const index: ScopeIndex<Gate> = createScopeIndex(rule.scope, MAX_GATES)
       return [type, { rule, index } satisfies ThrottledType]
     }),

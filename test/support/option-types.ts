@@ -75,7 +75,7 @@ function declarationsOf(body: readonly Node[]): ReadonlyMap<string, Node> {
 const bodyOf = (file: string): readonly Node[] =>
   parseSync(file, fs.readFileSync(file, 'utf8')).program.body as unknown as readonly Node[]
 
-/** Where an entry point gets what it exports, by name. */
+/** Where a file gets what it imports, and what it exports from elsewhere, by name. */
 function exportsOf(entry: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   for (const node of bodyOf(entry)) {
@@ -89,6 +89,15 @@ function exportsOf(entry: string): ReadonlyMap<string, string> {
   return found
 }
 
+/** The declaration of a name that a file exports, and those of the classes that it extends. */
+function withBases(file: string, name: string): readonly Node[] {
+  const declaration = declarationsOf(bodyOf(file)).get(name)
+  if (!declaration) return []
+  const base = nameOf(declaration['superClass'])
+  const baseFile = exportsOf(file).get(base)
+  return baseFile === undefined ? [declaration] : [declaration, ...withBases(baseFile, base)]
+}
+
 const HELPERS = /^(?:Pick|Omit|Partial|Readonly|Record|Iterable|readonly)$/
 
 /**
@@ -99,10 +108,8 @@ export function optionTypesOf(entry: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   for (const [name, file] of exportsOf(entry)) {
     if (/(?:Options|Limits|Rule|Hold|Definition|Policies)$/.test(name)) found.set(name, entry)
-    const declaration = declarationsOf(bodyOf(file)).get(name)
-    if (declaration)
-      for (const type of ofDeclaration(declaration))
-        if (!HELPERS.test(type)) found.set(type === '{}' ? `{} of ${name}` : type, entry)
+    for (const type of withBases(file, name).flatMap(ofDeclaration))
+      if (!HELPERS.test(type)) found.set(type === '{}' ? `{} of ${name}` : type, entry)
   }
   return found
 }

@@ -1,0 +1,74 @@
+import type { LogSettings } from './audit-log-options.js'
+import { createAgeClock, readWaitingRules } from './cleaning/age-clock.js'
+import { createCleaning } from './cleaning/cleaning.js'
+import type { AuditEvent } from './event/event.js'
+import { type AuditHealth, checkHealth, type HealthOptions } from './health/health.js'
+import { createLiveEvents } from './live/live-events.js'
+import type { LogEvents } from './log-events.js'
+import type { Calls } from './recording/calls.js'
+import { reportClock, reportDamage } from './recording/reports.js'
+import type { WaitOptions } from './store/store.js'
+import { createSubscriptions } from './subscriptions/subscriptions.js'
+import { createUndelivered } from './subscriptions/undelivered.js'
+import { sharedTail } from './tail/shared-tail.js'
+
+/** A part of a log that works beside its calls, from the start of the log to its end. */
+interface Feature {
+  /** Called with the events that this process has just stored, oldest first. */
+  stored?(events: readonly AuditEvent[]): void
+  /** Resolves when its work so far is done. */
+  flush?(): Promise<unknown>
+  /** Ends its work. It may record events until this resolves. */
+  close?(): Promise<unknown>
+}
+
+/** The parts of a log that its features use. */
+interface FeatureContext extends LogSettings {
+  readonly audit: object
+  readonly calls: Calls
+  readonly events: LogEvents
+}
+
+/** The features of a log by name, in the order in which they get events and end. */
+function createFeatures(log: FeatureContext) {
+  const { audit, store, types, calls, events } = log
+  const { record, recordOwn, suppressedDraft } = calls
+  const ageClock = createAgeClock(store)
+  const tail = sharedTail(store)
+  const undelivered = createUndelivered(store, log.subscriptions?.visible)
+  const cleaned = { store, ageClock, undelivered, suppressedDraft }
+  return {
+    damage: reportDamage(store, (damage) => events.damaged(damage), recordOwn),
+    clock: reportClock(store, (doubt) => ageClock.noteDoubt(doubt), recordOwn),
+    cleaning: createCleaning({ ...cleaned, record: recordOwn, described: log }, log.cleaning),
+    ageClock,
+    tail,
+    subscriptions: createSubscriptions({ audit, store, tail, types, record }, log.subscriptions),
+    live: createLiveEvents(store, log.limits, log.waiting),
+    listeners: events,
+  } satisfies Readonly<Record<string, Feature>>
+}
+
+/** The features of a log by name, and all of them together. `close` never rejects. */
+export interface Features extends ReturnType<typeof createFeatures>, Required<Feature> {
+  health(options: HealthOptions): Promise<AuditHealth>
+}
+
+/** Starts the features of a log. Throws `INVALID_OPTION` and `INVALID_SUBSCRIPTION`. */
+export function startFeatures(log: FeatureContext): Features {
+  const { store, journal, calls } = log
+  const table = createFeatures(log)
+  const features: readonly Feature[] = Object.values(table)
+  return {
+    ...table,
+    stored(events) {
+      for (const feature of features) feature.stored?.(events)
+    },
+    flush: () => Promise.all(features.map(async (feature) => feature.flush?.())),
+    close: () => Promise.allSettled(features.map(async (feature) => feature.close?.())),
+    health(options) {
+      const waitingRules = (given: WaitOptions) => readWaitingRules(store, given)
+      return checkHealth({ store, journal, outage: calls.outage, waitingRules }, options)
+    },
+  }
+}

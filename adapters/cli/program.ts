@@ -56,10 +56,10 @@ function programOption(option: CommandOption): Option {
   )
 }
 
-/** Takes the log from the first argument, or from DAYBOOK_LOG, and names the others. */
+/** Takes the log from DAYBOOK_LOG, or from the first argument if the variable is empty, and names the others. */
 function readArguments(command: Command, given: readonly string[], env: Terminal['env']) {
   const rest = [...given]
-  const log = env['DAYBOOK_LOG'] ?? rest.shift()
+  const log = env['DAYBOOK_LOG'] || rest.shift()
   const values: Record<string, string | readonly string[] | undefined> = {}
   for (const argument of command.arguments) {
     const value = argument.variadic ? rest.splice(0) : rest.shift()
@@ -93,7 +93,8 @@ async function runCommand(
   const { log, values } = readArguments(command, given, terminal.env)
   const schema = options['schema'] as string | undefined
   const target = targetOf(command, log, schema)
-  const configFile = (options['config'] as string | undefined) ?? terminal.env['DAYBOOK_CONFIG']
+  const configFile =
+    (options['config'] as string | undefined) ?? (terminal.env['DAYBOOK_CONFIG'] || undefined)
   const config = configFile === undefined ? undefined : await loadConfig(configFile)
   const opened: OpenLog[] = []
   const call: Call = {

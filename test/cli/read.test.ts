@@ -35,6 +35,13 @@ describe('daybook list', () => {
     expect((await runCli(['list', '--fields', 'name'], { env })).stdout).toBe('shop\nblog\n\n\n')
   })
 
+  it('takes an empty variable as none', async () => {
+    const env = { DAYBOOK_LOG: '', DAYBOOK_CONFIG: '' }
+    const { exit, stdout } = await runCli(['list', log.file, '--fields', 'name'], { env })
+    expect([exit, stdout]).toEqual([0, 'shop\nblog\n\n\n'])
+    expect((await runCli(['list'], { env })).stderr).toContain('list needs a log')
+  })
+
   it('shortens what it repeats', async () => {
     const { stderr } = await runCli(['list', log.file, '--json', 'x'.repeat(100_000)])
     expect(stderr.length).toBeLessThan(1200)

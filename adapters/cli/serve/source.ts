@@ -22,7 +22,7 @@ function statOf(file: string): fs.Stats {
 /** Reads the log and the files of the command. The log of DAYBOOK_LOG is not served if files are given. */
 export function readSource({ arguments: { files }, target, terminal: { env } }: Call): Source {
   const others = (files as readonly string[]).map((text) => readTarget(text))
-  const isFirstGiven = env['DAYBOOK_LOG'] === undefined || others.length === 0
+  const isFirstGiven = !env['DAYBOOK_LOG'] || others.length === 0
   const targets = isFirstGiven ? [target, ...others] : others
   const [only] = targets
   if (only?.kind === 'postgres' && targets.length === 1)

@@ -165,7 +165,7 @@ function fail(
     else if (i < lastDue && isForJournal(entry)) settlement.toJournal(entry)
   }
   const again = batch.filter(({ stage }) => stage === 'waiting')
-  // Those that the store may have already are not stored twice.
+  // The store may have these events already, so the next attempt looks for them.
   if (isUnknown)
     for (const entry of again) entry.earlier ??= { since: attempts.lowerBound(), until: 0 }
   return { isStored: false, settle: undefined, again }

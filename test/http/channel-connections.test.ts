@@ -10,7 +10,7 @@ import { slack, slackKind, webhook, webhookKind, type WebhookOptions } from 'day
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { deliveryOf, faultOf, numberedEvent } from '../support/receiver.js'
 
-/* A receiver with a certificate of an authority that nobody knows, who wants one of its clients. Its name is known to a proxy only. */
+/* A receiver of webhooks. A private authority has signed its certificate, it demands one from clients, and only a proxy resolves its name. */
 
 const pem = (name: string): string =>
   fs.readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url), 'utf8')

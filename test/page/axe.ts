@@ -22,6 +22,8 @@ export async function violationsOf(
   rules: readonly string[] = RULES,
   checked = ALL,
 ): Promise<string[]> {
+  // The part with the heading of the page is loaded late.
+  if (checked === ALL) await page.locator('h1').first().waitFor({ state: 'attached' })
   const isLoaded = await page.evaluate<boolean>(`'axe' in globalThis`)
   if (!isLoaded) await page.evaluate(`${axe.source};undefined`)
   const { violations } = await page.evaluate<{ violations: readonly Violation[] }>(

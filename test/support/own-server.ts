@@ -21,9 +21,19 @@ export async function ask(server: OwnServer, text: string): Promise<Record<strin
   }
 }
 
-/** Waits until the query has a row. */
+const UNDEFINED_TABLE = '42P01'
+
+/** Waits until the query has a row. A standby may not have the table yet. */
 export async function untilRow(server: OwnServer, text: string): Promise<void> {
-  while ((await ask(server, text)).length === 0) await delay(10)
+  const hasRow = async (): Promise<boolean> => {
+    try {
+      return (await ask(server, text)).length > 0
+    } catch (error) {
+      if ((error as { code?: unknown }).code === UNDEFINED_TABLE) return false
+      throw error
+    }
+  }
+  while (!(await hasRow())) await delay(10)
 }
 
 /** Waits until the standby has everything that was committed on the primary. */

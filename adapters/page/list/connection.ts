@@ -3,7 +3,7 @@ import { query } from '../data/address.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { ApiError, type EventResource, eventOf, listEvents, streamUrl } from '../data/api.js'
 import { apiQuery } from '../data/query.js'
-import { takePlace } from '../data/stream-place.js'
+import { streamOrPoll } from '../data/stream-place.js'
 import type { ChangeFrame } from './live-changes.js'
 import { retryDelay } from './live-state.js'
 import { failure, newestKnown, queryTime } from './loading.js'
@@ -37,8 +37,8 @@ export function tryNow(): void {
   retryNow?.()
 }
 
-/** Opens a stream. `lose` is called when the connection is lost. */
-function openStream(filter: string, handlers: StreamHandlers, lose: () => void): EventSource {
+/** Opens a stream; the result ends it. `lose` is called when the connection is lost. */
+function openStream(filter: string, handlers: StreamHandlers, lose: () => void): () => void {
   let isForgiving = false
   const source = new EventSource(streamUrl(filter, newestKnown()))
   source.addEventListener('open', () => {
@@ -56,24 +56,34 @@ function openStream(filter: string, handlers: StreamHandlers, lose: () => void):
     if (isForgiving && source.readyState === EventSource.CONNECTING) isForgiving = false
     else lose()
   })
-  return source
+  return () => source.close()
+}
+
+/** Reads the new events; the result drops them. `lose` is called if they cannot be read. */
+function readOnce(use: (events: readonly AuditEvent[]) => void, lose: () => void): () => void {
+  let isOver = false
+  import('./polling.js')
+    .then(({ readNew }) => readNew())
+    .then((events) => isOver || use(events))
+    .catch(() => isOver || lose())
+  return () => {
+    isOver = true
+  }
 }
 
 /** Follows the query; the result ends that. Reconnects without missing events. */
 export function connect(handlers: StreamHandlers): () => void {
-  let source: EventSource | undefined
-  let leave: (() => void) | undefined
+  let end: (() => void) | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
   let attempt = 0
   let isStopped = false
 
   const filter = (): string => apiQuery(query.value, queryTime())
 
-  async function open(): Promise<void> {
-    leave = await takePlace()
-    if (isStopped) close()
-    else if (leave) source = openStream(filter(), { ...handlers, opened }, lose)
-    else await poll()
+  const stream = (): (() => void) => openStream(filter(), { ...handlers, opened }, lose)
+
+  const open = (): void => {
+    end = streamOrPoll(stream, poll)
   }
 
   function opened(): void {
@@ -83,23 +93,17 @@ export function connect(handlers: StreamHandlers): () => void {
   }
 
   function close(): void {
-    source?.close()
-    leave?.()
+    end?.()
     clearTimeout(timer)
   }
 
-  async function poll(): Promise<void> {
-    try {
-      const polling = await import('./polling.js')
-      const events = await polling.readNew()
-      if (isStopped) return
+  /** Reads once. After a time it looks for a place again. */
+  const poll = (): (() => void) =>
+    readOnce((events) => {
       events.forEach(handlers.event)
       opened()
-      timer = setTimeout(() => void open(), POLL_MS)
-    } catch {
-      if (!isStopped) lose()
-    }
-  }
+      timer = setTimeout(open, POLL_MS)
+    }, lose)
 
   function lose(): void {
     close()
@@ -115,7 +119,7 @@ export function connect(handlers: StreamHandlers): () => void {
     if (connectionLoss.value) connectionLoss.value = { ...connectionLoss.value, retryAt: undefined }
     try {
       await listEvents(filter(), 1)
-      if (!isStopped) await open()
+      if (!isStopped) open()
     } catch (error) {
       if (isStopped) return
       if (error instanceof ApiError && error.status < 500) failure.value = error
@@ -129,7 +133,7 @@ export function connect(handlers: StreamHandlers): () => void {
 
   retryNow = onNow
   addEventListener('online', onNow)
-  void open()
+  open()
   return () => {
     isStopped = true
     close()

@@ -3,7 +3,7 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import { types } from '../data/account.js'
 import { openId } from '../data/address.js'
 import { ApiError, readEvent, streamUrl } from '../data/api.js'
-import { takePlace } from '../data/stream-place.js'
+import { streamOrPoll } from '../data/stream-place.js'
 import { isVisible } from '../data/visibility.js'
 import { isFollowed } from '../list/live-state.js'
 import { liveState } from '../list/live-updates.js'
@@ -131,19 +131,10 @@ function poll(id: string): () => void {
 effect(() => {
   const id = idToFollow.value
   if (id === undefined) return
-  let end: (() => void) | undefined
-  let leave: (() => void) | undefined
-  let isOver = false
-  const begin = async (): Promise<void> => {
-    leave = mayStream.value ? await takePlace() : undefined
-    if (isOver) leave?.()
-    else end = leave ? stream(id) : poll(id)
-  }
-  void begin()
+  const pollIt = (): (() => void) => poll(id)
+  const end = mayStream.value ? streamOrPoll(() => stream(id), pollIt) : pollIt()
   return () => {
-    isOver = true
-    end?.()
-    leave?.()
+    end()
     streamedId = undefined
   }
 })

@@ -2,7 +2,7 @@ import { effect, signal } from '@preact/signals'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { ApiError, eventOf, type EventResource, listEvents, streamUrl } from '../data/api.js'
 import { ALL_TIME, apiQuery, conditionOn, formatPageQuery, type PageQuery } from '../data/query.js'
-import { takePlace } from '../data/stream-place.js'
+import { streamOrPoll } from '../data/stream-place.js'
 import { isVisible } from '../data/visibility.js'
 
 /* The events of one resource, newest first. */
@@ -87,22 +87,5 @@ function poll(): () => void {
 export async function followResource(): Promise<void> {
   await load()
   if (!events.value) return
-  effect(() => {
-    if (!isVisible.value) return
-    let [isOver, end] = [false, (): void => {}]
-    const begin = async (): Promise<void> => {
-      const leave = await takePlace()
-      if (isOver) return leave?.()
-      const stop = leave ? stream() : poll()
-      end = () => {
-        stop()
-        leave?.()
-      }
-    }
-    void begin()
-    return () => {
-      isOver = true
-      end()
-    }
-  })
+  effect(() => (isVisible.value ? streamOrPoll(stream, poll) : undefined))
 }

@@ -1,4 +1,3 @@
-import { DEFAULT_BUCKETS, DEFAULT_TOP, MAX_BUCKETS, MAX_TOP } from '../../counting/count-options.js'
 import type { CountOptions } from '../../store/counts.js'
 import type { Grouping } from '../../filter/ast.js'
 import { isBlank } from '../../filter/values.js'
@@ -8,8 +7,8 @@ import {
   readFlag,
   readInteger,
   extractParameters,
-  type IntegerRange,
 } from '../parameters.js'
+import { COUNT_RANGES } from '../openapi/parameters.js'
 import { parseEventsQuery } from './query.js'
 
 /** The parameters of a request for counts. */
@@ -18,14 +17,6 @@ export interface CountsRequest {
   readonly options: CountOptions
 }
 
-/** The integer parameters. */
-export const COUNT_RANGES = {
-  buckets: { min: 0, max: MAX_BUCKETS, default: DEFAULT_BUCKETS },
-  top: { min: 1, max: MAX_TOP, default: DEFAULT_TOP },
-} as const satisfies Record<string, IntegerRange>
-
-export const FACETS_PARAMETER = 'facets'
-
 const OWN = /^(?:buckets|zone|top|attributes|limit)$/
 const FACET = /^facets(?:\[\d*\])?$/
 
@@ -33,10 +24,7 @@ const FACET = /^facets(?:\[\d*\])?$/
 export function readCountsRequest(query: string): CountsRequest {
   const { extracted, rest } = extractParameters(query, (name) => OWN.test(name) || FACET.test(name))
   const own = readSingleValues(extracted.filter(([name]) => OWN.test(name)))
-  const { where } = parseEventsQuery(
-    rest,
-    `filter, q, buckets, zone, ${FACETS_PARAMETER}[], top and attributes`,
-  )
+  const { where } = parseEventsQuery(rest, 'filter, q, buckets, zone, facets[], top and attributes')
   if (own.has('limit'))
     throw invalidParameter('limit', 'is not allowed: counts include all matching events')
   const facets = extracted.flatMap(([name, value]) => (FACET.test(name) ? [value] : []))

@@ -1,11 +1,11 @@
 import { AuditLogError } from '../../errors.js'
+import { FIELDS } from '../openapi/parameters.js'
 import { extractParameters } from '../parameters.js'
 
 /** JSON:API 1.1, "Sparse Fieldsets": the selected attributes and relationships; `undefined` for all. */
 export type Fieldset = ReadonlySet<string> | undefined
 
-/** The parameter name in links and messages. */
-export const FIELDS = 'fields[event]'
+export { FIELDS }
 
 /** Each has one name, which may contain commas. */
 const LIST = `${FIELDS}[]`

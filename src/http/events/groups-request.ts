@@ -1,16 +1,14 @@
-import { MAX_BUCKETS, MAX_TOP } from '../../counting/count-options.js'
 import type { Grouping } from '../../filter/ast.js'
 import { isBlank } from '../../filter/values.js'
-import { DEFAULT_TOP } from '../../grouping/group-options.js'
 import type { GroupOptions } from '../../store/groups.js'
 import {
   extractParameters,
-  type IntegerRange,
   invalidParameter,
   type Parameters,
   readInteger,
   readSingleValues,
 } from '../parameters.js'
+import { GROUP_RANGES } from '../openapi/parameters.js'
 import { parseEventsQuery } from './query.js'
 
 /** The parameters of a request for groups. */
@@ -18,12 +16,6 @@ export interface GroupsRequest {
   readonly where: Grouping | undefined
   readonly options: GroupOptions
 }
-
-/** The integer parameters. */
-export const GROUP_RANGES = {
-  buckets: { min: 0, max: MAX_BUCKETS, default: 0 },
-  top: { min: 1, max: MAX_TOP, default: DEFAULT_TOP },
-} as const satisfies Record<string, IntegerRange>
 
 const OWN = /^(?:buckets|zone|top|limit)$/
 const LISTS = /^(by|numbers)(?:\[\d*\])?$/

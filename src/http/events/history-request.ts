@@ -3,11 +3,11 @@ import { parseTimestamp } from '../../event/timestamp.js'
 import type { HistoryResource } from '../../history/history.js'
 import {
   extractParameters,
-  type IntegerRange,
   invalidParameter,
   readInteger,
   readSingleValues,
 } from '../parameters.js'
+import { HISTORY_LIMIT } from '../openapi/parameters.js'
 
 /** The parameters of a request for the history of a resource. */
 export interface HistoryRequest {
@@ -15,9 +15,6 @@ export interface HistoryRequest {
   readonly asOf: string | undefined
   readonly limit: number
 }
-
-/** A change may hold a whole state, so pages are smaller than in lists. */
-export const HISTORY_LIMIT = { min: 1, max: 100, default: 20 } as const satisfies IntegerRange
 
 const KNOWN = 'source, resource[<attribute>], as_of and limit'
 const OWN = /^(?:source|as_of|limit)$/

@@ -10,7 +10,7 @@ import { HttpProblem } from '../problem.js'
 import { joinParts } from '../utf8.js'
 import { readAllMatching } from './export-request.js'
 import type { SourceHandler } from './handler.js'
-import { MAX_REPORT_EVENTS, MAX_REPORT_MIB } from './routes.js'
+import { MAX_REPORT_EVENTS, MAX_REPORT_MIB } from '../openapi/routes.js'
 import type { EventsSource, ExistingMatches } from './source.js'
 
 const MAX_BYTES = MAX_REPORT_MIB * 1024 * 1024

@@ -1,7 +1,7 @@
 import { isKey } from '../../store/log-stores.js'
 import { formatTimestamp, parseTimestamp } from '../../event/timestamp.js'
 import { extractParameters, invalidParameter, readFlag, readSingleValues } from '../parameters.js'
-import { MAX_LOGS } from './routes.js'
+import { MAX_LOGS } from '../openapi/parameters.js'
 
 const LOGS = /^logs(?:\[\d*\])?$/
 

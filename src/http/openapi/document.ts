@@ -1,25 +1,6 @@
 import { FORM } from '../media.js'
 import { COMMON_PROBLEMS, problemName, problemResponseObject } from './problems.js'
-
-/** An endpoint in the OpenAPI document. */
-export interface DescribedRoute {
-  readonly operationId: string
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Relative to the mount path. */
-  readonly path: string
-  readonly summary: string
-  readonly description: string
-  /** Keys of {@link ApiDescription.parameters}. */
-  readonly parameters: readonly string[]
-  /** The parameters of a query in the body: keys of {@link ApiDescription.parameters}. */
-  readonly form?: readonly string[] | undefined
-  /** OpenAPI 3.1, "Request Body Object". */
-  readonly requestBody?: object | undefined
-  /** Keys of {@link ApiDescription.responses}, by status. */
-  readonly responses: Readonly<Record<number, string>>
-  /** Error statuses in addition to those that every endpoint has. */
-  readonly problems: readonly number[]
-}
+import type { Route } from './routes.js'
 
 /** The input of {@link openApiDocument}. */
 export interface ApiDescription {
@@ -27,13 +8,15 @@ export interface ApiDescription {
   readonly path: string
   readonly title: string
   readonly description: string
-  readonly routes: readonly DescribedRoute[]
+  readonly routes: readonly Route[]
   /** OpenAPI 3.1, "Parameter Object", by the keys that routes use. */
   readonly parameters: Readonly<Record<string, object>>
   /** OpenAPI 3.1, "Schema Object". */
   readonly schemas: Readonly<Record<string, object>>
   /** OpenAPI 3.1, "Response Object", by the keys that routes use. */
   readonly responses: Readonly<Record<string, object>>
+  /** OpenAPI 3.1, "Request Body Object", by the keys that routes use. */
+  readonly bodies?: Readonly<Record<string, object>>
 }
 
 const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` }) as const
@@ -69,11 +52,11 @@ function formBody(parameters: readonly QueryParameter[]): object {
   }
 }
 
-function operation(route: DescribedRoute, parameters: ApiDescription['parameters']): object {
-  const { operationId, summary, description, form } = route
+function operation(route: Route, { parameters, bodies }: ApiDescription): object {
+  const { operationId, summary, description, form, body } = route
   const requestBody = form
     ? formBody(form.map((name) => parameters[name] as QueryParameter))
-    : route.requestBody
+    : bodies?.[body ?? '']
   const problems = [...route.problems, ...COMMON_PROBLEMS].map((status) => [
     status,
     ref('responses', problemName(status)),
@@ -102,7 +85,7 @@ export function openApiDocument(api: ApiDescription): object {
   const statuses = new Set<number>([...COMMON_PROBLEMS, ...EVERYWHERE])
   for (const route of api.routes) {
     const item = (paths[api.path + route.path] ??= {})
-    item[route.method.toLowerCase()] = operation(route, api.parameters)
+    item[route.method.toLowerCase()] = operation(route, api)
     for (const status of route.problems) statuses.add(status)
   }
   const problems = [...statuses].map((status) => [

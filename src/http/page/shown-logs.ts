@@ -1,7 +1,7 @@
 import type { Language } from '../../describing/language.js'
 import { isKey } from '../../store/log-stores.js'
 import type { HttpRequest } from '../exchange.js'
-import { MAX_LOGS } from '../logs/routes.js'
+import { MAX_LOGS } from '../openapi/parameters.js'
 import { escapeHtml } from './escape-html.js'
 
 /* The page of chosen logs: `<page>/logs/<key>,<key>`, so every link within it keeps the logs. */

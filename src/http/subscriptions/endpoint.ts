@@ -10,7 +10,7 @@ import { READING_ACTIONS, SUBSCRIPTIONS_ACTIONS, type SubscriptionsAction } from
 import { channelHandlers } from './channels.js'
 import type { ManagedAudit } from './managed-audit.js'
 import { managementDocument } from './openapi.js'
-import { managementRoutes } from './routes.js'
+import { managementRoutes } from '../openapi/routes.js'
 import { subscriptionActionHandlers } from './subscription-actions.js'
 import { subscriptionHandlers } from './subscriptions.js'
 import { checkOptions, type OptionNames } from '../../options.js'

@@ -9,7 +9,7 @@ import { createViews } from '../../views/views.js'
 import { READING_ACTIONS, type ViewsAction, VIEWS_ACTIONS } from './actions.js'
 import { type HandledAction, type ViewedAudit, viewHandlers } from './handlers.js'
 import { viewsDocument } from './openapi.js'
-import { viewsRoutes } from './routes.js'
+import { viewsRoutes } from '../openapi/routes.js'
 import { checkOptions, type OptionNames } from '../../options.js'
 import { USERNAME_OPTION, type UsernameOption } from '../username-option.js'
 

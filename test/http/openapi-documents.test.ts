@@ -104,6 +104,14 @@ describe.each(documents)('the OpenAPI document of $name', (row) => {
     expect(referred).toEqual(defined)
   })
 
+  it('has a summary and a description of every endpoint', () => {
+    const endpoints = [...objectsIn(document)].filter(({ operationId }) => operationId)
+    for (const { operationId, summary, description } of endpoints) {
+      expect(summary, operationId as string).toMatch(/^[A-Z][^.]+$/)
+      expect(description, operationId as string).toMatch(/^[A-Z`].+\.$/)
+    }
+  })
+
   it('describes every endpoint, with ids of their own', () => {
     const described = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method} ${path}`),

@@ -1,7 +1,8 @@
 import { type EventsRoute, eventsRoutes } from '../openapi/routes.js'
 import { type MatchedRoutes, routeMatcher } from '../route-matcher.js'
 
-export { EVENTS_ACTIONS, rightOf, type EventsAction, type EventsRoute } from '../openapi/routes.js'
+export { EVENTS_ACTIONS, type EventsAction, rightOf } from '../openapi/route.js'
+export type { EventsRoute } from '../openapi/routes.js'
 
 const match = routeMatcher(eventsRoutes)
 

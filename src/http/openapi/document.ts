@@ -1,6 +1,6 @@
 import { FORM } from '../media.js'
 import { COMMON_PROBLEMS, problemName, problemResponseObject } from './problems.js'
-import type { Route } from './routes.js'
+import type { Route } from './route.js'
 
 /** The input of {@link openApiDocument}. */
 export interface ApiDescription {

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { type AuditLogErrorCode, errorCodes } from '../../errors.js'
 import { JSON_API, problems, statusOf } from '../problem.js'
+import * as s from './shapes.js'
 
 /** Error statuses that every endpoint may return. */
 export const COMMON_PROBLEMS = [401, 403, 429, 500, 503] as const
@@ -21,39 +22,30 @@ const CODES: readonly Code[] = [
   ...Object.entries(problems).map(([code, problem]) => ({ code, ...problem })),
 ]
 
-const text = { type: 'string' } as const
-
 /** JSON:API 1.1, "Error Objects". */
-function errorSchema(status: number, codes: readonly Code[]) {
-  return {
-    type: 'object',
-    properties: {
-      status: { const: String(status) },
-      code: { oneOf: codes.map(({ code, title }) => ({ const: code, description: title })) },
-      title: text,
-      detail: text,
-      source: {
-        type: 'object',
-        description:
-          'The invalid part of the request: a member of the body, a parameter or a header.',
-        properties: { pointer: text, parameter: text, header: text },
-        minProperties: 1,
-        maxProperties: 1,
-        additionalProperties: false,
-      },
-      meta: {
-        type: 'object',
-        description: 'Figures of the problem, such as the number of matching events.',
-        additionalProperties: { type: ['number', 'boolean'] },
-      },
+const errorSchema = (status: number, codes: readonly Code[]) =>
+  s.object({
+    status: s.one(String(status)),
+    code: { oneOf: codes.map(({ code, title }) => s.described(s.one(code), title)) },
+    title: s.text(),
+    detail: s.text(),
+    'source?': {
+      ...s.open(s.each(['pointer?', 'parameter?', 'header?'], s.text())),
+      description:
+        'The invalid part of the request: a member of the body, a parameter or a header.',
+      minProperties: 1,
+      maxProperties: 1,
+      additionalProperties: false,
     },
-    required: ['status', 'code', 'title', 'detail'],
-    additionalProperties: false,
-  }
-}
+    'meta?': {
+      type: 'object',
+      description: 'Figures of the problem, such as the number of matching events.',
+      additionalProperties: { type: ['number', 'boolean'] },
+    },
+  })
 
 const header = (name: string, description: string, required = true) => ({
-  [name]: { description, required, schema: text },
+  [name]: { description, required, schema: s.text() },
 })
 
 const HEADERS: Readonly<Record<number, object>> = {
@@ -70,16 +62,7 @@ export function problemResponseObject(status: number): object {
   return {
     description: `${STATUS_CODES[status]}: ${codes.map(({ title }) => title).join('; or ')}.`,
     ...(headers && { headers }),
-    content: {
-      [JSON_API]: {
-        schema: {
-          type: 'object',
-          properties: { jsonapi: { $ref: '#/components/schemas/JsonApi' }, errors },
-          required: ['jsonapi', 'errors'],
-          additionalProperties: false,
-        },
-      },
-    },
+    content: { [JSON_API]: { schema: s.object({ jsonapi: s.ref('JsonApi'), errors }) } },
   }
 }
 

@@ -1,158 +1,20 @@
 import { NOT_FOLLOWED } from '../body-query.js'
-import type { parameters, severalLogsParameters } from './parameters.js'
-import type { subscriptionsParameters, viewsParameters } from './parameters.js'
+import type { ManagedBody } from './bodies.js'
+import type {
+  parameters,
+  severalLogsParameters,
+  subscriptionsParameters,
+  viewsParameters,
+} from './parameters.js'
 import {
-  type ResponseObject,
   responses,
   severalLogsResponses,
   subscriptionsResponses,
   viewsResponses,
 } from './responses.js'
-import type { ManagedBody } from './bodies.js'
+import { type Declared, rightOf, type Route, routeFrom, routesFrom, type Table } from './route.js'
 
-/* All endpoints. The keys of each table are methods, and paths relative to the mount path. */
-
-type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
-
-/** An endpoint as a table declares it. The rest follows from its method, its path and its answer: {@link routeFrom}. */
-interface Declared<Parameter extends string, Response extends string, Body extends string> {
-  readonly action: string
-  /** The action that the host must allow, if it is not `action` itself. */
-  readonly right?: EventsAction
-  /** In the OpenAPI document. @default the action, as one word */
-  readonly operationId?: string
-  /** The response that is no error. */
-  readonly answer: Response
-  /** Parameters of the URL. */
-  readonly query?: readonly Parameter[]
-  /** Parameters in a body, as a form. */
-  readonly form?: readonly Parameter[]
-  readonly headers?: readonly Parameter[]
-  readonly body?: Body
-  /** Error statuses that do not follow from the rest. */
-  readonly problems?: readonly number[]
-  /** Why other methods are refused, if there is a reason to say. */
-  readonly others?: string
-  /** The first sentence is the summary. */
-  readonly text: string
-}
-
-type Table<Parameter extends string, Response extends string, Body extends string> = Readonly<
-  Record<`${Method} /${string}`, Declared<Parameter, Response, Body>>
->
-
-/** An endpoint and its description. */
-export interface Route<Action extends string = string> {
-  readonly action: Action
-  readonly right?: EventsAction | undefined
-  readonly method: Method
-  /** Relative to the mount path. */
-  readonly path: string
-  readonly others?: string | undefined
-  readonly operationId: string
-  readonly summary: string
-  readonly description: string
-  /** Names of parameters. */
-  readonly parameters: readonly string[]
-  /** The parameters of a query in the body. */
-  readonly form?: readonly string[] | undefined
-  /** The name of a request body. */
-  readonly body?: string | undefined
-  /** Names of responses, by status. */
-  readonly responses: Readonly<Record<number, string>>
-  /** Error statuses in addition to those that every endpoint has. */
-  readonly problems: readonly number[]
-}
-
-export const EVENTS_ACTIONS = [
-  'list',
-  'read',
-  'create',
-  'stream',
-  'count',
-  'export',
-  'types',
-  'describe',
-] as const
-
-/** An action that the host can allow or deny. */
-export type EventsAction = (typeof EVENTS_ACTIONS)[number]
-
-/** The rights to read events of one log. Such a response may have to wait until the log is as far as a consistency token. */
-const READING: ReadonlySet<string> = new Set(['list', 'read', 'stream', 'count', 'export'])
-
-/** Such as `rotateNotificationChannelSecret` would read best; the action as one word is unique and predictable. */
-const oneWord = (action: string): string =>
-  action.replaceAll(/[:_](\w)/g, (_, letter: string) => letter.toUpperCase())
-
-/**
- * The endpoint of a row. What all endpoints of a kind share is added here:
- * - a path with `{id}`: this parameter, and 404
- * - a document that clients may cache: `If-None-Match`, and 304
- * - a document or a file: 406
- * - a response that has a name for a part of it: 206
- * - a body: 415; one that is no query: 409, 413 and 422 too
- * - events of one log: `Consistency-Token`, and 412
- */
-function routeFrom<Action extends string>(
-  key: string,
-  row: Declared<string, string, string> & { readonly action: Action },
-  named: Readonly<Record<string, ResponseObject>>,
-): Route<Action> {
-  const [method, path] = key.split(' ') as [Method, string]
-  const { action, right, others, form, body, answer, text } = row
-  const { headers = {}, content } = named[answer]!
-  const [summary, ...description] = text.split('. ')
-  const hasId = path.includes('{id}')
-  const isCached = method === 'GET' && 'ETag' in headers
-  const isConsistent = READING.has(right ?? action)
-  const status = 'Location' in headers ? 201 : content ? 200 : 204
-  const part = `PartOf${answer}`
-  const given = [
-    ...(hasId ? ['id'] : []),
-    ...(row.query ?? []),
-    ...(row.headers ?? []),
-    ...(isCached ? ['If-None-Match'] : []),
-    ...(isConsistent ? ['Consistency-Token'] : []),
-  ]
-  const problems = [
-    400,
-    ...(hasId ? [404] : []),
-    ...(content ? [406] : []),
-    ...(isConsistent ? [412] : []),
-    ...(body === undefined ? [] : [409, 413, 415, 422]),
-    ...(form ? [415] : []),
-    ...(row.problems ?? []),
-  ]
-  return {
-    action,
-    right,
-    method,
-    path: path === '/' ? '' : path,
-    others,
-    operationId: row.operationId ?? oneWord(action),
-    summary: summary!,
-    description: description.join('. '),
-    parameters: given,
-    form,
-    body,
-    responses: {
-      [status]: answer,
-      ...(part in named && { 206: part }),
-      ...(isCached && { 304: 'NotModified' }),
-    },
-    problems: [...new Set(problems)].toSorted((a, b) => a - b),
-  }
-}
-
-const routesFrom = <Action extends string>(
-  table: Readonly<Record<string, Declared<string, string, string> & { readonly action: Action }>>,
-  named: Readonly<Record<string, ResponseObject>>,
-): readonly Route<Action>[] => Object.entries(table).map(([key, row]) => routeFrom(key, row, named))
-
-/** The action that the host must allow; `undefined` if every authenticated user may do this. */
-export const rightOf = ({ action, right }: Route): EventsAction | undefined =>
-  right ?? EVENTS_ACTIONS.find((name) => name === action)
+/* All endpoints. */
 
 /** Limits of a report. */
 export const MAX_REPORT_EVENTS = 5000

@@ -45,13 +45,15 @@ const live = {
   description: 'The live event is still open: its attributes may change.',
 }
 
-/** An event without `meta`. */
-const plainEvent = s.resource('event', {
-  id: s.id(),
-  attributes: s.ref('EventAttributes'),
-  'relationships?': s.object({ source: s.object({ links: s.object({ source: s.path }) }) }),
-  links: s.links(),
-})
+/** An event with this `meta`. */
+const event = (meta: Readonly<Record<string, object>>) =>
+  s.resource('event', {
+    id: s.id(),
+    attributes: s.ref('EventAttributes'),
+    'relationships?': s.object({ source: s.object({ links: s.object({ source: s.path }) }) }),
+    links: s.links(),
+    ...meta,
+  })
 
 const warnings = s.list(
   s.object(
@@ -60,7 +62,7 @@ const warnings = s.list(
   ),
 )
 
-const exportedEvent = s.object({
+const exportedEvent = {
   id: s.id(),
   created_at,
   username,
@@ -68,7 +70,7 @@ const exportedEvent = s.object({
   type,
   source: s.textOrNull('The path of the related resource.'),
   attributes: { type: 'object' },
-})
+}
 
 /** A date-fns `Duration`. */
 const duration = { type: 'object', additionalProperties: s.number() } as const
@@ -284,12 +286,12 @@ export const componentSchemas = ({ types, links }: DescribedTypes, actions: read
     oneOf: Object.entries(types).map(systemType),
   },
   EventAttributes: eventAttributes,
-  Event: s.joined(plainEvent, s.object({ 'meta?': s.object({ live }) })),
+  Event: event({ 'meta?': s.object({ live }) }),
   EventDocument: s.document({ data: s.ref('Event') }),
   EventList: s.document({ data: s.list(s.ref('Event')) }, s.queryLinks('prev'), {
     'meta?': s.object({ warnings }),
   }),
-  ExportedEvent: exportedEvent,
+  ExportedEvent: s.object(exportedEvent),
   EventTypeList: s.document({ data: s.list(eventType) }, s.links(), {
     meta: s.object({ custom_types: s.list(customType) }),
   }),
@@ -298,7 +300,7 @@ export const componentSchemas = ({ types, links }: DescribedTypes, actions: read
   }),
   Counts: s.document({ meta: counts }, s.queryLinks()),
   Report: s.document({ data: s.list(s.ref('Event')) }, s.links(), { meta: report }),
-  HistoryEvent: s.joined(plainEvent, s.object({ meta: s.object({ change }) })),
+  HistoryEvent: event({ meta: s.object({ change }) }),
   History: s.document({ data: s.list(s.ref('HistoryEvent')) }, s.links('prev'), { meta: history }),
   Groups: s.document({ meta: groups }),
   NewEventDocument: newEvent(links),
@@ -309,9 +311,9 @@ const key = s.text('The key of the log.')
 /** The schemas of the endpoints of several logs, made from those of one log. */
 export const severalLogsSchemas = (ofOneLog: Readonly<Record<string, object>>) => ({
   ...ofOneLog,
-  Event: s.joined(plainEvent, s.object({ meta: s.object({ log: key, 'live?': live }) })),
-  ExportedEvent: s.joined(s.object({ log: key }), exportedEvent),
-  HistoryEvent: s.joined(plainEvent, s.object({ meta: s.object({ log: key, change }) })),
+  Event: event({ meta: s.object({ log: key, 'live?': live }) }),
+  ExportedEvent: s.object({ log: key, ...exportedEvent }),
+  HistoryEvent: event({ meta: s.object({ log: key, change }) }),
   EventList: s.document({ data: s.list(s.ref('Event')) }, s.queryLinks('prev', 'next'), {
     meta: s.object({
       cursor: s.text('A cursor for the stream: what becomes visible from now on.'),
@@ -416,17 +418,6 @@ const parkedDelivery = s.resource('parked_delivery', {
 const managed = (type: string, attributes: object) =>
   s.resource(type, { id: s.id(), attributes, links: s.links() })
 
-/** The names of all members, of which those that are not required may be missing. */
-const optional = (members: Readonly<Record<string, object>>, ...required: readonly string[]) =>
-  s.object(
-    Object.fromEntries(
-      Object.entries(members).map(([name, schema]) => [
-        required.includes(name) ? name : `${name}?`,
-        schema,
-      ]),
-    ),
-  )
-
 const SUBSCRIPTION_TYPES = ['subscription', 'subscriptions']
 const CHANNEL_TYPES = ['notification_channel', 'notification_channels']
 
@@ -465,11 +456,11 @@ export const subscriptionsSchemas = (actions: readonly string[]) => ({
   DiscardedDocument: s.document({ meta: s.object({ discarded: s.count() }) }),
   NewSubscription: bodyOf(
     SUBSCRIPTION_TYPES,
-    optional({ ...subscription, ...begun }, 'name', 'channel'),
+    s.partial({ ...subscription, ...begun }, 'name', 'channel'),
   ),
-  SubscriptionChange: bodyOf(SUBSCRIPTION_TYPES, optional(subscription)),
+  SubscriptionChange: bodyOf(SUBSCRIPTION_TYPES, s.partial(subscription)),
   NewChannel: bodyOf(CHANNEL_TYPES, s.object({ name, kind: s.text(), config })),
-  ChannelChange: bodyOf(CHANNEL_TYPES, optional({ name, config })),
+  ChannelChange: bodyOf(CHANNEL_TYPES, s.partial({ name, config })),
   Replay: s.open({
     'meta?': s.object({
       'from?': s.text(
@@ -532,6 +523,6 @@ export const viewsSchemas = (actions: readonly string[]) => ({
   ViewDocument: s.document({ data: s.ref('View') }),
   ViewList: s.document({ data: s.list(s.ref('View')) }),
   UserDocument: s.document({ data: s.user(actions) }),
-  NewView: bodyOf(VIEW_TYPES, optional(view, 'name')),
-  ViewChange: bodyOf(VIEW_TYPES, optional(view)),
+  NewView: bodyOf(VIEW_TYPES, s.partial(view, 'name')),
+  ViewChange: bodyOf(VIEW_TYPES, s.partial(view)),
 })

@@ -1,18 +1,10 @@
 /*
- * Building blocks of OpenAPI 3.1, "Schema Object" (JSON Schema 2020-12). The last argument of each is the description. A question
- * mark at the end of a name marks a member that may be missing.
+ * Builders of OpenAPI 3.1, "Schema Object" (JSON Schema 2020-12). The last argument of most is the description. Members are
+ * required, except for those whose name ends in a question mark.
  */
 
 /** Schemas by name; `false` allows no value. */
 type Members = Readonly<Record<string, object | false>>
-
-/** The schema of an object that has no other members. */
-export interface ObjectSchema {
-  readonly type: 'object'
-  readonly properties: Members
-  readonly required: readonly string[]
-  readonly additionalProperties: false
-}
 
 /** The schema with a description, if there is one. */
 export const described = <Schema extends object>(schema: Schema, description?: string): Schema =>
@@ -47,7 +39,7 @@ export const list = (items: object, description?: string): object =>
 export const orNull = (schema: object, description?: string): object =>
   described({ anyOf: [{ type: 'null' }, schema] }, description)
 
-/** An object whose other members are ignored. */
+/** An object whose other members are not described. */
 export function open(members: Members, description?: string) {
   const entries = Object.entries(members).map(([name, schema]) => [name.replace(/\?$/, ''), schema])
   const required = Object.keys(members).filter((name) => !name.endsWith('?'))
@@ -61,38 +53,31 @@ export const extensible = (members: Members, description?: string) =>
   ({ ...open(members, description), additionalProperties: true }) as const
 
 /** An object without other members. */
-export const object = (members: Members, description?: string): ObjectSchema => ({
+export const object = (members: Members, description?: string): object => ({
   required: [],
   ...open(members, description),
   additionalProperties: false,
 })
 
-/** An object with the members of both. */
-export const joined = (first: ObjectSchema, second: ObjectSchema): ObjectSchema => ({
-  ...first,
-  properties: { ...first.properties, ...second.properties },
-  required: [...first.required, ...second.required],
+/** An object without other members, some of which may be missing. */
+export const partial = (members: Members, ...required: readonly string[]): object => ({
+  ...object(members),
+  required,
 })
 
-/** An object with members of these names, which all have the same schema. */
+/** Members of these names, which all have the same schema. */
 export const each = (names: readonly string[], schema: object | false): Members =>
   Object.fromEntries(names.map((name) => [name, schema]))
 
-/** Links, of which only the one to the document itself has to be there. */
+/** Links, of which only `self` is required. */
 const linksTo =
   (schema: object) =>
-  (...others: readonly string[]): ObjectSchema =>
-    object({
-      self: schema,
-      ...each(
-        others.map((name) => `${name}?`),
-        schema,
-      ),
-    })
+  (...others: readonly string[]): object =>
+    partial(each(['self', ...others], schema), 'self')
 
 export const links = linksTo(path)
 
-/** Links of lists and counts, whose query may be in a body: each is a path, or what has to be posted. */
+/** Links of lists and counts, whose query may be in a body. Each is a path, or a form to post. */
 export const queryLinks = linksTo({
   anyOf: [
     path,
@@ -103,16 +88,16 @@ export const queryLinks = linksTo({
   ],
 })
 
-/** JSON:API 1.1, "Top Level". */
-export const document = (first: Members, itsLinks = links(), others: Members = {}): ObjectSchema =>
+/** JSON:API 1.1, "Top Level": `jsonapi`, the first members, the links and the other members. */
+export const document = (first: Members, itsLinks = links(), others: Members = {}): object =>
   object({ jsonapi: ref('JsonApi'), ...first, links: itsLinks, ...others })
 
 /** JSON:API 1.1, "Resource Objects". */
-export const resource = (type: string, members: Members): ObjectSchema =>
+export const resource = (type: string, members: Members): object =>
   object({ type: one(type), ...members })
 
 /** The authenticated user, with a flag for each action. */
-export const user = (actions: readonly string[], others: Members = {}): ObjectSchema =>
+export const user = (actions: readonly string[], others: Members = {}): object =>
   resource('user', {
     id: text('The name of the user.'),
     attributes: object({ may: object(each(actions, flag())), ...others }),

@@ -7,7 +7,7 @@ export interface Declared<Parameter extends string, Response extends string, Bod
   readonly action: string
   /** The action that the host must allow, if it is not `action` itself. */
   readonly right?: EventsAction
-  /** In the OpenAPI document. @default the action, as one word */
+  /** @default the action, as one word */
   readonly operationId?: string
   /** The response that is no error. */
   readonly answer: Response
@@ -19,7 +19,7 @@ export interface Declared<Parameter extends string, Response extends string, Bod
   readonly body?: Body
   /** Error statuses that do not follow from the rest. */
   readonly problems?: readonly number[]
-  /** Why other methods are refused, if there is a reason to say. */
+  /** The reason why other methods are refused, if the error should say one. */
   readonly others?: string
   /** The first sentence is the summary. */
   readonly text: string
@@ -69,15 +69,15 @@ export const EVENTS_ACTIONS = [
 /** An action that the host can allow or deny. */
 export type EventsAction = (typeof EVENTS_ACTIONS)[number]
 
-/** The rights to read events of one log. Such a response may have to wait until the log is as far as a consistency token. */
+/** The rights that read events. A request for them may have a consistency token, which says how far the log has to be. */
 const READING: ReadonlySet<string> = new Set(['list', 'read', 'stream', 'count', 'export'])
 
-/** Such as `rotateNotificationChannelSecret` would read best; the action as one word is unique and predictable. */
+/** The id of an operation. `rotateNotificationChannelSecret` would read better, but the action as one word is unique and predictable. */
 const oneWord = (action: string): string =>
   action.replaceAll(/[:_](\w)/g, (_, letter: string) => letter.toUpperCase())
 
 /**
- * The endpoint of a row. What all endpoints of a kind share is added here:
+ * The endpoint of a row, with the parameters and statuses that all endpoints of its kind have:
  * - a path with `{id}`: this parameter, and 404
  * - a document that clients may cache: `If-None-Match`, and 304
  * - a document or a file: 406

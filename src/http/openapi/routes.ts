@@ -14,7 +14,10 @@ import {
 } from './responses.js'
 import { type Declared, rightOf, type Route, routeFrom, routesFrom, type Table } from './route.js'
 
-/* All endpoints. */
+/*
+ * All endpoints. A row says what is particular to one; `route.ts` adds what follows from its kind. Names of parameters, bodies and
+ * responses are those of `parameters.ts`, `bodies.ts` and `responses.ts`.
+ */
 
 /** Limits of a report. */
 export const MAX_REPORT_EVENTS = 5000
@@ -25,11 +28,11 @@ const REPORT_LIMITS = `At most ${MAX_REPORT_EVENTS} events with ${MAX_REPORT_MIB
 const LISTED = ['filter', 'q', 'limit', 'fields'] as const
 const COUNTED = ['filter', 'q', 'buckets', 'zone', 'facets', 'top', 'attributes'] as const
 
-/** Where the parameters of a long query are. */
+/** The place of the parameters of a long query. */
 const IN_BODY =
   'The body has the parameters, as the query of a URL has them: at most 64 KiB. Such a query is not followed.'
 
-/** Where the links of its list lead. */
+/** The links of a list for a long query. */
 const NO_LINK =
   'Links to pages have the body to post in `meta.body`, and are missing if it would be too long.'
 
@@ -170,7 +173,7 @@ export const eventsRoutes: readonly EventsRoute[] = routesFrom(events, responses
 
 type SeveralLogsParameter = keyof typeof severalLogsParameters
 
-/** How an endpoint of several logs differs from that of one log. */
+/** The differences of an endpoint of several logs from that of one log. */
 interface OfSeveral {
   /** @default that of one log, with `OfLogs` at the end */
   readonly operationId?: string
@@ -248,7 +251,10 @@ const logs = {
   },
 } as const satisfies Table<SeveralLogsParameter, keyof typeof severalLogsResponses, never>
 
-/** An endpoint of several logs. `right` is the action that the host must allow in each; without it every user may do this. */
+/**
+ * An endpoint of several logs. `right` is the action that the host must allow in each of them; `undefined` if every authenticated
+ * user may do this.
+ */
 export type LogsRoute = Route<'logs' | Exclude<EventsRoute['action'], 'create'>>
 
 function severalLogsRoute([key, differs]: readonly [string, OfSeveral]): LogsRoute {

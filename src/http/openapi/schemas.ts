@@ -271,7 +271,7 @@ function newEvent(table: LinkTable) {
   )
 }
 
-/** What the schemas of events depend on. */
+/** The parts of a log that its schemas depend on. */
 interface DescribedTypes {
   readonly types: EventTypes
   readonly links: LinkTable

@@ -7,7 +7,7 @@ export interface RoutePath {
   /** Relative to the mount path. */
   readonly path: string
   /** Why other methods are refused, if there is a reason to say. */
-  readonly others?: string | undefined
+  readonly others?: string
 }
 
 /** The routes of a path, by method, and the id in the path. */

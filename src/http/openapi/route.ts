@@ -6,7 +6,7 @@ type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 export interface Declared<Parameter extends string, Response extends string, Body extends string> {
   readonly action: string
   /** The action that the host must allow, if it is not `action` itself. */
-  readonly right?: EventsAction
+  readonly right?: EventsAction | undefined
   /** @default the action, as one word */
   readonly operationId?: string
   /** The response that is no error. */
@@ -32,24 +32,18 @@ export type Table<
   Body extends string,
 > = Readonly<Record<`${Method} /${string}`, Declared<Parameter, Response, Body>>>
 
-/** An endpoint and its description. */
-export interface Route<Action extends string = string> {
+/** An endpoint with what follows from its kind. */
+export interface Route<Action extends string = string> extends Declared<string, string, string> {
   readonly action: Action
-  readonly right?: EventsAction | undefined
   readonly method: Method
   /** Relative to the mount path. */
   readonly path: string
-  readonly others?: string | undefined
   readonly operationId: string
   readonly summary: string
   readonly description: string
-  /** Names of parameters. */
+  /** All parameters that are not in a body. */
   readonly parameters: readonly string[]
-  /** The parameters of a query in the body. */
-  readonly form?: readonly string[] | undefined
-  /** The name of a request body. */
-  readonly body?: string | undefined
-  /** Names of responses, by status. */
+  /** Names of responses that are no errors, by status. */
   readonly responses: Readonly<Record<number, string>>
   /** Error statuses in addition to those that every endpoint has. */
   readonly problems: readonly number[]
@@ -91,15 +85,15 @@ export function routeFrom<Action extends string>(
   named: Readonly<Record<string, ResponseObject>>,
 ): Route<Action> {
   const [method, path] = key.split(' ') as [Method, string]
-  const { action, right, others, form, body, answer, text } = row
+  const { action, right = action, body, answer } = row
   const { headers = {}, content } = named[answer]!
-  const [summary, ...description] = text.split('. ')
+  const [summary, ...description] = row.text.split('. ')
   const hasId = path.includes('{id}')
   const isCached = method === 'GET' && 'ETag' in headers
-  const isConsistent = READING.has(right ?? action)
+  const isConsistent = READING.has(right)
   const status = 'Location' in headers ? 201 : content ? 200 : 204
   const part = `PartOf${answer}`
-  const given = [
+  const parameters = [
     ...(hasId ? ['id'] : []),
     ...(row.query ?? []),
     ...(row.headers ?? []),
@@ -112,21 +106,17 @@ export function routeFrom<Action extends string>(
     ...(content ? [406] : []),
     ...(isConsistent ? [412] : []),
     ...(body === undefined ? [] : [409, 413, 415, 422]),
-    ...(form ? [415] : []),
+    ...(row.form ? [415] : []),
     ...(row.problems ?? []),
   ]
   return {
-    action,
-    right,
+    ...row,
     method,
     path: path === '/' ? '' : path,
-    others,
     operationId: row.operationId ?? oneWord(action),
     summary: summary!,
     description: description.join('. '),
-    parameters: given,
-    form,
-    body,
+    parameters,
     responses: {
       [status]: answer,
       ...(part in named && { 206: part }),

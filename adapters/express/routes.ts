@@ -1,5 +1,5 @@
-import { COMMON_MUTATING_METHODS } from '../../src/http/record/route-type.js'
 import { readTarget } from '../../src/http/node-request.js'
+import type { CoveredRoute } from '../../src/http/record/coverage.js'
 import type { MatchedRoute } from '../../src/http/record/exchange.js'
 import type {
   ExpressApp,
@@ -124,22 +124,17 @@ export function handlingRoute(request: ExpressRequest): MatchedRoute | undefined
   )
 }
 
-export interface DeclaredRoute {
-  readonly path: Path
-  readonly methods: readonly string[]
-}
-
 /** All routes below a router. Throws if it is not known where a router is mounted. */
-export function declaredRoutes({ stack }: ExpressRouter, prefix: string): DeclaredRoute[] {
-  return stack.flatMap((layer): DeclaredRoute[] => {
+export function declaredRoutes({ stack }: ExpressRouter, prefix: string): CoveredRoute[] {
+  return stack.flatMap((layer): CoveredRoute[] => {
     const { route } = layer
     const router = routerOf(layer)
     if (!route && !router) return []
     if (route) {
       const { methods: declared = {} } = route
-      const methods = declared['_all']
-        ? COMMON_MUTATING_METHODS
-        : Object.keys(declared).map((method) => method.toUpperCase())
+      const methods = Object.keys(declared).map((method) =>
+        method === '_all' ? 'ALL' : method.toUpperCase(),
+      )
       const paths = [route.path].flat() as Path[]
       return paths.map((path) => ({ path: join(prefix, path), methods }))
     }

@@ -35,7 +35,7 @@ export interface FastifyRoute {
   readonly url: string
 }
 
-type Done = (error?: Error) => void
+export type Done = (error?: Error) => void
 
 export interface FastifyApp {
   readonly prefix: string

@@ -1,29 +1,23 @@
 import {
+  type BasicAuth,
   BASIC_AUTH_OPTIONS as CORE_OPTIONS,
   basicAuthentication,
   type BasicAuthOptions as CoreOptions,
 } from '../../src/http/basic-auth.js'
+import { ADDRESS_OPTION } from '../../src/http/fetch/address.js'
 import { toResponse } from '../../src/http/fetch/exchange.js'
 import { withActor } from '../../src/recording/actor.js'
-import { ADDRESS_OPTION, type AddressOption, addressOf } from './address.js'
-import type { FetchMiddleware } from './fetch.js'
-import { type OptionNames, requireOptions } from '../../src/options.js'
+import { addressOf, type FetchAddressOption, type FetchMiddleware } from './fetch.js'
+import type { OptionNames } from '../../src/options.js'
 
 /** Failures are counted by `address`. Where it is an empty string, all clients count as one. */
-export type BasicAuthOptions = CoreOptions & AddressOption
+export type BasicAuthOptions = CoreOptions & FetchAddressOption
 
 const BASIC_AUTH_OPTIONS: OptionNames<BasicAuthOptions> = { ...CORE_OPTIONS, ...ADDRESS_OPTION }
 
-/**
- * HTTP Basic authentication for fetch handlers: `basicAuth({ users })(handler)`. It sets `request.username` and
- * calls the handler as that actor: events recorded without a username get this one. Other requests get a 401 with
- * a challenge, or a 429 with `Retry-After` after too many failures.
- *
- * Rejects with the errors of a `users` function.
- */
-export function basicAuth(options: BasicAuthOptions): FetchMiddleware {
-  requireOptions(options, BASIC_AUTH_OPTIONS, 'basicAuth')
-  const authenticate = basicAuthentication(options)
+/** For fetch handlers: `basicAuth({ users })(handler)` sets `request.username`. It rejects with the errors of a `users` function. */
+export const basicAuth: BasicAuth<BasicAuthOptions, FetchMiddleware> = (options) => {
+  const authenticate = basicAuthentication(options, BASIC_AUTH_OPTIONS)
   return function basicAuth(handler) {
     return async (request, ...passed) => {
       const authorization = request.headers.get('authorization') ?? ''

@@ -1,3 +1,5 @@
+import { type AddressOption, connectionAddress } from '../../src/http/fetch/address.js'
+
 /** A request that may have passed {@link basicAuth}. */
 export type FetchRequest = Request & {
   /** The authenticated user, as {@link basicAuth} sets it. */
@@ -26,3 +28,13 @@ export type FetchMount = (
   request: Request,
   ...passed: readonly unknown[]
 ) => Promise<Response | undefined>
+
+/** `passed` is what the server passes to the handler after the request. */
+export type FetchAddressOption = AddressOption<[request: FetchRequest, passed: unknown]>
+
+/** The address of a client, by the option `address` or that of the connection. */
+export const addressOf = (
+  options: FetchAddressOption,
+  request: Request,
+  [passed]: readonly unknown[],
+): string => options.address?.(request, passed) ?? connectionAddress(request, passed)

@@ -1,8 +1,8 @@
-import type { Endpoint, HttpResponse } from '../../src/http/exchange.js'
+import type { HttpResponse } from '../../src/http/exchange.js'
 import { FetchHttpRequest, respond } from '../../src/http/fetch/exchange.js'
-import { answerOwn } from '../../src/http/record/own-request.js'
+import { type MountHost, noUser, type Respond } from '../../src/http/mounting/mounts.js'
 import { thrownErrorOfRealm } from '../../src/http/thrown-error.js'
-import type { HonoContext, HonoMiddleware } from './hono.js'
+import { foundUser, type HonoContext, type HonoHandler, type HonoMiddleware } from './hono.js'
 
 export const toRequest = (
   context: HonoContext,
@@ -43,15 +43,20 @@ export function toResponse(
   return response
 }
 
-/** Middleware that serves an endpoint, and passes other requests on. Requests to the endpoint are not recorded. */
-export function mountEndpoint(
-  endpoint: Endpoint<HonoContext>,
-  findUsername: (context: HonoContext) => string | null,
-): HonoMiddleware {
-  return async function mountedEndpoint(context, next) {
-    const request = toRequest(context, () => findUsername(context))
-    const response = endpoint(request)
-    if (!response) return next()
-    return toResponse(context, request, await answerOwn(context, response).catch(rethrowInRealm))
-  }
+export const host: MountHost<HonoContext, HonoMiddleware> = {
+  mount: (endpoint, findUsername) =>
+    async function mountedEndpoint(context, next) {
+      const request = toRequest(context, () => findUsername(context))
+      const response = endpoint(request)
+      if (!response) return next()
+      return toResponse(context, request, await response.catch(rethrowInRealm))
+    },
+  username: foundUser,
 }
+
+/** Hono takes a function with one parameter as the handler of a route. */
+export const listHandler = (respond: Respond<HonoContext>): HonoHandler =>
+  async function listRoute(context) {
+    const request = toRequest(context, noUser)
+    return toResponse(context, request, await respond(request).catch(rethrowInRealm))
+  }

@@ -1,3 +1,5 @@
+import { type AddressOption, connectionAddress } from '../../src/http/fetch/address.js'
+
 /*
  * The part of Hono 4 that is used here, as structural types, so that the declarations compile without Hono.
  * Hono's own `Context` and functions that take it are assignable to these types.
@@ -50,19 +52,11 @@ export type HonoMiddleware = (
 
 export type HonoHandler = (context: HonoContext) => Promise<Response>
 
-export interface UsernameOption<User = string | null> {
-  /**
-   * The authenticated user of a request, or null.
-   * @default `context.get('username')`, as {@link basicAuth} sets it
-   */
-  username?(context: HonoContext): User
-}
-
-export function usernameOf<User>(
+/** The address of a client, by the option `address` or that of the connection. */
+export const addressOf = (
+  options: AddressOption<[context: HonoContext]>,
   context: HonoContext,
-  options: UsernameOption<User>,
-): User | string | null {
-  if (options.username) return options.username(context)
-  const username = context.get('username')
-  return typeof username === 'string' ? username : null
-}
+): string => options.address?.(context) ?? connectionAddress(context.req.raw, context.env)
+
+/** The user that `basicAuth` has found. */
+export const foundUser = (context: HonoContext): unknown => context.get('username')

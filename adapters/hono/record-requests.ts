@@ -1,24 +1,24 @@
+import { ADDRESS_OPTION, type AddressOption } from '../../src/http/fetch/address.js'
 import { RecordedFetchExchange } from '../../src/http/fetch/recorded-exchange.js'
 import { fetchRecorder } from '../../src/http/fetch/request-recorder.js'
 import { type SentBody, sentBody } from '../../src/http/fetch/sent-body.js'
 import type { MatchedRoute, RequestUser } from '../../src/http/record/exchange.js'
 import {
-  type RecordingAudit,
+  type RecordRequests,
   REQUEST_RECORDER_OPTIONS,
   type RequestRecorderOptions,
 } from '../../src/http/record/recorder.js'
-import { type AddressOption, addressOf } from './address.js'
-import { type HonoContext, type HonoMiddleware, type UsernameOption, usernameOf } from './hono.js'
+import { addressOf, foundUser, type HonoContext, type HonoMiddleware } from './hono.js'
+import { usernameOf } from '../../src/http/username-option.js'
 import { handlingRoute } from './routes.js'
 import { checkOptions, type OptionNames } from '../../src/options.js'
 
 export interface RecordRequestsOptions
-  extends UsernameOption<RequestUser>, AddressOption, RequestRecorderOptions<HonoContext> {}
+  extends AddressOption<[context: HonoContext]>, RequestRecorderOptions<HonoContext> {}
 
 const RECORD_OPTIONS: OptionNames<RecordRequestsOptions> = {
   ...REQUEST_RECORDER_OPTIONS,
-  username: true,
-  address: true,
+  ...ADDRESS_OPTION,
 }
 
 class HonoExchange extends RecordedFetchExchange<HonoContext> {
@@ -34,7 +34,7 @@ class HonoExchange extends RecordedFetchExchange<HonoContext> {
   }
 
   get username(): RequestUser {
-    return usernameOf(this.context, this.#options)
+    return usernameOf(this.context, this.#options, foundUser)
   }
 
   protected findRoute(): MatchedRoute | undefined {
@@ -59,29 +59,13 @@ const withoutResponse = ({ finalized }: HonoContext): Error | undefined =>
   finalized ? undefined : new Error('the handler gave no response')
 
 /**
- * Hono middleware that records requests. Mount it before all middleware whose requests it should record:
- *
- * - a mutating request (any method but GET, HEAD, OPTIONS and TRACE) that succeeds: `api:<controller>:<method>`;
- * - a mutating request with a 4xx response: `error:<controller>:<method>`, with the reason in `error`;
- * - any request with a 5xx response or a thrown error: `error:api:controller:unhandled`.
- *
- * Refusals and failures without a user, and any 401 and 429, are recorded once a minute for each address, type and
- * status; the next of these events has the number of the others in `suppressed_count`.
- *
- * Controller and method come from `routes`, or from the path of the route by the conventions of Rails, including the
- * paths of the apps that it is nested in. Errors are recorded with their message and backtrace, whatever `onError`
- * answers. The body is what `json()`, `text()`, `parseBody()` or `formData()` of Hono's request has read.
- *
- * The event is durable before the response is returned to the server, thus before the first part of a stream. If an
- * event cannot be recorded, the log emits `rejected`, and the response is still returned. Events recorded during the
- * request get its user: see `withActor`.
- *
- * Throws `INVALID_OPTION` for invalid options.
+ * Hono middleware that records requests. Errors are recorded whatever `onError` answers. The body is what `json()`, `text()`,
+ * `parseBody()` or `formData()` of Hono's request has read. The event is durable before the first part of a stream.
  */
-export function recordRequests(
-  audit: RecordingAudit,
-  options: RecordRequestsOptions = {},
-): HonoMiddleware {
+export const recordRequests: RecordRequests<RecordRequestsOptions, HonoMiddleware> = (
+  audit,
+  options = {},
+) => {
   checkOptions(options, RECORD_OPTIONS, 'recordRequests')
   const record = fetchRecorder<HonoContext>(audit, options)
   return async function recordRequests(context, next) {

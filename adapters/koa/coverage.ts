@@ -1,9 +1,6 @@
-import type { EventTypes } from '../../src/event/event-types.js'
-import { type AssertCoverageOptions, checkCoverage } from '../../src/http/record/coverage.js'
+import { coverage } from '../../src/http/record/coverage.js'
 import { COMMON_MUTATING_METHODS } from '../../src/http/record/route-type.js'
 import type { RouterLayer } from './koa.js'
-
-export type { AssertCoverageOptions }
 
 /** A router of @koa/router, including nested routers. */
 export interface CoveredRouter {
@@ -15,22 +12,15 @@ const isForAll = (methods: readonly string[]): boolean => methods.includes('CONN
 
 const isCommon = (method: string): boolean => COMMON_MUTATING_METHODS.includes(method)
 
-/**
- * Checks in a test that routes and registered event types agree: every mutating route records a registered
- * `api:<controller>:<method>`, every registered `api:` type is recorded by a route, and every entry of
- * `routes` belongs to a route. Throws `NOT_COVERED` with a list of the mismatches; the message of `cause` has
- * the full list, one per line.
- */
-export function assertCoverage(
-  router: CoveredRouter | readonly CoveredRouter[],
-  types: EventTypes,
-  options: AssertCoverageOptions = {},
-): void {
-  const layers = [router].flat().flatMap(({ stack }: CoveredRouter) => stack)
-  const declared = layers.map(({ path, name, methods }) => ({
-    path,
-    name,
-    methods: isForAll(methods) ? methods.filter(isCommon) : methods,
-  }))
-  checkCoverage(declared, types, options)
-}
+/** Checks the routes of one or several routers. */
+export const assertCoverage = /* @__PURE__ */ coverage(
+  (router: CoveredRouter | readonly CoveredRouter[]) =>
+    [router]
+      .flat()
+      .flatMap(({ stack }: CoveredRouter) => stack)
+      .map(({ path, name, methods }) => ({
+        path,
+        name,
+        methods: isForAll(methods) ? methods.filter(isCommon) : methods,
+      })),
+)

@@ -1,26 +1,12 @@
 import type { Endpoint, HttpRequest, HttpResponse } from '../../src/http/exchange.js'
+import type { FindUsername, MountHost } from '../../src/http/mounting/mounts.js'
 import { createRequest, readBody, readTarget } from '../../src/http/node-request.js'
-import { answerOwn } from '../../src/http/record/own-request.js'
 import { sendStream } from '../../src/http/send-stream.js'
 import { responseHeaders } from '../../src/http/response-headers.js'
-import type { KoaContext, KoaMiddleware } from './koa.js'
+import type { KoaContext, KoaMiddleware, RoutedContext } from './koa.js'
 
-export interface UsernameOption<User = string | null> {
-  /**
-   * The authenticated user of a request, or null.
-   * @default `ctx.state.username`, as {@link basicAuth} sets it
-   */
-  username?(ctx: KoaContext): User
-}
-
-export function usernameOf<User>(
-  ctx: KoaContext,
-  options: UsernameOption<User>,
-): User | string | null {
-  if (options.username) return options.username(ctx) || null
-  const { username } = ctx.state
-  return typeof username === 'string' ? username : null
-}
+/** The user that `basicAuth` has found. */
+export const foundUser = ({ state }: KoaContext): unknown => state['username']
 
 /** Path and query as sent by the client; in a mounted app `ctx.path` lacks the mount path. */
 export function targetOf(ctx: KoaContext): ReturnType<typeof readTarget> {
@@ -60,15 +46,22 @@ export function sendResponse(ctx: KoaContext, response: HttpResponse): void {
   if (body === undefined) ctx.remove('content-type')
 }
 
-/** Middleware that serves an endpoint, and passes other requests on. Requests to the endpoint are not recorded. */
-export function mountEndpoint(
-  endpoint: Endpoint<KoaContext>,
-  findUsername: (ctx: KoaContext) => string | null,
+/** Middleware that serves an endpoint, and passes other requests on. */
+export function mount(
+  endpoint: Endpoint<RoutedContext>,
+  findUsername: FindUsername<KoaContext>,
 ): KoaMiddleware {
   return async function mountedEndpoint(ctx, next) {
     const response = endpoint(toRequest(ctx, () => findUsername(ctx)))
     if (!response) return next()
-    sendResponse(ctx, await answerOwn(ctx.req, response))
+    sendResponse(ctx, await response)
     return undefined
   }
+}
+
+export const host: MountHost<KoaContext, KoaMiddleware> = {
+  mount,
+  username: foundUser,
+  // Nested apps make contexts of their own.
+  keyOf: ({ req }) => req,
 }

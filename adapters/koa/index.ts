@@ -1,24 +1,7 @@
-export {
-  auditHealth,
-  type AuditHealthOptions,
-  auditPage,
-  type AuditPageOptions,
-  auditRoutes,
-  type AuditRoutesOptions,
-  listRoute,
-  type ListRouteOptions,
-  logRoutes,
-  type LogRoutesOptions,
-  subscriptionRoutes,
-  type SubscriptionRoutesOptions,
-  viewRoutes,
-  type ViewRoutesOptions,
-} from './mounts.js'
-export { assertCoverage, type AssertCoverageOptions } from './coverage.js'
 export { basicAuth } from './basic-auth.js'
-export type { BasicAuthOptions } from '../../src/http/basic-auth.js'
+export { assertCoverage } from './coverage.js'
 export type { KoaContext, KoaMiddleware, RoutedContext } from './koa.js'
+export * from './mounts.js'
 export { recordRequests, type RecordRequestsOptions } from './record-requests.js'
-export type { SubscriptionsAction } from '../../src/http/subscriptions/actions.js'
-export type { ViewsAction } from '../../src/http/views/actions.js'
-export type * from '../../src/http/events/shared-types.js'
+export type { BasicAuthOptions } from '../../src/http/basic-auth.js'
+export type * from '../../src/http/mounting/shared-types.js'

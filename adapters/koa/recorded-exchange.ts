@@ -6,7 +6,8 @@ import type {
   RequestUser,
 } from '../../src/http/record/exchange.js'
 import { thrownError } from '../../src/http/thrown-error.js'
-import { targetOf, type UsernameOption, usernameOf } from './exchange.js'
+import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
+import { foundUser, targetOf } from './exchange.js'
 import { handlingRoute } from './handling-route.js'
 import type { RoutedContext } from './koa.js'
 import { secretRanges } from './secret-ranges.js'
@@ -14,9 +15,9 @@ import { secretRanges } from './secret-ranges.js'
 /** A request of Koa. A class, so that no object with getters is made for each request. */
 export class KoaExchange implements RecordedExchange<RoutedContext> {
   readonly context: RoutedContext
-  readonly #options: UsernameOption<RequestUser>
+  readonly #options: UsernameOption<RoutedContext, RequestUser>
 
-  constructor(context: RoutedContext, options: UsernameOption<RequestUser>) {
+  constructor(context: RoutedContext, options: UsernameOption<RoutedContext, RequestUser>) {
     this.context = context
     this.#options = options
   }
@@ -34,7 +35,7 @@ export class KoaExchange implements RecordedExchange<RoutedContext> {
   }
 
   get username(): RequestUser {
-    return usernameOf(this.context, this.#options)
+    return usernameOf(this.context, this.#options, foundUser)
   }
 
   get body(): unknown {

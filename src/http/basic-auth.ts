@@ -9,7 +9,7 @@ import {
   createLoginRateLimit,
   type LoginRateLimit,
 } from './login-rate-limit.js'
-import type { OptionNames } from '../options.js'
+import { type OptionNames, requireOptions } from '../options.js'
 
 /**
  * Returns `true` if the password is correct; any other value means that it is wrong. The function should
@@ -93,12 +93,27 @@ type Authenticate = (
   address: () => string | Promise<string>,
 ) => Promise<Authentication>
 
+/** Makes the middleware, the plugin or the wrapper of a framework that authenticates. */
+export interface BasicAuth<Options, Authenticating> {
+  /**
+   * HTTP Basic authentication. It runs the following handlers as the authenticated user: events recorded without a username get this
+   * one. Other requests get a 401 with a challenge, or a 429 with `Retry-After` after too many failures. Failures are counted by user
+   * and by the address of the client; behind a proxy the framework must read it from a header of the proxy. Errors of a `users`
+   * function go to the error handling of the framework.
+   */
+  (options: Options): Authenticating
+}
+
 /**
  * HTTP Basic authentication (RFC 7617). Responds 401 with a challenge to missing or wrong credentials, and
  * 429 with `Retry-After` after too many failures. An empty password is always wrong, because LDAP
- * directories accept a bind without a password as anonymous (RFC 4513, section 5.1.2).
+ * directories accept a bind without a password as anonymous (RFC 4513, section 5.1.2). `names` are the options of the framework.
  */
-export function basicAuthentication(options: BasicAuthOptions): Authenticate {
+export function basicAuthentication(
+  options: BasicAuthOptions,
+  names: Readonly<Record<string, true>> = BASIC_AUTH_OPTIONS,
+): Authenticate {
+  requireOptions(options, names, 'basicAuth')
   const { users, failures = {} } = options
   const verify = typeof users === 'function' ? users : verifyAgainst(users)
   const attempt = failures === false ? unlimited : createLoginRateLimit(failures)

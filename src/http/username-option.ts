@@ -1,20 +1,27 @@
 import type { OptionNames } from '../options.js'
 
-export interface UsernameOption<Request, User = string | null> {
+export interface UsernameOption<Context, User = string | null> {
   /**
    * The authenticated user of a request, or null.
-   * @default `request.username`, as `basicAuth` sets it
+   * @default the user that `basicAuth` has found: `request.username`, on Koa `ctx.state.username`, on Hono `context.get('username')`
    */
-  username?(request: Request): User
+  username?(request: Context): User
 }
 
 export const USERNAME_OPTION: OptionNames<UsernameOption<unknown>> = { username: true }
 
-export function usernameOf<Request extends object, User>(
-  request: Request,
-  options: UsernameOption<Request, User>,
+/** The user that `basicAuth` of a framework has found, if it has found one. */
+export type FoundUser<Context> = (context: Context) => unknown
+
+const ofRequest = (request: object): unknown =>
+  (request as { readonly username?: unknown }).username
+
+export function usernameOf<Context extends object, User>(
+  context: Context,
+  options: UsernameOption<Context, User>,
+  found: FoundUser<Context> = ofRequest,
 ): User | string | null {
-  if (options.username) return options.username(request)
-  const { username } = request as { readonly username?: unknown }
+  if (options.username) return options.username(context) || null
+  const username = found(context)
   return typeof username === 'string' ? username : null
 }

@@ -623,6 +623,8 @@ describe('the table', () => {
     Types: 'a parameter of a type',
     Links: 'a parameter of a type',
     Item: 'a parameter of a type',
+    Context: 'a parameter of a type',
+    '{} of SqliteDatabase': 'options of the driver',
     Microseconds: 'a time',
     WaitingRule: 'a part of the health of a log',
     Sentence: 'a sentence',

@@ -39,63 +39,119 @@ const ofParameters = (parameters: unknown): readonly string[] =>
 const isPublic = (node: Node): boolean =>
   !isNode(node['key']) || node['key'].type !== 'PrivateIdentifier'
 
-/** The types of options that a declaration takes: a function, or the methods of a class or an interface. */
-function ofDeclaration(declaration: Node): readonly string[] {
-  const methods = nodesIn(declaration).filter(
-    ({ type }) => type === 'MethodDefinition' || type === 'TSMethodSignature',
-  )
-  if (methods.length > 0)
-    return methods
-      .filter(isPublic)
-      .flatMap((method) => ofParameters(method['params'] ?? (method['value'] as Node)['params']))
-  return /^(?:Function|Arrow)/.test(declaration.type)
-    ? ofParameters(declaration['params'])
-    : nodesIn(declaration['declarations'])
-        .filter(({ type }) => type === 'ArrowFunctionExpression')
-        .flatMap((arrow) => ofParameters(arrow['params']))
+const bodies = new Map<string, readonly Node[]>()
+
+function bodyOf(file: string): readonly Node[] {
+  const body =
+    bodies.get(file) ??
+    (parseSync(file, fs.readFileSync(file, 'utf8')).program.body as unknown as readonly Node[])
+  bodies.set(file, body)
+  return body
 }
 
-/** A declaration that a file exports, by its name. */
-function declarationsOf(body: readonly Node[]): ReadonlyMap<string, Node> {
-  const exported = body.flatMap((node) =>
-    isNode(node['declaration']) ? [node['declaration']] : [],
-  )
-  return new Map(
-    exported.flatMap((declaration): [string, Node][] =>
-      isNode(declaration['id'])
-        ? [[nameOf(declaration['id']), declaration]]
-        : ((declaration['declarations'] ?? []) as Node[]).map(({ id }) => [
-            nameOf(id),
-            declaration,
-          ]),
-    ),
-  )
+const sourceOf = (file: string, { source }: Node): string | undefined =>
+  isNode(source) && String(source['value']).startsWith('.')
+    ? path.join(path.dirname(file), String(source['value'])).replace(/\.js$/, '.ts')
+    : undefined
+
+/** The declaration of a name, and its file. */
+interface Declared {
+  readonly file: string
+  readonly node: Node
 }
 
-const bodyOf = (file: string): readonly Node[] =>
-  parseSync(file, fs.readFileSync(file, 'utf8')).program.body as unknown as readonly Node[]
+/** The names that a statement declares, with their declarations. */
+function declaredBy(statement: Node): readonly (readonly [name: string, node: Node])[] {
+  const declaration = isNode(statement['declaration']) ? statement['declaration'] : statement
+  if (isNode(declaration['id'])) return [[nameOf(declaration['id']), declaration]]
+  return ((declaration['declarations'] ?? []) as Node[]).map((one) => [nameOf(one['id']), one])
+}
 
-/** Where a file gets what it imports, and what it exports from elsewhere, by name. */
-function exportsOf(entry: string): ReadonlyMap<string, string> {
-  const found = new Map<string, string>()
-  for (const node of bodyOf(entry)) {
-    if (!isNode(node['source'])) continue
-    const file = path
-      .join(path.dirname(entry), String(node['source']['value']))
-      .replace(/\.js$/, '.ts')
-    if (node.type === 'ExportAllDeclaration') for (const one of exportsOf(file)) found.set(...one)
-    for (const { local } of (node['specifiers'] ?? []) as Node[]) found.set(nameOf(local), file)
+/** The declaration of a name that a file declares, imports or exports. */
+function declarationIn(file: string, name: string): Declared | undefined {
+  for (const statement of bodyOf(file)) {
+    const own = declaredBy(statement).find(([declared]) => declared === name)
+    if (own) return { file, node: own[1] }
+    const source = sourceOf(file, statement)
+    if (source === undefined) continue
+    const given = ((statement['specifiers'] ?? []) as Node[]).find(
+      ({ local, exported = local }) => nameOf(exported) === name,
+    )
+    const found = given
+      ? declarationIn(source, nameOf(given['imported'] ?? given['local']))
+      : statement.type === 'ExportAllDeclaration' && declarationIn(source, name)
+    if (found) return found
   }
-  return found
+  return undefined
 }
 
-/** The declaration of a name that a file exports, and those of the classes that it extends. */
-function withBases(file: string, name: string): readonly Node[] {
-  const declaration = declarationsOf(bodyOf(file)).get(name)
-  if (!declaration) return []
-  const base = nameOf(declaration['superClass'])
-  const baseFile = exportsOf(file).get(base)
-  return baseFile === undefined ? [declaration] : [declaration, ...withBases(baseFile, base)]
+/** The names that a file exports. */
+const exportedBy = (file: string): readonly string[] =>
+  bodyOf(file).flatMap((statement) => {
+    if (statement.type === 'ExportAllDeclaration') return exportedBy(sourceOf(file, statement)!)
+    if (statement.type !== 'ExportNamedDeclaration') return []
+    if (isNode(statement['declaration'])) return declaredBy(statement).map(([name]) => name)
+    return (statement['specifiers'] as Node[]).map(({ exported }) => nameOf(exported))
+  })
+
+/** The declaration of a function that is called, also as a member of a namespace: `mounting.auditRoutes`. */
+function calledIn(file: string, callee: Node): Declared | undefined {
+  if (callee.type !== 'MemberExpression') return declarationIn(file, nameOf(callee))
+  const namespace = bodyOf(file).find(
+    ({ specifiers }) =>
+      Array.isArray(specifiers) &&
+      (specifiers as Node[]).some(({ local }) => nameOf(local) === nameOf(callee['object'])),
+  )
+  return namespace && declarationIn(sourceOf(file, namespace)!, nameOf(callee['property']))
+}
+
+/** The type of a constant: its annotation, or the annotation of the result of the function that makes it. */
+function typeOf({ file, node }: Declared): Declared | undefined {
+  const annotation = (node['id'] as Node)['typeAnnotation']
+  if (isNode(annotation)) return { file, node: annotation['typeAnnotation'] as Node }
+  const init = node['init'] as Node
+  const called = init.type === 'CallExpression' ? calledIn(file, init['callee'] as Node) : undefined
+  const { returnType } = (called?.node['init'] ?? called?.node ?? {}) as Partial<Node>
+  return called && isNode(returnType)
+    ? { file: called.file, node: returnType['typeAnnotation'] as Node }
+    : undefined
+}
+
+const METHODS = /^(?:MethodDefinition|TSMethodSignature|TSCallSignatureDeclaration)$/
+
+/** The types of options that the methods of a class or an interface take, and an interface itself if it can be called. */
+const ofMembers = (declaration: Node): readonly string[] =>
+  nodesIn(declaration)
+    .filter(({ type }) => METHODS.test(type))
+    .filter(isPublic)
+    .flatMap((method) => ofParameters(method['params'] ?? (method['value'] as Node)['params']))
+
+const parametersOf = (declaration: Node, key: string): readonly Node[] =>
+  isNode(declaration[key]) ? (declaration[key]['params'] as Node[]) : []
+
+/** The types of options that functions of a type take, with the arguments of the type put in. */
+function ofType({ file, node }: Declared): readonly string[] {
+  const declared = declarationIn(file, nameOf(node['typeName']))
+  if (!declared) return []
+  const names = parametersOf(declared.node, 'typeParameters').map(({ name }) => nameOf(name))
+  const given = parametersOf(node, 'typeArguments')
+  return ofMembers(declared.node).flatMap((type) =>
+    names.includes(type) ? typesIn(given[names.indexOf(type)]) : [type],
+  )
+}
+
+/** The types of options that a declaration takes: a function, or the methods of a class or an interface, and of its bases. */
+function ofDeclaration(declared: Declared): readonly string[] {
+  const { file, node } = declared
+  if (node.type === 'VariableDeclarator') {
+    const type = typeOf(declared)
+    if (type) return ofType(type)
+    const init = node['init'] as Node
+    return /Arrow/.test(init.type) ? ofParameters(init['params']) : []
+  }
+  if (node.type.startsWith('Function')) return ofParameters(node['params'])
+  const base = declarationIn(file, nameOf(node['superClass']))
+  return [...ofMembers(node), ...(base ? ofDeclaration(base) : [])]
 }
 
 const HELPERS = /^(?:Pick|Omit|Partial|Readonly|Record|Iterable|readonly)$/
@@ -106,9 +162,10 @@ const HELPERS = /^(?:Pick|Omit|Partial|Readonly|Record|Iterable|readonly)$/
  */
 export function optionTypesOf(entry: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
-  for (const [name, file] of exportsOf(entry)) {
+  for (const name of exportedBy(entry)) {
     if (/(?:Options|Limits|Rule|Hold|Definition|Policies)$/.test(name)) found.set(name, entry)
-    for (const type of withBases(file, name).flatMap(ofDeclaration))
+    const declared = declarationIn(entry, name)
+    for (const type of declared ? ofDeclaration(declared) : [])
       if (!HELPERS.test(type)) found.set(type === '{}' ? `{} of ${name}` : type, entry)
   }
   return found

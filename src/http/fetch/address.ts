@@ -1,3 +1,16 @@
+import type { OptionNames } from '../../options.js'
+
+export interface AddressOption<Given extends readonly unknown[]> {
+  /**
+   * The address of the client. A fetch handler gets what the server passes after the request, too. Behind a proxy, or in a worker,
+   * the address must be read from a header that the proxy sets.
+   * @default the address of the connection with @hono/node-server, Bun and Deno; elsewhere an empty string
+   */
+  address?(...given: Given): string
+}
+
+export const ADDRESS_OPTION: OptionNames<AddressOption<[]>> = { address: true }
+
 /** The argument that servers pass to a fetch handler besides the request: their own interface, or bindings. */
 interface ServerArgument {
   /** @hono/node-server */

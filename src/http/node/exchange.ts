@@ -1,12 +1,13 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Endpoint, HttpRequest, HttpResponse } from '../exchange.js'
+import type { FindUsername } from '../mounting/mounts.js'
 import { createRequest, readBody, readTarget } from '../node-request.js'
 import { HttpProblem, problemResponse } from '../problem.js'
-import { answerOwn } from '../record/own-request.js'
 import { sendStream } from '../send-stream.js'
 import { responseHeaders } from '../response-headers.js'
 import { thrownError, thrownErrorOfRealm } from '../thrown-error.js'
 import type { Next, NodeListener, NodeRequest } from './node.js'
+import type { SentRequest } from './recorded-exchange.js'
 import { isBytes } from '../../event/realm.js'
 import { warnThrown } from '../../async/warn.js'
 
@@ -17,10 +18,17 @@ export interface NodeExchange {
   readonly next: Next | undefined
 }
 
-export function toRequest(
-  { request, response }: NodeExchange,
+/** A request as the framework has it, and as `node:http` has it. */
+interface Received<Request extends SentRequest> {
+  readonly request: Request
+  readonly incoming: IncomingMessage
+  readonly response: ServerResponse
+}
+
+export function toRequest<Request extends SentRequest>(
+  { request, incoming, response }: Received<Request>,
   findUsername: () => string | null,
-): HttpRequest<NodeRequest> {
+): HttpRequest<Request> {
   return createRequest({
     context: request,
     response,
@@ -28,7 +36,7 @@ export function toRequest(
     method: request.method ?? '',
     ...readTarget(request.originalUrl ?? request.url ?? ''),
     header: (name) => String(request.headers[name] ?? ''),
-    body: (maxBytes) => readBody(request, request, maxBytes),
+    body: (maxBytes) => readBody(incoming, request, maxBytes),
   })
 }
 
@@ -103,16 +111,14 @@ function callNext(exchange: NodeExchange): void {
   return void sendResponse(exchange, problemResponse(problem))
 }
 
-/** A listener that serves an endpoint, and passes other requests on. Requests to the endpoint are not recorded. */
-export function mountEndpoint(
+/** A listener that serves an endpoint, and passes other requests on. */
+export function mount(
   endpoint: Endpoint<NodeRequest>,
-  findUsername: (request: NodeRequest) => string | null,
+  findUsername: FindUsername<NodeRequest>,
 ): NodeListener {
   return function mountedEndpoint(request, response, next) {
     const exchange = { request, response, next }
-    respond(exchange, () => {
-      const answer = endpoint(toRequest(exchange, () => findUsername(request)))
-      return answer && answerOwn(request, answer)
-    })
+    const received = { request, incoming: request, response }
+    respond(exchange, () => endpoint(toRequest(received, () => findUsername(request))))
   }
 }

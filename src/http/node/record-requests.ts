@@ -1,19 +1,17 @@
-import type { RequestUser } from '../record/exchange.js'
 import { noPromise } from '../record/no-promise.js'
 import {
   type RecordingAudit,
+  type RecordRequests,
   REQUEST_RECORDER_OPTIONS,
   type RequestRecorderOptions,
 } from '../record/recorder.js'
-import { type UsernameOption, usernameOf } from '../username-option.js'
 import { fail } from './exchange.js'
 import type { NodeListener, NodeMiddleware, NodeRequest } from './node.js'
 import { nodeRecorder } from './request-recorder.js'
 import { noteThrown } from './thrown.js'
 import { checkOptions, type OptionNames } from '../../options.js'
 
-export interface RecordRequestsOptions
-  extends UsernameOption<NodeRequest, RequestUser>, RequestRecorderOptions<NodeRequest> {
+export interface RecordRequestsOptions extends RequestRecorderOptions<NodeRequest> {
   /**
    * The path of the route that handles a request, with its parameters: `/orders/:id`. The event is named
    * after it. Called before the request is handled if it is `required`, and at the end of its response.
@@ -29,7 +27,6 @@ export interface RecordRequestsOptions
 
 const RECORD_OPTIONS: OptionNames<RecordRequestsOptions> = {
   ...REQUEST_RECORDER_OPTIONS,
-  username: true,
   address: true,
   route: true,
 }
@@ -40,24 +37,15 @@ const paramsOf = (request: NodeRequest): object => {
 }
 
 /**
- * Middleware of Connect that records requests: those that change something (any method but GET, HEAD, OPTIONS
- * and TRACE), and all that fail with 5xx. Mount it before all middleware whose requests it should record. With `node:http`
- * alone: `record(request, response, () => …)`, or {@link recordListener}.
- *
- * The event is durable before the response ends, and it has the status of the response. If an event
- * cannot be recorded, the log emits `rejected`, and the response is still sent. The response is never changed.
- * Events recorded during the request get its user: see `withActor`. The message and backtrace of
- * an error are recorded with {@link recordErrors}.
- *
- * Throws `INVALID_OPTION` for invalid options.
+ * Middleware of Connect that records requests. With `node:http` alone: `record(request, response, () => …)`, or
+ * {@link recordListener}. The message and backtrace of an error are recorded with {@link recordErrors}.
  */
-export function recordRequests(
-  audit: RecordingAudit,
-  options: RecordRequestsOptions = {},
-): NodeMiddleware {
+export const recordRequests: RecordRequests<RecordRequestsOptions, NodeMiddleware> = (
+  audit,
+  options = {},
+) => {
   checkOptions(options, RECORD_OPTIONS, 'recordRequests')
   return nodeRecorder(audit, options, {
-    username: (request) => usernameOf(request, options),
     address: (request) => options.address?.(request) ?? request.socket.remoteAddress ?? '',
     route: (request) => {
       const path = noPromise(options.route?.(request))

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { readTarget } from '../node-request.js'
+import { type UsernameOption, usernameOf } from '../username-option.js'
 import type { MatchedRoute, RecordedExchange, RequestUser } from '../record/exchange.js'
 import { RoutedExchange } from '../record/routed-exchange.js'
 import { readableText } from '../record/response-text.js'
@@ -21,7 +22,6 @@ export interface SentRequest {
 
 /** Methods that depend on the framework of a service. */
 export interface NodeHost<Request> {
-  username(request: Request): RequestUser
   address(request: Request): unknown
   route(request: Request): MatchedRoute | undefined
   /** @default what middleware has set */
@@ -37,10 +37,17 @@ export class RecordedNodeExchange<Request extends SentRequest>
   readonly context: Request
   readonly #response: ServerResponse
   readonly #host: NodeHost<Request>
+  readonly #options: UsernameOption<Request, RequestUser>
   #chunk: unknown
 
-  constructor(request: Request, response: ServerResponse, host: NodeHost<Request>) {
+  constructor(
+    request: Request,
+    response: ServerResponse,
+    host: NodeHost<Request>,
+    options: UsernameOption<Request, RequestUser>,
+  ) {
     super()
+    this.#options = options
     this.context = request
     this.#response = response
     this.#host = host
@@ -65,7 +72,7 @@ export class RecordedNodeExchange<Request extends SentRequest>
   }
 
   get username(): RequestUser {
-    return this.#host.username(this.context)
+    return usernameOf(this.context, this.#options)
   }
 
   get body(): unknown {

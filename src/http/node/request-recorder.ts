@@ -21,7 +21,7 @@ export function nodeRecorder<Request extends SentRequest>(
 ): (request: Request, response: ServerResponse, next: () => void) => void {
   const recorder = requestRecorder(audit, options)
   return function recordRequests(request, response, next) {
-    const exchange = new RecordedNodeExchange(request, response, host)
+    const exchange = new RecordedNodeExchange(request, response, host, options)
     const arrival = arrivalOf(exchange)
     // Otherwise a pipelined response may never emit `close` nor be recorded as `aborted`.
     closeWithConnection(response)

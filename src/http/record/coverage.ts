@@ -1,11 +1,19 @@
 import { AuditLogError } from '../../errors.js'
 import { type EventTypes, splitEventType } from '../../event/event-types.js'
 import type { RecordedRoute } from './exchange.js'
-import { checkRouteTypes, isMutating, routeKey, type RouteTypes, routeType } from './route-type.js'
+import {
+  checkRouteTypes,
+  COMMON_MUTATING_METHODS,
+  isMutating,
+  routeKey,
+  type RouteTypes,
+  routeType,
+} from './route-type.js'
 import { checkOptions, type OptionNames } from '../../options.js'
 
 /** A route with the methods that it handles. */
 export interface CoveredRoute extends RecordedRoute {
+  /** `ALL` stands for every method. */
   readonly methods: readonly string[]
 }
 
@@ -16,13 +24,26 @@ export interface AssertCoverageOptions {
   readonly except?: readonly string[]
 }
 
+/** Checks the routes of a router, or what else has the routes of a framework. */
+export interface AssertCoverage<Router> {
+  /**
+   * Checks in a test that routes and registered event types agree: every mutating route records a registered
+   * `api:<controller>:<method>`, every registered `api:` type is recorded by a route, and every entry of
+   * `routes` belongs to a route. Throws `NOT_COVERED` with a list of the mismatches; the message of `cause` has
+   * the full list, one per line.
+   */
+  (router: Router, types: EventTypes, options?: AssertCoverageOptions): void
+}
+
 const COVERAGE_OPTIONS: OptionNames<AssertCoverageOptions> = { routes: true, except: true }
 
-/**
- * Throws `NOT_COVERED` if the mutating routes and the registered `api:` types do not match; the message of
- * `cause` has the full list of mismatches, one per line.
- */
-export function checkCoverage(
+/** `routesOf` returns the routes of a router. */
+export const coverage =
+  <Router>(routesOf: (router: Router) => readonly CoveredRoute[]): AssertCoverage<Router> =>
+  (router, types, options = {}) =>
+    checkCoverage(routesOf(router), types, options)
+
+function checkCoverage(
   declared: readonly CoveredRoute[],
   types: EventTypes,
   options: AssertCoverageOptions,
@@ -31,7 +52,10 @@ export function checkCoverage(
   const { routes = {}, except = [] } = options
   checkRouteTypes(routes)
   const covered = declared.flatMap((layer) =>
-    layer.methods.filter(isMutating).map((method) => {
+    (layer.methods.includes('ALL')
+      ? COMMON_MUTATING_METHODS
+      : layer.methods.filter(isMutating)
+    ).map((method) => {
       const route = routeType(layer, method, types, routes)
       const type = route ? `api:${route.controller}:${route.method}` : undefined
       return { key: routeKey(method, layer), type }

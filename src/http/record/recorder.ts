@@ -14,7 +14,8 @@ import {
   withRequest,
 } from '../../recording/actor.js'
 import type { Intent, OutcomeOptions } from '../../recording/intent.js'
-import type { RecordedExchange } from './exchange.js'
+import { USERNAME_OPTION, type UsernameOption } from '../username-option.js'
+import type { RecordedExchange, RequestUser } from './exchange.js'
 import { noPromise } from './no-promise.js'
 import { isOwnRequest } from './own-request.js'
 import {
@@ -37,7 +38,8 @@ import { parseTraceparent } from './trace-context.js'
 import { checkRouteTypes, isMutating, routeKey, type RouteTypes, routeType } from './route-type.js'
 import type { OptionNames } from '../../options.js'
 
-export interface RequestRecorderOptions<Context> extends RequestDataOptions {
+export interface RequestRecorderOptions<Context>
+  extends RequestDataOptions, UsernameOption<Context, RequestUser> {
   /**
    * Returns additional data for the event of a request: `name`, `parent`, link attributes. Called when the
    * response is known, for requests that are recorded. The response has the status and the body, so that a failure
@@ -62,6 +64,7 @@ export interface RequestRecorderOptions<Context> extends RequestDataOptions {
 
 export const REQUEST_RECORDER_OPTIONS: OptionNames<RequestRecorderOptions<unknown>> = {
   ...REQUEST_DATA_OPTIONS,
+  ...USERNAME_OPTION,
   describe: true,
   routes: true,
   requestId: true,
@@ -75,6 +78,30 @@ export interface Begun extends Arrival {
 
 /** The part of an audit log that records requests. */
 export type RecordingAudit = Pick<AuditLog, 'recordSystem' | 'types' | 'intents'>
+
+/** Makes the middleware, the plugin or the wrapper of a framework that records requests. */
+export interface RecordRequests<Options, Recording> {
+  /**
+   * Records requests. Mount it before all middleware whose requests it should record:
+   *
+   * - a mutating request (any method but GET, HEAD, OPTIONS and TRACE) that succeeds: `api:<controller>:<method>`;
+   * - a mutating request with a 4xx response: `error:<controller>:<method>`, with the reason in `error`;
+   * - any request with a 5xx response or a thrown error: `error:api:controller:unhandled`.
+   *
+   * Refusals and failures without a user, and any 401 and 429, are recorded once a minute for each address, type and
+   * status; the next of these events has the number of the others in `suppressed_count`.
+   *
+   * Controller and method come from `routes`, or from the path of the route by the conventions of Rails, including the paths of
+   * its routers. Errors are recorded with their message and backtrace.
+   *
+   * The event is durable before the response ends, and it has the status of the response; fetch handlers and Hono return the
+   * response when the event is durable. If an event cannot be recorded, the log emits `rejected`, and the response is still
+   * sent. The response is never changed. Events recorded during the request get its user: see `withActor`.
+   *
+   * Throws `INVALID_OPTION` for invalid options.
+   */
+  (audit: RecordingAudit, options?: Options): Recording
+}
 
 const UNHANDLED = 'error:api:controller:unhandled'
 

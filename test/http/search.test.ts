@@ -231,7 +231,7 @@ it('Hono reads a form again that middleware has read', async () => {
         await next()
       })
       .use(forHono.auditRoutes(audit, { username: () => 'ann' }) as MiddlewareHandler)
-    const url = await serveOn(getRequestListener(app.fetch))
+    const url = await serveOn(getRequestListener(app.fetch, { overrideGlobalObjects: false }))
     const listed = await send(url, SEARCH, form('filter[text_eq]=a&limit=1&q=-x+-y'))
     expect([listed.status, textsOf(listed)]).toEqual([200, ['a']])
   }

@@ -1,5 +1,7 @@
 import { ADDRESS_OPTION } from '../../src/http/fetch/address.js'
+import { PlainExchange } from '../../src/http/fetch/plain-exchange.js'
 import { fetchRecorder } from '../../src/http/fetch/request-recorder.js'
+import { readTarget } from '../../src/http/node-request.js'
 import { noPromise } from '../../src/http/record/no-promise.js'
 import {
   type RecordRequests,
@@ -13,7 +15,7 @@ import {
   type FetchHandler,
   type FetchRequest,
 } from './fetch.js'
-import { PlainExchange } from './recorded-exchange.js'
+import { pathParameters } from './path-parameters.js'
 import { checkOptions, type OptionNames } from '../../src/options.js'
 
 export interface RecordRequestsOptions
@@ -57,10 +59,15 @@ export const recordRequests: RecordRequests<RecordRequestsOptions, RecordHandler
     Result extends Response | undefined,
   >(handler: FetchHandler<Passed, Result>, route?: string) {
     return async (request: Request, ...passed: Passed): Promise<Result | Response> => {
-      const exchange = new PlainExchange(request, {
+      const exchange = new PlainExchange<FetchRequest>(request, request, {
         address: () => addressOf(options, request, passed),
         username: () => usernameOf(request, options),
-        route: () => noPromise(options.route?.(request)) ?? route,
+        route: () => {
+          const path = noPromise(options.route?.(request)) ?? route
+          return path === undefined
+            ? undefined
+            : { path, params: pathParameters(path, readTarget(request.url).path) }
+        },
       })
       const response = await record(exchange, async () => ({
         response: await handler(request, ...passed),

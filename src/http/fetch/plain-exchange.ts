@@ -1,9 +1,7 @@
-import { RecordedFetchExchange } from '../../src/http/fetch/recorded-exchange.js'
-import { type SentBody, sentBody } from '../../src/http/fetch/sent-body.js'
-import type { MatchedRoute, RequestUser } from '../../src/http/record/exchange.js'
-import { isMutating } from '../../src/http/record/route-type.js'
-import type { FetchRequest } from './fetch.js'
-import { pathParameters } from './path-parameters.js'
+import { RecordedFetchExchange } from './recorded-exchange.js'
+import { type SentBody, sentBody } from './sent-body.js'
+import type { MatchedRoute, RequestUser } from '../record/exchange.js'
+import { isMutating } from '../record/route-type.js'
 
 const READING_METHODS = ['json', 'text', 'formData'] as const
 
@@ -25,20 +23,20 @@ function keepBody(request: Request): () => unknown {
   return () => body
 }
 
-/** Facts about a request that the options return. */
+/** Facts about a request that the host or its framework gives. */
 export interface RequestFacts {
   readonly address: () => unknown
   readonly username: () => RequestUser
-  /** The path of the route, with its parameters. */
-  readonly route: () => string | undefined
+  readonly route: () => MatchedRoute | undefined
 }
 
-export class PlainExchange extends RecordedFetchExchange<FetchRequest> {
+/** A request whose body is what its own methods have returned to the host. */
+export class PlainExchange<Context extends object> extends RecordedFetchExchange<Context> {
   readonly #facts: RequestFacts
   readonly #body: (() => unknown) | undefined
 
-  constructor(request: FetchRequest, facts: RequestFacts) {
-    super(request, request)
+  constructor(context: Context, request: Request, facts: RequestFacts) {
+    super(context, request)
     this.#facts = facts
     this.#body = isMutating(request.method) ? keepBody(request) : undefined
   }
@@ -52,8 +50,7 @@ export class PlainExchange extends RecordedFetchExchange<FetchRequest> {
   }
 
   protected findRoute(): MatchedRoute | undefined {
-    const path = this.#facts.route()
-    return path === undefined ? undefined : { path, params: pathParameters(path, this.path) }
+    return this.#facts.route()
   }
 
   async readBody(): Promise<SentBody> {

@@ -9,8 +9,10 @@ import { memoryStore } from 'daybook/memory'
 import * as onNode from 'daybook/node'
 import express from 'express'
 import Fastify from 'fastify'
+import { H3 } from 'h3'
 import { Hono } from 'hono'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import * as onH3 from '../support/h3/index.js'
 
 const types = defineEventTypes({
   'api:changes:create': {},
@@ -60,6 +62,11 @@ const hosts: Readonly<Record<string, (routes: readonly string[]) => Check | Prom
     for (const [method, path] of routes.map(parts))
       app.on(method, path, (context) => context.text('done'))
     return (options) => onHono.assertCoverage(app, types, options)
+  },
+  h3(routes) {
+    const app = new H3()
+    for (const [method, path] of routes.map(parts)) app.on(method as 'POST', path, () => 'done')
+    return (options) => onH3.assertCoverage(app, types, options)
   },
 }
 

@@ -13,8 +13,11 @@ import * as forKoa from 'daybook/koa'
 import * as forNode from 'daybook/node'
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { H3, type H3Event } from 'h3'
+import { toNodeHandler } from 'h3/node'
 import { type Context, Hono } from 'hono'
 import Koa from 'koa'
+import * as forH3 from './h3/index.js'
 
 /* One app, built on each framework. */
 
@@ -48,8 +51,8 @@ export type Handler = (call: Call) => Answer | Promise<Answer>
 /** By `<METHOD> <path>`. */
 export type Routes = Readonly<Record<string, Handler>>
 
-/** The names of the entry points `daybook/koa` and so on. */
-export type EntryName = 'koa' | 'node' | 'express' | 'fastify' | 'fetch' | 'hono'
+/** The names of the entry points `daybook/koa` and so on. `h3` is an adapter of the tests. */
+export type EntryName = 'koa' | 'node' | 'express' | 'fastify' | 'fetch' | 'hono' | 'h3'
 
 /** A function of an entry point with its arguments; or a function that makes a mount for the entry point. */
 export type Layer =
@@ -501,6 +504,41 @@ const onHono: Framework = (app) => {
   return fetchListener(server.fetch)
 }
 
+const callOnH3 = ({ req, context }: H3Event): Call => ({
+  method: req.method,
+  target: req.runtime!.node!.req.url!,
+  state: context as unknown as State,
+  params: context.params ?? {},
+  header: (name) => req.headers.get(name) ?? '',
+  closed: req.signal,
+})
+
+const onH3: Framework = (app) => {
+  const { own, answerTo, onError } = app
+  const server = new H3({
+    silent: true,
+    onError(error) {
+      const thrown = error.cause instanceof Error ? error.cause : error
+      onError?.(thrown)
+      return answerTo && toResponse(answerTo(thrown))
+    },
+  })
+  const { recording, mounts, lists } = mountsOf<forH3.H3Middleware>(['h3', forH3], app, {
+    recordRequests: ['route'],
+  })
+  if (recording) server.use(recording)
+  server.use((event, next) => {
+    const answer = own?.(callOnH3(event))
+    return answer ? toResponse(answer) : next()
+  })
+  for (const mount of mounts) server.use(mount)
+  server.use((event, next) => (event.context.matchedRoute ? next() : toResponse(missing)))
+  for (const [path, list] of lists) server.get(path, list as never)
+  for (const { method, path, handler } of routesOf(app))
+    server.on(method as 'POST', path, async (event) => toResponse(await handler(callOnH3(event))))
+  return toNodeHandler(server) as Listener
+}
+
 export const frameworks: Readonly<Record<string, Framework>> = {
   Koa: onKoa,
   'node:http': onNode,
@@ -509,6 +547,7 @@ export const frameworks: Readonly<Record<string, Framework>> = {
   Fastify: onFastify,
   Fetch: onFetch,
   Hono: onHono,
+  h3: onH3,
 }
 
 /** What the entry points pass to functions of the host. */
@@ -517,6 +556,7 @@ interface HostContext {
   readonly req?: { readonly raw: Request }
   readonly state?: { readonly username?: string | null }
   readonly username?: string | null
+  readonly context?: { readonly username?: string | null }
   get?(name: string): unknown
 }
 
@@ -530,6 +570,7 @@ export function headerOf(context: object, name: string): string | undefined {
 
 /** The user that `basicAuth` found, by the context of any framework. */
 export function userOf(context: object): unknown {
-  const { state, username, get } = context as HostContext
+  const { state, username, get, context: ofH3 } = context as HostContext
+  if (ofH3) return ofH3.username
   return state ? state.username : (username ?? get?.call(context, 'username'))
 }

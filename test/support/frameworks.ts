@@ -536,7 +536,7 @@ const onH3: Framework = (app) => {
   for (const [path, list] of lists) server.get(path, list as never)
   for (const { method, path, handler } of routesOf(app))
     server.on(method as 'POST', path, async (event) => toResponse(await handler(callOnH3(event))))
-  return toNodeHandler(server) as Listener
+  return toNodeHandler(server)
 }
 
 export const frameworks: Readonly<Record<string, Framework>> = {

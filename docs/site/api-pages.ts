@@ -105,9 +105,10 @@ export function entryPage(entry: EntryPage, table: LinkTable): string {
   const others = supporting(entry, table)
   const local = new Set([...own, ...others].map(({ displayName }) => displayName))
   const links: Links = (name) => (local.has(name) ? `#${anchor(name)}` : table.get(name))
+  const byName = new Map([...own, ...others].map((item) => [item.displayName, item]))
   const sections = (items: readonly ApiItem[]): string[] =>
     [...groupByName(sorted(items))].map(([name, overloads]) =>
-      section(name, overloads, links).join('\n\n'),
+      [...section(name, overloads, links), ...callOf(overloads[0]!, byName, links)].join('\n\n'),
     )
   return `${[
     `# ${entry.name}`,
@@ -142,6 +143,15 @@ function section(name: string, items: readonly ApiItem[], links: Links): string[
       parts.push(...interfaceMembers(item as ApiInterface, links))
   }
   return parts.filter((part) => part !== '')
+}
+
+/** The description of a call, of a constant whose type is an interface that can be called. */
+function callOf(item: ApiItem, byName: ReadonlyMap<string, ApiItem>, links: Links): string[] {
+  if (item.kind !== ApiItemKind.Variable) return []
+  const calls = references(item)
+    .flatMap((name) => byName.get(name)?.members ?? [])
+    .filter(({ kind }) => kind === ApiItemKind.CallSignature)
+  return calls.flatMap((call) => [...describe(call), signature(call, links)])
 }
 
 function describe(item: ApiItem): string[] {

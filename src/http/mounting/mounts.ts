@@ -77,7 +77,7 @@ const mount = <Context extends object, Mounted>(
 ): Mounted =>
   host.mount(own(host, endpoint), (context) => usernameOf(context, options, host.username), paths)
 
-export interface AuditHealth<Context, Mounted> {
+export interface MountHealth<Context, Mounted> {
   /**
    * Answers probes, such as those of Kubernetes: `GET /health/live` with 200 as long as the process serves requests, `GET /health/ready`
    * with 503 while the log cannot record or be read, else with 200. Mount it before authentication. Requests to it are not recorded.
@@ -88,11 +88,11 @@ export interface AuditHealth<Context, Mounted> {
 export const auditHealth =
   <Context extends object, Mounted>(
     host: MountHost<Context, Mounted>,
-  ): AuditHealth<Context, Mounted> =>
+  ): MountHealth<Context, Mounted> =>
   (audit, options = {}) =>
     host.mount(own(host, healthEndpoint(audit, options)), noUser, [])
 
-export interface AuditPage<Context, Mounted> {
+export interface MountPage<Context, Mounted> {
   /**
    * Serves the audit page at `path`, from files of this package, with a strict content security policy. The page reads the feed that
    * `auditRoutes` serves for the same log, with the rights of its user. Mount it after authentication.
@@ -103,13 +103,13 @@ export interface AuditPage<Context, Mounted> {
 export const auditPage =
   <Context extends object, Mounted>(
     host: MountHost<Context, Mounted>,
-  ): AuditPage<Context, Mounted> =>
+  ): MountPage<Context, Mounted> =>
   (audit, options = {}) => {
     const { path = DEFAULT_PAGE_PATH } = options
     return mount(host, pageEndpoint(audit, options), options, [path.replace(/\/+$/, '')])
   }
 
-export interface AuditRoutes<Context, Mounted> {
+export interface MountRoutes<Context, Mounted> {
   /**
    * Serves the event feed: `GET` and `POST` at `path`, and the endpoints under it. Requests to other paths are passed on to the next
    * handler: a fetch handler returns undefined for them, and a listener of `node:http` without a `next` responds 404. Mount it after
@@ -123,11 +123,11 @@ export interface AuditRoutes<Context, Mounted> {
 export const auditRoutes =
   <Context extends object, Mounted>(
     host: MountHost<Context, Mounted>,
-  ): AuditRoutes<Context, Mounted> =>
+  ): MountRoutes<Context, Mounted> =>
   (audit, options = {}) =>
     mount(host, eventsEndpoint(audit, options), options, [options.path ?? DEFAULT_PATH])
 
-export interface LogRoutes<Context, Mounted> {
+export interface MountLogs<Context, Mounted> {
   /**
    * Serves many logs: the endpoints of each log at `<path>/<key>/events`, those of several logs at `<path>/events`, and the list of
    * logs at `path`. As `auditRoutes` otherwise.
@@ -138,11 +138,11 @@ export interface LogRoutes<Context, Mounted> {
 export const logRoutes =
   <Context extends object, Mounted>(
     host: MountHost<Context, Mounted>,
-  ): LogRoutes<Context, Mounted> =>
+  ): MountLogs<Context, Mounted> =>
   (logs, options = {}) =>
     mount(host, logsEndpoint(logs, options), options, [options.path ?? DEFAULT_LOGS_PATH])
 
-export interface SubscriptionRoutes<Context, Mounted> {
+export interface MountSubscriptions<Context, Mounted> {
   /**
    * Lets users manage subscriptions and notification channels: `<path>/subscriptions` and `<path>/notification_channels`. A change by a
    * user is recorded as an event by the log. As `auditRoutes` otherwise.
@@ -153,13 +153,13 @@ export interface SubscriptionRoutes<Context, Mounted> {
 export const subscriptionRoutes =
   <Context extends object, Mounted>(
     host: MountHost<Context, Mounted>,
-  ): SubscriptionRoutes<Context, Mounted> =>
+  ): MountSubscriptions<Context, Mounted> =>
   (audit, options = {}) => {
     const endpoint = subscriptionsEndpoint(audit, options)
     return mount(host, endpoint, options, endpoint.paths)
   }
 
-export interface ViewRoutes<Context, Mounted> {
+export interface MountViews<Context, Mounted> {
   /**
    * Lets users save named views of the audit page: `<path>` and everything under it. A change by a user is recorded as an event by the
    * log. As `auditRoutes` otherwise.
@@ -170,13 +170,13 @@ export interface ViewRoutes<Context, Mounted> {
 export const viewRoutes =
   <Context extends object, Mounted>(
     host: MountHost<Context, Mounted>,
-  ): ViewRoutes<Context, Mounted> =>
+  ): MountViews<Context, Mounted> =>
   (audit, options = {}) => {
     const endpoint = viewsEndpoint(audit, options)
     return mount(host, endpoint, options, endpoint.paths)
   }
 
-export interface ListRoute<Context, Mounted> {
+export interface MountList<Context, Mounted> {
   /**
    * Serves a list of the host's own resources as JSON:API and supports the feed's query language over `id` and the declared attributes:
    * `filter[<attribute>_<predicate>]`, `filter[sorts]`, `limit`. Use it in a route: `app.get('/api/projects', listRoute({ … }))`. It does
@@ -194,7 +194,7 @@ export type Respond<Context> = (request: HttpRequest<Context>) => Promise<HttpRe
 
 /** `list` makes a handler of the framework, for a route. */
 export const listRoute =
-  <Context, Mounted>(list: (respond: Respond<Context>) => Mounted): ListRoute<Context, Mounted> =>
+  <Context, Mounted>(list: (respond: Respond<Context>) => Mounted): MountList<Context, Mounted> =>
   (options) =>
     list(listEndpoint(options))
 

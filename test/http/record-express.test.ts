@@ -1,4 +1,4 @@
-import { recordErrors, recordRequests } from 'daybook/express'
+import { basicAuth, recordErrors, recordRequests } from 'daybook/express'
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import { describe, expect, it } from 'vitest'
 import { send } from '../support/http.js'
@@ -194,4 +194,15 @@ describe('a response that waits for its event', () => {
     expect(seen.slice(0, 3)).toEqual([true, true, 'ERR_HTTP_HEADERS_SENT'])
     expect(seen).toContain('ERR_STREAM_WRITE_AFTER_END')
   })
+})
+
+it('failures of basicAuth are counted by `request.ip` if the option address is undefined', async () => {
+  const limited = { users: { ann: 'ann' }, failures: { perUser: 1 }, address: undefined as never }
+  const app = express().set('trust proxy', true).use(basicAuth(limited), done)
+  const url = await serveOn(app)
+  const from = async (client: string, user: string): Promise<number> =>
+    (await send(url, '/', { user, headers: { 'x-forwarded-for': client } })).status
+  expect(await from('192.0.2.1', 'ann:wrong')).toBe(401)
+  expect(await from('192.0.2.1', 'ann')).toBe(429)
+  expect(await from('192.0.2.2', 'ann')).toBe(204)
 })

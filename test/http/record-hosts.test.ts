@@ -455,6 +455,19 @@ describe.each(Object.entries(frameworks))('on %s', (name, framework) => {
     expect(types.filter((type) => type === 'api:orders:create')).toHaveLength(2)
   })
 
+  it('an empty user name is no user, also for events within the request', async () => {
+    const audit = newLog()
+    const work: Handler = async () => {
+      await audit.recordCustom('done', {})
+      return { status: 204 }
+    }
+    const record: App['record'] = [audit, { username: () => '' }]
+    const { url } = await start(framework, { record, routes: { 'POST /orders': work } })
+    await send(url, '/orders', post)
+    const found = await eventsOf(audit)
+    expect(found.map(({ username }) => username)).toEqual([null, null])
+  })
+
   it('describe sees a failure with the status 200', async () => {
     const audit = newLog()
     const seen: unknown[] = []

@@ -33,6 +33,7 @@ import { storeConformance } from 'daybook/testing'
 import { workflowEventTypesFor } from 'daybook/workflow'
 import Fastify from 'fastify'
 import { afterAll, describe, expect, it } from 'vitest'
+import * as h3 from '../support/h3/index.js'
 import { optionTypesOf } from '../support/option-types.js'
 
 const channel: Channel = { deliver: () => {} }
@@ -377,8 +378,9 @@ const coverage: Readonly<Record<string, Give>> = {
   express: (given) => express.assertCoverage([], {}, given),
   fetch: (given) => fetching.assertCoverage([], {}, given),
   hono: (given) => hono.assertCoverage({ routes: [] }, {}, given),
+  h3: (given) => h3.assertCoverage({ '~routes': [] }, {}, given),
 }
-const HOSTS = { koa, node, express, fastify, fetch: fetching, hono } as const
+const HOSTS = { koa, node, express, fastify, fetch: fetching, hono, h3 } as const
 
 const inEntry = (entry: string, rows: readonly Row[]): Taken[] =>
   rows.map(([type, give, wrong, right, rest = {}]) => ({
@@ -401,6 +403,9 @@ const TABLE: readonly Taken[] = [
     ]),
   ),
 ]
+
+/** Options for which null stands for none. */
+const TAKE_NULL: ReadonlySet<string> = new Set(['. Actor', '. CallThrottle'])
 
 /** The error of a call, at once or later. */
 const faultOf = async (give: Give, given: unknown): Promise<unknown> => {
@@ -427,7 +432,7 @@ describe.each(TABLE.map((row) => [`${row.type}: ${row.wrong}`, row] as const))('
   })
 
   it('is refused if it is anything but an object', async () => {
-    for (const given of [['a'], 7]) {
+    for (const given of [['a'], 7, ...(TAKE_NULL.has(row.type) ? [] : [null])]) {
       const error = await faultOf(give, given)
       expect(error).toBeInstanceOf(AuditLogError)
       expect((error as AuditLogError).code).toMatch(/^INVALID_/)

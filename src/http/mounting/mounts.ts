@@ -105,8 +105,9 @@ export const auditPage =
     host: MountHost<Context, Mounted>,
   ): MountPage<Context, Mounted> =>
   (audit, options = {}) => {
+    const endpoint = pageEndpoint(audit, options)
     const { path = DEFAULT_PAGE_PATH } = options
-    return mount(host, pageEndpoint(audit, options), options, [path.replace(/\/+$/, '')])
+    return mount(host, endpoint, options, [path.replace(/\/+$/, '')])
   }
 
 export interface MountRoutes<Context, Mounted> {

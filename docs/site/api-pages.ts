@@ -108,7 +108,10 @@ export function entryPage(entry: EntryPage, table: LinkTable): string {
   const byName = new Map([...own, ...others].map((item) => [item.displayName, item]))
   const sections = (items: readonly ApiItem[]): string[] =>
     [...groupByName(sorted(items))].map(([name, overloads]) =>
-      [...section(name, overloads, links), ...callOf(overloads[0]!, byName, links)].join('\n\n'),
+      [
+        ...section(name, overloads, links),
+        ...overloads.flatMap((item) => callOf(item, byName, links)),
+      ].join('\n\n'),
     )
   return `${[
     `# ${entry.name}`,

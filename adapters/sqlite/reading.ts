@@ -7,7 +7,7 @@ import type { EventStore, ListOptions, ReadOptions } from '../../src/store/store
 import type { CommitWatcher } from './connection/commit-watcher.js'
 import { countEvents } from './read/count.js'
 import { findExcess } from './read/excess.js'
-import type { Indexed } from './read/index-run.js'
+import type { Indexed } from './read/session.js'
 import { listEvents } from './read/list.js'
 import type { BoundedListOptions } from './read/scan.js'
 import { fileHealth } from './health.js'

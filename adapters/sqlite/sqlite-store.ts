@@ -1,6 +1,5 @@
 import path from 'node:path'
 import { AuditLogError } from '../../src/errors.js'
-import { FIRST_PROBE_SIZE } from '../../src/store-kit/index/probe.js'
 import { changedStates, updateStateBy } from '../../src/store/states.js'
 import {
   QUERY_TIMEOUT_OPTIONS,
@@ -30,6 +29,7 @@ import { createOutbox } from './write/outbox.js'
 import { createMaintenance } from './write/maintenance.js'
 import { createRemoval } from './write/removal.js'
 import { createWriter } from './write/writer.js'
+import { FIRST_PROBE_SIZE } from './read/list.js'
 import { createReading, findEvent } from './reading.js'
 import { checkSchema, EVENTS_SCHEMA, migrate } from './schema/schema.js'
 import type { Sealer } from '../../src/store-kit/index-builder/sealer.js'

@@ -3,6 +3,7 @@ import type { Ask } from '../connection/connection.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { createTimeSlices } from '../../../src/filter/time-slices.js'
 import { TIMES_PER_BLOCK } from '../../../src/store-kit/index/time-blocks.js'
+import { READ_LIMIT_EXCEEDED } from '../../../src/store-kit/planning/session.js'
 import type { Names } from '../schema/names.js'
 import { type ChunkCache, chunkCacheKey } from './chunk-cache.js'
 import {
@@ -18,9 +19,6 @@ import { createLoadedChunks } from './loaded-chunks.js'
 
 /** Thrown by work on the index if a chunk has to be fetched first. */
 export const CACHE_MISS = new Error('a chunk of the index has to be fetched first')
-
-/** Thrown if a query would read too much of the index into memory. */
-export const READ_LIMIT_EXCEEDED = new Error('too much of the index would be read')
 
 /** Chunks that one query may hold at a time. */
 const MAX_BYTES = 64 * 2 ** 20

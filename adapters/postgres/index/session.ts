@@ -1,41 +1,23 @@
-import { beyond, type TimeBounds } from '../../../src/filter/bounds.js'
+import type { TimeBounds } from '../../../src/filter/bounds.js'
+import { findPostings, type TimesOf } from '../../../src/store-kit/index/find-postings.js'
+import type { IndexFilter } from '../../../src/store-kit/index/index-filter.js'
+import { overlaps } from '../../../src/store-kit/index/time-order.js'
 import {
-  findPostings,
-  type TimesOf,
-  type Work,
-} from '../../../src/store-kit/index/find-postings.js'
-import { type IndexFilter, isLookup } from '../../../src/store-kit/index/index-filter.js'
-import type { IndexPart, Order } from '../../../src/store-kit/index/part.js'
-import {
-  overlaps,
-  type PartPostings,
-  timesOfSets,
-} from '../../../src/store-kit/index/time-order.js'
-import type { Microseconds } from '../../../src/event/timestamp.js'
+  compareStarts,
+  type IndexSession,
+  takeTimes,
+} from '../../../src/store-kit/planning/session.js'
 import type { Names } from '../schema/names.js'
 import type { Snapshot } from '../log/snapshot.js'
 import type { Coverage } from './server-index.js'
 import { prefetch, prefetchTimes } from './prefetch.js'
 import { createChunkLoader } from './chunk-loader.js'
 import { readSegment } from './segment-reader.js'
-import { createTaskRunner, type TaskRunner } from './task-runner.js'
+import { createTaskRunner } from './task-runner.js'
 
 /** Reads the index for one query, in its snapshot. */
-export interface IndexSession {
+export interface PostgresSession extends IndexSession {
   readonly coverage: Coverage
-  readonly parts: readonly IndexPart[]
-  readonly tasks: TaskRunner
-  /** The events of these parts that may match; parts without any are left out. */
-  find(parts: readonly IndexPart[]): Promise<PartPostings[]>
-  /** The first times of the sets within the bounds, at most `max`. */
-  timesOf(
-    sets: readonly PartPostings[],
-    order: Order,
-    bounds: TimeBounds,
-    max: number,
-  ): Promise<readonly Microseconds[]>
-  /** Drops chunks that were read for earlier tasks. */
-  release(): void
 }
 
 export interface SessionOptions {
@@ -52,7 +34,7 @@ export interface SessionOptions {
   readonly chunksAtOnce?: number | undefined
 }
 
-export function openSession(options: SessionOptions): IndexSession {
+export function openSession(options: SessionOptions): PostgresSession {
   const { names, snapshot, coverage, bounds, filter, timesOf, onRead, chunksAtOnce } = options
   const { segments, recent, cache } = coverage
   const loader = createChunkLoader({
@@ -91,74 +73,5 @@ export function openSession(options: SessionOptions): IndexSession {
         return takeTimes(sorted, order, bounds, max)
       })
     },
-  }
-}
-
-function* takeTimes(
-  sets: readonly PartPostings[],
-  order: Order,
-  bounds: TimeBounds,
-  max: number,
-): Work<readonly Microseconds[]> {
-  const times: Microseconds[] = []
-  for (const time of timesOfSets(sets, order, bounds)) {
-    if (time === undefined) yield
-    else if (times.push(time) >= max) break
-  }
-  return times
-}
-
-// Number of parts, in the order of time, that are searched first; each further search takes more parts.
-const FIRST_PARTS = { forLookups: 32, forSearches: 8 } as const
-const PARTS_GROWTH = 4
-
-/** Compares parts by the event that comes first in the given order. */
-const compareStarts = (a: IndexPart, b: IndexPart, order: Order): number =>
-  order === 'asc' ? a.first - b.first : b.last - a.last
-
-export interface TimesRequest {
-  readonly order: Order
-  readonly bounds: TimeBounds
-  readonly max: () => number
-}
-
-/**
- * The times of the events that may match, in order, at most `max()` at a time. A part is searched once the order has
- * reached its first event.
- */
-export async function* timesInOrder(
-  session: IndexSession,
-  filter: IndexFilter | undefined,
-  { order, bounds, max }: TimesRequest,
-): AsyncGenerator<readonly Microseconds[]> {
-  const waiting = session.parts
-    .filter((part) => overlaps(part, bounds))
-    .toSorted((a, b) => compareStarts(b, a, order))
-  let ready: readonly PartPostings[] = []
-  let rest = bounds
-  const { forLookups, forSearches } = FIRST_PARTS
-  for (let count = isLookup(filter) ? forLookups : forSearches; ; count *= PARTS_GROWTH) {
-    ready = ready.concat(await session.find(waiting.splice(-count)))
-    const next = waiting.at(-1)
-    const isRising = order === 'asc'
-    const end = next && (isRising ? next.first - 1 : next.last + 1)
-    // The times before the first part that has not been searched.
-    let range = {
-      from: isRising || end === undefined ? rest.from : Math.max(end, rest.from),
-      to: isRising && end !== undefined ? Math.min(end, rest.to) : rest.to,
-    }
-    while (range.from <= range.to) {
-      const wanted = max()
-      const times = await session.timesOf(ready, order, range, wanted)
-      if (times.length > 0) yield times
-      if (times.length < wanted) break
-      range = beyond(range, times.at(-1)!, order)
-    }
-    session.release()
-    if (end === undefined) return
-    // The next part may begin before the place that the order has reached.
-    const last = isRising ? Math.max(end, rest.from - 1) : Math.min(end, rest.to + 1)
-    rest = beyond(rest, last, order)
-    ready = ready.filter(({ part }) => overlaps(part, rest))
   }
 }

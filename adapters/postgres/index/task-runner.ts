@@ -1,15 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Work } from '../../../src/store-kit/index/find-postings.js'
+import { isWork, type Task, type Tasks } from '../../../src/store-kit/planning/session.js'
 import { CACHE_MISS, type ChunkLoader } from './chunk-loader.js'
-
-/** Work on the index. It may throw {@link CACHE_MISS} and is started again then. */
-export type Task<Result> = () => Result | Work<Result>
-
-export interface TaskRunner {
-  /** Runs independent tasks and fetches what they miss together. Returns their results in order. */
-  all<Result>(tasks: readonly Task<Result>[]): Promise<Result[]>
-  one<Result>(task: Task<Result>): Promise<Result>
-}
 
 /** Tasks may block the event loop for this long. */
 const SLICE_MS = 5
@@ -20,11 +12,11 @@ interface Running<Result> {
   done: { readonly result: Result } | undefined
 }
 
-const isWork = <Result>(value: Result | Work<Result>): value is Work<Result> =>
-  typeof value === 'object' && value !== null && Symbol.iterator in value && 'next' in value
-
-/** `checkTime` throws if the query has taken too long. */
-export function createTaskRunner(loader: ChunkLoader, checkTime: () => void): TaskRunner {
+/**
+ * Runs work that may throw {@link CACHE_MISS} and is started again then. It fetches together what independent tasks miss.
+ * `checkTime` throws if the query has taken too long.
+ */
+export function createTaskRunner(loader: ChunkLoader, checkTime: () => void): Tasks {
   /** Continues a task until it is done or has noted a request. */
   const resume = async <Result>(running: Running<Result>, isOver: () => boolean): Promise<void> => {
     if (!running.steps) {

@@ -22,7 +22,7 @@ import { type IndexFilter, indexFilter } from '../../../src/store-kit/index/inde
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
 import type { CountsQuery } from '../../../src/store/counts.js'
-import { READ_LIMIT_EXCEEDED } from '../index/chunk-loader.js'
+import { READ_LIMIT_EXCEEDED } from '../../../src/store-kit/planning/session.js'
 import type { PostgresSegmentRow } from '../index/index-state.js'
 import type { LogIndex } from '../index/log-index.js'
 import { prefetch, prefetchCounts } from '../index/prefetch.js'

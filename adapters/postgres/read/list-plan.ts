@@ -9,6 +9,8 @@ import {
   leadsByValues,
 } from '../../../src/store-kit/index/index-filter.js'
 import { isIndexedOrder } from '../../../src/store-kit/index/index-list.js'
+import type { ProbeSizes } from '../../../src/store-kit/index/probe.js'
+import { probeOf } from '../../../src/store-kit/planning/list-planner.js'
 import type { Order } from '../../../src/store-kit/index/part.js'
 import type { Indexed } from './list-query.js'
 import { inlined } from './inline.js'
@@ -62,16 +64,11 @@ export function planList(
   }
 }
 
-/**
- * How many rows to read before the index is used. Depends on the filter alone, so that a query takes the same steps
- * whatever was asked before. The rows are read together with the start of the snapshot, and no further than the page
- * needs.
- */
-export const firstProbeOf = (
-  filter: IndexFilter | undefined,
-  { index, firstProbe }: Indexed,
-): number =>
-  index && filter && leadsByValues(filter) ? Math.min(firstProbe, VALUE_PROBE_SIZE) : firstProbe
+/** The rows are read together with the start of the snapshot, and no further than the page needs. */
+export const probeSizes = (firstProbe: number): ProbeSizes => ({
+  any: firstProbe,
+  forValues: VALUE_PROBE_SIZE,
+})
 
 /**
  * The statements that the list will certainly or probably need, to be sent with BEGIN. A traced list
@@ -88,11 +85,11 @@ function openRows(plan: ListPlan, indexed: Indexed): Opening {
   const { index } = indexed
   if (!direction) return {}
   const least = query.limit + 1
-  if (!where && !(filter && index)) {
+  if (!filter || !index) {
     const scan = inlined(scanStatement({ where, indexed }, direction, near, least))
     return scan === undefined ? {} : { scan }
   }
-  const size = firstProbeOf(filter, indexed)
+  const size = probeOf(filter, probeSizes(indexed.firstProbe)).left()
   if (size === 0) return {}
   const request = { order: direction, bounds: near, count: size, most: least }
   const probe = inlined(probeStatement({ where, indexed }, request))

@@ -1,4 +1,4 @@
-import type { TimeBounds } from '../../../src/filter/bounds.js'
+import { isEmpty, type TimeBounds } from '../../../src/filter/bounds.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Order } from '../../../src/store-kit/index/part.js'
 import type { Partitions } from '../schema/names.js'
@@ -43,9 +43,10 @@ export function nearBounds(bounds: TimeBounds, order: Order, log: PartitionedLog
 
 /** The bounds in the order in which they are read: near ones, then the others. */
 export function inParts(bounds: TimeBounds, near: TimeBounds, order: Order): readonly TimeBounds[] {
+  const first = { from: Math.max(bounds.from, near.from), to: Math.min(bounds.to, near.to) }
   const others =
     order === 'desc'
-      ? { from: bounds.from, to: near.from - 1 }
-      : { from: near.to + 1, to: bounds.to }
-  return others.from > others.to ? [bounds] : [near, others]
+      ? { from: bounds.from, to: first.from - 1 }
+      : { from: first.to + 1, to: bounds.to }
+  return isEmpty(first) || isEmpty(others) ? [bounds] : [first, others]
 }

@@ -33,7 +33,7 @@ import type { WaitOptions } from '../../../src/store/store.js'
 import { runTimeSlice } from '../connection/time-slice.js'
 import type { Sealed } from '../index/log-index.js'
 import { readRemoved, removedOrdinals } from '../index/removed-events.js'
-import type { Indexed } from './index-run.js'
+import type { Indexed } from './session.js'
 
 /** A log, and how many events its index must have for a count to use it. */
 export interface Countable extends Indexed {

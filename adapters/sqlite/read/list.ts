@@ -1,33 +1,48 @@
-import { tracedFilter } from '../../../src/store/trace.js'
+import type { AuditEvent } from '../../../src/event/event.js'
+import type { Microseconds } from '../../../src/event/timestamp.js'
 import { type EventQuery, type Grouping, isAlternative } from '../../../src/filter/ast.js'
-import { setsTimeBound, type TimeBounds, timeBounds } from '../../../src/filter/bounds.js'
+import { isEmpty, setsTimeBound, type TimeBounds, timeBounds } from '../../../src/filter/bounds.js'
 import { scanDirection } from '../../../src/filter/order.js'
-import { indexFilter } from '../../../src/store-kit/index/index-filter.js'
-import type { EventPage } from '../../../src/store/store.js'
+import { type Steps, thenDecided } from '../../../src/filter/steps.js'
+import { type IndexFilter, indexFilter } from '../../../src/store-kit/index/index-filter.js'
+import type { ProbeSizes } from '../../../src/store-kit/index/probe.js'
+import { overlaps } from '../../../src/store-kit/index/time-order.js'
+import { unindexedPart } from '../../../src/store-kit/index/unindexed-part.js'
 import { lazyPage } from '../../../src/store-kit/lazy-page.js'
+import {
+  listInTime,
+  type ListPorts,
+  type Visit,
+} from '../../../src/store-kit/planning/list-planner.js'
+import { listSorted } from '../../../src/store-kit/planning/list-sorted.js'
+import { INDEX_CHANGED } from '../../../src/store-kit/planning/session.js'
+import type { Sql } from '../../../src/store-kit/sql.js'
 import { compileStoredFilter } from '../../../src/store-kit/stored-filter.js'
-import type { ListQuery } from './list-query.js'
-import type { Indexed } from './index-run.js'
-import { listInTime } from './list-in-time.js'
-import { listSorted } from './list-sorted.js'
+import type { EventPage } from '../../../src/store/store.js'
+import { tracedFilter } from '../../../src/store/trace.js'
+import { type EventRow, rowToCheckedEvent, rowToEvent, rowToLazyEvent } from '../schema/rows.js'
 import { MAX_LIMIT_AT_ONCE, readPageAtOnce } from './page-at-once.js'
-import { rowToCheckedEvent, rowToEvent, rowToLazyEvent } from '../schema/rows.js'
-import type { Direction } from './range-rows.js'
-import { type BoundedListOptions, readLogState } from './scan.js'
+import { pushDownAttribute } from './pushdown.js'
+import { pushDownWhere } from './pushdown-where.js'
+import { type BoundedListOptions, type LogState, readLogState, scanEvents } from './scan.js'
+import { createSlices, createTasks, type Indexed, openSession, timesIn } from './session.js'
 
-/** The rows that a query reads in the order of time. */
-interface Scanned {
-  readonly direction: Direction | undefined
-  readonly bounds: TimeBounds
-  /** The bounds are the whole filter. */
-  readonly hasBounds: boolean
+/** The filter of a list, and how its rows are read. */
+interface Listing {
+  readonly indexed: Indexed
+  readonly query: EventQuery
+  readonly filter: IndexFilter | undefined
+  /** True if the scans within the bounds visit matching events only. */
+  readonly isBounded: boolean
+  readonly toEvent: (row: EventRow) => AuditEvent
+  /** The state of the log when the list begins. */
+  readonly logState: LogState
+  readonly options: BoundedListOptions
 }
 
 /**
- * Returns a page of matching events. A short page that no filter restricts is read at once, and returned without a promise if no
- * other connection holds the lock. Another list by time first reads the newest rows one by one, as most
- * pages are found among them; if few of these match, the index finds the others. Rows are read one by
- * one where the index cannot test the filter, or does not cover the events yet.
+ * Returns a page of matching events, as `list-planner.ts` plans it. A short page that no filter restricts is read at once,
+ * and returned without a promise if no other connection holds the lock.
  */
 export function listEvents(
   indexed: Indexed,
@@ -37,46 +52,171 @@ export function listEvents(
   const { tables } = indexed
   const direction = scanDirection(query.sorts)
   const { from, to } = timeBounds(query.where)
-  const scanned: Scanned = {
-    direction,
-    bounds: { from: Math.max(from, 0), to },
-    hasBounds: isBounded(query.where),
-  }
-  const { bounds, hasBounds } = scanned
-  const inSteps = (): Promise<EventPage> => listInSteps(indexed, query, scanned, options)
-  if (!direction || !hasBounds || query.limit > MAX_LIMIT_AT_ONCE) return inSteps()
+  const bounds = { from: Math.max(from, 0), to }
+  const isWhole = isBounded(query.where)
+  const planned = (): Promise<EventPage> => listPlanned(indexed, query, bounds, options)
+  if (!direction || !isWhole || query.limit > MAX_LIMIT_AT_ONCE) return planned()
   const toEvent = options.lazy ? rowToLazyEvent : rowToEvent
   const asked = { query, direction, bounds, toEvent, trace: options.trace }
   const page = tables.connection.attempt(() => readPageAtOnce(tables, asked), options)
-  if (page instanceof Promise) return page.then((read) => read ?? inSteps())
-  return page ?? inSteps()
+  if (page instanceof Promise) return page.then((read) => read ?? planned())
+  return page ?? planned()
 }
 
-async function listInSteps(
+async function listPlanned(
   indexed: Indexed,
   query: EventQuery,
-  { direction, bounds, hasBounds }: Scanned,
+  bounds: TimeBounds,
   options: BoundedListOptions,
 ): Promise<EventPage> {
   const { connection } = indexed.tables
   // Events that become visible after this have later times.
   const logState = await connection.retry(() => readLogState(connection), options)
-  const list: ListQuery = {
+  const isWhole = isBounded(query.where)
+  const direction = scanDirection(query.sorts)
+  const ports = portsOf({
     indexed,
     query,
-    filter: hasBounds ? undefined : indexFilter(query.where),
-    // A scan visits only events within the bounds, so nothing else needs a test.
-    matches: tracedFilter(
-      options.trace,
-      direction && hasBounds ? () => true : compileStoredFilter(query.where),
-    ),
+    filter: isWhole ? undefined : indexFilter(query.where),
+    isBounded: isWhole && direction !== undefined,
     toEvent: options.lazy ? rowToLazyEvent : rowToCheckedEvent,
     logState,
     options,
-  }
+  })
   const known = { from: bounds.from, to: Math.min(bounds.to, logState.end) }
-  const page = direction ? await listInTime(list, direction, known) : await listSorted(list, known)
-  return lazyPage(page, options.lazy === true)
+  const collector = direction
+    ? await listInTime(ports, direction, known)
+    : await listSorted(ports, known)
+  return lazyPage(await collector.page(), options.lazy === true)
+}
+
+/** How many rows a list checks before it uses the index, if values do not lead to its events. */
+export const FIRST_PROBE_SIZE = 64
+
+// A process indexes this number of events in some 100 ms, once. Half of the events that are usually unsealed.
+const MAX_UNSEALED = 8192
+const VALUE_PROBE_SIZE = 16
+
+/** Values need no probe if few events are unsealed; else SQL compares them. */
+export const probeSizes = (
+  { appended, sealed }: Pick<LogState, 'appended' | 'sealed'>,
+  firstProbe: number,
+): ProbeSizes => ({
+  any: firstProbe,
+  forValues: appended - sealed <= MAX_UNSEALED ? 0 : VALUE_PROBE_SIZE,
+})
+
+/** A part costs as much to search now as later. */
+const FIRST_PARTS = { forLookups: 1, forSearches: 1 }
+
+function portsOf(list: Listing): ListPorts {
+  const { indexed, query, filter, isBounded, logState, options, toEvent } = list
+  const { tables, index, firstProbe } = indexed
+  const { trace } = options
+  const inSlices = createSlices(indexed, options)
+  const compiled = isBounded ? () => true : compileStoredFilter(query.where)
+  let open: ReadonlySet<Microseconds> = new Set()
+  /** `undefined` for an event that was removed. An event that was open may be in either table. */
+  const rowAt = (time: Microseconds): EventRow | undefined => {
+    const row = (open.has(time) ? tables.live.at(time) : undefined) ?? tables.events.at(time)
+    if (!row) index.checkMissing(time)
+    return row
+  }
+  return {
+    query,
+    filter,
+    hasIndex: true,
+    matches: tracedFilter(trace, compiled),
+    probe: probeSizes(logState, firstProbe),
+    firstParts: FIRST_PARTS,
+    maxFetched: 0,
+    enter(method, reason) {
+      const step = trace?.enter(method)
+      if (step) step.reason = reason
+      return undefined
+    },
+    scan: (request) => scan(list, request),
+    async coveredTo() {
+      let to: Microseconds | undefined
+      await inSlices((isOver) => (to = index.refresh(isOver)?.to) === undefined)
+      return to!
+    },
+    async openIndex(bounds) {
+      let coverage: ReturnType<typeof index.refresh>
+      await inSlices((isOver) => {
+        coverage = index.refresh(isOver)
+        if (coverage && logState.hasOpen) open = new Set(tables.live.timesBetween(bounds))
+        return !coverage
+      })
+      const { segments, recent, to } = coverage!
+      // Too many late events came.
+      if (to < bounds.to) throw INDEX_CHANGED
+      const tasks = createTasks(inSlices, (isOver) =>
+        index.refresh(isOver) ? index.has(segments) : undefined,
+      )
+      const openParts = open.size > 0 ? [unindexedPart('open', [...open])] : []
+      const parts = [...segments, ...recent, ...openParts].filter((part) => overlaps(part, bounds))
+      return openSession({ parts, tasks, filter, timesOf: timesIn(tables), trace })
+    },
+    async visitAt(times, _, visit) {
+      let next = 0
+      let undecided: Steps<boolean> | undefined
+      let isFull = false
+      const step = (): void => {
+        if (undecided) {
+          const { done, value } = undecided.next()
+          if (!done) return
+          undecided = undefined
+          isFull = value
+          return
+        }
+        const row = rowAt(times[next]!)
+        next += 1
+        const decision = row !== undefined && visit(toEvent(row), row.attributes.length)
+        if (typeof decision === 'boolean') isFull = decision
+        else undecided = decision
+      }
+      const hasMore = (): boolean => !isFull && (undecided !== undefined || next < times.length)
+      await inSlices((isOver) => {
+        while (hasMore()) {
+          step()
+          if (isOver()) break
+        }
+        return hasMore()
+      })
+      return isFull
+    },
+    eventAt(time) {
+      const row = rowAt(time)
+      return row && toEvent(row)
+    },
+  }
+}
+
+/** Reads the rows that SQL cannot rule out one by one. */
+async function scan(
+  { indexed: { tables }, query, filter, toEvent, logState, options }: Listing,
+  { bounds, order, visit, probe }: Parameters<ListPorts['scan']>[0],
+): Promise<TimeBounds | undefined> {
+  if (isEmpty(bounds)) return bounds
+  let pushdown: { readonly where: Sql | undefined } | undefined
+  let isFull = false
+  const full = (is: boolean): boolean => (isFull = is)
+  const visitRow = (row: EventRow): ReturnType<Visit> =>
+    thenDecided(visit(toEvent(row), row.attributes.length), full)
+  const request = {
+    bounds,
+    direction: order ?? 'desc',
+    where() {
+      pushdown ??= { where: filter && pushDownWhere(query.where, pushDownAttribute) }
+      return pushdown.where
+    },
+    wanted: filter ? undefined : query.limit + 1,
+    logState,
+    probe,
+  }
+  const rest = await scanEvents(tables, request, visitRow, options)
+  return isFull ? undefined : rest
 }
 
 /** True if the filter consists of bounds on the time only. */

@@ -1,7 +1,10 @@
-/** Number of events that a query checks one by one before it uses an index. */
-export const FIRST_PROBE_SIZE = 64
-/** The same if the index finds values by a few reads. */
-export const VALUE_PROBE_SIZE = 16
+/** Number of events that a query checks one by one before it uses the index; 0 for none. */
+export interface ProbeSizes {
+  readonly any: number
+  /** If values lead to the events: the index finds them by a few reads. */
+  readonly forValues: number
+}
+
 const GROWTH = 4
 // With more events checked for each match, an index is faster.
 const MAX_CHECKED_PER_MATCH = 8
@@ -31,6 +34,8 @@ export interface Probe {
   matched(events?: number): void
   /** Reports checked events that do not match, with the size of their attributes in characters of JSON. */
   missed(size: number): void
+  /** The numbers of checked and of matching events so far. */
+  counts(): { readonly seen: number; readonly matches: number }
 }
 
 /** `mayBeDense` is false if predicates in SQL are faster however many events match. */
@@ -49,5 +54,6 @@ export function createProbe(first: number, mayBeDense = true): Probe {
     missed(size) {
       missedSize += size
     },
+    counts: () => ({ seen, matches }),
   }
 }

@@ -160,10 +160,10 @@ export const mutants: readonly Mutant[] = [
     defect: 'trusts a sync after one that has failed',
   },
   {
-    file: 'adapters/sqlite/read/list-in-time.ts',
-    line: "const [first, second] = order === 'asc' ? [askIndex, scanOthers] : [scanOthers, askIndex]",
+    file: 'src/store-kit/planning/list-planner.ts',
+    line: "for (const next of order === 'asc' ? [ask, scan] : [scan, ask]) if (await next()) return",
     mutant:
-      "const [first, second] = order === 'desc' ? [askIndex, scanOthers] : [scanOthers, askIndex]",
+      "for (const next of order === 'desc' ? [ask, scan] : [scan, ask]) if (await next()) return",
     defect: 'lists the indexed events before newer ones',
   },
   {

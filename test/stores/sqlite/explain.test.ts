@@ -1,8 +1,9 @@
 import { AuditLog, parseQuery } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { probeFor } from '../../../adapters/sqlite/read/list-in-time.js'
+import { probeSizes } from '../../../adapters/sqlite/read/list.js'
 import { indexFilter } from '../../../src/store-kit/index/index-filter.js'
+import { probeOf } from '../../../src/store-kit/planning/list-planner.js'
 import { tempDir } from '../../support/temp.js'
 
 const SIZE = 500
@@ -81,9 +82,9 @@ it.each([
   ['filter[n_eq]=3', 8193, 16, false],
   ['filter[n_lt]=3', 0, 64, true],
 ])('the probe of %s for %i unsealed events has %i events', (text, unsealed, size, isDense) => {
-  const filter = indexFilter(parseQuery(text).where)
+  const filter = indexFilter(parseQuery(text).where)!
   const logState = { appended: 10_000 + unsealed, sealed: 10_000 }
-  const probe = probeFor({ filter, logState, indexed: { firstProbe: 64 } })
+  const probe = probeOf(filter, probeSizes(logState, 64))
   expect(probe.left()).toBe(size)
   if (size > 0) expect(probe.isDense()).toBe(isDense)
 })

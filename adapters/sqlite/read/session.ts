@@ -1,0 +1,147 @@
+import { parseEventId } from '../../../src/event/event-id.js'
+import type { Microseconds } from '../../../src/event/timestamp.js'
+import { createTimeSlices } from '../../../src/filter/time-slices.js'
+import {
+  findPostings,
+  type TimesOf,
+  type Work,
+} from '../../../src/store-kit/index/find-postings.js'
+import type { IndexFilter } from '../../../src/store-kit/index/index-filter.js'
+import type { IndexPart } from '../../../src/store-kit/index/part.js'
+import { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
+import {
+  compareStarts,
+  INDEX_CHANGED,
+  type IndexSession,
+  isWork,
+  READ_LIMIT_EXCEEDED,
+  takeTimes,
+  type Task,
+  type Tasks,
+} from '../../../src/store-kit/planning/session.js'
+import type { LogIndex } from '../index/log-index.js'
+import type { Tables } from '../schema/tables.js'
+import type { BoundedListOptions } from './scan.js'
+
+/** The tables and the index of a log. */
+export interface Indexed {
+  readonly tables: Tables
+  readonly index: LogIndex
+  /** How many rows a list reads before it uses the index. */
+  readonly firstProbe: number
+}
+
+/** Calls the work until it returns false. It should return true once `isOver`. */
+export type InSlices = (work: (isOver: () => boolean) => boolean) => Promise<void>
+
+/**
+ * Runs the work of one query in time slices, each in one snapshot of the file. Sets a damaged segment aside, and throws
+ * {@link INDEX_CHANGED}.
+ */
+export function createSlices(
+  { tables: { connection }, index }: Pick<Indexed, 'tables' | 'index'>,
+  options: BoundedListOptions,
+): InSlices {
+  const { trace } = options
+  const slices = createTimeSlices()
+  return async (work) => {
+    // The connection would report an error that is thrown within as a failure of the file.
+    let ended: unknown
+    const slice = (): boolean => {
+      const before = index.reads()
+      try {
+        return connection.snapshot(() => work(() => slices.isOver()))
+      } catch (error) {
+        if (error instanceof DamagedSegment) index.setAside(error)
+        else if (error !== INDEX_CHANGED && error !== READ_LIMIT_EXCEEDED) throw error
+        ended = error === READ_LIMIT_EXCEEDED ? error : INDEX_CHANGED
+        return false
+      } finally {
+        if (trace?.current) trace.current.reads += index.reads() - before
+      }
+    }
+    if (slices.isOver()) await slices.next()
+    while (await connection.retry(slice, options)) await slices.next()
+    if (ended !== undefined) throw ended
+  }
+}
+
+/** Runs tasks one after the other. `isCurrent` tells if what they read is still there; `undefined` if time is over before. */
+export function createTasks(
+  inSlices: InSlices,
+  isCurrent: (isOver: () => boolean) => boolean | undefined,
+): Tasks {
+  const all = async <Result>(tasks: readonly Task<Result>[]): Promise<Result[]> => {
+    const results: Result[] = []
+    let work: Work<Result> | undefined
+    const step = (): void => {
+      if (!work) {
+        const started = tasks[results.length]!()
+        if (isWork(started)) work = started
+        else results.push(started)
+        return
+      }
+      const begun = work
+      // Work that throws cannot go on: the task starts again if the connection tries again.
+      work = undefined
+      const next = begun.next()
+      if (next.done) results.push(next.value)
+      else work = begun
+    }
+    await inSlices((isOver) => {
+      const current = isCurrent(isOver)
+      if (current === undefined) return true
+      if (!current) throw INDEX_CHANGED
+      while (results.length < tasks.length) {
+        step()
+        if (isOver()) break
+      }
+      return results.length < tasks.length
+    })
+    return results
+  }
+  return { all, one: async (task) => (await all([task]))[0]! }
+}
+
+/** The times of the events with these ids. */
+export const timesIn =
+  ({ events }: Tables): TimesOf =>
+  (ids) =>
+    ids.flatMap(
+      (id): readonly Microseconds[] | Microseconds =>
+        events.foreignTime(id) ?? parseEventId(id)?.time ?? [],
+    )
+
+export interface SessionOptions {
+  readonly parts: readonly IndexPart[]
+  readonly tasks: Tasks
+  readonly filter: IndexFilter | undefined
+  readonly timesOf: TimesOf
+  readonly trace?: BoundedListOptions['trace']
+}
+
+export function openSession({
+  parts,
+  tasks,
+  filter,
+  timesOf,
+  trace,
+}: SessionOptions): IndexSession {
+  if (trace?.current) trace.current.parts += parts.length
+  return {
+    parts,
+    tasks,
+    async find(some) {
+      if (trace?.current) trace.current.parts_read += some.length
+      const found = await tasks.all(some.map((part) => () => findPostings(part, filter, timesOf)))
+      return some
+        .map((part, i) => ({ part, postings: found[i]! }))
+        .filter(({ postings }) => postings.size > 0)
+    },
+    timesOf(sets, order, bounds, max) {
+      const sorted = sets.toSorted((a, b) => compareStarts(a.part, b.part, order))
+      return tasks.one(() => takeTimes(sorted, order, bounds, max))
+    },
+    release() {},
+  }
+}

@@ -1,0 +1,116 @@
+import { beyond, type TimeBounds } from '../../filter/bounds.js'
+import type { Microseconds } from '../../event/timestamp.js'
+import type { Work } from '../index/find-postings.js'
+import { type IndexFilter, isLookup } from '../index/index-filter.js'
+import type { IndexPart, Order } from '../index/part.js'
+import { overlaps, type PartPostings, timesOfSets } from '../index/time-order.js'
+
+/** Thrown if a query would read too much of the index, or for too long: it goes on without the index. */
+export const READ_LIMIT_EXCEEDED = new Error('too much of the index would be read')
+
+/** Thrown if parts that a session has are gone: the query opens another session for what is left. */
+export const INDEX_CHANGED = new Error('the index has changed since the query has begun to read it')
+
+/** Work on the index. It may be started again. */
+export type Task<Result> = () => Result | Work<Result>
+
+export const isWork = <Result>(value: Result | Work<Result>): value is Work<Result> =>
+  typeof value === 'object' && value !== null && Symbol.iterator in value && 'next' in value
+
+export interface Tasks {
+  /** Runs independent tasks. Returns their results in order. */
+  all<Result>(tasks: readonly Task<Result>[]): Promise<Result[]>
+  one<Result>(task: Task<Result>): Promise<Result>
+}
+
+/** Reads the index for one query. Its methods may throw {@link READ_LIMIT_EXCEEDED} and {@link INDEX_CHANGED}. */
+export interface IndexSession {
+  readonly parts: readonly IndexPart[]
+  readonly tasks: Tasks
+  /** The events of these parts that may match; parts without any are left out. */
+  find(parts: readonly IndexPart[]): Promise<PartPostings[]>
+  /** The first times of the sets within the bounds, at most `max`. */
+  timesOf(
+    sets: readonly PartPostings[],
+    order: Order,
+    bounds: TimeBounds,
+    max: number,
+  ): Promise<readonly Microseconds[]>
+  /** Drops what was read for earlier tasks only. */
+  release(): void
+}
+
+/** Compares parts by the event that comes first in the given order. */
+export const compareStarts = (a: IndexPart, b: IndexPart, order: Order): number =>
+  order === 'asc' ? a.first - b.first : b.last - a.last
+
+/** The first times of the sets within the bounds, at most `max`. */
+export function* takeTimes(
+  sets: readonly PartPostings[],
+  order: Order,
+  bounds: TimeBounds,
+  max: number,
+): Work<readonly Microseconds[]> {
+  const times: Microseconds[] = []
+  for (const time of timesOfSets(sets, order, bounds)) {
+    if (time === undefined) yield
+    else if (times.push(time) >= max) break
+  }
+  return times
+}
+
+/** Number of parts, in the order of time, that are searched first. A lookup reads little of each. */
+export interface FirstParts {
+  readonly forLookups: number
+  readonly forSearches: number
+}
+
+/** Each further search takes this many times as many parts. */
+const PARTS_GROWTH = 4
+
+export interface TimesRequest {
+  readonly filter: IndexFilter | undefined
+  readonly order: Order
+  readonly bounds: TimeBounds
+  readonly firstParts: FirstParts
+  readonly max: () => number
+}
+
+/**
+ * The times of the events that may match, in order, at most `max()` at a time. A part is searched once the order has
+ * reached its first event.
+ */
+export async function* timesInOrder(
+  session: IndexSession,
+  { filter, order, bounds, firstParts: { forLookups, forSearches }, max }: TimesRequest,
+): AsyncGenerator<readonly Microseconds[]> {
+  const waiting = session.parts
+    .filter((part) => overlaps(part, bounds))
+    .toSorted((a, b) => compareStarts(b, a, order))
+  let ready: readonly PartPostings[] = []
+  let rest = bounds
+  for (let count = isLookup(filter) ? forLookups : forSearches; ; count *= PARTS_GROWTH) {
+    ready = ready.concat(await session.find(waiting.splice(-count)))
+    const next = waiting.at(-1)
+    const isRising = order === 'asc'
+    const end = next && (isRising ? next.first - 1 : next.last + 1)
+    // The times before the first part that has not been searched.
+    let range = {
+      from: isRising || end === undefined ? rest.from : Math.max(end, rest.from),
+      to: isRising && end !== undefined ? Math.min(end, rest.to) : rest.to,
+    }
+    while (ready.length > 0 && range.from <= range.to) {
+      const wanted = max()
+      const times = await session.timesOf(ready, order, range, wanted)
+      if (times.length > 0) yield times
+      if (times.length < wanted) break
+      range = beyond(range, times.at(-1)!, order)
+    }
+    session.release()
+    if (end === undefined) return
+    // The next part may begin before the place that the order has reached.
+    const last = isRising ? Math.max(end, rest.from - 1) : Math.min(end, rest.to + 1)
+    rest = beyond(rest, last, order)
+    ready = ready.filter(({ part }) => overlaps(part, rest))
+  }
+}

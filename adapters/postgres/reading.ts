@@ -28,7 +28,7 @@ import type { Indexed } from './read/list-query.js'
 import { readOpen } from './schema/live-rows.js'
 import { damagedEventError, databaseDamage } from '../../src/store-kit/damages.js'
 import type { Names } from './schema/names.js'
-import { checkRows, findEvent } from './schema/rows.js'
+import { findEvent } from './schema/rows.js'
 import { readStates } from './schema/state.js'
 import { databaseHealth, type IndexDelay } from './health.js'
 import { verifyLog } from './verify.js'
@@ -281,7 +281,8 @@ export function createReading(
               {
                 names,
                 index: means.index ? indexOf(snapshot.server) : undefined,
-                checkParsed: means.sql ? undefined : checkRows(damages),
+                readsJson: means.sql,
+                damages,
                 ...spanned,
                 minIndexed,
                 signal,

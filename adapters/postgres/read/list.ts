@@ -32,7 +32,7 @@ import type { Run } from './ranges.js'
 import { numbered } from './sql.js'
 
 /** One list query in one snapshot. */
-interface ListQuery {
+export interface ListQuery {
   readonly indexed: Indexed
   readonly snapshot: Snapshot
   readonly plan: ListPlan
@@ -80,7 +80,8 @@ const FIRST_PARTS = { forLookups: 32, forSearches: 8 }
 // Up to this number, fetching events by time is faster than a scan.
 const MAX_FETCHED = 20_000
 
-function portsOf(list: ListQuery): ListPorts {
+/** What the planners need of the snapshot. */
+export function portsOf(list: ListQuery): ListPorts {
   const { indexed, snapshot, plan, opened, run, steps } = list
   const { query, near, filter, where, trace } = plan
   const { index, names } = indexed

@@ -1,26 +1,28 @@
-import type { Span } from '../../../src/store-kit/counting/count-plan.js'
-import type { Slice } from '../../../src/store-kit/counting/slices.js'
-import type { CountsQuery, EventCounts } from '../../../src/store/counts.js'
-import { createTally, type Tally } from '../../../src/store-kit/counting/tally.js'
-import {
-  completeCounts,
-  countOthers,
-  withoutValues,
-} from '../../../src/store-kit/index/counted-figures.js'
-import { compileStoredFilter } from '../../../src/store-kit/stored-filter.js'
+import type { Clock, Microseconds } from '../../../src/event/timestamp.js'
 import { type Decision, thenDecided } from '../../../src/filter/steps.js'
 import { createTimeSlices } from '../../../src/filter/time-slices.js'
+import type { Span } from '../../../src/store-kit/counting/count-plan.js'
+import type { Slice } from '../../../src/store-kit/counting/slices.js'
+import type { Tally } from '../../../src/store-kit/counting/tally.js'
+import { indexFilter } from '../../../src/store-kit/index/index-filter.js'
+import { type CountPorts, countWith } from '../../../src/store-kit/planning/count-planner.js'
+import { compileStoredFilter } from '../../../src/store-kit/stored-filter.js'
+import type { CountsQuery, EventCounts } from '../../../src/store/counts.js'
 import type { WaitOptions } from '../../../src/store/store.js'
-import { type Clock, type Microseconds } from '../../../src/event/timestamp.js'
-import { type Countable, countByIndex } from './count-by-index.js'
-import { countCandidates } from './count-candidates.js'
+import { type EventRow, rowToLazyEvent } from '../schema/rows.js'
+import type { Tables } from '../schema/tables.js'
 import { countGroups, isEmptyRange } from './count-groups.js'
-import { addAtTimes, addCovered } from './covered-events.js'
+import { openSealed } from './count-sealed.js'
+import { portsOf } from './list.js'
 import { pushDownAttribute } from './pushdown.js'
 import { pushDownWhere } from './pushdown-where.js'
-import { type EventRow, rowToLazyEvent } from '../schema/rows.js'
-import { scanEvents } from './scan.js'
-import type { Tables } from '../schema/tables.js'
+import { readLogState, scanEvents } from './scan.js'
+import { createSlices, type Indexed } from './session.js'
+
+/** A log, and how many events its index must have for a count to use it. */
+export interface Countable extends Indexed {
+  readonly minIndexed: number
+}
 
 const SPAN = `SELECT min(first) AS first, max(last) AS last FROM (
     SELECT min(created_at) AS first, max(created_at) AS last FROM daybook_live
@@ -34,38 +36,38 @@ export async function countEvents(
   clock: Clock,
   options: WaitOptions,
 ): Promise<EventCounts> {
-  const { tables } = log
-  const end = performance.now() + query.within
-  const span = await tables.connection.retry(() => spanOf(tables, clock()), options)
-  const tally = createTally(query, span)
-  const addSlices = (to: Tally, slices: readonly Slice[]): Promise<void> =>
-    (to.groupFields ? countGroups : countRows)(tables, to, slices, options)
-  const addAll = (to: Tally): Promise<void> => addSlices(to, to.rounds.flat())
+  const { connection } = log.tables
+  const start = performance.now()
+  const span = await connection.retry(() => spanOf(log.tables, clock()), options)
+  return countWith(countPorts(log, options), query, span, start)
+}
 
-  const count = { query, span, end }
-  const indexed = await countByIndex({ ...log, query, tally, end, options })
-  if (indexed)
-    return completeCounts(count, indexed.figures, indexed.covered, {
-      async rest(exact) {
-        await addCovered(tables, exact, indexed, options)
-        await addSlices(exact, indexed.rest)
-      },
-      async others(others) {
-        const { covered, rest, matching, shared } = indexed
-        const times = others.own.size > 0 ? shared : matching
-        if (!times) return addAll(others)
-        if (!(await addAtTimes(tables, { tally: others, covered, options, end }, times))) return
-        await addCovered(tables, others, indexed, options)
-        await addSlices(others, rest)
-      },
-    })
-  const first = createTally(withoutValues(query), span)
-  const isApart = first.groupFields && !tally.groupFields
-  const counted = isApart ? first : tally
-  // Events that the index finds are read sooner than a sample of all.
-  if (counted.groupFields || !(await countCandidates(log, counted, end, options)))
-    await addAll(counted)
-  return countOthers(count, await createTimeSlices().finish(counted.counts()), addAll)
+/** What the planner of counts needs of the file. */
+export function countPorts(log: Countable, options: WaitOptions): CountPorts {
+  const { tables, index, minIndexed } = log
+  const { connection } = tables
+  return {
+    async find(where, latest) {
+      const logState = await connection.retry(() => readLogState(connection), options)
+      const ports = portsOf({
+        indexed: log,
+        query: { where, sorts: [], limit: 1 },
+        filter: indexFilter(where),
+        isBounded: false,
+        toEvent: rowToLazyEvent,
+        logState,
+        options,
+        latest,
+      })
+      const isIndexed = logState.sealed >= minIndexed
+      return isIndexed ? ports : { ...ports, filter: undefined }
+    },
+    openSealed: (bounds, latest) =>
+      openSealed(log, createSlices(log, options, latest), bounds, minIndexed),
+    addSlices: (tally, slices) =>
+      (tally.groupFields ? countGroups : countRows)(tables, tally, slices, options),
+    setAside: (damaged) => index.setAside(damaged),
+  }
 }
 
 function spanOf({ connection }: Tables, now: Microseconds): Span {

@@ -28,7 +28,7 @@ import { type BoundedListOptions, type LogState, readLogState, scanEvents } from
 import { createSlices, createTasks, type Indexed, openSession, timesIn } from './session.js'
 
 /** The filter of a list, and how its rows are read. */
-interface Listing {
+export interface Listing {
   readonly indexed: Indexed
   readonly query: EventQuery
   readonly filter: IndexFilter | undefined
@@ -38,6 +38,8 @@ interface Listing {
   /** The state of the log when the list begins. */
   readonly logState: LogState
   readonly options: BoundedListOptions
+  /** When the index gives up, as `performance.now()` counts. @default never */
+  readonly latest?: number | undefined
 }
 
 /**
@@ -109,16 +111,16 @@ export const probeSizes = (
 /** A part costs as much to search now as later. */
 const FIRST_PARTS = { forLookups: 1, forSearches: 1 }
 
-function portsOf(list: Listing): ListPorts {
+/** What the planners need of the file. */
+export function portsOf(list: Listing): ListPorts {
   const { indexed, query, filter, isBounded, logState, options, toEvent } = list
   const { tables, index, firstProbe } = indexed
   const { trace } = options
-  const inSlices = createSlices(indexed, options)
+  const inSlices = createSlices(indexed, options, list.latest)
   const compiled = isBounded ? () => true : compileStoredFilter(query.where)
-  let open: ReadonlySet<Microseconds> = new Set()
   /** `undefined` for an event that was removed. An event that was open may be in either table. */
   const rowAt = (time: Microseconds): EventRow | undefined => {
-    const row = (open.has(time) ? tables.live.at(time) : undefined) ?? tables.events.at(time)
+    const row = (logState.hasOpen ? tables.live.at(time) : undefined) ?? tables.events.at(time)
     if (!row) index.checkMissing(time)
     return row
   }
@@ -143,9 +145,10 @@ function portsOf(list: Listing): ListPorts {
     },
     async openIndex(bounds) {
       let coverage: ReturnType<typeof index.refresh>
+      let open: readonly Microseconds[] = []
       await inSlices((isOver) => {
         coverage = index.refresh(isOver)
-        if (coverage && logState.hasOpen) open = new Set(tables.live.timesBetween(bounds))
+        if (coverage && logState.hasOpen) open = tables.live.timesBetween(bounds)
         return !coverage
       })
       const { segments, recent, to } = coverage!
@@ -154,7 +157,7 @@ function portsOf(list: Listing): ListPorts {
       const tasks = createTasks(inSlices, (isOver) =>
         index.refresh(isOver) ? index.has(segments) : undefined,
       )
-      const openParts = open.size > 0 ? [unindexedPart('open', [...open])] : []
+      const openParts = open.length > 0 ? [unindexedPart('open', open)] : []
       const parts = [...segments, ...recent, ...openParts].filter((part) => overlaps(part, bounds))
       return openSession({ parts, tasks, filter, timesOf: timesIn(tables), trace })
     },

@@ -36,11 +36,12 @@ export type InSlices = (work: (isOver: () => boolean) => boolean) => Promise<voi
 
 /**
  * Runs the work of one query in time slices, each in one snapshot of the file. Sets a damaged segment aside, and throws
- * {@link INDEX_CHANGED}.
+ * {@link INDEX_CHANGED}. Throws {@link READ_LIMIT_EXCEEDED} after `latest`, as `performance.now()` counts.
  */
 export function createSlices(
   { tables: { connection }, index }: Pick<Indexed, 'tables' | 'index'>,
   options: BoundedListOptions,
+  latest = Infinity,
 ): InSlices {
   const { trace } = options
   const slices = createTimeSlices()
@@ -50,6 +51,7 @@ export function createSlices(
     const slice = (): boolean => {
       const before = index.reads()
       try {
+        if (performance.now() > latest) throw READ_LIMIT_EXCEEDED
         return connection.snapshot(() => work(() => slices.isOver()))
       } catch (error) {
         if (error instanceof DamagedSegment) index.setAside(error)

@@ -2,7 +2,7 @@
 export type Steps<Result> = Generator<undefined, Result, undefined>
 
 /** Does all of the work at once. */
-export function finishSteps<Result>(steps: Steps<Result>): Result {
+export function finishSteps<Result>(steps: Generator<unknown, Result, undefined>): Result {
   for (;;) {
     const next = steps.next()
     if (next.done) return next.value
@@ -26,7 +26,7 @@ export const thenDecided = (decision: Decision, act: (is: boolean) => Decision):
 
 /** Does the work, and pauses when the time slice is over. */
 export async function finishInTurns<Result>(
-  steps: Steps<Result>,
+  steps: Generator<unknown, Result, undefined>,
   isPauseDue: () => boolean,
   pause: () => Promise<void>,
 ): Promise<Result> {

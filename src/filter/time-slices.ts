@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Decide, finishInTurns, type Steps, thenDecided } from './steps.js'
+import { type Decide, finishInTurns, thenDecided } from './steps.js'
 
 /** A query may block the event loop for this long. */
 export const TIME_SLICE_MS = 3
@@ -10,7 +10,7 @@ export interface TimeSlices {
   /** Pauses, then starts the next time slice. */
   next(): Promise<void>
   /** Does the work within this time slice and further ones. */
-  finish<Result>(steps: Steps<Result>): Promise<Result>
+  finish<Result>(steps: Generator<unknown, Result, undefined>): Promise<Result>
 }
 
 /** `pause` yields to the event loop. It may throw to end the work. */

@@ -32,7 +32,7 @@ export function compareEvents(
   for (const part of parts)
     for (const entry of part.values('type', Kind.text, 'asc')) {
       const ordinals = entry.postings()
-      for (let at = ordinals.seek(0, 1); at !== NONE; at = ordinals.seek(at + 1, 1))
+      for (let at = ordinals.seek(0, 1)!; at !== NONE; at = ordinals.seek(at + 1, 1)!)
         found.add(keyOf(part.timeOf(at), String(entry.value)))
     }
   return {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { compareText } from '../../src/filter/values.js'
 import type { Scalar } from '../../src/filter/attributes.js'
 import { indexedText } from '../../src/store-kit/index/part.js'
-import { NONE, type Postings } from '../../src/store-kit/index/postings.js'
+import { NONE, type FetchedPostings } from '../../src/store-kit/index/postings.js'
 
 /** Values of one type and the ordinals that have each. */
 export type Truth = ReadonlyMap<Scalar, readonly number[]>
@@ -71,12 +71,12 @@ export const sortedTruth = (pairs: Iterable<readonly [Scalar, readonly number[]]
 
 /** All ordinals, in one direction. */
 export function ordinalsOf(
-  postings: Postings,
+  postings: FetchedPostings,
   step: 1 | -1 = 1,
   from = step > 0 ? 0 : 1e9,
 ): number[] {
   const met: number[] = []
-  for (let at = postings.seek(from, step); at !== NONE; at = postings.seek(at + step, step)) {
+  for (let at = postings.seek(from, step)!; at !== NONE; at = postings.seek(at + step, step)!) {
     met.push(at)
     if (at === 0 && step < 0) break
   }

@@ -1,6 +1,6 @@
 import { compareText } from '../../src/filter/values.js'
 import type { Chunk } from '../../src/store-kit/index/chunks.js'
-import type { IndexPart } from '../../src/store-kit/index/part.js'
+import type { IndexPart, Order } from '../../src/store-kit/index/part.js'
 import { openSegment } from '../../src/store-kit/index/segment.js'
 import {
   type ChunkReader,
@@ -20,6 +20,26 @@ export interface MemorySegment {
 
 const compareKeys = (a: Key, b: Key): number =>
   typeof a === 'string' ? compareText(a, b as string) : a - (b as number)
+
+/** As `ChunkReader.walk`, along all chunks of some lists. */
+export function* walkArray(
+  chunks: Lists,
+  order: Order,
+  from: Key | undefined,
+): Generator<ChunkValues, void, undefined> {
+  const inOrder = order === 'asc' ? chunks : chunks.toReversed()
+  const isTooEarly = ([key]: ChunkValues): boolean => {
+    if (from === undefined) return false
+    if (order === 'desc') return compareKeys(key, from) > 0
+    const floor = chunks.findLast(([first]) => compareKeys(first, from) <= 0)
+    return floor !== undefined && compareKeys(key, floor[0]) < 0
+  }
+  let last: Key | undefined
+  for (const chunk of inOrder) {
+    if (!isTooEarly(chunk) && chunk[0] !== last) yield chunk
+    last = chunk[0]
+  }
+}
 
 /** A segment of `size` events, a microsecond apart, with these chunks by kind. */
 export function memorySegment(
@@ -46,23 +66,18 @@ export function memorySegment(
     if (chunk) reads.byKey += 1
     return chunk
   }
-  const floor = (lists: Lists, key: Key) => last(lists, (c) => compareKeys(c[0], key) <= 0)
-  const ids = new Map([...byKind.values()].flat().map((chunk, id) => [chunk, id]))
   const chunks: ChunkReader<Lists> = {
     *inBulk(lists, places = [{ from: 0, to: lists.length }]) {
       for (const { from, to } of places)
         for (const chunk of lists.slice(from, to)) {
           reads.bulk += 1
-          yield [{ id: ids.get(chunk)!, lines: chunk[2] }]
+          yield [{ id: 0, lines: chunk[2], postings: chunk[3] }]
         }
     },
-    at: (id) => [...ids.keys()][id]!,
-    floor,
-    floors: (lists, keys) => keys.map((key) => floor(lists, key)),
-    before: (lists, key) => last(lists, (c) => compareKeys(c[0], key) < 0),
-    after: (lists, key) => first(lists, (c) => compareKeys(c[0], key) > 0),
-    first: (lists) => first(lists, () => true),
-    last: (lists) => last(lists, () => true),
+    floor: (lists, key) => last(lists, (c) => compareKeys(c[0], key) <= 0),
+    *walk(lists, order, from) {
+      for (const chunk of walkArray(lists, order, from)) yield counted(chunk)!
+    },
     pieceAt: (lists, key, at) => last(lists, (c) => c[0] === key && c[1] <= at),
     pieceAfter: (lists, key, at) => first(lists, (c) => c[0] === key && c[1] > at),
   }
@@ -73,7 +88,13 @@ export function memorySegment(
     firstTimeOf: () => 0,
   }
   return {
-    part: openSegment(source, { id: 1, size, first: 0, last: size - 1, isPartial: false }),
+    part: openSegment(source, {
+      id: 1,
+      size,
+      first: 0,
+      last: size - 1,
+      isPartial: false,
+    }) as IndexPart,
     reads,
   }
 }

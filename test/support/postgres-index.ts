@@ -16,6 +16,7 @@ import {
 import { readValues } from '../../src/store-kit/index/read-chunks.js'
 import { TIMES_PER_BLOCK, decodeTimes } from '../../src/store-kit/index/time-blocks.js'
 import { compareEvents, type IndexTruth } from './index-truth.js'
+import { walkArray } from './memory-segment.js'
 
 /** The chunks of one name and kind, in the order of their keys. */
 type Lists = readonly ChunkValues[]
@@ -83,7 +84,7 @@ export async function loadSegment(
       firstTimeOf: (block) => times[block]![0]!,
     },
     info,
-  )
+  ) as IndexPart
 }
 
 /** The key is of a number that is not negative. */
@@ -97,16 +98,8 @@ const READER: ChunkReader<Lists> = {
   inBulk: () => {
     throw new Error('this reader cannot search')
   },
-  at: () => {
-    throw new Error('this reader cannot search')
-  },
   floor: (lists, key) => lists.findLast((chunk) => compareKeys(chunk[0], key) <= 0),
-  floors: (lists, keys) =>
-    keys.map((key) => lists.findLast((chunk) => compareKeys(chunk[0], key) <= 0)),
-  before: (lists, key) => lists.findLast((chunk) => compareKeys(chunk[0], key) < 0),
-  after: (lists, key) => lists.find((chunk) => compareKeys(chunk[0], key) > 0),
-  first: (lists) => lists[0],
-  last: (lists) => lists.at(-1),
+  walk: walkArray,
   pieceAt: (lists, key, at) =>
     lists.findLast((chunk) => compareKeys(chunk[0], key) === 0 && chunk[1] <= at),
   pieceAfter: (lists, key, at) =>

@@ -1,19 +1,17 @@
 import { LRUCache } from 'lru-cache'
-import type { Microseconds } from '../../../src/event/timestamp.js'
 import { createKnownNames, type KnownNames } from '../../../src/store-kit/index/attribute-names.js'
 import type { FigureCounts } from '../../../src/store-kit/index/figure-counts.js'
-import type { Lists } from './chunk-requests.js'
-import { createKnownChunks, type KnownChunks } from './known-chunks.js'
+import type { Answers } from './answers.js'
+import type { KnownFloors } from './known-floors.js'
 
-/** Caches the chunks and names that a process has read, and its counts of segments, which never change. */
+/** What the cache keeps, by the key of a request or of lists. */
+export type Answer = Answers[keyof Answers] | KnownFloors
+
+/** Caches answers and names that a process has read, and its counts of segments, which never change. */
 export interface ChunkCache {
-  /** The known chunks of the lists. Call `keep` after adding chunks to them. */
-  known(lists: Lists): KnownChunks
-  keep(lists: Lists, known: KnownChunks): void
-  times(segment: number, block: number): readonly Microseconds[] | undefined
-  keepTimes(segment: number, block: number, times: readonly Microseconds[]): void
-  firsts(segment: number): Float64Array | undefined
-  keepFirsts(segment: number, times: Float64Array): void
+  get(key: string): Answer | undefined
+  /** `bytes` is the approximate memory of the answer. */
+  keep(key: string, answer: Answer, bytes: number): void
   readonly names: KnownNames
   /** Counts of a segment. The key names the segment and everything that the counts depend on. */
   figures(key: string): FigureCounts | undefined
@@ -21,11 +19,9 @@ export interface ChunkCache {
 }
 
 const MB = 2 ** 20
-const CHUNK_BYTES = 24 * MB
-const TIMES_BYTES = 8 * MB
+const CHUNK_BYTES = 32 * MB
 const FIGURES_BYTES = 8 * MB
 const ENTRY_BYTES = 200
-const NUMBER_BYTES = 8
 
 function bytesOf(key: string, { levels, levelsOf, facets }: FigureCounts): number {
   let bytes = ENTRY_BYTES + key.length + ENTRY_BYTES * levels.length
@@ -35,32 +31,16 @@ function bytesOf(key: string, { levels, levelsOf, facets }: FigureCounts): numbe
   return bytes
 }
 
-export const chunkCacheKey = ({ segment, name, kind }: Lists): string =>
-  `${segment} ${name} ${kind}`
-
-/** `chunkBytes` bounds the memory for chunks. */
+/** `chunkBytes` bounds the memory for answers. */
 export function createChunkCache(chunkBytes = CHUNK_BYTES): ChunkCache {
-  const chunks = new LRUCache<string, KnownChunks>({
-    maxSize: chunkBytes,
-    sizeCalculation: ({ bytes }) => bytes,
-  })
-  const times = new LRUCache<string, readonly Microseconds[] | Float64Array>({
-    maxSize: TIMES_BYTES,
-    sizeCalculation: ({ length }) => ENTRY_BYTES + NUMBER_BYTES * length,
-  })
+  const answers = new LRUCache<string, Answer>({ maxSize: chunkBytes })
   const figures = new LRUCache<string, FigureCounts>({
     maxSize: FIGURES_BYTES,
     sizeCalculation: (counts, key) => bytesOf(key, counts),
   })
-  const blockKey = (segment: number, block: number): string => `${segment} ${block}`
-
   return {
-    known: (lists) => chunks.get(chunkCacheKey(lists)) ?? createKnownChunks(),
-    keep: (lists, known) => void chunks.set(chunkCacheKey(lists), known),
-    times: (segment, block) => times.get(blockKey(segment, block)) as readonly Microseconds[],
-    keepTimes: (segment, block, values) => void times.set(blockKey(segment, block), values),
-    firsts: (segment) => times.get(String(segment)) as Float64Array | undefined,
-    keepFirsts: (segment, values) => void times.set(String(segment), values),
+    get: (key) => answers.get(key),
+    keep: (key, answer, bytes) => void answers.set(key, answer, { size: key.length + bytes }),
     names: createKnownNames(),
     figures: (key) => figures.get(key),
     keepFigures: (key, counts) => void figures.set(key, counts),

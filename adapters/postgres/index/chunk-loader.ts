@@ -1,57 +1,40 @@
 import type { TextRow } from '../connection/client.js'
 import type { Ask } from '../connection/connection.js'
-import type { Microseconds } from '../../../src/event/timestamp.js'
 import { createTimeSlices } from '../../../src/filter/time-slices.js'
-import { TIMES_PER_BLOCK } from '../../../src/store-kit/index/time-blocks.js'
+import { damagedNames, type FoundChunk } from '../../../src/store-kit/index/segment-source.js'
+import { WAIT, type Wait } from '../../../src/store-kit/index/work.js'
 import { READ_LIMIT_EXCEEDED } from '../../../src/store-kit/planning/session.js'
 import type { Names } from '../schema/names.js'
-import { type ChunkCache, chunkCacheKey } from './chunk-cache.js'
-import {
-  type ChunkRow,
-  keyOf,
-  type Lists,
-  type Request,
-  requestStatement,
-} from './chunk-requests.js'
+import { type Answers, bytesOf, READERS, type Run } from './answers.js'
+import type { Answer, ChunkCache } from './chunk-cache.js'
+import { after, keyOf, type Lists, type Request, requestStatement } from './chunk-requests.js'
 import type { PostgresSegmentRow } from './index-state.js'
-import type { KnownChunks } from './known-chunks.js'
-import { createLoadedChunks } from './loaded-chunks.js'
-
-/** Thrown by work on the index if a chunk has to be fetched first. */
-export const CACHE_MISS = new Error('a chunk of the index has to be fetched first')
+import { createKnownFloors, type KnownFloors } from './known-floors.js'
 
 /** Chunks that one query may hold at a time. */
 const MAX_BYTES = 64 * 2 ** 20
 /** Chunks that one statement may fetch. */
 const MAX_CHUNKS = 4096
-/** Each fetch in one direction gets this many times as many chunks as the one before. */
-const GROWTH = 4
+type RequestOf<By> = Extract<Request, { readonly by: By }>
 
 /**
- * Reads the index for one query, in its snapshot. Requests for missing chunks are noted, and then fetched in one
- * statement. Chunks stay until the query ends, even if the cache drops them.
+ * Reads the index for one query, in its snapshot. A read that returns `WAIT` has noted a request; one statement fetches
+ * all that were noted. Answers stay until the query ends, even if the cache drops them.
  */
 export interface ChunkLoader {
-  /** The known chunks of the lists. */
-  known(lists: Lists): KnownChunks
+  read<By extends keyof Answers>(request: RequestOf<By>): Answers[By] | Wait
+  /** The floor of the key, whose bytes are given in hexadecimal. */
+  floor(lists: Lists, key: string): FoundChunk
+  /** As `read`, and drops the answer. */
+  take(request: RequestOf<'numbers'>): Answers['numbers'] | Wait
   /** The number that a name has in the segment; `undefined` if it has none. */
-  numberOf(name: string, segment: Pick<PostgresSegmentRow, 'id' | 'names'>): number | undefined
-  times(segment: number, block: number): readonly Microseconds[]
-  /** The first times of all blocks. */
-  firsts(segment: Pick<PostgresSegmentRow, 'id' | 'size' | 'starts'>): Float64Array
-  /** Adds a request to the next fetch. */
-  note(request: Request): void
-  /** Number of chunks to fetch at once at an end of the lists. */
-  readonly atEnd: number
-  /** Number of chunks to fetch at once when reading on in a direction. */
-  ahead(lists: Lists, direction: 'up' | 'down'): number
-  /** Chunks fetched by number. */
-  readonly bulk: Map<string, readonly ChunkRow[]>
-  /** Number of requests that were ever noted. */
-  noted(): number
-  /** Runs the noted requests; false if there are none. */
-  fetch(): Promise<boolean>
-  /** Drops the chunks that only this query holds. */
+  numberOf(
+    name: string,
+    segment: Pick<PostgresSegmentRow, 'id' | 'names'>,
+  ): number | undefined | Wait
+  /** Runs the noted requests. */
+  fetch(): Promise<void>
+  /** Drops the answers that only this query holds. */
   release(): void
 }
 
@@ -61,62 +44,72 @@ export interface ChunkLoaderOptions {
   readonly ask: Ask
   /** Called with the number of rows that were fetched. */
   readonly onRead?: ((rows: number) => void) | undefined
-  /** See `SessionOptions`. */
-  readonly chunksAtOnce?: number | undefined
 }
 
-export function createChunkLoader({
-  names,
-  cache,
-  ask,
-  onRead,
-  chunksAtOnce,
-}: ChunkLoaderOptions): ChunkLoader {
-  const loaded = createLoadedChunks(cache)
-  let counts = new Map<string, number>()
+export function createChunkLoader({ names, cache, ask, onRead }: ChunkLoaderOptions): ChunkLoader {
+  let held = new Map<string, Answer>()
+  let bytes = 0
   let missing = new Map<string, Request>()
-  let noted = 0
 
-  const note = (request: Request): void => {
-    noted += 1
+  const wait = (request: Request): Wait => {
     missing.set(keyOf(request), request)
+    return WAIT
   }
-  const miss = (request: Request): never => {
-    note(request)
-    throw CACHE_MISS
+  const find = (key: string): Answer | undefined => {
+    let found = held.get(key)
+    if (!found && (found = cache.get(key))) held.set(key, found)
+    return found
+  }
+  const keep = (key: string, answer: Answer, size: number): void => {
+    held.set(key, answer)
+    cache.keep(key, answer, size)
+  }
+  const floorsOf = (lists: Lists): KnownFloors =>
+    (find(floorsKey(lists)) as KnownFloors | undefined) ?? createKnownFloors()
+  const add = (request: Request, rows: readonly TextRow[]): void => {
+    if (request.by === 'names') {
+      cache.names.add(
+        rows.map(([, , , name, , number, sum]) => [Number(number), name!, Number(sum)]),
+      )
+      if (cache.names.last() <= request.from) throw damagedNames(request.segment)
+      return
+    }
+    const key = keyOf(request)
+    const answer = READERS[request.by](request as never, rows)
+    if (request.by === 'numbers') {
+      held.set(key, answer)
+      return
+    }
+    const size = bytesOf(answer as Exclude<Answers[keyof Answers], Answers['numbers']>)
+    keep(key, answer, size)
+    bytes += size
+    if (request.by !== 'down' && request.by !== 'up') return
+    const floors = floorsOf(request.lists)
+    floors.learn(request.by, request.place, answer as Run)
+    keep(floorsKey(request.lists), floors, floors.bytes)
   }
 
   return {
-    known: (lists) => loaded.known(lists),
-    note,
-    bulk: loaded.bulk,
-    noted: () => noted,
+    read: <By extends keyof Answers>(request: RequestOf<By>) =>
+      (find(keyOf(request)) as Answers[By] | undefined) ?? wait(request),
+    floor(lists, key) {
+      const known = floorsOf(lists).find(key)
+      return known === 'unknown' ? wait({ by: 'down', lists, place: after(key), max: 1 }) : known
+    },
+    take(request) {
+      const key = keyOf(request)
+      const found = held.get(key)
+      held.delete(key)
+      return found ? (found as Answers['numbers']) : wait(request)
+    },
     numberOf(name, { id, names: last }) {
       const from = cache.names.last()
       return from < last
-        ? miss({ by: 'names', segment: id, from })
+        ? wait({ by: 'names', segment: id, from })
         : cache.names.numberOf(name, last)
     },
-    times: (segment, block) =>
-      loaded.times(segment, block) ?? miss({ by: 'times', segment, block }),
-    firsts: ({ id, size, starts }) =>
-      loaded.firsts(id) ??
-      miss({
-        by: 'firsts',
-        segment: id,
-        blocks: Math.ceil(size / TIMES_PER_BLOCK),
-        digest: starts,
-      }),
-    atEnd: chunksAtOnce ?? 1,
-    ahead(lists, direction) {
-      if (chunksAtOnce !== undefined) return chunksAtOnce
-      const key = `${chunkCacheKey(lists)} ${direction}`
-      const count = (counts.get(key) ?? 1) * GROWTH
-      counts.set(key, Math.min(count, MAX_CHUNKS))
-      return count
-    },
     async fetch() {
-      if (missing.size === 0) return false
+      if (missing.size === 0) throw new Error('work on the index waits for no chunk')
       const requests = [...missing.values()]
       missing = new Map()
       limitChunks(requests)
@@ -126,18 +119,19 @@ export function createChunkLoader({
       const slices = createTimeSlices()
       for (const [i, rows] of found.entries()) {
         onRead?.(rows.length)
-        loaded.add(requests[i]!, rows)
+        add(requests[i]!, rows)
         if (slices.isOver()) await slices.next()
       }
-      if (loaded.bytes() > MAX_BYTES) throw READ_LIMIT_EXCEEDED
-      return true
+      if (bytes > MAX_BYTES) throw READ_LIMIT_EXCEEDED
     },
     release() {
-      loaded.release()
-      counts = new Map()
+      held = new Map()
+      bytes = 0
     },
   }
 }
+
+const floorsKey = ({ segment, name, kind }: Lists): string => `floors ${segment} ${name} ${kind}`
 
 /** Limits the number of chunks that one statement fetches. */
 function limitChunks(requests: readonly Request[]): void {

@@ -2,7 +2,6 @@ import { TIMES_KIND } from '../../../src/store-kit/index/segment-source.js'
 import type { TextRow } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
 import { checkChunk } from './checksums.js'
-import type { Place } from './known-chunks.js'
 
 /** The lists of one name and kind in one segment. */
 export interface Lists {
@@ -11,25 +10,47 @@ export interface Lists {
   readonly kind: number
 }
 
-export type Request =
-  /** Up to `max` chunks: the last ones not after the place, or the first ones after it. */
-  | { readonly by: 'down' | 'up'; readonly lists: Lists; readonly place: Place; max: number }
+/** A place in the order of chunks: the bytes of a key in hexadecimal, and an ordinal. */
+export interface Place {
+  readonly first: string
+  readonly ordinal: number
+}
+
+/** Places before and after all chunks: no key of a text has bytes ff, and no key of a number nine bytes. */
+export const START: Place = { first: '', ordinal: -2 }
+export const END: Place = { first: 'ff'.repeat(9), ordinal: 0 }
+
+/** Places before and after all chunks whose first key is this one. */
+export const before = (first: string): Place => ({ first, ordinal: -1 })
+export const after = (first: string): Place => ({ first, ordinal: 2 ** 31 - 1 })
+
+/** Up to `max` chunks in one direction. */
+interface RunRequest {
+  readonly lists: Lists
+  readonly place: Place
+  max: number
+}
+
+export interface Requests {
+  /** The last chunks not after the place. */
+  readonly down: RunRequest
+  /** The first chunks after the place. */
+  readonly up: RunRequest
   /** All chunks whose first key is this one. */
-  | { readonly by: 'pieces'; readonly lists: Lists; readonly first: string }
+  readonly pieces: { readonly lists: Lists; readonly first: string }
   /** The numbers of the first and the last chunk. */
-  | { readonly by: 'ends'; readonly lists: Lists }
-  | { readonly by: 'numbers'; readonly lists: Lists; readonly from: number; readonly to: number }
-  | { readonly by: 'times'; readonly segment: number; readonly block: number }
-  /** The first times of all blocks. */
-  | {
-      readonly by: 'firsts'
-      readonly segment: number
-      readonly blocks: number
-      /** The `eventsDigest` of these times. */
-      readonly digest: number
-    }
+  readonly ends: { readonly lists: Lists }
+  readonly numbers: { readonly lists: Lists; readonly from: number; readonly to: number }
+  readonly times: { readonly segment: number; readonly block: number }
+  /** The first times of all blocks; `digest` is their `eventsDigest`. */
+  readonly firsts: { readonly segment: number; readonly blocks: number; readonly digest: number }
   /** The names after a number, which the segment needs. */
-  | { readonly by: 'names'; readonly segment: number; readonly from: number }
+  readonly names: { readonly segment: number; readonly from: number }
+}
+
+export type Request = {
+  readonly [By in keyof Requests]: Requests[By] & { readonly by: By }
+}[keyof Requests]
 
 /** The parameters of a request, in the order of its branch's columns. */
 type Values = readonly (string | number)[]

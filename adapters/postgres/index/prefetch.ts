@@ -1,22 +1,18 @@
 import type { TimeBounds } from '../../../src/filter/bounds.js'
-import type { IndexFilter } from '../../../src/store-kit/index/index-filter.js'
-import type { TimesOf } from '../../../src/store-kit/index/find-postings.js'
-import { type IndexPart, Kind, type Order } from '../../../src/store-kit/index/part.js'
-import { nextSpelling } from '../../../src/store-kit/index/next-spelling.js'
+import { exactMatches } from '../../../src/store-kit/index/exact-matches.js'
+import type { FigureQuery } from '../../../src/store-kit/index/figure-counts.js'
+import { type FetchedPart, Kind, type Order } from '../../../src/store-kit/index/part.js'
 import { NONE } from '../../../src/store-kit/index/postings.js'
 import type { PartPostings } from '../../../src/store-kit/index/time-order.js'
-import { CACHE_MISS } from './chunk-loader.js'
+import { WAIT } from '../../../src/store-kit/index/work.js'
 
-/**
- * Notes the chunks that a search for the filter in a segment begins with, so that they are fetched together.
- * Later chunks are fetched when the search reaches them.
+/*
+ * A read that has to wait has requested its chunks. So these functions read, without a use of the results, what work will
+ * need, and it is fetched together.
  */
-export function prefetch(part: IndexPart, filter: IndexFilter | undefined, timesOf: TimesOf): void {
-  if (filter) visit(part, filter, timesOf, true)
-}
 
 /**
- * Notes the blocks with the first `count` times within the bounds. The sets are in the order of their parts, whose
+ * Requests the blocks with the first `count` times within the bounds. The sets are in the order of their parts, whose
  * times hardly overlap.
  */
 export function prefetchTimes(
@@ -28,77 +24,39 @@ export function prefetchTimes(
   let left = count
   const step = order === 'asc' ? 1 : -1
   for (const { part, postings } of sets) {
+    const low = part.first >= bounds.from ? 0 : part.countBefore(bounds.from)
+    const end = part.last <= bounds.to ? part.size : part.countBefore(bounds.to + 1)
+    if (low === WAIT || end === WAIT) continue
+    let at = postings.seek(step > 0 ? low : end - 1, step)
+    for (; left > 0 && at !== WAIT && at !== NONE && at >= low && at < end; left--) {
+      part.timeOf(at)
+      at = postings.seek(at + step, step)
+    }
     if (left <= 0) return
-    touch(() => {
-      const low = part.first >= bounds.from ? 0 : part.countBefore(bounds.from)
-      const end = part.last <= bounds.to ? part.size : part.countBefore(bounds.to + 1)
-      let at = postings.seek(step > 0 ? low : end - 1, step)
-      for (; left > 0 && at !== NONE && at >= low && at < end; left--) {
-        const ordinal = at
-        touch(() => part.timeOf(ordinal))
-        at = postings.seek(ordinal + step, step)
-      }
-    })
   }
 }
 
-/** Notes what counting the values of the names within the ranges begins with. */
+/** Requests what counting the figures within the ranges begins with. */
 export function prefetchCounts(
-  part: IndexPart,
-  names: readonly string[],
+  part: FetchedPart,
+  { shared, own, facets }: FigureQuery,
   ranges: readonly TimeBounds[],
 ): void {
   for (const { from, to } of ranges) {
-    touch(() => part.countBefore(from))
-    touch(() => part.countBefore(to + 1))
+    part.countBefore(from)
+    part.countBefore(to + 1)
   }
-  for (const name of names) {
-    touch(() => part.partial(name))
-    touch(() => part.valued(name))
+  for (const filter of [shared, ...own.values()]) begin(exactMatches(part, filter))
+  for (const name of ['type', ...facets]) {
+    part.partial(name)
+    part.valued(name)
     for (const kind of [Kind.boolean, Kind.number, Kind.text])
-      touch(() => startReading(part.values(name, kind, 'asc')))
+      begin(part.all?.(name, kind) ?? part.values(name, kind, 'asc'))
   }
 }
 
-function touch(act: () => unknown): void {
-  try {
-    act()
-  } catch (error) {
-    if (error !== CACHE_MISS) throw error
-  }
-}
-
-const startReading = (values: Iterable<unknown>): unknown => values[Symbol.iterator]().next()
-
-/** Of conditions that must all hold, reads only the ones that take one read, as the others may not be needed. */
-function visit(part: IndexPart, filter: IndexFilter, timesOf: TimesOf, isAlone: boolean): void {
-  if ('parts' in filter) {
-    for (const one of filter.parts) visit(part, one, timesOf, isAlone && filter.combinator === 'or')
-  } else if ('bounds' in filter) {
-    touch(() => part.countBefore(filter.bounds.from))
-    touch(() => part.countBefore(filter.bounds.to + 1))
-  } else if ('ids' in filter) {
-    for (const time of timesOf(filter.ids)) touch(() => part.countBefore(time))
-  } else if ('among' in filter) {
-    if (isAlone) touch(() => startReading(part[filter.among](filter.search)))
-  } else visitName(part, filter, isAlone)
-}
-
-function visitName(
-  part: IndexPart,
-  { name, find }: Extract<IndexFilter, { readonly find: unknown }>,
-  isAlone: boolean,
-): void {
-  touch(() => part.partial(name))
-  if (find.by === 'values') for (const value of find.values) touch(() => part.find(name, value))
-  if (find.by === 'presence') {
-    touch(() => part.valued(name))
-    touch(() => part.containers(name))
-    if (find.presence === 'blank') touch(() => part.find(name, ''))
-  }
-  if (find.by === 'ranges' && isAlone)
-    for (const { kind, from } of find.ranges)
-      touch(() => startReading(part.values(name, kind, 'asc', from)))
-  if (find.by === 'start' && isAlone)
-    touch(() => startReading(part.values(name, Kind.text, 'asc', nextSpelling(find.text)())))
+function begin(work: Iterable<unknown>): void {
+  const steps = work[Symbol.iterator]()
+  steps.next()
+  steps.return?.()
 }

@@ -1,176 +1,173 @@
-import type { IndexPart } from '../../../src/store-kit/index/part.js'
+import { TIMES_PER_BLOCK } from '../../../src/store-kit/index/time-blocks.js'
+import type { FetchedPart, Order } from '../../../src/store-kit/index/part.js'
 import { openSegment } from '../../../src/store-kit/index/segment.js'
 import {
   type ChunkLines,
   type ChunkReader,
   type ChunkValues,
   type Key,
-  keyOf as keyOfValue,
   UNNAMED_LISTS,
   type PlaceRange,
+  type WholeChunk,
 } from '../../../src/store-kit/index/segment-source.js'
-import { readValues } from '../../../src/store-kit/index/read-chunks.js'
-import { keyBytes } from './segment-keys.js'
-import { type ChunkRow, keyOf, type Lists, type Request } from './chunk-requests.js'
-import { after, before, END, type Place, START } from './known-chunks.js'
-import { CACHE_MISS, type ChunkLoader } from './chunk-loader.js'
+import { readOne, WAIT, type Wait } from '../../../src/store-kit/index/work.js'
+import {
+  after,
+  before,
+  type ChunkRow,
+  END,
+  type Lists,
+  type Place,
+  type Request,
+  START,
+} from './chunk-requests.js'
+import type { ChunkLoader } from './chunk-loader.js'
 import type { PostgresSegmentRow } from './index-state.js'
+import { hexOf } from './known-floors.js'
 
 /** Chunks that a search fetches at once. */
 const BULK = 64
-/** Such fetches that the searches of one part prepare together. */
-const PREPARED = 16
+/** Such fetches that the searches of one part request together. */
+const MAX_AHEAD = 16
+
+/** A walk fetches one chunk first, and then each time this many times as many as before, up to a maximum. */
+const GROWTH = 4
+const MAX_RUN = 4096
+/** Chunks that a read of whole lists fetches at once: a megabyte. */
+const WHOLE = 256
 
 const ALL: readonly PlaceRange[] = [{ from: 0, to: Infinity }]
-
-const hexOf = (key: Key): string => keyBytes(key).toString('hex')
-
-function known<Found>(found: Found | 'unknown'): Found {
-  if (found === 'unknown') throw CACHE_MISS
-  return found
-}
-
-/** The numbers of the first and the last chunk of some lists. */
-type Ends = readonly [first: number, last: number] | 'none'
-
-interface BulkRange {
-  readonly lists: Lists
-  readonly places: readonly PlaceRange[]
-  readonly endsOf: () => Ends
-}
 
 type BulkRequest = Extract<Request, { readonly by: 'numbers' }>
 
 function* bulkRequests(
   lists: Lists,
   places: readonly PlaceRange[],
-  ends: Ends,
+  [start, end]: readonly [first: number, last: number],
 ): Generator<BulkRequest, void> {
-  if (ends === 'none') return
   for (const { from, to } of places) {
-    const last = Math.min(ends[0] + to - 1, ends[1])
-    for (let next = ends[0] + from; next <= last; next += BULK)
+    const last = Math.min(start + to - 1, end)
+    for (let next = start + from; next <= last; next += BULK)
       yield { by: 'numbers', lists, from: next, to: Math.min(next + BULK - 1, last) }
   }
 }
 
-/** Yields an empty list while chunks have to be fetched, instead of throwing, so that the search can go on. */
+/** The bulk fetches of a segment. */
+interface BulkFetches {
+  readonly loader: ChunkLoader
+  /** Number of fetches that were requested and whose chunks were not read yet. */
+  ahead: number
+}
+
 function* readBulk(
+  fetches: BulkFetches,
+  lists: Lists,
+  places: readonly PlaceRange[],
+): Generator<readonly ChunkLines[] | Wait, void, undefined> {
+  const { loader } = fetches
+  const [start, end] = yield* readOne(() => loader.read({ by: 'ends', lists }))
+  if (start === undefined) return
+  const requests = [...bulkRequests(lists, places, [start, end!])]
+  let requested = 0
+  let read = 0
+  try {
+    for (const request of requests) {
+      let rows: readonly ChunkRow[] | Wait = WAIT
+      while (rows === WAIT) {
+        for (; requested < requests.length && fetches.ahead < MAX_AHEAD; fetches.ahead++)
+          loader.read(requests[requested++]!)
+        if (requested > read) rows = loader.take(request)
+        if (rows === WAIT) yield WAIT
+      }
+      read += 1
+      fetches.ahead -= 1
+      yield rows.map(({ number, vals, posts }) => ({ id: number, lines: vals, postings: posts }))
+    }
+  } finally {
+    fetches.ahead -= requested - read
+  }
+}
+
+function* walk(
   loader: ChunkLoader,
-  batch: Map<number, ChunkRow>,
-  { lists, places, endsOf }: BulkRange,
-): Generator<readonly ChunkLines[], void> {
-  for (const request of bulkRequests(lists, places, endsOf())) {
-    const key = keyOf(request)
-    while (!loader.bulk.has(key)) {
-      loader.note(request)
-      yield []
+  lists: Lists,
+  order: Order,
+  from: Key | undefined,
+): Generator<ChunkValues | Wait, void, undefined> {
+  const isRising = order === 'asc'
+  const start =
+    from === undefined ? undefined : yield* readOne(() => loader.floor(lists, hexOf(from)))
+  if (start) yield start
+  else if (from !== undefined && !isRising) return
+  for (let last = start, max = start ? GROWTH : 1; ; max = Math.min(max * GROWTH, MAX_RUN)) {
+    const place = placeBeside(last?.[0], isRising)
+    const request = { lists, place, max }
+    const { chunks, isEnd } = yield* readOne(() =>
+      loader.read(isRising ? { by: 'up', ...request } : { by: 'down', ...request }),
+    )
+    for (const chunk of chunks) {
+      if (chunk[0] !== last?.[0]) yield chunk
+      last = chunk
     }
-    const rows = loader.bulk.get(key)!
-    loader.bulk.delete(key)
-    batch.clear()
-    for (const row of rows) batch.set(row.number, row)
-    yield rows.map(({ number, vals }) => ({ id: number, lines: vals }))
+    if (isEnd) return
   }
 }
 
-/** The results of the reads, after all of them were tried; throws {@link CACHE_MISS} if one is missing. */
-function together<Result>(reads: readonly (() => Result)[]): readonly Result[] {
-  const results: Result[] = []
-  for (const read of reads) {
-    try {
-      results.push(read())
-    } catch (error) {
-      if (error !== CACHE_MISS) throw error
-    }
-  }
-  if (results.length < reads.length) throw CACHE_MISS
-  return results
+function placeBeside(key: Key | undefined, isRising: boolean): Place {
+  if (key === undefined) return isRising ? START : END
+  return isRising ? after(hexOf(key)) : before(hexOf(key))
 }
 
-/** Reads chunks that have been fetched; throws {@link CACHE_MISS} for others. */
+function* wholeChunks(
+  loader: ChunkLoader,
+  lists: Lists,
+): Generator<readonly WholeChunk[] | Wait, void, undefined> {
+  for (let place = START; ;) {
+    const request = { by: 'up', lists, place, max: WHOLE } as const
+    const { chunks, isEnd } = yield* readOne(() => loader.read(request))
+    yield chunks.map(([, , lines, postings]) => ({ lines, postings }))
+    if (isEnd) return
+    const [first, ordinal] = chunks.at(-1)!
+    place = { first: hexOf(first), ordinal }
+  }
+}
+
+/** Reads chunks that have been fetched; waits for others. */
 function createChunkReader(loader: ChunkLoader): ChunkReader<Lists> {
-  const batch = new Map<number, ChunkRow>()
-
-  const tryDown = (
-    lists: Lists,
-    place: Place,
-    max: () => number,
-  ): ChunkValues | undefined | 'unknown' => {
-    const found = loader.known(lists).down(place)
-    if (found === 'unknown') loader.note({ by: 'down', lists, place, max: max() })
-    return found
-  }
-  const down = (lists: Lists, place: Place, max: () => number): ChunkValues | undefined =>
-    known(tryDown(lists, place, max))
-  const up = (lists: Lists, place: Place, max: () => number): ChunkValues | undefined => {
-    const found = loader.known(lists).up(place)
-    if (found === 'unknown') loader.note({ by: 'up', lists, place, max: max() })
-    return known(found)
-  }
-  const one = (): number => 1
-
-  const piecesOf = (lists: Lists, key: Key): readonly ChunkValues[] => {
-    const first = hexOf(key)
-    const found = loader.known(lists).pieces(first)
-    if (found === 'unknown') loader.note({ by: 'pieces', lists, first })
-    return known(found)
-  }
-
-  const endsOf = (lists: Lists): Ends => {
-    const { ends } = loader.known(lists)
-    if (!ends) loader.note({ by: 'ends', lists })
-    return known(ends ?? 'unknown')
-  }
-
+  const fetches = { loader, ahead: 0 }
+  const piecesOf = (lists: Lists, key: Key): readonly ChunkValues[] | Wait =>
+    loader.read({ by: 'pieces', lists, first: hexOf(key) })
   return {
-    inBulk: (lists, places = ALL) =>
-      readBulk(loader, batch, { lists, places, endsOf: () => endsOf(lists) }),
-    together,
-    prepare(searches) {
-      const ends = together(
-        searches.map(
-          ({ lists }) =>
-            () =>
-              endsOf(lists),
-        ),
-      )
-      let left = PREPARED
-      for (const [i, { lists, places = ALL }] of searches.entries())
-        for (const request of bulkRequests(lists, places, ends[i]!)) {
-          if (left-- === 0) return
-          if (!loader.bulk.has(keyOf(request))) loader.note(request)
-        }
+    inBulk: (lists, places = ALL) => readBulk(fetches, lists, places),
+    whole: (lists) => wholeChunks(loader, lists),
+    floor: (lists, key) => loader.floor(lists, hexOf(key)),
+    walk: (lists, order, from) => walk(loader, lists, order, from),
+    pieceAt(lists, key, ordinal) {
+      const pieces = piecesOf(lists, key)
+      return pieces && pieces.findLast(([, first]) => first <= ordinal)
     },
-    at(id, lines) {
-      const { posts } = batch.get(id)!
-      const [first] = readValues(lines.slice(0, (lines.indexOf('\n') + 1 || Infinity) - 1))
-      return [keyOfValue(first!), 0, lines, posts]
+    pieceAfter(lists, key, ordinal) {
+      const pieces = piecesOf(lists, key)
+      return pieces && pieces.find(([, first]) => first > ordinal)
     },
-    floor: (lists, key) => down(lists, after(hexOf(key)), one),
-    floors: (lists, keys) =>
-      keys.map((key) => tryDown(lists, after(hexOf(key)), one)).map((found) => known(found)),
-    before: (lists, key) => down(lists, before(hexOf(key)), () => loader.ahead(lists, 'down')),
-    after: (lists, key) => up(lists, after(hexOf(key)), () => loader.ahead(lists, 'up')),
-    first: (lists) => up(lists, START, () => loader.atEnd),
-    last: (lists) => down(lists, END, () => loader.atEnd),
-    pieceAt: (lists, key, ordinal) =>
-      piecesOf(lists, key).findLast(([, first]) => first <= ordinal),
-    pieceAfter: (lists, key, ordinal) => piecesOf(lists, key).find(([, first]) => first > ordinal),
   }
 }
 
-/** Reads a segment from fetched chunks; throws {@link CACHE_MISS} for others. */
-export function readSegment(loader: ChunkLoader, row: PostgresSegmentRow): IndexPart {
+/** Reads a segment from chunks that have been fetched; waits for others. */
+export function readSegment(loader: ChunkLoader, row: PostgresSegmentRow): FetchedPart {
   const { id: segment } = row
+  const blocks = Math.ceil(row.size / TIMES_PER_BLOCK)
   const source = {
     chunks: createChunkReader(loader),
     listsOf(name: string | number = UNNAMED_LISTS, kind: number) {
       const number = typeof name === 'number' ? name : loader.numberOf(name, row)
-      return number === undefined ? undefined : { segment, name: number, kind }
+      return typeof number === 'number' ? { segment, name: number, kind } : number
     },
-    timesOf: (block: number) => loader.times(segment, block),
-    firstTimeOf: (block: number) => loader.firsts(row)[block]!,
+    timesOf: (block: number) => loader.read({ by: 'times', segment, block }),
+    firstTimeOf(block: number) {
+      const firsts = loader.read({ by: 'firsts', segment, blocks, digest: row.starts })
+      return firsts && firsts[block]!
+    },
   }
   return openSegment(source, row)
 }

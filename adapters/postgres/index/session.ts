@@ -2,6 +2,7 @@ import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { findPostings, type TimesOf } from '../../../src/store-kit/index/find-postings.js'
 import type { IndexFilter } from '../../../src/store-kit/index/index-filter.js'
 import { overlaps } from '../../../src/store-kit/index/time-order.js'
+import { withRequests } from '../../../src/store-kit/index/work.js'
 import {
   compareStarts,
   type IndexSession,
@@ -10,7 +11,7 @@ import {
 import type { Names } from '../schema/names.js'
 import type { Snapshot } from '../log/snapshot.js'
 import type { Coverage } from './server-index.js'
-import { prefetch, prefetchTimes } from './prefetch.js'
+import { prefetchTimes } from './prefetch.js'
 import { createChunkLoader } from './chunk-loader.js'
 import { readSegment } from './segment-reader.js'
 import { createTaskRunner } from './task-runner.js'
@@ -30,21 +31,18 @@ export interface SessionOptions {
   readonly timesOf: TimesOf
   /** Called with the number of parts that are searched, and of chunks that were read. */
   readonly onRead?: ((parts: number, chunks: number) => void) | undefined
-  /** Number of chunks that a walk along the values fetches at once; by default few at first, and then more. */
-  readonly chunksAtOnce?: number | undefined
 }
 
 export function openSession(options: SessionOptions): PostgresSession {
-  const { names, snapshot, coverage, bounds, filter, timesOf, onRead, chunksAtOnce } = options
+  const { names, snapshot, coverage, bounds, filter, timesOf, onRead } = options
   const { segments, recent, cache } = coverage
   const loader = createChunkLoader({
     names,
     cache,
     ask: snapshot.ask,
     onRead: onRead && ((chunks) => onRead(0, chunks)),
-    chunksAtOnce,
   })
-  const stored = new Set(segments.map((info) => readSegment(loader, info)))
+  const stored = segments.map((info) => readSegment(loader, info))
   const tasks = createTaskRunner(loader, snapshot.checkTime)
 
   return {
@@ -54,12 +52,7 @@ export function openSession(options: SessionOptions): PostgresSession {
     release: () => loader.release(),
     async find(parts) {
       onRead?.(parts.length, 0)
-      const found = await tasks.all(
-        parts.map((part) => () => {
-          if (stored.has(part)) prefetch(part, filter, timesOf)
-          return findPostings(part, filter, timesOf)
-        }),
-      )
+      const found = await tasks.all(parts.map((part) => () => findPostings(part, filter, timesOf)))
       return parts
         .map((part, i) => ({ part, postings: found[i]! }))
         .filter(({ postings }) => postings.size > 0)
@@ -68,10 +61,8 @@ export function openSession(options: SessionOptions): PostgresSession {
       const sorted = sets
         .filter(({ part }) => overlaps(part, bounds))
         .toSorted((a, b) => compareStarts(a.part, b.part, order))
-      return tasks.one(() => {
-        prefetchTimes(sorted, order, bounds, max)
-        return takeTimes(sorted, order, bounds, max)
-      })
+      const request = (): void => prefetchTimes(sorted, order, bounds, max)
+      return tasks.one(() => withRequests(takeTimes(sorted, order, bounds, max), request))
     },
   }
 }

@@ -1,67 +1,42 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Work } from '../../../src/store-kit/index/find-postings.js'
+import { WAIT, type Work } from '../../../src/store-kit/index/work.js'
 import { isWork, type Task, type Tasks } from '../../../src/store-kit/planning/session.js'
-import { CACHE_MISS, type ChunkLoader } from './chunk-loader.js'
+import type { ChunkLoader } from './chunk-loader.js'
 
 /** Tasks may block the event loop for this long. */
 const SLICE_MS = 5
 
-interface Running<Result> {
-  readonly task: Task<Result>
-  steps: Work<Result> | undefined
-  done: { readonly result: Result } | undefined
-}
-
 /**
- * Runs work that may throw {@link CACHE_MISS} and is started again then. It fetches together what independent tasks miss.
- * `checkTime` throws if the query has taken too long.
+ * Runs each task until it waits, then fetches what all of them need together. `checkTime` throws if the query has taken too
+ * long.
  */
 export function createTaskRunner(loader: ChunkLoader, checkTime: () => void): Tasks {
-  /** Continues a task until it is done or has noted a request. */
-  const resume = async <Result>(running: Running<Result>, isOver: () => boolean): Promise<void> => {
-    if (!running.steps) {
-      const started = running.task()
-      if (!isWork(started)) {
-        running.done = { result: started }
-        return
-      }
-      running.steps = started
-    }
-    for (;;) {
-      const noted = loader.noted()
-      const next = running.steps.next()
-      if (next.done) {
-        running.done = { result: next.value }
-        return
-      }
-      if (loader.noted() > noted) return
-      if (isOver()) await nextTurn()
-    }
-  }
-
   const all = async <Result>(tasks: readonly Task<Result>[]): Promise<Result[]> => {
-    const all: Running<Result>[] = tasks.map((task) => ({
-      task,
-      steps: undefined,
-      done: undefined,
-    }))
-    for (;;) {
-      const isOver = sliceTimer()
-      for (const running of all) {
-        if (running.done) continue
-        checkTime()
-        try {
-          await resume(running, isOver)
-        } catch (error) {
-          if (error !== CACHE_MISS) throw error
-          running.steps = undefined
-        }
-        if (isOver()) await nextTurn()
-      }
-      if (!(await loader.fetch())) return all.map(({ done }) => done!.result)
+    const results: Result[] = []
+    let left: (readonly [i: number, work: Work<Result>])[] = []
+    for (const [i, task] of tasks.entries()) {
+      const started = task()
+      if (isWork(started)) left.push([i, started])
+      else results[i] = started
     }
+    while (left.length > 0) {
+      const isOver = sliceTimer()
+      const waiting: typeof left = []
+      for (const [i, work] of left) {
+        checkTime()
+        for (;;) {
+          const next = work.next()
+          if (next.done) results[i] = next.value
+          else if (next.value === WAIT) waiting.push([i, work])
+          if (isOver()) await nextTurn()
+          if (next.done || next.value === WAIT) break
+        }
+      }
+      if (waiting.length > 0) await loader.fetch()
+      left = waiting
+    }
+    return results
   }
-
   return { all, one: async (task) => (await all([task]))[0]! }
 }
 

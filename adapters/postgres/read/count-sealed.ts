@@ -4,14 +4,11 @@ import type { CoveredPart, SealedIndex } from '../../../src/store-kit/planning/c
 import { READ_LIMIT_EXCEEDED } from '../../../src/store-kit/planning/session.js'
 import type { PostgresSegmentRow } from '../index/index-state.js'
 import type { LogIndex } from '../index/log-index.js'
-import { prefetch, prefetchCounts } from '../index/prefetch.js'
+import { prefetchCounts } from '../index/prefetch.js'
 import { MAX_LATE, MAX_REMOVED, type SealedState } from '../index/sealed-state.js'
 import { openSession } from '../index/session.js'
 import type { Snapshot } from '../log/snapshot.js'
 import type { Names } from '../schema/names.js'
-
-// Chunks that one request reads: a megabyte.
-const CHUNKS_AT_ONCE = 256
 
 export interface SealedCount {
   readonly names: Names
@@ -58,7 +55,6 @@ export function openSealed(
     bounds,
     filter: undefined,
     timesOf: () => [],
-    chunksAtOnce: CHUNKS_AT_ONCE,
   })
   return {
     parts,
@@ -79,10 +75,7 @@ export function openSealed(
           .digest('base64'),
       find: (one, name) => cache.figures(keyOf(one, name)),
       keep: (one, name, counts) => cache.keepFigures(keyOf(one, name), counts),
-      prepare({ part, ranges }, { facets }, filters) {
-        prefetchCounts(part, ['type', ...facets], ranges)
-        for (const filter of filters) prefetch(part, filter, () => [])
-      },
+      request: ({ part, ranges }, query) => prefetchCounts(part, query, ranges),
     },
   }
 }

@@ -1,10 +1,9 @@
-import { readValues } from '../../../src/store-kit/index/read-chunks.js'
+import type { Order } from '../../../src/store-kit/index/part.js'
 import {
   type ChunkLines,
   type ChunkReader,
   type ChunkValues,
   type Key,
-  keyOf,
   missingRows,
   type PlaceRange,
   type WholeChunk,
@@ -116,6 +115,25 @@ function* wholeChunks(
   }
 }
 
+type ReadChunkAt = (lists: Lists, ...key: readonly Key[]) => ChunkValues | undefined
+
+interface WalkReads {
+  readonly floor: ReadChunkAt
+  readonly ends: Readonly<Record<Order, ReadChunkAt>>
+  readonly next: Readonly<Record<Order, ReadChunkAt>>
+}
+
+function* walkChunks(
+  { floor, ends, next }: WalkReads,
+  lists: Lists,
+  order: Order,
+  from: Key | undefined,
+): Generator<ChunkValues, void, undefined> {
+  let chunk = from === undefined ? undefined : floor(lists, from)
+  if (from === undefined || (!chunk && order === 'asc')) chunk = ends[order](lists)
+  for (; chunk; chunk = next[order](lists, chunk[0])) yield chunk
+}
+
 /** `onRead` is called for each chunk that is read. */
 export function createChunkReader(connection: Connection, onRead?: () => void): ChunkReader<Lists> {
   const { statement } = connection
@@ -169,11 +187,16 @@ export function createChunkReader(connection: Connection, onRead?: () => void): 
   }
 
   const floor = reader(FLOOR)
+  const reads: WalkReads = {
+    floor,
+    ends: { asc: reader(FIRST), desc: reader(LAST) },
+    next: { asc: reader(AFTER), desc: reader(BEFORE) },
+  }
 
   return {
     inBulk,
     whole: (lists) => wholeChunks(connection, lists, onRead),
-    at(id, lines) {
+    postingsOf(id) {
       const segment = segmentOf(id)
       const found = readingSegment(segment, () => statement(POSTINGS).get(id))
       if (found === undefined) throw missingRows(segment)
@@ -182,15 +205,10 @@ export function createChunkReader(connection: Connection, onRead?: () => void): 
         readonly checksum: number
       }
       checks.postings(segment, id, () => postingsChecksum(id, posts) === checksum)
-      const [first] = readValues(lines.slice(0, (lines.indexOf('\n') + 1 || Infinity) - 1))
-      return [keyOf(first!), 0, lines, posts]
+      return posts
     },
     floor,
-    floors: (lists, keys) => keys.map((key) => floor(lists, key)),
-    before: reader(BEFORE),
-    after: reader(AFTER),
-    first: reader(FIRST),
-    last: reader(LAST),
+    walk: (lists, order, from) => walkChunks(reads, lists, order, from),
     pieceAt: reader(PIECE_AT),
     pieceAfter: reader(PIECE_AFTER),
   }

@@ -1,5 +1,5 @@
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import type { Work } from '../../../src/store-kit/index/find-postings.js'
+import type { Work } from '../../../src/store-kit/index/work.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import type { Connection } from '../connection/connection.js'

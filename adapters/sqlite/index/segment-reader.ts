@@ -69,5 +69,6 @@ export function readSegment(
       return (found as { readonly first: Microseconds }).first
     },
   }
-  return openSegment(source, row)
+  // No read has to wait.
+  return openSegment(source, row) as IndexPart
 }

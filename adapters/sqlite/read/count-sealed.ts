@@ -1,7 +1,7 @@
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { duplicateTimes } from '../../../src/store-kit/index/duplicate-times.js'
-import type { IndexPart } from '../../../src/store-kit/index/part.js'
+import type { FetchedPart } from '../../../src/store-kit/index/part.js'
 import { overlaps } from '../../../src/store-kit/index/time-order.js'
 import type { SealedIndex } from '../../../src/store-kit/planning/count-by-index.js'
 import type { Sealed } from '../index/log-index.js'
@@ -59,7 +59,7 @@ export async function openSealed(
       return removedOrdinals(connection, part, numbers)
     }),
   )
-  const removedOf = new Map<IndexPart, Uint32Array>(usable.map((part, i) => [part, removed[i]!]))
+  const removedOf = new Map<FetchedPart, Uint32Array>(usable.map((part, i) => [part, removed[i]!]))
   const counted = usable.map((part) => ({ part, removed: removedOf.get(part)! }))
   const twice = await tasks.one(() => duplicateTimes(counted, MAX_LATE))
   if (!twice) return undefined

@@ -1,14 +1,11 @@
 import { parseEventId } from '../../../src/event/event-id.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { createTimeSlices } from '../../../src/filter/time-slices.js'
-import {
-  findPostings,
-  type TimesOf,
-  type Work,
-} from '../../../src/store-kit/index/find-postings.js'
+import { findPostings, type TimesOf } from '../../../src/store-kit/index/find-postings.js'
 import type { IndexFilter } from '../../../src/store-kit/index/index-filter.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
+import type { Work } from '../../../src/store-kit/index/work.js'
 import {
   compareStarts,
   INDEX_CHANGED,

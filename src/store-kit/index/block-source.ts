@@ -14,7 +14,7 @@ import { createColumns } from './columns.js'
 import type { IndexBounds } from './index-bounds.js'
 import { indexedValue } from './part.js'
 import { partialEvents } from './partial-events.js'
-import { anyOfPostings, EMPTY, listPostings, type Postings } from './postings.js'
+import { anyOfPostings, EMPTY, listPostings, type FetchedPostings } from './postings.js'
 
 /** Receives the values of one attribute, event by event. */
 export interface ColumnSink {
@@ -37,11 +37,11 @@ export interface BlockSource {
   mayLead(name: string): boolean
   read(name: string): ReadColumn
   /** See `IndexPart.partial`. */
-  partial(name: string): Postings
+  partial(name: string): FetchedPostings
   /** See `IndexPart.texts`, `IndexPart.sources` and `IndexPart.partialTexts`. */
   readTexts(): ReadColumn
   readSources(): ReadColumn
-  partialTexts(): Postings
+  partialTexts(): FetchedPostings
 }
 
 /**
@@ -73,12 +73,13 @@ export function extractedSource(bounds?: IndexBounds): BlockSource {
       const column = byName.get(name)
       const isWhole = otherNames.size === 0 && others.length === 0 && unparsed.length === 0
       if (isWhole && (!column || column.partial.length === 0)) return EMPTY
+      // No list in memory has to wait.
       return partialEvents(name, {
         own: () => anyOfPostings([listPostings(column?.partial ?? []), listPostings(unparsed)]),
         hashed: (hash) => otherNames.find(hash),
         others: () => listPostings(others),
         hasColumn: () => column !== undefined,
-      })
+      })!
     },
   }
 }

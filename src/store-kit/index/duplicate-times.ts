@@ -1,5 +1,5 @@
 import type { Microseconds } from '../../event/timestamp.js'
-import type { Work } from './find-postings.js'
+import type { Work } from './work.js'
 import type { IndexPart } from './part.js'
 
 /** A part, and the ordinals of its events that do not count, ascending. */

@@ -1,10 +1,9 @@
 import type { Scalar } from '../../filter/attributes.js'
 import { scalarTest, type ValueTestName } from '../../filter/evaluate.js'
-import { compareScalars } from '../../filter/order.js'
 import { isTextTest } from '../../filter/predicates.js'
 import { type BitSet, addRange, emptySet, intersect, invert, subtract, unite } from './bit-set.js'
 import type { ExactFilter, ExactTest } from './exact-filter.js'
-import { entriesInAnyOrder, entriesStartingWith, type Work } from './find-postings.js'
+import { entriesInAnyOrder, entriesInRange, entriesStartingWith } from './find-postings.js'
 import {
   type AnyTextFilter,
   type Find,
@@ -12,8 +11,18 @@ import {
   searchSourceStarts,
   searchTexts,
 } from './index-filter.js'
-import { type IndexPart, Kind, mayBeCut, type ValueEntry } from './part.js'
-import { addToSet, type Postings } from './postings.js'
+import { type FetchedPart, Kind, mayBeCut, type ValueEntry } from './part.js'
+import { addToSet, type FetchedPostings } from './postings.js'
+import {
+  readAll,
+  readOne,
+  type Stream,
+  streamOf,
+  together,
+  WAIT,
+  type Wait,
+  type Work,
+} from './work.js'
 
 // With more values to test, the events are read instead.
 const MAX_TESTED = 100_000
@@ -27,16 +36,18 @@ const LIST_UNITS = 4000
  * The matching events of the part, also events that were removed since. `undefined` if the part does not have all
  * values, or if testing them would take longer than reading the events.
  */
-export function* exactMatches(part: IndexPart, filter: ExactFilter): Work<BitSet | undefined> {
+export function* exactMatches(part: FetchedPart, filter: ExactFilter): Work<BitSet | undefined> {
   if ('name' in filter) return yield* matchesOf(part, filter)
   if ('anyText' in filter) return yield* matchesOfText(part, filter)
   if ('joinedName' in filter) return yield* joinedMatches(part, filter)
   const { combinator, parts } = filter
   let found: BitSet | undefined
-  for (const one of parts) {
-    const set = yield* exactMatches(part, one)
-    if (!set) return undefined
-    if (!found) found = set
+  for (const set of together(
+    parts.map((one) => () => streamOf(orFalse(exactMatches(part, one)))),
+  )) {
+    if (set === false) return undefined
+    if (!set) yield set
+    else if (!found) found = set
     else if (combinator === 'and') intersect(found, set)
     else unite(found, set)
     yield
@@ -44,44 +55,64 @@ export function* exactMatches(part: IndexPart, filter: ExactFilter): Work<BitSet
   return found ?? allEvents(part)
 }
 
-function allEvents({ size }: IndexPart): BitSet {
+function* orFalse(work: Work<BitSet | undefined>): Work<BitSet | false> {
+  return (yield* work) ?? false
+}
+
+function allEvents({ size }: FetchedPart): BitSet {
   const set = emptySet(size)
   addRange(set, 0, size)
   return set
 }
 
 function* joinedMatches(
-  part: IndexPart,
+  part: FetchedPart,
   { joinedName, whole, apart }: Extract<ExactFilter, { joinedName: string }>,
 ): Work<BitSet | undefined> {
-  if (part.partial(joinedName).size > 0) return undefined
+  if ((yield* readOne(() => part.partial(joinedName))).size > 0) return undefined
   const found = yield* exactMatches(part, apart)
   const ofWhole = yield* exactMatches(part, whole)
   if (!found || !ofWhole) return undefined
-  const hasName = presentIn(part, joinedName)
+  const hasName = yield* presentIn(part, joinedName)
   subtract(found, hasName)
   intersect(ofWhole, hasName)
   unite(found, ofWhole)
   return found
 }
 
-function setOf({ size }: IndexPart, ...all: readonly Postings[]): BitSet {
+function* setOf(
+  { size }: FetchedPart,
+  ...all: readonly (() => FetchedPostings | Wait)[]
+): Work<BitSet> {
   const set = emptySet(size)
-  for (const postings of all) addToSet(postings, set)
+  for (const postings of yield* readAll(all)) while (addToSet(postings, set) === WAIT) yield WAIT
   return set
 }
 
-const presentIn = (part: IndexPart, name: string): BitSet =>
-  setOf(part, part.valued(name), part.containers(name))
+const presentIn = (part: FetchedPart, name: string): Work<BitSet> =>
+  setOf(
+    part,
+    () => part.valued(name),
+    () => part.containers(name),
+  )
 
 function* matchesOf(
-  part: IndexPart,
+  part: FetchedPart,
+  { name, predicate, values }: ExactTest,
+): Work<BitSet | undefined> {
+  const partial = part.partial(name)
+  if (partial && partial.size > 0) return undefined
+  const found = yield* matchesOfListed(part, { name, predicate, values })
+  return (partial ?? (yield* readOne(() => part.partial(name))).size === 0) ? found : undefined
+}
+
+function* matchesOfListed(
+  part: FetchedPart,
   { name, predicate, values }: ExactTest,
 ): Work<BitSet | undefined> {
   const { test, negated } = predicate
-  if (part.partial(name).size > 0) return undefined
   if (test === 'null' || test === 'blank') {
-    const found = test === 'null' ? presentIn(part, name) : yield* filledIn(part, name)
+    const found = yield* test === 'null' ? presentIn(part, name) : filledIn(part, name)
     if (found && !negated) invert(found, part.size)
     return found
   }
@@ -90,17 +121,17 @@ function* matchesOf(
   // A value to which a test of text does not apply refutes the negated test.
   const others = isTextTest(test) ? yield* anyOf(part, name, [Kind.boolean, Kind.number]) : passing
   if (!others) return undefined
-  const found = setOf(part, part.valued(name))
+  const found = yield* setOf(part, () => part.valued(name))
   subtract(found, passing)
   subtract(found, others)
   return found
 }
 
 function* matchesOfText(
-  part: IndexPart,
+  part: FetchedPart,
   { anyText, negated }: Extract<ExactFilter, { anyText: string }>,
 ): Work<BitSet | undefined> {
-  if (mayBeCut(anyText) || part.partialTexts().size > 0) return undefined
+  if (mayBeCut(anyText) || (yield* readOne(() => part.partialTexts())).size > 0) return undefined
   const start = searchSourceStarts(anyText)
   // The index does not list if the rest of a source goes on with the rest of the text.
   if (start) {
@@ -116,42 +147,37 @@ function* matchesOfText(
 }
 
 const withText = (
-  part: IndexPart,
+  part: FetchedPart,
   { among, passes, search }: AnyTextFilter,
 ): Work<BitSet | undefined> =>
   addEntries(part, part[among](search), (value) => passes(value) === true)
 
 /** The events with a value of these types that passes. */
 function* anyOf(
-  part: IndexPart,
+  part: FetchedPart,
   name: string,
   kinds: readonly Kind[],
   passes: (value: Scalar) => boolean = () => true,
 ): Work<BitSet | undefined> {
-  const found = emptySet(part.size)
-  for (const kind of kinds) {
-    const set = yield* addEntries(part, entriesInAnyOrder(part, name, kind), passes)
-    if (!set) return undefined
-    unite(found, set)
-  }
-  return found
+  const streams = kinds.map((kind) => () => entriesInAnyOrder(part, name, kind))
+  return yield* addEntries(part, together(streams), passes)
 }
 
 const ALL_KINDS = [Kind.boolean, Kind.number, Kind.text]
 
 /** The events that are not blank in the attribute: with a value other than `''`, or with members and no value. */
-function* filledIn(part: IndexPart, name: string): Work<BitSet | undefined> {
+function* filledIn(part: FetchedPart, name: string): Work<BitSet | undefined> {
   const found = yield* anyOf(part, name, ALL_KINDS, (value) => value !== '')
   if (!found) return undefined
-  const withMembers = setOf(part, part.containers(name))
-  subtract(withMembers, setOf(part, part.valued(name)))
+  const withMembers = yield* setOf(part, () => part.containers(name))
+  subtract(withMembers, yield* setOf(part, () => part.valued(name)))
   unite(found, withMembers)
   return found
 }
 
 /** The events with a value that passes the test. */
 function* passingIn(
-  part: IndexPart,
+  part: FetchedPart,
   name: string,
   test: ValueTestName,
   texts: readonly string[],
@@ -160,9 +186,10 @@ function* passingIn(
   const find = findValue(test, texts)
   if (find.by === 'values') {
     const found = emptySet(part.size)
-    for (const value of find.values) {
-      addToSet(part.find(name, value), found)
-      yield
+    const finds = find.values.map((value) => () => streamOf(readOne(() => part.find(name, value))))
+    for (const postings of together(finds)) {
+      if (postings) while (addToSet(postings, found) === WAIT) yield WAIT
+      yield postings === WAIT ? WAIT : undefined
     }
     return found
   }
@@ -172,26 +199,20 @@ function* passingIn(
 }
 
 /** All entries with a value that passes, and maybe others. */
-function* entriesOf(
-  part: IndexPart,
-  name: string,
-  find: Find,
-): Generator<ValueEntry | undefined, void> {
+function entriesOf(part: FetchedPart, name: string, find: Find): Stream<ValueEntry> {
   if (find.by === 'ranges')
-    for (const { kind, from, to } of find.ranges)
-      for (const entry of part.values(name, kind, 'asc', from)) {
-        if (to !== undefined && compareScalars(entry.value, to) > 0) break
-        yield entry
-      }
-  else if (find.by === 'test')
-    for (const kind of find.kinds) yield* entriesInAnyOrder(part, name, kind, find.search)
-  else if (find.by === 'start') yield* entriesStartingWith(part, name, find)
+    return together(find.ranges.map((range) => () => entriesInRange(part, name, range)))
+  if (find.by === 'test')
+    return together(
+      find.kinds.map((kind) => () => entriesInAnyOrder(part, name, kind, find.search)),
+    )
+  return find.by === 'start' ? entriesStartingWith(part, name, find) : []
 }
 
 /** Adds the events of the entries that pass. `undefined` if there are too many, or if one may be cut. */
 function* addEntries(
-  { size }: Pick<IndexPart, 'size'>,
-  entries: Iterable<ValueEntry | undefined>,
+  { size }: Pick<FetchedPart, 'size'>,
+  entries: Stream<ValueEntry>,
   passes: (value: Scalar) => boolean,
 ): Work<BitSet | undefined> {
   const found = emptySet(size)
@@ -202,12 +223,12 @@ function* addEntries(
       if (mayBeCut(entry.value) || ++tested > MAX_TESTED) return undefined
       if (passes(entry.value)) {
         const postings = entry.postings()
-        addToSet(postings, found)
+        while (addToSet(postings, found) === WAIT) yield WAIT
         units += LIST_UNITS + postings.size
       }
     }
     if (entry && tested % STEP > 0 && units < MAX_UNITS) continue
-    yield
+    yield entry === WAIT ? WAIT : undefined
     units = 0
   }
   return found

@@ -12,9 +12,10 @@ import {
 } from './bit-set.js'
 import type { ExactFilter } from './exact-filter.js'
 import { exactMatches } from './exact-matches.js'
-import { allEntries, type Work } from './find-postings.js'
-import { type IndexPart, mayBeCut } from './part.js'
+import { allEntries } from './find-postings.js'
+import { type FetchedPart, mayBeCut } from './part.js'
 import { addToSet, countInSet } from './postings.js'
+import { readAll, readOne, WAIT, type Work } from './work.js'
 
 /** Figures to count. */
 export interface FigureQuery {
@@ -103,7 +104,7 @@ export const noValues = (): GrowingValues => ({ values: new Map(), characters: 0
 
 /** The events of a part that the figures count. */
 export interface CountedPart {
-  readonly part: IndexPart
+  readonly part: FetchedPart
   /** The main population, without a name, and the populations of facets with own filters; none if no event is counted. */
   readonly populations: ReadonlyMap<string | undefined, Population>
   /** The events that pass the filter for every figure. */
@@ -116,11 +117,11 @@ export interface CountedPart {
  */
 export function* addLevels(
   figures: GrowingFigures,
-  part: IndexPart,
+  part: FetchedPart,
   ranges: readonly TimeBounds[],
   removed: ArrayLike<number>,
 ): Work<CountedPart | undefined> {
-  const spans = spansOf(part, ranges)
+  const spans = yield* spansOf(part, ranges)
   if (spans.length === 0) return { part, populations: new Map(), shared: emptySet(0) }
   const counted = yield* countedPart(figures, part, spans, removed)
   if (!counted) return undefined
@@ -141,7 +142,7 @@ export function* addFacet(
 /** Adds levels and facets. False as `addLevels`. */
 export function* addFigures(
   figures: GrowingFigures,
-  part: IndexPart,
+  part: FetchedPart,
   ranges: readonly TimeBounds[],
   removed: ArrayLike<number>,
 ): Work<boolean> {
@@ -178,7 +179,7 @@ export function* joinFigures(figures: GrowingFigures, more: FigureCounts): Work<
 
 function* countedPart(
   { query: { shared, own }, levels, levelsOf }: GrowingFigures,
-  part: IndexPart,
+  part: FetchedPart,
   spans: readonly Span[],
   removed: ArrayLike<number>,
 ): Work<CountedPart | undefined> {
@@ -205,26 +206,33 @@ function* countedPart(
   return { part, populations, shared: base }
 }
 
-const spansOf = (part: IndexPart, ranges: readonly TimeBounds[]): Span[] =>
-  ranges.flatMap(({ from, to }, range) => {
-    const span = { range, from: part.countBefore(from), to: part.countBefore(to + 1) }
-    return span.from < span.to ? [span] : []
-  })
+function* spansOf(part: FetchedPart, ranges: readonly TimeBounds[]): Work<Span[]> {
+  const ends = ranges.flatMap(({ from, to }) => [from, to + 1])
+  const counts = yield* readAll(ends.map((time) => () => part.countBefore(time)))
+  return ranges
+    .map((_, range) => ({ range, from: counts[2 * range]!, to: counts[2 * range + 1]! }))
+    .filter(({ from, to }) => from < to)
+}
 
 /** Counts the levels of each range. False if the part does not have the type of each event. */
 function* addLevelsOf(
-  part: IndexPart,
+  part: FetchedPart,
   spans: readonly Span[],
   populations: readonly Population[],
 ): Work<boolean> {
   const sets = new Map<Level, { readonly type: string; readonly set: BitSet }>()
   let units = 0
   for (const entry of allEntries(part, 'type')) {
+    if (!entry) {
+      yield entry
+      continue
+    }
     const type = String(entry.value)
     const level = levelOf(type)
     const found = sets.get(level) ?? { type, set: emptySet(part.size) }
     sets.set(level, found)
-    addToSet(entry.postings(), found.set)
+    const postings = entry.postings()
+    while (addToSet(postings, found.set) === WAIT) yield WAIT
     units += LIST_UNITS + entry.size
     if (units < MAX_UNITS) continue
     yield
@@ -246,18 +254,24 @@ function* addLevelsOf(
 
 /** False if the part does not have all values of the attribute, or if there are too many. */
 function* addValues(
-  part: IndexPart,
+  part: FetchedPart,
   facet: string,
   { set, size, isWhole }: Population,
   found: GrowingValues,
 ): Work<boolean> {
-  if (part.partial(facet).size > 0) return false
+  if ((yield* readOne(() => part.partial(facet))).size > 0) return false
   let read = 0
   let units = 0
   for (const entry of allEntries(part, facet)) {
+    if (!entry) {
+      yield entry
+      continue
+    }
     const { value } = entry
     if (mayBeCut(value) || ++read > MAX_VALUES) return false
-    const count = isWhole ? entry.size : countInSet(entry.postings(), set)
+    const postings = entry.postings()
+    let count = isWhole ? entry.size : countInSet(postings, set)
+    for (; count === WAIT; count = countInSet(postings, set)) yield WAIT
     if (count > 0) countValue(found, value, count)
     if (hasTooMany(found)) return false
     units += LIST_UNITS + (isWhole ? 0 : entry.size)
@@ -265,8 +279,8 @@ function* addValues(
     yield
     units = 0
   }
-  const valued = part.valued(facet)
-  found.missing += size - (isWhole ? valued.size : countInSet(valued, set))
+  const valued = yield* readOne(() => part.valued(facet))
+  found.missing += size - (isWhole ? valued.size : yield* readOne(() => countInSet(valued, set)))
   yield
   return true
 }

@@ -2,21 +2,28 @@ import type { Scalar } from '../../filter/attributes.js'
 import { compareScalars } from '../../filter/order.js'
 import type { Microseconds } from '../../event/timestamp.js'
 import type { AnyTextFilter, Find, IndexFilter, ValueRange } from './index-filter.js'
-import { type IndexPart, Kind, type LineSearch, mayBeCut, type ValueEntry } from './part.js'
+import { type FetchedPart, Kind, type LineSearch, mayBeCut, type ValueEntry } from './part.js'
 import {
   allOfPostings,
   anyOfPostings,
   EMPTY,
   exceptPostings,
+  type FetchedPostings,
   listPostings,
-  type Postings,
   postingsBuilder,
   rangePostings,
 } from './postings.js'
 import { nextSpelling } from './next-spelling.js'
-
-/** Work on an index, which may pause wherever it yields. */
-export type Work<Result> = Generator<undefined, Result, undefined>
+import {
+  readOne,
+  ready,
+  type Stream,
+  streamOf,
+  together,
+  WAIT,
+  type Wait,
+  type Work,
+} from './work.js'
 
 /** The times of the events with these ids; unknown ids are left out. */
 export type TimesOf = (ids: readonly string[]) => readonly Microseconds[]
@@ -29,44 +36,63 @@ const STEP = 256
 
 /** The events of the part that may match the filter; without a filter all. Returned at once if that is little work. */
 export function findPostings(
-  part: IndexPart,
+  part: FetchedPart,
   filter: IndexFilter | undefined,
   timesOf: TimesOf,
-): Postings | Work<Postings> {
+): FetchedPostings | Work<FetchedPostings> {
   if (!filter) return rangePostings(0, part.size)
   return lookUp(part, filter, timesOf) ?? evaluate(part, filter, timesOf)
 }
 
-function withPartial(part: IndexPart, name: string, found: Postings): Postings {
-  const partial = part.partial(name)
-  return partial.size === 0 ? found : anyOfPostings([found, partial])
-}
-
 /** The result if it takes only a few reads, otherwise `undefined`. */
-function lookUp(part: IndexPart, filter: IndexFilter, timesOf: TimesOf): Postings | undefined {
+function lookUp(
+  part: FetchedPart,
+  filter: IndexFilter,
+  timesOf: TimesOf,
+): FetchedPostings | Wait | undefined {
   if ('bounds' in filter) {
-    const { from, to } = filter.bounds
-    return rangePostings(part.countBefore(from), part.countBefore(to + 1))
+    const ends = ready(
+      [filter.bounds.from, filter.bounds.to + 1].map((time) => part.countBefore(time)),
+    )
+    return ends && rangePostings(ends[0]!, ends[1]!)
   }
   if ('ids' in filter) return atTimes(part, timesOf(filter.ids))
   if (!('find' in filter)) return undefined
   const { name, find } = filter
   if (find.by === 'presence') return present(part, name, find.presence)
   if (find.by !== 'values') return undefined
-  return withPartial(part, name, anyOfPostings(find.values.map((value) => part.find(name, value))))
+  return anyOfReady([part.partial(name), ...find.values.map((value) => part.find(name, value))])
 }
 
-function* evaluate(part: IndexPart, filter: IndexFilter, timesOf: TimesOf): Work<Postings> {
-  const found = lookUp(part, filter, timesOf)
+function anyOfReady(sets: readonly (FetchedPostings | Wait)[]): FetchedPostings | Wait {
+  const found = ready(sets)
+  return found && anyOfPostings(found)
+}
+
+function* evaluate(
+  part: FetchedPart,
+  filter: IndexFilter,
+  timesOf: TimesOf,
+): Work<FetchedPostings> {
+  const found = yield* readOne(() => lookUp(part, filter, timesOf))
   if (found) return found
   if ('find' in filter) return yield* findIn(part, filter.name, filter.find)
   if ('among' in filter) return yield* withText(part, filter)
   if (!('parts' in filter)) return EMPTY
   if (filter.combinator === 'and') return yield* allOf(part, filter.parts, timesOf)
-  const alternatives: Postings[] = []
-  for (const one of filter.parts) alternatives.push(yield* evaluate(part, one, timesOf))
+  const alternatives: FetchedPostings[] = []
+  for (const one of evaluateAll(part, filter.parts, timesOf))
+    if (one) alternatives.push(one)
+    else yield one
   return anyOfPostings(alternatives)
 }
+
+const evaluateAll = (
+  part: FetchedPart,
+  filters: readonly IndexFilter[],
+  timesOf: TimesOf,
+): Stream<FetchedPostings> =>
+  together(filters.map((filter) => () => streamOf(evaluate(part, filter, timesOf))))
 
 /** Rank of a filter by the work it takes. */
 function cost(filter: IndexFilter): number {
@@ -83,154 +109,188 @@ function cost(filter: IndexFilter): number {
 
 /** Evaluates the cheapest filters first, and none that costs more than checking the events themselves. */
 function* allOf(
-  part: IndexPart,
+  part: FetchedPart,
   filters: readonly IndexFilter[],
   timesOf: TimesOf,
-): Work<Postings> {
-  const found: Postings[] = []
+): Work<FetchedPostings> {
+  const found: FetchedPostings[] = []
   let fewest = Infinity
-  for (const filter of filters.toSorted((a, b) => cost(a) - cost(b))) {
-    if (fewest <= (cost(filter) > 2 ? MAX_CANDIDATES_FOR_COSTLY_LIST : MAX_CANDIDATES_FOR_LIST))
-      break
-    const postings = yield* evaluate(part, filter, timesOf)
-    if (postings.size === 0) return EMPTY
-    fewest = Math.min(fewest, postings.size)
-    found.push(postings)
+  for (const some of inStages(filters)) {
+    const isCostly = cost(some[0]!) > 2
+    if (fewest <= (isCostly ? MAX_CANDIDATES_FOR_COSTLY_LIST : MAX_CANDIDATES_FOR_LIST)) break
+    for (const postings of evaluateAll(part, some, timesOf)) {
+      if (!postings) {
+        yield postings
+        continue
+      }
+      if (postings.size === 0) return EMPTY
+      fewest = Math.min(fewest, postings.size)
+      found.push(postings)
+      if (fewest <= MAX_CANDIDATES_FOR_LIST) break
+    }
   }
   return allOfPostings(found)
 }
 
-function atTimes(part: IndexPart, times: readonly Microseconds[]): Postings {
-  const ordinals = times
-    .map((time) => ({ time, ordinal: part.countBefore(time) }))
-    .filter(({ time, ordinal }) => ordinal < part.size && part.timeOf(ordinal) === time)
-    .map(({ ordinal }) => ordinal)
-  return listPostings([...new Set(ordinals)].toSorted((a, b) => a - b))
+/** The filters by cost. Those that take a few reads are evaluated together, the others one by one, as they may not be needed. */
+function inStages(filters: readonly IndexFilter[]): readonly (readonly IndexFilter[])[] {
+  const byCost = filters.toSorted((a, b) => cost(a) - cost(b))
+  const lookups = byCost.filter((filter) => cost(filter) <= 1)
+  const others = byCost.slice(lookups.length).map((filter) => [filter])
+  return lookups.length > 0 ? [lookups, ...others] : others
 }
 
-function* findIn(part: IndexPart, name: string, find: Find): Work<Postings> {
+function atTimes(part: FetchedPart, times: readonly Microseconds[]): FetchedPostings | Wait {
+  const counts = ready(times.map((time) => part.countBefore(time)))
+  if (counts === WAIT) return WAIT
+  const within = counts.filter((ordinal) => ordinal < part.size)
+  const found = ready(within.map((ordinal) => part.timeOf(ordinal)))
+  if (found === WAIT) return WAIT
+  const ordinals = new Set(within.filter((_, i) => times.includes(found[i]!)))
+  return listPostings([...ordinals].toSorted((a, b) => a - b))
+}
+
+function* findIn(part: FetchedPart, name: string, find: Find): Work<FetchedPostings> {
   // Before the work may pause, as events that are added in the meantime may change it.
   const partial = part.partial(name)
-  return anyOfPostings([partial, yield* inValues(part, name, find)])
+  const found = yield* inValues(part, name, find)
+  return anyOfPostings([partial ?? (yield* readOne(() => part.partial(name))), found])
 }
 
-function* inValues(part: IndexPart, name: string, find: Find): Work<Postings> {
+function* inValues(part: FetchedPart, name: string, find: Find): Work<FetchedPostings> {
   if (find.by === 'ranges') return yield* inRanges(part, name, find.ranges)
   if (find.by === 'start') return yield* startingWith(part, name, find)
   return find.by === 'test' ? yield* passing(part, name, find) : EMPTY
 }
 
-function* inRanges(part: IndexPart, name: string, ranges: readonly ValueRange[]): Work<Postings> {
+function* inRanges(
+  part: FetchedPart,
+  name: string,
+  ranges: readonly ValueRange[],
+): Work<FetchedPostings> {
+  const entries = together(ranges.map((range) => () => entriesInRange(part, name, range)))
+  return yield* allEvents(part, entries)
+}
+
+const startingWith = (part: FetchedPart, name: string, find: FindStart): Work<FetchedPostings> =>
+  allEvents(part, entriesStartingWith(part, name, find))
+
+/** The events of the entries that pass. */
+function* allEvents(
+  part: FetchedPart,
+  entries: Stream<ValueEntry>,
+  passes: (value: Scalar) => boolean | undefined = () => true,
+): Work<FetchedPostings> {
   const builder = postingsBuilder(part.size)
-  for (const { kind, from, to } of ranges) {
-    let seen = 0
-    for (const entry of part.values(name, kind, 'asc', from)) {
-      if (to !== undefined && compareScalars(entry.value, to) > 0) break
-      builder.addAll(entry.postings())
-      if (++seen % STEP === 0) yield
+  let seen = 0
+  for (const entry of entries) {
+    if (entry && passes(entry.value)) {
+      const postings = entry.postings()
+      while (builder.addAll(postings) === WAIT) yield WAIT
     }
+    if (!entry) yield entry
+    else if (++seen % STEP === 0) yield
   }
   return builder.build()
 }
 
-function* startingWith(part: IndexPart, name: string, find: FindStart): Work<Postings> {
-  const builder = postingsBuilder(part.size)
-  let seen = 0
-  for (const entry of entriesStartingWith(part, name, find)) {
-    builder.addAll(entry.postings())
-    if (++seen % STEP === 0) yield
-  }
-  return builder.build()
+/** The values within the range. */
+export const entriesInRange = (
+  part: FetchedPart,
+  name: string,
+  { kind, from, to }: ValueRange,
+): Stream<ValueEntry> => {
+  const entries = part.values(name, kind, 'asc', from)
+  return to === undefined ? entries : entriesUpTo(entries, to)
 }
+
+function* entriesUpTo(entries: Stream<ValueEntry>, to: Scalar): Entries {
+  for (const entry of entries) {
+    if (entry && compareScalars(entry.value, to) > 0) return
+    yield entry
+  }
+}
+
+type Entries = Generator<ValueEntry | Wait | undefined, void, undefined>
 
 type FindStart = Extract<Find, { by: 'start' }>
 
 /** The texts that start with the text, in any spelling. */
 export function* entriesStartingWith(
-  part: IndexPart,
+  part: FetchedPart,
   name: string,
   { text, test }: FindStart,
-): Generator<ValueEntry, void> {
+): Entries {
   const next = nextSpelling(text)
   const passes = (value: Scalar): boolean => test(value) === true
   for (let from = next(); from !== undefined;) {
     let last: string | undefined
     for (const entry of part.values(name, Kind.text, 'asc', from)) {
-      last = entry.value as string
-      if (!passes(last)) break
+      if (entry) {
+        last = entry.value as string
+        if (!passes(last)) break
+      }
       yield entry
     }
     from = last === undefined || passes(last) ? undefined : next(last)
   }
 }
 
-/** The values of one type, with a search maybe without some that cannot match; `undefined` where the work may pause. */
+/** The values of one type, with a search maybe without some that cannot match. */
 export const entriesInAnyOrder = (
-  part: IndexPart,
+  part: FetchedPart,
   name: string,
   kind: Kind,
   search?: LineSearch,
-): Iterable<ValueEntry | undefined> =>
+): Stream<ValueEntry> =>
   (search && part.search?.(name, kind, search)) ??
   part.inAnyOrder?.(name, kind) ??
   part.values(name, kind, 'asc')
 
 /** The events with such a text, and the events that may have more texts than are listed. */
-function* withText(part: IndexPart, { among, passes, search }: AnyTextFilter): Work<Postings> {
+function* withText(
+  part: FetchedPart,
+  { among, passes, search }: AnyTextFilter,
+): Work<FetchedPostings> {
   // Before the work may pause, as events that are added in the meantime may change it.
   const partial = part.partialTexts()
-  const builder = postingsBuilder(part.size)
-  let seen = 0
-  for (const entry of part[among](search)) {
-    if (entry && (passes(entry.value) === true || mayBeCut(entry.value)))
-      builder.addAll(entry.postings())
-    if (!entry || ++seen % STEP === 0) yield
-  }
-  return anyOfPostings([partial, builder.build()])
+  const mayPass = (value: Scalar): boolean => passes(value) === true || mayBeCut(value)
+  const found = yield* allEvents(part, part[among](search), mayPass)
+  return anyOfPostings([partial ?? (yield* readOne(() => part.partialTexts())), found])
 }
 
-function* passing(
-  part: IndexPart,
+const passing = (
+  part: FetchedPart,
   name: string,
   { kinds, passes, search }: Extract<Find, { by: 'test' }>,
-): Work<Postings> {
-  const builder = postingsBuilder(part.size)
-  let seen = 0
-  for (const kind of kinds) {
-    for (const entry of entriesInAnyOrder(part, name, kind, search)) {
-      if (entry && passes(entry.value)) builder.addAll(entry.postings())
-      if (!entry || ++seen % STEP === 0) yield
-    }
-  }
-  return builder.build()
+): Work<FetchedPostings> => {
+  const streams = kinds.map((kind) => () => entriesInAnyOrder(part, name, kind, search))
+  return allEvents(part, together(streams), passes)
 }
 
 function present(
-  part: IndexPart,
+  part: FetchedPart,
   name: string,
   presence: Extract<Find, { by: 'presence' }>['presence'],
-): Postings {
-  const valued = part.valued(name)
-  const found = anyOfPostings([valued, part.containers(name)])
-  if (presence === 'present') return withPartial(part, name, found)
-  // `present` may overstate its size, as the two lists may overlap.
-  const absent = valued.size === part.size ? EMPTY : exceptPostings(found, part.size)
-  if (presence === 'absent') return absent
-  return withPartial(part, name, anyOfPostings([absent, part.find(name, '')]))
+): FetchedPostings | Wait {
+  const lists = ready([part.valued(name), part.containers(name)])
+  if (presence === 'present') return anyOfReady([part.partial(name), lists && anyOfPostings(lists)])
+  const isInAll = lists?.[0]!.size === part.size
+  // The union may overstate its size, as the two lists may overlap.
+  const absent = isInAll ? EMPTY : lists && exceptPostings(anyOfPostings(lists), part.size)
+  return presence === 'absent'
+    ? absent
+    : anyOfReady([absent, part.partial(name), part.find(name, '')])
 }
 
 /** All entries of all types, in ascending order. */
-export function* allEntries(part: IndexPart, name: string): Generator<ValueEntry, void> {
+export function* allEntries(part: FetchedPart, name: string): Entries {
   for (const kind of [Kind.boolean, Kind.number, Kind.text])
     yield* part.all?.(name, kind) ?? part.values(name, kind, 'asc')
 }
 
 /** The entries of all types in sort order. */
-export function* sortedEntries(
-  part: IndexPart,
-  name: string,
-  order: 'asc' | 'desc',
-): Generator<ValueEntry, void> {
+export function* sortedEntries(part: FetchedPart, name: string, order: 'asc' | 'desc'): Entries {
   const kinds = [Kind.boolean, Kind.number, Kind.text]
   for (const kind of order === 'asc' ? kinds : kinds.toReversed())
     yield* part.values(name, kind, order)

@@ -6,21 +6,22 @@ import type { TimeBounds } from '../../filter/bounds.js'
 import { areFound, type SortKeys, sortKeys } from '../../filter/order.js'
 import type { Decide } from '../../filter/steps.js'
 import type { Microseconds } from '../../event/timestamp.js'
-import { findPostings, type TimesOf, type Work } from './find-postings.js'
+import { findPostings, type TimesOf } from './find-postings.js'
 import { type IndexFilter, requiresAttribute } from './index-filter.js'
-import { indexedValue, type IndexPart, type Order } from './part.js'
-import { allOfPostings, anyOfPostings, type Postings } from './postings.js'
+import { type FetchedPart, indexedValue, type Order } from './part.js'
+import { allOfPostings, anyOfPostings, type FetchedPostings } from './postings.js'
 import { inSortOrder, type SortedTime } from './sort-order.js'
 import { inTimeOrder, overlaps, type PartPostings, timesOfSets } from './time-order.js'
+import { readAll, ready, WAIT, type Work } from './work.js'
 
 /** The index of a log at one moment, and access to the events. */
 export interface IndexView {
-  readonly parts: readonly IndexPart[]
+  readonly parts: readonly FetchedPart[]
   /** The current event; `undefined` if it was removed. */
   eventAt(time: Microseconds): AuditEvent | undefined
   readonly timesOf: TimesOf
   /** Called for each part that is searched. */
-  readonly onOpen?: (part: IndexPart) => void
+  readonly onOpen?: (part: FetchedPart) => void
 }
 
 /**
@@ -33,12 +34,12 @@ export function* candidatesInTime(
   order: Order,
   bounds: TimeBounds,
 ): Generator<AuditEvent | undefined, void, undefined> {
-  const open = (part: IndexPart): Postings | Work<Postings> => {
+  const open = (part: FetchedPart): FetchedPostings | Work<FetchedPostings> => {
     view.onOpen?.(part)
     return findPostings(part, filter, view.timesOf)
   }
   for (const time of inTimeOrder(view.parts, open, order, bounds))
-    yield time === undefined ? undefined : view.eventAt(time)
+    yield typeof time === 'number' ? view.eventAt(time) : undefined
 }
 
 /** Cost of checking an event, relative to one step along a sort order. */
@@ -136,9 +137,9 @@ export function* takeSortedOf(
 
   if (shouldFollowOrder({ count, searched }, limit)) {
     // The order does not lead to them at their place.
-    for (const time of timesOfSets(partialSets(sets, sorts), 'asc', bounds)) {
-      if (time !== undefined) yield* check(time)
-      yield
+    for (const time of timesOfSets(yield* partialSets(sets, sorts), 'asc', bounds)) {
+      if (typeof time === 'number') yield* check(time)
+      yield time === WAIT ? WAIT : undefined
     }
     const keysOf = sortKeys(eventAttributes, sorts)
     let steps = 0
@@ -147,6 +148,10 @@ export function* takeSortedOf(
       found > limit || steps > count * MAX_STEPS_PER_CANDIDATE + EXTRA_STEPS
     const requires = (name: string): boolean => requiresAttribute(filter, name)
     for (const sorted of inSortOrder(sets, sorts, { bounds, isFull, requires })) {
+      if (sorted === WAIT) {
+        yield WAIT
+        continue
+      }
       steps += 1
       const event = sorted && (yield* check(sorted.time))
       if (event) {
@@ -161,17 +166,22 @@ export function* takeSortedOf(
     if (!isFull() || found > limit) return
   }
   for (const time of timesOfSets(sets, 'asc', bounds)) {
-    if (time !== undefined) yield* check(time)
-    yield
+    if (typeof time === 'number') yield* check(time)
+    yield time === WAIT ? WAIT : undefined
   }
 }
 
 /** The events of the sets that may have more values to sort by than are listed. */
-const partialSets = (sets: readonly PartPostings[], sorts: readonly Sort[]): PartPostings[] =>
-  sets.map(({ part, postings }) => {
-    const partial = anyOfPostings(sorts.map(({ attribute }) => part.partial(attribute)))
-    return { part, postings: allOfPostings([partial, postings]) }
-  })
+const partialSets = (
+  sets: readonly PartPostings[],
+  sorts: readonly Sort[],
+): Work<readonly PartPostings[]> =>
+  readAll(
+    sets.map(({ part, postings }) => () => {
+      const partial = ready(sorts.map(({ attribute }) => part.partial(attribute)))
+      return partial && { part, postings: allOfPostings([anyOfPostings(partial), postings]) }
+    }),
+  )
 
 /** True if an event with the sort keys `own` still has the values at which the index lists it. */
 const isInPlace = ({ keys }: SortedTime, own: SortKeys): boolean =>

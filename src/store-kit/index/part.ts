@@ -1,6 +1,7 @@
 import type { Scalar } from '../../filter/attributes.js'
 import type { Microseconds } from '../../event/timestamp.js'
-import type { Postings } from './postings.js'
+import type { FetchedPostings } from './postings.js'
+import type { Stream, Wait } from './work.js'
 
 /** The types of values, in the order in which values of different types are sorted. */
 export const Kind = { boolean: 0, number: 1, text: 2 } as const
@@ -19,7 +20,7 @@ export interface ValueEntry {
   readonly value: Scalar
   /** Number of events that have it. */
   readonly size: number
-  postings(): Postings
+  postings(): FetchedPostings
 }
 
 /** A search in values as chunks hold them: lines of JSON text. */
@@ -34,8 +35,10 @@ export interface LineSearch {
  * The index of some events of a log, numbered from 0 in the order of their times. It may list events that were
  * removed, so callers check the events themselves. Attributes have the joined names of the filter grammar;
  * `type`, `username` and `system` have their own. `id` and `created_at` are not indexed.
+ *
+ * A read may return `WAIT`, and iterables may yield it.
  */
-export interface IndexPart {
+export interface FetchedPart {
   /** Unique in the log, also among parts that no longer exist. */
   readonly id: string
   readonly size: number
@@ -43,44 +46,58 @@ export interface IndexPart {
   readonly first: Microseconds
   /** Time of the newest event. */
   readonly last: Microseconds
-  timeOf(ordinal: number): Microseconds
+  timeOf(ordinal: number): Microseconds | Wait
   /** Number of events before the time. */
-  countBefore(time: Microseconds): number
+  countBefore(time: Microseconds): number | Wait
   /**
    * The values of one type that the attribute has, sorted (text by code point), from `from` on, inclusive. Read
    * lazily.
    */
-  values(name: string, kind: Kind, order: Order, from?: Scalar): Iterable<ValueEntry>
+  values(name: string, kind: Kind, order: Order, from?: Scalar): Stream<ValueEntry>
   /**
-   * The same values in any order, maybe without some that cannot match. `undefined` where the work may pause.
+   * The same values in any order, maybe without some that cannot match.
    */
-  search?(name: string, kind: Kind, search: LineSearch): Iterable<ValueEntry | undefined>
+  search?(name: string, kind: Kind, search: LineSearch): Stream<ValueEntry>
   /** The same values in any order, if that is cheaper. An entry is valid until the next one. */
-  inAnyOrder?(name: string, kind: Kind): Iterable<ValueEntry>
+  inAnyOrder?(name: string, kind: Kind): Stream<ValueEntry>
   /** All values of one type, sorted, if reading all is cheaper than reading some. */
-  all?(name: string, kind: Kind): Iterable<ValueEntry>
+  all?(name: string, kind: Kind): Stream<ValueEntry>
   /** False if it is known, without reading, that no event has the value in the attribute. */
   mayHave?(name: string, value: Scalar): boolean
   /** The events that have the value in the attribute; a long text is cut first. */
-  find(name: string, value: Scalar): Postings
+  find(name: string, value: Scalar): FetchedPostings | Wait
   /** The events that have any value in the attribute. */
-  valued(name: string): Postings
+  valued(name: string): FetchedPostings | Wait
   /** The events in which the name leads to an object or array that is not empty. */
-  containers(name: string): Postings
+  containers(name: string): FetchedPostings | Wait
   /**
    * The events that may have more in the attribute than is listed, so they may match any filter on it. All
    * other events are listed with all that they have in it.
    */
-  partial(name: string): Postings
-  /** The texts of all names, in any order, maybe without some that cannot match. `undefined` where the work may pause. */
-  texts(search: LineSearch): Iterable<ValueEntry | undefined>
+  partial(name: string): FetchedPostings | Wait
+  /** The texts of all names, in any order, maybe without some that cannot match. */
+  texts(search: LineSearch): Stream<ValueEntry>
   /**
    * The sources, like {@link texts}; if a text of the event ends with what follows the last slash, only the part up to
    * that slash.
    */
-  sources(search: LineSearch): Iterable<ValueEntry | undefined>
+  sources(search: LineSearch): Stream<ValueEntry>
   /** The events that may have more texts than are listed. */
-  partialTexts(): Postings
+  partialTexts(): FetchedPostings | Wait
+}
+
+/** A part that is in memory, or in a file of this machine: no read has to wait. */
+export interface IndexPart extends FetchedPart {
+  timeOf(ordinal: number): Microseconds
+  countBefore(time: Microseconds): number
+  values(name: string, kind: Kind, order: Order, from?: Scalar): Iterable<ValueEntry>
+  inAnyOrder?(name: string, kind: Kind): Iterable<ValueEntry>
+  all?(name: string, kind: Kind): Iterable<ValueEntry>
+  find(name: string, value: Scalar): FetchedPostings
+  valued(name: string): FetchedPostings
+  containers(name: string): FetchedPostings
+  partial(name: string): FetchedPostings
+  partialTexts(): FetchedPostings
 }
 
 // The beginnings of longer texts mostly differ, and whole texts would make the index large.

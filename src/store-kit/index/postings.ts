@@ -1,4 +1,5 @@
 import { bitCount, type BitSet } from './bit-set.js'
+import { WAIT, type Wait } from './work.js'
 
 /** Returned by `seek` if there is no further ordinal. */
 export const NONE = -1
@@ -6,31 +7,40 @@ export const NONE = -1
 /** Direction: ascending or descending. */
 export type Step = 1 | -1
 
-/** A sorted set of a part's ordinals, read lazily. */
-export interface Postings {
+/** A sorted set of a part's ordinals, read lazily. A read may return `WAIT`. */
+export interface FetchedPostings {
   /** Number of ordinals, or a close upper bound. */
   readonly size: number
   /** The first ordinal from `at` on in the direction; {@link NONE} if there is none. */
-  seek(at: number, step: Step): number
+  seek(at: number, step: Step): number | Wait
   /** Adds all ordinals to the set. Faster than seeking. */
-  addTo?(set: BitSet): void
+  addTo?(set: BitSet): Wait | void
   /** How many ordinals the set has. Faster than seeking. */
-  countIn?(set: BitSet): number
+  countIn?(set: BitSet): number | Wait
+}
+
+/** A set of which no read has to wait. */
+export interface Postings extends FetchedPostings {
+  seek(at: number, step: Step): number
 }
 
 /** Calls `addTo`, or seeks each ordinal. */
-export function addToSet(postings: Postings, set: BitSet): void {
+export function addToSet(postings: FetchedPostings, set: BitSet): Wait | void {
   if (postings.addTo) return postings.addTo(set)
-  for (let at = postings.seek(0, 1); at !== NONE; at = postings.seek(at + 1, 1))
+  for (let at = postings.seek(0, 1); at !== NONE; at = postings.seek(at + 1, 1)) {
+    if (at === WAIT) return WAIT
     set[at >>> 5]! |= 1 << (at & 31)
+  }
 }
 
 /** Calls `countIn`, or seeks each ordinal. */
-export function countInSet(postings: Postings, set: BitSet): number {
+export function countInSet(postings: FetchedPostings, set: BitSet): number | Wait {
   if (postings.countIn) return postings.countIn(set)
   let count = 0
-  for (let at = postings.seek(0, 1); at !== NONE; at = postings.seek(at + 1, 1))
+  for (let at = postings.seek(0, 1); at !== NONE; at = postings.seek(at + 1, 1)) {
+    if (at === WAIT) return WAIT
     count += (set[at >>> 5]! >>> (at & 31)) & 1
+  }
   return count
 }
 
@@ -154,7 +164,7 @@ export function bitPostings(words: Uint32Array, size: number, base = 0): Posting
 }
 
 /** The ordinals that all sets have. Starts from the smallest set. */
-export function allOfPostings(sets: readonly Postings[]): Postings {
+export function allOfPostings(sets: readonly FetchedPostings[]): FetchedPostings {
   if (sets.length === 1) return sets[0]!
   const rarestFirst = sets.toSorted((a, b) => a.size - b.size)
   const size = rarestFirst[0]?.size ?? 0
@@ -165,7 +175,7 @@ export function allOfPostings(sets: readonly Postings[]): Postings {
       let candidate = at
       for (let agreed = 0, next = 0; agreed < rarestFirst.length;) {
         const found = rarestFirst[next]!.seek(candidate, step)
-        if (found === NONE) return NONE
+        if (found === NONE || found === WAIT) return found
         if (found === candidate && agreed > 0) {
           agreed += 1
           next += 1
@@ -185,7 +195,7 @@ export function allOfPostings(sets: readonly Postings[]): Postings {
 }
 
 /** The ordinals that any set has. */
-export function anyOfPostings(sets: readonly Postings[]): Postings {
+export function anyOfPostings(sets: readonly FetchedPostings[]): FetchedPostings {
   const some = sets.filter(({ size }) => size > 0)
   if (some.length === 0) return EMPTY
   if (some.length === 1) return some[0]!
@@ -193,25 +203,29 @@ export function anyOfPostings(sets: readonly Postings[]): Postings {
     size: some.reduce((sum, { size }) => sum + size, 0),
     seek(at, step) {
       let nearest = NONE
+      let waits = false
       for (const set of some) {
         const found = set.seek(at, step)
         if (found === at) return at
-        if (found !== NONE && (nearest === NONE || (found - nearest) * step < 0)) nearest = found
+        if (found === WAIT) waits = true
+        else if (found !== NONE && (nearest === NONE || (found - nearest) * step < 0))
+          nearest = found
       }
-      return nearest
+      return waits ? WAIT : nearest
     },
   }
 }
 
 /** The ordinals below `end` that the set does not have. */
-export function exceptPostings(set: Postings, end: number): Postings {
+export function exceptPostings(set: FetchedPostings, end: number): FetchedPostings {
   if (set.size === 0) return rangePostings(0, end)
   return {
     size: end,
     seek(at, step) {
       let candidate = step > 0 ? Math.max(at, 0) : Math.min(at, end - 1)
       while (candidate >= 0 && candidate < end) {
-        if (set.seek(candidate, step) !== candidate) return candidate
+        const found = set.seek(candidate, step)
+        if (found !== candidate) return found === WAIT ? WAIT : candidate
         candidate += step
       }
       return NONE
@@ -222,7 +236,8 @@ export function exceptPostings(set: Postings, end: number): Postings {
 /** Collects ordinals in any order, few of them in a list, many in a bitmap. */
 export interface PostingsBuilder {
   add(ordinal: number): void
-  addAll(set: Postings): void
+  /** Repeat it if it returns `WAIT`. */
+  addAll(set: FetchedPostings): Wait | void
   build(): Postings
 }
 
@@ -247,8 +262,11 @@ export function postingsBuilder(end: number): PostingsBuilder {
   }
   return {
     add,
-    addAll(postings) {
-      for (let at = postings.seek(0, 1); at !== NONE; at = postings.seek(at + 1, 1)) add(at)
+    addAll(postings): Wait | void {
+      for (let at = postings.seek(0, 1); at !== NONE; at = postings.seek(at + 1, 1)) {
+        if (at === WAIT) return WAIT
+        add(at)
+      }
     },
     build() {
       if (words) return bitPostings(words, size)

@@ -1,11 +1,20 @@
 import { isPiece, listBounds, listSize, type Piece, readList, readPiece } from './read-chunks.js'
-import { addToSet, countInSet, listPostings, NONE, type Postings, type Step } from './postings.js'
-import type { ChunkReader, ChunkValues, Key } from './segment-source.js'
+import {
+  addToSet,
+  countInSet,
+  type FetchedPostings,
+  listPostings,
+  NONE,
+  type Postings,
+  type Step,
+} from './postings.js'
+import type { ChunkReader, ChunkValues, FoundChunk, Key } from './segment-source.js'
+import { WAIT, type Wait } from './work.js'
 
 /** The lists of a chunk's values, by index in the chunk. */
 export interface ChunkPostings {
   sizeOf(index: number): number
-  postings(index: number): Postings
+  postings(index: number): FetchedPostings
 }
 
 /**
@@ -60,7 +69,7 @@ export function joinedPostings(pieces: readonly Piece[]): Postings {
     },
     countIn(set) {
       let count = 0
-      for (const { postings } of pieces) count += countInSet(postings, set)
+      for (const { postings } of pieces) count += countInSet(postings, set)!
       return count
     },
   }
@@ -72,49 +81,60 @@ function piecedPostings<Lists>(
   lists: Lists,
   key: Key,
   first: { readonly piece: Piece; readonly isLast: boolean },
-): Postings {
+): FetchedPostings {
   let { piece } = first
   // No other piece has ordinals from the piece's first up to this one.
   let to = first.isLast ? Infinity : piece.last
 
-  // A read may throw, so the state changes only after the last read.
-  const read = (chunk: ChunkValues | undefined): Piece | undefined => chunk && readPiece(chunk[3])
+  const moveTo = (chunk: ChunkValues): void => {
+    piece = readPiece(chunk[3])
+    to = piece.last
+  }
 
-  const down = (at: number): number => {
+  const down = (at: number): number | Wait => {
     if (at < piece.first || at > to) {
-      const found = read(reader.pieceAt(lists, key, at))
-      if (!found) return NONE
-      piece = found
-      to = Math.max(piece.last, at)
+      const found = reader.pieceAt(lists, key, at)
+      if (!found) return found === WAIT ? WAIT : NONE
+      moveTo(found)
+      to = Math.max(to, at)
     }
     return piece.postings.seek(at, -1)
   }
 
-  const up = (at: number): number => {
+  const up = (at: number): number | Wait => {
     if (at >= piece.first && at <= to) {
       const found = piece.postings.seek(at, 1)
       if (found !== NONE || to === Infinity) return found
     }
-    const around = read(reader.pieceAt(lists, key, at))
-    const found = around && at <= around.last ? around : read(reader.pieceAfter(lists, key, at))
-    if (!found) return NONE
-    piece = found
-    to = piece.last
+    const around = reader.pieceAt(lists, key, at)
+    if (around === WAIT) return WAIT
+    if (around) moveTo(around)
+    if (!around || at > to) {
+      const next = reader.pieceAfter(lists, key, at)
+      if (!next) return next === WAIT ? WAIT : NONE
+      moveTo(next)
+    }
     return piece.postings.seek(at, 1)
   }
 
-  const visitAll = (visit: (piece: Postings) => void): void => {
-    let next = read(reader.pieceAt(lists, key, 0) ?? reader.pieceAfter(lists, key, 0))
-    for (; next; next = read(reader.pieceAfter(lists, key, next.last))) visit(next.postings)
+  const visitAll = (visit: (piece: Postings) => void): Wait | void => {
+    const start = reader.pieceAt(lists, key, 0)
+    let next: FoundChunk = start === undefined ? reader.pieceAfter(lists, key, 0) : start
+    while (next) {
+      const one = readPiece(next[3])
+      visit(one.postings)
+      next = reader.pieceAfter(lists, key, one.last)
+    }
+    return next
   }
 
   return {
     size: piece.size,
-    addTo: (set) => visitAll((one) => addToSet(one, set)),
+    addTo: (set) => visitAll((one) => void addToSet(one, set)),
     countIn(set) {
       let count = 0
-      visitAll((one) => (count += countInSet(one, set)))
-      return count
+      const end = visitAll((one) => void (count += countInSet(one, set)!))
+      return end === WAIT ? WAIT : count
     },
     seek: (at: number, step: Step) => (step > 0 ? up(at) : down(at)),
   }

@@ -1,6 +1,8 @@
 import { AuditLogError } from '../../errors.js'
 import type { Scalar } from '../../filter/attributes.js'
 import type { Microseconds } from '../../event/timestamp.js'
+import type { Order } from './part.js'
+import type { Wait } from './work.js'
 
 /** States of a segment, as stores write them. */
 export const SegmentState = {
@@ -56,10 +58,12 @@ export type ChunkValues = readonly [
   postings: Uint8Array,
 ]
 
-/** The values of a chunk, without their lists. */
+/** The values of a chunk. */
 export interface ChunkLines {
   readonly id: number
   readonly lines: string
+  /** Their lists; left out if reading them takes another read. */
+  readonly postings?: Uint8Array
 }
 
 /** A chunk without its key. */
@@ -74,11 +78,8 @@ export interface PlaceRange {
   readonly to: number
 }
 
-/** The arguments of `inBulk`. */
-export interface BulkSearch<Lists> {
-  readonly lists: Lists
-  readonly places: readonly PlaceRange[] | undefined
-}
+/** `WAIT` if the chunk has to be fetched first, `undefined` if there is none. */
+export type FoundChunk = ChunkValues | undefined | Wait
 
 /** Reads the chunks of a segment by their keys. `Lists` identifies the lists of one name and kind. */
 export interface ChunkReader<Lists> {
@@ -86,37 +87,32 @@ export interface ChunkReader<Lists> {
    * All chunks, or those in the ranges, a few at a time. The ranges are sorted and do not touch; the last
    * one may end after the last chunk.
    */
-  inBulk(lists: Lists, places?: readonly PlaceRange[]): Iterable<readonly ChunkLines[]>
-  /** The results of all reads, which a store may fetch together. */
-  together?<Result>(reads: readonly (() => Result)[]): readonly Result[]
-  /** Fetches together what `inBulk` begins with for each of the searches. */
-  prepare?(searches: readonly BulkSearch<Lists>[]): void
+  inBulk(lists: Lists, places?: readonly PlaceRange[]): Iterable<readonly ChunkLines[] | Wait>
   /** All chunks with their postings, in order, a few at a time, if that takes less than reading them by their keys. */
-  whole?(lists: Lists): Iterable<readonly WholeChunk[]>
-  /** The whole chunk, after `inBulk` has returned its id and lines. */
-  at(id: number, lines: string): ChunkValues
+  whole?(lists: Lists): Iterable<readonly WholeChunk[] | Wait>
+  /** The postings of a chunk that `inBulk` has returned without them. */
+  postingsOf?(id: number): Uint8Array
   /** The last chunk, or last piece, whose first key is not above the key. */
-  floor(lists: Lists, key: Key): ChunkValues | undefined
-  /** `floor` for each of a few keys, which a store may fetch together. */
-  floors(lists: Lists, keys: readonly Key[]): readonly (ChunkValues | undefined)[]
-  before(lists: Lists, key: Key): ChunkValues | undefined
-  after(lists: Lists, key: Key): ChunkValues | undefined
-  first(lists: Lists): ChunkValues | undefined
-  last(lists: Lists): ChunkValues | undefined
+  floor(lists: Lists, key: Key): FoundChunk
+  /**
+   * The chunks in the order of their keys, beginning with the one that `from` belongs to. Of a list in pieces, only the piece
+   * that comes first in this order.
+   */
+  walk(lists: Lists, order: Order, from: Key | undefined): Iterable<ChunkValues | Wait>
   /** The last piece of a value's list that begins at the ordinal or before. */
-  pieceAt(lists: Lists, key: Key, ordinal: number): ChunkValues | undefined
-  pieceAfter(lists: Lists, key: Key, ordinal: number): ChunkValues | undefined
+  pieceAt(lists: Lists, key: Key, ordinal: number): FoundChunk
+  pieceAfter(lists: Lists, key: Key, ordinal: number): FoundChunk
 }
 
 /** Reads a segment from its store. */
 export interface SegmentSource<Lists> {
   readonly chunks: ChunkReader<Lists>
   /** Of a name or its number. `undefined` if there are none. Without a name, the lists of `UNNAMED_LISTS`. */
-  readonly listsOf: (name: string | number | undefined, kind: number) => Lists | undefined
+  readonly listsOf: (name: string | number | undefined, kind: number) => Lists | undefined | Wait
   /** The times of a block of {@link TIMES_PER_BLOCK} events. */
-  timesOf(block: number): readonly Microseconds[]
+  timesOf(block: number): readonly Microseconds[] | Wait
   /** The first time of a block. */
-  firstTimeOf(block: number): Microseconds
+  firstTimeOf(block: number): Microseconds | Wait
 }
 
 /** Facts about a segment that a store has before it reads any chunk. */

@@ -1,11 +1,12 @@
 import type { Microseconds } from '../../event/timestamp.js'
 import type { SegmentInfo, SegmentSource } from './segment-source.js'
 import { TIMES_PER_BLOCK } from './time-blocks.js'
+import { WAIT, type Wait } from './work.js'
 
 /** Converts between ordinals and times of a segment. */
 export interface SegmentTimes {
-  readonly timeOf: (ordinal: number) => Microseconds
-  readonly countBefore: (time: Microseconds) => number
+  readonly timeOf: (ordinal: number) => Microseconds | Wait
+  readonly countBefore: (time: Microseconds) => number | Wait
 }
 
 export function segmentTimes(
@@ -16,24 +17,41 @@ export function segmentTimes(
   let times: readonly Microseconds[] = []
   const firsts: Microseconds[] = []
 
-  const block = (number: number): readonly Microseconds[] => {
+  const block = (number: number): readonly Microseconds[] | Wait => {
     if (number === cached) return times
-    times = source.timesOf(number)
+    const found = source.timesOf(number)
+    if (found === WAIT) return WAIT
     cached = number
-    return times
+    return (times = found)
   }
 
-  const firstOf = (number: number): Microseconds => (firsts[number] ??= source.firstTimeOf(number))
+  const firstOf = (number: number): Microseconds | Wait => {
+    const known = firsts[number]
+    if (known !== undefined) return known
+    const found = source.firstTimeOf(number)
+    if (found !== WAIT) firsts[number] = found
+    return found
+  }
 
   return {
-    timeOf: (ordinal) => block(Math.floor(ordinal / TIMES_PER_BLOCK))[ordinal % TIMES_PER_BLOCK]!,
+    timeOf(ordinal) {
+      const times = block(Math.floor(ordinal / TIMES_PER_BLOCK))
+      return times === WAIT ? WAIT : times[ordinal % TIMES_PER_BLOCK]!
+    },
     countBefore(time) {
       if (time <= first) return 0
       if (time > last) return size
       // The last block that begins before the time.
-      const number = lastIndex(Math.ceil(size / TIMES_PER_BLOCK), (n) => firstOf(n) < time)
-      const times = block(number)
-      return number * TIMES_PER_BLOCK + lastIndex(times.length, (i) => times[i]! < time) + 1
+      let waits = false
+      const number = lastIndex(Math.ceil(size / TIMES_PER_BLOCK), (n) => {
+        const first = firstOf(n)
+        waits ||= first === WAIT
+        return first !== WAIT && first < time
+      })
+      const times = waits ? WAIT : block(number)
+      return (
+        times && number * TIMES_PER_BLOCK + lastIndex(times.length, (i) => times[i]! < time) + 1
+      )
     },
   }
 }

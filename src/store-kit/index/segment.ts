@@ -5,7 +5,7 @@ import { type FindLists, placesOf } from './find-grams.js'
 import { ExtraList } from './grams.js'
 import {
   indexedValue,
-  type IndexPart,
+  type FetchedPart,
   Kind,
   kindOf,
   type LineSearch,
@@ -13,7 +13,7 @@ import {
   type ValueEntry,
 } from './part.js'
 import { partialEvents } from './partial-events.js'
-import { EMPTY, NONE, type Postings } from './postings.js'
+import { EMPTY, type FetchedPostings, NONE } from './postings.js'
 import { indexOfLine, isPiece, type Piece, readPiece, readValues } from './read-chunks.js'
 import {
   type ChunkPostings,
@@ -22,7 +22,6 @@ import {
   sharedPostings,
 } from './segment-postings.js'
 import {
-  type BulkSearch,
   type ChunkReader,
   type ChunkValues,
   type Key,
@@ -34,29 +33,43 @@ import {
   type WholeChunk,
 } from './segment-source.js'
 import { segmentTimes } from './segment-times.js'
+import {
+  readAll,
+  readOne,
+  ready,
+  type Stream,
+  together,
+  WAIT,
+  type Wait,
+  type Work,
+} from './work.js'
 
 /** Reads a segment lazily: one read for a value, and one for each further piece of its list. */
-export function openSegment<Lists>(source: SegmentSource<Lists>, info: SegmentInfo): IndexPart {
+export function openSegment<Lists extends object>(
+  source: SegmentSource<Lists>,
+  info: SegmentInfo,
+): FetchedPart {
   const { id, size, first, last, isPartial } = info
   const { chunks: reader, listsOf } = source
   const { timeOf, countBefore } = segmentTimes(source, info)
-  const knownPartial = new Map<string, Postings>()
+  const knownPartial = new Map<string, FetchedPostings>()
 
-  const find = (lists: Lists | undefined, value: Scalar): Postings =>
-    lists === undefined ? EMPTY : inChunk(reader, lists, reader.floor(lists, keyOf(value)), value)
+  const find = (lists: Lists | undefined | Wait, value: Scalar): FetchedPostings | Wait =>
+    lists ? inChunk(reader, lists, value) : notFound(lists)
 
-  const listOf = (name: string | number | undefined, kind: number): Postings =>
+  const listOf = (name: string | number | undefined, kind: number): FetchedPostings | Wait =>
     find(listsOf(name, kind), ANY_VALUE)
-  const partialOf = (name: string): Postings =>
+  const partialOf = (name: string): FetchedPostings | Wait =>
     partialEvents(name, {
       own: () => listOf(name, ListKind.partial),
       hashed: (hash) => find(listsOf(undefined, ListKind.otherNames), hash),
       others: () => listOf(undefined, ListKind.others),
       // A column without any list counts as missing.
-      hasColumn: () =>
-        [ListKind.valued, ListKind.containers, ListKind.partial].some(
-          (kind) => listOf(name, kind).size > 0,
-        ),
+      hasColumn() {
+        const kinds = [ListKind.valued, ListKind.containers, ListKind.partial]
+        const lists = ready(kinds.map((kind) => listOf(name, kind)))
+        return lists && lists.some(({ size }) => size > 0)
+      },
     })
 
   return {
@@ -66,27 +79,15 @@ export function openSegment<Lists>(source: SegmentSource<Lists>, info: SegmentIn
     last,
     timeOf,
     countBefore,
-    values(name, kind, order, from) {
-      const lists = listsOf(name, kind)
-      return lists === undefined ? [] : valuesOf(reader, lists, order, from)
-    },
+    values: (name, kind, order, from) =>
+      withLists(listsOf, [name, kind], (lists) => valuesOf(reader, lists, order, from)),
     ...(reader.whole && {
-      all(name: string, kind: Kind) {
-        const lists = listsOf(name, kind)
-        return lists === undefined ? [] : wholeEntries(reader.whole!(lists))
-      },
+      all: (name: string, kind: Kind) =>
+        withLists(listsOf, [name, kind], (lists) => wholeEntries(reader.whole!(lists))),
     }),
-    search(name, kind, search) {
-      const lists = listsOf(name, kind)
-      if (lists === undefined) return []
-      const grams = kind === Kind.text ? listsOf(name, ListKind.grams) : undefined
-      return searchChunks(reader, lists, grams, search)
-    },
+    search: (name, kind, search) => searchList(source, [name, kind], search),
     texts: (search) => searchNames(source, search),
-    sources(search) {
-      const lists = listsOf(undefined, Kind.text)
-      return lists === undefined ? [] : searchAll(reader, [{ lists, places: undefined }], search)
-    },
+    sources: (search) => searchList(source, [undefined, Kind.text], search),
     partialTexts: () => (isPartial ? listOf(undefined, ListKind.partialTexts) : EMPTY),
     find: (name, value) => find(listsOf(name, kindOf(value)), positiveZero(indexedValue(value))),
     valued: (name) => listOf(name, ListKind.valued),
@@ -95,7 +96,9 @@ export function openSegment<Lists>(source: SegmentSource<Lists>, info: SegmentIn
       if (!isPartial) return EMPTY
       let found = knownPartial.get(name)
       if (!found) {
-        found = partialOf(name)
+        const lists = partialOf(name)
+        if (lists === WAIT) return WAIT
+        found = lists
         if (knownPartial.size >= MAX_KNOWN_PARTIAL) knownPartial.clear()
         knownPartial.set(name, found)
       }
@@ -107,62 +110,84 @@ export function openSegment<Lists>(source: SegmentSource<Lists>, info: SegmentIn
 /** Maximum number of names for which a segment keeps the events that may match any filter. */
 const MAX_KNOWN_PARTIAL = 64
 
-/** The postings of the value; `chunk` is the last one whose first value is not above it. */
+type Entries = Generator<ValueEntry | Wait | undefined, void, undefined>
+
+type ListsOf<Lists> = SegmentSource<Lists>['listsOf']
+
+const notFound = (lists: undefined | Wait): FetchedPostings | Wait =>
+  lists === WAIT ? WAIT : EMPTY
+
+type Name = readonly [name: string | number | undefined, kind: number]
+
+/** The entries of the lists of a name; none if there are no lists. */
+function withLists<Lists extends object>(
+  listsOf: ListsOf<Lists>,
+  [name, kind]: Name,
+  entries: (lists: Lists) => Entries,
+): Stream<ValueEntry> {
+  const lists = listsOf(name, kind)
+  if (lists) return entries(lists)
+  return lists === WAIT ? afterWait(() => withLists(listsOf, [name, kind], entries)) : []
+}
+
+function* afterWait(read: () => Stream<ValueEntry>): Entries {
+  yield WAIT
+  yield* read()
+}
+
+/** The postings of the value. */
 function inChunk<Lists>(
   reader: ChunkReader<Lists>,
   lists: Lists,
-  chunk: ChunkValues | undefined,
   value: Scalar,
-): Postings {
-  const index = chunk ? indexOfLine(chunk[2], valueLine(value)) : -1
-  return chunk && index >= 0 ? chunkPostings(reader, lists, chunk, true).postings(index) : EMPTY
+): FetchedPostings | Wait {
+  const chunk = reader.floor(lists, keyOf(value))
+  if (!chunk) return notFound(chunk)
+  const index = indexOfLine(chunk[2], valueLine(value))
+  return index < 0 ? EMPTY : chunkPostings(reader, lists, chunk, true).postings(index)
 }
 
 const findLists =
   <Lists>(reader: ChunkReader<Lists>, grams: Lists): FindLists =>
-  (values) => {
-    const chunks = reader.floors(grams, values)
-    return values.map((value, i) => inChunk(reader, grams, chunks[i], value))
-  }
+  (values) =>
+    ready(values.map((value) => inChunk(reader, grams, value)))
 
 /** Searches the texts of all names, except names that the grams exclude. */
-function* searchNames<Lists>(
-  { chunks: reader, listsOf }: SegmentSource<Lists>,
+function* searchNames<Lists extends object>(
+  source: SegmentSource<Lists>,
   search: LineSearch,
-): Generator<ValueEntry | undefined, void> {
-  const grams = listsOf(undefined, ListKind.grams)!
+): Entries {
+  const { chunks: reader, listsOf } = source
+  const grams = (yield* readOne(() => listsOf(undefined, ListKind.grams)))!
   const find = findLists(reader, grams)
-  const [all] = find([ExtraList.names])
-  const ranges = placesOf(search.part, find) ?? [{ from: 0, to: Infinity }]
-  const reads: (() => BulkSearch<Lists>)[] = []
+  const [all] = yield* readOne(() => find([ExtraList.names]))
+  const found = yield* readOne(() => placesOf(search.part, find))
+  const ranges = found ?? [{ from: 0, to: Infinity }]
+  const searches: (() => Entries)[] = []
+  const next = (at: number): Work<number> => readOne(() => all!.seek(at, 1))
   let place = 0
-  for (let name = all!.seek(0, 1); name !== NONE; name = all!.seek(name + 1, 1), place++)
-    if (ranges.some(({ from, to }) => place >= from && place < to)) {
-      const [lists, ofName] = [listsOf(name, Kind.text)!, listsOf(name, ListKind.grams)!]
-      reads.push(() => ({ lists, places: placesOf(search.part, findLists(reader, ofName)) }))
-    }
-  yield* searchAll(reader, reader.together?.(reads) ?? reads.map((read) => read()), search)
+  for (let name = yield* next(0); name !== NONE; name = yield* next(name + 1), place++) {
+    const number = name
+    if (ranges.some(({ from, to }) => place >= from && place < to))
+      searches.push(() => searchList(source, [number, Kind.text], search))
+  }
+  yield* together(searches)
 }
 
-function* searchAll<Lists>(
-  reader: ChunkReader<Lists>,
-  searches: readonly BulkSearch<Lists>[],
-  { mayPass }: LineSearch,
-): Generator<ValueEntry | undefined, void> {
-  reader.prepare?.(searches)
-  yield
-  for (const { lists, places } of searches) yield* searchPlaces(reader, lists, places, mayPass)
-}
-
-/** Reads the chunks that the grams do not exclude. */
-function searchChunks<Lists>(
-  reader: ChunkReader<Lists>,
-  lists: Lists,
-  grams: Lists | undefined,
+/** Reads the chunks that the grams do not exclude. A list without a name has no grams. */
+function* searchList<Lists extends object>(
+  { chunks: reader, listsOf }: SegmentSource<Lists>,
+  [name, kind]: Name,
   { part, mayPass }: LineSearch,
-): Generator<ValueEntry | undefined, void> {
-  const places = grams === undefined ? undefined : placesOf(part, findLists(reader, grams))
-  return searchPlaces(reader, lists, places, mayPass)
+): Entries {
+  const hasGrams = kind === Kind.text && name !== undefined
+  const [lists, grams] = yield* readAll([
+    () => listsOf(name, kind),
+    () => (hasGrams ? listsOf(name, ListKind.grams) : undefined),
+  ])
+  if (!lists) return
+  const places = grams && (yield* readOne(() => placesOf(part, findLists(reader, grams))))
+  yield* searchPlaces(reader, lists, places, mayPass)
 }
 
 /** Reads the chunks in bulk. Reads a list in pieces from its first piece. */
@@ -171,24 +196,28 @@ function* searchPlaces<Lists>(
   lists: Lists,
   places: readonly PlaceRange[] | undefined,
   mayPass: LineSearch['mayPass'],
-): Generator<ValueEntry | undefined, void> {
+): Entries {
   let before: string | undefined
   for (const chunks of reader.inBulk(lists, places)) {
-    for (const { id, lines } of chunks) {
-      if (lines !== before && mayPass(lines))
-        yield* entriesOf(reader, lists, reader.at(id, lines), { isRising: true })
+    for (const { id, lines, postings } of chunks ?? []) {
+      if (lines !== before && mayPass(lines)) {
+        const first = readValues(lines.slice(0, (lines.indexOf('\n') + 1 || Infinity) - 1))[0]!
+        const data = postings ?? reader.postingsOf!(id)
+        yield* entriesOf(reader, lists, [keyOf(first), 0, lines, data], { isRising: true })
+      }
       before = lines
     }
-    yield
+    yield chunks === WAIT ? WAIT : undefined
   }
 }
 
 /** The values of whole chunks. A list in pieces has several chunks. */
-function* wholeEntries(bulks: Iterable<readonly WholeChunk[]>): Generator<ValueEntry, void> {
+function* wholeEntries(bulks: Iterable<readonly WholeChunk[] | Wait>): Entries {
   let line: string | undefined
   let pieces: Piece[] = []
-  for (const chunks of bulks)
-    for (const { lines, postings } of chunks) {
+  for (const chunks of bulks) {
+    if (chunks === WAIT) yield WAIT
+    for (const { lines, postings } of chunks ?? []) {
       if (lines === line) {
         pieces.push(readPiece(postings))
         continue
@@ -198,6 +227,7 @@ function* wholeEntries(bulks: Iterable<readonly WholeChunk[]>): Generator<ValueE
       if (line === undefined) yield* sharedEntries(lines, postings)
       else pieces = [readPiece(postings)]
     }
+  }
   if (line !== undefined) yield pieceEntry(line, pieces)
 }
 
@@ -222,25 +252,14 @@ function* valuesOf<Lists>(
   lists: Lists,
   order: Order,
   from: Scalar | undefined,
-): Generator<ValueEntry, void> {
+): Entries {
   const isRising = order === 'asc'
   const passes = from === undefined ? undefined : boundOf(from, isRising)
-  let chunk = startOf(reader, lists, isRising, from)
-  while (chunk) {
-    yield* entriesOf(reader, lists, chunk, { isRising, passes })
-    chunk = isRising ? reader.after(lists, chunk[0]) : reader.before(lists, chunk[0])
+  const start = from === undefined ? undefined : startKey(from, isRising)
+  for (const chunk of reader.walk(lists, order, start)) {
+    if (chunk === WAIT) yield WAIT
+    else yield* entriesOf(reader, lists, chunk, { isRising, passes })
   }
-}
-
-function startOf<Lists>(
-  reader: ChunkReader<Lists>,
-  lists: Lists,
-  isRising: boolean,
-  from: Scalar | undefined,
-): ChunkValues | undefined {
-  if (from === undefined) return isRising ? reader.first(lists) : reader.last(lists)
-  const floor = reader.floor(lists, startKey(from, isRising))
-  return floor ?? (isRising ? reader.first(lists) : undefined)
 }
 
 const LONE_SURROGATE = /\p{Surrogate}/u
@@ -303,7 +322,7 @@ class ChunkEntry implements ValueEntry {
     return this.#chunks().sizeOf(this.#index)
   }
 
-  postings(): Postings {
+  postings(): FetchedPostings {
     return this.#chunks().postings(this.#index)
   }
 }

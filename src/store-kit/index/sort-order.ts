@@ -4,9 +4,10 @@ import type { TimeBounds } from '../../filter/bounds.js'
 import { compareScalars } from '../../filter/order.js'
 import type { Microseconds } from '../../event/timestamp.js'
 import { sortedEntries } from './find-postings.js'
-import { type IndexPart, mayBeCut, type Order, type ValueEntry } from './part.js'
-import { allOfPostings, EMPTY, exceptPostings, type Postings } from './postings.js'
+import { mayBeCut, type Order, type ValueEntry } from './part.js'
+import { allOfPostings, EMPTY, exceptPostings } from './postings.js'
 import { type PartPostings, timesOfSets } from './time-order.js'
+import { readAll, WAIT, type Wait, type Work } from './work.js'
 
 /** A place of an event in a sort order. */
 export interface SortedTime {
@@ -15,13 +16,11 @@ export interface SortedTime {
   readonly keys: readonly (Scalar | undefined)[]
 }
 
-export type SortedTimes = Generator<SortedTime | undefined, void, undefined>
+export type SortedTimes = Generator<SortedTime | Wait | undefined, void, undefined>
 
-interface Head {
-  readonly part: IndexPart
-  readonly restriction: Postings
-  readonly entries: Iterator<ValueEntry, void>
-  entry: ValueEntry
+interface Head extends PartPostings {
+  readonly entries: Iterator<ValueEntry | Wait | undefined>
+  entry: ValueEntry | undefined
 }
 
 interface Group {
@@ -34,32 +33,37 @@ function* groups(
   sets: readonly PartPostings[],
   attribute: string,
   order: Order,
-): Generator<Group, void, undefined> {
+): Generator<Group | Wait, void, undefined> {
   const sign = order === 'asc' ? 1 : -1
-  const heads: Head[] = []
-  for (const { part, postings } of sets) {
-    const entries = sortedEntries(part, attribute, order)
-    const first = entries.next()
-    if (!first.done) heads.push({ part, restriction: postings, entries, entry: first.value })
-  }
-  while (heads.length > 0) {
-    let value = heads[0]!.entry.value
+  let heads = sets.map((set): Head => ({
+    ...set,
+    entries: sortedEntries(set.part, attribute, order),
+    entry: undefined,
+  }))
+  for (let lowest = heads; ;) {
+    for (let left = lowest.filter(mustWait); left.length > 0; left = left.filter(mustWait))
+      yield WAIT
+    if (lowest.some(({ entry }) => !entry)) heads = heads.filter(({ entry }) => entry)
+    if (heads.length === 0) return
+    let value = heads[0]!.entry!.value
     for (const { entry } of heads)
-      if (compareScalars(entry.value, value) * sign < 0) value = entry.value
-    const lowest = heads.filter(({ entry }) => compareScalars(entry.value, value) === 0)
+      if (compareScalars(entry!.value, value) * sign < 0) value = entry!.value
+    lowest = heads.filter(({ entry }) => compareScalars(entry!.value, value) === 0)
     yield {
       value,
-      sets: lowest.map(({ part, restriction, entry }) => ({
+      sets: lowest.map(({ part, postings, entry }) => ({
         part,
-        postings: allOfPostings([entry.postings(), restriction]),
+        postings: allOfPostings([entry!.postings(), postings]),
       })),
     }
-    for (const head of lowest) {
-      const next = head.entries.next()
-      if (next.done) heads.splice(heads.indexOf(head), 1)
-      else head.entry = next.value
-    }
   }
+}
+
+/** Moves the head to its next entry. True if it has to wait. */
+function mustWait(head: Head): boolean {
+  const { value } = head.entries.next()
+  head.entry = value ?? undefined
+  return value === WAIT
 }
 
 /** True if a filter requires the attribute, so that events without a value can only have containers. */
@@ -69,11 +73,11 @@ function eventsWithoutValue(
   { part, postings }: PartPostings,
   attribute: string,
   isRequired: boolean,
-): PartPostings {
+): PartPostings | Wait {
   const valued = part.valued(attribute)
-  if (valued.size === part.size) return { part, postings: EMPTY }
-  const rest = isRequired ? part.containers(attribute) : exceptPostings(valued, part.size)
-  return { part, postings: allOfPostings([postings, rest]) }
+  if (valued?.size === part.size) return { part, postings: EMPTY }
+  const rest = isRequired ? part.containers(attribute) : valued && exceptPostings(valued, part.size)
+  return valued && rest && { part, postings: allOfPostings([postings, rest]) }
 }
 
 export interface SortOrder {
@@ -96,28 +100,33 @@ export function* inSortOrder(
   const { bounds, isFull, requires } = order
   if (!sort || sort.attribute === 'created_at') {
     for (const time of timesOfSets(sets, sort?.direction ?? 'asc', bounds)) {
-      yield time === undefined ? undefined : { time, keys }
+      yield typeof time === 'number' ? { time, keys } : time
       if (isFull()) return
     }
     return
   }
   const { attribute, direction } = sort
-  const withoutValue = (): SortedTimes => {
+  const withoutValue = (): Work<readonly PartPostings[]> => {
     const isRequired = requires(attribute)
-    const some = sets.map((set) => eventsWithoutValue(set, attribute, isRequired))
-    return inSortOrder(some, rest, order, [...keys, undefined])
+    return readAll(sets.map((set) => () => eventsWithoutValue(set, attribute, isRequired)))
   }
+  const last = [...keys, undefined]
 
-  if (direction === 'desc') yield* withoutValue()
+  if (direction === 'desc') yield* inSortOrder(yield* withoutValue(), rest, order, last)
   if (isFull()) return
-  for (const { value, sets: having } of groups(sets, attribute, direction)) {
+  for (const group of groups(sets, attribute, direction)) {
+    if (group === WAIT) {
+      yield WAIT
+      continue
+    }
+    const { value, sets: having } = group
     const below = [...keys, value]
     if (mayBeCut(value)) {
       for (const time of timesOfSets(having, 'asc', bounds))
-        yield time === undefined ? undefined : { time, keys: below }
+        yield typeof time === 'number' ? { time, keys: below } : time
     } else yield* inSortOrder(having, rest, order, below)
     if (isFull()) return
     yield
   }
-  if (direction === 'asc') yield* withoutValue()
+  if (direction === 'asc') yield* inSortOrder(yield* withoutValue(), rest, order, last)
 }

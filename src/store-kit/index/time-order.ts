@@ -1,38 +1,38 @@
 import type { TimeBounds } from '../../filter/bounds.js'
 import type { Microseconds } from '../../event/timestamp.js'
-import type { Work } from './find-postings.js'
-import type { IndexPart, Order } from './part.js'
-import { NONE, type Postings, type Step } from './postings.js'
+import type { FetchedPart, Order } from './part.js'
+import { type FetchedPostings, NONE, type Step } from './postings.js'
+import { readOne, WAIT, type Wait, type Work } from './work.js'
 
 /** A set of events of a part. */
 export interface PartPostings {
-  readonly part: IndexPart
-  readonly postings: Postings
+  readonly part: FetchedPart
+  readonly postings: FetchedPostings
 }
 
 /** Finds the events of a part, once the order has reached it. */
-export type OpenPart = (part: IndexPart) => Postings | Work<Postings>
+export type OpenPart = (part: FetchedPart) => FetchedPostings | Work<FetchedPostings>
 
 interface Cursor extends PartPostings {
   ordinal: number
   time: Microseconds
 }
 
-export const overlaps = ({ first, last }: IndexPart, { from, to }: TimeBounds): boolean =>
+export const overlaps = ({ first, last }: FetchedPart, { from, to }: TimeBounds): boolean =>
   first <= to && last >= from
 
 /**
  * The distinct times of the found events, in order. A part is opened once the order has reached its first
- * event. Yields `undefined` where the work may pause.
+ * event. Yields `undefined` and `WAIT` as `Work` does.
  */
 export function* inTimeOrder(
-  parts: readonly IndexPart[],
+  parts: readonly FetchedPart[],
   open: OpenPart,
   order: Order,
   bounds: TimeBounds,
-): Generator<Microseconds | undefined, void, undefined> {
+): Generator<Microseconds | Wait | undefined, void, undefined> {
   const step: Step = order === 'asc' ? 1 : -1
-  const begins = ({ first, last }: IndexPart): Microseconds => (step > 0 ? first : last)
+  const begins = ({ first, last }: FetchedPart): Microseconds => (step > 0 ? first : last)
   const isBefore = (a: Microseconds, b: Microseconds): boolean => (a - b) * step < 0
   const waiting = parts
     .filter((part) => overlaps(part, bounds))
@@ -40,17 +40,22 @@ export function* inTimeOrder(
   const cursors: Cursor[] = []
 
   /** False if the part has no more events within the bounds. */
-  const move = (cursor: Cursor, at: number): boolean => {
+  const move = (cursor: Cursor, at: number): boolean | Wait => {
     const { part, postings } = cursor
     if (at < 0 || at >= part.size) return false
-    cursor.ordinal = postings.seek(at, step)
-    if (cursor.ordinal === NONE) return false
-    cursor.time = part.timeOf(cursor.ordinal)
-    return cursor.time >= bounds.from && cursor.time <= bounds.to
+    const ordinal = postings.seek(at, step)
+    if (ordinal === WAIT) return WAIT
+    if (ordinal === NONE) return false
+    const time = part.timeOf(ordinal)
+    if (time === WAIT) return WAIT
+    cursor.ordinal = ordinal
+    cursor.time = time
+    return time >= bounds.from && time <= bounds.to
   }
-  const startOf = (part: IndexPart): number => {
+  const startOf = (part: FetchedPart): number | Wait => {
     if (step > 0) return part.first >= bounds.from ? 0 : part.countBefore(bounds.from)
-    return part.last <= bounds.to ? part.size - 1 : part.countBefore(bounds.to + 1) - 1
+    const end = part.last <= bounds.to ? part.size : part.countBefore(bounds.to + 1)
+    return end === WAIT ? WAIT : end - 1
   }
   const nearest = (): Cursor | undefined => {
     let found: Cursor | undefined
@@ -71,7 +76,8 @@ export function* inTimeOrder(
       const postings = 'seek' in found ? found : yield* found
       if (postings.size > 0) {
         const cursor = { part, postings, ordinal: NONE, time: 0 }
-        if (move(cursor, startOf(part))) cursors.push(cursor)
+        const start = yield* readOne(() => startOf(part))
+        if (yield* readOne(() => move(cursor, start))) cursors.push(cursor)
         next = nearest()
       }
       if (!next) yield
@@ -81,7 +87,9 @@ export function* inTimeOrder(
       last = next.time
       yield last
     }
-    if (!move(next, next.ordinal + step)) cursors.splice(cursors.indexOf(next), 1)
+    let moved = move(next, next.ordinal + step)
+    for (; moved === WAIT; moved = move(next, next.ordinal + step)) yield WAIT
+    if (!moved) cursors.splice(cursors.indexOf(next), 1)
   }
 }
 
@@ -90,7 +98,7 @@ export function timesOfSets(
   sets: readonly PartPostings[],
   order: Order,
   bounds: TimeBounds,
-): Generator<Microseconds | undefined, void, undefined> {
+): Generator<Microseconds | Wait | undefined, void, undefined> {
   const some = sets.filter(({ postings }) => postings.size > 0)
   const postingsOf = new Map(some.map(({ part, postings }) => [part, postings]))
   return inTimeOrder([...postingsOf.keys()], (part) => postingsOf.get(part)!, order, bounds)

@@ -14,9 +14,9 @@ import {
   type FigureQuery,
   joinFigures,
 } from '../index/figure-counts.js'
-import type { Work } from '../index/find-postings.js'
-import { type IndexFilter, indexFilter } from '../index/index-filter.js'
-import type { IndexPart } from '../index/part.js'
+import { indexFilter } from '../index/index-filter.js'
+import type { FetchedPart } from '../index/part.js'
+import { type Work, withRequests } from '../index/work.js'
 import type { IndexSession } from './session.js'
 
 // Events of the parts that are counted together. The lists of a name take about a byte for each. The first parts show
@@ -26,7 +26,7 @@ const MAX_EVENTS = 2 ** 19
 
 /** A part, and the ranges to be counted in it. */
 export interface CoveredPart {
-  readonly part: IndexPart
+  readonly part: FetchedPart
   /** Cut to the times of the part. */
   readonly ranges: readonly TimeBounds[]
   /** The number of the first of them among all ranges. */
@@ -41,8 +41,8 @@ export interface SealedIndex extends Pick<IndexSession, 'parts' | 'tasks' | 'rel
   /** The times of the open live events. */
   readonly open: readonly Microseconds[]
   /** The ordinals of the events of the part that do not count, ascending. */
-  readonly removedFrom: (part: IndexPart) => ArrayLike<number>
-  /** Counts of parts that the store keeps; `prepare` notes what counting a part reads first. */
+  readonly removedFrom: (part: FetchedPart) => ArrayLike<number>
+  /** Counts of parts that the store keeps. */
   readonly kept?: KeptCounts | undefined
 }
 
@@ -51,7 +51,8 @@ export interface KeptCounts {
   nameOf(query: FigureQuery): string
   find(one: CoveredPart, name: string): FigureCounts | undefined
   keep(one: CoveredPart, name: string, counts: FigureCounts): void
-  prepare(one: CoveredPart, query: FigureQuery, filters: readonly IndexFilter[]): void
+  /** Requests what counting the part will read. */
+  request(one: CoveredPart, query: FigureQuery): void
 }
 
 /** Figures that the index has counted, and the cells that it does not cover. */
@@ -77,14 +78,15 @@ export async function countByIndex(
   if (!sealed) return undefined
   const { covered, rest } = cutCells(cells, sealed.uncovered)
   if (covered.length === 0) return undefined
-  const filters = [tally.shared, ...tally.own.values()].flatMap((where) => indexFilter(where) ?? [])
-  const found = await countParts(sealed, { figures, filters, covered })
+  const filters = [tally.shared, ...tally.own.values()].filter((where) => indexFilter(where))
+  const found = await countParts(sealed, { figures, filters: filters.length, covered })
   return found && { figures: found, covered, rest, sealed }
 }
 
 interface PartsCount {
   readonly figures: FigureQuery
-  readonly filters: readonly IndexFilter[]
+  /** The number of filters that the index evaluates. */
+  readonly filters: number
   readonly covered: readonly Slice[]
 }
 
@@ -110,13 +112,13 @@ async function countParts(
       await join(waiting.shift()!, known)
       continue
     }
-    const some = takeParts(waiting, max / (1 + query.facets.length + filters.length))
+    const some = takeParts(waiting, max / (1 + query.facets.length + filters))
     max = MAX_EVENTS
     const found = await tasks.all(
       some.map((one) => () => {
-        kept?.prepare(one, query, filters)
         const keep = (counts: FigureCounts): void => kept?.keep(one, name, counts)
-        return countPart(one, query, removedFrom(one.part), keep)
+        const work = countPart(one, query, removedFrom(one.part), keep)
+        return withRequests(work, () => kept?.request(one, query))
       }),
     )
     release()
@@ -129,7 +131,7 @@ async function countParts(
 }
 
 /** `covered` is in order of time. `undefined` if the part has no event in it. */
-function coveredPart(part: IndexPart, covered: readonly Slice[]): CoveredPart | undefined {
+function coveredPart(part: FetchedPart, covered: readonly Slice[]): CoveredPart | undefined {
   const start = covered.findIndex(({ to }) => to >= part.first)
   if (start < 0) return undefined
   const ranges = covered

@@ -3,7 +3,6 @@ import { type Microseconds, parseTimestamp } from '../../event/timestamp.js'
 import { isEmpty, splitAt, type TimeBounds } from '../../filter/bounds.js'
 import { thenDecided } from '../../filter/steps.js'
 import { type EventCollector, pageCollector } from '../collect.js'
-import type { Work } from '../index/find-postings.js'
 import { requiresAttribute } from '../index/index-filter.js'
 import {
   type Candidates,
@@ -13,6 +12,7 @@ import {
 } from '../index/index-list.js'
 import { inSortOrder } from '../index/sort-order.js'
 import { type PartPostings, timesOfSets } from '../index/time-order.js'
+import { WAIT, type Work } from '../index/work.js'
 import {
   collecting,
   createBatchSizes,
@@ -137,7 +137,7 @@ async function collectFirst(
 
 /** Does the work until `isOver`. */
 function* stepsUntil(work: Work<void>, isOver: () => boolean): Work<void> {
-  for (let next = work.next(); !next.done && !isOver(); next = work.next()) yield
+  for (let next = work.next(); !next.done && !isOver(); next = work.next()) yield next.value
 }
 
 /** Walks the beginning of a part, so that what the walk reads of all parts can be read together. */
@@ -154,7 +154,7 @@ function* walkStart(
     ? inSortOrder([set], sorts, { bounds, isFull, requires })
     : timesOfSets([set], 'asc', bounds)
   for (const one of walk) {
-    if (one !== undefined) found += 1
-    yield
+    if (one !== undefined && one !== WAIT) found += 1
+    yield one === WAIT ? WAIT : undefined
   }
 }

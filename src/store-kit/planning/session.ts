@@ -1,9 +1,9 @@
 import { beyond, type TimeBounds } from '../../filter/bounds.js'
 import type { Microseconds } from '../../event/timestamp.js'
-import type { Work } from '../index/find-postings.js'
 import { type IndexFilter, isLookup } from '../index/index-filter.js'
-import type { IndexPart, Order } from '../index/part.js'
+import type { FetchedPart, Order } from '../index/part.js'
 import { overlaps, type PartPostings, timesOfSets } from '../index/time-order.js'
+import type { Work } from '../index/work.js'
 
 /** Thrown if a query would read too much of the index, or for too long: it goes on without the index. */
 export const READ_LIMIT_EXCEEDED = new Error('too much of the index would be read')
@@ -25,10 +25,10 @@ export interface Tasks {
 
 /** Reads the index for one query. Its methods may throw {@link READ_LIMIT_EXCEEDED} and {@link INDEX_CHANGED}. */
 export interface IndexSession {
-  readonly parts: readonly IndexPart[]
+  readonly parts: readonly FetchedPart[]
   readonly tasks: Tasks
   /** The events of these parts that may match; parts without any are left out. */
-  find(parts: readonly IndexPart[]): Promise<PartPostings[]>
+  find(parts: readonly FetchedPart[]): Promise<PartPostings[]>
   /** The first times of the sets within the bounds, at most `max`. */
   timesOf(
     sets: readonly PartPostings[],
@@ -41,7 +41,7 @@ export interface IndexSession {
 }
 
 /** Compares parts by the event that comes first in the given order. */
-export const compareStarts = (a: IndexPart, b: IndexPart, order: Order): number =>
+export const compareStarts = (a: FetchedPart, b: FetchedPart, order: Order): number =>
   order === 'asc' ? a.first - b.first : b.last - a.last
 
 /** The first times of the sets within the bounds, at most `max`. */
@@ -53,7 +53,7 @@ export function* takeTimes(
 ): Work<readonly Microseconds[]> {
   const times: Microseconds[] = []
   for (const time of timesOfSets(sets, order, bounds)) {
-    if (time === undefined) yield
+    if (typeof time !== 'number') yield time
     else if (times.push(time) >= max) break
   }
   return times

@@ -50,6 +50,6 @@ it('adds some thousand events at a time, whatever is added meanwhile', () => {
   const { parts } = finishSteps(index.view(undefined))
   const found = parts.flatMap((part) => Array.from({ length: part.size }, (_, i) => part.timeOf(i)))
   const times = [...timesFrom(10, 9000), ...imported, 300_000]
-  expect(found.toSorted((a, b) => a - b)).toEqual(times.toSorted((a, b) => a - b))
+  expect(found.toSorted((a, b) => a! - b!)).toEqual(times.toSorted((a, b) => a - b))
   expect(finishSteps(first).parts).toEqual(parts)
 })

@@ -20,7 +20,7 @@ import {
   exceptPostings,
   listPostings,
   NONE,
-  type Postings,
+  type FetchedPostings,
 } from '../../../../src/store-kit/index/postings.js'
 import { readPiece } from '../../../../src/store-kit/index/read-chunks.js'
 import { chunkPostings, joinedPostings } from '../../../../src/store-kit/index/segment-postings.js'
@@ -83,7 +83,7 @@ describe('sets of ordinals', () => {
 })
 
 /** The postings of a list in pieces. */
-function pieced(ordinals: readonly number[]): Postings {
+function pieced(ordinals: readonly number[]): FetchedPostings {
   const pieces = [...encodeChunks([{ value: 0, ordinals }])].map(
     ({ ordinal, values, postings }): ChunkValues => [0, ordinal, values, postings],
   )
@@ -96,7 +96,7 @@ function pieced(ordinals: readonly number[]): Postings {
   return chunkPostings(reader as ChunkReader<object>, {}, pieces[0]!, false).postings(0)
 }
 
-const joined = (ordinals: readonly number[]): Postings =>
+const joined = (ordinals: readonly number[]): FetchedPostings =>
   joinedPostings(
     [...encodeChunks([{ value: 0, ordinals }])].map(({ postings }) => readPiece(postings)),
   )
@@ -106,7 +106,7 @@ const ALL = Array.from({ length: SIZE }, (_, at) => at)
 const WANTED = ALL.filter((at) => at % 7 < 3)
 
 it.each<
-  [kind: string, ordinals: readonly number[], make: (ordinals: readonly number[]) => Postings]
+  [kind: string, ordinals: readonly number[], make: (ordinals: readonly number[]) => FetchedPostings]
 >([
   ['a list', ALL.filter((at) => at % 5 === 0), listPostings],
   ['a bitmap', [64, 65, 99], () => bitPostings(new Uint32Array([0b11, 0b1000]), 3, 64)],

@@ -17,7 +17,7 @@ import {
   Kind,
   mayBeCut,
 } from '../../../../src/store-kit/index/part.js'
-import type { Postings } from '../../../../src/store-kit/index/postings.js'
+import type { FetchedPostings } from '../../../../src/store-kit/index/postings.js'
 import { ListKind, UNNAMED_LISTS } from '../../../../src/store-kit/index/segment-source.js'
 import { ordinalsOf } from '../../../support/index-values.js'
 import { memorySegment, type MemorySegment } from '../../../support/memory-segment.js'
@@ -186,7 +186,7 @@ describe('searching with grams', () => {
   })
 
   /** Finds the lists of grams for chunks of these lines. */
-  function listed(lines: readonly string[]): (value: number) => Postings {
+  function listed(lines: readonly string[]): (value: number) => FetchedPostings {
     const chunks = lines.map((values) => ({
       first: 0,
       ordinal: 0,
@@ -225,7 +225,7 @@ describe('searching with grams', () => {
     const count = 20_000
     const find = listed(Array.from({ length: count }, (_, i) => `"word ${i}x"`))
     expect(ordinalsOf(find(ExtraList.groupSize))).toEqual([8])
-    const finds = (values: readonly number[]): readonly Postings[] => values.map(find)
+    const finds = (values: readonly number[]): readonly FetchedPostings[] => values.map(find)
     for (let i = 0; i < count; i += 77) {
       const ranges = placesOf(`WORD ${i}X`, finds)!
       expect(ranges.some(({ from, to }) => from <= i && i < to)).toBe(true)

@@ -7,7 +7,7 @@ import {
   exceptPostings,
   listPostings,
   NONE,
-  type Postings,
+  type FetchedPostings,
   postingsBuilder,
   rangePostings,
   type Step,
@@ -17,7 +17,7 @@ const END = 200
 
 /** Postings and a test for the ordinals they should have. */
 interface Pair {
-  readonly postings: Postings
+  readonly postings: FetchedPostings
   readonly has: (ordinal: number) => boolean
 }
 

@@ -4,7 +4,7 @@ import { isUuid } from '../../src/event/uuid.js'
 import { type Clock, type Microseconds, parseTimestamp } from '../../src/event/timestamp.js'
 import { MIN_INDEXED } from '../../src/store-kit/index/counted-figures.js'
 import type { Damage, DamageReporter } from '../../src/store/damage.js'
-import type { EventPage, EventStore, ReadOptions } from '../../src/store/store.js'
+import type { EventPage, EventStore } from '../../src/store/store.js'
 import type { Ask } from './connection/connection.js'
 import { formatToken } from '../../src/store/consistency-token.js'
 import { asReadFailure } from './log/durability.js'
@@ -15,7 +15,7 @@ import { createLogIndex, type LogIndex, type OnDamaged } from './index/log-index
 import type { SealingTuning } from '../../src/store-kit/index-builder/segment-levels.js'
 import type { PostgresLog } from './log/log.js'
 import { readWithRetry } from './log/calls.js'
-import { createReader, type Reader } from './log/reader.js'
+import { createReader } from './log/reader.js'
 import type { OwnWrites } from './log/replica.js'
 import type { Replicas } from './log/replicas.js'
 import type { ServerNumber } from './log/snapshot.js'
@@ -23,11 +23,10 @@ import { countBounds, countEvents, openCount } from './read/count.js'
 import { createLogEnds } from './read/count-span.js'
 import { findExcess } from './read/excess.js'
 import { listEvents } from './read/list.js'
-import { type ListPlan, type ListRequest, openList, planList } from './read/list-plan.js'
+import { type ListPlan, openList, planList } from './read/list-plan.js'
 import type { Indexed } from './read/list-query.js'
 import { readOpen } from './schema/live-rows.js'
 import { damagedEventError, databaseDamage } from '../../src/store-kit/damages.js'
-import type { Names } from './schema/names.js'
 import { findEvent } from './schema/rows.js'
 import { readStates } from './schema/state.js'
 import { databaseHealth, type IndexDelay } from './health.js'
@@ -78,49 +77,6 @@ const readWalPosition = async (ask: Ask, known: string | undefined): Promise<str
   return position
 }
 
-interface PageSource {
-  readonly reader: Reader
-  readonly names: Names
-  readonly firstProbe: number
-  readonly damages: DamageReporter
-  readonly indexOf: (server: ServerNumber) => LogIndex
-  readonly checkSignal: () => void
-  /** `undefined` before the first connection. */
-  readonly partitioned: PartitionedLog | undefined
-}
-
-/** Reads a page. Starts again if the index is newer than the snapshot, or if a segment is damaged. */
-async function readPage(
-  { reader, indexOf, partitioned, checkSignal, ...source }: PageSource,
-  request: ListRequest,
-  means: Means,
-  options: ReadOptions,
-): Promise<EventPage> {
-  const planned = planList(request, source.names, partitioned)
-  const plan: ListPlan = means.sql ? planned : { ...planned, where: undefined }
-  for (let left = means.index ? MAX_OUTDATED : 0; ;) {
-    const indexedOn = (server: ServerNumber): Indexed => ({
-      ...source,
-      index: left > 0 ? indexOf(server) : undefined,
-    })
-    const page = await reader.read(
-      options,
-      plan.bounds,
-      (snapshot, opened) => {
-        const checkTime = (): void => {
-          checkSignal()
-          snapshot.checkTime()
-        }
-        return listEvents({ ...snapshot, checkTime }, indexedOn(snapshot.server), plan, opened)
-      },
-      (server) => openList(plan, indexedOn(server)),
-    )
-    if (page === 'outdated') left -= 1
-    // This ends: each repetition has one segment less to read.
-    else if (page !== 'damaged') return page
-  }
-}
-
 /** The tables without which events can still be read. */
 const INDEX_TABLES: ReadonlySet<string> = new Set([
   'index_state',
@@ -131,33 +87,46 @@ const INDEX_TABLES: ReadonlySet<string> = new Set([
   'removed_events',
 ])
 
-/** The means by which a read finds events. */
+type Outcome = { readonly result: unknown } | { readonly error: unknown }
+
+/** The means by which a read finds events, fewer after each failure that another attempt can avoid. */
 interface Means {
   readonly index: boolean
   /** SQL reads attributes. That fails for a damaged event whose attributes are not JSON. */
   readonly sql: boolean
+  /** See `ReadMeans`. A result is `undefined` if its snapshot was too old for the index. */
+  readonly repeats: (outcome: Outcome) => boolean
 }
 
-/** Repeats a read without the means that fail, and reports a table of the index that the server cannot read. */
-async function withoutFailing<Result>(
+/** Reads with the means that work, and reports a table of the index that the server cannot read. */
+async function withMeans<Result>(
   damages: DamageReporter,
   read: (means: Means) => Promise<Result>,
 ): Promise<Result> {
-  let [index, sql] = [true, true]
   let damage: Damage | undefined
-  try {
-    for (;;) {
-      try {
-        return await read({ index, sql })
-      } catch (error) {
-        const isIndexLost =
-          index && error instanceof UnreadableTable && INDEX_TABLES.has(error.table)
-        if (isIndexLost) damage = unreadableIndex(error)
-        else if (!sql || !(isDataError(error) || isNoJson(error))) throw error
-        if (isIndexLost) index = false
-        else sql = false
+  let outdated = 0
+  const means = {
+    index: true,
+    sql: true,
+    repeats: (outcome: Outcome): boolean => {
+      if ('result' in outcome) {
+        if (outcome.result !== undefined) return false
+        means.index = ++outdated < MAX_OUTDATED
+        return true
       }
-    }
+      const { error } = outcome
+      if (means.index && error instanceof UnreadableTable && INDEX_TABLES.has(error.table)) {
+        damage = unreadableIndex(error)
+        means.index = false
+        return true
+      }
+      if (!means.sql || !(isDataError(error) || isNoJson(error))) return false
+      means.sql = false
+      return true
+    },
+  }
+  try {
+    return await read(means)
   } finally {
     // Reported after the read, because a report becomes an event, which the page must not contain.
     if (damage) damages.report(damage)
@@ -251,11 +220,27 @@ export function createReading(
     async list(query, { signal, trace, lazy, consistencyToken, durable } = {}) {
       const checkSignal = (): void => check(signal)
       checkSignal()
-      const partitioned = partitionedNow()
-      const pages = { reader, names, firstProbe, damages, indexOf, partitioned, checkSignal }
-      const page = await withoutFailing(damages, (means) =>
-        readPage(pages, { query, trace, lazy }, means, { signal, consistencyToken }),
-      )
+      const planned = planList({ query, trace, lazy }, names, partitionedNow())
+      const page = await withMeans(damages, (means) => {
+        const plan = (): ListPlan => (means.sql ? planned : { ...planned, where: undefined })
+        const indexedOn = (server: ServerNumber): Indexed => {
+          const index = means.index ? indexOf(server) : undefined
+          return { names, firstProbe, damages, index }
+        }
+        return reader.read(
+          { signal, consistencyToken },
+          planned.bounds,
+          (snapshot, opened) => {
+            const checkTime = (): void => {
+              checkSignal()
+              snapshot.checkTime()
+            }
+            const indexed = indexedOn(snapshot.server)
+            return listEvents({ ...snapshot, checkTime }, indexed, plan(), opened)
+          },
+          { open: (server) => openList(plan(), indexedOn(server)), repeats: means.repeats },
+        ) as Promise<EventPage>
+      })
       onListed()
       const newest = newestOf(page.events)
       noteTime(newest)
@@ -269,7 +254,7 @@ export function createReading(
       const end = performance.now() + Math.min(query.within, queryTimeoutMs)
       const bounds = countBounds(query)
       const spanned = { clock: clock?.(), ends: logEnds.expected() }
-      return withoutFailing(damages, (means) =>
+      return withMeans(damages, (means) =>
         reader.read(
           options,
           bounds,
@@ -292,7 +277,10 @@ export function createReading(
                 },
               },
             ),
-          () => openCount(names, query, means.index ? minIndexed : undefined, spanned),
+          {
+            open: () => openCount(names, query, means.index ? minIndexed : undefined, spanned),
+            repeats: means.repeats,
+          },
         ),
       )
     },

@@ -67,13 +67,7 @@ export function createChunkLoader({ names, cache, ask, onRead }: ChunkLoaderOpti
   const floorsOf = (lists: Lists): KnownFloors =>
     (find(floorsKey(lists)) as KnownFloors | undefined) ?? createKnownFloors()
   const add = (request: Request, rows: readonly TextRow[]): void => {
-    if (request.by === 'names') {
-      cache.names.add(
-        rows.map(([, , , name, , number, sum]) => [Number(number), name!, Number(sum)]),
-      )
-      if (cache.names.last() <= request.from) throw damagedNames(request.segment)
-      return
-    }
+    if (request.by === 'names') return addNames(cache, request, rows)
     const key = keyOf(request)
     const answer = READERS[request.by](request as never, rows)
     if (request.by === 'numbers') {
@@ -129,6 +123,15 @@ export function createChunkLoader({ names, cache, ask, onRead }: ChunkLoaderOpti
       bytes = 0
     },
   }
+}
+
+function addNames(
+  { names }: ChunkCache,
+  { segment, from }: RequestOf<'names'>,
+  rows: readonly TextRow[],
+): void {
+  names.add(rows.map(([, , , name, , number, sum]) => [Number(number), name!, Number(sum)]))
+  if (names.last() <= from) throw damagedNames(segment)
 }
 
 const floorsKey = ({ segment, name, kind }: Lists): string => `floors ${segment} ${name} ${kind}`

@@ -1,6 +1,7 @@
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { findPostings, type TimesOf } from '../../../src/store-kit/index/find-postings.js'
 import type { IndexFilter } from '../../../src/store-kit/index/index-filter.js'
+import type { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
 import { overlaps } from '../../../src/store-kit/index/time-order.js'
 import { withRequests } from '../../../src/store-kit/index/work.js'
 import {
@@ -29,12 +30,14 @@ export interface SessionOptions {
   readonly bounds: TimeBounds
   readonly filter: IndexFilter | undefined
   readonly timesOf: TimesOf
+  /** Called for a segment that is found damaged. The read then throws `INDEX_CHANGED`. */
+  readonly onDamaged: (damaged: DamagedSegment) => void
   /** Called with the number of parts that are searched, and of chunks that were read. */
   readonly onRead?: ((parts: number, chunks: number) => void) | undefined
 }
 
 export function openSession(options: SessionOptions): PostgresSession {
-  const { names, snapshot, coverage, bounds, filter, timesOf, onRead } = options
+  const { names, snapshot, coverage, bounds, filter, timesOf, onDamaged, onRead } = options
   const { segments, recent, cache } = coverage
   const loader = createChunkLoader({
     names,
@@ -43,7 +46,7 @@ export function openSession(options: SessionOptions): PostgresSession {
     onRead: onRead && ((chunks) => onRead(0, chunks)),
   })
   const stored = segments.map((info) => readSegment(loader, info))
-  const tasks = createTaskRunner(loader, snapshot.checkTime)
+  const tasks = createTaskRunner(loader, snapshot.checkTime, onDamaged)
 
   return {
     coverage,

@@ -1,6 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
 import { WAIT, type Work } from '../../../src/store-kit/index/work.js'
-import { isWork, type Task, type Tasks } from '../../../src/store-kit/planning/session.js'
+import {
+  INDEX_CHANGED,
+  isWork,
+  type Task,
+  type Tasks,
+} from '../../../src/store-kit/planning/session.js'
 import type { ChunkLoader } from './chunk-loader.js'
 
 /** Tasks may block the event loop for this long. */
@@ -10,7 +16,18 @@ const SLICE_MS = 5
  * Runs each task until it waits, then fetches what all of them need together. `checkTime` throws if the query has taken too
  * long.
  */
-export function createTaskRunner(loader: ChunkLoader, checkTime: () => void): Tasks {
+export function createTaskRunner(
+  loader: ChunkLoader,
+  checkTime: () => void,
+  onDamaged: (damaged: DamagedSegment) => void,
+): Tasks {
+  const fetch = (): Promise<void> =>
+    loader.fetch().catch((error: unknown) => {
+      if (!(error instanceof DamagedSegment)) throw error
+      onDamaged(error)
+      throw INDEX_CHANGED
+    })
+
   const all = async <Result>(tasks: readonly Task<Result>[]): Promise<Result[]> => {
     const results: Result[] = []
     let left: (readonly [i: number, work: Work<Result>])[] = []
@@ -32,7 +49,7 @@ export function createTaskRunner(loader: ChunkLoader, checkTime: () => void): Ta
           if (next.done || next.value === WAIT) break
         }
       }
-      if (waiting.length > 0) await loader.fetch()
+      if (waiting.length > 0) await fetch()
       left = waiting
     }
     return results

@@ -15,17 +15,23 @@ import { neededFor, type OwnWrites, readReplica } from './replica.js'
 import type { Replicas } from './replicas.js'
 import { createSnapshots, type Opening, type ServerNumber, type SnapshotRead } from './snapshot.js'
 
+export interface ReadMeans<Result> {
+  readonly open?: (server: ServerNumber) => Opening
+  /** True for an outcome after which to read again, with the whole time. */
+  readonly repeats?: (outcome: { readonly result: Result } | { readonly error: unknown }) => boolean
+}
+
 export interface Reader {
   /**
    * Calls `use` with a snapshot of a replica, or of the primary. `bounds`, in whole microseconds, select
-   * the open live events. The statements of `open` are sent with the BEGIN of the snapshot. Rejects with
-   * `NOT_REACHED` if the log has no state that the token demands.
+   * the open live events. The statements of `open` are sent with the BEGIN of the snapshot. Reads again if the connection was
+   * lost, and while `repeats`. Rejects with `NOT_REACHED` if the log has no state that the token demands.
    */
   read<Result>(
     options: ReadOptions,
     bounds: TimeBounds,
     use: SnapshotRead<Result>['use'],
-    open?: (server: ServerNumber) => Opening,
+    { open, repeats }?: ReadMeans<Result>,
   ): Promise<Result>
   close(): void
 }
@@ -93,31 +99,37 @@ export function createReader(
       }),
     )
 
-  return {
-    async read({ signal, consistencyToken }, bounds, use, open = () => ({})) {
-      const token = readToken(consistencyToken)
-      const query = { bounds, use, open }
-      using wait = timeoutSignal(timeoutMs + GRACE_MS, signal)
-      let failure: unknown
-      for (let attempts = 0; ; attempts++) {
-        try {
-          const isUrgent = attempts > 0
-          const replied = await fromReplica(wait.signal, query, { token, isUrgent })
-          return replied ? replied.result : await fromPrimary(wait.signal, query, token)
-        } catch (error) {
-          if (signal?.aborted) throw abortedError(signal)
-          const isOver = error instanceof AuditLogError && error.code === 'ABORTED'
-          if (isOver && failure === undefined) throw queryTimedOut(timeoutMs, error.cause)
-          // An earlier failure says more than the time limit.
-          if (isOver) throw asAuditLogError(failure)
-          // The connection was lost, or there was none. Errors of statements are not repeated, nor is a first call.
-          const mayWait = attempts === 0 || log.state() !== undefined
-          if (!mayWait || !isLostConnection(error)) throw asAuditLogError(error, timeoutMs)
-          failure = error
-        }
-        await pause(attempts, wait.signal)
+  const read = async <Result>(
+    options: ReadOptions,
+    bounds: TimeBounds,
+    use: SnapshotRead<Result>['use'],
+    means: ReadMeans<Result> = {},
+  ): Promise<Result> => {
+    const { signal, consistencyToken } = options
+    const { open = () => ({}), repeats = () => false } = means
+    const token = readToken(consistencyToken)
+    const query = { bounds, use, open }
+    using wait = timeoutSignal(timeoutMs + GRACE_MS, signal)
+    let failure: unknown
+    for (let attempts = 0; ; attempts++) {
+      try {
+        const how = { token, isUrgent: attempts > 0 }
+        const replied = await fromReplica(wait.signal, query, how)
+        const result = replied ? replied.result : await fromPrimary(wait.signal, query, token)
+        return repeats({ result }) ? await read(options, bounds, use, means) : result
+      } catch (error) {
+        if (signal?.aborted) throw abortedError(signal)
+        const isOver = error instanceof AuditLogError && error.code === 'ABORTED'
+        // An earlier failure says more than the time limit.
+        if (isOver) throw failure ? asAuditLogError(failure) : queryTimedOut(timeoutMs, error.cause)
+        if (repeats({ error })) return await read(options, bounds, use, means)
+        // The connection was lost, or there was none. Errors of statements are not repeated, nor is a first call.
+        const mayWait = attempts === 0 || log.state() !== undefined
+        if (!mayWait || !isLostConnection(error)) throw asAuditLogError(error, timeoutMs)
+        failure = error
       }
-    },
-    close: () => primary?.close(),
+      await pause(attempts, wait.signal)
+    }
   }
+  return { read, close: () => primary?.close() }
 }

@@ -55,6 +55,7 @@ export function openSealed(
     bounds,
     filter: undefined,
     timesOf: () => [],
+    onDamaged: (damaged) => index.setAside(damaged),
   })
   return {
     parts,

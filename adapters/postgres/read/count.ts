@@ -18,7 +18,6 @@ import { addSlices } from './count-slices.js'
 import { type ExpectedEnds, readSpan, spanSql } from './count-span.js'
 import { portsOf } from './list.js'
 import { listBounds, planList } from './list-plan.js'
-import { SNAPSHOT_OUTDATED } from './list-query.js'
 import { listTrace } from './list-trace.js'
 import type { Run } from './ranges.js'
 import { numbered } from './sql.js'
@@ -90,7 +89,7 @@ function countPorts(counting: Counting): CountPorts {
   return {
     async find(where, latest) {
       const plan = planList({ query: { where, sorts: [], limit: 1 }, lazy: true }, names)
-      const ports = portsOf({
+      return portsOf({
         indexed: { names, index, firstProbe: 0, damages },
         snapshot: limited(snapshot, latest),
         plan: readsJson ? plan : { ...plan, where: undefined },
@@ -98,18 +97,9 @@ function countPorts(counting: Counting): CountPorts {
         run,
         steps: listTrace(run, names.events, undefined),
       })
-      return {
-        ...ports,
-        coveredTo: () =>
-          ports.coveredTo().catch((error: unknown) => {
-            if (error !== SNAPSHOT_OUTDATED) throw error
-            return -1
-          }),
-      }
     },
     openSealed: async (bounds, latest) =>
       sealed && openSealed({ names, snapshot, index, sealed, minIndexed }, bounds, latest),
     addSlices: (tally, slices, max) => addSlices(counting, tally, slices, max),
-    setAside: (damaged) => index?.setAside(damaged),
   }
 }

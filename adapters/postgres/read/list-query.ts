@@ -22,11 +22,6 @@ export interface Indexed {
   readonly damages: DamageReporter
 }
 
-/** Thrown if the index has dropped segments that the snapshot needs; a newer snapshot is needed. */
-export const SNAPSHOT_OUTDATED = new Error(
-  'the snapshot is older than the cached state of the index',
-)
-
 /** Looks up the imported ids of the filter; returns a function from ids to the times of their events. */
 export async function timesOfIds(
   run: Run,

@@ -4,7 +4,6 @@ import { isEmpty, type TimeBounds } from '../../../src/filter/bounds.js'
 import { createTimeSlices } from '../../../src/filter/time-slices.js'
 import { pageCollector } from '../../../src/store-kit/collect.js'
 import type { Order } from '../../../src/store-kit/index/part.js'
-import { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
 import { unindexedPart } from '../../../src/store-kit/index/unindexed-part.js'
 import { lazyPage } from '../../../src/store-kit/lazy-page.js'
 import {
@@ -24,7 +23,7 @@ import type { Opened, Snapshot } from '../log/snapshot.js'
 import { readOpen } from '../schema/live-rows.js'
 import { checkRows, rowToCheckedEvent, rowToLazyEvent } from '../schema/rows.js'
 import { type ListPlan, probeSizes } from './list-plan.js'
-import { type Indexed, rowsOfFound, SNAPSHOT_OUTDATED, timeOf, timesOfIds } from './list-query.js'
+import { type Indexed, rowsOfFound, timeOf, timesOfIds } from './list-query.js'
 import { scanInOrder, sweepRows } from './list-scan.js'
 import { type ListTrace, listTrace } from './list-trace.js'
 import { inParts } from './near-bounds.js'
@@ -43,15 +42,15 @@ export interface ListQuery {
 }
 
 /**
- * Returns a page of matching events, as `list-planner.ts` plans it; `outdated` if the index has dropped segments that the
- * snapshot needs, `damaged` if a segment was set aside. Both are worth another attempt.
+ * Returns a page of matching events, as `list-planner.ts` plans it; `undefined` if the index has dropped segments that the
+ * snapshot needs, so that it takes a newer one.
  */
 export async function listEvents(
   snapshot: Snapshot,
   indexed: Indexed,
   plan: ListPlan,
   opened: Opened = {},
-): Promise<EventPage | 'outdated' | 'damaged'> {
+): Promise<EventPage | undefined> {
   const { query, lazy = false, trace, bounds, direction } = plan
   if (isEmpty(bounds)) return pageCollector(query).page()
   const run: Run = (query) => {
@@ -60,18 +59,11 @@ export async function listEvents(
   }
   const steps = listTrace(run, indexed.names.events, trace)
   const ports = portsOf({ indexed, snapshot, plan, opened, run, steps })
-  try {
-    const collector = direction
-      ? await listInTime(ports, direction, bounds)
-      : await listSorted(ports, bounds)
-    await steps.end()
-    return lazyPage(await collector.page(), lazy)
-  } catch (error) {
-    if (error === SNAPSHOT_OUTDATED) return 'outdated'
-    if (!(error instanceof DamagedSegment) || !indexed.index) throw error
-    indexed.index.setAside(error)
-    return 'damaged'
-  }
+  const collector = direction
+    ? await listInTime(ports, direction, bounds)
+    : await listSorted(ports, bounds)
+  await steps.end()
+  return collector && lazyPage(await collector.page(), lazy)
 }
 
 /** Each search takes a statement. */
@@ -120,7 +112,7 @@ export function portsOf(list: ListQuery): ListPorts {
     },
     async coveredTo() {
       const found = await index!.refresh(snapshot, opened['index'])
-      if (found === 'outdated') throw SNAPSHOT_OUTDATED
+      if (found === 'outdated') return undefined
       coverage = found
       return found.to
     },
@@ -134,6 +126,7 @@ export function portsOf(list: ListQuery): ListPorts {
         bounds,
         filter,
         timesOf: await timesOfIds(run, names, filter),
+        onDamaged: (damaged) => index!.setAside(damaged),
         onRead(parts, pieces) {
           if (!trace?.current) return
           trace.current.parts_read += parts

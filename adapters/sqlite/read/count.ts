@@ -44,7 +44,7 @@ export async function countEvents(
 
 /** What the planner of counts needs of the file. */
 export function countPorts(log: Countable, options: WaitOptions): CountPorts {
-  const { tables, index, minIndexed } = log
+  const { tables, minIndexed } = log
   const { connection } = tables
   return {
     async find(where, latest) {
@@ -66,7 +66,6 @@ export function countPorts(log: Countable, options: WaitOptions): CountPorts {
       openSealed(log, createSlices(log, options, latest), bounds, minIndexed),
     addSlices: (tally, slices) =>
       (tally.groupFields ? countGroups : countRows)(tables, tally, slices, options),
-    setAside: (damaged) => index.setAside(damaged),
   }
 }
 

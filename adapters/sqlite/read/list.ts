@@ -89,7 +89,8 @@ async function listPlanned(
   const collector = direction
     ? await listInTime(ports, direction, known)
     : await listSorted(ports, known)
-  return lazyPage(await collector.page(), options.lazy === true)
+  // No snapshot is too old: each slice of the work has a new one.
+  return lazyPage(await collector!.page(), options.lazy === true)
 }
 
 /** How many rows a list checks before it uses the index, if values do not lead to its events. */

@@ -12,7 +12,6 @@ import { type Slice, sliceAt } from '../counting/slices.js'
 import { createTally, type Tally } from '../counting/tally.js'
 import { addIndexed, halfwayTo, withoutValues } from '../index/counted-figures.js'
 import { indexFilter, leadsByValues } from '../index/index-filter.js'
-import { DamagedSegment } from '../index/segment-source.js'
 import type { PartPostings } from '../index/time-order.js'
 import { countByIndex, type IndexedFigures, type SealedIndex } from './count-by-index.js'
 import type { ListPorts } from './list-planner.js'
@@ -42,8 +41,6 @@ export interface CountPorts {
    * `Tally.isOver`. There are no more than `max` of them.
    */
   addSlices(tally: Tally, slices: readonly Slice[], max?: number): Promise<void>
-  /** Reads the events of a damaged segment one by one from now on. */
-  setAside(damaged: DamagedSegment): void
 }
 
 /** Finds the events of one filter. */
@@ -117,22 +114,17 @@ async function byIndex(
 ): Promise<IndexedFigures | undefined> {
   const open = (bounds: TimeBounds): ReturnType<CountPorts['openSealed']> =>
     count.ports.openSealed(bounds, latest)
-  return withinLimit(count, () => countByIndex(query, tallyOf(count, query), open))
+  return withinLimit(() => countByIndex(query, tallyOf(count, query), open))
 }
 
 /** Does work that reads the index, again if the index changes meanwhile. `undefined` if it would take too long. */
-async function withinLimit<Result>(
-  { ports }: Count,
-  work: () => Promise<Result>,
-): Promise<Result | undefined> {
+async function withinLimit<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
   for (;;)
     try {
       return await work()
     } catch (error) {
       if (error === READ_LIMIT_EXCEEDED) return undefined
-      // This ends: each repetition has one segment less to read.
-      if (error instanceof DamagedSegment) ports.setAside(error)
-      else if (error !== INDEX_CHANGED) throw error
+      if (error !== INDEX_CHANGED) throw error
     }
 }
 
@@ -191,7 +183,7 @@ const PARTS = 8
 /** Counts the events that the index finds. `undefined` if they are many, or if half of the time is over. */
 async function tallyCandidates(count: Count, query: CountsQuery): Promise<Tally | undefined> {
   const latest = halfwayTo(count.end)
-  return withinLimit(count, async () => {
+  return withinLimit(async () => {
     const tally = tallyOf(count, query)
     const slices = wholeCells(tally)
     if (slices.length === 0) return undefined
@@ -211,7 +203,8 @@ async function candidateTimes(
   finder: EventFinder,
   bounds: TimeBounds,
 ): Promise<readonly Microseconds[] | undefined> {
-  if ((await finder.coveredTo()) < bounds.to) return undefined
+  const to = await finder.coveredTo()
+  if (to === undefined || to < bounds.to) return undefined
   const session = await finder.openIndex(bounds)
   const sets: PartPostings[] = []
   let count = 0

@@ -64,8 +64,11 @@ export interface ListPorts {
    * `undefined` once the visitor needs no more.
    */
   scan(request: ScanRequest): Promise<TimeBounds | undefined>
-  /** Brings the index up to date. Returns the time up to which it covers all events. */
-  coveredTo(): Promise<Microseconds>
+  /**
+   * Brings the index up to date. Returns the time up to which it covers all events; `undefined` if the snapshot is too old for
+   * the index.
+   */
+  coveredTo(): Promise<Microseconds | undefined>
   /** Opens the index within bounds that it covers; its parts include open events. */
   openIndex(bounds: TimeBounds): Promise<IndexSession>
   /** Visits the events at these times, in order; a time without an event is skipped. True if the visitor needs no more. */
@@ -107,12 +110,12 @@ interface ListRest {
   bounds: TimeBounds
 }
 
-/** Lists in the order of `created_at`. */
+/** Lists in the order of `created_at`. `undefined` if the snapshot is too old for the index. */
 export async function listInTime(
   ports: ListPorts,
   order: Order,
   bounds: TimeBounds,
-): Promise<EventCollector> {
+): Promise<EventCollector | undefined> {
   const { query, filter } = ports
   const collector = pageCollector(query)
   const visit = collecting(ports, collector)
@@ -132,8 +135,7 @@ export async function listInTime(
   }
   if (!rest || isEmpty(rest)) return collector
   const list: ListRest = { ports, order, visit, reason, bounds: rest }
-  await untilUnchanged(() => listRest(list))
-  return collector
+  return (await untilUnchanged(() => listRest(list))) ? collector : undefined
 }
 
 /** Does the work again for as long as the index changes meanwhile. */
@@ -146,14 +148,20 @@ export async function untilUnchanged<Result>(work: () => Promise<Result>): Promi
     }
 }
 
-/** Lists the events that are left: by the index as far as it covers them, else by a scan. */
-async function listRest(list: ListRest): Promise<void> {
+/**
+ * Lists the events that are left: by the index as far as it covers them, else by a scan. False if the snapshot is too old for
+ * the index.
+ */
+async function listRest(list: ListRest): Promise<boolean> {
   const { ports, order, reason } = list
   await ports.enter('index', reason)
-  const { covered, rest: others } = splitAt(list.bounds, await ports.coveredTo())
+  const to = await ports.coveredTo()
+  if (to === undefined) return false
+  const { covered, rest: others } = splitAt(list.bounds, to)
   const ask = (): Promise<boolean> => listByIndex(list, covered)
   const scan = (): Promise<boolean> => scanRest(list, others, SCANNED.uncovered)
-  for (const next of order === 'asc' ? [ask, scan] : [scan, ask]) if (await next()) return
+  for (const next of order === 'asc' ? [ask, scan] : [scan, ask]) if (await next()) break
+  return true
 }
 
 /** Returns true if the page is full, or if nothing is left. */

@@ -24,16 +24,21 @@ import { type IndexSession, READ_LIMIT_EXCEEDED } from './session.js'
 
 /**
  * Lists in an order by attributes. If the index has the order, or finds the few events that match, it leads to those that
- * it covers, and the others are scanned. Otherwise all events are scanned.
+ * it covers, and the others are scanned. Otherwise all events are scanned. `undefined` if the snapshot is too old for the index.
  */
-export async function listSorted(ports: ListPorts, bounds: TimeBounds): Promise<EventCollector> {
+export async function listSorted(
+  ports: ListPorts,
+  bounds: TimeBounds,
+): Promise<EventCollector | undefined> {
   const { query, filter, hasIndex, maxFetched } = ports
   const isFetched = filter !== undefined && maxFetched > 0
   if (!hasIndex || (!isFetched && !isIndexedOrder(query.sorts)))
     return sweep(ports, pageCollector(query), bounds, SCANNED.noOrder)
   await ports.enter('sort')
   return untilUnchanged(async () => {
-    const { covered, rest } = splitAt(bounds, await ports.coveredTo())
+    const to = await ports.coveredTo()
+    if (to === undefined) return undefined
+    const { covered, rest } = splitAt(bounds, to)
     const collector = isEmpty(covered) ? pageCollector(query) : await collectCovered(ports, covered)
     if (!collector) return sweep(ports, pageCollector(query), bounds, SCANNED.tooMuch)
     return isEmpty(rest) ? collector : sweep(ports, collector, rest, SCANNED.uncovered)

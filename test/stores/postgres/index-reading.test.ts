@@ -51,6 +51,10 @@ beforeEach(async () => {
 })
 afterEach(() => moment.end())
 
+const neverDamaged = (damaged: Error): never => {
+  throw damaged
+}
+
 async function open(query: string) {
   const coverage = await index.refresh(moment)
   if (coverage === 'outdated') throw new Error('outdated')
@@ -62,6 +66,7 @@ async function open(query: string) {
     bounds: ALL_TIME,
     filter: indexFilter(parseQuery(query).where),
     timesOf: () => [],
+    onDamaged: neverDamaged,
   })
   return { coverage, session }
 }
@@ -143,7 +148,7 @@ it('a bulk read continues after each fetch, and its chunks are not kept', async 
   const { segments } = coverage
   const cache = createChunkCache()
   const loader = createChunkLoader({ names, cache, ask: moment.ask })
-  const tasks = createTaskRunner(loader, () => {})
+  const tasks = createTaskRunner(loader, () => {}, neverDamaged)
   const part = readSegment(loader, segments[0]!)
   let looks = 0
   const { result } = await counted(() =>
@@ -180,9 +185,10 @@ it('a task that takes too long is aborted', async () => {
   const cache = createChunkCache()
   const loader = createChunkLoader({ names, cache, ask: moment.ask })
   const late = new Error('late')
-  const tasks = createTaskRunner(loader, () => {
+  const checkTime = (): void => {
     throw late
-  })
+  }
+  const tasks = createTaskRunner(loader, checkTime, neverDamaged)
   const part = readSegment(loader, segments[0]!)
   await expect(tasks.one(() => readOne(() => part.find('n', 1)))).rejects.toBe(late)
 })

@@ -73,7 +73,7 @@ async function ask(index: LogIndex, moment: Moment, query: string) {
     { names: names(), index, firstProbe: 0, damages: createDamageReporter() },
     planList({ query: parseQuery(query), trace }, names()),
   )
-  if (typeof page === 'string') return page
+  if (!page) return 'outdated'
   const ways = trace.steps.filter(({ checked }) => checked > 0).map(({ method }) => method)
   const found = page.events.map(({ attributes }) => attributes['n'])
   return { found, truncated: page.truncated, ways }

@@ -6,6 +6,12 @@ export interface Sql {
 
 export const sql = (text: string, ...params: readonly unknown[]): Sql => ({ text, params })
 
+/** The text with `$1`, `$2` … for each `?` outside of quoted names. */
+export function numbered({ text }: Sql): string {
+  let count = 0
+  return text.replaceAll(/"(?:[^"]|"")*"|\?/g, (part) => (part === '?' ? `$${++count}` : part))
+}
+
 function joinSql(parts: readonly Sql[], operator: 'AND' | 'OR'): Sql {
   if (parts.length === 1) return parts[0]!
   return {

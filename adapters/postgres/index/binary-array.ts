@@ -34,11 +34,12 @@ export const int4Array = (numbers: readonly number[]): Buffer =>
 
 const HIGH = 2 ** 32
 
-/** For `$1::int8[]`; takes safe, non-negative integers. */
+/** For `$1::int8[]`; takes safe integers. */
 export const int8Array = (numbers: ArrayLike<number>): Buffer =>
   arrayOf(Type.int8, numbers.length, 8 * numbers.length, (array, at, i) => {
-    array.writeUInt32BE(Math.floor(numbers[i]! / HIGH), at)
-    array.writeUInt32BE(numbers[i]! % HIGH, at + 4)
+    const high = Math.floor(numbers[i]! / HIGH)
+    array.writeInt32BE(high, at)
+    array.writeUInt32BE(numbers[i]! - high * HIGH, at + 4)
     return 8
   })
 

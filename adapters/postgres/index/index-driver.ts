@@ -1,50 +1,39 @@
 import type { IndexDriver } from '../../../src/store-kit/index-builder/index-driver.js'
+import { createDriver as driverOf } from '../../../src/store-kit/maintenance/driver.js'
+import type { UnsealedRows } from '../../../src/store-kit/maintenance/index-store.js'
 import { listedNames, openFeeds, readChunks } from './chunk-feed.js'
-import { namesOf, numberColumns } from './column-names.js'
+import { askProgram, changeIndex, dialectOf } from './dialect.js'
 import type { DriverContext } from './driver-context.js'
 import { isSealDue } from './due.js'
-import { type PostgresSegmentRow, visibleSegments } from './index-state.js'
-import { publish, replace } from './publishing.js'
-import {
-  deleteChunks,
-  deleteSegment,
-  hiddenSegments,
-  hideExpired,
-  markGone,
-} from './segment-dropping.js'
-import { checkPresence, readTimes } from './segment-times.js'
-import { BATCH_LIMITS, beginSegment, insertChunks } from './segment-writer.js'
-import { createRepairs } from './repairs.js'
-import { readUnsealed, type UnsealedRows } from './unsealed-rows.js'
+import type { PostgresSegmentRow } from './index-state.js'
+import { deleteChunks } from './segment-dropping.js'
+import { readBlocks } from './segment-times.js'
+import { BATCH_LIMITS, insertChunks } from './segment-writer.js'
+import { readEvents, readUnsealed } from './unsealed-rows.js'
 
 export function createDriver(
   context: DriverContext,
 ): IndexDriver<UnsealedRows, PostgresSegmentRow> {
-  const { names, run, bounds } = context
-  return {
+  const { names, run, steps, bounds } = context
+  return driverOf({
+    dialect: dialectOf(names),
+    steps,
+    bounds,
     batchLimits: BATCH_LIMITS,
     isWriteBehind: true,
     // Without grams, a text search would have to fetch every chunk of the name.
     hasGramsWhenSealed: true,
+    read: (program) => run((client) => askProgram(client, program())),
+    write: (program) => run((client) => askProgram(client, program())),
+    change: (program) => run((client) => changeIndex(client, program())),
     isSealDue: (size) => run((client) => isSealDue(client, names, size, bounds)),
     readUnsealed: (size, atLeast) => readUnsealed(context, size, atLeast),
-    numberColumns: (columns) => numberColumns(context, columns),
-    beginSegment: (segment) => beginSegment(context, segment),
+    readEvents: (after, to, max) => readEvents(context, [after, to], max),
     insertChunks: ({ id }, from, chunks) => insertChunks(context, id, from, chunks),
-    publish: (segment, unsealed) => publish(context, segment, unsealed),
-    visibleSegments: () => run((client) => visibleSegments(client, names)),
-    readTimes: (segment) => readTimes(context, segment),
-    checkPresence: (_, times) => checkPresence(context, times),
+    readBlocks: (id, from, end) => run((client) => readBlocks(client, names, id, [from, end])),
     openFeeds: (segments) => openFeeds(context, segments),
     listedNames: (segment) => listedNames(context, segment),
-    namesOf: (numbers) => namesOf(context, numbers),
     readChunks: (segment, name, kind) => readChunks(context, segment, { name, kind }),
-    replace: (parts, merged, duplicates) => replace(context, parts, merged, duplicates),
-    repairs: createRepairs(context),
-    hiddenSegments: () => hiddenSegments(context),
-    hideExpired: () => hideExpired(context),
-    markGone: (id) => markGone(context, id),
     deleteChunks: (id) => deleteChunks(context, id),
-    deleteSegment: (id) => deleteSegment(context, id),
-  }
+  })
 }

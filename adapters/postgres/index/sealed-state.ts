@@ -2,14 +2,10 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import type { Opened, Opening } from '../log/snapshot.js'
 import type { Names } from '../schema/names.js'
-import { isListedSql } from '../schema/removed-events.js'
+import { readSegmentRow } from '../../../src/store-kit/maintenance/index-rows.js'
+import { isListedSql } from '../../../src/store-kit/maintenance/removed-events.js'
 import { serverSql } from '../schema/server.js'
-import {
-  damagedIndexState,
-  type PostgresSegmentRow,
-  readSegmentRow,
-  selectSegments,
-} from './index-state.js'
+import { damagedIndexState, type PostgresSegmentRow, selectSegments } from './index-state.js'
 
 /** Late, removed and unsealed events are read, or counted, up to one more than these. */
 export const MAX_LATE = 100

@@ -1,9 +1,6 @@
-import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
-import { ask, ASYNC_COMMIT, type PostgresPoolClient, type TextRow } from '../connection/client.js'
+import { ask, ASYNC_COMMIT, type TextRow } from '../connection/client.js'
 import { isCorrupt } from '../connection/failures.js'
-import type { Names } from '../schema/names.js'
 import type { DriverContext } from './driver-context.js'
-import { changeIndexState, loadSegments } from './index-state.js'
 
 /** Rows that one transaction removes. */
 const MAX_ROWS = 500
@@ -11,61 +8,9 @@ const MAX_ROWS = 500
 /** Below all numbers of chunks, also of damaged ones. */
 const MIN_NUMBER = -(2 ** 31)
 
-const oldestSql = (events: string): string =>
-  `coalesce((SELECT min(created_at) FROM ${events}), 9223372036854775807)`
-
 /** SQL condition: a segment ends before the oldest event. */
-export const isExpiredSql = (events: string): string => `last < ${oldestSql(events)}`
-
-/** Hides segments from queries, within a transaction. */
-export async function hideSegments(
-  client: PostgresPoolClient,
-  { segments }: Names,
-  ids: readonly number[],
-): Promise<void> {
-  await ask(
-    client,
-    `UPDATE ${segments} SET state = ${SegmentState.gone} WHERE id = ANY ($1::int8[])`,
-    ids,
-  )
-}
-
-const IS_HIDDEN = `state IN (${SegmentState.building}, ${SegmentState.gone})`
-
-export async function hiddenSegments({ names, run }: DriverContext): Promise<readonly number[]> {
-  const rows = await run((client) =>
-    ask(client, `SELECT id FROM ${names.segments} WHERE ${IS_HIDDEN}`),
-  )
-  return rows.map(([id]) => Number(id))
-}
-
-export const hideExpired = ({ names, run }: DriverContext): Promise<readonly number[]> =>
-  run(async (client) => {
-    let ids: number[] = []
-    await changeIndexState(client, names, async (state) => {
-      const [row] = await ask(client, `SELECT ${oldestSql(names.events)}`)
-      const oldest = Number(row![0])
-      const segments = await loadSegments(client, names)
-      ids = segments.filter(({ last }) => last < oldest).map(({ id }) => id)
-      await hideSegments(client, names, ids)
-      return ids.length > 0 ? state : undefined
-    })
-    return ids
-  })
-
-export async function markGone({ names, run }: DriverContext, id: number): Promise<boolean> {
-  const rows = await run((client) =>
-    ask(
-      client,
-      `WITH marked AS (
-         UPDATE ${names.segments} SET state = ${SegmentState.gone}
-         WHERE id = $1 AND ${IS_HIDDEN} RETURNING 1
-       ) SELECT ${ASYNC_COMMIT} FROM marked`,
-      id,
-    ),
-  )
-  return rows.length > 0
-}
+export const isExpiredSql = (events: string): string =>
+  `last < coalesce((SELECT min(created_at) FROM ${events}), 9223372036854775807)`
 
 export async function deleteChunks(
   { names: { chunks }, run }: DriverContext,
@@ -95,15 +40,4 @@ export async function deleteChunks(
     removed = Number(row![0])
     from = Number(row![1]) + 1
   }
-}
-
-export async function deleteSegment({ names, run }: DriverContext, id: number): Promise<void> {
-  await run((client) =>
-    ask(
-      client,
-      `WITH deleted AS (DELETE FROM ${names.segments} WHERE id = $1 RETURNING 1)
-       SELECT ${ASYNC_COMMIT} FROM deleted`,
-      id,
-    ),
-  )
 }

@@ -1,66 +1,13 @@
 import type { NamedChunk } from '../../../src/store-kit/index-builder/column-chunks.js'
-import type {
-  BatchLimits,
-  NewSegment,
-  WrittenSegment,
-} from '../../../src/store-kit/index-builder/index-driver.js'
-import { keyOf, UNNAMED_LISTS, SegmentState } from '../../../src/store-kit/index/segment-source.js'
-import { ask, ASYNC_COMMIT, type PostgresPoolClient } from '../connection/client.js'
-import { type Names, quoteText } from '../schema/names.js'
-import type { Microseconds } from '../../../src/event/timestamp.js'
-import { eventsDigest } from '../../../src/store-kit/index/checksums.js'
-import { TIMES_PER_BLOCK } from '../../../src/store-kit/index/time-blocks.js'
+import type { BatchLimits } from '../../../src/store-kit/index-builder/index-driver.js'
+import { keyOf, SegmentState } from '../../../src/store-kit/index/segment-source.js'
+import { ask, ASYNC_COMMIT } from '../connection/client.js'
 import { byteaArray, int4Array, textArray } from './binary-array.js'
 import { chunkChecksum } from './checksums.js'
 import type { DriverContext } from './driver-context.js'
-import { sumSegment } from './index-state.js'
 import { keyBytes } from './segment-keys.js'
 
 export const BATCH_LIMITS: BatchLimits = { bytes: 262_144, rows: Infinity }
-
-const startsDigest = (times: ArrayLike<Microseconds>): number =>
-  eventsDigest(
-    Float64Array.from(
-      { length: Math.ceil(times.length / TIMES_PER_BLOCK) },
-      (_, block) => times[block * TIMES_PER_BLOCK]!,
-    ),
-  )
-
-/**
- * SQL for the id of a new segment. On Citus, the sequences of a node have its number in the bits from 48 on. Ids have it
- * in those from 32 on, so that JavaScript has exact numbers for them.
- */
-const newId = ({ segments }: Names): string =>
-  `SELECT (next >> 48 << 32) + (next & ((1::bigint << 48) - 1))
-   FROM nextval(pg_get_serial_sequence(${quoteText(segments)}, 'id')) AS next`
-
-/** Commits durably, so that no id is used again after a crash. */
-export async function beginSegment(
-  { names, run }: DriverContext,
-  { level, times, removed, isPartial }: NewSegment,
-): Promise<number> {
-  return run(async (client) => {
-    const [row] = await ask(client, newId(names))
-    const id = Number(row![0])
-    await ask(
-      client,
-      `INSERT INTO ${names.segments}
-         (id, state, level, size, first, last, partial, removed, digest, starts)
-       OVERRIDING SYSTEM VALUE
-       VALUES ($1, ${SegmentState.building}, $2, $3, $4, $5, $6, $7, $8, $9)`,
-      id,
-      level,
-      times.length,
-      times[0],
-      times[times.length - 1],
-      Number(isPartial),
-      removed,
-      eventsDigest(times),
-      startsDigest(times),
-    )
-    return id
-  })
-}
 
 /**
  * The row lock makes a process that is about to remove the segment wait. The chunks become durable with the
@@ -103,29 +50,4 @@ export async function insertChunks(
     ),
   )
   return Number(row![0]) === rows.length
-}
-
-/**
- * Makes queries read the segment, within a transaction. False if it is not complete: it was taken for
- * abandoned, or a crash has lost chunks whose commit was not durable yet.
- */
-export async function setVisible(
-  client: PostgresPoolClient,
-  names: Names,
-  { id, chunks: count }: WrittenSegment,
-): Promise<boolean> {
-  const { segments, chunks } = names
-  const rows = await ask(
-    client,
-    `UPDATE ${segments} SET state = ${SegmentState.visible}, chunks = $2::int4,
-       names = coalesce((SELECT max(name) FROM ${chunks} WHERE segment = $1 AND name < ${UNNAMED_LISTS}), 0)
-     WHERE id = $1 AND state = ${SegmentState.building}
-       AND (SELECT count(*) FROM ${chunks} WHERE segment = $1) = $2::int4
-     RETURNING 1`,
-    id,
-    count,
-  )
-  if (rows.length === 0) return false
-  await sumSegment(client, names, id)
-  return true
 }

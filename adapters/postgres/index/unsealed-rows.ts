@@ -1,12 +1,13 @@
-import type { UnsealedEvents } from '../../../src/store-kit/index-builder/index-driver.js'
 import type { StepRunner } from '../../../src/store-kit/index-builder/steps.js'
 import {
   createExtractor,
   type Extract,
-  type Extractor,
+  type ExtractedRow,
 } from '../../../src/store-kit/index/extract.js'
 import type { IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
-import { finishInTurns } from '../../../src/filter/steps.js'
+import { readStateRow, stateSql } from '../../../src/store-kit/maintenance/index-rows.js'
+import type { UnsealedRows } from '../../../src/store-kit/maintenance/index-store.js'
+import { addInTurns, UNREADABLE_ROW } from '../../../src/store-kit/maintenance/repairs.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { faultOf, STORED_COLUMNS } from '../schema/rows.js'
 import {
@@ -19,21 +20,13 @@ import {
 } from '../connection/client.js'
 import type { DriverContext } from './driver-context.js'
 import { isSealDue } from './due.js'
-import { type IndexState, readIndexState, selectIndexState } from './index-state.js'
+import { damagedIndexState } from './index-state.js'
 
-interface ReadRows {
+interface ReadRows extends Pick<UnsealedRows, 'late' | 'upTo'> {
   /** In the order of their times. */
   readonly rows: readonly TextRow[]
-  /** The ids of the late events among them, also of those that were removed. */
-  readonly late: readonly string[]
-  /** They include all events after `sealedTo` up to this time. */
-  readonly upTo: Microseconds
   /** Number of segments that the unsealed events would fill, at most `maxBehind`. */
   readonly behind: number
-}
-
-export interface UnsealedRows extends UnsealedEvents, IndexState, Pick<ReadRows, 'late' | 'upTo'> {
-  readonly removed: number
 }
 
 const MAX_REST_FACTOR = 8
@@ -59,9 +52,9 @@ export async function readUnsealed(
   const found = await run(async (client) => {
     const { first } = await begin(client, 'REPEATABLE READ READ ONLY', {
       settings: BY_KEY,
-      first: selectIndexState(names),
+      first: stateSql(names.indexState),
     })
-    const state = readIndexState(first.at(-1)![0])
+    const state = readStateRow(first.at(-1)![0], damagedIndexState)
     const read = await readRows(client, context, state.sealedTo, { size, atLeast })
     await endTransaction(client, 'COMMIT')
     return read && { ...state, ...read }
@@ -147,23 +140,14 @@ async function readRows(
   )
   return {
     rows,
-    late: [...late.slice(0, lateCount), ...passed].map(([id]) => id!),
+    late: [...late.slice(0, lateCount), ...passed].map(([id]) => Number(id)),
     upTo,
     behind: Math.min(maxBehind, Math.floor(unsealed / size)),
   }
 }
 
-/** A damaged event has no values in the index. */
-const DAMAGED_ROW = {
-  type: '',
-  username: null,
-  system: false,
-  source: null,
-  attributes: '{}',
-} as const
-
-/** Adds a row with the `STORED_COLUMNS` to the events of a segment; the builder may rest meanwhile. */
-export async function addRow(extractor: Extractor, row: TextRow, steps: StepRunner): Promise<void> {
+/** The event of a row with the `STORED_COLUMNS`. */
+function toExtracted(row: TextRow): ExtractedRow {
   const [time, , type, username, source, system, attributes] = row
   const values = {
     type: type!,
@@ -172,21 +156,11 @@ export async function addRow(extractor: Extractor, row: TextRow, steps: StepRunn
     system: system === 't',
     attributes: attributes!,
   }
-  const rest = extractor.add({
-    time: Number(time),
-    ...(faultOf(row) === undefined ? values : DAMAGED_ROW),
-  })
-  if (rest)
-    await finishInTurns(
-      rest,
-      () => steps.isSliceOver(),
-      () => steps.pause(),
-    )
-  if (steps.isSliceOver()) await steps.pause()
+  return { time: Number(time), ...(faultOf(row) === undefined ? values : UNREADABLE_ROW) }
 }
 
 /** Stored bytes of the attributes of a row with the `STORED_COLUMNS`. */
-export const attributeBytes = (row: TextRow): number => row[6]!.length
+const attributeBytes = (row: TextRow): number => row[6]!.length
 
 async function extractRows(
   steps: StepRunner,
@@ -194,8 +168,24 @@ async function extractRows(
   rows: readonly TextRow[],
 ): Promise<Extract> {
   const extractor = createExtractor(bounds)
-  for (const row of rows) {
-    await addRow(extractor, row, steps)
-  }
+  for (const row of rows) await addInTurns(extractor, toExtracted(row), steps)
   return extractor.extract()
+}
+
+/** See `IndexStore.readEvents`. */
+export async function readEvents(
+  { names, run }: Pick<DriverContext, 'names' | 'run'>,
+  [after, to]: readonly [after: Microseconds, to: Microseconds],
+  max: number,
+): Promise<readonly ExtractedRow[]> {
+  const rows = await run((client) =>
+    ask(
+      client,
+      `SELECT ${STORED_COLUMNS} FROM ${names.events} WHERE created_at > $1 AND created_at <= $2
+       ORDER BY created_at LIMIT ${max}`,
+      after,
+      to,
+    ),
+  )
+  return rows.map(toExtracted)
 }

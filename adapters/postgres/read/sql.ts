@@ -2,11 +2,7 @@ import type { TextTest } from '../../../src/filter/predicates.js'
 import { andSql, type Sql } from '../../../src/store-kit/sql.js'
 import { spellings } from '../../../src/filter/values.js'
 
-/** The text with `$1`, `$2` … for each `?` outside of quoted names. */
-export function numbered({ text }: Sql): string {
-  let count = 0
-  return text.replaceAll(/"(?:[^"]|"")*"|\?/g, (part) => (part === '?' ? `$${++count}` : part))
-}
+export { numbered } from '../../../src/store-kit/sql.js'
 
 /** The conjunction of the parts that are defined; at least one must be. */
 export const allOf = (...parts: readonly (Sql | undefined)[]): Sql =>

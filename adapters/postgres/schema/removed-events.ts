@@ -1,15 +1,5 @@
 import type { Names } from './names.js'
 
-/*
- * The events that were removed by their ids since a segment was built. `removed_events` has the time of each such
- * event, and the number of removed events once it was removed, which is higher than that of a segment that has the
- * event. An event of the same time that was imported after the removal may be in a segment whose number is higher.
- */
-
-/** SQL that is true for a segment `s` that may have the event of the row `r`. */
-export const isListedSql =
-  's.first <= r.created_at AND s.last >= r.created_at AND s.removed < r.removed'
-
 /** SQL that counts the events in the table `deleted`; `counted` has the new number. */
 export const countRemovedSql = ({ indexState }: Names): string =>
   `UPDATE ${indexState} SET removed = removed + (SELECT count(*) FROM deleted), ${NEWEST_REMOVED}

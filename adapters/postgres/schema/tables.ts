@@ -123,7 +123,7 @@ const liveTables = (names: Names): string => `
  * Segments and chunks have checksums (index/checksums.ts). `removed` counts the events that were removed by
  * their ids. A segment has the value of that count at the time it was built: if the count is still the same, an
  * event of the segment without a row is missing, not removed. `removed_events` has the times of those that a segment
- * may have, see index/removed-events.ts.
+ * may have, see src/store-kit/maintenance/removed-events.ts.
  *
  * `names` is the number of a segment's last name. Names of attributes are read as a whole, so their table has no
  * index that could be damaged. A name without a text was lost: only segments that are built anew had its number.

@@ -1,50 +1,47 @@
+import { runAwaiting } from '../../../src/store-kit/maintenance/program.js'
 import type { IndexDriver } from '../../../src/store-kit/index-builder/index-driver.js'
+import { createDriver as driverOf } from '../../../src/store-kit/maintenance/driver.js'
+import type { IndexStore, UnsealedRows } from '../../../src/store-kit/maintenance/index-store.js'
 import { listedNames, openFeeds, readChunks } from './chunk-feed.js'
-import { namesOf, numberColumns } from './column-names.js'
+import { DIALECT, runProgram, runStatement } from './dialect.js'
 import type { DriverContext } from './driver-context.js'
 import { isSealDue } from './due.js'
-import { type SqliteSegmentRow, visibleSegments } from './index-state.js'
-import { createRepairs } from './repairs.js'
-import { publish, replace } from './publishing.js'
-import {
-  deleteChunks,
-  deleteSegment,
-  hiddenSegments,
-  hideExpired,
-  markGone,
-} from './segment-dropping.js'
+import type { SqliteSegmentRow } from './index-state.js'
 import { MAX_PACKED_CHUNK } from './packed-lines.js'
 import { packNext } from './packing.js'
-import { checkPresence, readTimes } from './segment-times.js'
-import { BATCH_LIMITS, beginSegment, insertChunks } from './segment-writer.js'
-import { readUnsealed, type UnsealedRows } from './unsealed-rows.js'
+import { deleteChunks } from './segment-dropping.js'
+import { readBlocks } from './segment-times.js'
+import { BATCH_LIMITS, insertChunks } from './segment-writer.js'
+import { readEvents, readUnsealed } from './unsealed-rows.js'
 
 export function createDriver(context: DriverContext): IndexDriver<UnsealedRows, SqliteSegmentRow> {
-  const { connection, compression } = context
-  return {
+  const { connection, steps, bounds, compression } = context
+  const change: IndexStore['change'] = (program) =>
+    context.write(() => runProgram(connection, program()))
+  return driverOf({
+    dialect: DIALECT,
+    steps,
+    bounds,
     batchLimits: BATCH_LIMITS,
     maxChunkBytes: compression === 'deflate' ? MAX_PACKED_CHUNK : undefined,
     hasGramsWhenSealed: false,
-    isSealDue: async (size) => isSealDue(connection, size, context.bounds),
+    read: (program) =>
+      runAwaiting(program(), async (statement) => {
+        const rows = runStatement(connection, statement)
+        if (steps.isSliceOver()) await steps.pause()
+        return rows
+      }),
+    write: change,
+    change,
+    isSealDue: async (size) => isSealDue(connection, size, bounds),
     readUnsealed: (size, atLeast) => readUnsealed(context, size, atLeast),
-    numberColumns: (columns) => numberColumns(context, columns),
-    beginSegment: (segment) => beginSegment(context, segment),
+    readEvents: async (after, to, max) => readEvents(connection, [after, to], max),
     insertChunks: (segment, from, chunks) => insertChunks(context, segment, from, chunks),
-    publish: (segment, unsealed) => publish(context, segment, unsealed),
-    visibleSegments: async () => visibleSegments(connection),
-    readTimes: (segment) => readTimes(context, segment),
-    checkPresence: async (segments) => checkPresence(connection, segments),
+    readBlocks: async (id, from, end) => readBlocks(connection, id, from, end),
     openFeeds: (segments) => openFeeds(connection, segments),
     listedNames: async (segment) => listedNames(connection, segment),
-    namesOf: (numbers) => namesOf(context, numbers),
     readChunks: async (segment, name, kind) => readChunks(connection, segment, { name, kind }),
-    replace: (parts, merged, duplicates) => replace(context, parts, merged, duplicates),
-    repairs: createRepairs(context),
-    ...(compression === 'deflate' && { pack: () => packNext(context) }),
-    hiddenSegments: async () => hiddenSegments(connection),
-    hideExpired: () => hideExpired(context),
-    markGone: (id) => markGone(context, id),
     deleteChunks: (id) => deleteChunks(context, id),
-    deleteSegment: (id) => deleteSegment(context, id),
-  }
+    ...(compression === 'deflate' && { pack: () => packNext(context) }),
+  })
 }

@@ -1,20 +1,12 @@
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Work } from '../../../src/store-kit/index/work.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
-import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import type { Connection } from '../connection/connection.js'
 import { onlyRow } from '../schema/events.js'
-import type { DriverContext } from './driver-context.js'
-import { loadIndexState } from './index-state.js'
 
-/*
- * The events that were removed by their ids since a segment was built. `daybook_removed` has the time of each such
- * event, and the number of removed events once it was removed, which is higher than that of a segment that has the
- * event. A segment may have an event of the same time that was imported after the removal; then the number of the
- * segment is higher.
- */
+/* The events that were removed by their ids: see src/store-kit/maintenance/removed-events.ts. */
 
-/** Rows that are read, and deleted, at once. */
+/** Rows that are read at once. */
 const STEP = 500
 
 /** Times that are looked up at once; each may be in a block of its own. */
@@ -28,19 +20,6 @@ const ADD = `INSERT INTO daybook_removed (created_at, removed)
 
 const OF_SEGMENT = `SELECT created_at FROM daybook_removed WHERE created_at > ? AND created_at <= ? AND removed > ?
   ORDER BY created_at LIMIT ${STEP}`
-
-const AFTER = `SELECT created_at, removed FROM daybook_removed WHERE created_at > ? AND created_at <= ?
-  ORDER BY created_at LIMIT ${STEP}`
-
-const DELETE =
-  'DELETE FROM daybook_removed WHERE created_at IN (SELECT value FROM json_each(?)) AND removed <= ?'
-
-const BUILDING = `SELECT removed, first, last FROM daybook_segments
-  WHERE state = ${SegmentState.building}`
-
-const SET_FORGOTTEN = 'UPDATE daybook_index SET forgotten = max(forgotten, ?)'
-
-const FORGOTTEN = 'SELECT forgotten FROM daybook_index'
 
 export interface RemovedCounts {
   /** Number of events that were removed by their ids. */
@@ -90,49 +69,4 @@ export function* removedOrdinals(
   const found = { now, ordinals: Uint32Array.from(ordinals) }
   known.set(part, found)
   return found.ordinals
-}
-
-/** True if records were forgotten of events that were removed after this number of them. */
-export const hasForgotten = (connection: Connection, removed: number): boolean =>
-  (onlyRow(connection, FORGOTTEN) as { readonly forgotten: number }).forgotten > removed
-
-interface RemovedRow {
-  readonly created_at: Microseconds
-  readonly removed: number
-}
-
-interface Range {
-  readonly removed: number
-  readonly first: Microseconds
-  readonly last: Microseconds
-}
-
-/** Deletes the records after `from` and up to `to` of events that no segment has any more. */
-export async function forgetRemoved(
-  { connection, steps, write }: DriverContext,
-  from: Microseconds,
-  to: Microseconds,
-): Promise<void> {
-  const { statement } = connection
-  for (let after = from; ;) {
-    const rows = statement(AFTER).all(after, to) as RemovedRow[]
-    if (rows.length === 0) return
-    const { segments, damaged } = loadIndexState(connection)
-    // The range of a damaged segment may be wrong.
-    if (damaged.length > 0) return
-    const ranges = [...segments, ...(statement(BUILDING).all() as Range[])]
-    const past = rows.filter(
-      ({ created_at: time, removed }) =>
-        !ranges.some((row) => row.removed < removed && row.first <= time && row.last >= time),
-    )
-    if (past.length > 0)
-      await write(() => {
-        const last = Math.max(...past.map(({ removed }) => removed))
-        statement(DELETE).run(JSON.stringify(past.map((row) => row.created_at)), last)
-        statement(SET_FORGOTTEN).run(last)
-      })
-    if (rows.length < STEP) return
-    after = rows.at(-1)!.created_at
-    await steps.pause()
-  }
 }

@@ -1,12 +1,8 @@
-import type { UnsealedEvents } from '../../../src/store-kit/index-builder/index-driver.js'
-import {
-  createExtractor,
-  type ExtractedRow,
-  type Extractor,
-} from '../../../src/store-kit/index/extract.js'
+import { createExtractor, type ExtractedRow } from '../../../src/store-kit/index/extract.js'
 import { maxStoredBytes } from '../../../src/store-kit/index/index-bounds.js'
-import { finishInTurns } from '../../../src/filter/steps.js'
-import type { StepRunner } from '../../../src/store-kit/index-builder/steps.js'
+import type { UnsealedRows } from '../../../src/store-kit/maintenance/index-store.js'
+import { addInTurns, UNREADABLE_ROW } from '../../../src/store-kit/maintenance/repairs.js'
+import type { Connection } from '../connection/connection.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { createDamageReporter } from '../../../src/store/damage.js'
 import { createEventReader, checkRow } from '../schema/events.js'
@@ -16,7 +12,8 @@ import { forgetBytes, isFullOfBytes, isSealDue } from './due.js'
 import { LIMIT } from '../connection/limit.js'
 
 /** The state of the index when sealing begins. */
-export interface SealingStart {
+interface SealingStart {
+  readonly version: number
   readonly appended: number
   readonly sealed: number
   readonly sealed_to: Microseconds
@@ -29,20 +26,12 @@ export interface SealingStart {
   readonly fresh: number
 }
 
-export interface UnsealedRows extends UnsealedEvents {
-  readonly start: SealingStart
-  /** The ids of the late events among them, also of those that were removed. */
-  readonly late: readonly number[]
-  /** Number of events after `sealed_to` among them. */
-  readonly fresh: number
-}
-
 /** Rows that are read at once, in a few milliseconds. */
 const STEP = 256
 
 // One statement, so that the result is consistent. An event that is added later has a time after all
 // events, or a higher id in `daybook_late`.
-const START = `SELECT appended, sealed, sealed_to, removed,
+const START = `SELECT version, appended, sealed, sealed_to, removed,
     coalesce((SELECT max(id) FROM daybook_late), sealed_late) AS late_to,
     (SELECT count(*) FROM
       (SELECT 1 FROM daybook_late WHERE created_at <= sealed_to LIMIT :size)) AS late,
@@ -59,29 +48,27 @@ const EXISTS = 'SELECT 1 FROM daybook_events WHERE created_at = ?'
 const LATE = `SELECT id, created_at FROM daybook_late
   WHERE created_at <= ? AND id <= ? ORDER BY created_at ${LIMIT}`
 
-/** An event that cannot be read has no values in the index. */
-const DAMAGED_ROW = {
-  type: '',
-  username: null,
-  system: 0,
-  source: null,
-  attributes: '{}',
-} as const
+// Late events after `sealed_to` among those that are read with the other events there.
+const PASSED_LATE =
+  'SELECT id FROM daybook_late WHERE created_at > ? AND created_at <= ? AND id <= ?'
 
-const eventOf = ({ time, row }: ReadRow): ExtractedRow => {
-  const { type, username, system, source, attributes } = row ?? DAMAGED_ROW
+function toExtracted({ time, row }: ReadRow): ExtractedRow {
+  if (!row) return { time, ...UNREADABLE_ROW }
+  const { type, username, system, source, attributes } = row
   return { time, type, username, system: system === 1, source, attributes }
 }
 
-/** Adds a row to the events of a segment; the builder may rest meanwhile. */
-export async function addRow(extractor: Extractor, row: ReadRow, steps: StepRunner): Promise<void> {
-  const rest = extractor.add(eventOf(row))
-  if (rest)
-    await finishInTurns(
-      rest,
-      () => steps.isSliceOver(),
-      () => steps.pause(),
-    )
+/** See `IndexStore.readEvents`. */
+export function readEvents(
+  connection: Connection,
+  [after, to]: readonly [after: Microseconds, to: Microseconds],
+  max: number,
+): readonly ExtractedRow[] {
+  // The store's own connection reports events that cannot be read.
+  const events = createEventReader(connection, createDamageReporter())
+  return readAfter({ connection, events }, after, max)
+    .filter(({ time }) => time <= to)
+    .map(toExtracted)
 }
 
 interface LateRow {
@@ -121,35 +108,40 @@ async function readFrom(
   size: number,
 ): Promise<UnsealedRows> {
   const { statement } = connection
-  const { sealed_to, late_to, removed } = start
-  // The store's own connection reports events that cannot be read.
+  const { version, sealed_to: sealedTo, late_to: lateTo, removed } = start
   const events = createEventReader(connection, createDamageReporter())
   const extractor = createExtractor(bounds)
   const isFull = (): boolean => extractor.bytes >= bounds.bytes
 
   const late: number[] = []
   let last: Microseconds = -1
-  for (const { id, created_at } of statement(LATE).all(sealed_to, late_to, size) as LateRow[]) {
+  for (const { id, created_at } of statement(LATE).all(sealedTo, lateTo, size) as LateRow[]) {
     if (isFull()) break
     // An event that was removed and imported again is listed twice.
     if (created_at !== last && statement(EXISTS).get(created_at))
-      await addRow(extractor, { time: created_at, row: events.at(created_at) }, steps)
+      await addInTurns(
+        extractor,
+        toExtracted({ time: created_at, row: events.at(created_at) }),
+        steps,
+      )
     last = created_at
     if (late.push(id) % STEP === 0 || steps.isSliceOver()) await steps.pause()
   }
-  let fresh = 0
-  last = sealed_to
-  while (late.length + fresh < size && !isFull()) {
-    const max = Math.min(STEP, size - late.length - fresh)
-    const some = readAfter({ connection, events }, last, max)
+  let count = late.length
+  let upTo = sealedTo
+  while (count < size && !isFull()) {
+    const max = Math.min(STEP, size - count)
+    const some = readEvents(connection, [upTo, Number.MAX_SAFE_INTEGER], max)
     if (some.length === 0) break
     for (const event of some) {
       if (isFull()) break
-      await addRow(extractor, event, steps)
-      last = event.time
-      fresh += 1
+      await addInTurns(extractor, event, steps)
+      upTo = event.time
+      count += 1
     }
     if (some.length === max || steps.isSliceOver()) await steps.pause()
   }
-  return { extract: extractor.extract(), removed, start, late, fresh }
+  const passed = statement(PASSED_LATE).raw(true).all(sealedTo, upTo, lateTo) as [number][]
+  for (const [id] of passed) late.push(id)
+  return { extract: extractor.extract(), removed, version, sealedTo, upTo, late, count, lateTo }
 }

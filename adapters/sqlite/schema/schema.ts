@@ -97,15 +97,14 @@ const LIVE_TABLES = `
     PRIMARY KEY (created_at, revision, position)
   ) STRICT, WITHOUT ROWID;`
 
-// The segments of the index; see index/index-state.ts. `appended` (in daybook_high_water) counts all
+// The segments of the index; see src/store-kit/maintenance/index-rows.ts. `appended` (in daybook_high_water) counts all
 // rows ever inserted, and `sealed` those of them that are in segments or were removed; the difference
 // is the number of unsealed events. `digest` is the CRC-32 of the times of all events of a segment, and
 // `chunks` the number of its rows in daybook_chunks; for the other checksums see index/checksums.ts.
 // `names` is the number of its last name. Names of attributes are read as a whole, so they need no index. A name
 // without a text was lost: only segments that are built anew had its number.
 // `removed` counts the events that were removed by id; events before `removed_before` may have been removed, too.
-// `daybook_removed` lists those by id while a segment may have them, see index/removed-events.ts; `forgotten` is the
-// highest number of a row that was deleted from it.
+// `daybook_removed` lists those by id while a segment may have them.
 // An event that was not inserted as the newest is listed in `daybook_late` until it is in a segment.
 const INDEX_TABLES = `
   CREATE TABLE daybook_late (
@@ -121,10 +120,9 @@ const INDEX_TABLES = `
     sealed INTEGER NOT NULL,
     removed INTEGER NOT NULL,
     removed_before INTEGER NOT NULL,
-    forgotten INTEGER NOT NULL,
     rebuild INTEGER NOT NULL
   ) STRICT;
-  INSERT INTO daybook_index VALUES (1, 0, -1, 0, 0, 0, 0, 0, 0);
+  INSERT INTO daybook_index VALUES (1, 0, -1, 0, 0, 0, 0, 0);
   CREATE TABLE daybook_removed (
     created_at INTEGER PRIMARY KEY,
     removed INTEGER NOT NULL

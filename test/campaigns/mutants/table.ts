@@ -167,15 +167,15 @@ export const mutants: readonly Mutant[] = [
     defect: 'lists the indexed events before newer ones',
   },
   {
-    file: 'adapters/sqlite/index/removed-events.ts',
-    line: '!ranges.some((row) => row.removed < removed && row.first <= time && row.last >= time),',
-    mutant: '!ranges.some((row) => row.removed < removed && row.first <= time && row.last > time),',
+    file: 'src/store-kit/maintenance/removed-events.ts',
+    line: "'s.first <= r.created_at AND s.last >= r.created_at AND s.removed < r.removed'",
+    mutant: "'s.first <= r.created_at AND s.last > r.created_at AND s.removed < r.removed'",
     defect: 'forgets that the last event of a segment was removed',
   },
   {
-    file: 'adapters/sqlite/index/publishing.ts',
-    line: 'SET sealed_late = coalesce((SELECT min(id) - 1 FROM daybook_late), ?)`',
-    mutant: 'SET sealed_late = coalesce((SELECT min(id) FROM daybook_late), ?)`',
+    file: 'adapters/sqlite/index/dialect.ts',
+    line: 'sealed_late = coalesce((SELECT min(id) - 1 FROM daybook_late), ?, sealed_late)`,',
+    mutant: 'sealed_late = coalesce((SELECT min(id) FROM daybook_late), ?, sealed_late)`,',
     defect: 'the oldest late event that is not sealed is in no list by the index',
   },
   {

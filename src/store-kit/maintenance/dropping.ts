@@ -1,0 +1,64 @@
+import type { Microseconds } from '../../event/timestamp.js'
+import { SegmentState } from '../index/segment-source.js'
+import { sql } from '../sql.js'
+import { loadSegments, lockState, nextVersion, type StoredSegment } from './index-rows.js'
+import type { Dialect } from './dialect.js'
+import type { IndexStore } from './index-store.js'
+import type { Program } from './program.js'
+import { hide } from './publishing.js'
+import { forgetRemoved } from './removed-events.js'
+
+const IS_HIDDEN = `state IN (${SegmentState.building}, ${SegmentState.gone})`
+
+/** See `IndexDriver.hiddenSegments`. */
+export function* hiddenSegments({ tables }: Dialect): Program<readonly number[]> {
+  const rows = yield sql(`SELECT id FROM ${tables.segments} WHERE ${IS_HIDDEN}`)
+  return rows.map(([id]) => Number(id))
+}
+
+/** See `IndexDriver.markGone`. An abandoned segment may have become visible since it was listed. */
+export function* markGone({ tables, undurable }: Dialect, id: number): Program<boolean> {
+  const marked = yield sql(
+    undurable(
+      `UPDATE ${tables.segments} SET state = ${SegmentState.gone} WHERE id = ? AND ${IS_HIDDEN}`,
+    ),
+    id,
+  )
+  return marked.length > 0
+}
+
+/** See `IndexDriver.deleteSegment`. */
+export function* deleteSegment({ tables, undurable }: Dialect, id: number): Program<void> {
+  yield sql(undurable(`DELETE FROM ${tables.segments} WHERE id = ?`), id)
+}
+
+interface Expired {
+  readonly segments: readonly StoredSegment[]
+  /** The time of the oldest event. */
+  readonly oldest: Microseconds
+}
+
+function* findExpired(dialect: Dialect): Program<Expired> {
+  const [row] = yield sql(`SELECT min(created_at) FROM ${dialect.tables.events}`)
+  const oldest = Number(row![0] ?? Number.MAX_SAFE_INTEGER)
+  const segments = yield* loadSegments(dialect)
+  return { oldest, segments: segments.filter(({ last }) => last < oldest) }
+}
+
+function* hideFound(dialect: Dialect): Program<Expired & { readonly sealedTo: Microseconds }> {
+  const { sealedTo } = yield* lockState(dialect)
+  const expired = yield* findExpired(dialect)
+  yield* hide(dialect, expired.segments)
+  yield* nextVersion(dialect, sealedTo)
+  return { ...expired, sealedTo }
+}
+
+/** See `IndexDriver.hideExpired`. */
+export async function hideExpired(store: IndexStore): Promise<readonly number[]> {
+  const { dialect } = store
+  const found = await store.read(() => findExpired(dialect))
+  if (found.segments.length === 0) return []
+  const { segments, oldest, sealedTo } = await store.change(() => hideFound(dialect))
+  await forgetRemoved(store, 0, Math.min(oldest, sealedTo))
+  return segments.map(({ id }) => id)
+}

@@ -1,0 +1,102 @@
+import { finishInTurns } from '../../filter/steps.js'
+import type { Microseconds } from '../../event/timestamp.js'
+import type { RebuildProgress } from '../../store/verification.js'
+import type { Rebuild, UnsealedEvents } from '../index-builder/index-driver.js'
+import type { StepRunner } from '../index-builder/steps.js'
+import { createExtractor, type ExtractedRow, type Extractor } from '../index/extract.js'
+import { SegmentState } from '../index/segment-source.js'
+import { sql } from '../sql.js'
+import { loadSegments, loadState, lockState, nextVersion } from './index-rows.js'
+import type { Dialect } from './dialect.js'
+import type { IndexStore } from './index-store.js'
+import type { Program } from './program.js'
+
+/** See `Repairs.setDamaged`. False if the segment was not visible. */
+export function* setDamaged(dialect: Dialect, id: number): Program<boolean> {
+  const { sealedTo } = yield* lockState(dialect)
+  const { visible, damaged } = SegmentState
+  const changed = yield sql(
+    `UPDATE ${dialect.tables.segments} SET state = ${damaged} WHERE id = ? AND state = ${visible} RETURNING 1`,
+    id,
+  )
+  if (changed.length > 0) yield* nextVersion(dialect, sealedTo)
+  return changed.length > 0
+}
+
+/** Makes the next round build the whole index anew. */
+export function* requestRebuild({ tables }: Dialect): Program<void> {
+  yield sql(`UPDATE ${tables.indexState} SET rebuild = true`)
+}
+
+/** True until the index was built anew after {@link requestRebuild}. */
+export function* isRebuildRequested(dialect: Dialect): Program<boolean> {
+  return (yield* loadState(dialect)).isRebuildRequested
+}
+
+/** How far the building of a whole index is. */
+export function* rebuildProgress({ tables }: Dialect): Program<RebuildProgress> {
+  const sizeOf = (state: string): string =>
+    `coalesce(sum(CASE WHEN state ${state} THEN size END), 0)`
+  const [row] = yield sql(
+    `SELECT ${sizeOf(`= ${SegmentState.building}`)}, ${sizeOf(`IN (${SegmentState.visible}, ${SegmentState.damaged})`)}
+     FROM ${tables.segments}`,
+  )
+  return { done: Number(row![0]), total: Number(row![1]) }
+}
+
+/** One damaged segment; all segments if that was requested, or if the range of one is not known. */
+export function* nextRebuild(dialect: Dialect): Program<Rebuild | undefined> {
+  const { sealedTo, isRebuildRequested } = yield* loadState(dialect)
+  const segments = yield* loadSegments(dialect)
+  if (isRebuildRequested || segments.some(({ isTrusted }) => !isTrusted))
+    return { segments, from: 0, to: sealedTo, isWhole: true }
+  const segment = segments.find(({ isDamaged }) => isDamaged)
+  if (!segment) return undefined
+  return { segments: [segment], from: segment.first, to: segment.last, isWhole: false }
+}
+
+/** An event that cannot be read has no values in the index. */
+export const UNREADABLE_ROW: Omit<ExtractedRow, 'time'> = {
+  type: '',
+  username: null,
+  system: false,
+  source: null,
+  attributes: '{}',
+}
+
+/** Adds an event to those of a segment; the builder may rest meanwhile. */
+export async function addInTurns(
+  extractor: Extractor,
+  row: ExtractedRow,
+  steps: StepRunner,
+): Promise<void> {
+  const rest = extractor.add(row)
+  const isOver = (): boolean => steps.isSliceOver()
+  if (rest) await finishInTurns(rest, isOver, () => steps.pause())
+  if (isOver()) await steps.pause()
+}
+
+/** Rows that are read at once: large ones take much memory. */
+const STEP = 128
+
+/** See `Repairs.readRange`. */
+export async function readRange(
+  { dialect, steps, bounds, read, readEvents }: IndexStore,
+  [from, to]: readonly [from: Microseconds, to: Microseconds],
+  size: number,
+): Promise<UnsealedEvents> {
+  const { removed } = await read(() => loadState(dialect))
+  const extractor = createExtractor(bounds)
+  const hasRoom = (): boolean => extractor.size < size && extractor.bytes < bounds.bytes
+  for (let after = from - 1; hasRoom();) {
+    const max = Math.min(STEP, size - extractor.size)
+    const rows = await readEvents(after, to, max)
+    for (const row of rows) {
+      if (!hasRoom()) break
+      await addInTurns(extractor, row, steps)
+      after = row.time
+    }
+    if (rows.length < max) break
+  }
+  return { extract: extractor.extract(), removed }
+}

@@ -1,0 +1,65 @@
+import type { Microseconds } from '../../event/timestamp.js'
+import type { Presence } from '../index-builder/index-driver.js'
+import { createCollectedTimes, type DescribedTimes } from '../index/collected-times.js'
+import { TIMES_PER_BLOCK } from '../index/time-blocks.js'
+import { sql } from '../sql.js'
+import { loadState, type StoredSegment } from './index-rows.js'
+import type { Dialect } from './dialect.js'
+import type { IndexStore } from './index-store.js'
+import type { Program } from './program.js'
+
+/** Blocks of times that are read at once. */
+const MAX_BLOCKS = 512
+
+/** Times that one statement looks up. */
+const MAX_TIMES = 4096
+
+/** See `IndexDriver.readTimes`. Throws `DamagedSegment` unless the times are those that were written. */
+export async function readTimes(
+  { readBlocks, steps }: Pick<IndexStore, 'readBlocks' | 'steps'>,
+  segment: DescribedTimes,
+): Promise<Float64Array> {
+  const { id, size } = segment
+  const times = createCollectedTimes(segment)
+  while (times.count < size) {
+    const from = times.count / TIMES_PER_BLOCK
+    const end = Math.min(from + MAX_BLOCKS, Math.ceil(size / TIMES_PER_BLOCK))
+    for (const block of await readBlocks(id, from, end)) times.add(block)
+    if (steps.isSliceOver()) await steps.pause()
+  }
+  return times.all()
+}
+
+/** The times at which there is no event. A scalar subquery looks up each time in the index. */
+export function* missingTimes(
+  { tables, values, list }: Dialect,
+  times: Float64Array,
+): Program<readonly Microseconds[]> {
+  const rows = yield sql(
+    `SELECT value FROM ${values}
+     WHERE (SELECT 1 FROM ${tables.events} WHERE created_at = value) IS NULL`,
+    list(times),
+  )
+  return rows.map(([time]) => Number(time))
+}
+
+/** See `IndexDriver.checkPresence`. Looks up the events only if some were removed since the segments were built. */
+export async function checkPresence(
+  { dialect, read }: IndexStore,
+  segments: readonly StoredSegment[],
+  times: readonly Float64Array[],
+): Promise<Presence> {
+  // Events that are removed later may be missing too, which the lower count allows for.
+  const { removed, removedBefore } = await read(() => loadState(dialect))
+  const changed = times.filter((_, i) => {
+    const segment = segments[i]!
+    return segment.removed !== removed || segment.first < removedBefore
+  })
+  const missing = new Set<Microseconds>()
+  for (const all of changed)
+    for (let from = 0; from < all.length; from += MAX_TIMES) {
+      const some = all.subarray(from, from + MAX_TIMES)
+      for (const time of await read(() => missingTimes(dialect, some))) missing.add(time)
+    }
+  return { isPresent: (time) => !missing.has(time), removed }
+}

@@ -28,6 +28,8 @@ export const dialectOf = (names: Names): Dialect => ({
   uncountedChunks: '0',
   canLoseChunks: true,
   hasStarts: true,
+  // A snapshot has no later ones.
+  newestLate: String(Number.MAX_SAFE_INTEGER),
   damagedState: damagedIndexState,
 })
 

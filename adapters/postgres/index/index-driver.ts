@@ -28,7 +28,7 @@ export function createDriver(
     change: (program) => run((client) => changeIndex(client, program())),
     isSealDue: (size) => run((client) => isSealDue(client, names, size, bounds)),
     readUnsealed: (size, atLeast) => readUnsealed(context, size, atLeast),
-    readEvents: (after, to, max) => readEvents(context, [after, to], max),
+    readEvents: (after, to, max) => run((client) => readEvents(client, names, [after, to], max)),
     insertChunks: ({ id }, from, chunks) => insertChunks(context, id, from, chunks),
     readBlocks: (id, from, end) => run((client) => readBlocks(client, names, id, [from, end])),
     openFeeds: (segments) => openFeeds(context, segments),

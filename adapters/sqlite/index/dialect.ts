@@ -25,6 +25,7 @@ export const DIALECT: Dialect = {
   uncountedChunks: `(size + ${TIMES_PER_BLOCK - 1}) / ${TIMES_PER_BLOCK}`,
   canLoseChunks: false,
   hasStarts: false,
+  newestLate: 'coalesce((SELECT max(id) FROM daybook_late), sealed_late)',
   assignSealed: ({ count, lateTo }) =>
     sql(
       `sealed = sealed + ?,

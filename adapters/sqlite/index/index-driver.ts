@@ -18,24 +18,31 @@ export function createDriver(context: DriverContext): IndexDriver<UnsealedRows, 
   const { connection, steps, bounds, compression } = context
   const change: IndexStore['change'] = (program) =>
     context.write(() => runProgram(connection, program()))
-  return driverOf({
-    dialect: DIALECT,
-    steps,
-    bounds,
-    batchLimits: BATCH_LIMITS,
-    maxChunkBytes: compression === 'deflate' ? MAX_PACKED_CHUNK : undefined,
-    hasGramsWhenSealed: false,
+  const reads: Pick<IndexStore, 'read' | 'readEvents'> = {
     read: (program) =>
       runAwaiting(program(), async (statement) => {
         const rows = runStatement(connection, statement)
         if (steps.isSliceOver()) await steps.pause()
         return rows
       }),
+    async readEvents(after, to, max) {
+      const rows = readEvents(connection, [after, to], max)
+      await steps.pause()
+      return rows
+    },
+  }
+  return driverOf({
+    ...reads,
+    dialect: DIALECT,
+    steps,
+    bounds,
+    batchLimits: BATCH_LIMITS,
+    maxChunkBytes: compression === 'deflate' ? MAX_PACKED_CHUNK : undefined,
+    hasGramsWhenSealed: false,
     write: change,
     change,
     isSealDue: async (size) => isSealDue(connection, size, bounds),
-    readUnsealed: (size, atLeast) => readUnsealed(context, size, atLeast),
-    readEvents: async (after, to, max) => readEvents(connection, [after, to], max),
+    readUnsealed: (size, atLeast) => readUnsealed(context, reads, size, atLeast),
     insertChunks: (segment, from, chunks) => insertChunks(context, segment, from, chunks),
     readBlocks: async (id, from, end) => readBlocks(connection, id, from, end),
     openFeeds: (segments) => openFeeds(connection, segments),

@@ -37,6 +37,8 @@ export interface Dialect {
   readonly canLoseChunks: boolean
   /** True if segments have the digest `starts`. */
   readonly hasStarts: boolean
+  /** A number that is not below the id of any late event, but below those of later ones, if ids follow the commits. */
+  readonly newestLate: string
   /** Assigns what the row of the index has besides the version and `sealed_to`. */
   readonly assignSealed?: (change: SealedChange) => Sql
   /** The error of a log whose row of the index is not as it was written. */

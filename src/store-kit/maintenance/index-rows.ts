@@ -86,9 +86,9 @@ export interface IndexState {
   readonly isRebuildRequested: boolean
 }
 
-/** SQL for the row of {@link readStateRow}. */
-export const stateSql = (indexState: string): string =>
-  `SELECT version, sealed_to, removed, removed_before, CASE WHEN rebuild THEN 1 ELSE 0 END FROM ${indexState}`
+/** SQL for the row of {@link readStateRow}, which may have more columns. */
+export const stateSql = (indexState: string, more = ''): string =>
+  `SELECT version, sealed_to, removed, removed_before, CASE WHEN rebuild THEN 1 ELSE 0 END${more} FROM ${indexState}`
 
 export function readStateRow(row: Row | undefined, damaged: Dialect['damagedState']): IndexState {
   if (!row?.every((value) => value !== null && Number.isSafeInteger(Number(value)))) throw damaged()

@@ -13,7 +13,13 @@ import { readWithRetry, rejecting, withoutTimeLimit, withRetry } from './log/cal
 import { ask } from './connection/client.js'
 import { createFollower } from './log/follower.js'
 import { importEvents } from './write/import.js'
-import { isRebuildRequested, rebuildProgress, requestRebuild, setDamaged } from './index/repairs.js'
+import {
+  isRebuildRequested,
+  rebuildProgress,
+  requestRebuild,
+  setDamaged,
+} from '../../src/store-kit/maintenance/repairs.js'
+import { askProgram, changeIndex, dialectOf } from './index/dialect.js'
 import { type BackpressureOptions, createBackpressure } from './index/backpressure.js'
 import { createPostgresSealer, type PostgresSealer, type SealerOptions } from './index/sealer.js'
 import { DEFAULT_TUNING } from './index/index-state.js'
@@ -154,6 +160,7 @@ export function createPostgresStore(
   const { tuning = DEFAULT_TUNING } = sealing
   const opened = readShared(options, shared)
   const { names, pool, timelines, findPrimary, listening, end, partitions, queryTimeoutMs } = opened
+  const dialect = dialectOf(names)
   const { usedSchemas, replicas, maxLagMs, maxUnindexed: max } = opened
   const { maxUnindexed = max, maxWaitMs = MAX_WAIT_MS } = sealing
   const processTime = options.clock ?? systemClock()
@@ -218,7 +225,9 @@ export function createPostgresStore(
   }
 
   const noteDamaged = (segment: number): void => {
-    const noted = withRetry(log, closing.signal, (client) => setDamaged(client, names, segment))
+    const noted = withRetry(log, closing.signal, (client) =>
+      changeIndex(client, setDamaged(dialect, segment)),
+    )
     // If that fails, the next process that reads the segment notes it again.
     noted.then(
       () => sealer.checkSoon(),
@@ -358,13 +367,17 @@ export function createPostgresStore(
 
     async rebuildIndex({ signal, onProgress } = {}) {
       check(signal)
-      await withRetry(log, signal, (client) => requestRebuild(client, names))
+      await withRetry(log, signal, (client) => askProgram(client, requestRebuild(dialect)))
       const isRequested = (): Promise<boolean> =>
-        readWithRetry(log, signal, (client) => isRebuildRequested(client, names))
+        readWithRetry(log, signal, (client) => askProgram(client, isRebuildRequested(dialect)))
       while (await isRequested()) {
         check(signal)
         sealer.checkSoon()
-        onProgress?.(await readWithRetry(log, signal, (client) => rebuildProgress(client, names)))
+        onProgress?.(
+          await readWithRetry(log, signal, (client) =>
+            askProgram(client, rebuildProgress(dialect)),
+          ),
+        )
         await delay(REBUILD_CHECK_MS, undefined, { signal }).catch(() => throwIfAborted(signal))
       }
     },

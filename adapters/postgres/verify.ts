@@ -24,7 +24,8 @@ import {
 } from './connection/client.js'
 import { isCorrupt } from './connection/failures.js'
 import { UnreadableTable } from './connection/unreadable.js'
-import { verifyNames } from './index/column-names.js'
+import { readNextNames } from '../../src/store-kit/maintenance/column-names.js'
+import { askProgram, dialectOf } from './index/dialect.js'
 import { loadIndexState, loadSegments, type PostgresSegmentRow } from './index/index-state.js'
 import { findMissing, readBlocks } from './index/segment-times.js'
 import { readWithRetry } from './log/calls.js'
@@ -186,7 +187,8 @@ async function loadVisible({ names, read }: Run): Promise<{
 
 async function verifyWhole(run: Run, row: PostgresSegmentRow): Promise<void> {
   const { names, known, read } = run
-  await verifyNames(read, names, known, row)
+  const dialect = dialectOf(names)
+  while (await read((client) => askProgram(client, readNextNames(dialect, known, row))));
   await verifySegment(read, names, row)
   await guarded(run, names.events, () => verifyPresence(run, row))
 }

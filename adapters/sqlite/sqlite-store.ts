@@ -23,7 +23,9 @@ import { driverOf, fileOfHandle, type HostDatabase } from './connection/host-han
 import { type Compression, readCompression } from './index/compression.js'
 import { DEFAULT_TUNING } from './index/index-state.js'
 import { createAppend, createDraftTable } from './write/append.js'
-import { isRebuildRequested, rebuildProgress } from './index/repairs.js'
+import { isRebuildRequested, rebuildProgress } from '../../src/store-kit/maintenance/repairs.js'
+import type { Program } from '../../src/store-kit/maintenance/program.js'
+import { DIALECT, runProgram } from './index/dialect.js'
 import { createLogIndex } from './index/log-index.js'
 import { createOutbox } from './write/outbox.js'
 import { createMaintenance } from './write/maintenance.js'
@@ -355,9 +357,11 @@ export function createSqliteStore(
     async rebuildIndex({ signal, onProgress } = {}) {
       const options = { signal }
       await writer.requestRebuild(options)
-      while (await connection.retry(() => isRebuildRequested(connection), options)) {
+      const read = <Result>(program: () => Program<Result>): Promise<Result> =>
+        connection.retry(() => runProgram(connection, program()), options)
+      while (await read(() => isRebuildRequested(DIALECT))) {
         sealer.checkSoon()
-        onProgress?.(await connection.retry(() => rebuildProgress(connection), options))
+        onProgress?.(await read(() => rebuildProgress(DIALECT)))
         await connection.pause(options, REBUILD_CHECK_MS)
       }
     },

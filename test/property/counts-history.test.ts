@@ -9,7 +9,8 @@ import { openDatabase } from '../../adapters/sqlite/connection/database.js'
 import { DEFAULT_CACHE_BYTES } from '../../adapters/sqlite/connection/page-cache.js'
 import { createLogIndex } from '../../adapters/sqlite/index/log-index.js'
 import { pacerInMain } from '../../adapters/sqlite/index/pacing.js'
-import { requestRebuild } from '../../adapters/sqlite/index/repairs.js'
+import { DIALECT, runProgram } from '../../adapters/sqlite/index/dialect.js'
+import { requestRebuild } from '../../src/store-kit/maintenance/repairs.js'
 import { createRoundRunner } from '../../adapters/sqlite/index/round-runner.js'
 import { countEvents } from '../../adapters/sqlite/read/count.js'
 import { createTables } from '../../adapters/sqlite/schema/tables.js'
@@ -116,7 +117,8 @@ async function compare(steps: readonly Step[]): Promise<number> {
       if (act === 'remove') await audit.store.remove(seconds.map(idOf))
       if (act === 'removeBefore') await audit.store.removeBefore(START + seconds[0]! * SECOND)
     }
-    if (act === 'rebuild') await connection.write(() => requestRebuild(connection), {})
+    if (act === 'rebuild')
+      await connection.write(() => runProgram(connection, requestRebuild(DIALECT)), {})
     if (act === 'indexEarly') while ((await builder.run(true)) === 'leased') await delay(10)
     if (act !== 'index' && act !== 'rebuild') return
     sealer.checkSoon()

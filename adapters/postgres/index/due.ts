@@ -5,11 +5,11 @@ import {
   type IndexBounds,
   maxStoredBytes,
 } from '../../../src/store-kit/index/index-bounds.js'
-import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
+import { hasStaleSql } from '../../../src/store-kit/maintenance/dropping.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
+import { dialectOf } from './dialect.js'
 import { IS_LEASED } from './lease.js'
-import { isExpiredSql } from './segment-dropping.js'
 
 /** SQL that is true if $1 events, or $2 stored bytes of attributes, are unsealed; counts no further than $1 events. */
 const isSealDueSql = ({ events, late }: Names): string => `
@@ -49,8 +49,7 @@ export async function findDue(
        WHEN current_setting('transaction_read_only') = 'on' THEN 'nothing'
        WHEN (SELECT ${IS_LEASED} FROM state) THEN 'leased'
        WHEN (SELECT rebuild FROM state) THEN 'due'
-       WHEN EXISTS (SELECT FROM ${names.segments}
-         WHERE state <> ${SegmentState.visible} OR ${isExpiredSql(names.events)}) THEN 'due'
+       WHEN ${hasStaleSql(dialectOf(names).tables)} THEN 'due'
        WHEN ${isSealDueSql(names)} THEN 'due'
        ELSE 'nothing' END`,
     segmentSize,

@@ -8,10 +8,6 @@ const MAX_ROWS = 500
 /** Below all numbers of chunks, also of damaged ones. */
 const MIN_NUMBER = -(2 ** 31)
 
-/** SQL condition: a segment ends before the oldest event. */
-export const isExpiredSql = (events: string): string =>
-  `last < coalesce((SELECT min(created_at) FROM ${events}), 9223372036854775807)`
-
 export async function deleteChunks(
   { names: { chunks }, run }: DriverContext,
   id: number,

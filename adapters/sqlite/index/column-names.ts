@@ -1,6 +1,5 @@
 import { createKnownNames, type KnownNames } from '../../../src/store-kit/index/attribute-names.js'
-import { damagedNames } from '../../../src/store-kit/index/segment-source.js'
-import { nextNames } from '../../../src/store-kit/maintenance/column-names.js'
+import { readNextNames as nextNames } from '../../../src/store-kit/maintenance/column-names.js'
 import type { Connection } from '../connection/connection.js'
 import { readingSegment } from './checksums.js'
 import { DIALECT, runProgram } from './dialect.js'
@@ -15,21 +14,12 @@ export function knownNames(connection: Connection): KnownNames {
   return known
 }
 
-/**
- * Reads the next names that a segment needs; false if it needs none. Throws `DamagedSegment` if the next one is
- * damaged or missing.
- */
-export function readNextNames(
+/** See `readNextNames` of the kit. */
+export const readNextNames = (
   connection: Connection,
   known: KnownNames,
-  { id, names: last }: SqliteSegmentRow,
-): boolean {
-  const before = known.last()
-  if (before >= last) return false
-  known.add(readingSegment(id, () => runProgram(connection, nextNames(DIALECT, before))))
-  if (known.last() === before) throw damagedNames(id)
-  return true
-}
+  row: SqliteSegmentRow,
+): boolean => readingSegment(row.id, () => runProgram(connection, nextNames(DIALECT, known, row)))
 
 /** The number that a name has in the segment; `undefined` if it has none. */
 export function numberOf(

@@ -1,5 +1,5 @@
 import type { Due } from '../../../src/store-kit/index-builder/sealer.js'
-import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
+import { hasStaleSql } from '../../../src/store-kit/maintenance/dropping.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import {
   INDEX_BOUNDS,
@@ -14,6 +14,7 @@ import type { Connection } from '../connection/connection.js'
 import { LIMIT } from '../connection/limit.js'
 import { onlyRow } from '../schema/events.js'
 import type { Compression } from './compression.js'
+import { DIALECT } from './dialect.js'
 import { isLeased } from './lease.js'
 import { isPackingDue } from './packing.js'
 
@@ -79,9 +80,7 @@ export const sealedTo = (connection: Connection): Microseconds =>
 
 const UNSEALED = 'SELECT appended - sealed AS unsealed FROM daybook_high_water, daybook_index'
 
-// Segments that were abandoned, are to be built anew, or that end before the oldest event.
-const HAS_SEGMENTS_TO_DROP = `SELECT (SELECT rebuild FROM daybook_index) OR EXISTS (SELECT 1 FROM daybook_segments WHERE state <> ${SegmentState.visible}
-  OR last < (SELECT coalesce(min(created_at), ${Number.MAX_SAFE_INTEGER}) FROM daybook_events)) AS hasSome`
+const HAS_REPAIRS = `SELECT (SELECT rebuild FROM daybook_index) OR ${hasStaleSql(DIALECT.tables)}`
 
 /** True if `size` events may be unsealed, or as many bytes as are sealed into a segment; removed events count until `readUnsealed` corrects the number. Takes microseconds. */
 export const isSealDue = (connection: Connection, size: number, bounds: IndexBounds): boolean =>
@@ -97,10 +96,8 @@ export const countUnsealed = (connection: Connection): number =>
 function isWorkDue(connection: Connection, { segmentSize, bounds }: SealingTuning): boolean {
   if (hasUnsealed(connection, segmentSize)) return true
   if (isFullOfBytes(connection, maxStoredBytes(bounds ?? INDEX_BOUNDS), MAX_CHECKED)) return true
-  const { hasSome } = connection.statement(HAS_SEGMENTS_TO_DROP).get() as {
-    readonly hasSome: 0 | 1
-  }
-  return hasSome === 1
+  const [hasRepairs] = connection.statement(HAS_REPAIRS).raw(true).get() as [0 | 1]
+  return hasRepairs === 1
 }
 
 const MARKS = 'SELECT appended, sealed FROM daybook_high_water, daybook_index'

@@ -12,7 +12,8 @@ import type {
 import { type Connection, storeFailure, type WriteOptions } from '../connection/connection.js'
 import { emptyWal } from '../connection/disk-failure.js'
 import { releaseSomePages } from '../connection/free-pages.js'
-import { requestRebuild, setDamaged } from '../index/repairs.js'
+import { requestRebuild, setDamaged } from '../../../src/store-kit/maintenance/repairs.js'
+import { DIALECT, runProgram } from '../index/dialect.js'
 import { replaceStates, type StatesChange } from '../schema/state.js'
 import type { Tables } from '../schema/tables.js'
 import { analyzeTables } from './analyze.js'
@@ -126,8 +127,10 @@ export function createWriter(
     async moveOutbox() {
       if (outbox.hasDrafts()) await tryOnce(() => void connection.tryWrite(() => drafts.insert([])))
     },
-    setDamaged: (segment) => write(() => setDamaged(connection, segment), {}),
-    requestRebuild: (options) => write(() => requestRebuild(connection), options),
+    setDamaged: (segment) =>
+      write(() => void runProgram(connection, setDamaged(DIALECT, segment)), {}),
+    requestRebuild: (options) =>
+      write(() => runProgram(connection, requestRebuild(DIALECT)), options),
     analyze: (options) => analyzeTables(connection, options),
   }
 }

@@ -1,15 +1,16 @@
 import {
   type CheckedNames,
   createNamesCheck,
+  type KnownNames,
   nameRow,
   type NameRow,
 } from '../index/attribute-names.js'
 import { admittedColumns, numberedColumns, rowsToAdd } from '../index-builder/column-numbers.js'
 import type { NumberedColumn } from '../index-builder/index-driver.js'
 import type { Column } from '../index/column-table.js'
-import { SegmentState } from '../index/segment-source.js'
+import { damagedNames, SegmentState } from '../index/segment-source.js'
 import { sql } from '../sql.js'
-import { loadSegments, lockState, nextVersion } from './index-rows.js'
+import { loadSegments, lockState, nextVersion, type StoredSegment } from './index-rows.js'
 import type { Dialect } from './dialect.js'
 import type { IndexStore } from './index-store.js'
 import type { Program, Row } from './program.js'
@@ -19,7 +20,7 @@ const STEP = 1000
 
 const COLUMNS = 'id, name, checksum'
 
-const rowsAfter = ({ tables }: Pick<Dialect, 'tables'>): string =>
+const rowsAfter = ({ tables }: Dialect): string =>
   `SELECT ${COLUMNS} FROM ${tables.attributeNames} WHERE id > ? ORDER BY id`
 
 const readRow = ([id, name, checksum]: Row): NameRow => [
@@ -28,12 +29,24 @@ const readRow = ([id, name, checksum]: Row): NameRow => [
   Number(checksum),
 ]
 
-/** The rows of the next names after a number. */
-export function* nextNames(
-  dialect: Pick<Dialect, 'tables'>,
-  after: number,
-): Program<readonly NameRow[]> {
+function* nextNames(dialect: Dialect, after: number): Program<readonly NameRow[]> {
   return (yield sql(`${rowsAfter(dialect)} LIMIT ${STEP}`, after)).map(readRow)
+}
+
+/**
+ * Reads the next names that a segment needs; false if it needs none. Throws `DamagedSegment` if the next one is damaged
+ * or missing.
+ */
+export function* readNextNames(
+  dialect: Dialect,
+  known: KnownNames,
+  { id, names: last }: Pick<StoredSegment, 'id' | 'names'>,
+): Program<boolean> {
+  const before = known.last()
+  if (before >= last) return false
+  known.add(yield* nextNames(dialect, before))
+  if (known.last() === before) throw damagedNames(id)
+  return true
 }
 
 function* checkNames(dialect: Dialect): Program<CheckedNames> {

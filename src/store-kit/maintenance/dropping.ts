@@ -32,6 +32,11 @@ export function* deleteSegment({ tables, undurable }: Dialect, id: number): Prog
   yield sql(undurable(`DELETE FROM ${tables.segments} WHERE id = ?`), id)
 }
 
+/** SQL that is true if segments were abandoned or damaged, or end before the oldest event. */
+export const hasStaleSql = ({ segments, events }: Dialect['tables']): string =>
+  `EXISTS (SELECT 1 FROM ${segments} WHERE state <> ${SegmentState.visible}
+     OR last < coalesce((SELECT min(created_at) FROM ${events}), ${Number.MAX_SAFE_INTEGER}))`
+
 interface Expired {
   readonly segments: readonly StoredSegment[]
   /** The time of the oldest event. */

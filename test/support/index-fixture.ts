@@ -27,6 +27,8 @@ export interface IndexHarness {
   segmentRows(): Promise<number>
   /** Times in the list of late events. */
   lateTimes(): Promise<readonly number[]>
+  /** Times of the events that were removed by their ids and that segments may have. */
+  removedTimes(): Promise<readonly number[]>
 }
 
 export const TYPES = { 'info:runs:start': {} }
@@ -114,6 +116,7 @@ export function useIndex(harness: IndexHarness): IndexFixture {
     version: () => harness.version(),
     segmentRows: () => harness.segmentRows(),
     lateTimes: () => harness.lateTimes(),
+    removedTimes: () => harness.removedTimes(),
     audit: () => audit,
     async reopen() {
       await close()

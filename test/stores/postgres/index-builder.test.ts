@@ -91,6 +91,7 @@ const harness: IndexHarness = {
   version: async () => Number((await values('SELECT version FROM %index_state'))[0]),
   segmentRows: async () => (await count('segments')) + (await count('segment_chunks')),
   lateTimes: async () => (await values('SELECT created_at FROM %late_events')).map(Number),
+  removedTimes: async () => (await values('SELECT created_at FROM %removed_events')).map(Number),
 }
 const index = useIndex(harness)
 

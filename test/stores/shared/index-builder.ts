@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import type { JsonObject } from 'daybook'
 import { describe, expect, it } from 'vitest'
 import { mergeNext } from '../../../src/store-kit/index-builder/merging.js'
+import { rebuildNext } from '../../../src/store-kit/index-builder/rebuilding.js'
 import { sealEarly, sealNext } from '../../../src/store-kit/index-builder/sealing.js'
 import {
   dropAbandoned,
@@ -383,6 +384,24 @@ function describeMerging(index: IndexFixture): void {
     expect(await index.merge()).toBe(1)
     expect(await index.segmentRows()).toBe(0)
   })
+
+  it('removed events are remembered while a segment has them', async () => {
+    await index.record(someAttributes(8))
+    await index.seal()
+    const last = (await index.all())[7]!
+    await index.audit().store.remove([last.id])
+    await index.record(someAttributes(16))
+    await index.seal()
+    expect(await index.removedTimes()).toEqual([timeOf(last)])
+    await index.merge()
+    expect(await index.removedTimes()).toEqual([])
+
+    const events = await index.all()
+    await index.audit().store.remove([events[3]!.id])
+    await index.audit().store.removeBefore(timeOf(events.at(-1)!) + 1)
+    expect(await index.repeat(dropExpired)).toBe(1)
+    expect(await index.removedTimes()).toEqual([])
+  })
 }
 
 function describeProcesses(index: IndexFixture): void {
@@ -466,6 +485,20 @@ function describeProcesses(index: IndexFixture): void {
       await index.expectSegments()
     },
   )
+
+  it('a process that merges segments of which another has found one damaged gives up', async () => {
+    await index.record(someAttributes(24))
+    await index.seal()
+    const work = index.slow(mergeNext)
+    await work.advance(2)
+    const segments = await index.visibleSegments()
+    await index.builder().driver.repairs!.setDamaged(segments[1]!.id)
+    expect(await work.finish()).toBe(true)
+    expect(await index.visibleSegments()).toEqual([segments[0], segments[2]])
+    expect(await index.repeat(rebuildNext)).toBe(1)
+    expect(await index.truth()).toMatchObject({ segments: [0, 0, 0].map((level) => [level, 8]) })
+    await index.expectSegments()
+  })
 
   it('two processes never seal the same late events', async () => {
     await index.record(someAttributes(8))

@@ -69,6 +69,7 @@ const harness: IndexHarness = {
       .map(count)
       .reduce((a, b) => a + b),
   lateTimes: async () => numbers('SELECT created_at FROM daybook_late'),
+  removedTimes: async () => numbers('SELECT created_at FROM daybook_removed'),
 }
 /** For each place below `size`, the nearest ordinal at or after it, and at or before it; -1 for none. */
 function nearest(

@@ -24,10 +24,11 @@ import {
 } from './connection/client.js'
 import { isCorrupt } from './connection/failures.js'
 import { UnreadableTable } from './connection/unreadable.js'
-import { readNextNames } from '../../src/store-kit/maintenance/column-names.js'
+import { missingTimes } from '../../src/store-kit/maintenance/segment-times.js'
+import { extendNames } from '../../src/store-kit/maintenance/column-names.js'
 import { askProgram, dialectOf } from './index/dialect.js'
 import { loadIndexState, loadSegments, type PostgresSegmentRow } from './index/index-state.js'
-import { findMissing, readBlocks } from './index/segment-times.js'
+import { readBlocks } from './index/segment-times.js'
 import { readWithRetry } from './log/calls.js'
 import type { PostgresLog } from './log/log.js'
 import type { Names } from './schema/names.js'
@@ -188,7 +189,7 @@ async function loadVisible({ names, read }: Run): Promise<{
 async function verifyWhole(run: Run, row: PostgresSegmentRow): Promise<void> {
   const { names, known, read } = run
   const dialect = dialectOf(names)
-  while (await read((client) => askProgram(client, readNextNames(dialect, known, row))));
+  while (await read((client) => askProgram(client, extendNames(dialect, known, row))));
   await verifySegment(read, names, row)
   await guarded(run, names.events, () => verifyPresence(run, row))
 }
@@ -203,7 +204,7 @@ async function verifyPresence({ names, read, found }: Run, row: PostgresSegmentR
       if (removed !== row.removed || !segments.some(({ id }) => id === row.id)) return undefined
       const end = Math.min(from + BLOCKS_AT_ONCE, count)
       const times = (await readBlocks(client, names, row.id, [from, end])).flat()
-      const gone = await findMissing(client, names, Float64Array.from(times))
+      const gone = await askProgram(client, missingTimes(dialectOf(names), times))
       return gone.filter((time) => time >= removedBefore)
     })
     if (!missing) return

@@ -1,5 +1,5 @@
 import type { IndexDriver } from '../../../src/store-kit/index-builder/index-driver.js'
-import { createDriver as driverOf } from '../../../src/store-kit/maintenance/driver.js'
+import { createIndexDriver } from '../../../src/store-kit/maintenance/driver.js'
 import type { UnsealedRows } from '../../../src/store-kit/maintenance/index-store.js'
 import { listedNames, openFeeds, readChunks } from './chunk-feed.js'
 import { askProgram, changeIndex, dialectOf } from './dialect.js'
@@ -15,7 +15,7 @@ export function createDriver(
   context: DriverContext,
 ): IndexDriver<UnsealedRows, PostgresSegmentRow> {
   const { names, run, steps, bounds } = context
-  return driverOf({
+  return createIndexDriver({
     dialect: dialectOf(names),
     steps,
     bounds,

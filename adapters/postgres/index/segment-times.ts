@@ -1,12 +1,10 @@
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { missingRows } from '../../../src/store-kit/index/segment-source.js'
 import { decodeTimes } from '../../../src/store-kit/index/time-blocks.js'
-import { missingTimes } from '../../../src/store-kit/maintenance/segment-times.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
 import type { SummedChunk } from './checksums.js'
 import { CHUNK_COLUMNS, readStoredChunk } from './chunk-feed.js'
-import { askProgram, dialectOf } from './dialect.js'
 import { numberOfKey } from './segment-keys.js'
 
 /** The times in a chunk that holds a block of them. */
@@ -33,10 +31,3 @@ export async function readBlocks(
     throw missingRows(id)
   return blocks.map(timesOf)
 }
-
-/** The times at which there is no event. */
-export const findMissing = (
-  client: PostgresPoolClient,
-  names: Names,
-  times: Float64Array,
-): Promise<readonly Microseconds[]> => askProgram(client, missingTimes(dialectOf(names), times))

@@ -4,7 +4,7 @@ import type { IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
 import type { UnsealedRows } from '../../../src/store-kit/maintenance/index-store.js'
 import { addInTurns, UNREADABLE_ROW } from '../../../src/store-kit/maintenance/repairs.js'
 import {
-  readUnsealed as readRows,
+  collectUnsealed,
   type UnsealedReader,
 } from '../../../src/store-kit/maintenance/unsealed-rows.js'
 import {
@@ -98,7 +98,7 @@ export async function readUnsealed(
       },
       isFull: () => left <= 0,
     }
-    const read = await readRows(dialectOf(names), reader, size, maxBehind * size)
+    const read = await collectUnsealed(dialectOf(names), reader, size, maxBehind * size)
     await endTransaction(client, 'COMMIT')
     return read
   })

@@ -1,5 +1,5 @@
 import { createKnownNames, type KnownNames } from '../../../src/store-kit/index/attribute-names.js'
-import { readNextNames as nextNames } from '../../../src/store-kit/maintenance/column-names.js'
+import { extendNames } from '../../../src/store-kit/maintenance/column-names.js'
 import type { Connection } from '../connection/connection.js'
 import { readingSegment } from './checksums.js'
 import { DIALECT, runProgram } from './dialect.js'
@@ -14,12 +14,12 @@ export function knownNames(connection: Connection): KnownNames {
   return known
 }
 
-/** See `readNextNames` of the kit. */
+/** See `extendNames`. */
 export const readNextNames = (
   connection: Connection,
   known: KnownNames,
   row: SqliteSegmentRow,
-): boolean => readingSegment(row.id, () => runProgram(connection, nextNames(DIALECT, known, row)))
+): boolean => readingSegment(row.id, () => runProgram(connection, extendNames(DIALECT, known, row)))
 
 /** The number that a name has in the segment; `undefined` if it has none. */
 export function numberOf(

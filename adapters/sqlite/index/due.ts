@@ -1,4 +1,5 @@
 import type { Due } from '../../../src/store-kit/index-builder/sealer.js'
+import { loadState } from '../../../src/store-kit/maintenance/index-rows.js'
 import { hasStaleSql } from '../../../src/store-kit/maintenance/dropping.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import {
@@ -14,7 +15,7 @@ import type { Connection } from '../connection/connection.js'
 import { LIMIT } from '../connection/limit.js'
 import { onlyRow } from '../schema/events.js'
 import type { Compression } from './compression.js'
-import { DIALECT } from './dialect.js'
+import { DIALECT, runProgram } from './dialect.js'
 import { isLeased } from './lease.js'
 import { isPackingDue } from './packing.js'
 
@@ -55,7 +56,7 @@ export function isFullOfBytes(
   maxRows = Infinity,
 ): boolean {
   const { statement } = connection
-  const to = sealedTo(connection)
+  const { sealedTo: to } = runProgram(connection, loadState(DIALECT))
   let state = known.get(connection)
   if (state?.sealedTo !== to) {
     state = { sealedTo: to, last: to, bytes: 0 }
@@ -71,12 +72,6 @@ export function isFullOfBytes(
   }
   return state.bytes >= maxBytes
 }
-
-const SEALED_TO = 'SELECT sealed_to FROM daybook_index'
-
-/** Events up to this time are in segments, unless they were late. */
-export const sealedTo = (connection: Connection): Microseconds =>
-  (onlyRow(connection, SEALED_TO) as { readonly sealed_to: Microseconds }).sealed_to
 
 const UNSEALED = 'SELECT appended - sealed AS unsealed FROM daybook_high_water, daybook_index'
 

@@ -1,6 +1,6 @@
 import { runAwaiting } from '../../../src/store-kit/maintenance/program.js'
 import type { IndexDriver } from '../../../src/store-kit/index-builder/index-driver.js'
-import { createDriver as driverOf } from '../../../src/store-kit/maintenance/driver.js'
+import { createIndexDriver } from '../../../src/store-kit/maintenance/driver.js'
 import type { IndexStore, UnsealedRows } from '../../../src/store-kit/maintenance/index-store.js'
 import { listedNames, openFeeds, readChunks } from './chunk-feed.js'
 import { DIALECT, runProgram, runStatement } from './dialect.js'
@@ -31,7 +31,7 @@ export function createDriver(context: DriverContext): IndexDriver<UnsealedRows, 
       return rows
     },
   }
-  return driverOf({
+  return createIndexDriver({
     ...reads,
     dialect: DIALECT,
     steps,

@@ -1,8 +1,9 @@
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Work } from '../../../src/store-kit/index/work.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
+import { type IndexState, loadState } from '../../../src/store-kit/maintenance/index-rows.js'
 import type { Connection } from '../connection/connection.js'
-import { onlyRow } from '../schema/events.js'
+import { DIALECT, runProgram } from './dialect.js'
 
 /* The events that were removed by their ids: see src/store-kit/maintenance/removed-events.ts. */
 
@@ -12,8 +13,6 @@ const STEP = 500
 /** Times that are looked up at once; each may be in a block of its own. */
 const BLOCKS = 16
 
-const COUNTS = 'SELECT removed, removed_before AS removedBefore FROM daybook_index'
-
 const ADD = `INSERT INTO daybook_removed (created_at, removed)
   SELECT ?, removed + 1 FROM daybook_index WHERE true
   ON CONFLICT (created_at) DO UPDATE SET removed = excluded.removed`
@@ -21,15 +20,9 @@ const ADD = `INSERT INTO daybook_removed (created_at, removed)
 const OF_SEGMENT = `SELECT created_at FROM daybook_removed WHERE created_at > ? AND created_at <= ? AND removed > ?
   ORDER BY created_at LIMIT ${STEP}`
 
-export interface RemovedCounts {
-  /** Number of events that were removed by their ids. */
-  readonly removed: number
-  /** Events before this time may have been removed, too. */
-  readonly removedBefore: Microseconds
-}
-
-export const readRemoved = (connection: Connection): RemovedCounts =>
-  onlyRow(connection, COUNTS) as RemovedCounts
+/** The counts of removed events, with the rest of the state of the index. */
+export const readRemoved = (connection: Connection): IndexState =>
+  runProgram(connection, loadState(DIALECT))
 
 /** Notes that an event was removed, in the transaction that removes it, before it is counted. */
 export function noteRemoved({ statement }: Connection, time: Microseconds): void {

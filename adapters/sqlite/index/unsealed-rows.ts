@@ -4,7 +4,7 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import { createDamageReporter } from '../../../src/store/damage.js'
 import type { IndexStore, UnsealedRows } from '../../../src/store-kit/maintenance/index-store.js'
 import { addInTurns, UNREADABLE_ROW } from '../../../src/store-kit/maintenance/repairs.js'
-import { readUnsealed as readRows } from '../../../src/store-kit/maintenance/unsealed-rows.js'
+import { collectUnsealed } from '../../../src/store-kit/maintenance/unsealed-rows.js'
 import type { Connection } from '../connection/connection.js'
 import { createEventReader } from '../schema/events.js'
 import { type ReadRow, readAfter } from '../schema/read-after.js'
@@ -54,7 +54,7 @@ export async function readUnsealed(
 ): Promise<UnsealedRows | undefined> {
   if (!isSealDue(connection, atLeast, bounds)) return undefined
   const extractor = createExtractor(bounds)
-  const rows = await readRows(
+  const rows = await collectUnsealed(
     DIALECT,
     {
       read,

@@ -37,7 +37,7 @@ function* nextNames(dialect: Dialect, after: number): Program<readonly NameRow[]
  * Reads the next names that a segment needs; false if it needs none. Throws `DamagedSegment` if the next one is damaged
  * or missing.
  */
-export function* readNextNames(
+export function* extendNames(
   dialect: Dialect,
   known: KnownNames,
   { id, names: last }: Pick<StoredSegment, 'id' | 'names'>,

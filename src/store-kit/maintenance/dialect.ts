@@ -13,7 +13,7 @@ export interface IndexTables {
   readonly removed: string
 }
 
-/** The SQL of a store where it differs from that of others. */
+/** SQL of a store where it differs from that of the other. */
 export interface Dialect {
   readonly tables: IndexTables
   /** A table with one column `value`, made of a parameter that `list` has encoded. */
@@ -37,9 +37,9 @@ export interface Dialect {
   readonly canLoseChunks: boolean
   /** True if segments have the digest `starts`. */
   readonly hasStarts: boolean
-  /** A number that is not below the id of any late event, but below those of later ones, if ids follow the commits. */
+  /** The highest id that a late event has now. Those that are added later have higher ids, or are not in the snapshot. */
   readonly newestLate: string
-  /** Assigns what the row of the index has besides the version and `sealed_to`. */
+  /** Assigns the columns of the row of the index that only this store has. */
   readonly assignSealed?: (change: SealedChange) => Sql
   /** The error of a log whose row of the index is not as it was written. */
   readonly damagedState: () => Error

@@ -9,7 +9,7 @@ import { nextRebuild, readRange, setDamaged } from './repairs.js'
 import { checkPresence, readTimes } from './segment-times.js'
 
 /** The work on the index of a store, which is the same for all stores. */
-export function createDriver<Unsealed extends UnsealedRows>(
+export function createIndexDriver<Unsealed extends UnsealedRows>(
   store: IndexStore<Unsealed>,
 ): IndexDriver<Unsealed, StoredSegment> {
   const { dialect, read, write, change } = store

@@ -21,7 +21,7 @@ export interface UnsealedRows extends UnsealedEvents, Partial<SealedChange> {
 
 /**
  * An index as its store keeps it: its SQL, its transactions, and the rows that both stores keep differently. All else of
- * the index is the same for all stores, see {@link createDriver}.
+ * the index is the same for all stores, see `createIndexDriver`.
  */
 export interface IndexStore<Unsealed extends UnsealedRows = UnsealedRows> extends Pick<
   IndexDriver<Unsealed, StoredSegment>,
@@ -41,7 +41,7 @@ export interface IndexStore<Unsealed extends UnsealedRows = UnsealedRows> extend
   readonly dialect: Dialect
   readonly steps: StepRunner
   readonly bounds: IndexBounds
-  /** Runs a program that only reads, maybe at several moments. */
+  /** Runs a program that only reads. Its statements may see different moments. */
   readonly read: <Result>(program: () => Program<Result>) => Promise<Result>
   /** Runs a program, each of whose statements may be a transaction of its own. */
   readonly write: <Result>(program: () => Program<Result>) => Promise<Result>

@@ -33,7 +33,7 @@ export async function readTimes(
 /** The times at which there is no event. A scalar subquery looks up each time in the index. */
 export function* missingTimes(
   { tables, values, list }: Dialect,
-  times: Float64Array,
+  times: ArrayLike<Microseconds>,
 ): Program<readonly Microseconds[]> {
   const rows = yield sql(
     `SELECT value FROM ${values}

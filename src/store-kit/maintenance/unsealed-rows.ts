@@ -72,7 +72,7 @@ function* passedLate(
  * has no room for more; `undefined` if there are not enough. Appends commit in the order of their times, so any event
  * that is added later has a later time, or is listed as late. Counts up to `maxCounted` events.
  */
-export async function readUnsealed(
+export async function collectUnsealed(
   dialect: Dialect,
   reader: UnsealedReader,
   size: number,

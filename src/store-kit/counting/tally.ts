@@ -15,9 +15,6 @@ import { createSeenAttributes } from './seen-attributes.js'
 import { durationOf, type Rounds, type Slice } from './slices.js'
 import { createStrata, type Strata } from './strata.js'
 
-/** A figure of a tally: levels over time, names of attributes, or the values of one facet. */
-export type Figure = 'levels' | 'attributes' | { readonly facet: string }
-
 /**
  * Defines the counts, for every store. A store processes the slices, round by round, until
  * `isOver`. It adds the events that pass `shared`, and reports each finished slice with `seen`.
@@ -37,11 +34,8 @@ export interface Tally {
    * all events are counted.
    */
   addsValues(): boolean
-  /**
-   * Counts an event of a cell, or `count` events that are equal for the query. Events that are equal
-   * for only one figure are added to that figure alone. True, or the work that adds the event.
-   */
-  add(cell: number, event: AuditEvent, count?: number, figure?: Figure): Decision
+  /** Counts an event of a cell, or `count` events that are equal for the query. True, or the work that adds the event. */
+  add(cell: number, event: AuditEvent, count?: number): Decision
   /**
    * Adds events of a cell, all of the level of the type, that an index has counted: the matching events, or events that
    * match without the facet's own conditions. Leaves out the values of facets.
@@ -66,7 +60,6 @@ interface Population {
 
 interface Added extends CountedEvent {
   readonly cell: number
-  readonly figure: Figure | undefined
   /** The only population that has the event; the main one if all have it. */
   readonly only: Population
 }
@@ -74,7 +67,6 @@ interface Added extends CountedEvent {
 /** A figure that reads the attributes of events. */
 interface ReadingFigure {
   readonly tally: FigureTally
-  readonly isOf: (figure: Figure) => boolean
   /** The population that has events for this figure only. */
   readonly population: Population | undefined
 }
@@ -86,12 +78,9 @@ function readingFigures(
 ): readonly ReadingFigure[] {
   const facets = Array.from(tallies, ([facet, tally]) => ({
     tally,
-    isOf: (figure: Figure) => typeof figure === 'object' && figure.facet === facet,
     population: populations.get(facet),
   }))
-  if (!attributes) return facets
-  const isOf = (figure: Figure): boolean => figure === 'attributes'
-  return [...facets, { tally: attributes, isOf, population: undefined }]
+  return attributes ? [...facets, { tally: attributes, population: undefined }] : facets
 }
 
 /** The share of the time after which it is decided whether there is enough of it for facets and attributes. */
@@ -165,15 +154,12 @@ export function createTally(query: CountsQuery, span: Span): Tally {
 
   const addToReaders = addToEach(
     readers,
-    ({ isOf, population }, { figure, only }: Added) =>
-      (figure === undefined || isOf(figure)) && (only === main || only === population),
+    ({ population }, { only }: Added) => only === main || only === population,
   )
   const addTo = (added: Added): Decision => {
-    const { only, cell, event, count, figure } = added
-    if (figure === undefined || figure === 'levels') {
-      only.strata.add(cell, event.type, count)
-      if (only === main) for (const one of restricted) one.strata.add(cell, event.type, count)
-    }
+    const { only, cell, event, count } = added
+    only.strata.add(cell, event.type, count)
+    if (only === main) for (const one of restricted) one.strata.add(cell, event.type, count)
     return addsValues() && addToReaders(added)
   }
 
@@ -193,8 +179,8 @@ export function createTally(query: CountsQuery, span: Span): Tally {
     isOver,
     addsValues,
 
-    add(cell, event, count = 1, figure) {
-      const added = { cell, event, count, figure, number: ++events, only: main }
+    add(cell, event, count = 1) {
+      const added = { cell, event, count, number: ++events, only: main }
       return restricted.length > 0 ? addInSteps(added) : addTo(added)
     },
 

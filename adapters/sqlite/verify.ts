@@ -1,61 +1,75 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createDamageReporter } from '../../src/store/damage.js'
 import type { Verification, VerifyOptions } from '../../src/store/verification.js'
+import { createTimeSlices } from '../../src/filter/time-slices.js'
+import { createFindings, databaseDamage, type Findings } from '../../src/store-kit/damages.js'
+import { createKnownNames } from '../../src/store-kit/index/attribute-names.js'
+import { keyChecksum } from '../../src/store-kit/index/checksums.js'
+import { DamagedSegment, missingRows, NO_NAME } from '../../src/store-kit/index/segment-source.js'
+import { decodeTimes } from '../../src/store-kit/index/time-blocks.js'
 import {
-  createFindings,
-  damagedEvent,
-  databaseDamage,
-  type Findings,
-  missingEvent,
-  staleHighWater,
-} from '../../src/store-kit/damages.js'
-import { createKnownNames, type KnownNames } from '../../src/store-kit/index/attribute-names.js'
-import { DamagedSegment } from '../../src/store-kit/index/segment-source.js'
-import { verifySegments } from '../../src/store-kit/index/verify-segments.js'
-import { SUFFIX_LENGTH } from '../../src/event/event-id.js'
+  guarded,
+  type VerifiedChunk,
+  type VerifiedLog,
+  verifyLog,
+} from '../../src/store-kit/index/verify.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
 import type { Connection } from './connection/connection.js'
 import { isCorrupt } from './connection/database.js'
-import { runTimeSlice } from './connection/time-slice.js'
+import { LIMIT } from './connection/limit.js'
 import { withFileCheck } from './check-file.js'
+import {
+  postingsChecksum,
+  readingSegment,
+  timesChecksum,
+  valuesChecksum,
+} from './index/checksums.js'
 import { readNextNames } from './index/column-names.js'
 import { loadIndexState, type SqliteSegmentRow } from './index/index-state.js'
-import { isLost } from './index/lost-events.js'
-import { readSegment } from './index/segment-reader.js'
+import { STORED_LINES, type StoredLines, unpackLines } from './index/packed-lines.js'
+import { rowId } from './index/row-ids.js'
 import { DICTIONARY_TABLES, storedDictionary } from './schema/dictionaries.js'
 import { createEventReader, onlyRow } from './schema/events.js'
+import { createLiveTable } from './schema/live.js'
 import { readAfter } from './schema/read-after.js'
 import type { Tables } from './schema/tables.js'
-import { timesBetween, verifySegment } from './verify-index.js'
-
-/** Rows that are read at once. */
-const STEP = 64
 
 const TABLES = `SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'daybook\\_%' ESCAPE '\\'`
 
-const MARKS = `SELECT removed, created_at AS highWater
-  FROM daybook_index, daybook_high_water`
+const DICTIONARIES = DICTIONARY_TABLES.map((table) => `SELECT id FROM ${table}`).join(' UNION ')
 
-interface Marks {
-  readonly removed: number
-  readonly highWater: Microseconds
+const BLOCKS = `SELECT id, first, times, checksum FROM daybook_segment_times
+  WHERE id >= ? AND id < ? ORDER BY id`
+
+const KEYS = `SELECT name, kind, first, ordinal, chunk, checksum FROM daybook_chunk_keys
+  WHERE segment = ? AND (name, kind, first, ordinal) > (?, ?, ?, ?)
+  ORDER BY name, kind, first, ordinal ${LIMIT}`
+
+const CHUNK = `SELECT ${STORED_LINES}, posts, vals_checksum, posts_checksum FROM daybook_chunks AS c WHERE id = ?`
+
+const REMOVED = 'SELECT removed, removed_before AS removedBefore FROM daybook_index'
+
+const MISSING = `SELECT value FROM json_each(?)
+  WHERE NOT EXISTS (SELECT 1 FROM daybook_events WHERE created_at = value)`
+
+const WINDOW = `SELECT created_at, EXISTS (SELECT 1 FROM daybook_late AS late WHERE late.created_at = events.created_at)
+  FROM daybook_events AS events WHERE created_at > ? AND created_at <= ? ORDER BY created_at ${LIMIT}`
+
+type BlockRow = readonly [id: number, first: Microseconds, times: Uint8Array, checksum: number]
+
+type KeyRow = readonly [
+  name: number,
+  kind: number,
+  first: string | number,
+  ordinal: number,
+  chunk: number,
+  checksum: number,
+]
+
+interface KeyedChunk extends VerifiedChunk {
+  readonly key: KeyRow
 }
 
-const NAMED = 'SELECT created_at FROM daybook_foreign_ids WHERE id = ?'
-
-const WINDOW = `SELECT created_at FROM daybook_events WHERE created_at > ? AND created_at <= ?
-  ORDER BY created_at LIMIT ${4 * STEP}`
-
-const LATE = 'SELECT 1 FROM daybook_late WHERE created_at = ? LIMIT 1'
-
-interface Run extends Findings {
-  readonly tables: Tables
-  readonly options: VerifyOptions
-  /** The names that have been read. */
-  readonly known: KnownNames
-  /** Runs the steps in time slices; each slice sees one snapshot of the file. */
-  readonly work: (steps: Iterator<undefined, void>) => Promise<void>
-}
+type Read = <Result>(act: () => Result) => Promise<Result>
 
 /** Implements `EventStore.verify`. Reads in short slices, so that other calls continue meanwhile. */
 export async function verifyFile(
@@ -64,149 +78,153 @@ export async function verifyFile(
   onDamaged: (damaged: DamagedSegment) => void,
 ): Promise<Verification> {
   const { connection } = tables
-  const { signal } = options
-  const findings = createFindings(options)
-  const work = async (steps: Iterator<undefined, void>): Promise<void> => {
-    const step = (): boolean => !steps.next().done
-    const slice = (): boolean => connection.snapshot(() => runTimeSlice(step))
-    while (await connection.retry(slice, { signal })) await nextTurn()
+  const slices = createTimeSlices()
+  const read: Read = async (act) => {
+    if (slices.isOver()) await slices.next()
+    return connection.retry(() => connection.snapshot(act), { signal: options.signal })
   }
-  const run: Run = { ...findings, tables, options, known: createKnownNames(), work }
-
-  await guarded(run, 'daybook_events', () => work(verifyEvents(run)))
-  await guarded(run, 'daybook_live', () => work(verifyLive(run)))
-  await guarded(run, 'daybook_dictionaries', () => work(verifyDictionaries(run)))
-  let segments = 0
-  await guarded(run, 'daybook_index', async () => {
-    segments = await verifySegments(
-      {
-        load: () => connection.retry(() => loadIndexState(connection), { signal }),
-        verify: (row) => verifyWhole(run, row),
-        findings,
-        onDamaged,
-      },
-      options,
-    )
-    await guarded(run, 'daybook_events', () => work(verifyCoverage(run)))
-  })
-  await verifyTables(run)
+  const findings = createFindings(options)
+  const log = verifiedLog(tables, read)
+  await guarded({ log, findings }, 'daybook_dictionaries', () =>
+    verifyDictionaries(connection, read, findings),
+  )
+  const segments = await verifyLog({ log, findings, options, onDamaged })
+  await verifyTables(connection, findings, options)
   return findings.result(segments)
 }
 
-/** Verifies a table. If it cannot be read, its verification ends and the damage is noted. */
-async function guarded({ found }: Run, table: string, verify: () => Promise<void>): Promise<void> {
-  try {
-    await verify()
-  } catch (error) {
-    // `verifySegments` has noted it.
-    if (error instanceof DamagedSegment) return
-    if (!isCorrupt(error)) throw error
-    found(databaseDamage(`table ${table}`, (error as Error).message))
-  }
-}
-
-function* verifyEvents({
-  tables: { connection },
-  found,
-  countEvent,
-}: Run): Generator<undefined, void> {
+function verifiedLog(tables: Tables, read: Read): VerifiedLog<SqliteSegmentRow, KeyedChunk> {
+  const { connection, events } = tables
+  const { statement } = connection
   const damages = createDamageReporter()
-  damages.watch(found)
-  const events = createEventReader(connection, damages)
-  const isNamed = (id: string, time: Microseconds): boolean =>
-    (connection.statement(NAMED).get(id) as { created_at: number } | undefined)?.created_at === time
-  const end = marksOf(connection).highWater
-  let last: Microseconds = -1
-  for (;;) {
-    const rows = readAfter({ connection, events }, last, STEP)
-    for (const { time, row } of rows) {
-      countEvent()
-      if (row && row.suffix.length !== SUFFIX_LENGTH && !isNamed(row.suffix, time))
-        found(damagedEvent(time, row.suffix, 'its id is not listed'))
-      last = time
-    }
-    if (rows.length < STEP || last >= end) break
-    yield
+  const checked = createEventReader(connection, damages)
+  const live = createLiveTable(connection, events, damages)
+  const known = createKnownNames()
+  return {
+    tables: {
+      events: 'daybook_events',
+      live: 'daybook_live',
+      highWater: 'daybook_high_water',
+      index: 'daybook_index',
+      chunks: 'daybook_chunks',
+    },
+    damages,
+    damageOf: (error, table) =>
+      isCorrupt(error) ? databaseDamage(`table ${table}`, (error as Error).message) : undefined,
+    highWater: () => read(() => events.highWater()),
+    eventsAfter: (time, max) =>
+      read(() =>
+        readAfter({ connection, events: checked }, time, max).map(({ time: at, row }) => ({
+          time: at,
+          suffix: row?.suffix,
+          listedAt: row && events.foreignTime(row.suffix),
+        })),
+      ),
+    liveAfter: (time, max) =>
+      read(() => {
+        const times = live.timesBetween({ from: time + 1, to: Number.MAX_SAFE_INTEGER })
+        const some = times.slice(0, max)
+        if (some.length > 0) live.between({ from: some[0]!, to: some.at(-1)! })
+        return some
+      }),
+    load: () => read(() => loadIndexState(connection)),
+    async readNames(row) {
+      while (await read(() => readNextNames(connection, known, row)));
+    },
+    blocks: (row, from, end) => read(() => readBlocks(connection, row.id, [from, end])),
+    chunksAfter: (row, before, max) => read(() => readChunks(connection, row.id, before?.key, max)),
+    lookUp: (times) =>
+      read(() => {
+        const rows = statement(MISSING).raw(true).all(`[${times.join()}]`) as [Microseconds][]
+        const removal = onlyRow(connection, REMOVED) as Record<'removed' | 'removedBefore', number>
+        return { missing: rows.map(([one]) => one), ...removal }
+      }),
+    window: (time, max) =>
+      read(() => {
+        const { segments, damaged, sealedTo } = loadIndexState(connection)
+        const select = statement(WINDOW).raw(true)
+        const rows = select.all(time, sealedTo, max) as [time: Microseconds, isLate: 0 | 1][]
+        const times = rows.flatMap(([one, isLate]) => (isLate ? [] : [one]))
+        return { times, last: rows.at(-1)?.[0], segments, damaged }
+      }),
   }
-  const { highWater } = marksOf(connection)
-  if (last > highWater) found(staleHighWater('daybook_high_water', highWater, last))
 }
 
-const marksOf = (connection: Connection): Marks => onlyRow(connection, MARKS) as Marks
-
-// eslint-disable-next-line require-yield
-function* verifyLive({ tables: { live, damages }, found }: Run): Generator<undefined, void> {
-  const stop = damages.watch(found)
-  live.between({ from: 0, to: Number.MAX_SAFE_INTEGER })
-  stop()
+function readBlocks(
+  { statement }: Connection,
+  segment: number,
+  [from, end]: readonly [from: number, end: number],
+): readonly (readonly Microseconds[])[] {
+  const select = statement(BLOCKS).raw(true)
+  const rows = readingSegment(segment, () =>
+    select.all(rowId(segment, from), rowId(segment, end)),
+  ) as unknown as BlockRow[]
+  if (rows.length !== end - from) throw missingRows(segment)
+  return rows.map(([id, first, data, checksum]) => {
+    if (timesChecksum(id, first, data) !== checksum)
+      throw new DamagedSegment(segment, 'a checksum of its times is wrong')
+    return decodeTimes(first, data)
+  })
 }
 
-const DICTIONARIES = DICTIONARY_TABLES.map((table) => `SELECT id FROM ${table}`).join(' UNION ')
+function readChunks(
+  connection: Connection,
+  segment: number,
+  before: KeyRow | undefined,
+  max: number,
+): readonly KeyedChunk[] {
+  const after = before?.slice(0, 4) ?? [NO_NAME, 0, 0, 0]
+  const select = connection.statement(KEYS).raw(true)
+  const keys = readingSegment(segment, () => select.all(segment, ...after, max))
+  return (keys as unknown as KeyRow[]).map((key) => {
+    const [name, kind, , , number, checksum] = key
+    if (keyChecksum([segment, ...key.slice(0, 5)]) !== checksum)
+      throw new DamagedSegment(segment, 'a checksum of its keys is wrong')
+    verifyChunk(connection, segment, { number, name, kind })
+    return { number, kind, key }
+  })
+}
+
+function verifyChunk(
+  { statement }: Connection,
+  segment: number,
+  { number, name, kind }: { readonly number: number; readonly name: number; readonly kind: number },
+): void {
+  const id = rowId(segment, number)
+  const found = readingSegment(segment, () => statement(CHUNK).raw(true).get(id))
+  if (!found) throw missingRows(segment)
+  const [lines, postings, valuesSum, postingsSum] = found as [
+    StoredLines,
+    Uint8Array,
+    number,
+    number,
+  ]
+  if (valuesChecksum(id, name, kind, unpackLines(id, lines)) !== valuesSum)
+    throw new DamagedSegment(segment, 'a checksum of its values is wrong')
+  if (postingsChecksum(id, postings) !== postingsSum)
+    throw new DamagedSegment(segment, 'a checksum of its postings is wrong')
+}
 
 /** Verifies both copies of each dictionary. */
-function* verifyDictionaries({ tables: { connection }, found }: Run): Generator<undefined, void> {
-  for (const { id } of connection.statement(DICTIONARIES).all() as { readonly id: number }[]) {
+async function verifyDictionaries(
+  connection: Connection,
+  read: Read,
+  { found }: Findings,
+): Promise<void> {
+  const rows = await read(() => connection.statement(DICTIONARIES).all())
+  for (const { id } of rows as { readonly id: number }[])
     for (const table of DICTIONARY_TABLES)
-      if (!storedDictionary(connection, table, id))
+      if (!(await read(() => storedDictionary(connection, table, id))))
         found(
           databaseDamage(`dictionary ${id} in ${table}`, 'it is missing, or its checksum is wrong'),
         )
-    yield
-  }
 }
 
-async function verifyWhole(run: Run, row: SqliteSegmentRow): Promise<void> {
-  const { tables, options, known, work } = run
-  const { connection } = tables
-  const readNames = (): boolean => readNextNames(connection, known, row)
-  while (await connection.retry(readNames, { signal: options.signal })) await nextTurn()
-  await work(verifySegment(connection, row))
-  await guarded(run, 'daybook_events', () => work(verifyPresence(run, row)))
-}
-
-/** Finds events that a segment lists and that were not removed, but that have no row. */
-function* verifyPresence(
-  { tables: { connection }, found }: Run,
-  row: SqliteSegmentRow,
-): Generator<undefined, void> {
-  const part = readSegment(connection, row)
-  for (let i = 0; i < part.size; i++) {
-    if (i % STEP === 0) {
-      yield
-      if (marksOf(connection).removed !== row.removed) return
-    }
-    const time = part.timeOf(i)
-    if (isLost(connection, [row], time)) found(missingEvent(time))
-  }
-}
-
-/** Finds events that are in no segment, in ranges where lists read only segments. */
-function* verifyCoverage({
-  tables: { connection, events },
-  unindexed,
-}: Run): Generator<undefined, void> {
-  let last: Microseconds = -1
-  for (;;) {
-    const { segments, damaged, sealedTo } = loadIndexState(connection)
-    const rows = connection.statement(WINDOW).raw(true).all(last, sealedTo) as [Microseconds][]
-    if (rows.length === 0) break
-    const [first, end] = [rows[0]![0], rows.at(-1)![0]]
-    const overlaps = (row: SqliteSegmentRow): boolean => row.first <= end && row.last >= first
-    const indexed = new Set<Microseconds>()
-    for (const row of segments.filter(overlaps))
-      for (const time of timesBetween(readSegment(connection, row), first, end)) indexed.add(time)
-    // Lists find all events in the range of a damaged segment.
-    const isScanned = damaged.some(overlaps)
-    for (const [time] of rows) {
-      if (isScanned || indexed.has(time)) continue
-      if (!connection.statement(LATE).get(time) && events.at(time)) unindexed(time)
-    }
-    last = end
-    yield
-  }
-}
-
-async function verifyTables({ tables: { connection }, options, found }: Run): Promise<void> {
+async function verifyTables(
+  connection: Connection,
+  { found }: Findings,
+  options: VerifyOptions,
+): Promise<void> {
   const { signal, onProgress } = options
   await withFileCheck(
     connection,

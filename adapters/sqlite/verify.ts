@@ -17,16 +17,12 @@ import type { Connection } from './connection/connection.js'
 import { isCorrupt } from './connection/database.js'
 import { LIMIT } from './connection/limit.js'
 import { withFileCheck } from './check-file.js'
-import {
-  postingsChecksum,
-  readingSegment,
-  timesChecksum,
-  valuesChecksum,
-} from './index/checksums.js'
+import { checkedChunk } from './index/chunk-feed.js'
+import { readingSegment, timesChecksum } from './index/checksums.js'
 import { readNextNames } from './index/column-names.js'
 import { loadIndexState, type SqliteSegmentRow } from './index/index-state.js'
-import { STORED_LINES, type StoredLines, unpackLines } from './index/packed-lines.js'
-import { rowId } from './index/row-ids.js'
+import { STORED_LINES } from './index/packed-lines.js'
+import { CHUNK_ID, rowId } from './index/row-ids.js'
 import { DICTIONARY_TABLES, storedDictionary } from './schema/dictionaries.js'
 import { createEventReader, onlyRow } from './schema/events.js'
 import { createLiveTable } from './schema/live.js'
@@ -40,11 +36,11 @@ const DICTIONARIES = DICTIONARY_TABLES.map((table) => `SELECT id FROM ${table}`)
 const BLOCKS = `SELECT id, first, times, checksum FROM daybook_segment_times
   WHERE id >= ? AND id < ? ORDER BY id`
 
-const KEYS = `SELECT name, kind, first, ordinal, chunk, checksum FROM daybook_chunk_keys
-  WHERE segment = ? AND (name, kind, first, ordinal) > (?, ?, ?, ?)
-  ORDER BY name, kind, first, ordinal ${LIMIT}`
-
-const CHUNK = `SELECT ${STORED_LINES}, posts, vals_checksum, posts_checksum FROM daybook_chunks AS c WHERE id = ?`
+const CHUNKS = `SELECT k.name, k.kind, k.first, k.ordinal, k.chunk, k.checksum, c.id,
+    ${STORED_LINES}, c.posts, c.vals_checksum, c.posts_checksum
+  FROM daybook_chunk_keys AS k LEFT JOIN daybook_chunks AS c ON c.id = ${CHUNK_ID}
+  WHERE k.segment = ? AND (k.name, k.kind, k.first, k.ordinal) > (?, ?, ?, ?)
+  ORDER BY k.name, k.kind, k.first, k.ordinal ${LIMIT}`
 
 const REMOVED = 'SELECT removed, removed_before AS removedBefore FROM daybook_index'
 
@@ -56,17 +52,18 @@ const WINDOW = `SELECT created_at, EXISTS (SELECT 1 FROM daybook_late AS late WH
 
 type BlockRow = readonly [id: number, first: Microseconds, times: Uint8Array, checksum: number]
 
-type KeyRow = readonly [
-  name: number,
-  kind: number,
-  first: string | number,
-  ordinal: number,
+type Key = readonly [name: number, kind: number, first: string | number, ordinal: number]
+
+type ChunkRow = readonly [
+  ...key: Key,
   chunk: number,
   checksum: number,
+  id: number | null,
+  ...unknown[],
 ]
 
 interface KeyedChunk extends VerifiedChunk {
-  readonly key: KeyRow
+  readonly key: Key
 }
 
 type Read = <Result>(act: () => Result) => Promise<Result>
@@ -168,41 +165,22 @@ function readBlocks(
 }
 
 function readChunks(
-  connection: Connection,
-  segment: number,
-  before: KeyRow | undefined,
-  max: number,
-): readonly KeyedChunk[] {
-  const after = before?.slice(0, 4) ?? [NO_NAME, 0, 0, 0]
-  const select = connection.statement(KEYS).raw(true)
-  const keys = readingSegment(segment, () => select.all(segment, ...after, max))
-  return (keys as unknown as KeyRow[]).map((key) => {
-    const [name, kind, , , number, checksum] = key
-    if (keyChecksum([segment, ...key.slice(0, 5)]) !== checksum)
-      throw new DamagedSegment(segment, 'a checksum of its keys is wrong')
-    verifyChunk(connection, segment, { number, name, kind })
-    return { number, kind, key }
-  })
-}
-
-function verifyChunk(
   { statement }: Connection,
   segment: number,
-  { number, name, kind }: { readonly number: number; readonly name: number; readonly kind: number },
-): void {
-  const id = rowId(segment, number)
-  const found = readingSegment(segment, () => statement(CHUNK).raw(true).get(id))
-  if (!found) throw missingRows(segment)
-  const [lines, postings, valuesSum, postingsSum] = found as [
-    StoredLines,
-    Uint8Array,
-    number,
-    number,
-  ]
-  if (valuesChecksum(id, name, kind, unpackLines(id, lines)) !== valuesSum)
-    throw new DamagedSegment(segment, 'a checksum of its values is wrong')
-  if (postingsChecksum(id, postings) !== postingsSum)
-    throw new DamagedSegment(segment, 'a checksum of its postings is wrong')
+  after: Key = [NO_NAME, 0, 0, 0],
+  max: number,
+): readonly KeyedChunk[] {
+  const select = statement(CHUNKS).raw(true)
+  const rows = readingSegment(segment, () => select.all(segment, ...after, max))
+  return (rows as unknown as ChunkRow[]).map((row) => {
+    const [name, kind, first, ordinal, number, checksum, id, ...chunk] = row
+    const key = [name, kind, first, ordinal] as const
+    if (keyChecksum([segment, ...key, number]) !== checksum)
+      throw new DamagedSegment(segment, 'a checksum of its keys is wrong')
+    if (id === null) throw missingRows(segment)
+    checkedChunk(id, { name, kind }, chunk)
+    return { number, kind, key }
+  })
 }
 
 /** Verifies both copies of each dictionary. */

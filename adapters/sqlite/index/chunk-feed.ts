@@ -33,7 +33,7 @@ const CHUNK = `SELECT ${STORED_LINES}, posts, vals_checksum, posts_checksum FROM
 type ChunkRow = readonly [lines: StoredLines, postings: Uint8Array, valuesSum: number, sum: number]
 
 /** Throws `DamagedSegment` unless the row is intact. */
-function checkedChunk(
+export function checkedChunk(
   id: number,
   { name, kind }: Pick<Lists, 'name' | 'kind'>,
   row: unknown,

@@ -151,6 +151,15 @@ const harness: DamageHarness<Harm> = {
   loseName: SEGMENTS['a name of which is gone']!,
   loseEvent: `DELETE FROM daybook.events WHERE (attributes ->> 'number')::int = 20`,
   loseSegment: `UPDATE daybook.segments SET state = 9 WHERE id = (SELECT min(id) FROM daybook.segments)`,
+  verified: {
+    'the ids of imported events are gone': 'DELETE FROM daybook.foreign_ids',
+    'the high-water mark is before the newest event': `SELECT setval('daybook.high_water', last_value - 1000000000)
+      FROM daybook.high_water`,
+    'a chunk of each segment is gone': 'DELETE FROM daybook.segment_chunks WHERE number = 1',
+    'the last chunk of each segment is gone': `DELETE FROM daybook.segment_chunks WHERE (segment, number) IN
+      (SELECT segment, max(number) FROM daybook.segment_chunks GROUP BY segment)`,
+    'no event is late': 'DELETE FROM daybook.late_events',
+  },
   withoutConstraints,
   liveTable: 'daybook.live_events',
   live: ['attributes = NULL', `attributes = 'null'`, 'type = NULL', 'suffix = NULL'],

@@ -21,6 +21,21 @@ export interface CopiedLog<Harm> {
   reopen(): EventStore
 }
 
+/** The damage that `verify` finds, by what was done. */
+const VERIFIED = {
+  'the ids of imported events are gone': { kind: 'event', reason: /its id is not listed/ },
+  'the high-water mark is before the newest event': {
+    kind: 'database',
+    reason: /an event is newer than the high-water mark/,
+  },
+  'a chunk of each segment is gone': { kind: 'segment', reason: /rows are missing/ },
+  'the last chunk of each segment is gone': {
+    kind: 'segment',
+    reason: /it has \d+ chunks instead of \d+/,
+  },
+  'no event is late': { kind: 'index', reason: /1 events are in no segment/ },
+} as const
+
 /** A change of a row that lists cannot do without. */
 export interface RowHarm {
   readonly table: string
@@ -51,6 +66,8 @@ export interface DamageHarness<Harm> {
   readonly loseEvent: Harm
   /** Takes a visible segment out of the list of segments. */
   readonly loseSegment: Harm
+  /** Harm that only `verify` finds, by what it finds. */
+  readonly verified: Readonly<Record<keyof typeof VERIFIED, Harm>>
   /** Runs SQL once the columns of a table can hold what a flipped bit may make of them. */
   withoutConstraints(table: string, sql: string): Harm
   /** The table of the open live events. */
@@ -245,6 +262,19 @@ export function describeVerify<Harm>(harness: DamageHarness<Harm>): void {
       await log.audit.rebuildIndex()
       expect((await log.audit.verify()).damage).toEqual([])
       expect(await log.numbers('filter[text_eq]=text 3')).toEqual([3])
+    })
+
+    it.each(Object.entries(VERIFIED))('finds that %s', async (what, { kind, reason }) => {
+      const log = await openDamaged(harness, harness.none)
+      const [event] = (await log.audit.list('filter[number_eq]=3')).events
+      const created_at = '2001-02-03T04:05:06.000007Z'
+      await log.audit.importEvents([{ ...event!, id: randomUUID(), created_at }])
+      expect((await log.audit.verify()).damage).toEqual([])
+      await log.harm(harness.verified[what as keyof typeof VERIFIED])
+      const found = expect.stringMatching(reason) as unknown
+      expect((await log.audit.verify()).damage).toContainEqual(
+        expect.objectContaining({ kind, reason: found }),
+      )
     })
 
     it('does not name events that were removed, also after an older one is imported', async () => {

@@ -140,6 +140,18 @@ const harness: DamageHarness<Harm> = {
   loseEvent: LOSE,
   loseSegment: (database) =>
     void database.exec('UPDATE daybook_segments SET state = 9 WHERE id = 1'),
+  verified: {
+    'the ids of imported events are gone': (database) =>
+      void database.exec('DELETE FROM daybook_foreign_ids'),
+    'the high-water mark is before the newest event': (database) =>
+      void database.exec('UPDATE daybook_high_water SET created_at = created_at - 1000000000'),
+    'a chunk of each segment is gone': (database) =>
+      void database.exec('DELETE FROM daybook_chunk_keys WHERE chunk = 1'),
+    'the last chunk of each segment is gone': (database) =>
+      void database.exec(`DELETE FROM daybook_chunk_keys WHERE (segment, chunk) IN
+        (SELECT segment, max(chunk) FROM daybook_chunk_keys GROUP BY segment)`),
+    'no event is late': (database) => void database.exec('DELETE FROM daybook_late'),
+  },
   withoutConstraints,
   liveTable: 'daybook_live',
   live: [

@@ -8,13 +8,12 @@ import {
 import { readLinks } from '../../src/recording/read-links.js'
 import {
   CAPTURE_OPTIONS,
-  type CapturedTable,
   type CaptureOptions,
   type CapturePlan,
+  captureResult,
   type CaptureResult,
-  checkExcluded,
   type FoundTable,
-  planCapture,
+  planCaptures,
   readTables,
 } from '../../src/store-kit/capture.js'
 import { quoteName } from '../../src/store-kit/sql.js'
@@ -108,11 +107,10 @@ async function change<Result>(
 }
 
 interface CatalogTable extends FoundTable {
+  readonly name: string
   readonly oid: string
   /** Quoted and qualified. */
   readonly table: string
-  /** Columns whose values triggers do not have: the server computes them when they are read. */
-  readonly virtual: readonly string[]
 }
 
 /**
@@ -178,6 +176,7 @@ async function findTable(
     oid,
   )
   return {
+    name,
     oid,
     table,
     columns: columns.map(([column]) => column!),
@@ -225,7 +224,7 @@ async function columnCode(
 async function checkOrder(
   client: PostgresPoolClient,
   names: Names,
-  { name, oid }: { readonly name: string; readonly oid: string },
+  { name, oid }: CatalogTable,
 ): Promise<void> {
   const [earlier] = await ask(
     client,
@@ -370,33 +369,17 @@ export async function captureChanges(options: PostgresCaptureOptions): Promise<C
       throw invalid(
         `the schema ${names.schema} has no audit log: open the store and read from it once`,
       )
-    const found: { readonly options: CapturedTable; readonly table: CatalogTable }[] = []
-    for (const one of tables)
-      found.push({ options: one, table: await findTable(client, names, one.name) })
-    checkExcluded(
-      options,
-      found.map(({ table }) => table),
-    )
-    const plans = found.map(({ options: own, table }) =>
-      planCapture({ ...own, exclude: [...(own.exclude ?? []), ...table.virtual] }, options, table),
-    )
-    await checkChildren(
-      client,
-      names,
-      found.map(({ table }) => table),
-    )
-    for (const { options: one, table } of found)
-      await checkOrder(client, names, { name: one.name, oid: table.oid })
+    const found: CatalogTable[] = []
+    for (const { name } of tables) found.push(await findTable(client, names, name))
+    const plans = planCaptures(tables, options, found)
+    await checkChildren(client, names, found)
+    for (const table of found) await checkOrder(client, names, table)
     await installShared(client, names)
-    const result = {
-      installed: [] as string[],
-      replaced: [] as string[],
-      unchanged: [] as string[],
-    }
+    const done: (keyof CaptureResult)[] = []
     for (const [i, plan] of plans.entries())
-      result[await install(client, names, plan, found[i]!.table)].push(plan.name)
+      done.push(await install(client, names, plan, found[i]!))
     await dropUnused(client, names)
-    return result
+    return captureResult(plans, done)
   })
 }
 

@@ -9,10 +9,10 @@ import {
   CAPTURE_OPTIONS,
   type CaptureOptions,
   type CapturePlan,
+  captureResult,
   type CaptureResult,
-  checkExcluded,
   type FoundTable,
-  planCapture,
+  planCaptures,
   readTables,
 } from '../../src/store-kit/capture.js'
 import { quoteName } from '../../src/store-kit/sql.js'
@@ -181,17 +181,12 @@ export function captureChanges(options: SqliteCaptureOptions): CaptureResult {
     if (!hasTable(database, 'daybook_outbox'))
       throw invalid(`${database.name || 'the database'} has no audit log: open the store first`)
     const found = tables.map(({ name }) => findTable(database, name))
-    checkExcluded(options, found)
-    const plans = tables.map((table, i) => planCapture(table, options, found[i]!))
+    const plans = planCaptures(tables, options, found)
     if (!hasTable(database, 'daybook_actor')) database.exec(ACTOR_TABLE)
-    const result = {
-      installed: [] as string[],
-      replaced: [] as string[],
-      unchanged: [] as string[],
-    }
-    for (const [i, plan] of plans.entries())
-      result[install(database, plan, found[i]!)].push(plan.name)
-    return result
+    return captureResult(
+      plans,
+      plans.map((plan, i) => install(database, plan, found[i]!)),
+    )
   })
 }
 

@@ -52,10 +52,26 @@ export interface CaptureResult {
   readonly unchanged: readonly string[]
 }
 
+/** The result, from what was done for each of the plans. */
+export function captureResult(
+  plans: readonly CapturePlan[],
+  done: readonly (keyof CaptureResult)[],
+): CaptureResult {
+  const named = (kind: keyof CaptureResult): readonly string[] =>
+    plans.filter((_, i) => done[i] === kind).map(({ name }) => name)
+  return {
+    installed: named('installed'),
+    replaced: named('replaced'),
+    unchanged: named('unchanged'),
+  }
+}
+
 /** A table as it is in the database. */
 export interface FoundTable {
   readonly columns: readonly string[]
   readonly primaryKey: readonly string[]
+  /** Columns whose values triggers do not have: the server computes them when they are read. */
+  readonly virtual?: readonly string[]
 }
 
 /** A source that ends with a key, which is of this kind. */
@@ -128,12 +144,17 @@ export function readTables(options: CaptureOptions): readonly CapturedTable[] {
   return read
 }
 
-/** Throws `INVALID_OPTION` if no table has one of the columns that are excluded in all tables. */
-export function checkExcluded({ exclude }: CaptureOptions, found: readonly FoundTable[]): void {
+/** Plans the capture of the tables, in their order. Throws `INVALID_OPTION`. */
+export function planCaptures(
+  tables: readonly CapturedTable[],
+  options: CaptureOptions,
+  found: readonly FoundTable[],
+): readonly CapturePlan[] {
   const columns = found.flatMap((table) => table.columns)
-  for (const name of exclude ?? [])
+  for (const name of options.exclude ?? [])
     if (!columns.includes(name))
       throw invalid(`exclude: no table has a column ${name}${didYouMean(nearest(name, columns))}`)
+  return tables.map((table, i) => planCapture(table, options, found[i]!))
 }
 
 /** The source of a link that is one of the link attributes, and not a path. */
@@ -144,8 +165,7 @@ function sourceOf(link: string, table: LinkTable = []): KeySource | undefined {
 
 const isForm = (kind: string): kind is keyof typeof LINK_FORMS => Object.hasOwn(LINK_FORMS, kind)
 
-/** Plans the capture of a table. Throws `INVALID_OPTION`. */
-export function planCapture(
+function planCapture(
   table: CapturedTable,
   options: CaptureOptions,
   found: FoundTable,
@@ -157,12 +177,13 @@ export function planCapture(
   const primaryKey = table.primaryKey ?? declared ?? []
   if (primaryKey.length === 0)
     throw invalid(`the table ${name} has no primary key: give it { name, primaryKey }`)
-  for (const column of [...primaryKey, ...(table.exclude ?? [])])
+  const own = [...(table.exclude ?? []), ...(found.virtual ?? [])]
+  for (const column of [...primaryKey, ...own])
     if (!found.columns.includes(column))
       throw invalid(
         `the table ${name} has no column ${column}${didYouMean(nearest(column, found.columns))}`,
       )
-  const excluded = [...(options.exclude ?? []), ...(table.exclude ?? [])].filter((column) =>
+  const excluded = [...(options.exclude ?? []), ...own].filter((column) =>
     found.columns.includes(column),
   )
   const hidden = primaryKey.find((column) => excluded.includes(column))

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Checkup, unchecked } from '../../src/store/checkup.js'
+import { type Checkup, checkup, unchecked } from '../../src/store/checkup.js'
 import { ask, type PostgresPool, type PostgresPoolClient } from './connection/client.js'
 import { withConnection } from './connection/connection.js'
 import { ownerOf, readCommitSetting } from './log/commit-setting.js'
@@ -47,11 +47,8 @@ async function checkSettings(client: PostgresPoolClient): Promise<Checkup[]> {
   return SAFE_SETTINGS.flatMap(({ name, safe, status, risk }): Checkup[] => {
     const [, value, source, normal] = rows.find(([setting]) => setting === name) ?? []
     if (value === undefined || value === null) return []
-    const found = `${name} is ${value}`
-    if (safe.test(value)) return [{ name, status: 'pass', found }]
-    return [
-      { name, status, found, remedy: `set ${name} = ${normal} for ${ownerOf(source)}: ${risk}` },
-    ]
+    const remedy = `set ${name} = ${normal} for ${ownerOf(source)}: ${risk}`
+    return [checkup(name, safe.test(value), `${name} is ${value}`, { status, remedy })]
   })
 }
 
@@ -59,11 +56,10 @@ async function checkCommits(client: PostgresPoolClient): Promise<Checkup> {
   const { value, risk, remedy } = await readCommitSetting(client)
   const name = 'synchronous_commit'
   if (risk !== undefined) return { name, status: 'warn', found: risk, remedy }
-  const found = `synchronous_commit is ${value}`
-  if (value !== 'off') return { name, status: 'pass', found }
   const others =
     'only other users of the database lose commits; Daybook commits durably in any case'
-  return { name, status: 'warn', found, remedy: `${remedy}: ${others}` }
+  const fault = { status: 'warn', remedy: `${remedy}: ${others}` } as const
+  return checkup(name, value !== 'off', `synchronous_commit is ${value}`, fault)
 }
 
 async function checkClock(client: PostgresPoolClient): Promise<Checkup> {
@@ -71,9 +67,9 @@ async function checkClock(client: PostgresPoolClient): Promise<Checkup> {
   const [row] = await ask(client, `SELECT extract(epoch FROM clock_timestamp()) * 1000`)
   const ahead = Number(row![0]) - (before + Date.now()) / 2
   const found = `the clock of the server differs by ${Math.abs(ahead / 1000).toFixed(1)} s from the one here`
-  if (Math.abs(ahead) <= CLOCK_TOLERANCE_MS) return { name: 'clock', status: 'pass', found }
   const remedy = 'synchronize both by NTP; events have the time of the server'
-  return { name: 'clock', status: 'warn', found, remedy }
+  const isRight = Math.abs(ahead) <= CLOCK_TOLERANCE_MS
+  return checkup('clock', isRight, found, { status: 'warn', remedy })
 }
 
 async function checkStandbys(client: PostgresPoolClient): Promise<Checkup[]> {
@@ -83,13 +79,9 @@ async function checkStandbys(client: PostgresPoolClient): Promise<Checkup[]> {
      FROM pg_stat_replication`,
   )
   return rows.map(([name, state, lag]) => {
-    const isLate = Number(lag) > MAX_LAG_MS
-    return {
-      name: 'standby',
-      status: isLate ? 'warn' : 'pass',
-      found: `the standby ${String(name)} (${String(state)}) is ${(Number(lag) / 1000).toFixed(1)} s behind`,
-      ...(isLate && { remedy: 'look at its load and its network; reads from it are late' }),
-    }
+    const found = `the standby ${String(name)} (${String(state)}) is ${(Number(lag) / 1000).toFixed(1)} s behind`
+    const remedy = 'look at its load and its network; reads from it are late'
+    return checkup('standby', Number(lag) <= MAX_LAG_MS, found, { status: 'warn', remedy })
   })
 }
 
@@ -109,14 +101,12 @@ async function checkListen(pool: PostgresPool, client: PostgresPoolClient): Prom
   ])
   late.abort()
   await ask(client, `UNLISTEN ${channel}`)
-  if (isHeard) return { name: 'LISTEN', status: 'pass', found: 'notifications arrive' }
-  return {
-    name: 'LISTEN',
-    status: 'warn',
-    found: `no notification arrived within ${LISTEN_MS / 1000} s`,
-    remedy:
-      'a pooler in transaction mode drops them: followers then poll; connect directly for fast ones',
-  }
+  const found = isHeard
+    ? 'notifications arrive'
+    : `no notification arrived within ${LISTEN_MS / 1000} s`
+  const remedy =
+    'a pooler in transaction mode drops them: followers then poll; connect directly for fast ones'
+  return checkup('LISTEN', isHeard, found, { status: 'warn', remedy })
 }
 
 async function checkServer(client: PostgresPoolClient): Promise<Checkup> {

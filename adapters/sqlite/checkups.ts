@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { systemClock } from '../../src/event/timestamp.js'
-import type { Checkup } from '../../src/store/checkup.js'
+import { type Checkup, checkup } from '../../src/store/checkup.js'
 import { storeFailure } from './connection/connection.js'
 import { openDatabase, type SqliteDatabase } from './connection/database.js'
 import { loadDriver } from './connection/driver.js'
@@ -29,59 +29,55 @@ function mayAccess(file: string, mode: number): boolean {
 }
 
 function checkRights(file: string): Checkup {
+  const name = 'rights'
   const mode = fs.statSync(file).mode & 0o777
-  const text = `the permissions of the file are ${mode.toString(8)}`
   if (!mayAccess(file, fs.constants.R_OK))
     return {
-      name: 'rights',
+      name,
       status: 'fail',
       found: `this user cannot read ${file}: its permissions are ${mode.toString(8)}`,
       remedy: 'let this user read the file',
     }
-  const missing = [file, path.dirname(file)].filter((name) => !mayAccess(name, fs.constants.W_OK))
+  const missing = [file, path.dirname(file)].filter((one) => !mayAccess(one, fs.constants.W_OK))
   if (missing.length > 0)
     return {
-      name: 'rights',
+      name,
       status: 'warn',
       found: `this user cannot write ${missing.join(' and ')}`,
       remedy: 'the service needs to write the file and its folder; reading works without',
     }
-  if ((mode & 0o007) === 0) return { name: 'rights', status: 'pass', found: text }
-  const remedy = 'let only the service read it: chmod 600'
-  return { name: 'rights', status: 'warn', found: `${text}: all users can read it`, remedy }
+  const isPrivate = (mode & 0o007) === 0
+  const text = `the permissions of the file are ${mode.toString(8)}`
+  return checkup(name, isPrivate, isPrivate ? text : `${text}: all users can read it`, {
+    status: 'warn',
+    remedy: 'let only the service read it: chmod 600',
+  })
 }
 
 function checkFileSystem(file: string): Checkup {
   const network = NETWORK[fs.statfsSync(path.dirname(file)).type >>> 0]
-  if (network === undefined)
-    return { name: 'file system', status: 'pass', found: 'the file is on a local file system' }
-  return {
-    name: 'file system',
+  const system = network === undefined ? 'a local file system' : `${network}, a network file system`
+  return checkup('file system', network === undefined, `the file is on ${system}`, {
     status: 'fail',
-    found: `the file is on ${network}, a network file system`,
     // https://www.sqlite.org/useovernet.html
     remedy: 'move it to a local disk, or use Postgres: SQLite can be damaged there',
-  }
+  })
 }
 
 function checkWal(file: string): Checkup {
   const size = fs.statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
-  const found = `the write-ahead log has ${mebibytes(size)}`
-  if (size <= MAX_WAL_BYTES) return { name: 'WAL', status: 'pass', found }
-  return {
-    name: 'WAL',
+  return checkup('WAL', size <= MAX_WAL_BYTES, `the write-ahead log has ${mebibytes(size)}`, {
     status: 'warn',
-    found,
     remedy: 'a process that reads for a long time holds it up: end it, or restart the service',
-  }
+  })
 }
 
 function checkJournal(database: SqliteDatabase): Checkup {
   const mode = String(database.pragma('journal_mode', { simple: true }))
-  const found = `the journal mode is ${mode}`
-  if (mode === 'wal') return { name: 'journal mode', status: 'pass', found }
-  const remedy = 'open the log for writing once; in other modes readers wait for writers'
-  return { name: 'journal mode', status: 'warn', found, remedy }
+  return checkup('journal mode', mode === 'wal', `the journal mode is ${mode}`, {
+    status: 'warn',
+    remedy: 'open the log for writing once; in other modes readers wait for writers',
+  })
 }
 
 function checkClock(database: SqliteDatabase): Checkup {
@@ -89,14 +85,12 @@ function checkClock(database: SqliteDatabase): Checkup {
     newest: number | null
   }[]
   const ahead = (row?.newest ?? 0) - systemClock()()
-  if (ahead <= CLOCK_TOLERANCE)
-    return { name: 'clock', status: 'pass', found: 'the newest event is not in the future' }
-  return {
-    name: 'clock',
+  const isRight = ahead <= CLOCK_TOLERANCE
+  const place = isRight ? 'not in the future' : `${Math.round(ahead / 1e6)} s in the future`
+  return checkup('clock', isRight, `the newest event is ${place}`, {
     status: 'fail',
-    found: `the newest event is ${Math.round(ahead / 1e6)} s in the future`,
     remedy: 'set the clock of this machine; new events get times just after that event',
-  }
+  })
 }
 
 /** Checks the file, the disk and the library. Reads only. Throws `STORE_FAILED` and `MISSING_DEPENDENCY`. */

@@ -10,6 +10,14 @@ export interface Checkup {
   readonly remedy?: string | undefined
 }
 
+/** A checkup that passes if the found fact is right; otherwise it has the status and the advice of `fault`. */
+export const checkup = (
+  name: string,
+  isRight: boolean,
+  found: string,
+  fault: Pick<Checkup, 'status' | 'remedy'>,
+): Checkup => ({ name, found, ...(isRight ? { status: 'pass' } : fault) })
+
 /** In place of a checkup that has failed, for example because a right is missing. */
 export const unchecked = (name: string, error: unknown): Checkup => ({
   name,

@@ -28,12 +28,8 @@ import {
   runInTransaction,
 } from './connection/client.js'
 import { asAuditLogError } from './connection/failures.js'
-import {
-  captureFunction,
-  type ColumnCode,
-  sharedFunctions,
-  structureOf,
-} from './schema/capture-functions.js'
+import { type ColumnCode, structureOf } from './schema/capture-columns.js'
+import { captureFunction, sharedFunctions } from './schema/capture-triggers.js'
 import { type Names, namesIn } from './schema/names.js'
 import { checkClient, literal, REQUIRE_TRANSACTION } from './write/outbox.js'
 import { type OptionNames, requireOptions } from '../../src/options.js'

@@ -69,7 +69,7 @@ export interface Names {
   readonly checkPlace: string
   readonly localTransaction: string
   readonly claimThrottle: string
-  /** See schema/capture-functions.ts. */
+  /** See schema/capture-triggers.ts. */
   readonly capture: Readonly<Record<CaptureFunction, string>>
   /** The NOTIFY channel for events that became visible. */
   readonly channel: string

@@ -1,12 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import {
-  ACTIVE_TRANSACTION,
-  codeOf,
-  FAILED_TRANSACTION,
-  isStalePlan,
-  isStatementError,
-  QUERY_CANCELED,
-} from './failures.js'
+import { ACTIVE_TRANSACTION, codeOf, FAILED_TRANSACTION, isStatementError } from './failures.js'
 import {
   foreignTransaction,
   isForeign,
@@ -18,8 +10,6 @@ import {
 } from './session.js'
 import { AuditLogError } from '../../../src/errors.js'
 import { MAX_TIMER_MS } from '../../../src/async/timers.js'
-import { brokenPackage, loadPackage } from '../../../src/store/packages.js'
-import { requireNode } from '../../../src/store/node-version.js'
 
 /*
  * The part of pg (8.11 or newer) that is used here, as structural types: compiling against Daybook
@@ -107,6 +97,9 @@ function noteWarning(this: PostgresPoolClient, { code }: PostgresNotice): void {
 /** True if a commit since the connection was taken, or since `confirmCommits`, may be lost with the server. */
 export const isUnconfirmed = (client: PostgresPoolClient): boolean => unconfirmed.has(client)
 
+export const setUnconfirmed = (client: PostgresPoolClient, isLacking: boolean): void =>
+  void (isLacking ? unconfirmed.add(client) : unconfirmed.delete(client))
+
 /** Without the warning of a cancelled wait for the standby, an event would count as durable that is not. */
 const needsNotices = (): AuditLogError =>
   new AuditLogError(
@@ -127,7 +120,7 @@ const take = (pool: PostgresPool): Promise<PostgresPoolClient> =>
         return reject(needsNotices())
       }
       client.on('error', ignore)
-      unconfirmed.delete(client)
+      setUnconfirmed(client, false)
       client.on('notice', noteWarning)
       return resolve(client)
     })
@@ -178,85 +171,6 @@ interface QueryConfig {
   readonly query_timeout?: number | undefined
 }
 
-/** A pool that this module has opened. */
-export interface OwnPool extends PostgresPool {
-  on(event: 'error' | 'remove', listener: () => void): unknown
-  /** `error` is what `release` got. */
-  on(event: 'release', listener: (error: unknown) => void): unknown
-  on(event: 'connect', listener: (client: PostgresPoolClient & { unref(): void }) => void): unknown
-  end(): Promise<void>
-}
-
-/** A `Client` of pg that belongs to no pool. */
-export interface OwnClient extends PostgresPoolClient {
-  connect(): Promise<void>
-}
-
-interface Driver {
-  readonly Pool: new (options: object) => OwnPool
-  readonly Client: new (options: object) => OwnClient
-}
-
-/** Loads pg; throws `MISSING_DEPENDENCY` if that fails. */
-export function loadDriver(): Driver {
-  requireNode()
-  const driver = loadPackage({ name: 'pg', neededBy: 'the Postgres store' }) as Partial<Driver>
-  if (typeof driver.Pool !== 'function') throw brokenPackage('pg', 'it has no Pool')
-  return driver as Driver
-}
-
-/** Options of pg for each connection. */
-export const CONNECTING = {
-  connectionTimeoutMillis: 5000,
-  keepAlive: true,
-  // Sends the commit that confirms an append together with it.
-  pipeline: true,
-  fallback_application_name: 'daybook',
-} as const
-
-/**
- * Listens for the errors of a pool and of its connections: without a listener they would end the process. Returns a
- * function that ends the pool.
- */
-export function watchPool(pool: OwnPool): () => Promise<void> {
-  const open = new Set<{ unref(): void }>()
-  // The pool replaces a connection that breaks while idle.
-  pool.on('error', () => {})
-  pool.on('connect', (client) => {
-    // A connection may also break while it is being closed, which the pool no longer watches.
-    client.on('error', () => {})
-    open.add(client)
-    client.on('end', () => open.delete(client))
-  })
-  return async () => {
-    await pool.end()
-    // A server that does not answer does not end its connections, which must not keep the process running.
-    for (const client of open) client.unref()
-  }
-}
-
-/** A pool that the store ends. */
-export interface EndedPool extends PostgresPool {
-  readonly end: () => Promise<void>
-}
-
-/** `onLoss` is called whenever a connection has ended. */
-export function openPool(
-  connectionString: string,
-  max?: number,
-  onLoss: () => void = ignore,
-): EndedPool {
-  const { Pool } = loadDriver()
-  const pool = new Pool({ connectionString, ...CONNECTING, max })
-  const end = watchPool(pool)
-  pool.on('remove', onLoss)
-  // `remove` follows only when the connection has been closed.
-  pool.on('release', (error) => {
-    if (error) onLoss()
-  })
-  return { connect: (callback) => pool.connect(callback), end }
-}
-
 /** A row in Postgres' text format, whatever type parsers the host has set. */
 export type TextRow = readonly (string | null)[]
 
@@ -299,7 +213,7 @@ function query(client: PostgresPoolClient, { text, values = [], name }: Statemen
   }
 }
 
-async function send(client: PostgresPoolClient, statement: Statement) {
+export async function send(client: PostgresPoolClient, statement: Statement) {
   const waiting = unanswered.get(client) ?? { count: 0, since: 0 }
   unanswered.set(client, waiting)
   if (waiting.count++ === 0) waiting.since = performance.now()
@@ -312,7 +226,7 @@ async function send(client: PostgresPoolClient, statement: Statement) {
 }
 
 /** Sends the statement in a transaction that has the settings it needs. */
-async function sendPinned(client: PostgresPoolClient, statement: Statement) {
+export async function sendPinned(client: PostgresPoolClient, statement: Statement) {
   const session = sessionOf(client)
   session.isOurs = true
   try {
@@ -335,7 +249,7 @@ async function sendPinned(client: PostgresPoolClient, statement: Statement) {
 }
 
 /** Sends a statement that is a transaction of its own, or one of the store's transaction. */
-async function sendSingle(client: PostgresPoolClient, statement: Statement) {
+export async function sendSingle(client: PostgresPoolClient, statement: Statement) {
   const session = sessionOf(client)
   if (session.isOurs) return send(client, statement)
   if (needsPin(client)) return sendPinned(client, statement)
@@ -363,53 +277,6 @@ export async function ask(
 /** Like {@link ask}, for a statement that must not run in a transaction of the store. */
 export const askAlone = async (client: PostgresPoolClient, text: string): Promise<TextRow[]> =>
   (await send(client, { text })).rows as TextRow[]
-
-/** Each takes memory of the server; a process may have thousands of logs. */
-const MAX_PREPARED = 16
-/** Differs from the names of other copies of this module that use the same connections. */
-const PREPARED_PREFIX = `daybook_${randomUUID().slice(0, 8)}`
-
-/** The names of the prepared statements of each connection, by their text. */
-const preparedNames = new WeakMap<PostgresPoolClient, Map<string, string>>()
-
-/** Connections that have lost prepared statements. */
-const unprepared = new WeakSet<PostgresPoolClient>()
-
-/** The name of the prepared statement, which ends with `use`; `undefined` if the connection cannot keep it. */
-function preparedName(client: PostgresPoolClient, use: string, text: string): string | undefined {
-  if (isPooled(client) || unprepared.has(client)) return undefined
-  let names = preparedNames.get(client)
-  if (!names) {
-    names = new Map()
-    preparedNames.set(client, names)
-  }
-  const known = names.get(text)
-  if (known !== undefined || names.size === MAX_PREPARED) return known
-  const name = `${PREPARED_PREFIX}_${names.size}_${use}`
-  names.set(text, name)
-  return name
-}
-
-/**
- * Like {@link ask}, but the server parses and plans the statement once for each connection, unless that leads through a
- * pooler. A statement that `DISCARD` or a new schema has made invalid is sent again unprepared. Its name ends with `use`.
- */
-export async function askPrepared(
-  client: PostgresPoolClient,
-  use: string,
-  text: string,
-  ...values: unknown[]
-): Promise<TextRow[]> {
-  const name = preparedName(client, use, text)
-  try {
-    return (await sendSingle(client, { text, values, name })).rows as TextRow[]
-  } catch (error) {
-    if (name === undefined || !isStalePlan(error)) throw error
-    const rows = await ask(client, text, ...values)
-    unprepared.add(client)
-    return rows
-  }
-}
 
 /** Sends several statements without parameters in one message; returns the rows of each. */
 export async function askAll(client: PostgresPoolClient, text: string): Promise<TextRow[][]> {
@@ -501,105 +368,6 @@ export const DURABLE = `CASE WHEN pg_catalog.current_setting('synchronous_commit
 /** SQL expression that makes the transaction's commit not wait for the disk: a crash may undo it. */
 export const ASYNC_COMMIT = `pg_catalog.set_config('synchronous_commit', 'off', true)`
 
-/**
- * SQL expression for the transaction that runs a statement, after the session of it: two servers, or two starts of one, never
- * share a session.
- */
-export const TRANSACTION = `pg_catalog.concat_ws('|', pg_catalog.pg_backend_pid(),
-  extract(epoch FROM pg_catalog.pg_postmaster_start_time()),
-  CASE WHEN NOT pg_catalog.pg_is_in_recovery() THEN pg_catalog.pg_current_xact_id() END)`
-
-/** Why a commit does not confirm another one; `undefined` if it does. */
-function doubtOf(commit: string, confirming: string): string | undefined {
-  if (commit === confirming) return "the connection is in a transaction that is not the store's"
-  const [session, other] = [commit, confirming].map((text) => text.replace(/\|\d+$/, ''))
-  return session === other ? undefined : 'another session has confirmed the commit'
-}
-
-/*
- * Commits that do not wait for the disk become visible, and give up their locks, in the order of their WAL records. A later
- * commit that waits has everything before it on the disk, and on the standbys that `synchronous_commit` asks for
- * (https://www.postgresql.org/docs/current/wal-async-commit.html). A commit waits only if its transaction has
- * written something: the message leaves no row behind, needs no privilege, and may be sent in a read-only
- * transaction. A standby, which cannot write it, has only what is on the disk of its primary.
- */
-const CONFIRM = `SELECT ${TRANSACTION}, ${DURABLE}, CASE WHEN NOT pg_catalog.pg_is_in_recovery()
-  THEN pg_catalog.pg_logical_emit_message(true, 'daybook', '') END`
-
-/** Returns its transaction. */
-async function confirm(client: PostgresPoolClient): Promise<string> {
-  const [row] = await askPrepared(client, 'confirm', CONFIRM)
-  return row![0]!
-}
-
-/**
- * Resolves once everything that was committed before is durable, as `synchronous_commit` asks. `isUnconfirmed`
- * returns whether this wait was cancelled.
- */
-export async function confirmCommits(client: PostgresPoolClient): Promise<void> {
-  unconfirmed.delete(client)
-  try {
-    await confirm(client)
-  } catch (error) {
-    unconfirmed.add(client)
-    throw error
-  }
-}
-
-/** The rows of a statement whose transaction is visible, and a promise that resolves once it is durable. */
-export interface Committed {
-  readonly rows: TextRow[]
-  readonly durable: Promise<void>
-}
-
-/**
- * Runs a statement `text(durability)` whose first column is {@link TRANSACTION}, and commits it. Its locks are released before
- * the disk has it: a second commit, which is sent at once where the driver can, waits for that. Behind a
- * pooler that commit might reach another server, so the statement itself waits there.
- */
-export async function askAndCommit(
-  client: PostgresPoolClient,
-  use: string,
-  text: (durability: string) => string,
-  ...values: unknown[]
-): Promise<Committed> {
-  if (isPooled(client)) {
-    const rows = await askPrepared(client, use, text(DURABLE), ...values)
-    return { rows, durable: Promise.resolve() }
-  }
-  const isPinned = needsPin(client)
-  const statement = text(ASYNC_COMMIT)
-  const name = preparedName(client, use, statement)
-  const sending = (isPinned ? sendPinned : send)(client, { text: statement, values, name })
-  const early = client.pipeline && !isPinned ? confirm(client) : undefined
-  // Rejects too if the statement does.
-  early?.catch(ignore)
-  let rows: TextRow[]
-  try {
-    rows = (await sending).rows as TextRow[]
-  } catch (error) {
-    const isStale = name !== undefined && isStalePlan(error)
-    if (!isStale && (isPinned || !maySettingsMend(client, error))) throw error
-    await early
-    if (isStale) unprepared.add(client)
-    else sessionOf(client).isPinned = true
-    return askAndCommit(client, use, text, ...values)
-  }
-  const confirming = (early ?? confirm(client)).catch((error: unknown) => {
-    // A request to cancel the statement, which came after it: the caller learns what is stored.
-    if (codeOf(error) !== QUERY_CANCELED) throw error
-    return confirm(client)
-  })
-  const durable = confirming.then((transaction) => {
-    const doubt = doubtOf(rows[0]![0]!, transaction)
-    if (doubt === undefined) return
-    notePooled(client)
-    throw new Error(doubt)
-  })
-  durable.catch(ignore)
-  return { rows, durable }
-}
-
 /** Connections with a commit that the server has not answered. */
 const committing = new WeakSet<PostgresPoolClient>()
 
@@ -638,15 +406,4 @@ export async function runInTransaction<Result>(
     await endTransaction(client, 'ROLLBACK').catch(ignore)
     throw error
   }
-}
-
-/** Like {@link runInTransaction}, but its locks are released before the commit is durable. Resolves when it is. */
-export async function runAndConfirm<Result>(
-  client: PostgresPoolClient,
-  act: () => Promise<Result>,
-): Promise<Result> {
-  if (isPooled(client)) return runInTransaction(client, act)
-  const result = await runInTransaction(client, act, ASYNC_COMMIT)
-  await confirmCommits(client)
-  return result
 }

@@ -1,13 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { callbackify } from 'node:util'
-import {
-  ask,
-  CONNECTING,
-  type EndedPool,
-  loadDriver,
-  type PostgresPoolClient,
-  watchPool,
-} from './client.js'
+import { ask, type PostgresPoolClient } from './client.js'
+import { CONNECTING, type EndedPool, loadDriver, watchPool } from './pools.js'
 import { isTransient } from './failures.js'
 import type { Host } from './hosts.js'
 import { askInTime, type FindPrimary, IN_TIME, probe } from './server-probe.js'

@@ -1,4 +1,5 @@
-import type { EndedPool, PostgresPool } from './client.js'
+import type { PostgresPool } from './client.js'
+import type { EndedPool } from './pools.js'
 
 /** A node of a cluster. */
 export interface Node {

@@ -1,14 +1,7 @@
 import { DISPOSE } from '../../../src/async/disposal.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
-import {
-  CONNECTING,
-  type OwnClient,
-  type PostgresPool,
-  type PostgresPoolClient,
-  disconnect,
-  loadDriver,
-  unansweredMs,
-} from './client.js'
+import { type PostgresPool, type PostgresPoolClient, disconnect, unansweredMs } from './client.js'
+import { CONNECTING, type OwnClient, loadDriver } from './pools.js'
 import { until } from './connection.js'
 import type { Timelines } from './timelines.js'
 

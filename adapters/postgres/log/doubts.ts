@@ -1,10 +1,6 @@
 import { outcomeUnknown } from '../../../src/errors.js'
-import {
-  confirmCommits,
-  isCommitting,
-  isUnconfirmed,
-  type PostgresPoolClient,
-} from '../connection/client.js'
+import { isCommitting, isUnconfirmed, type PostgresPoolClient } from '../connection/client.js'
+import { confirmCommits } from '../connection/commits.js'
 import { unconfirmedError } from '../connection/connection.js'
 
 /** Calls of this process that may have committed, without the confirmation of a synchronous standby. */

@@ -1,6 +1,7 @@
 import { AuditLogError, isOutcomeUnknown } from '../../../src/errors.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { confirmCommits, isUnconfirmed, type PostgresPoolClient } from '../connection/client.js'
+import { isUnconfirmed, type PostgresPoolClient } from '../connection/client.js'
+import { confirmCommits } from '../connection/commits.js'
 
 /**
  * Knows up to which time the events are durable. Events become visible before they are; what leaves the process for

@@ -7,7 +7,8 @@ import {
   type QueryTimeoutOptions,
   readQueryTimeout,
 } from '../../../src/store/query-timeout.js'
-import { type EndedPool, openPool, type PostgresPool } from '../connection/client.js'
+import type { PostgresPool } from '../connection/client.js'
+import { type EndedPool, openPool } from '../connection/pools.js'
 import { openFailoverPool } from '../connection/failover-pool.js'
 import { type Host, hostsOf } from '../connection/hosts.js'
 import { createNodes, type Nodes } from '../connection/nodes.js'

@@ -1,6 +1,7 @@
 import type { EventDraft } from '../../../src/event/event.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { ask, askAndCommit, type PostgresPoolClient, TRANSACTION } from '../connection/client.js'
+import { ask, type PostgresPoolClient } from '../connection/client.js'
+import { askAndCommit, TRANSACTION } from '../connection/commits.js'
 import { type Names, quoteText } from '../schema/names.js'
 import { type StoredEvent, storedEvent } from './recover.js'
 

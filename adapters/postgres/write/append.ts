@@ -3,12 +3,8 @@ import type { EventDraft } from '../../../src/event/event.js'
 import type { IdSuffix } from '../../../src/event/event-id.js'
 import type { AppendOptions } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import {
-  ask,
-  confirmCommits,
-  isUnconfirmed,
-  type PostgresPoolClient,
-} from '../connection/client.js'
+import { ask, isUnconfirmed, type PostgresPoolClient } from '../connection/client.js'
+import { confirmCommits } from '../connection/commits.js'
 import { unconfirmedError } from '../connection/connection.js'
 import {
   type Appended,

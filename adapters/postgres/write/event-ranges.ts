@@ -2,12 +2,8 @@ import { throwIfAborted } from '../../../src/errors.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { EventRange, RemovableRanges } from '../../../src/store/store.js'
-import {
-  ask,
-  confirmCommits,
-  runInTransaction,
-  type PostgresPoolClient,
-} from '../connection/client.js'
+import { ask, runInTransaction, type PostgresPoolClient } from '../connection/client.js'
+import { confirmCommits } from '../connection/commits.js'
 import { codeOf } from '../connection/failures.js'
 import type { PostgresLog } from '../log/log.js'
 import { detachPartition, dropDetached, finishDetaching } from '../schema/detached-partitions.js'

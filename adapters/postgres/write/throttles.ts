@@ -3,14 +3,8 @@ import type { IdSuffix } from '../../../src/event/event-id.js'
 import type { SuppressedCount, SuppressedReport } from '../../../src/store/store.js'
 import { closedPeriod } from '../../../src/store/throttle-state.js'
 import { DAY, type Microseconds } from '../../../src/event/timestamp.js'
-import {
-  ask,
-  askAndCommit,
-  runAndConfirm,
-  TRANSACTION,
-  type PostgresPoolClient,
-  type TextRow,
-} from '../connection/client.js'
+import { ask, type PostgresPoolClient, type TextRow } from '../connection/client.js'
+import { askAndCommit, runAndConfirm, TRANSACTION } from '../connection/commits.js'
 import { callBack } from '../connection/failures.js'
 import type { PostgresLog } from '../log/log.js'
 import { putInOutbox } from './outbox.js'

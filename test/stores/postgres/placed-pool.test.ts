@@ -4,9 +4,9 @@ import {
   ask,
   checkOut,
   giveBack,
-  openPool,
   type PostgresPoolClient,
 } from '../../../adapters/postgres/connection/client.js'
+import { openPool } from '../../../adapters/postgres/connection/pools.js'
 import { createNodes, type Nodes } from '../../../adapters/postgres/connection/nodes.js'
 import {
   openPlacedPool,

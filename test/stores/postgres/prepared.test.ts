@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { askPrepared, checkOut, giveBack } from '../../../adapters/postgres/connection/client.js'
+import { checkOut, giveBack } from '../../../adapters/postgres/connection/client.js'
+import { askPrepared } from '../../../adapters/postgres/connection/prepared.js'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import { draft } from '../../../src/testing/conformance/helpers.js'
 import { useSchemas } from '../../support/schemas.js'

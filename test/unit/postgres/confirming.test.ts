@@ -1,9 +1,6 @@
 import { expect, it } from 'vitest'
-import {
-  askAndCommit,
-  type PostgresPoolClient,
-  type TextRow,
-} from '../../../adapters/postgres/connection/client.js'
+import type { PostgresPoolClient, TextRow } from '../../../adapters/postgres/connection/client.js'
+import { askAndCommit } from '../../../adapters/postgres/connection/commits.js'
 import { sessionOf } from '../../../adapters/postgres/connection/session.js'
 
 /** A connection whose statements run in these transactions, each after its session, or fail, and what it has sent. */

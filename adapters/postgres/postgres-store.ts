@@ -25,7 +25,7 @@ import { createPostgresSealer, type PostgresSealer, type SealerOptions } from '.
 import { DEFAULT_TUNING } from './index/index-state.js'
 import { changeLive, closeLive, touchLive } from './write/live.js'
 import { createListening, type Listening } from './log/listening.js'
-import { createLog } from './log/log.js'
+import { createLog, type LogOptions } from './log/log.js'
 import type { UsedSchemas } from './connection/used-schemas.js'
 import { createReading, type ReadingOptions } from './reading.js'
 import { namesIn } from './schema/names.js'
@@ -34,6 +34,7 @@ import {
   checkStoreOptions,
   type PostgresStoreOptions,
   readOptions,
+  type ResolvedOptions,
   type Server,
 } from './log/options.js'
 import { checkClient, putInOutbox } from './write/outbox.js'
@@ -72,20 +73,40 @@ export interface SharedParts extends Partial<Pick<Server, 'timelines' | 'findPri
   readonly usedSchemas?: UsedSchemas
 }
 
-/** The options, with the shared parts in place of the store's own. */
-function readShared(options: PostgresStoreOptions, shared: SharedParts) {
+/** The parts of a store. Those that logs share are in place of its own. */
+function openParts(
+  options: PostgresStoreOptions,
+  shared: SharedParts,
+  ofLog: Partial<Omit<LogOptions, keyof ResolvedOptions>>,
+) {
   const own = readOptions(options)
   const { timelines = own.timelines, findPrimary = own.findPrimary } = shared
-  const { nodes = own.nodes, listening, usedSchemas } = shared
+  const { nodes = own.nodes, listening: sharedListening, usedSchemas } = shared
   const resolved = { ...own, timelines, findPrimary, usedSchemas, ...(nodes && { nodes }) }
   const names = namesIn(options.schema ?? 'daybook')
   const pool = openPlacedLog(resolved, names, options)
-  const atEntry = listening ?? createListening(own.sessionPool ?? own.pool, timelines)
+  const atEntry = sharedListening ?? createListening(own.sessionPool ?? own.pool, timelines)
+  const listening = createPlacedListening(pool, { entry: own.pool, atEntry, timelines })
+  const opened = { ...resolved, clock: options.clock, names, pool }
+  const log = createLog({ ...opened, sessions: listening, ...ofLog })
+  const follower = createFollower(log, listening, own.replicas)
+  let closed: Promise<void> | undefined
+  const check = (signal: AbortSignal | undefined): void => {
+    if (closed) throw new AuditLogError('CLOSED', 'the Postgres store is closed')
+    throwIfAborted(signal)
+  }
   return {
-    ...resolved,
-    names,
-    pool,
-    listening: createPlacedListening(pool, { entry: own.pool, atEntry, timelines }),
+    ...opened,
+    log,
+    follower,
+    /** Throws `CLOSED`, and `ABORTED` if the signal has aborted. */
+    check,
+    watch: (hint: () => void) => {
+      check(undefined)
+      return follower.watch(hint)
+    },
+    /** Closes the store once. */
+    close: (act: () => Promise<void>): Promise<void> => (closed ??= act()),
   }
 }
 
@@ -98,37 +119,13 @@ export const openPostgresStore = (
     : createPostgresStore(options, {}, {}, shared).store
 
 function openReadOnly(options: PostgresStoreOptions, shared: SharedParts): EventStore {
-  const opened = readShared(options, shared)
-  const { names, pool, timelines, findPrimary, listening, end, partitions, queryTimeoutMs } = opened
-  const { usedSchemas, replicas, maxLagMs } = opened
-  const { clock } = options
-  const log = createLog({
-    names,
-    pool,
-    sessions: listening,
-    timelines,
-    findPrimary,
-    usedSchemas,
-    partitions,
-    clock,
-    readOnly: true,
-    onPrepared() {},
-  })
-  const follower = createFollower(log, listening, replicas)
-  let closed: Promise<void> | undefined
-  const check = (signal: AbortSignal | undefined): void => {
-    if (closed) throw new AuditLogError('CLOSED', 'the Postgres store is closed')
-    throwIfAborted(signal)
-  }
+  const opened = openParts(options, shared, { readOnly: true })
+  const { clock, log, follower, watch } = opened
   const { closeReading, ...reading } = createReading(log, {
-    clock,
-    replicas,
-    maxLagMs,
-    queryTimeoutMs,
+    ...opened,
     tuning: DEFAULT_TUNING,
     firstProbe: FIRST_PROBE_SIZE,
     own: { appended: 0, walPosition: undefined },
-    check,
     onListed() {},
     onDamaged() {},
   })
@@ -136,15 +133,12 @@ function openReadOnly(options: PostgresStoreOptions, shared: SharedParts): Event
     name: 'postgres',
     clock,
     ...reading,
-    watch(hint) {
-      check(undefined)
-      return follower.watch(hint)
-    },
-    close() {
-      closeReading()
-      closed ??= follower.close().then(end)
-      return closed
-    },
+    watch,
+    close: () =>
+      opened.close(() => {
+        closeReading()
+        return follower.close().then(opened.end)
+      }),
   })
 }
 
@@ -157,25 +151,13 @@ export function createPostgresStore(
   { firstProbe = FIRST_PROBE_SIZE, ...reads }: ReadingTuning = {},
   shared: SharedParts = {},
 ): { readonly store: EventStore; readonly sealer: PostgresSealer } {
-  const { tuning = DEFAULT_TUNING } = sealing
-  const opened = readShared(options, shared)
-  const { names, pool, timelines, findPrimary, listening, end, partitions, queryTimeoutMs } = opened
-  const dialect = dialectOf(names)
-  const { usedSchemas, replicas, maxLagMs, maxUnindexed: max } = opened
-  const { maxUnindexed = max, maxWaitMs = MAX_WAIT_MS } = sealing
+  const { tuning = DEFAULT_TUNING, maxWaitMs = MAX_WAIT_MS } = sealing
   const processTime = options.clock ?? systemClock()
   const guard = createClockGuard(processTime.monotonic)
   const clock = options.clock && guardedClock(options.clock, guard)
   const processClock = clock ?? guardedClock(processTime, createClockGuard(processTime.monotonic))
   const own: OwnWrites = { appended: 0, walPosition: undefined }
-  const log = createLog({
-    names,
-    pool,
-    sessions: listening,
-    timelines,
-    findPrimary,
-    usedSchemas,
-    partitions,
+  const opened = openParts(options, shared, {
     clock,
     guard,
     isFixed: options.migrate === 'never',
@@ -186,7 +168,8 @@ export function createPostgresStore(
       own.appended = Math.min(own.appended, state.highWater)
     },
   })
-  const follower = createFollower(log, listening, replicas)
+  const { names, log, follower, check, watch, replicas, queryTimeoutMs } = opened
+  const { maxUnindexed = opened.maxUnindexed } = sealing
   const sealer = createPostgresSealer(log, { maxUnindexed, ...sealing })
   const pressure =
     maxUnindexed === Infinity
@@ -201,12 +184,6 @@ export function createPostgresStore(
   const abandonedChecks = createIntervalLoop(closeAbandoned, TIMES.work.everyMs)
   abandonedChecks.start()
   const closing = new AbortController()
-  let closed: Promise<void> | undefined
-
-  const check = (signal: AbortSignal | undefined): void => {
-    if (closed) throw new AuditLogError('CLOSED', 'the Postgres store is closed')
-    throwIfAborted(signal)
-  }
 
   let preparing: Promise<void> | undefined
   /** Shared by all waiting calls, which then continue in their order. */
@@ -249,15 +226,12 @@ export function createPostgresStore(
   }
 
   const { closeReading, ...reading } = createReading(log, {
+    ...opened,
     clock,
-    replicas,
-    maxLagMs,
-    queryTimeoutMs,
     tuning,
     firstProbe,
     ...reads,
     own,
-    check,
     onListed: sealer.checkEventually,
     onDamaged: noteDamaged,
     indexDelay: pressure,
@@ -389,17 +363,14 @@ export function createPostgresStore(
       )
     },
 
-    watch(hint) {
-      check(undefined)
-      return follower.watch(hint)
-    },
+    watch,
 
     watchClock: (handler) => guard.watch(handler),
     highWaterAtStart: () => guard.atStart(),
     acceptClock: () => guard.accept(),
 
-    close() {
-      closed ??= (async () => {
+    close: () =>
+      opened.close(async () => {
         closing.abort()
         closeReading()
         const notified = follower.close()
@@ -407,10 +378,8 @@ export function createPostgresStore(
         await writer.close()
         await sealer.close()
         await notified
-        await end()
-      })()
-      return closed
-    },
+        await opened.end()
+      }),
   }
   return { store, sealer }
 }

@@ -121,7 +121,7 @@ export interface LogOptions {
   readonly isFixed?: boolean | undefined
   /** The time of the newest event that was acknowledged in this process. */
   readonly acknowledged?: () => Microseconds
-  readonly onPrepared: (state: SchemaState) => void
+  readonly onPrepared?: ((state: SchemaState) => void) | undefined
 }
 
 /** Creates or migrates the schema unless it is fixed, and returns its state. */
@@ -244,7 +244,7 @@ export function createLog(options: LogOptions): PostgresLog {
     if (!state) guard?.begin(found.highWater)
     await risks.note(client, found, newestBefore)
     durability.forget()
-    onPrepared(found)
+    onPrepared?.(found)
     return (state = found)
   }
 

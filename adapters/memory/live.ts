@@ -1,5 +1,5 @@
-import { AuditLogError } from '../../src/errors.js'
 import type { AuditEvent, JsonObject } from '../../src/event/event.js'
+import { isNextRevision } from '../../src/store/live-revision.js'
 import type { LiveChange, OpenEvent } from '../../src/store/store.js'
 import { parseFrozen } from './frozen.js'
 import type { Timeline } from './timeline.js'
@@ -26,11 +26,7 @@ function joined({ base, texts }: LiveAttributes): JsonObject {
 
 /** The attributes after the change; unchanged if it was applied before. */
 function changed(live: LiveAttributes, change: LiveChange): LiveAttributes {
-  if (change.revision <= live.revision) return live
-  if (change.revision > live.revision + 1) {
-    const message = `change ${change.revision} of a live event cannot follow change ${live.revision}`
-    throw new AuditLogError('INVALID_OPTION', message)
-  }
+  if (!isNextRevision(live.revision, change)) return live
   const base = change.json === undefined ? live.base : parseFrozen(change.json)
   const texts = new Map(live.texts)
   // Text cannot be appended to an attribute that was removed or that is no longer a text.

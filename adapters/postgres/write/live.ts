@@ -1,7 +1,7 @@
-import { AuditLogError } from '../../../src/errors.js'
 import type { AuditEvent, JsonObject } from '../../../src/event/event.js'
 import { eventId, parseEventId } from '../../../src/event/event-id.js'
 import { isUuid } from '../../../src/event/uuid.js'
+import { isNextRevision } from '../../../src/store/live-revision.js'
 import type { LiveChange } from '../../../src/store/store.js'
 import { ask, askToCommit, DURABLE, type PostgresPoolClient } from '../connection/client.js'
 import { createAsk } from '../connection/connection.js'
@@ -26,16 +26,6 @@ async function findRow(
     suffix,
   )
   return row && readLiveRow(row, eventId(time, suffix))
-}
-
-/** True if the change follows the stored revision; false if it has been applied already. */
-function isNext({ revision }: LiveRow, change: LiveChange): boolean {
-  if (change.revision > revision + 1)
-    throw new AuditLogError(
-      'INVALID_OPTION',
-      `change ${change.revision} of a live event cannot follow change ${revision}`,
-    )
-  return change.revision > revision
 }
 
 type TextChange = NonNullable<LiveChange['texts']>[number]
@@ -103,7 +93,7 @@ export async function changeLive(
     const row = await findRow(client, log, key)
     if (!row) return false
     // If it is the next one, another attempt has just changed the row: retry.
-    if (!isNext(row, change)) return true
+    if (!isNextRevision(row.revision, change)) return true
   }
 }
 
@@ -171,7 +161,7 @@ export async function closeLive(
 ): Promise<AuditEvent | undefined> {
   const key = parseEventId(id)
   for (let row = key && (await findRow(client, log, key)); key && row;) {
-    if (isNext(row, change)) await apply(client, log, key, change)
+    if (isNextRevision(row.revision, change)) await apply(client, log, key, change)
     else {
       const event = await move(client, log, row, unchanged)
       if (event) return event

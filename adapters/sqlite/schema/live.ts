@@ -1,10 +1,10 @@
-import { AuditLogError } from '../../../src/errors.js'
 import type { JsonObject } from '../../../src/event/event.js'
 import { eventId, parseEventId } from '../../../src/event/event-id.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import type { Heartbeat } from '../../../src/coordination/heartbeats.js'
 import type { DamageReporter } from '../../../src/store/damage.js'
 import { damagedEvent, damagedEventError, openEventFault } from '../../../src/store-kit/damages.js'
+import { isNextRevision } from '../../../src/store/live-revision.js'
 import type { LiveChange, OpenEvent } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
@@ -116,8 +116,7 @@ export function createLiveTable(
     change(id, change) {
       const row = rowOf(id)
       if (!row) return false
-      if (change.revision <= row.revision) return true
-      checkRevision(row, change)
+      if (!isNextRevision(row.revision, change)) return true
       const json = applyChange(connection, row, change)
       statement(CHANGE).run(json, change.revision, row.created_at)
       return true
@@ -156,13 +155,6 @@ function isReadable(row: LiveRow, damages: DamageReporter): boolean {
   const fault = openEventFault(row)
   if (fault !== undefined) damages.report(damagedEvent(row.created_at, row.suffix, fault))
   return fault === undefined
-}
-
-/** Refuses a change that does not follow the last one. */
-function checkRevision(row: LiveRow, { revision }: LiveChange): void {
-  if (revision <= row.revision + 1) return
-  const message = `change ${revision} of a live event cannot follow change ${row.revision}`
-  throw new AuditLogError('INVALID_OPTION', message)
 }
 
 const openEventOf = ({ created_at, suffix, revision }: LiveRow): OpenEvent => ({

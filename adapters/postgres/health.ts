@@ -6,8 +6,8 @@ import { DEFAULT_TUNING, loadSegments } from './index/index-state.js'
 import { unindexedSql } from './index/unindexed.js'
 import { withoutTimeLimit } from './log/calls.js'
 import type { PostgresLog } from './log/log.js'
-import { replicasHealth } from './log/replica-health.js'
-import type { Replicas } from './log/replicas.js'
+import { replicasHealth } from './replicas/replica-health.js'
+import type { Replicas } from './replicas/replicas.js'
 import type { Names } from './schema/names.js'
 
 const { segmentSize } = DEFAULT_TUNING
@@ -55,7 +55,7 @@ async function readHealth(
     },
     disk: { sizeBytes: Number(size) },
     ...(replicas.all.length > 0 && {
-      replicas: { maxLagMs, servers: await replicasHealth(replicas, log, client) },
+      replicas: { maxLagMs, servers: await replicasHealth(replicas, names, client) },
     }),
   }
 }

@@ -21,9 +21,9 @@ import {
   SERVER_OPTIONS,
   type ServerOptions,
 } from './log/options.js'
-import type { Nodes } from './connection/nodes.js'
-import type { FindPrimary } from './connection/server-probe.js'
-import type { Timelines } from './connection/timelines.js'
+import type { Nodes } from './citus/nodes.js'
+import type { FindPrimary } from './ha/server-probe.js'
+import type { Timelines } from './ha/timelines.js'
 import { createUsedSchemas, type UsedSchemas } from './connection/used-schemas.js'
 import { openPostgresStore } from './postgres-store.js'
 import type { Partitions } from './schema/names.js'

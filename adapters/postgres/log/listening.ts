@@ -11,8 +11,8 @@ import {
 } from '../connection/client.js'
 import { until } from '../connection/connection.js'
 import { createPoolingDetector, type PoolingDetector } from '../connection/pooling.js'
-import { askInTime } from '../connection/server-probe.js'
-import type { Timelines } from '../connection/timelines.js'
+import { askInTime } from '../ha/server-probe.js'
+import type { Timelines } from '../ha/timelines.js'
 import type { Names } from '../schema/names.js'
 
 const CONNECT_MS = 5000

@@ -10,9 +10,9 @@ import type { ReadOptions } from '../../../src/store/store.js'
 import { pause } from '../connection/backoff.js'
 import { asAuditLogError, isLostConnection, isTransient } from '../connection/failures.js'
 import type { PostgresLog } from './log.js'
-import { createPrimaryPositions } from './primary-positions.js'
+import { createPrimaryPositions } from '../replicas/primary-positions.js'
 import { neededFor, type OwnWrites, readReplica } from './replica.js'
-import type { Replicas } from './replicas.js'
+import type { Replicas } from '../replicas/replicas.js'
 import { createSnapshots, type Opening, type ServerNumber, type SnapshotRead } from './snapshot.js'
 
 export interface ReadMeans<Result> {

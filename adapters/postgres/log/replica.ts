@@ -12,10 +12,10 @@ import {
 } from '../connection/failures.js'
 import type { Names } from '../schema/names.js'
 import type { PostgresLog } from './log.js'
-import type { PrimaryPositions } from './primary-positions.js'
-import type { Replicas, ReplicaOutcome, ReplicaState } from './replicas.js'
+import type { PrimaryPositions } from '../replicas/primary-positions.js'
+import type { Replicas, ReplicaOutcome, ReplicaState } from '../replicas/replicas.js'
 import type { InSnapshot, SnapshotRead } from './snapshot.js'
-import { walBytes } from './wal-position.js'
+import { walBytes } from '../replicas/wal-position.js'
 
 /** Writes of this process that a replica must have replayed before it may answer. */
 export interface OwnWrites {

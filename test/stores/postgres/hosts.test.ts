@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hostsOf } from '../../../adapters/postgres/connection/hosts.js'
+import { hostsOf } from '../../../adapters/postgres/ha/hosts.js'
 
 const stringsOf = (text: string, given?: readonly string[]): string[] =>
   hostsOf(text, given).map(({ connectionString }) => connectionString)

@@ -7,11 +7,8 @@ import {
   type PostgresPoolClient,
 } from '../../../adapters/postgres/connection/client.js'
 import { openPool } from '../../../adapters/postgres/connection/pools.js'
-import { createNodes, type Nodes } from '../../../adapters/postgres/connection/nodes.js'
-import {
-  openPlacedPool,
-  type PlacedPool,
-} from '../../../adapters/postgres/connection/placed-pool.js'
+import { createNodes, type Nodes } from '../../../adapters/postgres/citus/nodes.js'
+import { openPlacedPool, type PlacedPool } from '../../../adapters/postgres/citus/placed-pool.js'
 import { type Proxy, startProxy } from '../../support/proxy.js'
 import { useSchemas } from '../../support/schemas.js'
 

@@ -1,5 +1,5 @@
-import { ask, disconnect, type PostgresPoolClient } from './client.js'
-import { isStatementError } from './failures.js'
+import { ask, disconnect, type PostgresPoolClient } from '../connection/client.js'
+import { isStatementError } from '../connection/failures.js'
 
 /**
  * The timelines of the servers that a process has used. A standby that is promoted begins a new timeline, with a higher

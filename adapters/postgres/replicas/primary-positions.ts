@@ -1,7 +1,6 @@
-import { ask } from '../connection/client.js'
+import { ask, type PostgresPoolClient } from '../connection/client.js'
 import { createIntervalLoop } from '../../../src/async/loops.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
-import type { PostgresLog } from './log.js'
 import { walBytes } from './wal-position.js'
 
 /** Recent WAL positions of the primary, each with the time of this process's clock at which it was asked for. */
@@ -25,8 +24,16 @@ const SAMPLE_MS = 5000
 /** Sampling stops after this time without a call of `ageOf`. */
 const IDLE_MS = 10_000
 
+/** Runs work with a connection to the primary. */
+interface Primary {
+  readonly use: <Result>(
+    signal: AbortSignal,
+    act: (client: PostgresPoolClient) => Promise<Result>,
+  ) => Promise<Result>
+}
+
 /** Samples the primary's WAL position several times per `maxAgeMs` while `ageOf` is called. */
-export function createPrimaryPositions(log: PostgresLog, maxAgeMs: number): PrimaryPositions {
+export function createPrimaryPositions(primary: Primary, maxAgeMs: number): PrimaryPositions {
   let samples: readonly Sample[] = []
   let lastUse = 0
 
@@ -34,7 +41,7 @@ export function createPrimaryPositions(log: PostgresLog, maxAgeMs: number): Prim
     using wait = timeoutSignal(SAMPLE_MS)
     // The time is read before the query, so the position includes every commit acknowledged up to this time.
     const at = performance.now()
-    const [row] = await log.use(wait.signal, (client) =>
+    const [row] = await primary.use(wait.signal, (client) =>
       ask(client, 'SELECT pg_current_wal_flush_lsn()'),
     )
     const recent = samples.filter((one) => at - one.at <= maxAgeMs)

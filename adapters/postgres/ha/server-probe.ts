@@ -1,8 +1,13 @@
 import { DISPOSE } from '../../../src/async/disposal.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
-import { type PostgresPool, type PostgresPoolClient, disconnect, unansweredMs } from './client.js'
-import { CONNECTING, type OwnClient, loadDriver } from './pools.js'
-import { until } from './connection.js'
+import {
+  type PostgresPool,
+  type PostgresPoolClient,
+  disconnect,
+  unansweredMs,
+} from '../connection/client.js'
+import { CONNECTING, type OwnClient, loadDriver } from '../connection/pools.js'
+import { until } from '../connection/connection.js'
 import type { Timelines } from './timelines.js'
 
 /** The time limit of a connection attempt, and of the questions to a server, in milliseconds. */

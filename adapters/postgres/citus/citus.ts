@@ -1,6 +1,6 @@
-import type { Engine } from './engine.js'
-import { PINNED_PATH, serverPartsSql } from './engine.js'
-import { LOG_LOCKS, type Names, quoteText } from './names.js'
+import type { Engine } from '../schema/engine.js'
+import { PINNED_PATH, serverPartsSql } from '../schema/engine.js'
+import { LOG_LOCKS, type Names, quoteText } from '../schema/names.js'
 
 /*
  * Citus places each schema on one node, and can move it to another one while it is in use:

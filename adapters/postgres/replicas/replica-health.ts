@@ -3,7 +3,6 @@ import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import { ask, type PostgresPoolClient, type TextRow } from '../connection/client.js'
 import { withConnection } from '../connection/connection.js'
 import type { Names } from '../schema/names.js'
-import type { PostgresLog } from './log.js'
 import type { Replicas, ReplicaState } from './replicas.js'
 import { walBytes } from './wal-position.js'
 
@@ -81,7 +80,7 @@ async function withLag(
 /** Measures each replica against the primary. */
 export async function replicasHealth(
   replicas: Replicas,
-  { names }: PostgresLog,
+  names: Names,
   primary: PostgresPoolClient,
 ): Promise<readonly ReplicaHealth[]> {
   const answers = await Promise.all(replicas.all.map((replica) => askReplica(replica, names)))

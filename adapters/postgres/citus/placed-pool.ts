@@ -1,7 +1,7 @@
 import { callbackify } from 'node:util'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
-import type { PostgresPool, PostgresPoolClient } from './client.js'
-import { withConnection } from './connection.js'
+import type { PostgresPool, PostgresPoolClient } from '../connection/client.js'
+import { withConnection } from '../connection/connection.js'
 import type { Node } from './nodes.js'
 
 const FIND_MS = 10_000

@@ -1,8 +1,8 @@
 import { AuditLogError } from '../../../src/errors.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import { nodeSql } from './citus.js'
-import { readVersion } from './migrate.js'
-import type { Names } from './names.js'
+import { readVersion } from '../schema/migrate.js'
+import type { Names } from '../schema/names.js'
 
 /** The state of Citus in a database. */
 interface Distribution {

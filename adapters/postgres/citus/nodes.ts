@@ -1,5 +1,5 @@
-import type { PostgresPool } from './client.js'
-import type { EndedPool } from './pools.js'
+import type { PostgresPool } from '../connection/client.js'
+import type { EndedPool } from '../connection/pools.js'
 
 /** A node of a cluster. */
 export interface Node {

@@ -65,7 +65,7 @@ export interface Names {
   /** See schema/server.ts. */
   readonly server: string
   readonly append: string
-  /** See schema/citus.ts. */
+  /** See citus/citus.ts. */
   readonly checkPlace: string
   readonly localTransaction: string
   readonly claimThrottle: string

@@ -82,11 +82,14 @@ function verifiedLog(names: Names, read: Read): VerifiedLog<PostgresSegmentRow, 
     async eventsAfter(time, max) {
       const rows = await read((client) => ask(client, eventsSql(names), time, max))
       const intact = new Set(check(rows))
-      return rows.map((row) => ({
-        time: Number(row[0]),
-        suffix: intact.has(row) ? row[1]! : undefined,
-        listedAt: Number(row.at(-1)),
-      }))
+      return rows.map((row) => {
+        const listedAt = row.at(-1)
+        return {
+          time: Number(row[0]),
+          suffix: intact.has(row) ? row[1]! : undefined,
+          listedAt: listedAt === null ? undefined : Number(listedAt),
+        }
+      })
     },
     async liveAfter(time, max) {
       const rows = await read((client) => ask(client, liveSql(names), time, max))

@@ -1,4 +1,5 @@
 import { AuditLogError } from '../../../src/errors.js'
+import { hasAllMigrations, requireVersion } from '../../../src/store/schema-version.js'
 import { ask, askAll, runInTransaction, type PostgresPoolClient } from '../connection/client.js'
 import type { Names, Partitions } from './names.js'
 
@@ -76,11 +77,7 @@ function runMigrations(
   })
 }
 
-const newerVersion = ({ schema }: Names, version: number, known: number): AuditLogError =>
-  new AuditLogError(
-    'SCHEMA_MISMATCH',
-    `the schema ${schema} has version ${version}; this version of daybook knows ${known}: update daybook`,
-  )
+const versionOf = ({ schema }: Names): string => `the schema ${schema} has version`
 
 /** Throws `SCHEMA_MISMATCH` unless the schema has this version. */
 export async function checkVersion(
@@ -89,13 +86,7 @@ export async function checkVersion(
   expected: number,
 ): Promise<void> {
   const version = await readVersion(client, names)
-  if (version === expected) return
-  if (version > expected) throw newerVersion(names, version, expected)
-  const found = version === 0 ? 'has no audit log' : `has version ${version}, not ${expected}`
-  throw new AuditLogError(
-    'SCHEMA_MISMATCH',
-    `the schema ${names.schema} ${found}: run daybook migrate`,
-  )
+  requireVersion(`the schema ${names.schema}`, versionOf(names), version, expected)
 }
 
 /**
@@ -109,11 +100,10 @@ export async function migrate(
   partitions: Partitions,
   migrations: readonly Migration[],
 ): Promise<void> {
-  let version = await readVersion(client, names)
-  if (version < migrations.length) {
-    await checkServer(client)
-    await runMigrations(client, names, partitions, migrations)
-    version = await readVersion(client, names)
-  }
-  if (version > migrations.length) throw newerVersion(names, version, migrations.length)
+  const hasAll = async (): Promise<boolean> =>
+    hasAllMigrations(versionOf(names), await readVersion(client, names), migrations.length)
+  if (await hasAll()) return
+  await checkServer(client)
+  await runMigrations(client, names, partitions, migrations)
+  await hasAll()
 }

@@ -1,4 +1,5 @@
 import { AuditLogError } from '../../../src/errors.js'
+import { hasAllMigrations, requireVersion } from '../../../src/store/schema-version.js'
 import type { SqliteDatabase } from '../connection/database.js'
 
 /*
@@ -220,11 +221,7 @@ export function readVersion(database: SqliteDatabase, table: string): number | u
   return row?.version
 }
 
-const newerVersion = (name: string, version: number, known: number): AuditLogError =>
-  new AuditLogError(
-    'SCHEMA_MISMATCH',
-    `${name} has schema version ${version}; this version of daybook knows ${known}: update daybook`,
-  )
+const versionOf = ({ name }: SqliteDatabase): string => `${name} has schema version`
 
 /** Throws `SCHEMA_MISMATCH` for UTF-16, in which SQLite compares texts by other bytes than the index does. */
 function checkEncoding(database: SqliteDatabase): void {
@@ -237,15 +234,8 @@ function checkEncoding(database: SqliteDatabase): void {
 /** Throws `SCHEMA_MISMATCH` unless the file has the schema in this version. */
 export function checkSchema(database: SqliteDatabase, { versionTable, migrations }: Schema): void {
   checkEncoding(database)
-  const version = readVersion(database, versionTable)
-  if (version === migrations.length) return
-  if (version !== undefined && version > migrations.length)
-    throw newerVersion(database.name, version, migrations.length)
-  const found =
-    version === undefined
-      ? 'has no audit log'
-      : `has schema version ${version}, not ${migrations.length}`
-  throw new AuditLogError('SCHEMA_MISMATCH', `${database.name} ${found}: run daybook migrate`)
+  const version = readVersion(database, versionTable) ?? 0
+  requireVersion(database.name, versionOf(database), version, migrations.length)
 }
 
 /**
@@ -255,10 +245,8 @@ export function checkSchema(database: SqliteDatabase, { versionTable, migrations
  * a newer version, or texts in UTF-16.
  */
 export function migrate(database: SqliteDatabase, { versionTable, migrations }: Schema): void {
-  const hasAll = (version: number): boolean => {
-    if (version <= migrations.length) return version === migrations.length
-    throw newerVersion(database.name, version, migrations.length)
-  }
+  const hasAll = (version: number): boolean =>
+    hasAllMigrations(versionOf(database), version, migrations.length)
   checkEncoding(database)
   if (hasAll(readVersion(database, versionTable) ?? 0)) return
   database.exec('BEGIN IMMEDIATE')

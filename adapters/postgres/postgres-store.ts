@@ -170,6 +170,7 @@ export function createPostgresStore(
   })
   const { names, log, follower, check, watch, replicas, queryTimeoutMs } = opened
   const { maxUnindexed = opened.maxUnindexed } = sealing
+  const dialect = dialectOf(names)
   const sealer = createPostgresSealer(log, { maxUnindexed, ...sealing })
   const pressure =
     maxUnindexed === Infinity

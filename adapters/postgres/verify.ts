@@ -17,7 +17,6 @@ import { extendNames } from '../../src/store-kit/maintenance/column-names.js'
 import { askProgram, dialectOf } from './index/dialect.js'
 import type { SummedChunk } from './index/checksums.js'
 import { CHUNK_COLUMNS, readStoredChunk } from './index/chunk-feed.js'
-import { verifyNames } from './index/column-names.js'
 import { loadIndexState, loadSegments, type PostgresSegmentRow } from './index/index-state.js'
 import { readBlocks } from './index/segment-times.js'
 import { readWithRetry } from './log/calls.js'
@@ -59,6 +58,7 @@ function verifiedLog(names: Names, read: Read): VerifiedLog<PostgresSegmentRow, 
   const damages = createDamageReporter()
   const check = checkRows(damages)
   const known = createKnownNames()
+  const dialect = dialectOf(names)
   return {
     tables: {
       events: names.events,
@@ -97,7 +97,9 @@ function verifiedLog(names: Names, read: Read): VerifiedLog<PostgresSegmentRow, 
       return rows.map(([one]) => Number(one))
     },
     load: () => read((client) => loadVisible(client, names)),
-    readNames: (row) => verifyNames(read, names, known, row),
+    async readNames(row) {
+      while (await read((client) => askProgram(client, extendNames(dialect, known, row))));
+    },
     blocks: (row, from, end) => read((client) => readBlocks(client, names, row.id, [from, end])),
     async chunksAfter(row, before, max) {
       const next = before ? before.number + 1 : 0
@@ -115,7 +117,8 @@ function verifiedLog(names: Names, read: Read): VerifiedLog<PostgresSegmentRow, 
     lookUp: (times) =>
       read(async (client) => {
         const { removed, removedBefore } = await loadIndexState(client, names)
-        return { missing: await findMissing(client, names, times), removed, removedBefore }
+        const missing = await askProgram(client, missingTimes(dialect, times))
+        return { missing, removed, removedBefore }
       }),
     window: (time, max) =>
       read(async (client) => {

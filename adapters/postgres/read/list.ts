@@ -72,7 +72,7 @@ const FIRST_PARTS = { forLookups: 32, forSearches: 8 }
 // Up to this number, fetching events by time is faster than a scan.
 const MAX_FETCHED = 20_000
 
-/** What the planners need of the snapshot. */
+/** The snapshot, as the planners read it. */
 export function portsOf(list: ListQuery): ListPorts {
   const { indexed, snapshot, plan, opened, run, steps } = list
   const { query, near, filter, where, trace } = plan

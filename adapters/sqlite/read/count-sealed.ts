@@ -3,9 +3,10 @@ import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { duplicateTimes } from '../../../src/store-kit/index/duplicate-times.js'
 import type { FetchedPart } from '../../../src/store-kit/index/part.js'
 import { overlaps } from '../../../src/store-kit/index/time-order.js'
+import type { IndexState } from '../../../src/store-kit/maintenance/index-rows.js'
 import type { SealedIndex } from '../../../src/store-kit/planning/count-by-index.js'
 import type { Sealed } from '../index/log-index.js'
-import { readRemoved, type RemovedCounts, removedOrdinals } from '../index/removed-events.js'
+import { readRemoved, removedOrdinals } from '../index/removed-events.js'
 import { createTasks, type Indexed, type InSlices } from './session.js'
 
 // With more late events, their times cut the cells into too many parts.
@@ -17,7 +18,7 @@ const NONE_REMOVED = new Uint32Array(0)
 
 /** The segments of one snapshot, and what belongs to them. */
 interface Moment extends Sealed {
-  readonly counts: RemovedCounts
+  readonly counts: IndexState
   readonly late: readonly Microseconds[]
   readonly open: readonly Microseconds[]
 }

@@ -42,7 +42,7 @@ export async function countEvents(
   return countWith(countPorts(log, options), query, span, start)
 }
 
-/** What the planner of counts needs of the file. */
+/** The file, as the planner of counts reads it. */
 export function countPorts(log: Countable, options: WaitOptions): CountPorts {
   const { tables, minIndexed } = log
   const { connection } = tables

@@ -112,7 +112,7 @@ export const probeSizes = (
 /** A part costs as much to search now as later. */
 const FIRST_PARTS = { forLookups: 1, forSearches: 1 }
 
-/** What the planners need of the file. */
+/** The file, as the planners read it. */
 export function portsOf(list: Listing): ListPorts {
   const { indexed, query, filter, isBounded, logState, options, toEvent } = list
   const { tables, index, firstProbe } = indexed

@@ -30,7 +30,7 @@ import { INDEX_CHANGED, READ_LIMIT_EXCEEDED } from './session.js'
  * counted after the total, in the time that is left, by step 3 or 4. A count without time takes step 4 alone.
  */
 
-/** What a store does for a count. */
+/** The parts of a count that a store provides. */
 export interface CountPorts {
   /** Finds the events that may match. Throws `READ_LIMIT_EXCEEDED` after `latest`, as `performance.now()` counts. */
   find(where: Grouping | undefined, latest: number): Promise<EventFinder>

@@ -106,7 +106,11 @@ const ALL = Array.from({ length: SIZE }, (_, at) => at)
 const WANTED = ALL.filter((at) => at % 7 < 3)
 
 it.each<
-  [kind: string, ordinals: readonly number[], make: (ordinals: readonly number[]) => FetchedPostings]
+  [
+    kind: string,
+    ordinals: readonly number[],
+    make: (ordinals: readonly number[]) => FetchedPostings,
+  ]
 >([
   ['a list', ALL.filter((at) => at % 5 === 0), listPostings],
   ['a bitmap', [64, 65, 99], () => bitPostings(new Uint32Array([0b11, 0b1000]), 3, 64)],

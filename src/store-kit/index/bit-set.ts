@@ -68,10 +68,3 @@ export function countCommon(a: BitSet, b: BitSet, from: number, to: number): num
 }
 
 export const sizeOfSet = (set: BitSet): number => countCommon(set, set, 0, set.length * 32)
-
-/** The ordinals, ascending. */
-export function* ordinalsOf(set: BitSet): Generator<number, void> {
-  for (let i = 0; i < set.length; i++)
-    for (let word = set[i]!; word !== 0; word &= word - 1)
-      yield i * 32 + (31 - Math.clz32(word & -word))
-}

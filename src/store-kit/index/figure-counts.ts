@@ -28,7 +28,7 @@ export interface FigureQuery {
 }
 
 /** The values of one attribute. */
-export interface CountedValues {
+interface CountedValues {
   /** For each value the number of events that have it. */
   readonly values: ReadonlyMap<Scalar, number>
   /** Number of events without a value. */
@@ -55,7 +55,7 @@ export interface FigureCounts {
 }
 
 /** Counts that grow part by part. */
-export interface GrowingFigures extends FigureCounts {
+interface GrowingFigures extends FigureCounts {
   readonly query: FigureQuery
   readonly levels: CountedLevel[]
   readonly levelsOf: ReadonlyMap<string, CountedLevel[]>
@@ -86,7 +86,7 @@ interface Population {
   readonly levels: CountedLevel[]
 }
 
-export interface GrowingValues extends CountedValues {
+interface GrowingValues extends CountedValues {
   readonly values: Map<Scalar, number>
   /** Length of all texts. */
   characters: number
@@ -100,57 +100,34 @@ export const createFigures = (query: FigureQuery): GrowingFigures => ({
   facets: new Map(query.facets.map((facet) => [facet, noValues()])),
 })
 
-export const noValues = (): GrowingValues => ({ values: new Map(), characters: 0, missing: 0 })
+const noValues = (): GrowingValues => ({ values: new Map(), characters: 0, missing: 0 })
 
-/** The events of a part that the figures count. */
-export interface CountedPart {
-  readonly part: FetchedPart
-  /** The main population, without a name, and the populations of facets with own filters; none if no event is counted. */
-  readonly populations: ReadonlyMap<string | undefined, Population>
-  /** The events that pass the filter for every figure. */
-  readonly shared: BitSet
-}
+/** The events of a part that each figure counts: the main ones, without a name, and those of facets with own filters. */
+type Populations = ReadonlyMap<string | undefined, Population>
 
 /**
- * Adds the levels of the events of the part that are within the ranges, which do not overlap, without the `removed`
- * ordinals. `undefined` if the part does not have exactly the events that match; then the counts cannot be used.
+ * Adds the levels and facets of the events of the part that are within the ranges, which do not overlap, without the
+ * `removed` ordinals. Drops facets of which the part does not have all values, or too many. False if the part does not have
+ * exactly the events that match; then the counts cannot be used.
  */
-export function* addLevels(
-  figures: GrowingFigures,
-  part: FetchedPart,
-  ranges: readonly TimeBounds[],
-  removed: ArrayLike<number>,
-): Work<CountedPart | undefined> {
-  const spans = yield* spansOf(part, ranges)
-  if (spans.length === 0) return { part, populations: new Map(), shared: emptySet(0) }
-  const counted = yield* countedPart(figures, part, spans, removed)
-  if (!counted) return undefined
-  const { populations } = counted
-  return (yield* addLevelsOf(part, spans, [...populations.values()])) ? counted : undefined
-}
-
-/** Adds the values of the facet in the part. False if it does not have all of them, or if there are too many. */
-export function* addFacet(
-  { part, populations }: CountedPart,
-  facet: string,
-  found: GrowingValues,
-): Work<boolean> {
-  const population = populations.get(facet) ?? populations.get(undefined)
-  return !population || (yield* addValues(part, facet, population, found))
-}
-
-/** Adds levels and facets. False as `addLevels`. */
 export function* addFigures(
   figures: GrowingFigures,
   part: FetchedPart,
   ranges: readonly TimeBounds[],
   removed: ArrayLike<number>,
 ): Work<boolean> {
-  const { facets } = figures
-  const counted = yield* addLevels(figures, part, ranges, removed)
-  if (!counted) return false
-  for (const [facet, found] of facets)
-    if (!(yield* addFacet(counted, facet, found))) facets.delete(facet)
+  const spans = yield* spansOf(part, ranges)
+  if (spans.length === 0) return true
+  const populations = yield* populationsOf(figures, part, spans, removed)
+  if (!populations) return false
+  const all = [...populations.values()]
+  // Reading the values would be in vain.
+  if (all.every(({ size }) => size === 0)) return true
+  if (!(yield* addLevelsOf(part, spans, all))) return false
+  for (const [facet, found] of figures.facets) {
+    const population = populations.get(facet) ?? populations.get(undefined)!
+    if (!(yield* addValues(part, facet, population, found))) figures.facets.delete(facet)
+  }
   return true
 }
 
@@ -177,12 +154,12 @@ export function* joinFigures(figures: GrowingFigures, more: FigureCounts): Work<
   }
 }
 
-function* countedPart(
+function* populationsOf(
   { query: { shared, own }, levels, levelsOf }: GrowingFigures,
   part: FetchedPart,
   spans: readonly Span[],
   removed: ArrayLike<number>,
-): Work<CountedPart | undefined> {
+): Work<Populations | undefined> {
   const base = emptySet(part.size)
   for (const { from, to } of spans) addRange(base, from, to)
   removeOrdinals(base, removed)
@@ -203,7 +180,7 @@ function* countedPart(
     populations.set(name, { set, size, isWhole: size === part.size, levels: into })
     yield
   }
-  return { part, populations, shared: base }
+  return populations
 }
 
 function* spansOf(part: FetchedPart, ranges: readonly TimeBounds[]): Work<Span[]> {

@@ -48,7 +48,7 @@ export function openSealed(
   )
   const gaps = [...sealed.late, ...(removed ?? [])]
   const { cache } = coverage
-  const { parts, tasks, release } = openSession({
+  const session = openSession({
     names,
     snapshot: limited(snapshot, latest),
     coverage: { ...coverage, segments },
@@ -58,9 +58,7 @@ export function openSealed(
     onDamaged: (damaged) => index.setAside(damaged),
   })
   return {
-    parts,
-    tasks,
-    release,
+    ...session,
     open: snapshot.open.map(({ time }) => time),
     removedFrom: () => NONE_REMOVED,
     maxRest: uncounted.length > 0 ? undefined : sealed.unsealed + gaps.length,

@@ -3,7 +3,7 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import { type EventQuery, type Grouping, isAlternative } from '../../../src/filter/ast.js'
 import { isEmpty, setsTimeBound, type TimeBounds, timeBounds } from '../../../src/filter/bounds.js'
 import { scanDirection } from '../../../src/filter/order.js'
-import { type Steps, thenDecided } from '../../../src/filter/steps.js'
+import { thenDecided } from '../../../src/filter/steps.js'
 import { type IndexFilter, indexFilter } from '../../../src/store-kit/index/index-filter.js'
 import type { ProbeSizes } from '../../../src/store-kit/index/probe.js'
 import { overlaps } from '../../../src/store-kit/index/time-order.js'
@@ -25,7 +25,14 @@ import { MAX_LIMIT_AT_ONCE, readPageAtOnce } from './page-at-once.js'
 import { pushDownAttribute } from './pushdown.js'
 import { pushDownWhere } from './pushdown-where.js'
 import { type BoundedListOptions, type LogState, readLogState, scanEvents } from './scan.js'
-import { createSlices, createTasks, type Indexed, openSession, timesIn } from './session.js'
+import {
+  createSlices,
+  createTasks,
+  type Indexed,
+  openSession,
+  timesIn,
+  visitEach,
+} from './session.js'
 
 /** The filter of a list, and how its rows are read. */
 export interface Listing {
@@ -162,34 +169,11 @@ export function portsOf(list: Listing): ListPorts {
       const parts = [...segments, ...recent, ...openParts].filter((part) => overlaps(part, bounds))
       return openSession({ parts, tasks, filter, timesOf: timesIn(tables), trace })
     },
-    async visitAt(times, _, visit) {
-      let next = 0
-      let undecided: Steps<boolean> | undefined
-      let isFull = false
-      const step = (): void => {
-        if (undecided) {
-          const { done, value } = undecided.next()
-          if (!done) return
-          undecided = undefined
-          isFull = value
-          return
-        }
-        const row = rowAt(times[next]!)
-        next += 1
-        const decision = row !== undefined && visit(toEvent(row), row.attributes.length)
-        if (typeof decision === 'boolean') isFull = decision
-        else undecided = decision
-      }
-      const hasMore = (): boolean => !isFull && (undecided !== undefined || next < times.length)
-      await inSlices((isOver) => {
-        while (hasMore()) {
-          step()
-          if (isOver()) break
-        }
-        return hasMore()
-      })
-      return isFull
-    },
+    visitAt: (times, _, visit) =>
+      visitEach(inSlices, times, (time) => {
+        const row = rowAt(time)
+        return row !== undefined && visit(toEvent(row), row.attributes.length)
+      }),
     eventAt(time) {
       const row = rowAt(time)
       return row && toEvent(row)

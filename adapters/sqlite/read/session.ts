@@ -1,5 +1,6 @@
 import { parseEventId } from '../../../src/event/event-id.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
+import type { Decide, Steps } from '../../../src/filter/steps.js'
 import { createTimeSlices } from '../../../src/filter/time-slices.js'
 import { findPostings, type TimesOf } from '../../../src/store-kit/index/find-postings.js'
 import type { IndexFilter } from '../../../src/store-kit/index/index-filter.js'
@@ -65,7 +66,41 @@ export function createSlices(
   }
 }
 
-/** Runs tasks one after the other. `isCurrent` tells if what they read is still there; `undefined` if time is over before. */
+/** Visits the items until `visit` returns true. Returns true if it has. */
+export async function visitEach<Item>(
+  inSlices: InSlices,
+  items: readonly Item[],
+  visit: Decide<Item>,
+): Promise<boolean> {
+  let next = 0
+  let undecided: Steps<boolean> | undefined
+  let isEnough = false
+  const step = (): void => {
+    if (!undecided) {
+      const decision = visit(items[next]!)
+      // Only now, as a connection that finds the file locked does the step again.
+      next += 1
+      if (typeof decision === 'boolean') isEnough = decision
+      else undecided = decision
+      return
+    }
+    const { done, value } = undecided.next()
+    if (!done) return
+    undecided = undefined
+    isEnough = value
+  }
+  const hasMore = (): boolean => !isEnough && (undecided !== undefined || next < items.length)
+  await inSlices((isOver) => {
+    while (hasMore()) {
+      step()
+      if (isOver()) break
+    }
+    return hasMore()
+  })
+  return isEnough
+}
+
+/** Runs tasks one after the other. `isCurrent` returns true if the parts are still there, `undefined` if it needs more time. */
 export function createTasks(
   inSlices: InSlices,
   isCurrent: (isOver: () => boolean) => boolean | undefined,

@@ -1,6 +1,7 @@
 import { compareText } from '../../src/filter/values.js'
 import type { Chunk } from '../../src/store-kit/index/chunks.js'
 import type { IndexPart, Order } from '../../src/store-kit/index/part.js'
+import { TIMES_PER_BLOCK } from '../../src/store-kit/index/time-blocks.js'
 import { openSegment } from '../../src/store-kit/index/segment.js'
 import {
   type ChunkReader,
@@ -84,8 +85,11 @@ export function memorySegment(
   const source = {
     chunks,
     listsOf: (_: string | number | undefined, kind: number) => byKind.get(kind),
-    timesOf: (): readonly number[] => Array.from({ length: size }, (_, i) => i),
-    firstTimeOf: () => 0,
+    timesOf(block: number): readonly number[] {
+      const from = block * TIMES_PER_BLOCK
+      return Array.from({ length: Math.min(TIMES_PER_BLOCK, size - from) }, (_, i) => from + i)
+    },
+    firstTimeOf: (block: number) => block * TIMES_PER_BLOCK,
   }
   return {
     part: openSegment(source, {

@@ -106,23 +106,21 @@ export function createReader(
     means: ReadMeans<Result> = {},
   ): Promise<Result> => {
     const { signal, consistencyToken } = options
-    const { open = () => ({}), repeats = () => false } = means
     const token = readToken(consistencyToken)
-    const query = { bounds, use, open }
+    const query = { bounds, use, open: means.open ?? (() => ({})) }
     using wait = timeoutSignal(timeoutMs + GRACE_MS, signal)
     let failure: unknown
     for (let attempts = 0; ; attempts++) {
       try {
-        const how = { token, isUrgent: attempts > 0 }
-        const replied = await fromReplica(wait.signal, query, how)
+        const replied = await fromReplica(wait.signal, query, { token, isUrgent: attempts > 0 })
         const result = replied ? replied.result : await fromPrimary(wait.signal, query, token)
-        return repeats({ result }) ? await read(options, bounds, use, means) : result
+        return means.repeats?.({ result }) ? await read(options, bounds, use, means) : result
       } catch (error) {
         if (signal?.aborted) throw abortedError(signal)
         const isOver = error instanceof AuditLogError && error.code === 'ABORTED'
         // An earlier failure says more than the time limit.
         if (isOver) throw failure ? asAuditLogError(failure) : queryTimedOut(timeoutMs, error.cause)
-        if (repeats({ error })) return await read(options, bounds, use, means)
+        if (means.repeats?.({ error })) return await read(options, bounds, use, means)
         // The connection was lost, or there was none. Errors of statements are not repeated, nor is a first call.
         const mayWait = attempts === 0 || log.state() !== undefined
         if (!mayWait || !isLostConnection(error)) throw asAuditLogError(error, timeoutMs)

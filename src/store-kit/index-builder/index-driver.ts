@@ -23,7 +23,6 @@ export type NumberedColumn = readonly [number: number, column: Column]
 
 /** Which events of the segments to be merged still exist. */
 export interface Presence {
-  /** Call it with times that never decrease. */
   isPresent(time: Microseconds): boolean
   /** The store's count of removed events when the events were looked up, if it keeps one. */
   readonly removed?: number | undefined

@@ -9,7 +9,13 @@ import { eventsDigest, keyChecksum } from '../index/checksums.js'
 import { SegmentState, UNNAMED_LISTS } from '../index/segment-source.js'
 import { TIMES_PER_BLOCK } from '../index/time-blocks.js'
 import { sql } from '../sql.js'
-import { loadSegments, lockState, nextVersion, summedColumns } from './index-rows.js'
+import {
+  loadSegments,
+  lockState,
+  nextVersion,
+  summedColumns,
+  visibleSegments,
+} from './index-rows.js'
 import type { Dialect } from './dialect.js'
 import type { UnsealedRows } from './index-store.js'
 import type { Program } from './program.js'
@@ -101,19 +107,15 @@ export function* hide(
   )
 }
 
-/** Replaces segments by others; false, without effect, if any of them is gone. */
+/** Replaces segments by others; false, without effect, if any of them is not among those that are `present`. */
 function* exchange(
   dialect: Dialect,
+  present: readonly Pick<SegmentRow, 'id'>[],
   old: readonly Pick<SegmentRow, 'id'>[],
   written: readonly WrittenSegment[],
-  canBeDamaged: boolean,
 ): Program<boolean> {
-  const there = new Map((yield* loadSegments(dialect)).map((row) => [row.id, row]))
-  const isThere = ({ id }: { readonly id: number }): boolean => {
-    const row = there.get(id)
-    return row !== undefined && (canBeDamaged || !row.isDamaged)
-  }
-  if (!old.every(isThere)) return false
+  const there = new Set(present.map(({ id }) => id))
+  if (!old.every(({ id }) => there.has(id))) return false
   for (const segment of written) if (!(yield* isWhole(dialect, segment))) return false
   yield* hide(dialect, old)
   for (const segment of written) yield* show(dialect, segment)
@@ -144,7 +146,8 @@ export function* replace(
 ): Program<boolean> {
   const { tables, values, list } = dialect
   const { sealedTo } = yield* lockState(dialect)
-  if (!(yield* exchange(dialect, parts, merged ? [merged] : [], false))) return false
+  const visible = yield* visibleSegments(dialect)
+  if (!(yield* exchange(dialect, visible, parts, merged ? [merged] : []))) return false
   const count = duplicates.length
   if (count > 0)
     yield sql(
@@ -162,7 +165,8 @@ export function* replaceRebuilt(
   built: readonly WrittenSegment[],
 ): Program<boolean> {
   const { sealedTo } = yield* lockState(dialect)
-  if (!(yield* exchange(dialect, segments, built, true))) return false
+  const present = yield* loadSegments(dialect)
+  if (!(yield* exchange(dialect, present, segments, built))) return false
   if (isWholeIndex) yield sql(`UPDATE ${dialect.tables.indexState} SET rebuild = false`)
   yield* nextVersion(dialect, sealedTo)
   return true
